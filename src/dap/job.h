@@ -41,6 +41,13 @@ typedef struct sotto_dap_verify_init {
     sotto_bytes payload;                         /* ping-pong; never empty      */
 } sotto_dap_verify_init;
 
+/* DAP's ReportShare, which a VerifyInit begins with and a leader keeps encoded until it sends it: the id of the report first.
+ * For decoders and encoders of what it is part of. */
+void sotto_report_share_read(sotto_reader *in, sotto_report_metadata *metadata,
+                             sotto_bytes *public_share, sotto_hpke_ciphertext *helper);
+void sotto_report_share_write(sotto_writer *w, const sotto_report_metadata *metadata,
+                              sotto_bytes public_share, const sotto_hpke_ciphertext *helper);
+
 /* That report ids are distinct is for the caller to see, who keeps a set of them anyway. */
 SOTTO_MUST_USE sotto_status sotto_dap_job_init_req_decode(sotto_dap_job_init_req *out,
                                                           sotto_bytes wire,
@@ -56,6 +63,10 @@ SOTTO_MUST_USE sotto_status sotto_dap_job_init_req_begin(sotto_dap_list *list, s
 SOTTO_MUST_USE sotto_status sotto_dap_job_init_req_add(sotto_dap_list *list,
                                                        const sotto_dap_verify_init *init,
                                                        sotto_err *err);
+/* The same of an encoded ReportShare. */
+SOTTO_MUST_USE sotto_status sotto_dap_job_init_req_add_share(sotto_dap_list *list,
+                                                             sotto_bytes report_share,
+                                                             sotto_bytes payload, sotto_err *err);
 
 /* ---- aggregation-job-continue-req ---------------------------------------------------------------- */
 

@@ -59,13 +59,27 @@ static void write_extensions(sotto_writer *w, const sotto_dap_job_init_req *req)
 
 /* ---- the message --------------------------------------------------------------------------------- */
 
+void sotto_report_share_read(sotto_reader *in, sotto_report_metadata *metadata,
+                             sotto_bytes *public_share, sotto_hpke_ciphertext *helper)
+{
+    sotto_report_metadata_read(in, metadata);
+    *public_share = sotto_read_opaque32(in);
+    sotto_hpke_ciphertext_read(in, helper);
+}
+
+void sotto_report_share_write(sotto_writer *w, const sotto_report_metadata *metadata,
+                              sotto_bytes public_share, const sotto_hpke_ciphertext *helper)
+{
+    sotto_report_metadata_write(w, metadata);
+    sotto_write_opaque32(w, public_share);
+    sotto_hpke_ciphertext_write(w, helper);
+}
+
 bool sotto_dap_job_init_req_next(sotto_reader *in, sotto_dap_verify_init *out)
 {
     if (sotto_reader_left(in) == 0 || in->short_read)
         return false;
-    sotto_report_metadata_read(in, &out->metadata);
-    out->public_share = sotto_read_opaque32(in);
-    sotto_hpke_ciphertext_read(in, &out->encrypted_input_share);
+    sotto_report_share_read(in, &out->metadata, &out->public_share, &out->encrypted_input_share);
     out->payload = sotto_read_filled32(in);
     return !in->short_read;
 }
@@ -113,9 +127,17 @@ sotto_status sotto_dap_job_init_req_add(sotto_dap_list *list, const sotto_dap_ve
 {
     sotto_writer w = sotto_writer_on(list->out);
 
-    sotto_report_metadata_write(&w, &init->metadata);
-    sotto_write_opaque32(&w, init->public_share);
-    sotto_hpke_ciphertext_write(&w, &init->encrypted_input_share);
+    sotto_report_share_write(&w, &init->metadata, init->public_share, &init->encrypted_input_share);
     sotto_write_opaque32(&w, init->payload);
+    return sotto_dap_list_added(list, &w, "aggregation job request", err);
+}
+
+sotto_status sotto_dap_job_init_req_add_share(sotto_dap_list *list, sotto_bytes report_share,
+                                              sotto_bytes payload, sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(list->out);
+
+    sotto_write_bytes(&w, report_share);
+    sotto_write_opaque32(&w, payload);
     return sotto_dap_list_added(list, &w, "aggregation job request", err);
 }

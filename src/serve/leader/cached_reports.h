@@ -15,7 +15,7 @@ struct sotto_upload_request;
 
 typedef struct sotto_cached_reports {
     sotto_spool_place place; /* of the segment's body                            */
-    sotto_bytes *records;    /* those that its job is to take, in the body's order */
+    sotto_bytes *records;    /* those that its job is to take                     */
     size_t count, room;
     struct sotto_upload_request **uploads;
     size_t upload_count, upload_room;

@@ -40,17 +40,16 @@ typedef struct sotto_leader_job {
     int64_t fold;          /* where its share goes; 0: it keeps it (serve/tasks/folds.h) */
     sotto_job_part *parts; /* of long reports one for each segment, else one */
     size_t part_count;
-    sotto_tally sum; /* of long reports: all that were sent             */
-    size_t count;    /* of reports in all parts                         */
-    sotto_kept_report
-        *reports;      /* those that were read last, not skipped; of long ones a segment's */
-    size_t read;       /* ... how many                          */
-    sotto_arena body;  /* ... and what those of long ones lie in */
-    size_t at;         /* the segment that is read next         */
-    bool left_out;     /* ... it can't be read, and the job goes on without it */
-    uint64_t stored;   /* reports that its row says it has, if it was resumed */
-    sotto_buf request; /* empty: no report was left to send             */
-    sotto_buf sealed;  /* the request as it is stored, unless resumed   */
+    sotto_tally sum;      /* of long reports: all that were sent             */
+    size_t count;         /* of reports in all parts                         */
+    sotto_bytes *records; /* those that were read last, not skipped; of long ones a segment's */
+    size_t read;          /* ... how many                          */
+    sotto_arena body;     /* ... and what those of long ones lie in */
+    size_t at;            /* the segment that is read next         */
+    bool left_out;        /* ... it can't be read, and the job goes on without it */
+    uint64_t stored;      /* reports that its row says it has, if it was resumed */
+    sotto_buf request;    /* empty: no report was left to send             */
+    sotto_buf sealed;     /* the request as it is stored, unless resumed   */
     sotto_bytes answer;
     sotto_bytes place; /* where the helper says that its job is; empty: it does not */
     sotto_sub_aggregate sub;

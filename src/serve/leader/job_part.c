@@ -14,78 +14,84 @@ bool sotto_job_part_is_long(const sotto_server_task *task)
 
 static int by_id(const void *a, const void *b)
 {
-    return memcmp(((const sotto_kept_report *)a)->metadata.report_id,
-                  ((const sotto_kept_report *)b)->metadata.report_id, SOTTO_REPORT_ID_SIZE);
+    return memcmp(((const sotto_bytes *)a)->data, ((const sotto_bytes *)b)->data,
+                  SOTTO_REPORT_ID_SIZE);
 }
 
-void sotto_job_part_mix(sotto_kept_report *reports, size_t count)
+void sotto_job_part_mix(sotto_bytes *records, size_t count)
 {
     if (count > 1)
-        qsort(reports, count, sizeof *reports, by_id);
+        qsort(records, count, sizeof *records, by_id);
+}
+
+/* What the first step takes of each, and its ReportShare; both lie in the records. */
+static sotto_status read_records(sotto_job_part *part, sotto_vdaf_report **inputs,
+                                 sotto_bytes *records, size_t count, sotto_arena *arena,
+                                 sotto_err *err)
+{
+    *part = (sotto_job_part){.count = count};
+    part->shares = sotto_arena_take_array(arena, count + 1, sizeof *part->shares);
+    *inputs = sotto_arena_take_array(arena, count + 1, sizeof **inputs);
+    if (!*inputs || !part->shares)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a job");
+    sotto_job_part_mix(records, count);
+    for (size_t i = 0; i < count; i++)
+        SOTTO_TRY(sotto_record_read(&(*inputs)[i], &part->shares[i], records[i], err));
+    return SOTTO_OK;
+}
+
+static sotto_status verify(sotto_job_part *part, const sotto_server_task *task,
+                           const sotto_vdaf_report *inputs, sotto_arena *arena, sotto_err *err)
+{
+    return task->method->two_server->leader_init(&task->vdaf, &part->batch, &task->verifier, inputs,
+                                                 part->count, arena, err);
 }
 
 sotto_status sotto_job_part_begin(sotto_job_part *part, const sotto_server_task *task,
-                                  sotto_kept_report *reports, size_t count, sotto_arena *arena,
+                                  sotto_bytes *records, size_t count, sotto_arena *arena,
                                   sotto_err *err)
 {
-    sotto_vdaf_report *inputs = sotto_arena_take_array(arena, count + 1, sizeof *inputs);
+    sotto_vdaf_report *inputs;
 
-    sotto_job_part_mix(reports, count);
-    *part = (sotto_job_part){.reports = reports, .count = count};
-    if (!inputs)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a job");
-    for (size_t i = 0; i < count; i++) {
-        memcpy(inputs[i].nonce, reports[i].metadata.report_id, sizeof inputs[i].nonce);
-        inputs[i].public_share = reports[i].public_share;
-        inputs[i].input_share = reports[i].leader_share;
-    }
-    return task->method->two_server->leader_init(&task->vdaf, &part->batch, &task->verifier, inputs,
-                                                 count, arena, err);
-}
-
-static void move(sotto_bytes *bytes, sotto_buf *to)
-{
-    uint8_t *at = to->data + to->len;
-
-    if (bytes->len > 0)
-        memcpy(at, bytes->data, bytes->len);
-    to->len += bytes->len;
-    bytes->data = at;
+    SOTTO_TRY(read_records(part, &inputs, records, count, arena, err));
+    return verify(part, task, inputs, arena, err);
 }
 
 /* All that the request is made from, and nothing of our own share. */
-static sotto_status keep_heads(sotto_kept_report *out, const sotto_kept_report *reports,
-                               size_t count, sotto_arena *arena, sotto_err *err)
+static sotto_status keep_shares(sotto_job_part *part, sotto_vdaf_report *inputs, sotto_arena *arena,
+                                sotto_err *err)
 {
     size_t size = 0;
     sotto_buf room;
 
-    for (size_t i = 0; i < count; i++)
-        size += sotto_kept_report_size(&reports[i]) - reports[i].leader_share.len;
+    for (size_t i = 0; i < part->count; i++)
+        size += part->shares[i].len;
     SOTTO_TRY(sotto_buf_take(&room, arena, size, err));
-    for (size_t i = 0; i < count; i++) {
-        out[i] = reports[i];
-        move(&out[i].metadata.public_extensions, &room);
-        move(&out[i].public_share, &room);
-        move(&out[i].helper.enc, &room);
-        move(&out[i].helper.payload, &room);
+    for (size_t i = 0; i < part->count; i++) {
+        sotto_bytes *share = &part->shares[i];
+        uint8_t *at = room.data + room.len;
+
+        memcpy(at, share->data, share->len);
+        room.len += share->len;
+        if (inputs[i].public_share.len > 0)
+            inputs[i].public_share.data = at + (inputs[i].public_share.data - share->data);
+        share->data = at;
     }
     return SOTTO_OK;
 }
 
 sotto_status sotto_job_part_sum(sotto_job_part *part, sotto_tally *sum,
-                                const sotto_server_task *task, const sotto_kept_report *reports,
-                                size_t count, sotto_arena *arena, sotto_err *err)
+                                const sotto_server_task *task, sotto_bytes *records, size_t count,
+                                sotto_arena *arena, sotto_err *err)
 {
-    sotto_kept_report *heads = sotto_arena_take_array(arena, count + 1, sizeof *heads);
+    sotto_vdaf_report *inputs;
 
-    if (!heads)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a job's reports");
-    SOTTO_TRY(keep_heads(heads, reports, count, arena, err));
-    SOTTO_TRY(sotto_job_part_begin(part, task, heads, count, arena, err));
+    SOTTO_TRY(read_records(part, &inputs, records, count, arena, err));
+    SOTTO_TRY(keep_shares(part, inputs, arena, err));
+    SOTTO_TRY(verify(part, task, inputs, arena, err));
     SOTTO_TRY(task->method->two_server->accumulate_awaited(sum, &part->batch, err));
     for (size_t i = 0; i < count; i++)
-        heads[i].leader_share = sotto_bytes_of(NULL, 0);
+        inputs[i].input_share = sotto_bytes_of(NULL, 0);
     part->summed = true;
     return SOTTO_OK;
 }

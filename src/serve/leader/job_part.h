@@ -1,7 +1,7 @@
 /* serve/leader/job_part.h - some of a job's reports, through the leader's first step together: a segment's, or all of them.
  *
  * Callers:  cached_reports.c, as soon as a long report's segment is on disk; job_verify.c for all others.
- * Memory:   in the arena of its first call; reports are borrowed until they are summed.
+ * Memory:   in the arena of its first call; records are borrowed until they are summed.
  * Secrets:  shares, and the sum of a few of them.
  *
  * Shares of long reports are added up while the helper's answer is awaited, as if all of them were going to hold, and go. So a
@@ -15,7 +15,7 @@
 #include "serve/tasks/tasks.h"
 
 typedef struct sotto_job_part {
-    sotto_kept_report *reports; /* once summed, without the leader's share */
+    sotto_bytes *shares; /* DAP's ReportShare of each, encoded: its id first */
     size_t count;
     sotto_vdaf_batch batch; /* without outbound: our own first step rejected the report */
     bool summed;            /* all that have outbound are in a sum, and their shares are gone */
@@ -23,18 +23,17 @@ typedef struct sotto_job_part {
 
 /* Whether a task's reports are so long that they are summed at once. */
 bool sotto_job_part_is_long(const sotto_server_task *task);
-/* Puts reports into the order of their ids, which devices draw at random. In the order in which they came, a helper and a relay
+/* Puts records into the order of their ids, which devices draw at random. In the order in which they came, a helper and a relay
  * could match them with devices. The order is the same whenever a part is read again. */
-void sotto_job_part_mix(sotto_kept_report *reports, size_t count);
-/* The first step of these reports, mixed. */
+void sotto_job_part_mix(sotto_bytes *records, size_t count);
+/* The first step of these reports, mixed. Their records are borrowed for as long as the part lives. */
 SOTTO_MUST_USE sotto_status sotto_job_part_begin(sotto_job_part *part,
                                                  const sotto_server_task *task,
-                                                 sotto_kept_report *reports, size_t count,
+                                                 sotto_bytes *records, size_t count,
                                                  sotto_arena *arena, sotto_err *err);
-/* As above, and adds them to the sum: what the reports lie in may go. After a failure the sum is of no use. */
+/* As above, and adds them to the sum: what the records lie in may go. After a failure the sum is of no use. */
 SOTTO_MUST_USE sotto_status sotto_job_part_sum(sotto_job_part *part, sotto_tally *sum,
-                                               const sotto_server_task *task,
-                                               const sotto_kept_report *reports, size_t count,
-                                               sotto_arena *arena, sotto_err *err);
+                                               const sotto_server_task *task, sotto_bytes *records,
+                                               size_t count, sotto_arena *arena, sotto_err *err);
 
 #endif

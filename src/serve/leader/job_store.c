@@ -15,17 +15,6 @@
 
 /* ---- reading -------------------------------------------------------------------------------------------------- */
 
-/* A record of its own, as it waits in memory. */
-static sotto_status keep_record(sotto_leader_job *job, sotto_bytes record, sotto_err *err)
-{
-    sotto_reader in = sotto_reader_over(record);
-
-    if (!sotto_kept_report_next(&in, &job->reports[job->read]))
-        return sotto_fail(err, SOTTO_MALFORMED, "a record is not one");
-    job->read++;
-    return sotto_reader_finish(&in, "record", err);
-}
-
 bool sotto_leader_is_cached(const sotto_leader_job *job)
 {
     for (size_t i = 0; i < job->segments.count; i++)
@@ -45,9 +34,9 @@ void sotto_leader_let_go(sotto_leader_job *job)
 static sotto_status make_room(sotto_leader_job *job, sotto_arena *arena, size_t reports,
                               sotto_err *err)
 {
-    job->reports = sotto_arena_take_array(arena, reports + 1, sizeof *job->reports);
+    job->records = sotto_arena_take_array(arena, reports + 1, sizeof *job->records);
     job->read = 0;
-    return job->reports ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a job's reports");
+    return job->records ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a job's reports");
 }
 
 sotto_status sotto_leader_make_places(sotto_leader_job *job, sotto_err *err)
@@ -69,7 +58,7 @@ sotto_status sotto_leader_load_cached(sotto_leader_job *job, sotto_err *err)
 
         job->places[i] = cached->place;
         for (size_t r = 0; r < cached->count; r++)
-            SOTTO_TRY(keep_record(job, cached->records[r], err));
+            job->records[job->read++] = cached->records[r];
     }
     return SOTTO_OK;
 }
@@ -78,16 +67,16 @@ static sotto_status keep_segment(sotto_leader_job *job, const sotto_segment *s, 
                                  size_t cap, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(s->body);
-    sotto_kept_report report;
+    sotto_bytes record;
 
-    for (size_t i = 0; sotto_kept_report_next(&in, &report); i++) {
+    for (size_t i = 0; sotto_record_next(&in, &record); i++) {
         if (i >= s->reports)
             return sotto_fail(err, SOTTO_MALFORMED, "a segment holds more than it says");
         if ((unsigned)s->skip[i / 8] >> (i % 8) & 1u)
             continue;
         if (*at == cap)
             return sotto_fail(err, SOTTO_MALFORMED, "segments hold more than they say");
-        job->reports[(*at)++] = report;
+        job->records[(*at)++] = record;
     }
     return sotto_reader_finish(&in, "segment", err);
 }

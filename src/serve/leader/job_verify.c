@@ -17,7 +17,7 @@ sotto_status sotto_leader_begin(sotto_leader_job *job, sotto_err *err)
 {
     SOTTO_TRY(take_parts(job, 1, err));
     SOTTO_TRY(
-        sotto_job_part_begin(&job->parts[0], job->task, job->reports, job->read, &job->arena, err));
+        sotto_job_part_begin(&job->parts[0], job->task, job->records, job->read, &job->arena, err));
     job->part_count = 1;
     job->count = job->read;
     return SOTTO_OK;
@@ -47,7 +47,7 @@ static sotto_status read_and_sum(sotto_leader_job *job, sotto_err *err)
         return SOTTO_OK;
     SOTTO_TRY(status);
     job->unread = false;
-    return sotto_job_part_sum(&job->parts[job->part_count], &job->sum, job->task, job->reports,
+    return sotto_job_part_sum(&job->parts[job->part_count], &job->sum, job->task, job->records,
                               job->read, &job->arena, err);
 }
 
@@ -98,27 +98,17 @@ static size_t request_size(const sotto_leader_job *job)
     size_t size = 128;
 
     for (size_t p = 0; p < job->part_count; p++)
-        for (size_t i = 0; i < job->parts[p].count; i++) {
-            const sotto_kept_report *r = &job->parts[p].reports[i];
-
-            size += sotto_kept_report_size(r) - r->leader_share.len +
-                    job->parts[p].batch.outbound[i].len;
-        }
+        for (size_t i = 0; i < job->parts[p].count; i++)
+            size += job->parts[p].shares[i].len + 4 + job->parts[p].batch.outbound[i].len;
     return size;
 }
 
 static sotto_status write_part(sotto_dap_list *list, const sotto_job_part *part, sotto_err *err)
 {
-    for (size_t i = 0; i < part->count; i++) {
-        const sotto_kept_report *r = &part->reports[i];
-
+    for (size_t i = 0; i < part->count; i++)
         if (part->batch.outbound[i].len > 0)
-            SOTTO_TRY(sotto_dap_job_init_req_add(
-                list,
-                &(sotto_dap_verify_init){r->metadata, r->public_share, r->helper,
-                                         part->batch.outbound[i]},
-                err));
-    }
+            SOTTO_TRY(sotto_dap_job_init_req_add_share(list, part->shares[i],
+                                                       part->batch.outbound[i], err));
     return SOTTO_OK;
 }
 
@@ -179,7 +169,7 @@ static sotto_status read_part(const sotto_job_part *part, sotto_reader *in, answ
         if (part->batch.outbound[i].len == 0)
             continue;
         if (!sotto_dap_job_resp_next(in, &item) ||
-            memcmp(item.report_id, part->reports[i].metadata.report_id, sizeof item.report_id) != 0)
+            memcmp(item.report_id, part->shares[i].data, sizeof item.report_id) != 0)
             return sotto_fail(err, SOTTO_MALFORMED, "the helper answered for other reports");
         if (item.type == SOTTO_DAP_VERIFY_FINISH)
             return sotto_fail(err, SOTTO_MALFORMED, "the helper finished before its time");
@@ -232,13 +222,22 @@ static bool all_early(const sotto_leader_job *job, answer a)
     return early;
 }
 
+static void count_held(sotto_leader_job *job, sotto_bytes report_share)
+{
+    sotto_reader in = sotto_reader_over(report_share);
+    sotto_report_metadata metadata;
+
+    sotto_report_metadata_read(&in, &metadata);
+    sotto_sub_aggregate_count(&job->sub, &metadata);
+}
+
 static void count_report(sotto_leader_job *job, const sotto_job_part *part, size_t i,
                          uint8_t helper_error)
 {
     sotto_status status = part->batch.status[i];
 
     if (status == SOTTO_OK)
-        sotto_sub_aggregate_count(&job->sub, &part->reports[i].metadata);
+        count_held(job, part->shares[i]);
     else if (helper_error)
         job->causes[SOTTO_CAUSE_HELPER + (helper_error & 63u)]++;
     else
@@ -276,12 +275,12 @@ static sotto_status take_off(sotto_leader_job *job, size_t p, sotto_err *err)
     if (sotto_leader_read(job, sotto_leader_load_segment, err) != SOTTO_OK || job->left_out ||
         job->read != part->count)
         return sotto_fail(err, SOTTO_IO, "a segment could not be read again");
-    sotto_job_part_mix(job->reports, job->read); /* as the part has them */
+    sotto_job_part_mix(job->records, job->read); /* as the part has them */
     for (size_t i = 0; i < part->count; i++)
         if (does_not_hold(part, i))
-            job->reports[count++] = job->reports[i];
+            job->records[count++] = job->records[i];
     SOTTO_TRY(ops->tally_init(&sum, &job->task->vdaf, &job->body, err));
-    SOTTO_TRY(sotto_job_part_sum(&off, &sum, job->task, job->reports, count, &job->body, err));
+    SOTTO_TRY(sotto_job_part_sum(&off, &sum, job->task, job->records, count, &job->body, err));
     if (sum.contributions != count)
         return sotto_fail(err, SOTTO_IO, "a segment is not the one that was sent");
     return ops->take_off(&job->sum, &sum, err);

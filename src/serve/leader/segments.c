@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/rule.h"
+#include "dap/job.h"
 #include "serve/tasks/schema.h"
 #include "sotto/random.h"
 
@@ -10,32 +11,52 @@
 
 /* ---- records ------------------------------------------------------------------------------------------------ */
 
-size_t sotto_kept_report_size(const sotto_kept_report *r)
+size_t sotto_record_size(const sotto_dap_report *r)
 {
     return 64 + r->metadata.public_extensions.len + r->public_share.len + r->helper.enc.len +
-           r->helper.payload.len + r->leader_share.len;
+           r->helper.payload.len + r->leader.payload.len;
 }
 
-sotto_status sotto_kept_report_begin(sotto_buf *out, const sotto_kept_report *report,
-                                     sotto_err *err)
+sotto_status sotto_record_begin(sotto_buf *out, const sotto_dap_report *report, sotto_err *err)
 {
     sotto_writer w = sotto_writer_on(out);
 
-    sotto_report_metadata_write(&w, &report->metadata);
-    sotto_write_opaque32(&w, report->public_share);
-    sotto_hpke_ciphertext_write(&w, &report->helper);
-    return sotto_writer_finish(&w, "kept report", err);
+    sotto_report_share_write(&w, &report->metadata, report->public_share, &report->helper);
+    return sotto_writer_finish(&w, "record", err);
 }
 
-bool sotto_kept_report_next(sotto_reader *in, sotto_kept_report *out)
+static void read_record(sotto_reader *in, sotto_vdaf_report *out, sotto_bytes *report_share)
 {
+    const uint8_t *start = in->at;
+    sotto_report_metadata metadata;
+    sotto_hpke_ciphertext helper;
+
+    sotto_report_share_read(in, &metadata, &out->public_share, &helper);
+    *report_share = sotto_bytes_of(start, (size_t)(in->at - start));
+    memcpy(out->nonce, metadata.report_id, sizeof out->nonce);
+    out->input_share = sotto_read_opaque32(in);
+}
+
+bool sotto_record_next(sotto_reader *in, sotto_bytes *record)
+{
+    const uint8_t *start = in->at;
+    sotto_vdaf_report report;
+    sotto_bytes report_share;
+
     if (sotto_reader_left(in) == 0)
         return false;
-    sotto_report_metadata_read(in, &out->metadata);
-    out->public_share = sotto_read_opaque32(in);
-    sotto_hpke_ciphertext_read(in, &out->helper);
-    out->leader_share = sotto_read_opaque32(in);
+    read_record(in, &report, &report_share);
+    *record = sotto_bytes_of(start, (size_t)(in->at - start));
     return !in->short_read;
+}
+
+sotto_status sotto_record_read(sotto_vdaf_report *out, sotto_bytes *report_share,
+                               sotto_bytes record, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(record);
+
+    read_record(&in, out, report_share);
+    return sotto_reader_finish(&in, "record", err);
 }
 
 /* ---- sealing -------------------------------------------------------------------------------------------------- */

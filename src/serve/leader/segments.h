@@ -8,6 +8,7 @@
 #ifndef SOTTO_SERVE_LEADER_SEGMENTS_H
 #define SOTTO_SERVE_LEADER_SEGMENTS_H
 
+#include "aggregate/two_server.h"
 #include "dap/report.h"
 #include "db/sealed.h"
 #include "db/spool.h"
@@ -16,20 +17,20 @@
 /* Of a sealed body. A longer one, sealed and open, would be all the memory that a job has. */
 enum { SOTTO_SEGMENT_MAX_BODY = 128 << 20 };
 
-/* A report as the leader keeps it: its own share open, the helper's as it came. */
-typedef struct sotto_kept_report {
-    sotto_report_metadata metadata;
-    sotto_bytes public_share;
-    sotto_hpke_ciphertext helper;
-    sotto_bytes leader_share; /* the VDAF's input share */
-} sotto_kept_report;
+/* A report as the leader keeps it is its record: DAP's ReportShare as the helper is going to be sent it, then the leader's own
+ * input share, open, behind its length in four bytes. So it begins with the report's id. */
 
-size_t sotto_kept_report_size(const sotto_kept_report *report);
-/* Appends the record of a report up to the leader's share, which follows behind its length in four bytes. */
-SOTTO_MUST_USE sotto_status sotto_kept_report_begin(sotto_buf *out, const sotto_kept_report *report,
-                                                    sotto_err *err);
-/* The next one; false at the end. */
-bool sotto_kept_report_next(sotto_reader *in, sotto_kept_report *out);
+/* At least what the record of this report takes. */
+size_t sotto_record_size(const sotto_dap_report *report);
+/* Appends the record up to the leader's share. */
+SOTTO_MUST_USE sotto_status sotto_record_begin(sotto_buf *out, const sotto_dap_report *report,
+                                               sotto_err *err);
+/* The next record of several; false at the end, or at bytes that are none. */
+bool sotto_record_next(sotto_reader *in, sotto_bytes *record);
+/* What the leader's first step takes, and the ReportShare; both borrowed from the record.
+ *   SOTTO_MALFORMED  it is no record */
+SOTTO_MUST_USE sotto_status sotto_record_read(sotto_vdaf_report *out, sotto_bytes *report_share,
+                                              sotto_bytes record, sotto_err *err);
 
 typedef struct sotto_segment {
     int64_t n;

@@ -180,9 +180,7 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
                           sotto_uploaded *out, const sotto_dap_report *report,
                           const sotto_agreement *with)
 {
-    sotto_kept_report kept = {report->metadata, report->public_share, report->helper,
-                              report->leader.payload};
-    size_t size = sotto_kept_report_size(&kept), start;
+    size_t size = sotto_record_size(report), start;
     sotto_buf *all = &upload->records, record;
     sotto_status status = sotto_receivers_know(upload->server->receivers[worker->number],
                                                report->leader.config_id, NULL);
@@ -194,7 +192,7 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
     if (status != SOTTO_OK)
         return SOTTO_REPORT_OUTDATED_CONFIG;
     record = sotto_buf_over(all->data + all->len, size > all->cap - all->len ? 0 : size);
-    if (sotto_kept_report_begin(&record, &kept, NULL) != SOTTO_OK) {
+    if (sotto_record_begin(&record, report, NULL) != SOTTO_OK) {
         upload->failed = SOTTO_BUG; /* set_up made room for all of them */
         return SOTTO_REPORT_INVALID_MESSAGE;
     }

@@ -172,8 +172,8 @@ static void tell_stats(sotto_server *server)
 
     sotto_db_stats_get(server->db, &stats);
     syncs = stats.syncs;
-    if (server->leader && server->leader->spool)
-        syncs += sotto_spool_syncs(server->leader->spool);
+    if (server->role == SOTTO_LEADER && sotto_leader_of(server)->spool)
+        syncs += sotto_spool_syncs(sotto_leader_of(server)->spool);
     if (server->role == SOTTO_LEADER &&
         sotto_db_read(server->db, count_unverified, &unverified, NULL) != SOTTO_OK)
         unverified = UINT64_MAX; /* it can't tell now: certainly not none */

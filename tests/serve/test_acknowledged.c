@@ -20,8 +20,8 @@ static void forget_one(sotto_test *t, sotto_test_service *s)
     static sotto_job_segments load;
     uint64_t wait = 0;
 
-    CHECK(t, sotto_lanes_take(s->leader->leader->lanes, &load, sotto_leader_now_ms() + 2 * LONG_MS,
-                              &wait));
+    CHECK(t, sotto_lanes_take(sotto_leader_of(s->leader)->lanes, &load,
+                              sotto_leader_now_ms() + 2 * LONG_MS, &wait));
     CHECK_EQUAL(t, 1, load.count);
     sotto_cached_reports_free(load.list[0].cached);
 }
@@ -33,7 +33,7 @@ static void a_segment_that_its_own_process_forgot_is_found(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
     sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
     forget_one(t, &s);
-    CHECK_EQUAL(t, 0, sotto_lanes_reports(s.leader->leader->lanes));
+    CHECK_EQUAL(t, 0, sotto_lanes_reports(sotto_leader_of(s.leader)->lanes));
     sotto_test_check_sum(t, &s, REPORTS);
     sotto_test_service_close(&s);
 }
@@ -48,7 +48,7 @@ static void a_segment_that_only_waits_is_left_alone(sotto_test *t)
     sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
     added = sotto_test_ask_number(t, s.leader->db, oldest);
     sotto_test_pause_ms(5000); /* two leases and more */
-    CHECK_EQUAL(t, REPORTS, sotto_lanes_reports(s.leader->leader->lanes));
+    CHECK_EQUAL(t, REPORTS, sotto_lanes_reports(sotto_leader_of(s.leader)->lanes));
     CHECK_EQUAL(t, added, sotto_test_ask_number(t, s.leader->db, oldest));
     sotto_test_check_sum(t, &s, REPORTS);
     sotto_test_service_close(&s);
@@ -226,7 +226,8 @@ static void a_damaged_segment_holds_up_no_other(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
     s.leader_options.host.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
     sotto_test_leader_restart(t, &s);
-    atomic_fetch_add(&s.leader->leader->cached_bytes, (size_t)1 << 40); /* all is read back */
+    atomic_fetch_add(&sotto_leader_of(s.leader)->cached_bytes,
+                     (size_t)1 << 40); /* all is read back */
     sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
     sotto_test_upload_some(t, &s, OTHERS, 1, SOTTO_TEST_SOUND);
     sotto_test_flip(t, s.leader->db, &body);
@@ -333,7 +334,8 @@ static void open_damaged(sotto_test *t, sotto_test_service *s, size_t others, bo
     sotto_test_service_open(
         t, s,
         &(sotto_test_service_options){.job_delay_ms = LONG_MS, .leader_selected = leader_selected});
-    atomic_fetch_add(&s->leader->leader->cached_bytes, (size_t)1 << 40); /* all is read back */
+    atomic_fetch_add(&sotto_leader_of(s->leader)->cached_bytes,
+                     (size_t)1 << 40); /* all is read back */
     sotto_test_upload_some(t, s, REPORTS, 1, SOTTO_TEST_SOUND);
     sotto_test_upload_some(t, s, others, 1, SOTTO_TEST_SOUND);
     sotto_test_flip(t, s->leader->db, &body);
@@ -350,7 +352,7 @@ static void is_told_of_it(sotto_test *t, sotto_server *server)
 
     for (unsigned i = 0; i < 200 && view.unreadable == 0; i++) {
         sotto_test_pause_ms(25);
-        (void)sotto_last_seen_look(server->leader->health, &view);
+        (void)sotto_last_seen_look(sotto_leader_of(server)->health, &view);
     }
     text = sotto_test_pages(t, server, &ready);
     CHECK(t, ready);

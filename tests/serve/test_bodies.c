@@ -15,7 +15,7 @@ enum { LONG_MS = 60000 }; /* nothing leaves before a collection asks for it */
 /* Large enough for the spool, where there is one. */
 static void check_spooled(sotto_test *t, const sotto_test_service *s, int64_t wanted)
 {
-    if (!s->leader->leader->spool)
+    if (!sotto_leader_of(s->leader)->spool)
         return;
     CHECK_EQUAL(t, wanted,
                 sotto_test_ask_number(t, s->leader->db,
@@ -45,7 +45,7 @@ static void bodies_are_read_back_where_memory_is_short(sotto_test *t)
     sotto_test_service s;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    atomic_fetch_add(&s.leader->leader->cached_bytes, (size_t)1 << 40);
+    atomic_fetch_add(&sotto_leader_of(s.leader)->cached_bytes, (size_t)1 << 40);
     for (int i = 0; i < 3; i++)
         sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
     sotto_test_check_sum(t, &s, 300);
@@ -154,7 +154,7 @@ static void a_backup_without_some_bodies_says_which(sotto_test *t)
     gaps g;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    if (s.leader->leader->spool) {
+    if (sotto_leader_of(s.leader)->spool) {
         for (size_t count = 100; count <= 200; count += 50)
             sotto_test_upload_some(t, &s, count, 1, SOTTO_TEST_SOUND);
         check_spooled(t, &s, 3);
@@ -188,7 +188,7 @@ static void a_backup_without_any_bodies_is_none(sotto_test *t)
     gaps g;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    if (s.leader->leader->spool) {
+    if (sotto_leader_of(s.leader)->spool) {
         sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
         (void)snprintf(bodies, sizeof bodies, "%s-bodies",
                        s.leader_options.host.database + strlen("sqlite:"));
@@ -246,7 +246,7 @@ static void crowd(sotto_test *t, const sotto_test_service *s)
     int64_t task = sotto_test_ask_number(t, s->leader->db, "SELECT n FROM task");
 
     for (uint64_t bucket = 1; bucket <= SOTTO_MAX_LANES; bucket++)
-        CHECK_OK(t, sotto_lanes_add(s->leader->leader->lanes, task, bucket,
+        CHECK_OK(t, sotto_lanes_add(sotto_leader_of(s->leader)->lanes, task, bucket,
                                     &(sotto_job_segment){(int64_t)bucket, 1, NULL, 0}, 1000,
                                     sotto_leader_now_ms()));
 }
@@ -271,7 +271,7 @@ static void a_commit_of_nothing_frees_no_place(sotto_test *t)
     uint64_t wait = 0;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    if (s.leader->leader->spool) {
+    if (sotto_leader_of(s.leader)->spool) {
         sotto_test_do(t, s.leader->db,
                       "ALTER TABLE segment_key RENAME TO away"); /* its transaction fails */
         CHECK_EQUAL(
@@ -284,8 +284,8 @@ static void a_commit_of_nothing_frees_no_place(sotto_test *t)
         sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
         s.bucket += 2;
         check_spooled(t, &s, 0);
-        while (sotto_lanes_take(s.leader->leader->lanes, &load, sotto_leader_now_ms() + 2 * LONG_MS,
-                                &wait))
+        while (sotto_lanes_take(sotto_leader_of(s.leader)->lanes, &load,
+                                sotto_leader_now_ms() + 2 * LONG_MS, &wait))
             ;
         sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
         CHECK_OK(t, sotto_db_read(s.leader->db, read_place, &place, &t->err));
@@ -315,7 +315,7 @@ static void a_commit_that_counts_nothing_new_frees_no_place(sotto_test *t)
     sotto_test_service s;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
-    if (s.leader->leader->spool) {
+    if (sotto_leader_of(s.leader)->spool) {
         sotto_bytes body = sotto_test_sealed_reports(t, &s, 100, 1, SOTTO_TEST_SOUND);
         int64_t first;
 

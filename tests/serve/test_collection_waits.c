@@ -19,7 +19,7 @@ static void open_service(sotto_test *t)
 {
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_reports = 1});
     s.call_ms = CALL_MS;
-    sotto_collection_waits_allow(s.leader->leader->waits, FOR_EVER_MS);
+    sotto_collection_waits_allow(sotto_leader_of(s.leader)->waits, FOR_EVER_MS);
 }
 
 static void upload_verified(sotto_test *t, size_t count)
@@ -50,7 +50,7 @@ static void a_batch_that_is_being_verified_is_answered_with_the_first_request(so
 
     sotto_test_service_open(
         t, &s, &(sotto_test_service_options){.job_delay_ms = FOR_EVER_MS, .job_reports = 1000});
-    sotto_collection_waits_allow(s.leader->leader->waits, FOR_EVER_MS);
+    sotto_collection_waits_allow(sotto_leader_of(s.leader)->waits, FOR_EVER_MS);
     sotto_test_upload_some(t, &s, 25, 1, SOTTO_TEST_SOUND);
     s.patience = 1;
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
@@ -105,7 +105,7 @@ static void a_step_that_was_put_off_holds_no_collector(sotto_test *t)
         sotto_test_ask_number(
             t, s.leader->db, "SELECT count(*) FROM sotto_lease WHERE queue = 2 AND held = 0") == 0);
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
-    CHECK_EQUAL(t, 0, sotto_collection_waits_count(s.leader->leader->waits));
+    CHECK_EQUAL(t, 0, sotto_collection_waits_count(sotto_leader_of(s.leader)->waits));
     sotto_test_helper_start(t, &s);
     sotto_test_service_close(&s);
 }
@@ -116,7 +116,7 @@ static void *drain_once_held(void *context)
 {
     sotto_status *status = context;
 
-    while (sotto_collection_waits_count(s.leader->leader->waits) == 0)
+    while (sotto_collection_waits_count(sotto_leader_of(s.leader)->waits) == 0)
         sotto_test_pause_ms(5);
     *status = sotto_host_drain(s.leader->host, 60000, NULL);
     return NULL;

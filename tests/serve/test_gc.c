@@ -40,7 +40,7 @@ static void clearing_away_leaves_what_was_released(sotto_test *t)
     CHECK_EQUAL(t, 1, gc.refusals);
     CHECK_EQUAL(t, 0, rows(t, s.leader, "SELECT count(*) FROM mark"));
     CHECK_EQUAL(t, 0, rows(t, s.leader, "SELECT count(*) FROM refused"));
-    CHECK_EQUAL(t, 1, atomic_load(&s.leader->leader->noted));
+    CHECK_EQUAL(t, 1, atomic_load(&sotto_leader_of(s.leader)->noted));
     CHECK_EQUAL(t, 1, rows(t, s.leader, "SELECT count(*) FROM release WHERE state = 3"));
     CHECK_EQUAL(t, 1, rows(t, s.leader, "SELECT count(*) FROM rejection"));
     CHECK_OK(t, sotto_gc_run(s.leader->db, &gc, &t->err)); /* again: nothing left to do */
@@ -51,7 +51,8 @@ static void clearing_away_leaves_what_was_released(sotto_test *t)
     /* A retired task is served by nobody who starts. */
     sotto_test_leader_restart(t, &s);
     CHECK(t, sotto_tasks_find(s.leader->tasks, s.task.id) == NULL);
-    CHECK_EQUAL(t, 0, atomic_load(&s.leader->leader->noted)); /* nor are its notes counted */
+    CHECK_EQUAL(t, 0,
+                atomic_load(&sotto_leader_of(s.leader)->noted)); /* nor are its notes counted */
     CHECK_EQUAL(
         t, 404,
         sotto_test_upload(t, &s, sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND)).status);

@@ -255,7 +255,7 @@ static void an_upload_of_now_is_taken_however_many_buckets_wait(sotto_test *t)
     before = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
     s.bucket -= 1;
     long_ago = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
-    crowd(t, s.leader->leader->lanes, 1000, SOTTO_MAX_LANES / SOTTO_MAX_TASK_LANES,
+    crowd(t, sotto_leader_of(s.leader)->lanes, 1000, SOTTO_MAX_LANES / SOTTO_MAX_TASK_LANES,
           sotto_leader_now_ms());
     CHECK_EQUAL(t, 0, sotto_test_upload(t, &s, now).body.len);
     CHECK_EQUAL(t, 0, sotto_test_upload(t, &s, before).body.len);

@@ -47,7 +47,7 @@ static void what_does_not_hold_is_taken_off(sotto_test *t)
                 sotto_test_refused(t, &s, SOTTO_CAUSE_HELPER + SOTTO_REPORT_HPKE_DECRYPT_ERROR));
     /* Nothing of them is left, in memory or on disk. */
     CHECK_EQUAL(t, 0, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment"));
-    CHECK_EQUAL(t, 0, atomic_load(&s.leader->leader->cached_bytes));
+    CHECK_EQUAL(t, 0, atomic_load(&sotto_leader_of(s.leader)->cached_bytes));
     sotto_test_service_close(&s);
 }
 
@@ -95,7 +95,7 @@ static void reports_are_read_back_where_memory_is_short(sotto_test *t)
     sotto_test_service s;
 
     open_long(t, &s);
-    atomic_fetch_add(&s.leader->leader->cached_bytes, (size_t)1 << 40);
+    atomic_fetch_add(&sotto_leader_of(s.leader)->cached_bytes, (size_t)1 << 40);
     upload_mixed(t, &s);
     check_counts(t, &s, 9, 14);
     sotto_test_service_close(&s);
@@ -110,7 +110,7 @@ static void a_segment_that_does_not_open_keeps_no_other_back(sotto_test *t)
     sotto_test_service s;
 
     open_long(t, &s);
-    atomic_fetch_add(&s.leader->leader->cached_bytes, (size_t)1 << 40);
+    atomic_fetch_add(&sotto_leader_of(s.leader)->cached_bytes, (size_t)1 << 40);
     sotto_test_upload_some(t, &s, 25, 1, SOTTO_TEST_SOUND);
     sotto_test_upload_some(t, &s, 25, 1, SOTTO_TEST_SOUND);
     sotto_test_flip(t, s.leader->db, &damage);

@@ -34,7 +34,7 @@ static void open_with_one_waiting(sotto_test *t, sotto_test *own, sender *one, u
     *own = (sotto_test){0};
     sotto_arena_init(&own->arena, 1 << 20);
     sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = NEVER_MS});
-    sotto_pace_set(sotto_intake_pace(s.leader->leader->intake), pace_ms);
+    sotto_pace_set(sotto_intake_pace(sotto_leader_of(s.leader)->intake), pace_ms);
     sotto_test_upload_some(t, &s, 1, 1, SOTTO_TEST_SOUND); /* after a pause: at once */
     *one = (sender){.t = own, .body = sotto_test_sealed_reports(t, &s, 1, 1, SOTTO_TEST_SOUND)};
     CHECK_EQUAL(t, 0, pthread_create(&one->thread, NULL, send, one));
@@ -42,7 +42,7 @@ static void open_with_one_waiting(sotto_test *t, sotto_test *own, sender *one, u
 
 static void await_waiting(void)
 {
-    while (sotto_intake_waiting(s.leader->leader->intake) == 0)
+    while (sotto_intake_waiting(sotto_leader_of(s.leader)->intake) == 0)
         sotto_test_pause_ms(2);
 }
 

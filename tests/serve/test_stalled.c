@@ -142,10 +142,10 @@ static void a_silent_helper_is_told(sotto_test *t)
     ask(t);
     CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM release WHERE state = 2"));
     CHECK(t, look(t).closed);
-    (void)sotto_last_seen_look(s.leader->leader->health, &view);
+    (void)sotto_last_seen_look(sotto_leader_of(s.leader)->health, &view);
     for (int i = 0; i < 600 && !strstr(view.stalled.why, "does not answer"); i++) {
         (void)nanosleep(&moment, NULL);
-        (void)sotto_last_seen_look(s.leader->leader->health, &view);
+        (void)sotto_last_seen_look(sotto_leader_of(s.leader)->health, &view);
     }
     CHECK(t, sotto_health_describe(s.leader->host, &out)); /* ready all the same */
     text[out.len] = 0;
@@ -162,7 +162,7 @@ static bool retry_of(int64_t n, char reason[SOTTO_STEP_REASON])
 {
     int64_t of;
 
-    return sotto_steps_last_retry(s.leader->leader->steps,
+    return sotto_steps_last_retry(sotto_leader_of(s.leader)->steps,
                                   &sotto_leader_queues[SOTTO_LEADER_COLLECTIONS], &of, reason) &&
            of == n;
 }

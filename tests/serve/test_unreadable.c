@@ -25,7 +25,7 @@ static void open_two(sotto_test *t, sotto_test_service *s)
 {
     sotto_test_service_open(
         t, s, &(sotto_test_service_options){.job_delay_ms = LONG_MS, .job_reports = 1000});
-    atomic_fetch_add(&s->leader->leader->cached_bytes, (size_t)1 << 40);
+    atomic_fetch_add(&sotto_leader_of(s->leader)->cached_bytes, (size_t)1 << 40);
     sotto_test_upload_some(t, s, MANY, 1, SOTTO_TEST_SOUND);
     sotto_test_upload_some(t, s, OTHERS, 1, SOTTO_TEST_SOUND);
 }

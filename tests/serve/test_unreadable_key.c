@@ -39,7 +39,7 @@ static void open_two(sotto_test *t, sotto_test_service *s, atomic_uint *lines)
         s->leader_options.host.log = (sotto_log_sink){hear, lines, SOTTO_LOG_INFO};
         sotto_test_leader_restart(t, s);
     }
-    atomic_fetch_add(&s->leader->leader->cached_bytes, (size_t)1 << 40);
+    atomic_fetch_add(&sotto_leader_of(s->leader)->cached_bytes, (size_t)1 << 40);
     sotto_test_upload_some(t, s, MANY, 1, SOTTO_TEST_SOUND);
     sotto_test_upload_some(t, s, OTHERS, 1, SOTTO_TEST_SOUND);
 }

@@ -36,7 +36,7 @@ void sotto_cached_reports_add_upload(sotto_cached_reports *cached, sotto_upload_
     sotto_upload_keep(upload);
     if (upload->cached_bytes == 0) {
         upload->cached_bytes = upload->arena.held;
-        atomic_fetch_add(&upload->server->leader->cached_bytes, upload->cached_bytes);
+        atomic_fetch_add(&sotto_leader_of(upload->server)->cached_bytes, upload->cached_bytes);
     }
 }
 

@@ -151,7 +151,7 @@ static bool hold(asking *a)
 {
     a->wait.look = look_again;
     a->wait.answer = answer_held;
-    return sotto_collection_waits_put(a->ask.server->leader->waits, &a->wait);
+    return sotto_collection_waits_put(sotto_leader_of(a->ask.server)->waits, &a->wait);
 }
 
 /* ---- creating ------------------------------------------------------------------------------------------------ */
@@ -203,7 +203,7 @@ static sotto_status create(sotto_tx *tx, void *context, sotto_err *err)
 static void on_created(void *context, sotto_status status, const sotto_err *err)
 {
     asking *a = context;
-    sotto_steps *steps = a->ask.server->leader->steps;
+    sotto_steps *steps = sotto_leader_of(a->ask.server)->steps;
 
     (void)err;
     if (status != SOTTO_OK) {

@@ -37,7 +37,7 @@ static bool has_room(const sotto_flush *f, const sotto_server_task *task, uint64
 {
     uint64_t now = sotto_clock_wall(&sotto_clock_system) / 1000000000;
 
-    return sotto_lanes_have_room(f->server->leader->lanes, task->n, bucket,
+    return sotto_lanes_have_room(sotto_leader_of(f->server)->lanes, task->n, bucket,
                                  sotto_dap_time_of(now, task->dap.precision));
 }
 
@@ -211,7 +211,7 @@ static void sort_out(sotto_flush_group *g)
 static bool may_note(const sotto_flush *f, unsigned cause)
 {
     return cause == SOTTO_REPORT_REPLAYED ||
-           atomic_load(&f->server->leader->noted) < f->server->options.most_rejected_ids;
+           atomic_load(&sotto_leader_of(f->server)->noted) < f->server->options.most_rejected_ids;
 }
 
 /* Each report once for each cause, however often it comes. */

@@ -74,7 +74,7 @@ static bool grow_in_doubt(sotto_intake *intake)
 /* On the store's thread, in the order of the commits. A place that can't be remembered is lost until the next start. */
 static void settle_places(sotto_intake *intake, const flush *f, sotto_status status)
 {
-    sotto_spool *spool = intake->server->leader->spool;
+    sotto_spool *spool = sotto_leader_of(intake->server)->spool;
 
     if (!spool)
         return;
@@ -100,8 +100,8 @@ static void start_flushes(sotto_intake *intake, bool here);
 /* Keeps a group's reports in memory for their job; NULL: it will read them. */
 static sotto_cached_reports *hold(const flush *f, const sotto_flush_group *g)
 {
-    sotto_cached_reports *cached =
-        sotto_cached_reports_new(f->intake->server->leader, g->segment.reports, g->uploads);
+    sotto_cached_reports *cached = sotto_cached_reports_new(sotto_leader_of(f->intake->server),
+                                                            g->segment.reports, g->uploads);
     const sotto_upload_request *last = NULL;
 
     if (!cached)
@@ -122,7 +122,7 @@ static sotto_cached_reports *hold(const flush *f, const sotto_flush_group *g)
 /* Somebody sends what is refused, again and again, or a task has many broken devices. */
 static void count_notes(const sotto_server *server, uint64_t noted)
 {
-    uint64_t before = atomic_fetch_add(&server->leader->noted, noted);
+    uint64_t before = atomic_fetch_add(&sotto_leader_of(server)->noted, noted);
 
     if (before < server->options.most_rejected_ids &&
         before + noted >= server->options.most_rejected_ids)
@@ -148,7 +148,7 @@ static void announce(flush *f)
  * flush less. */
 static void to_lanes(flush *f, bool long_ones, bool on_worker)
 {
-    sotto_leader *leader = f->intake->server->leader;
+    sotto_leader *leader = sotto_leader_of(f->intake->server);
 
     for (sotto_flush_group *g = f->work.first; g; g = g->next) {
         sotto_job_segment segment = {g->segment.n, g->segment.reports - g->segment.skipped,
@@ -308,7 +308,7 @@ static void take_gathered(sotto_intake *intake, flush *f)
 static void run_flush(void *context, sotto_worker *worker)
 {
     flush *f = context;
-    sotto_spool *spool = f->intake->server->leader->spool;
+    sotto_spool *spool = sotto_leader_of(f->intake->server)->spool;
     sotto_status status = SOTTO_OK;
     sotto_err err = {0};
 

@@ -184,7 +184,7 @@ static sotto_status count_rejected(sotto_leader *leader, sotto_err *err)
     return SOTTO_OK;
 }
 
-sotto_status sotto_leader_open(sotto_leader **out, sotto_server *server, sotto_err *err)
+sotto_status sotto_leader_open(sotto_server *server, sotto_err *err)
 {
     sotto_leader *leader = sotto_alloc(sizeof *leader);
     sotto_status status;
@@ -192,7 +192,7 @@ sotto_status sotto_leader_open(sotto_leader **out, sotto_server *server, sotto_e
     if (!leader)
         return sotto_fail(err, SOTTO_NO_MEMORY, "the leader");
     leader->server = server;
-    *out = leader; /* the parts below call for it */
+    server->own = leader; /* the parts below call for it */
     leader->steps = server->host->steps;
     leader->recalled_ms = sotto_leader_now_ms();
     status = sotto_last_seen_new(&leader->health, sizeof(sotto_leader_health_view), err);
@@ -213,7 +213,7 @@ sotto_status sotto_leader_open(sotto_leader **out, sotto_server *server, sotto_e
         status = take_over(leader, err);
     if (status != SOTTO_OK) {
         sotto_leader_close(leader);
-        *out = NULL;
+        server->own = NULL;
     }
     return status;
 }

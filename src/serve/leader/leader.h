@@ -144,8 +144,13 @@ typedef struct sotto_leader {
 enum { SOTTO_LEADER_COLLECTIONS, SOTTO_LEADER_JOBS, SOTTO_LEADER_QUEUES };
 extern const sotto_queue sotto_leader_queues[SOTTO_LEADER_QUEUES];
 
-SOTTO_MUST_USE sotto_status sotto_leader_open(sotto_leader **leader, sotto_server *server,
-                                              sotto_err *err);
+/* What a server of this role has as its own; NULL until it is open. */
+static inline sotto_leader *sotto_leader_of(const sotto_server *server)
+{
+    return server->own;
+}
+
+SOTTO_MUST_USE sotto_status sotto_leader_open(sotto_server *server, sotto_err *err);
 /* Hears no more of other replicas. */
 void sotto_leader_stop(sotto_leader *leader);
 /* Waits until every upload is answered. Then the store may be closed. */

@@ -73,16 +73,12 @@ static unsigned most_jobs(const void *state)
 
 static void step_collection(void *state, sotto_step *step)
 {
-    const sotto_server *server = state;
-
-    sotto_collection_step(server->leader, step);
+    sotto_collection_step(sotto_leader_of(state), step);
 }
 
 static void step_job(void *state, sotto_step *step)
 {
-    const sotto_server *server = state;
-
-    sotto_leader_job_resume(server->leader, step);
+    sotto_leader_job_resume(sotto_leader_of(state), step);
 }
 
 const sotto_queue sotto_leader_queues[SOTTO_LEADER_QUEUES] = {
@@ -93,9 +89,7 @@ const sotto_queue sotto_leader_queues[SOTTO_LEADER_QUEUES] = {
 
 static uint64_t idle(void *state, bool looked)
 {
-    const sotto_server *server = state;
-
-    return sotto_leader_idle(server->leader, looked);
+    return sotto_leader_idle(sotto_leader_of(state), looked);
 }
 
 /* ---- hooks -------------------------------------------------------------------------------------------------------- */
@@ -109,42 +103,40 @@ static sotto_status open(void **state, sotto_host *host, const void *config, sot
         options_given.most_rejected_ids = SOTTO_REJECTED_IDS_MOST;
     SOTTO_TRY(sotto_server_new(&server, host, SOTTO_LEADER, &options_given, err));
     *state = server; /* closed with its host from here on, whatever happens */
-    return sotto_leader_open(&server->leader, server, err);
+    return sotto_leader_open(server, err);
 }
 
 static void drain(void *state)
 {
-    const sotto_server *server = state;
+    const sotto_leader *leader = sotto_leader_of(state);
 
-    if (!server->leader)
+    if (!leader)
         return;
-    sotto_collection_waits_stop(server->leader->waits);
-    sotto_intake_hurry(server->leader->intake);
+    sotto_collection_waits_stop(leader->waits);
+    sotto_intake_hurry(leader->intake);
 }
 
 static void stop(void *state)
 {
-    const sotto_server *server = state;
+    sotto_leader *leader = sotto_leader_of(state);
 
-    if (server->leader)
-        sotto_leader_stop(server->leader);
+    if (leader)
+        sotto_leader_stop(leader);
 }
 
 static void settle(void *state)
 {
-    sotto_server *server = state;
+    sotto_leader *leader = sotto_leader_of(state);
 
-    sotto_server_settle(server);
-    if (server->leader)
-        sotto_leader_settle(server->leader);
+    sotto_server_settle(state);
+    if (leader)
+        sotto_leader_settle(leader);
 }
 
 static void close(void *state)
 {
-    sotto_server *server = state;
-
-    sotto_leader_close(server->leader);
-    sotto_server_free(server);
+    sotto_leader_close(sotto_leader_of(state));
+    sotto_server_free(state);
 }
 
 static void tick(void *state)
@@ -157,7 +149,7 @@ static sotto_status look(sotto_tx *tx, void *state, sotto_err *err)
     sotto_server *server = state;
 
     SOTTO_TRY(sotto_task_health_read(tx, server, err));
-    return sotto_leader_health_read(tx, server->leader, err);
+    return sotto_leader_health_read(tx, sotto_leader_of(server), err);
 }
 
 static void describe(void *state, sotto_buf *out)
@@ -168,7 +160,7 @@ static void describe(void *state, sotto_buf *out)
 
     (void)sotto_last_seen_look(server->health, &tasks);
     sotto_task_health_describe(&tasks, out);
-    (void)sotto_last_seen_look(server->leader->health, &own);
+    (void)sotto_last_seen_look(sotto_leader_of(server)->health, &own);
     sotto_leader_health_describe(&own, out);
 }
 
@@ -177,7 +169,7 @@ static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
     sotto_server *server = state;
 
     SOTTO_TRY(sotto_metrics_write(w, server, err));
-    sotto_leader_health_metrics(w, server->leader);
+    sotto_leader_health_metrics(w, sotto_leader_of(server));
     return SOTTO_OK;
 }
 

@@ -25,7 +25,7 @@ void sotto_upload_drop(sotto_upload_request *upload)
     if (atomic_fetch_sub(&upload->users, 1) > 1)
         return;
     if (upload->cached_bytes > 0)
-        atomic_fetch_sub(&upload->server->leader->cached_bytes, upload->cached_bytes);
+        atomic_fetch_sub(&sotto_leader_of(upload->server)->cached_bytes, upload->cached_bytes);
     sotto_arena_clear(&upload->arena);
     sotto_release(upload, sizeof *upload);
 }
@@ -383,7 +383,7 @@ static sotto_upload_request *opened_of(sotto_upload_request *chain)
 void sotto_upload_open_many(sotto_upload_request *chain, sotto_worker *worker)
 {
     size_t reports = 0, aad = 0;
-    sotto_intake *intake = chain->server->leader->intake;
+    sotto_intake *intake = sotto_leader_of(chain->server)->intake;
     chunk *c;
 
     chain = begin_all(chain, &reports, &aad);
@@ -422,7 +422,7 @@ void sotto_upload_handle(sotto_server *server, const sotto_server_task *task, so
     upload->body_bytes = sotto_http_request_body(request).len;
     atomic_init(&upload->users, 1);
     sotto_arena_init(&upload->arena, server->options.upload_memory);
-    status = sotto_arrivals_put(server->leader->arrivals, upload, NULL);
+    status = sotto_arrivals_put(sotto_leader_of(server)->arrivals, upload, NULL);
     if (status != SOTTO_OK)
         sotto_upload_give_up(upload, status);
 }

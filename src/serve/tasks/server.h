@@ -16,7 +16,6 @@
 #include <stdatomic.h>
 
 struct sotto_http_request;
-struct sotto_leader;
 struct sotto_metrics;
 
 /* Beside the host's. Zero takes the default. Rows for an operator are in tasks/task_options.h. */
@@ -50,8 +49,8 @@ typedef struct sotto_server {
     struct sotto_token_checker **token_checkers; /* the same */
     struct sotto_metrics *metrics;
     sotto_last_seen *health;
-    struct sotto_leader *leader; /* leader only: intake, jobs, collections */
-    int64_t keys_told;           /* when the log last had that parties files stop working soon */
+    void *own;         /* what the service keeps beside all this; nothing in tasks/ looks at it */
+    int64_t keys_told; /* when the log last had that parties files stop working soon */
     atomic_uint_fast64_t
         unknown_told; /* tasks/resources.c: when a task that is not here was last told of */
 } sotto_server;

@@ -363,10 +363,8 @@ static void note_change(void *context, const sotto_log_event *event)
 
 static bool soon(const atomic_uint *count)
 {
-    const struct timespec moment = {0, 20000000};
-
-    for (int i = 0; i < 500 && atomic_load(count) == 0; i++)
-        (void)nanosleep(&moment, NULL);
+    for (uint64_t until = 0; atomic_load(count) == 0 && sotto_test_waits(&until, 20);)
+        ;
     return atomic_load(count) > 0;
 }
 

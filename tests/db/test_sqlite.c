@@ -529,12 +529,11 @@ static void erased_keys_are_nowhere_in_the_files(sotto_test *t)
     for (int64_t i = 0; i < KEYS; i++)
         CHECK_OK(t, sotto_db_run(db, put_key, &i, &t->err));
     CHECK(t, keys_in(t, path, "", 0, KEYS) + keys_in(t, path, "-wal", 0, KEYS) >= KEYS);
-    for (unsigned i = 0; i < 100 && keys_in(t, path, "-wal", 0, KEYS) > 0; i++)
-        (void)usleep(10000); /* the first cut: all of them are in the file now */
+    for (uint64_t until = 0; keys_in(t, path, "-wal", 0, KEYS) > 0 && sotto_test_waits(&until, 10);)
+        ; /* the first cut: all of them are in the file now */
     CHECK_OK(t, sotto_db_run(db, erase_keys, &below, &t->err));
-    for (unsigned i = 0; i < 100 && left > 0; i++) {
-        (void)usleep(100000);
-        if (i % 10 == 0) { /* not so many that they overwrite the whole WAL by themselves */
+    for (uint64_t i = 0, until = 0; left > 0 && sotto_test_waits(&until, 100); i++) {
+        if (i % 10 == 0 && i < 100) { /* too few to overwrite the whole WAL by themselves */
             CHECK_OK(t, sotto_db_run(db, put_key, &more, &t->err));
             more++;
         }

@@ -203,8 +203,9 @@ static void of_many_requests_at_once_one_is_answered(sotto_test *t)
                                       .attempts = 1};
         CHECK_OK(t, sotto_http_call_start(d.client, &call, on_answer, NULL, &t->err));
     }
-    for (int i = 0; i < 3000 && atomic_load(&issued) + atomic_load(&refused) < AT_ONCE; i++)
-        sotto_test_pause_ms(20);
+    for (uint64_t until = 0;
+         atomic_load(&issued) + atomic_load(&refused) < AT_ONCE && sotto_test_waits(&until, 20);)
+        ;
     CHECK_EQUAL(t, 1, atomic_load(&issued));
     CHECK_EQUAL(t, AT_ONCE - 1, atomic_load(&refused));
     CHECK_EQUAL(t, 1, counted(t, &d));
@@ -295,8 +296,8 @@ static void counts_go_with_their_keys(sotto_test *t)
     CHECK_EQUAL(t, 200, send(t, &d, &v).status);
     sotto_host_close(d.attester);
     sotto_test_attester_start(t, &d);
-    for (int i = 0; i < 3000 && counted(t, &d) > 1; i++)
-        sotto_test_pause_ms(20);
+    for (uint64_t until = 0; counted(t, &d) > 1 && sotto_test_waits(&until, 20);)
+        ;
     CHECK_EQUAL(t, 1, counted(t, &d));
     CHECK_EQUAL(t, 200, send(t, &d, &v).status); /* under the key that is open */
     prepare(t, &d, &v, 100);

@@ -31,12 +31,12 @@ static void upload_until_verified(sotto_test *t, unsigned reports)
 {
     for (unsigned i = 0; i < reports; i++)
         CHECK_EQUAL(t, 0, upload_one(t));
-    for (unsigned i = 0;
-         i < 1000 && sotto_test_ask_number(t, s.leader->db,
-                                           "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM"
-                                           " sub_aggregate") < (int64_t)reports;
-         i++)
-        sotto_test_pause_ms(20);
+    for (uint64_t until = 0;
+         sotto_test_ask_number(t, s.leader->db,
+                               "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM"
+                               " sub_aggregate") < (int64_t)reports &&
+         sotto_test_waits(&until, 20);)
+        ;
 }
 
 /* Enough are verified, and one is still under way: what comes now is told that it is too late, so that no stream of
@@ -52,15 +52,14 @@ static void a_collection_that_has_enough_takes_no_more(sotto_test *t)
     sotto_test_put_stuck(t, &s);
     s.patience = 2;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
-    for (unsigned i = 0; i < 60 && error == 0; i++) {
+    for (uint64_t until = 0; error == 0 && sotto_test_waits(&until, 50);) {
         error = upload_one(t);
         accepted += error == 0;
-        sotto_test_pause_ms(50);
     }
     CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, error);
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts)); /* still waits */
     sotto_test_do(t, s.leader->db, "DELETE FROM segment WHERE n = 1");
-    s.patience = 200;
+    s.patience = sotto_test_patience();
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, accepted, reports); /* every report that was acknowledged */
     sotto_test_service_close(&s);
@@ -77,7 +76,7 @@ static void a_collection_that_has_too_few_stays_open(sotto_test *t)
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 0, upload_one(t));
     sotto_test_do(t, s.leader->db, "DELETE FROM segment WHERE n = 1");
-    s.patience = 200;
+    s.patience = sotto_test_patience();
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 20, reports);
     sotto_test_service_close(&s);
@@ -120,10 +119,8 @@ static void a_batch_that_is_held_takes_no_more(sotto_test *t)
     upload_until_verified(t, 21);
     s.patience = 2;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
-    for (unsigned i = 0; i < 60 && error == 0; i++) {
+    for (uint64_t until = 0; error == 0 && sotto_test_waits(&until, 50);)
         error = upload_one(t);
-        sotto_test_pause_ms(50);
-    }
     CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, error);
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     sotto_test_service_close(&s);
@@ -139,11 +136,11 @@ static void deleting_a_collection_that_waits_opens_its_buckets(sotto_test *t)
     sotto_test_put_stuck(t, &s);
     s.patience = 2;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
-    for (unsigned i = 0;
-         i < 500 &&
-         sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM release WHERE shut = 1") == 0;
-         i++)
-        sotto_test_pause_ms(20);
+    for (uint64_t until = 0;
+         sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM release WHERE shut = 1") ==
+             0 &&
+         sotto_test_waits(&until, 20);)
+        ;
     CHECK_EQUAL(t, SOTTO_REPORT_BATCH_COLLECTED, upload_one(t));
     sotto_test_do(t, s.leader->db, "DELETE FROM release");
     CHECK_EQUAL(t, 0, upload_one(t));
@@ -191,7 +188,7 @@ static void a_request_that_waits_can_be_withdrawn(sotto_test *t)
     upload_until_verified(t, 20);
     sotto_test_pause_ms(1500); /* longer than a collection rests */
     CHECK_EQUAL(t, 0, upload_one(t));
-    s.patience = 200;
+    s.patience = sotto_test_patience();
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 26, reports);
     CHECK_STATUS(t, SOTTO_STALE, withdraw(t));

@@ -214,6 +214,9 @@ static void operations_answer_while_the_main_port_is_full(sotto_test *t)
         fds[i] = sotto_test_dial(t, c.at.main);
     for (unsigned i = 0; i < 20; i++)
         CHECK_EQUAL(t, 200, sotto_test_ask(t, c.at.operations, GET("/healthz")).status);
+    for (uint64_t until = 0;
+         metric(t, &c, "sotto_http_connections") < CAP && sotto_test_waits(&until, 20);)
+        ;
     CHECK_EQUAL(t, CAP, metric(t, &c, "sotto_http_connections"));
     before = cpu_ms(t, c.id);
     sotto_test_sleep_ms(1000);

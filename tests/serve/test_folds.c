@@ -75,9 +75,9 @@ static void small_jobs_share_one_share(sotto_test *t)
     CHECK_EQUAL(t, number(t, s.leader, "SELECT max(n) FROM fold"),
                 number(t, s.helper, "SELECT max(n) FROM fold"));
     check_collected(t, 2 * IN_A_FOLD);
-    for (unsigned i = 0; i < 200 && number(t, s.leader, "SELECT max(erased) FROM release") == 0;
-         i++)
-        sotto_test_pause_ms(50);
+    for (uint64_t until = 0; number(t, s.leader, "SELECT max(erased) FROM release") == 0 &&
+                             sotto_test_waits(&until, 50);)
+        ;
     CHECK_EQUAL(t, 0, number(t, s.leader, "SELECT count(*) FROM fold WHERE length(share) > 0"));
     sotto_test_service_close(&s);
 }

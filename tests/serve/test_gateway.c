@@ -381,10 +381,8 @@ static void one_address_has_its_share(sotto_test *t)
                              "POST /" SOTTO_GATEWAY_PATH " HTTP/1.1\r\nHost: h\r\nContent-Type: "
                              "message/ohttp-req\r\nContent-Length: 900\r\n\r\nx");
     }
-    for (int i = 0; i < 100 && status != 503; i++) { /* until the server has seen them */
-        sotto_test_sleep_ms(20);
+    for (uint64_t until = 0; status != 503 && sotto_test_waits(&until, 20);) /* it sees them */
         status = sotto_test_post(t, s.port, NULL, REQUEST, sotto_bytes_of("x", 1)).status;
-    }
     CHECK_EQUAL(t, 503, status);
     for (size_t i = 0; i < HELD; i++)
         (void)close(fds[i]);
@@ -485,17 +483,14 @@ static void a_key_opens_until_it_is_deleted(sotto_test *t)
     open_scene(t, &s, "key_pending = 1m\nkey_active = 1h\nkey_expired = 30m\n");
     const sotto_hpke_config first = s.key;
     sotto_sim_clock_advance(&s.gateway.time, 3601 * SECOND);
-    for (int i = 0; i < 200 && s.key.id == first.id; i++) { /* another is published ... */
-        sotto_test_sleep_ms(50);
-        s.key = sotto_test_gateway_key(t, s.port);
-    }
+    for (uint64_t until = 0; s.key.id == first.id && sotto_test_waits(&until, 50);)
+        s.key = sotto_test_gateway_key(t, s.port); /* another is published ... */
     CHECK(t, s.key.id != first.id);
     sotto_test_sealed sealed =
         sotto_test_seal(t, &first, "/echo", "hello", sotto_test_gateway_now(&s.gateway), seed++);
     CHECK_EQUAL(t, 200, status_of(t, &s, &sealed)); /* ... and the first still opens */
     sotto_sim_clock_advance(&s.gateway.time, 1900 * SECOND);
-    for (int i = 0; i < 200 && status != 400; i++) {
-        sotto_test_sleep_ms(50);
+    for (uint64_t until = 0; status != 400 && sotto_test_waits(&until, 50);) {
         sealed = sotto_test_seal(t, &first, "/echo", "hello", sotto_test_gateway_now(&s.gateway),
                                  seed++);
         status = status_of(t, &s, &sealed);

@@ -35,7 +35,7 @@ static void a_report_longer_than_its_task_allows_spoils_no_job(sotto_test *t)
     for (unsigned i = 0; i < 3; i++)
         CHECK_EQUAL(t, 200,
                     sotto_test_upload(t, &s, stretched(t, &s, s.task.report_bytes * 900)).status);
-    s.patience = 200;
+    s.patience = sotto_test_patience();
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 30, reports);
     sotto_test_service_close(&s);
@@ -82,7 +82,7 @@ static void a_bad_report_strands_no_selected_batch(sotto_test *t)
     s.patience = 10;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 0, &reports, counts));
     sotto_test_upload_some(t, &s, 1, 1, SOTTO_TEST_SOUND);
-    s.patience = 200;
+    s.patience = sotto_test_patience();
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 0, &reports, counts));
     CHECK_EQUAL(t, 20, reports);
     sotto_test_service_close(&s);
@@ -104,7 +104,7 @@ static void a_selected_batch_is_collected_while_others_fill(sotto_test *t)
     sotto_test_await(t, s.leader->db, "SELECT count(*) FROM sub_aggregate", 1);
     /* One segment that never gets anywhere, as if it were always another. */
     sotto_test_do(t, s.leader->db, insert);
-    s.patience = 200;
+    s.patience = sotto_test_patience();
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 0, &reports, counts));
     CHECK_EQUAL(t, 20, reports);
     sotto_test_service_close(&s);

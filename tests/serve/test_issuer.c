@@ -191,8 +191,8 @@ static void those_who_add_it_at_once_get_the_same_key(sotto_test *t)
         .method = SOTTO_HTTP_PUT, .url = url, .fields = &field, .field_count = 1};
     for (unsigned i = 0; i < AT_ONCE; i++)
         CHECK_OK(t, sotto_http_call_start(d.client, &call, on_answer, &a, &t->err));
-    for (int i = 0; i < 3000 && atomic_load(&a.done) < AT_ONCE; i++)
-        sotto_test_pause_ms(20);
+    for (uint64_t until = 0; atomic_load(&a.done) < AT_ONCE && sotto_test_waits(&until, 20);)
+        ;
     CHECK_EQUAL(t, AT_ONCE, atomic_load(&a.done));
     CHECK_EQUAL(t, 1, atomic_load(&a.made));
     for (unsigned i = 1; i < AT_ONCE; i++)

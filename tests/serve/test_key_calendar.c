@@ -429,14 +429,14 @@ static void operators_are_told_before_files_stop_working(sotto_test *t)
         CHECK_OK(t, sotto_keys_rotate(server->keys, sotto_host_seconds(server->host), &t->err));
     }
     CHECK(t, describes(server, "parties files: good until 20"));
-    for (unsigned i = 0; atomic_load(&h.times) == 0 && i < 500; i++)
-        nap(20);
+    for (uint64_t until = 0; atomic_load(&h.times) == 0 && sotto_test_waits(&until, 20);)
+        ;
     nap(2500); /* two more of its looks */
     CHECK_EQUAL(t, 1, atomic_load(&h.times));
     CHECK(t, strcmp(h.until, at(t, START + 3 * (int64_t)LIFE / 2)) == 0);
     sotto_sim_clock_advance(&state, DAY * SECOND);
-    for (unsigned i = 0; atomic_load(&h.times) == 1 && i < 500; i++)
-        nap(20);
+    for (uint64_t until = 0; atomic_load(&h.times) == 1 && sotto_test_waits(&until, 20);)
+        ;
     CHECK_EQUAL(t, 2, atomic_load(&h.times));
     sotto_server_close(server);
 }

@@ -88,7 +88,7 @@ static void flushing_what_rests_ends(sotto_test *t)
     static sotto_job_segments load;
     uint64_t wait;
 
-    (void)alarm(20); /* or it would hang here */
+    (void)alarm(60); /* or it would hang here */
     for (uint64_t bucket = 7; bucket < 10; bucket++)
         CHECK_OK(
             t, sotto_lanes_add(lanes, 1, bucket, &(sotto_job_segment){1, 4, NULL, 1}, FULL, 1000));

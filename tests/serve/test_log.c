@@ -180,13 +180,12 @@ static unsigned add(sotto_test *t, unsigned port, const char *recipe)
 /* A log takes nothing before a witness has cosigned. */
 static void add_in_time(sotto_test *t, unsigned port, const char *recipe)
 {
-    unsigned status = 503;
+    unsigned status;
+    uint64_t until = 0;
 
-    for (int i = 0; i < 400 && status == 503; i++) {
+    do {
         status = add(t, port, recipe);
-        if (status == 503)
-            sotto_test_sleep_ms(50);
-    }
+    } while (status == 503 && sotto_test_waits(&until, 50));
     CHECK_EQUAL(t, 200, status);
 }
 
@@ -205,8 +204,8 @@ static unsigned long metric(sotto_test *t, const sotto_host *host, const char *n
 
 static void await_metric(sotto_test *t, const sotto_host *host, const char *name)
 {
-    for (int i = 0; i < 400 && metric(t, host, name) == 0; i++)
-        sotto_test_sleep_ms(50);
+    for (uint64_t until = 0; metric(t, host, name) == 0 && sotto_test_waits(&until, 50);)
+        ;
     CHECK(t, metric(t, host, name) > 0);
 }
 
@@ -234,16 +233,16 @@ static sotto_test_answer await_cosigned(sotto_test *t, const keys *k, unsigned p
     const sotto_log_trust trust = {&k->log, &k->witness, 1, 1};
     sotto_test_answer answer;
     sotto_checkpoint c;
+    uint64_t until = 0;
 
-    for (int i = 0; i < 400; i++) {
+    do {
         answer = get(t, port, "checkpoint");
         CHECK_EQUAL(t, 200, answer.status);
         if (sotto_checkpoint_open(&c, sotto_bytes_of(answer.body, answer.body_len), &trust, NULL) ==
                 SOTTO_OK &&
             c.size == size)
             return answer;
-        sotto_test_sleep_ms(50);
-    }
+    } while (sotto_test_waits(&until, 50));
     CHECK(t, !"cosigned in time");
     return answer;
 }

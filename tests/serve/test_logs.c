@@ -120,8 +120,8 @@ static unsigned times_heard(const char *line)
 
 static void await(sotto_test *t, const char *event)
 {
-    for (unsigned i = 0; i < 500 && !was_heard(event); i++)
-        sotto_test_pause_ms(20);
+    for (uint64_t until = 0; !was_heard(event) && sotto_test_waits(&until, 20);)
+        ;
     if (!was_heard(event))
         (void)fprintf(stderr, "nobody said %s\n", event);
     CHECK(t, was_heard(event));
@@ -420,8 +420,9 @@ static void leave_a_trail(sotto_test *t)
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         (void)snprintf(line, sizeof line, "%s task=%s", lines[i].event, id);
         /* An answer may be there before the line about it. */
-        for (unsigned n = 0; n < 400 && times_heard(line) < lines[i].times; n++)
-            sotto_test_pause_ms(25);
+        for (uint64_t until = 0;
+             times_heard(line) < lines[i].times && sotto_test_waits(&until, 25);)
+            ;
         CHECK_EQUAL(t, lines[i].times, times_heard(line));
     }
     CHECK(t, times_heard("info hpke_key.state config_id=") >= 2);

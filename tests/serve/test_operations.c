@@ -47,13 +47,14 @@ static sotto_http_response ask(sotto_test *t, sotto_http_client *client, const s
 static bool soon_says(sotto_test *t, sotto_test_service *s, const sotto_server *server,
                       const char *page, const char *text)
 {
-    for (int i = 0; i < 500; i++) {
+    uint64_t until = 0;
+
+    do {
         sotto_http_response r = ask(t, s->client, server, SOTTO_HTTP_GET, page, NULL);
 
         if (sotto_test_says(&r, text))
             return true;
-        nap();
-    }
+    } while (sotto_test_waits(&until, 20));
     return false;
 }
 
@@ -141,8 +142,7 @@ static void a_task_that_does_not_compile_keeps_no_other_from_being_served(sotto_
                        "tasks: 2 can't be read, or do not go with their pairing"));
     CHECK(t, soon_says(t, &s, s.leader, "metrics", "sotto_tasks{state=\"broken\"} 2\n"));
     CHECK(t, soon_says(t, &s, s.leader, "metrics", "sotto_tasks{state=\"paired\"} 1\n"));
-    for (unsigned i = 0; i < 125; i++)
-        nap(); /* two and a half seconds, in which the thread looks twice and reads nothing */
+    sotto_test_pause_ms(2500); /* in which the thread looks twice and reads nothing */
     CHECK_EQUAL(t, 2, atomic_load(&broken));
     CHECK_OK(t, sotto_tasks_refresh(s.leader->tasks, &t->err));
     CHECK_EQUAL(t, 2, atomic_load(&broken));
@@ -549,14 +549,15 @@ static sotto_status count_key(void *context, const sotto_key_line *line, sotto_e
 static bool soon_has(sotto_test *t, sotto_server *server, size_t pending, size_t active,
                      size_t expired)
 {
-    for (int i = 0; i < 500; i++) {
+    uint64_t until = 0;
+
+    do {
         ring r = {0};
 
         CHECK_OK(t, sotto_keys_list(server->keys, count_key, &r, &t->err));
         if (r.pending == pending && r.active == active && r.expired == expired)
             return true;
-        nap();
-    }
+    } while (sotto_test_waits(&until, 20));
     return false;
 }
 

@@ -172,10 +172,8 @@ static unsigned seen(const unsigned *what)
 
 static bool comes_to(const unsigned *what, unsigned wanted)
 {
-    const struct timespec moment = {0, 20000000};
-
-    for (unsigned i = 0; i < 500 && seen(what) < wanted; i++)
-        (void)nanosleep(&moment, NULL);
+    for (uint64_t until = 0; seen(what) < wanted && sotto_test_waits(&until, 20);)
+        ;
     return seen(what) >= wanted;
 }
 

@@ -41,7 +41,7 @@ static void is_released(sotto_test *t, sotto_test_service *s, uint64_t wanted)
 {
     uint64_t reports = 0, counts[16];
 
-    s->patience = 200;
+    s->patience = sotto_test_patience();
     CHECK_EQUAL(t, 200, sotto_test_collect(t, s, 1, &reports, counts));
     CHECK_EQUAL(t, wanted, reports);
 }
@@ -484,13 +484,13 @@ static void count_lines(void *context, const sotto_log_event *event)
 static bool soon_holds(sotto_server *server, uint64_t held)
 {
     sotto_task_health_view view = {0};
+    uint64_t until = 0;
 
-    for (int i = 0; i < 500; i++) {
+    do {
         (void)sotto_last_seen_look(server->health, &view);
         if (view.held == held)
             return true;
-        sotto_test_pause_ms(20);
-    }
+    } while (sotto_test_waits(&until, 20));
     return false;
 }
 

@@ -139,7 +139,7 @@ static void check_sum(sotto_test *t, uint64_t wanted)
 {
     uint64_t reports = 0, counts[16] = {0};
 
-    s.patience = 200;
+    s.patience = sotto_test_patience();
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, wanted, reports);
     CHECK_EQUAL(t, wanted, counts[1]);

@@ -1,10 +1,12 @@
 /* A relay on its host: whom it forwards to, what it keeps to itself, and how it mixes. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/alloc.h"
+#include "serve/gateway/gateway.h"
 #include "serve/relay/mix.h"
 #include "serve/relay/relay_service.h"
 #include "support/database.h"
 #include "support/oblivious.h"
+#include "support/unknown_key.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -55,13 +57,15 @@ static void a_sealed_request_goes_through(sotto_test *t)
     sotto_test_gateway_open(t, &gateway, target.port, "");
     open_relay(t, &s, sotto_host_port(gateway.host), "mix_delay_ms = 20\n", silent);
     const sotto_hpke_config key = sotto_test_gateway_key(t, sotto_host_port(gateway.host));
+    const uint8_t unknown =
+        sotto_test_unknown_key(t, ((const sotto_gateway *)gateway.host->state)->keys);
     sealed = sotto_test_seal(t, &key, "/echo", "hello", sotto_test_gateway_now(&gateway), 1);
     answer = sotto_test_post(t, s.port, "g", REQUEST, sealed.wire);
     m = sotto_test_unseal(t, &sealed, &answer);
     CHECK_EQUAL(t, 200, m.status);
     CHECK_BYTES(t, "hello", m.content.data, 5);
     /* A problem before decapsulation comes through in plain. */
-    ((uint8_t *)(uintptr_t)sealed.wire.data)[0] ^= 1;
+    ((uint8_t *)(uintptr_t)sealed.wire.data)[0] = unknown;
     answer = sotto_test_post(t, s.port, "g", REQUEST, sealed.wire);
     CHECK_EQUAL(t, 400, answer.status);
     CHECK(t, strstr(answer.body, "#ohttp-key") != NULL);

@@ -83,8 +83,8 @@ static sotto_status add(sotto_tx *tx, void *context, sotto_err *err)
 
     SOTTO_TRY(sotto_release_lock(tx, a->task, false, err));
     atomic_store(&a->inside, true);
-    for (unsigned i = 0; i < 20000 && a->waits && !atomic_load(&a->go); i++)
-        sotto_test_pause_ms(1);
+    for (uint64_t until = 0; a->waits && !atomic_load(&a->go) && sotto_test_waits(&until, 1);)
+        ;
     sotto_test_pause_ms(a->hold_ms);
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "INSERT INTO retired (task, since) VALUES (?1, 0)", err));
     sotto_sql_int(&q, 1, a->task);

@@ -43,8 +43,9 @@ static void upload_and_wait(sotto_test *t, unsigned job, unsigned count)
     }
     uploaded[job] = sotto_buf_bytes(&body);
     CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, uploaded[job]).status);
-    for (unsigned i = 0; i < 1500 && number(t, s.leader, VERIFIED) < before + count; i++)
-        sotto_test_pause_ms(10);
+    for (uint64_t until = 0;
+         number(t, s.leader, VERIFIED) < before + count && sotto_test_waits(&until, 10);)
+        ;
 }
 
 /* Four jobs of ten reports, each of a bin of its own, verified and added up on both sides. */
@@ -343,8 +344,9 @@ static void a_helper_that_knows_of_repairs_a_little_later_is_asked_again(sotto_t
     (void)snprintf(listen, sizeof listen, "127.0.0.1:%u", (unsigned)sotto_server_port(s.helper));
     server = open_foreign(t);
     CHECK_EQUAL(t, 2, sotto_test_ask_collection(t, &s).status / 100);
-    for (unsigned i = 0; i < 1500 && number(t, s.leader, "SELECT repairs FROM release") == 0; i++)
-        sotto_test_pause_ms(10);
+    for (uint64_t until = 0;
+         number(t, s.leader, "SELECT repairs FROM release") == 0 && sotto_test_waits(&until, 10);)
+        ;
     CHECK_EQUAL(t, 1, number(t, s.leader, "SELECT repairs FROM release"));
     sotto_http_server_close(server);
     s.helper_options.host.listen = listen;

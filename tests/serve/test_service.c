@@ -299,7 +299,7 @@ static void a_batch_below_its_minimum_waits(sotto_test *t)
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     /* What is missing may still come. */
     sotto_test_upload_some(t, &s, 1, 1, SOTTO_TEST_SOUND);
-    s.patience = 200;
+    s.patience = sotto_test_patience();
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 20, reports);
     sotto_test_service_close(&s);
@@ -316,7 +316,7 @@ static void of_two_collections_that_overlap_one_is_refused(sotto_test *t)
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 2, &reports, counts));
     sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
-    s.patience = 200;
+    s.patience = sotto_test_patience();
     unsigned first = sotto_test_collect(t, &s, 1, &reports, counts);
     unsigned second = sotto_test_collect(t, &s, 2, &reports, counts);
     CHECK(t, (first == 200 && second == 400) || (first == 400 && second == 200));
@@ -420,10 +420,8 @@ static void destroyed_keys_are_gone_from_every_file(sotto_test *t)
     CHECK_EQUAL(t, KEYS, keys_in(t, &s, "", &keys));
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, KEYS, reports);
-    for (unsigned i = 0; i < 300 && left > 0; i++) {
-        sotto_test_pause_ms(100);
+    for (uint64_t until = 0; left > 0 && sotto_test_waits(&until, 100);)
         left = keys_in(t, &s, "", &keys) + keys_in(t, &s, "-wal", &keys);
-    }
     CHECK_EQUAL(t, 0, left);
     sotto_test_service_close(&s);
 }
@@ -437,11 +435,9 @@ static void share_is_gone(sotto_test *t, const char *database, sotto_bytes share
 {
     bool there = !sotto_test_on_postgres();
 
-    for (unsigned i = 0; i < 100 && there; i++) {
-        sotto_test_pause_ms(100);
+    for (uint64_t until = 0; there && sotto_test_waits(&until, 100);)
         there = sotto_test_holds(file_of(t, database, ""), share) ||
                 sotto_test_holds(file_of(t, database, "-wal"), share);
-    }
     CHECK(t, !there);
 }
 
@@ -520,7 +516,7 @@ static void what_a_killed_leader_had_under_way_goes_on_at_once(sotto_test *t)
     s.helper_options.host.listen = at[1];
     CHECK_OK(t, sotto_server_open(&s.helper, &s.helper_options, &t->err));
     CHECK_OK(t, sotto_server_open(&s.leader, &s.leader_options, &t->err));
-    s.patience = sotto_test_on_postgres() ? 20 : 200;
+    s.patience = sotto_test_on_postgres() ? 20 : sotto_test_patience();
     if (sotto_test_on_postgres()) { /* another replica may hold it: nobody is alone there */
         CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     } else {

@@ -52,13 +52,12 @@ static void upload(sotto_test *t, size_t count)
 {
     static const char verified[] = "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT)"
                                    " FROM sub_aggregate";
-    const struct timespec moment = {0, 20000000};
     sotto_bytes reports = sotto_test_sealed_reports(t, &s, count, 1, SOTTO_TEST_SOUND);
 
     CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, reports).status);
-    for (int i = 0; i < 500 && sotto_test_ask_number(t, s.leader->db, verified) < (int64_t)count;
-         i++)
-        (void)nanosleep(&moment, NULL);
+    for (uint64_t until = 0; sotto_test_ask_number(t, s.leader->db, verified) < (int64_t)count &&
+                             sotto_test_waits(&until, 20);)
+        ;
 }
 
 static void open_service(sotto_test *t)
@@ -130,7 +129,6 @@ static void a_batch_that_the_leader_selects_is_not_there_yet(sotto_test *t)
 /* As the leader itself says it, which looks every ten seconds. */
 static void a_silent_helper_is_told(sotto_test *t)
 {
-    const struct timespec moment = {0, 50000000};
     char id[SOTTO_DAP_ID_TEXT_MAX], wanted[200], text[4096];
     sotto_buf out = sotto_buf_over(text, sizeof text - 1);
     sotto_leader_health_view view;
@@ -143,10 +141,9 @@ static void a_silent_helper_is_told(sotto_test *t)
     CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM release WHERE state = 2"));
     CHECK(t, look(t).closed);
     (void)sotto_last_seen_look(sotto_leader_of(s.leader)->health, &view);
-    for (int i = 0; i < 600 && !strstr(view.stalled.why, "does not answer"); i++) {
-        (void)nanosleep(&moment, NULL);
+    for (uint64_t until = 0;
+         !strstr(view.stalled.why, "does not answer") && sotto_test_waits(&until, 20);)
         (void)sotto_last_seen_look(sotto_leader_of(s.leader)->health, &view);
-    }
     CHECK(t, sotto_health_describe(s.leader->host, &out)); /* ready all the same */
     text[out.len] = 0;
     sotto_dap_id_encode(id, sotto_bytes_of(s.task.id, sizeof s.task.id));
@@ -170,7 +167,6 @@ static bool retry_of(int64_t n, char reason[SOTTO_STEP_REASON])
 /* The helper's answer is the same 503 as that of one that is busy: whoever looks is told of both. */
 static void a_hold_of_the_helpers_is_told(sotto_test *t)
 {
-    const struct timespec moment = {0, 20000000};
     char reason[SOTTO_STEP_REASON] = "";
     int64_t n;
 
@@ -180,8 +176,8 @@ static void a_hold_of_the_helpers_is_told(sotto_test *t)
     upload(t, 21);
     ask(t);
     n = sotto_test_ask_number(t, s.leader->db, "SELECT n FROM release");
-    for (int i = 0; i < 500 && !retry_of(n, reason); i++)
-        (void)nanosleep(&moment, NULL);
+    for (uint64_t until = 0; !retry_of(n, reason) && sotto_test_waits(&until, 20);)
+        ;
     CHECK(t, strcmp(reason, "the helper said 503: its operator may hold the batch") == 0);
     sotto_test_service_close(&s);
 }

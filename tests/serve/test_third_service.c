@@ -68,16 +68,16 @@ static sotto_test_answer ask(sotto_test *t, unsigned port, const char *line, con
 
 static bool soon_says(sotto_test *t, const sotto_host *host, const char *page, const char *wanted)
 {
+    uint64_t until = 0;
     char line[60];
 
     (void)snprintf(line, sizeof line, "GET /%s", page);
-    for (int i = 0; i < 200; i++) {
+    do {
         sotto_test_answer answer = ask(t, sotto_operations_port(host->operations), line, "");
 
         if (strstr(answer.body, wanted))
             return true;
-        sotto_test_sleep_ms(50);
-    }
+    } while (sotto_test_waits(&until, 50));
     return false;
 }
 

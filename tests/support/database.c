@@ -168,18 +168,20 @@ void sotto_test_do(sotto_test *t, sotto_db *db, const char *sql)
 
 void sotto_test_await(sotto_test *t, sotto_db *db, const char *sql, int64_t wanted)
 {
-    for (unsigned i = 0; i < 1000 && sotto_test_ask_number(t, db, sql) != wanted; i++)
-        sotto_test_pause_ms(10);
+    for (uint64_t until = 0;
+         sotto_test_ask_number(t, db, sql) != wanted && sotto_test_waits(&until, 10);)
+        ;
     CHECK_EQUAL(t, wanted, sotto_test_ask_number(t, db, sql));
 }
 
 bool sotto_test_comes(sotto_test *t, sotto_db *db, const char *sql)
 {
-    for (unsigned i = 0; i < 400; i++) {
+    uint64_t until = 0;
+
+    do {
         if (sotto_test_ask_number(t, db, sql) > 0)
             return true;
-        sotto_test_pause_ms(25);
-    }
+    } while (sotto_test_waits(&until, 25));
     return false;
 }
 

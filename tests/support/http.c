@@ -218,15 +218,14 @@ void sotto_test_http_close(sotto_test_http *h)
 
 void sotto_test_http_wait_held(sotto_test *t, sotto_test_http *h, unsigned count)
 {
-    bool there = false;
+    uint64_t until = 0;
+    bool there;
 
-    for (int i = 0; i < 10000 && !there; i++) {
+    do {
         pthread_mutex_lock(&h->lock);
         there = h->held_count >= count;
         pthread_mutex_unlock(&h->lock);
-        if (!there)
-            sotto_test_sleep_ms(1);
-    }
+    } while (!there && sotto_test_waits(&until, 1));
     CHECK(t, there);
 }
 

@@ -232,7 +232,7 @@ void sotto_test_service_open(sotto_test *t, sotto_test_service *s,
                              const sotto_test_service_options *o)
 {
     memset(s, 0, sizeof *s);
-    s->patience = 200;
+    s->patience = sotto_test_patience();
     s->leader_options = (sotto_server_options){.role = SOTTO_LEADER,
                                                .host.listen = "127.0.0.1:0",
                                                .host.operations = "127.0.0.1:0",
@@ -598,6 +598,11 @@ static void unshard(sotto_test *t, sotto_test_service *s, sotto_bytes req, sotto
     *reports = resp.report_count;
     for (size_t i = 0; i < s->task.bins; i++)
         counts[i] = result[i].low;
+}
+
+unsigned sotto_test_patience(void)
+{
+    return sotto_test_rule_is_off() ? 200 : 1200;
 }
 
 unsigned sotto_test_collect(sotto_test *t, sotto_test_service *s, uint64_t buckets,

@@ -23,7 +23,7 @@ typedef struct sotto_test_service {
     sotto_http_client *client;
     sotto_sim_random random;
     sotto_hpke_config leader_hpke, helper_hpke;
-    unsigned patience;  /* of sotto_test_collect: polls, 50 ms apart; 200 at first */
+    unsigned patience; /* of sotto_test_collect: polls, 50 ms apart; sotto_test_patience at first */
     unsigned call_ms;   /* that it waits for an answer; 0: the client's default      */
     uint64_t bucket;    /* the time of reports that are made now */
     sotto_bytes answer; /* what sotto_test_collect got last      */
@@ -121,6 +121,8 @@ sotto_http_response sotto_test_post(sotto_test *t, sotto_test_service *s, bool t
                                     const char *token, sotto_bytes body);
 sotto_http_response sotto_test_upload(sotto_test *t, sotto_test_service *s, sotto_bytes reports);
 
+/* Polls for a minute, which a busy machine may need; for ten seconds where a rule is off, since the test is to fail. */
+unsigned sotto_test_patience(void);
 /* Asks for the batch of `buckets` buckets from s->bucket, or the next one; waits as long as s->patience.
  * counts: s->task.bins entries; with noise, in two's complement. Returns the HTTP status; 200 with the answer. */
 unsigned sotto_test_collect(sotto_test *t, sotto_test_service *s, uint64_t buckets,

@@ -182,6 +182,27 @@ void sotto_test_pause_ms(unsigned ms)
     (void)nanosleep(&moment, NULL);
 }
 
+bool sotto_test_rule_is_off(void)
+{
+    return getenv("SOTTO_RULE_OFF") != NULL;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+bool sotto_test_waits(uint64_t *until, unsigned ms)
+{
+    if (*until == 0)
+        *until = now_ms() + (sotto_test_rule_is_off() ? 10000 : 60000);
+    sotto_test_pause_ms(ms);
+    return now_ms() < *until;
+}
+
 bool sotto_test_holds(sotto_bytes all, sotto_bytes wanted)
 {
     const uint8_t *at = all.data, *end = all.data + all.len;

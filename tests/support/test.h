@@ -81,6 +81,14 @@ void sotto_test_near(sotto_test *t, double wanted, double got, double tolerance,
 void sotto_test_reason(sotto_test *t, const char *text, const char *file, int line);
 
 void sotto_test_pause_ms(unsigned ms);
+/* For what other threads and processes are about to do:
+ *     for (uint64_t until = 0; !is_there() && sotto_test_waits(&until, 20);)
+ *         ;
+ * Pauses for ms. False once a minute has passed, so that a busy machine fails no test; where a rule is off, once ten
+ * seconds have, since the test is to fail. */
+bool sotto_test_waits(uint64_t *until, unsigned ms);
+/* Whether this is a program of rules with one of them off. */
+bool sotto_test_rule_is_off(void);
 
 /* Whether these bytes stand anywhere among those. */
 bool sotto_test_holds(sotto_bytes all, sotto_bytes wanted);

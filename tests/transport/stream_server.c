@@ -283,15 +283,16 @@ sotto_http_server_counts stream_server_counts(const stream_server *s)
 
 void stream_server_wait(sotto_test *t, atomic_uint *count, unsigned wanted)
 {
-    for (int i = 0; i < 10000 && atomic_load(count) < wanted; i++)
-        sotto_test_sleep_ms(1);
+    for (uint64_t until = 0; atomic_load(count) < wanted && sotto_test_waits(&until, 1);)
+        ;
     CHECK_EQUAL(t, wanted, atomic_load(count));
 }
 
 void stream_server_wait_quiet(sotto_test *t, const stream_server *s)
 {
-    for (int i = 0; i < 10000 && stream_server_counts(s).connections_now > 0; i++)
-        sotto_test_sleep_ms(1);
+    for (uint64_t until = 0;
+         stream_server_counts(s).connections_now > 0 && sotto_test_waits(&until, 1);)
+        ;
     CHECK_EQUAL(t, 0, stream_server_counts(s).connections_now);
     CHECK_EQUAL(t, 0, stream_server_counts(s).bytes_in_flight_now);
 }
@@ -321,14 +322,13 @@ sotto_status stream_server_event(stream_server *s, const char *text)
 
 void stream_server_await_events(sotto_test *t, stream_server *s)
 {
-    bool there = false;
+    uint64_t until = 0;
+    bool there;
 
-    for (int i = 0; i < 10000 && !there; i++) {
+    do {
         (void)pthread_mutex_lock(&s->lock);
         there = s->events != NULL;
         (void)pthread_mutex_unlock(&s->lock);
-        if (!there)
-            sotto_test_sleep_ms(1);
-    }
+    } while (!there && sotto_test_waits(&until, 1));
     CHECK(t, there);
 }

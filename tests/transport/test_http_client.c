@@ -376,8 +376,8 @@ static void many_calls_run_at_once(sotto_test *t)
     for (int i = 0; i < 500; i++)
         CHECK_OK(t, sotto_http_call_start(client, &(sotto_http_call){.url = url("/ok")}, count_end,
                                           &n, &t->err));
-    for (int i = 0; i < 10000 && atomic_load(&n.done) < 500; i++)
-        sotto_test_sleep_ms(1);
+    for (uint64_t until = 0; atomic_load(&n.done) < 500 && sotto_test_waits(&until, 1);)
+        ;
     CHECK_EQUAL(t, 500, atomic_load(&n.ok));
     sotto_http_server_count(http.server, &counts);
     CHECK(t, counts.connections_accepted <= 16);

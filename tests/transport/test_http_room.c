@@ -25,9 +25,19 @@ static sotto_http_server_counts counts(void)
 
 static void wait_for_connections(sotto_test *t, unsigned count)
 {
-    for (int i = 0; i < 5000 && counts().connections_now != count; i++)
-        sotto_test_sleep_ms(1);
+    for (uint64_t until = 0; counts().connections_now != count && sotto_test_waits(&until, 1);)
+        ;
     CHECK_EQUAL(t, count, counts().connections_now);
+}
+
+static unsigned held(void)
+{
+    unsigned count;
+
+    (void)pthread_mutex_lock(&http.lock);
+    count = http.held_count;
+    (void)pthread_mutex_unlock(&http.lock);
+    return count;
 }
 
 static int dial_and_ask(sotto_test *t, const char *text)
@@ -84,7 +94,7 @@ static void one_without_a_head_has_its_grace_and_then_makes_room(sotto_test *t)
     int fds[3];
 
     sotto_test_http_open(t, &http,
-                         (sotto_http_server_options){.max_connections = 2, .grace_ms = 300});
+                         (sotto_http_server_options){.max_connections = 2, .grace_ms = 2000});
     fds[0] = dial_and_ask(t, "GET /ok HTTP/1.1\r\nHo");
     while (counts().bytes_in_flight_now == 0) /* its time begins with its first byte */
         sotto_test_sleep_ms(1);
@@ -93,7 +103,7 @@ static void one_without_a_head_has_its_grace_and_then_makes_room(sotto_test *t)
     CHECK_EQUAL(t, 503, sotto_test_ask(t, http.port, GET("/ok")).status);
     CHECK_EQUAL(t, 1, counts().connections_refused);
     CHECK_EQUAL(t, 0, counts().connections_made_room);
-    sotto_test_sleep_ms(400);
+    sotto_test_sleep_ms(2200);
     fds[2] = dial_and_hear(t);
     CHECK(t, sotto_test_is_closed(fds[0]));
     /* The other is untouched, and is served though it is late. */
@@ -148,6 +158,10 @@ static void every_loop_makes_room(sotto_test *t)
         fds[i] = dial_and_hear(t);
     for (unsigned i = 0; i < LATER; i++) {
         fds[CAP + i] = dial_and_ask(t, GET("/hold"));
+        /* Until it is held or refused; then loops that were asked for room have time to make it. */
+        for (uint64_t until = 0;
+             counts().connections_refused + held() <= i && sotto_test_waits(&until, 1);)
+            ;
         sotto_test_sleep_ms(20);
     }
     sotto_test_http_wait_held(t, &http, CAP);
@@ -281,10 +295,8 @@ static void without_descriptors_clients_are_told(sotto_test *t)
         refused += sotto_test_hear(t, fds[i]).status == 503;
     CHECK(t, refused + 1 >= CLIENTS - FILES);
     close_all(fds, CLIENTS);
-    for (unsigned i = 0; i < 100 && status != 200; i++) {
+    for (uint64_t until = 0; status != 200 && sotto_test_waits(&until, 20);)
         status = sotto_test_ask(t, http.port, GET("/ok")).status;
-        sotto_test_sleep_ms(20);
-    }
     CHECK_EQUAL(t, 200, status);
     end(t, &c);
 }

@@ -206,7 +206,8 @@ static void an_address_has_its_share_of_the_connections(sotto_test *t)
         sotto_test_sleep_ms(1);
     CHECK(t, counts().overloaded >= 15);
     close_all(fds + 21, MOST - 21); /* those who were told to go */
-    sotto_test_sleep_ms(50);
+    for (uint64_t until = 0; counts().connections_now > 21 && sotto_test_waits(&until, 1);)
+        ;
     for (int i = 0; i < 10; i++)
         CHECK_EQUAL(t, 200, upload(t, "127.0.0.1", 1000));
     /* Those who have begun go on. */
@@ -241,7 +242,7 @@ static void an_upload_has_its_time(sotto_test *t)
     sotto_test_http_open(
         t, &http, (sotto_http_server_options){.body_ms = 60000, .min_rate = 1, .upload_ms = 400});
     fd = begin_body(t, "127.0.0.1", BODY);
-    while (!told && sotto_test_now_ms() - begin < 5000) {
+    while (!told && sotto_test_now_ms() - begin < 60000) {
         sotto_test_send(t, fd, bytes, 1000);
         sotto_test_sleep_ms(10);
         told = counts().timed_out > 0;

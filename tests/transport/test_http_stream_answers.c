@@ -204,17 +204,17 @@ static void events_are_flushed_and_last(sotto_test *t)
     char text[64] = "";
     int fd;
 
-    /* Silence of many times the idle time is no reason to end it. */
-    stream_server_open(
-        t, &server,
-        (sotto_http_server_options){.idle_ms = 50, .head_ms = 50, .body_ms = 50, .write_ms = 50});
+    /* Silence of more than the idle time is no reason to end it. */
+    stream_server_open(t, &server,
+                       (sotto_http_server_options){
+                           .idle_ms = 1000, .head_ms = 1000, .body_ms = 1000, .write_ms = 1000});
     fd = ask(t, GET("/events"));
     CHECK(t, strstr(sotto_test_hear_head(t, fd).head, "text/event-stream"));
     stream_server_await_events(t, &server);
-    sotto_test_sleep_ms(400);
+    sotto_test_sleep_ms(1500);
     CHECK_OK(t, stream_server_event(&server, "one \n\n"));
     CHECK_EQUAL(t, 11, recv(fd, text, 11, MSG_WAITALL)); /* it does not wait for another */
-    sotto_test_sleep_ms(400);
+    sotto_test_sleep_ms(1500);
     CHECK_OK(t, stream_server_event(&server, "two \n\n"));
     CHECK_EQUAL(t, 11, recv(fd, text + 11, 11, MSG_WAITALL));
     CHECK(t, strcmp(text, wanted) == 0);

@@ -11,9 +11,9 @@ certificate() {
         -keyout "$dir/key.pem" -out "$dir/cert.pem" >/dev/null 2>&1 && chmod 600 "$dir/key.pem"
 }
 
-# logged TEXT: within ten seconds
+# logged TEXT: within a minute
 logged() {
-    for moment in $(seq 100); do
+    for moment in $(seq 600); do
         ! grep -q -- "$1" "$dir/log" || return 0
         sleep 0.1
     done

@@ -84,7 +84,7 @@ END
         2>"$dir/log" &
     tracer=$!
     waited=0
-    until grep -q 'server.started' "$dir/log" || [ "$waited" -ge 300 ] || ! kill -0 "$tracer" 2>/dev/null; do
+    until grep -q 'server.started' "$dir/log" || [ "$waited" -ge 600 ] || ! kill -0 "$tracer" 2>/dev/null; do
         sleep 0.1
         waited=$((waited + 1))
     done

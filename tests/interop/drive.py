@@ -148,7 +148,7 @@ def share_req(n):
 
 def ready(url, message, token, body):
     """The answer of a resource that was not ready."""
-    for _ in range(200):
+    for _ in range(1200):
         answer = dap("PUT", url, message, token, body)[1]
         if answer:
             return answer

@@ -71,7 +71,7 @@ grep -q 'verify_seed\|leader_token' tokens.json && fail "the collector is told t
 [ "$(stat -c %a helper-backup.db)" = 600 ] || fail "the backup can be read by others"
 for log in leader.log helper.log; do
     # `drain` returns once the last port is closed, a moment before the last line.
-    for moment in 1 2 3 4 5 6 7 8 9 10; do
+    for moment in $(seq 60); do
         grep -q 'server.stopped' "$log" && break
         sleep 1
     done
@@ -367,7 +367,7 @@ began=$(date +%s%N)
 sotto serve helper --config fresh/helper.ini 2>fresh/log &
 echo $! >>pids
 until sotto admin health --config fresh/helper.ini >/dev/null 2>&1; do
-    [ $(($(date +%s%N) - began)) -lt 10000000000 ] || fail "not ready after 10 s"
+    [ $(($(date +%s%N) - began)) -lt 60000000000 ] || fail "not ready after a minute"
 done
 echo "start to ready, empty database: $((($(date +%s%N) - began) / 1000000)) ms"
 shows '{"reached": true, "ready": true, "lines": \["tasks: none yet.*"\]}' sotto admin health --json --config fresh/helper.ini
@@ -378,7 +378,7 @@ old=$(sotto admin keys list --config fresh/helper.ini | sed -n 's/^config *\([0-
 shows 'known to every replica first' sotto admin keys delete "$old" --config fresh/helper.ini
 [ "$(grep -c '^config *[0-9]* *active ' out)" -eq 1 ] || { cat out; fail "no successor is active"; }
 until grep -q "hpke_key.state config_id=$old state=deleted" fresh/log; do
-    [ $(($(date +%s%N) - began)) -lt 60000000000 ] || { cat fresh/log; fail "the server does not see that its key has gone"; }
+    [ $(($(date +%s%N) - began)) -lt 120000000000 ] || { cat fresh/log; fail "the server does not see that its key has gone"; }
     sleep 1
 done
 sotto admin drain --config fresh/helper.ini >/dev/null || fail "the fresh server does not drain"

@@ -55,7 +55,7 @@ replica() { # ROLE PORT OPERATIONS
     sotto serve "$1" --config "$1-2.ini" 2>"$1-2.log" &
     echo $! >>pids
     echo $! >"$1-2.pid"
-    for moment in 1 2 3 4 5 6 7 8 9 10; do
+    for moment in $(seq 60); do
         sotto admin health --config "$1-2.ini" >said 2>&1 && return
         sleep 1
     done

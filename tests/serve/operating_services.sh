@@ -99,7 +99,7 @@ for file in log-signing.key witness-signing.key log.token issuer.operator-token 
     [ "$(stat -c %a $file)" = 600 ] || fail "$file can be read by others"
 done
 for service in $services; do
-    for moment in 1 2 3 4 5 6 7 8 9 10; do
+    for moment in $(seq 60); do
         ! grep -q 'server.stopped' $service.log || break
         sleep 1
     done
@@ -128,7 +128,7 @@ refuses 1 "this database is a gateway's, and this is a relay" sotto serve relay 
 # ---- with TLS: SIGHUP reads a renewed certificate, SIGTERM drains -----------------------------------------------------
 
 logged() { # SERVICE TEXT, within half a minute
-    for moment in $(seq 300); do
+    for moment in $(seq 600); do
         ! grep -q -- "$2" "$1.log" || return 0
         sleep 0.1
     done

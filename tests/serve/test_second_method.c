@@ -115,7 +115,7 @@ static sotto_collection collect(sotto_test *t, const sotto_test_service *s)
     const sotto_collector_options options = {.task = &s->task,
                                              .key = &key,
                                              .collector_token = s->pairing.collector_token,
-                                             .deadline_ms = 20000};
+                                             .deadline_ms = 60000};
     sotto_collector *collector = NULL;
     sotto_collection out = {0};
 

@@ -38,7 +38,7 @@ start() { # NAME PORT
     "$sotto" serve "$1" --listen "127.0.0.1:$2" --operations "127.0.0.1:$(($2 + 2))" >/dev/null 2>>"$1.err" &
     pids="$pids $!"
     last=$!
-    for i in $(seq 300); do
+    for i in $(seq 600); do
         grep -q server.started "$1.err" && return
         sleep 0.1
     done
@@ -58,7 +58,7 @@ printf '[log]\nwitnesses = witnesses\n' >sotto.ini
 "$sotto" serve log --config sotto.ini --listen "127.0.0.1:$base" --operations "127.0.0.1:$((base + 2))" >/dev/null 2>>log.err &
 pids="$pids $!"
 server=$!
-for i in $(seq 300); do grep -q log.confirmed log.err && break; sleep 0.1; done
+for i in $(seq 600); do grep -q log.confirmed log.err && break; sleep 0.1; done
 
 url=http://127.0.0.1:$base
 "$sotto" recipe new >recipe.json
@@ -143,7 +143,7 @@ mv log-files old-files
 mv log.db old.db
 "$sotto" serve log --listen "127.0.0.1:$base" --operations "127.0.0.1:$((base + 2))" >/dev/null 2>>log2.err &
 pids="$pids $!"
-for i in $(seq 300); do grep -q server.started log2.err && break; sleep 0.1; done
+for i in $(seq 600); do grep -q server.started log2.err && break; sleep 0.1; done
 sed 's/50001/50002/' recipe.json >other.json
 is 0 "$sotto" recipe publish other.json --from "$url" --log "$log" --token log.token --out other
 is 0 "$sotto" recipe publish third.json --from "$url" --log "$log" --token log.token --out other-third

@@ -287,7 +287,7 @@ static void a_silent_peer_is_given_up(sotto_test *t)
         sotto_http_call_wait(client, &response,
                              &(sotto_http_call){.url = url("/"), .attempts = 1, .timeout_ms = 100},
                              &t->arena, &t->err));
-    CHECK(t, sotto_test_now_ms() - begin < 5000);
+    CHECK(t, sotto_test_now_ms() - begin < 20000); /* else 30 s */
     sotto_http_client_close(client);
     rude_close(&r);
 }

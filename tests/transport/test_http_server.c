@@ -432,7 +432,7 @@ static void two_thousand_clients_at_once(sotto_test *t)
     }
     for (unsigned i = 0; i < clients; i++)
         (void)close(fds[i]);
-    CHECK_OK(t, sotto_http_server_drain(http.server, 10000, &t->err));
+    CHECK_OK(t, sotto_http_server_drain(http.server, 60000, &t->err));
     sotto_http_server_counts counts;
     sotto_http_server_count(http.server, &counts);
     CHECK_EQUAL(t, 3 * clients, counts.requests);

@@ -186,7 +186,26 @@ run 3 --cohort 0 --recipe "$work/recipe2.json"
 
 exec 3>&-
 wait $leader
-run 7 --cohort 0 --wait 2
-complains "the leader"
+# Its port stays nobody's meanwhile: another test's server would answer.
+port=$(sed -n 's|.*"http://127.0.0.1:\([0-9]*\)/.*|\1|p' "$work/parties.json" | head -1)
+python3 - "$port" "$work/keep" <<'KEEP' &
+import os, socket, sys, time
+kept = socket.socket()
+kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+kept.bind(("127.0.0.1", int(sys.argv[1])))
+open(sys.argv[2], "w").close()
+while os.path.exists(sys.argv[2]):
+    time.sleep(0.05)
+KEEP
+keeper=$!
+until [ -e "$work/keep" ] || ! kill -0 $keeper 2>/dev/null; do sleep 0.05; done
+if [ -e "$work/keep" ]; then
+    run 7 --cohort 0 --wait 2
+    complains "the leader"
+else
+    echo "the leader's port was taken at once: not asked there"
+fi
+rm -f "$work/keep"
+wait $keeper
 [ $failed -eq 0 ] && echo "collect: all well"
 exit $failed

@@ -168,7 +168,7 @@ static void set(sotto_test *t, const step *steps, size_t count)
         .key = &s.c.key,
         .collector_token = COLLECTOR_TOKEN,
         .rejection_token = REJECTION_TOKEN,
-        .deadline_ms = 5000,
+        .deadline_ms = 60000,
     };
 }
 
@@ -268,10 +268,10 @@ static void without_a_result_there_are_no_counts(sotto_test *t)
 static void a_batch_that_stays_unready_ends_at_the_deadline(sotto_test *t)
 {
     SET(t, {.status = 201, .location = "JOB"}, {.status = 202});
-    s.options.deadline_ms = 700;
+    s.options.deadline_ms = 3000;
     CHECK_STATUS(t, SOTTO_AGAIN, ask(t, &t->err));
     CHECK(t, s.seen_count >= 3);
-    CHECK(t, asked_ms >= 700);
+    CHECK(t, asked_ms >= 3000);
     end();
 }
 
@@ -409,9 +409,10 @@ static void another_kind_of_message_is_refused(sotto_test *t)
 
 static void a_leader_that_is_down_is_told(sotto_test *t)
 {
+    static const char nobody[] = "http://127.0.0.1:1/leader/"; /* a closed port may be another's soon */
+
     SET(t, {.status = 200});
-    sotto_http_server_close(s.server);
-    s.server = NULL;
+    s.c.task.leader_url = sotto_bytes_of(nobody, sizeof nobody - 1);
     s.options.deadline_ms = 1000;
     CHECK_STATUS(t, SOTTO_IO, ask(t, &t->err));
     CHECK_REASON(t, "the leader");

@@ -59,7 +59,7 @@ static sotto_status collect(sotto_test *t, bool forget)
     uint64_t reports, counts[16];
 
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
-    return ask_collector(t, forget, 20000);
+    return ask_collector(t, forget, 60000);
 }
 
 #define VERIFIED "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate"
@@ -99,7 +99,7 @@ static void the_collector_gets_the_sum_and_both_servers_counts(sotto_test *t)
     upload(t, 4, 1, SOTTO_TEST_BAD_PROOF, 1);
     upload(t, 2, 1, SOTTO_TEST_BAD_HELPER_SEAL, 1);
     upload(t, 5, 1, SOTTO_TEST_BAD_LEADER_SEAL, 1);
-    CHECK_OK(t, ask_collector(t, false, 20000));
+    CHECK_OK(t, ask_collector(t, false, 60000));
     CHECK_EQUAL(t, 33, got.reports);
     CHECK_EQUAL(t, 30, got.sums[2].low);
     CHECK_EQUAL(t, 3, got.sums[1].low);
@@ -201,7 +201,7 @@ static void the_collector_learns_who_released_a_held_batch(sotto_test *t)
     open_held(t);
     sotto_test_do(t, s.leader->db, "UPDATE held SET reason = 'a campaign', released = 1");
     sotto_test_do(t, s.helper->db, "UPDATE task SET population = 5000");
-    CHECK_OK(t, ask_collector(t, false, 20000));
+    CHECK_OK(t, ask_collector(t, false, 60000));
     CHECK_EQUAL(t, SOTTO_RATE_RELEASED, got.leader.rate);
     CHECK_EQUAL(t, SOTTO_RATE_PASSED, got.helper.rate);
     sotto_test_service_close(&s);
@@ -213,7 +213,7 @@ static void a_corrected_figure_is_no_release(sotto_test *t)
     open_held(t);
     release_at_helper(t);
     sotto_test_do(t, s.leader->db, "UPDATE task SET population = 5000");
-    CHECK_OK(t, ask_collector(t, false, 20000));
+    CHECK_OK(t, ask_collector(t, false, 60000));
     CHECK_EQUAL(t, SOTTO_RATE_PASSED, got.leader.rate);
     CHECK_EQUAL(t, SOTTO_RATE_RELEASED, got.helper.rate);
     sotto_test_service_close(&s);

@@ -76,8 +76,8 @@ static sotto_status seal_share(sotto_hpke_ciphertext *out, const sotto_report_dr
     return SOTTO_OK;
 }
 
-sotto_status sotto_report_sender_init(sotto_hpke_sender *sender, unsigned who,
-                                      const sotto_hpke_config *to, sotto_err *err)
+static sotto_status init_sender(sotto_hpke_sender *sender, unsigned who,
+                                const sotto_hpke_config *to, sotto_err *err)
 {
     const sotto_dap_role role = who == SOTTO_REPORT_LEADER ? SOTTO_DAP_LEADER : SOTTO_DAP_HELPER;
     uint8_t label[SOTTO_DAP_INFO_MAX];
@@ -94,7 +94,7 @@ static sotto_status seal_once(sotto_hpke_ciphertext *out, const sotto_report_dra
     sotto_ephemeral derived;
     sotto_hpke_sender sender;
 
-    sotto_status status = sotto_report_sender_init(&sender, who, to, err);
+    sotto_status status = init_sender(&sender, who, to, err);
     if (status == SOTTO_OK && !with)
         status = sotto_hpke_sender_derive(&sender, &derived, ikm, err);
     if (status == SOTTO_OK)
@@ -114,18 +114,6 @@ sotto_status sotto_report_seal_share(sotto_hpke_ciphertext *out, const sotto_rep
 static void begin(sotto_dap_report *out, const sotto_report_draft *draft)
 {
     *out = (sotto_dap_report){.metadata = draft->metadata, .public_share = draft->public_share};
-}
-
-sotto_status sotto_report_seal_with(sotto_dap_report *out, const sotto_report_draft *draft,
-                                    sotto_hpke_sender senders[SOTTO_REPORT_SHARES],
-                                    const sotto_ephemeral with[SOTTO_REPORT_SHARES],
-                                    sotto_arena *arena, sotto_err *err)
-{
-    begin(out, draft);
-    SOTTO_TRY(seal_share(&out->leader, draft, SOTTO_REPORT_LEADER, &senders[SOTTO_REPORT_LEADER],
-                         &with[SOTTO_REPORT_LEADER], arena, err));
-    return seal_share(&out->helper, draft, SOTTO_REPORT_HELPER, &senders[SOTTO_REPORT_HELPER],
-                      &with[SOTTO_REPORT_HELPER], arena, err);
 }
 
 static sotto_status seal_both(sotto_dap_report *out, const sotto_report_draft *draft,

@@ -10,16 +10,6 @@
 #include "dap/report.h"
 #include "seal/sender.h"
 
-/* Who seals shares for the leader or the helper. */
-SOTTO_MUST_USE sotto_status sotto_report_sender_init(sotto_hpke_sender *sender, unsigned who,
-                                                     const sotto_hpke_config *to, sotto_err *err);
-/* As sotto_report_seal_both. */
-SOTTO_MUST_USE sotto_status sotto_report_seal_with(sotto_dap_report *out,
-                                                   const sotto_report_draft *draft,
-                                                   sotto_hpke_sender senders[SOTTO_REPORT_SHARES],
-                                                   const sotto_ephemeral with[SOTTO_REPORT_SHARES],
-                                                   sotto_arena *arena, sotto_err *err);
-
 /* The first half of sotto_report_make: fills the draft; *ikm is what is left of `random`, to seal with. */
 SOTTO_MUST_USE sotto_status sotto_report_shard_from(sotto_report_draft *draft, sotto_bytes *ikm,
                                                     const sotto_vdaf *vdaf,

@@ -1,38 +1,11 @@
 #!/bin/sh
 # operating.sh docs/operating.md SOTTO: types every ```sh block of the page's first nine sections, in order, in an empty directory, and checks
 # what an operator would see. Only the ports are others, so that a server of this machine's own is no obstacle.
-page=$1
-sotto=$2
-look=$(cd "$(dirname "$0")" && pwd)/look.sh
-directory=$(mktemp -d) || exit 1
-# Below what the kernel gives out by itself.
-. "$(dirname "$0")/../support/base_port.sh"
-base=$(base_port 4)
+ports=4
+. "$(dirname "$0")/operating_head.sh"
 
-finish() {
-    code=$?
-    for log in leader.log helper.log; do
-        [ "$code" -eq 0 ] || { echo "--- $log"; cat "$directory/$log"; }
-    done
-    # What is still running was started below, in this shell's own directory.
-    [ -f "$directory/pids" ] && for pid in $(cat "$directory/pids"); do kill "$pid" 2>/dev/null; done
-    rm -rf "$directory"
-    exit "$code"
-}
-trap finish EXIT
-trap 'exit 1' INT TERM
-
-fail() {
-    echo "operating.sh: $1"
-    exit 1
-}
-
-mkdir "$directory/bin" && ln -s "$sotto" "$directory/bin/sotto" || exit 1
-PATH=$directory/bin:$PATH
-export PATH
 # Without curl, which sotto itself does not need, the page is typed but for its devices and their answer.
 command -v curl >/dev/null && answer=1 || answer=0
-# A server that the page starts in the background leaves its number behind.
 # Sections 10 to 15 have a test of their own, operating_services.sh.
 awk -v answer=$answer '/^## / { on = (answer || !/See one answer/) && !/^## 1[0-5]/ }
     /^```sh$/ { run = on; next } /^```/ { run = 0 } run' "$page" |
@@ -42,11 +15,8 @@ awk -v answer=$answer '/^## / { on = (answer || !/See one answer/) && !/^## 1[0-
         -e 's/^sotto admin health /look /' -e 's/ &$/ \& echo $! >> pids/' >"$directory/page.sh"
 [ "$(wc -l <"$directory/page.sh")" -gt 40 ] || fail "the page has lost its commands"
 cd "$directory" || exit 1
-sh -eu -c '. "$0"; . ./page.sh' "$look" >output 2>errors || { cat output errors; fail "a command of the page fails"; }
+types page.sh
 
-expect() {
-    [ "$(grep -c "$2" output)" -eq "$1" ] || { cat output errors; fail "not $1 times: $2"; }
-}
 expect 5 '^ready$'
 expect 2 '^tasks: none yet'
 expect 0 '^pairing:'
@@ -70,12 +40,7 @@ grep -q 'verify_seed\|leader_token' tokens.json && fail "the collector is told t
 [ "$(stat -c %a helper.key)" = 600 ] || fail "helper.key can be read by others"
 [ "$(stat -c %a helper-backup.db)" = 600 ] || fail "the backup can be read by others"
 for log in leader.log helper.log; do
-    # `drain` returns once the last port is closed, a moment before the last line.
-    for moment in $(seq 60); do
-        grep -q 'server.stopped' "$log" && break
-        sleep 1
-    done
-    grep -q 'server.stopped' "$log" || fail "$log: no graceful end"
+    stopped "$log"
     grep -q 'datastore_key.made' "$log" || fail "$log: does not say that it made a key"
 done
 
@@ -87,15 +52,6 @@ fi
 
 # ---- what must be refused ------------------------------------------------------------------------------------------
 
-refuses() {
-    wanted=$1
-    text=$2
-    shift 2
-    "$@" >out 2>&1
-    got=$?
-    [ "$got" -eq "$wanted" ] || { cat out; fail "exit $got instead of $wanted: $*"; }
-    grep -q -- "$text" out || { cat out; fail "does not say '$text': $*"; }
-}
 refuses 7 "nothing answers at 127.0.0.1:$((base + 3)): does the server run?" sotto admin health --config helper.ini
 refuses 7 "nothing answers at 127.0.0.1:$((base + 2)): does the server run?" sotto admin drain --config leader.ini
 refuses 2 'what is' sotto admin task add recipe.json parties.json --colour red --config helper.ini

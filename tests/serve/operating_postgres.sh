@@ -3,36 +3,14 @@
 # PostgreSQL server at $SOTTO_POSTGRES (tests/support/postgres.sh run), and a second replica of each server beside the first:
 # devices take turns between the leaders, one leader is killed, and the other has every report. Leases are short, so that what
 # the killed one held is taken up soon.
-page=$1
-sotto=$2
 command -v curl >/dev/null && command -v psql >/dev/null || { echo "skipped: no curl, or no psql" >&2; exit 77; }
-look=$(cd "$(dirname "$0")" && pwd)/look.sh
-directory=$(mktemp -d) || exit 1
-. "$(dirname "$0")/../support/base_port.sh"
-base=$(base_port 8)
-
-finish() {
-    code=$?
-    [ "$code" -eq 0 ] || for log in "$directory"/*.log; do echo "--- $log"; cat "$log"; done
-    [ -f "$directory/pids" ] && for pid in $(cat "$directory/pids"); do kill "$pid" 2>/dev/null; done
-    rm -rf "$directory"
-    exit "$code"
-}
-trap finish EXIT
-trap 'exit 1' INT TERM
-
-fail() {
-    echo "operating_postgres.sh: $1"
-    exit 1
-}
+ports=8
+. "$(dirname "$0")/operating_head.sh"
 
 for role in leader helper; do
     psql -q "$SOTTO_POSTGRES" -c "CREATE DATABASE sotto_$role" || fail "no database"
 done
 address=$(echo "$SOTTO_POSTGRES" | sed 's/ dbname=[^ ]*//')
-mkdir "$directory/bin" && ln -s "$sotto" "$directory/bin/sotto" || exit 1
-PATH=$directory/bin:$PATH
-export PATH
 cd "$directory" || exit 1
 awk '/^## 8/ { exit } /^```sh$/ { run = 1; next } /^```/ { run = 0 } run' "$page" |
     sed -e "s/127\.0\.0\.1:8787/127.0.0.1:$base/; s/127\.0\.0\.1:8788/127.0.0.1:$((base + 1))/" \
@@ -47,7 +25,7 @@ sed -n '/^sotto collect --recipe/,$p' page.sh >answer.sh
 for part in servers devices answer; do
     [ -s $part.sh ] || fail "the page has lost its $part"
 done
-sh -eu -c '. "$0"; . ./servers.sh' "$look" >output 2>errors || { cat output errors; fail "a command of the page fails"; }
+types servers.sh
 [ "$(sed -n 's/^fingerprint //p' output | sort -u | wc -l)" -eq 1 ] || fail "fingerprints differ"
 
 replica() { # ROLE PORT OPERATIONS

@@ -1,34 +1,12 @@
 #!/bin/sh
 # operating_services.sh docs/operating.md SOTTO: types every ```sh block of sections 10 to 15 in an empty directory, and checks what
 # an operator would see: health, metrics by the names that the page has, backups, and the way down. Only the ports are others.
-page=$1
-sotto=$2
-look=$(cd "$(dirname "$0")" && pwd)/look.sh
 command -v curl >/dev/null || { echo "skipped: no curl, which the page uses"; exit 77; }
 command -v openssl >/dev/null || { echo "skipped: no openssl, which the page uses"; exit 77; }
-directory=$(mktemp -d) || exit 1
 services="gateway relay log witness issuer attester"
-. "$(dirname "$0")/../support/base_port.sh"
-base=$(base_port 12)
-
-finish() {
-    code=$?
-    [ "$code" -eq 0 ] || for log in "$directory"/*.log; do echo "--- $log"; cat "$log"; done
-    [ -f "$directory/pids" ] && for pid in $(cat "$directory/pids"); do kill "$pid" 2>/dev/null; done
-    rm -rf "$directory"
-    exit "$code"
-}
-trap finish EXIT
-trap 'exit 1' INT TERM
-
-fail() {
-    echo "operating_services.sh: $1"
-    exit 1
-}
-
-mkdir "$directory/bin" && ln -s "$sotto" "$directory/bin/sotto" || exit 1
-PATH=$directory/bin:$PATH
-export PATH base services page
+ports=12
+. "$(dirname "$0")/operating_head.sh"
+export base services page
 
 # port_of SERVICE: where it listens; its operations port is the next one
 port_of() {
@@ -40,14 +18,14 @@ port_of() {
     echo $number
 }
 
-ports=
+renamed=
 for pair in gateway:8801 relay:8802 log:8791 witness:8792 issuer:8793 attester:8794; do
     port=$(port_of "${pair%:*}")
-    ports="$ports;s/127\.0\.0\.1:${pair#*:}/127.0.0.1:$port/"
-    ports="$ports;s/^\[${pair%:*}\]\$/[${pair%:*}]\noperations = 127.0.0.1:$((port + 1))/"
+    renamed="$renamed;s/127\.0\.0\.1:${pair#*:}/127.0.0.1:$port/"
+    renamed="$renamed;s/^\[${pair%:*}\]\$/[${pair%:*}]\noperations = 127.0.0.1:$((port + 1))/"
 done
 awk '/^## / { on = /^## 1[0-5]/ } /^```sh$/ { run = on; next } /^```/ { run = 0 } run' "$page" |
-    sed -e "$ports" -e 's/^sotto admin health /look /' -e 's/ &$/ \& echo $! >> pids/' \
+    sed -e "$renamed" -e 's/^sotto admin health /look /' -e 's/ &$/ \& echo $! >> pids/' \
         -e 's/^sotto recipe publish /confirmed; &/' -e 's/^for service in relay /running; &/' >"$directory/page.sh"
 [ "$(wc -l <"$directory/page.sh")" -gt 70 ] || fail "the page has lost its commands"
 
@@ -79,11 +57,8 @@ running() {
 }
 END
 cd "$directory" || exit 1
-sh -eu -c '. "$0"; . ./between.sh; . ./page.sh' "$look" >output 2>errors || { cat output errors; fail "a command of the page fails"; }
+types between.sh page.sh
 
-expect() {
-    [ "$(grep -c "$2" "${3:-output}")" -eq "$1" ] || { cat output errors; fail "not $1 times: $2"; }
-}
 expect 7 '^ready$'
 expect 7 '^drained$' # the log once more, for its witness
 expect 6 '^written; the datastore key is not in it'
@@ -99,22 +74,9 @@ for file in log-signing.key witness-signing.key log.token issuer.operator-token 
     [ "$(stat -c %a $file)" = 600 ] || fail "$file can be read by others"
 done
 for service in $services; do
-    for moment in $(seq 60); do
-        ! grep -q 'server.stopped' $service.log || break
-        sleep 1
-    done
-    grep -q 'server.stopped' $service.log || fail "$service.log: no graceful end"
+    stopped $service.log
 done
 
-refuses() {
-    wanted=$1
-    text=$2
-    shift 2
-    "$@" >out 2>&1
-    got=$?
-    [ "$got" -eq "$wanted" ] || { cat out; fail "exit $got instead of $wanted: $*"; }
-    grep -q -- "$text" out || { cat out; fail "does not say '$text': $*"; }
-}
 refuses 7 "nothing answers at 127.0.0.1:$(($(port_of relay) + 1))" sotto admin health --config relay.ini
 refuses 7 "nothing answers at 127.0.0.1:$(($(port_of log) + 1))" sotto admin drain --config log.ini
 refuses 2 'the file of a relay, which has no tasks' sotto admin gc --config relay.ini
@@ -127,7 +89,7 @@ refuses 1 "this database is a gateway's, and this is a relay" sotto serve relay 
 
 # ---- with TLS: SIGHUP reads a renewed certificate, SIGTERM drains -----------------------------------------------------
 
-logged() { # SERVICE TEXT, within half a minute
+logged() { # SERVICE TEXT, within a minute
     for moment in $(seq 600); do
         ! grep -q -- "$2" "$1.log" || return 0
         sleep 0.1

@@ -48,7 +48,7 @@ typedef struct sotto_result_options {
 /* De-biases the sums of a batch.
  *   options          may be NULL
  *   SOTTO_MALFORMED  not as many sums as the recipe's reports have entries, or a sum above `reports` (with noise: beyond any number)
- *   SOTTO_DENIED     no estimator for this randomizer, or a confidence that is none
+ *   SOTTO_DENIED     no estimator for this randomizer, or an invalid confidence
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_result_estimate(
     sotto_result *out, const sotto_recipe *recipe, const sotto_uint128 *sums, size_t count,

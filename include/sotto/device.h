@@ -9,7 +9,7 @@
  * Callers:  the host application; `sotto device`; simulations.
  * Memory:   the device copies what it is given; what is handed to a callback lives until the callback returns.
  * Threads:  a device belongs to one thread at a time and starts none. Several processes may have the same files open,
- *           and each may tick: what the person says to one of them stops the others, and what is done once is done
+ *           and each may tick. What the person says to one of them stops the others, and what is done once is done
  *           once by all of them together. Two that tick at once may both hand over the same bytes, as a retry does.
  * Secrets:  events, decisions, the record, and why a device is silent. None of them leaves the device, and no
  *           reason in a sotto_err holds a value of an event.
@@ -218,9 +218,9 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_open(sotto_device **out,
 SOTTO_API void sotto_device_close(sotto_device *device);
 
 /* NULL while the ledger can be trusted; else why not, in a sentence. A ledger that is damaged, or missing after its
- * first run, closes the device; so does one that is older than it was, where the host has a counter, and nothing else
- * notices that. Until sotto_device_reset nothing is answered and nothing leaves, and every function that needs the
- * ledger returns SOTTO_DENIED. */
+ * first run, closes the device. A ledger that was restored from an old copy does too, but only where the host has a
+ * counter: nothing else detects that. Until sotto_device_reset nothing is answered and nothing leaves, and every
+ * function that needs the ledger returns SOTTO_DENIED. */
 SOTTO_API const char *sotto_device_closed(const sotto_device *device);
 /* Where the event file was put, if this opening found it damaged; else NULL. */
 SOTTO_API const char *sotto_device_set_aside(const sotto_device *device);
@@ -234,7 +234,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_reset(sotto_device *device, s
 /* ---- the person ------------------------------------------------------------------------------------------- */
 
 /* What the person said, kept until they say otherwise; at first it is no. No stops everything at once, also a tick of
- * another process, and erases waiting reports; what was spent or drawn stays. A report that host.exchange is sending at
+ * another process, and erases waiting reports. What was spent or drawn stays. A report that host.exchange is sending at
  * that moment can't be taken back.
  *   SOTTO_AGAIN, SOTTO_IO  after a no: nothing leaves this process, but the disk may not know of it yet, or bytes of
  *                          waiting reports may linger. Call again; until then each tick tries as well.
@@ -292,10 +292,9 @@ enum {
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_describe(sotto_device *device, const char *field,
                                                             const char *value, sotto_err *err);
 
-/* Takes the published bytes of a recipe, or a bundle of a public log that has it (`sotto recipe publish`), judges them against the policy, and keeps them for the ticks to come, also
- * after a restart. A later version replaces an earlier one; what was drawn or answered for it stays. Offering the same
- * bytes again is fine. Where the policy names logs, only a bundle is taken. Where it names none, whether these are the
- * published bytes is the host's to know.
+/* Takes the published bytes of a recipe, or a bundle of a public log that has it (`sotto recipe publish`). It judges them against the policy, and keeps them for the ticks to come,
+ * also after a restart. A later version replaces an earlier one; what was drawn or answered for it stays. Offering the same bytes again is fine. Where the policy names logs, only a
+ * bundle is taken. Where it names none, whether these are the published bytes is the host's to know.
  *   SOTTO_MALFORMED  not a recipe, nor a bundle of one
  *   SOTTO_DENIED     this device will not answer it: the reason says which rule, and so does sotto_device_why; or it is on
  *                    no log that the policy names, with too few witnesses, or on a log that forked
@@ -341,8 +340,8 @@ typedef sotto_status sotto_known_log_fn(void *context, const sotto_known_log *lo
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_logs(sotto_device *device,
                                                         sotto_known_log_fn *show, void *context,
                                                         sotto_err *err);
-/* Begins anew with the next tree of a log that comes: for a host that looked into its fork, and for a device that was away
- * for longer than the feed reaches back. The evidence stays. SOTTO_MISSING: the policy names no such log. */
+/* Begins anew with the next tree of a log that comes. It is for a host that looked into its fork, and for a device that
+ * was away for longer than the feed reaches back. The evidence stays. SOTTO_MISSING: the policy names no such log. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_log_resolve(sotto_device *device,
                                                                const char *name, sotto_err *err);
 
@@ -361,9 +360,9 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_replace_parties(sotto_device 
                                                                    sotto_bytes signed_file,
                                                                    sotto_err *err);
 
-/* Takes a list of an issuer's keys, one for each collection, which that issuer signed (`sotto parties sign --token-keys`). When
- * the token of each new key is asked for is drawn now, whether or not a recipe of it is known: an enrolled device asks for one
- * token under every key. Hand every list over that is published, the same to every device; again is fine.
+/* Takes a list of an issuer's keys, one for each collection, which that issuer signed (`sotto parties sign --token-keys`). The
+ * time at which the device asks for the token of each new key is drawn now, whether or not a recipe of it is known. An enrolled
+ * device asks for one token under every key. Hand every list over that is published, the same to every device; again is fine.
  * Where the policy names logs it is taken as a bundle of one of them alone; feeds bring such bundles too.
  *   SOTTO_MALFORMED  not a signed list
  *   SOTTO_DENIED     no issuer that the policy names signed it; or it is not in a log as the policy wants it

@@ -7,8 +7,8 @@
  * Threads:  one sotto_prio3 may serve many threads; each brings its own arena and outputs.
  * Secrets:  measurements, seeds, shares and the verification key. Time does not depend on them.
  *
- * A call on a batch returns an error of its own only if the whole batch could not be worked on: then every
- * report of it is refused, and what the call took from the arena is wiped and given back. What is wrong
+ * A call on a batch returns an error of its own only if the whole batch could not be worked on. Then every
+ * report of it is rejected, and what the call took from the arena is wiped and given back. What is wrong
  * with one report stands in that report's result and leaves its neighbours alone.
  *
  * States and sums belong to the instance that made them; with another one they give SOTTO_BUG.
@@ -60,8 +60,8 @@ typedef struct sotto_measurement {
     size_t count;
 } sotto_measurement;
 
-/* The chunk length with the smallest proof, for `length` entries of `bits` bits each: 1 bit for histograms and
- * multihot vectors, the bit length of max for SumVec and L1BoundSum (with length + 1). */
+/* The chunk length with the smallest proof, for `length` entries of `bits` bits each. `bits` is 1 for
+ * histograms and multihot vectors, and the bit length of max for SumVec and L1BoundSum (with length + 1). */
 SOTTO_API uint64_t sotto_prio3_best_chunk_length(uint64_t length, unsigned bits);
 
 /* ---- an instance -------------------------------------------------------------------------------- */
@@ -248,7 +248,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_ping_pong_helper_init(
     const sotto_bytes *inbound, size_t count, sotto_arena *arena, sotto_err *err);
 
 /* Leader, last step: each state that is SOTTO_AGAIN becomes SOTTO_OK or is refused. Empty inbound[i]: the
- * helper refused the report, so it is SOTTO_REJECTED here too. */
+ * helper rejected the report, so it is SOTTO_REJECTED here too. */
 SOTTO_API SOTTO_MUST_USE sotto_status
 sotto_ping_pong_leader_continued(const sotto_prio3 *vdaf, sotto_prio3_verification *states,
                                  const sotto_bytes *inbound, size_t count, sotto_err *err);

@@ -227,8 +227,9 @@ static double closeness(const search *s)
     return s->question.mechanism == SOTTO_MECHANISM_ALLOCATED_GAUSSIAN ? CLOSE_ENOUGH : CLOSE;
 }
 
-/* Between a value that will do and one that won't. The guess is moved to the side that was not hit last, further
- * each time it is missed again, so that the bracket closes from both; a guess that leaves it gives way to the middle. */
+/* Between a value that will do and one that won't. The guess is moved to the side that was not hit last, further each
+ * time it is missed again, so that the bracket closes from both sides. A guess outside the bracket is replaced by its
+ * middle. */
 static sotto_status narrow(search *s, const range *r, end *good, end *bad, sotto_err *err)
 {
     end last = *bad, before = *good;

@@ -8,10 +8,10 @@
 #define MOST ((uint64_t)INT64_MAX)
 
 /* An (epsilon, delta)-DP release is delta-approximate zCDP with rho = epsilon^2 / 2 (Bun and Steinke 2016, Proposition 1.4 and
- * section 8; Kairouz et al. 2015 for delta above 0). Rhos that add up to no more than a limit, chosen one after the other, are
- * zCDP with that limit: the condition is a Renyi filter's at every order at once (Feldman and Zrnic 2021). It becomes an
- * epsilon by the best order (Canonne et al. 2020, Proposition 12), where the other filter has a closed form. Where the
- * epsilons' sum is within its limit the loss can't pass it, and adds nothing to delta: either is enough here too. */
+ * section 8; Kairouz et al. 2015 for delta above 0). Rhos that are chosen one after the other and add up to no more than a
+ * limit are zCDP with that limit. The condition is a Renyi filter's at every order at once (Feldman and Zrnic 2021). It
+ * becomes an epsilon by the best order (Canonne et al. 2020, Proposition 12), where the other filter has a closed form. Where
+ * the epsilons' sum is within its limit the loss can't pass it, and adds nothing to delta: either is enough here too. */
 static sotto_status limit_rho(sotto_pure_filter *filter, double epsilon, double log_slack,
                               sotto_err *err)
 {

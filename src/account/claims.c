@@ -23,7 +23,7 @@ sotto_status sotto_report_law_subset(sotto_report_law *out, double eps, double k
 
 /* A value against none: one bit tells, with chances h and l; a pair that randomized response with epsilon
  * max(log h/l, log (1-l)/(1-h)) dominates. Somebody else's report is a fair coin between its two answers as often as
- * that has one, times what their own bit costs, which is 0 with chance 1-h instead of 1-l (docs/decisions/0022). */
+ * that has one, times what their own bit costs. That bit is 0 with chance 1-h instead of 1-l (docs/decisions/0022). */
 static sotto_clone_law law_of_none(double h, double l)
 {
     double eps0 = sotto_round_up(fmax(log(h / l), log((1 - l) / (1 - h))), 16);
@@ -71,7 +71,7 @@ static sotto_status ask_reports(sotto_answer *out, const sotto_claim_question *q
     return ask(out, &sotto_entry_shuffled, q, &question, err);
 }
 
-/* ---- the crowd -------------------------------------------------------------------------------------- */
+/* ---- the other reports ----------------------------------------------------------------------------- */
 
 sotto_status sotto_claim_cohort(sotto_answer *out, const sotto_claim_question *q, double rate,
                                 sotto_err *err)
@@ -227,8 +227,8 @@ sotto_status sotto_claim_donation(sotto_answer *out, const sotto_claim_question 
     return sotto_answer_check(out, err);
 }
 
-/* What is added or taken away is a report in the place of another's, as with any sample of a cohort of known size: one step from
- * a value to nobody's at its rate, and one to the other value at the other rate. */
+/* What is added or taken away is a report in the place of another's, as with any sample of a cohort of known size. That is one
+ * step from a value to nobody's at its rate, and one to the other value at the other rate. */
 sotto_status sotto_claim_importance(sotto_answer *out, const sotto_claim_question *q, double rate,
                                     double rate_other, sotto_err *err)
 {

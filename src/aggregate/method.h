@@ -7,8 +7,9 @@
  * Secrets:  a client's saved state, and a server's opening; leave() wipes what the arena does not.
  *
  * Machines are pure: no socket, no clock, no disk, no random source. What a step appends to its effects leaves only after
- * the caller has stored, in one transaction, the machine's saved state, the vows, the messages to keep and the messages to
- * send. So a crash repeats a step or loses it, never half of it. A repeated step sends the same bytes.
+ * the caller has stored four things in one transaction. They are the machine's saved state, the vows, the messages to
+ * keep and the messages to send. So a crash repeats a step or loses it, never half of it. A repeated step sends the same
+ * bytes.
  */
 #ifndef SOTTO_AGGREGATE_METHOD_H
 #define SOTTO_AGGREGATE_METHOD_H

@@ -7,7 +7,7 @@
  * Secrets:  shares, the verification key and tallies. Time does not depend on them.
  *
  * Every call takes a batch: there is no indirect call for a single report. A call returns an error of its own only if the whole
- * batch could not be worked on; what is wrong with one report stands in its status and leaves its neighbours alone.
+ * batch could not be worked on. What is wrong with one report is in that report's status, and does not affect the others.
  */
 #ifndef SOTTO_AGGREGATE_TWO_SERVER_H
 #define SOTTO_AGGREGATE_TWO_SERVER_H

@@ -33,7 +33,7 @@ static double relative_entropy(double x, double m)
     return h;
 }
 
-/* The chance that a sum of n independent bits with this mean is as far from it as this, on its side: at most
+/* The chance that a sum of n independent bits with this mean is as far from it as this, on its side. It is at most
  * exp(-n D(sum/n || mean/n)) whatever the bits' own chances (Hoeffding 1963, theorem 1). No approximation is involved,
  * so that none can raise a false alarm. */
 static double log_chance(double sum, double mean, double n)

@@ -196,8 +196,8 @@ typedef struct asking {
     sotto_arena *arena;
 } asking;
 
-/* The last pause ends with the time that there is, though the leader asks for a longer one: whoever waits that long wants to
- * know what is there then, and asks once. */
+/* The last pause ends at the caller's timeout, even if the leader asks for a longer one. The collector then asks once more,
+ * so that the caller gets the latest state. */
 static sotto_status pause_before_next(asking *a, sotto_err *err)
 {
     const sotto_collector_options *o = &a->collector->options;

@@ -16,8 +16,9 @@
  *
  *     SHA-256("sotto collection 1" | key id 32 | opens 8 | closes 8)
  *
- * No task is in it: devices ask under every listed key, before they may know a recipe, and a later version of the recipe or other
- * keys of the servers make another task. Which task a token was used for is in the AAD, which the one-time key signs.
+ * No task is in it, for two reasons. Devices ask under every listed key, before they may know a recipe. A later version of the
+ * recipe, or other keys of the servers, make another task. Which task a token was used for is in the AAD, which the one-time key
+ * signs.
  *
  * Callers:  the device makes; leader and helper check.
  * Memory:   what is decoded borrows from the wire; what is made lies in the arena.

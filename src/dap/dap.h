@@ -7,7 +7,7 @@
  * Secrets:  the seed and key of sotto_dap_verify_key_derive.
  *
  * The messages are in dap/upload.h, dap/job.h and dap/collect.h, each encoded and decoded in a file of its own
- * name; a report and its parts are in dap/report.h, the task configuration in dap/task_configuration.h,
+ * name. A report and its parts are in dap/report.h, the task configuration in dap/task_configuration.h,
  * HpkeConfigList in sotto/seal.h.
  *
  * Statuses common to all decoders:
@@ -228,7 +228,7 @@ SOTTO_MUST_USE sotto_status sotto_dap_path_encode(sotto_buf *out, sotto_bytes ba
                                                   const sotto_dap_path *path, sotto_err *err);
 /* What follows the aggregator's own path in a request: "/tasks/...". Ids are read as they are spelled.
  *   SOTTO_MISSING    no such resource
- *   SOTTO_MALFORMED  an id or a step that is none; out->resource is what it would have been of */
+ *   SOTTO_MALFORMED  an invalid id or step; out->resource is what it would have been of */
 SOTTO_MUST_USE sotto_status sotto_dap_path_decode(sotto_dap_path *out, sotto_bytes target,
                                                   sotto_err *err);
 

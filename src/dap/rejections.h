@@ -9,9 +9,9 @@
  * released the batch all the same; an older server leaves it out. population: the operator's figure, where there is one: what a
  * sample is worth depends on how small a share of it a batch is.
  *
- * The id is, at the leader, that of the collection job. The collector never learns the helper's ids, so there it is a
- * hash of the helper's sealed aggregate share as the collector received it: nobody can ask about a batch whose
- * result they don't have, and one name does for both batch modes.
+ * The id is, at the leader, that of the collection job. The collector never learns the helper's ids. So there it is a
+ * hash of the helper's sealed aggregate share as the collector received it. Nobody can ask about a batch whose result
+ * they don't have, and one name does for both batch modes.
  *
  * Memory:   plain values.
  * Threads:  nothing is shared.

@@ -277,7 +277,7 @@ static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_er
 }
 
 /* A draw holds for the law it was made by. A version of the recipe, or a round of the analysis, that has another rate claims what
- * this draw did not give: by a first version that everybody answers, a second one had all devices as its secret sample. */
+ * this draw did not give. If a first version made everybody answer, a second one had all devices as its secret sample. */
 static sotto_status check_law(sotto_device *device, sotto_case *c, sotto_err *err)
 {
     (void)device;

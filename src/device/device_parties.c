@@ -102,8 +102,9 @@ static bool is_in_use(const sotto_device *device, sotto_bytes bytes)
     return memcmp(hash, device->terms.signed_hash, sizeof hash) == 0;
 }
 
-/* Whether the very same file is the one with this serial, the highest that is known: in use, which the application may
- * have brought, or else in the record, since another process took it or today's policy does not allow it. */
+/* Whether the very same file is the one with this serial, the highest that is known. It may be in use, where the
+ * application may have brought it. Or it is in the record, since another process took it or today's policy does not
+ * allow it. */
 static sotto_status compare(sotto_device *device, bool *same, uint64_t serial, sotto_bytes bytes,
                             sotto_err *err)
 {

@@ -7,7 +7,7 @@
  * No device protects itself by this: together, `honest` of them add noise of standard deviation sigma. What
  * each must keep is the norm *after* rounding to the grid. Rounding is random and keeps the mean; where it
  * makes a vector longer than the bound, the zero vector takes its place, so that the bound always holds.
- * Reducing the sum modulo anything is a function of the sum, and changes neither bound nor claim; the
+ * Reducing the sum modulo anything is a function of the sum, and changes neither bound nor claim. The
  * answer survives if the modulus exceeds twice the number of reports times `most`.
  */
 #ifndef SOTTO_NOISE_RANDOMIZER_VECTOR_H

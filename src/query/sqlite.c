@@ -319,7 +319,7 @@ sotto_status sotto_sqlite_check(sqlite3 *db, sotto_err *err)
     return sotto_sqlite_fail(err, code, "check");
 }
 
-/* Of the database or its WAL; a number that is none if it can't be known now. */
+/* Bytes of the database or its WAL; UINT64_MAX if that can't be known now. */
 static uint64_t size_of(sqlite3 *db, int which)
 {
     sqlite3_file *file = NULL;

@@ -46,8 +46,8 @@ SOTTO_MUST_USE sotto_status sotto_sqlite_open(sqlite3 **out, const sotto_sqlite_
 /* Writes application and version. */
 SOTTO_MUST_USE sotto_status sotto_sqlite_claim(sqlite3 *db, const sotto_sqlite_options *options,
                                                sotto_err *err);
-/* For a reader that was opened with these options and used: its limits are as they were then, the schema is read again
- * if it changed, and the file is asked again whose it is.
+/* For a reader that was opened with these options and used. Its limits are as they were then, the schema is read again
+ * if it changed, and the file's identity is checked again.
  *   SOTTO_MISSING  the file was moved or replaced since, or the VFS can't tell
  */
 SOTTO_MUST_USE sotto_status sotto_sqlite_renew(sqlite3 *db, const sotto_sqlite_options *options,

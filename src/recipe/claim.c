@@ -24,7 +24,7 @@ sotto_status sotto_recipe_randomizer(sotto_randomizer *out, const sotto_recipe *
                                  sotto_decimal_down(recipe->epsilon_local), recipe->adjacency, err);
 }
 
-/* ---- the crowd -------------------------------------------------------------------------------------- */
+/* ---- the other reports ----------------------------------------------------------------------------- */
 
 /* Choice and subset have "no value" among their values. */
 sotto_status sotto_recipe_law(sotto_report_law *out, const sotto_randomizer *r, sotto_err *err)

@@ -43,7 +43,7 @@ double sotto_recipe_miss(const sotto_randomizer *r);
 SOTTO_MUST_USE sotto_status sotto_recipe_law(sotto_report_law *out, const sotto_randomizer *r,
                                              sotto_err *err);
 
-/* Adds what taking part at random gains, or why nothing is claimed for it: the recipe must hide who takes part by a relay, tokens
+/* Adds what taking part at random gains, or why nothing is claimed for it. The recipe must hide who takes part by a relay, tokens
  * and a log, and a population must be stated.
  *   population  devices that might take part in one task, as operators state it; 0: not stated */
 SOTTO_MUST_USE sotto_status sotto_recipe_claim_sampling(sotto_recipe_claim *out,

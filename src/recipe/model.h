@@ -292,8 +292,8 @@ struct sotto_parties {
 
 /* NULL: there is none of this name. */
 const sotto_party_entry *sotto_parties_find(const sotto_parties *parties, const char *name);
-/* The key that everybody seals to at this time, and the only function that chooses one: of the keys that are in use then
- * and whose suite we know, the one with the latest `from`; of several with the same, the first listed. NULL: none. */
+/* The key that everybody seals to at this time, and the only function that chooses one. Of the keys that are in use then
+ * and whose suite we know, it is the one with the latest `from`; of several with the same, the first listed. NULL: none. */
 const sotto_party_key *sotto_party_key_at(const sotto_party_entry *party, int64_t time);
 /* Whether it is in use at any moment from `first` to `last`, both included. */
 bool sotto_party_key_used(const sotto_party_key *key, int64_t first, int64_t last);

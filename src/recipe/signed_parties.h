@@ -75,9 +75,9 @@ SOTTO_MUST_USE sotto_status sotto_signed_parties_check(const sotto_signed_partie
  * nothing else. */
 bool sotto_parties_same_servers(const sotto_parties *a, const sotto_parties *b);
 
-/* Days by which a serial may be ahead of a device's clock. A record never forgets a serial, and takes no lower one: a single
- * file with the highest there is, mistyped or signed with a stolen key, would end signed files for good. Serials are times of
- * signing, or counters, which stay below. */
+/* Days by which a serial may be ahead of a device's clock. A record never forgets a serial, and takes no lower one. A single
+ * file with the highest possible serial, mistyped or signed with a stolen key, would end signed files for good. Serials are
+ * times of signing, or counters, which stay below. */
 enum { SOTTO_PARTIES_DAYS_AHEAD = 30 };
 bool sotto_signed_parties_ahead(uint64_t serial, int64_t now);
 

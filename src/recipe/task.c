@@ -124,8 +124,8 @@ static sotto_status find_relay(const sotto_anonymity *a, const sotto_parties *pa
     return SOTTO_OK;
 }
 
-/* What both servers and every device must agree on, tied to the recipe that was published and to every key that a
- * share may be sealed to: a parties file with another key makes another task, whose reports open nowhere. */
+/* What both servers and every device must agree on, tied to the published recipe and to every key that a share
+ * may be sealed to. A parties file with another key makes another task, whose reports open nowhere. */
 static sotto_bytes write_info(sotto_buf *out, const sotto_recipe *recipe, size_t cohort,
                               const sotto_party_entry *const servers[2])
 {

@@ -5,8 +5,8 @@
  *     DIR/vow             the tree that is signed next, or was  DIR/lock       held by the one process that appends
  *
  * A commit syncs the tiles, then writes and syncs a vow of the new size and root, and only then signs. So no tree is signed that is not
- * on disk, and a process that starts after a crash signs the tree of the vow or none: never two trees of one size. A signed tile is
- * never written again.
+ * on disk. A process that starts after a crash signs the tree of the vow or none: never two trees of one size. A signed tile is never
+ * written again.
  *
  * Callers:  serve/log; benchmarks and tests.
  * Memory:   about 140 KiB, the entries of the last bundle, and the tiles that are cached for proofs.

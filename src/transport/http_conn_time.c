@@ -27,8 +27,8 @@ static bool too_slow(const sotto_http_conn *conn, uint64_t now, uint64_t *since,
     return false;
 }
 
-/* Bytes of ours that the client's kernel has taken. What our own kernel holds has not been: it takes megabytes from us, and no
- * more of them until a third of that has gone, which is seconds for a slow client that is fast enough. */
+/* Bytes of ours that the client's kernel has taken. What our own kernel holds has not been sent. The kernel takes megabytes
+ * from us, and no more until a third of that has gone, which is seconds for a slow client that is fast enough. */
 static uint64_t taken_by_client(const sotto_http_conn *conn)
 {
     int unsent = 0;

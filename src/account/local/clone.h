@@ -1,10 +1,11 @@
-/* account/local/clone.h - what a crowd of randomized reports hides: amplification by shuffling and aggregation.
+/* account/local/clone.h - how far other randomized reports hide one: amplification by shuffling and
+ * aggregation.
  *
  * Callers:  the accountant. Adjacency is replacement of one person's data throughout.
  * Trust:    whoever sees the reports sees them shuffled, or sees only their sum; the n_honest people counted
  *           run the randomizer as stated and keep its randomness to themselves. Everybody else's report is
  *           taken to be known to the adversary.
- * Answers:  `high` is an upper bound on the epsilon of the theorem named, and so of the mechanism; `low` is
+ * Answers:  `high` is an upper bound on the epsilon of the theorem named, and so of the mechanism. `low` is
  *           a lower bound on what that theorem can give, not on the mechanism itself.
  * Memory:   about 150 kB of stack, whatever n. No global state.
  */
@@ -17,7 +18,8 @@
 #define SOTTO_CROWD_MAX      1e12
 #define SOTTO_MIN_LOG_DELTA  (-692.0) /* half of 1e-300, and a little less */
 
-/* A crowd of n_total of which a fraction may lie, drop out or collude. Neither has a default. */
+/* A batch of n_total reports, of which a fraction may lie, drop out or collude. Neither has a
+ * default. */
 typedef struct sotto_crowd {
     double n_total;
     double dishonest_fraction;

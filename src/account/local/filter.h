@@ -17,9 +17,9 @@
 
 /* ---- pure (or nearly pure) epsilon-DP ------------------------------------------------------------- */
 
-/* Admits while the epsilons add up to no more than the limit, exactly, or while
- * sqrt(2 log(1/delta) S) + S/2 <= epsilon, S the sum of their squares (Whitehouse, Ramdas, Rogers and Wu 2023, theorem 2).
- * Either holding is enough: where the first holds, the loss can't exceed epsilon at all. */
+/* Admits while the epsilons add up to no more than the limit, exactly, or while sqrt(2 log(1/delta) S) + S/2 <= epsilon. S
+ * is the sum of their squares (Whitehouse, Ramdas, Rogers and Wu 2023, theorem 2). Either holding is enough: where the
+ * first holds, the loss can't exceed epsilon at all. */
 typedef struct sotto_pure_filter {
     sotto_decimal eps_limit, eps_spent;
     sotto_decimal delta_limit, delta_spent; /* of the releases themselves */

@@ -65,8 +65,8 @@ static sotto_status send_keys(bbglr_client *c, sotto_effects *effects, sotto_err
 
 /* ---- shares ----------------------------------------------------------------------------------------- */
 
-/* The key of one message from one client to another: the names stand in its derivation, so that no ciphertext can be passed
- * off as another's, or be sent back to whoever made it. */
+/* The key of one message from one client to another. Both names are part of its derivation, so that no ciphertext can be
+ * passed off as another's, or be sent back to whoever made it. */
 static sotto_status channel_key(const bbglr_client *c, sotto_dh *channel, uint8_t out[32],
                                 const client_peer *peer, bool outbound, sotto_err *err)
 {

@@ -14,8 +14,8 @@
 #include "recipe/model.h"
 #include "seal/sender.h"
 
-/* In a report's destination, before the leader's URL, and with the name of its way (device/oblivious.h) behind it: it leaves through that
- * relay to that gateway or not at all, whatever the parties say by then. No URL begins so. */
+/* In a report's destination, before the leader's URL, and with the name of its way (device/oblivious.h) behind it. The report leaves
+ * through that relay to that gateway or not at all, whatever the parties say by then. No URL begins so. */
 enum { SOTTO_DESTINATION_RELAY = 1 };
 
 /* Where a report goes, and how it is made. */
@@ -35,8 +35,8 @@ SOTTO_MUST_USE sotto_status sotto_answer_columns(size_t columns[SOTTO_MAX_ENCODE
                                                  const sotto_recipe *recipe,
                                                  const sotto_query *query, sotto_err *err);
 
-/* Runs the query, picks a row and finds its bin. Without a row or a bin, or if the query fails on what it reads, it is
- * what the recipe says of that, and *silent is whether it says to send nothing. */
+/* Runs the query, picks a row and finds its bin. Without a row or a bin, or if the query fails on what it reads, the
+ * recipe says what the answer is. *silent is whether it says to send nothing. */
 SOTTO_MUST_USE sotto_status sotto_answer_bin(uint64_t *bin, bool *silent,
                                              const sotto_recipe *recipe, sotto_query *query,
                                              sotto_entropy *entropy, sotto_err *err);

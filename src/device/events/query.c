@@ -235,7 +235,7 @@ static void start_pass(sotto_query *query, sqlite3 *db, unsigned passes)
     sqlite3_progress_handler(db, STEPS_PER_LOOK, look_around, query);
 }
 
-/* `in_any_order` is whether the caller takes no row for the first: then a query that does not either is run on the
+/* `in_any_order` is whether the caller treats no row as the first. Then a query that does not either is run on the
  * store itself, and its rows are the same whatever order they come in. */
 static sotto_status start(sotto_query *query, sqlite3_stmt **out, bool in_any_order, sotto_err *err)
 {

@@ -4,8 +4,8 @@
  *
  * Each yes, each no and each wish to be forgotten is an entry of the record, so a person can see when they said what.
  * An entry that was changed without the ledger closes the ledger. A new ledger has none: the answer is then no.
- * Another process of the same device may add one at any moment, so nobody keeps what they read: it is read again
- * inside every transaction that pays, and before every report that leaves.
+ * Another process of the same device may add one at any moment, so no caller keeps what it read. Consent is read
+ * again inside every transaction that pays, and before every report that leaves.
  */
 #ifndef SOTTO_DEVICE_CONSENT_H
 #define SOTTO_DEVICE_CONSENT_H

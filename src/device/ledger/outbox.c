@@ -119,7 +119,7 @@ static bool as_paid_for(const uint8_t kept[SOTTO_LEDGER_DIGEST], sotto_bytes byt
     return memcmp(kept, now, sizeof now) == 0;
 }
 
-/* A row of the outbox and what is beside it are found by short statements, which others use too: they compile in less
+/* A row of the outbox and what is beside it are found by short statements, which others use too. They compile in less
  * than half the time of one that joins. In its columns' order: id, report, recipe, destination, spend, tried, resealed,
  * at, bytes_sum, inputs_sum. */
 static const char first_from[] = "SELECT * FROM outbox WHERE id>=? ORDER BY id LIMIT 1";
@@ -306,9 +306,9 @@ static sotto_status mark_tried(sotto_ledger *ledger, waiting *w, bool *may, int6
 }
 
 /* The record says that a report left before it does, since afterwards the power may be gone. Then everything is
- * moved into the database itself, so that a WAL lost or damaged takes no spend along, and every witness is
- * told, so that a copy made earlier is known to be old. Only then may the transport see a byte, and only if the
- * person has not said no in another process all that while. */
+ * moved into the database itself, so that losing or damaging the WAL loses no spend. Every witness is told, so
+ * that a copy made earlier is recognised as old. Only then may the transport see a byte, and only if the person
+ * has not said no in another process all that while. */
 static sotto_status let_go(sotto_ledger *ledger, waiting *w, bool *may, int64_t now, sotto_err *err)
 {
     bool recorded = !w->tried;
@@ -477,8 +477,7 @@ static sotto_status send_all(sotto_ledger *ledger, const sotto_transport *transp
 }
 
 /* Nothing of this is waited for at its commit, nor told to a witness. What must be on the disk before a report leaves is
- * moved into the database then, which syncs it; and of what comes after, losing it makes a device send the same bytes
- * again. */
+ * moved into the database then, which syncs it. If what comes after is lost, the device only sends the same bytes again. */
 static sotto_status send_and_settle(sotto_ledger *ledger, const sotto_transport *transport,
                                     int64_t now, bool *more, sotto_err *err)
 {

@@ -28,9 +28,9 @@ static bool is_passing(sotto_record_kind kind)
            kind == SOTTO_RECORD_SILENT || kind == SOTTO_RECORD_TOKEN;
 }
 
-/* The oldest that may go, where more are kept than should be: about a recipe that is not known, or with a newer one of
- * its kind about the same recipe, since versions of a known recipe can be published without end too. Decisions themselves
- * are kept elsewhere, for good. */
+/* The oldest entry that may go, where there are more than should be kept. That is one about an unknown recipe, or one
+ * with a newer entry of its kind about the same recipe. The second is needed since versions of a known recipe can be
+ * published without end too. Decisions themselves are kept elsewhere, for good. */
 static sotto_status find_oldest(sotto_ledger *ledger, int64_t *id, sotto_err *err)
 {
     sqlite3_stmt *statement;

@@ -7,8 +7,8 @@
  *           presentation.
  *
  * One credential is shown up to `limit` times for each presentation context. Each showing has a tag that only the holder can
- * compute and that is the same whenever the same nonce below the limit is used in the same context; nothing else in two
- * showings is linked. Randomness comes in from the caller, as scalars (sotto_scalar_random).
+ * compute. The tag is the same whenever the same nonce below the limit is used in the same context; nothing else links two
+ * showings. Randomness comes in from the caller, as scalars (sotto_scalar_random).
  *
  * With a limit of 1 the draft's range proof does not exist: its only base would be zero. Sotto's form for it leaves out the
  * nonce, which can only be 0: no commitment to it, no range proof, and T = m1 * tag (docs/decisions/0083).

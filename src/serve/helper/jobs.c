@@ -294,7 +294,7 @@ void sotto_helper_job_continue(sotto_server *server, const sotto_server_task *ta
 }
 
 /* Deletion is noted, and no more. The reports were committed: marks and sums are for replay protection and batch
- * accounting, and without the row and its answer the same request would be worked on again, with another answer. */
+ * accounting. Without the row and its answer, the same request would be worked on again, with another answer. */
 static sotto_status drop_answer(sotto_tx *tx, void *context, sotto_err *err)
 {
     const sotto_helper_job *job = context;

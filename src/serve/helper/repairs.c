@@ -1,9 +1,9 @@
-/* Repairs at the helper: the leader lists its jobs of a batch, and those on which the two differ are dropped here, in one
- * transaction, before it is told which they are.
+/* Repairs at the helper: the leader lists its jobs of a batch, and the helper drops those on which the two differ. It
+ * does so in one transaction, before it tells the leader which they are.
  *
  * The leader is not believed in anything. A batch of which a share was released is never touched, nor a job that added to
- * one as well, or two sums could differ by whatever the leader left out of its list. What is left must be large enough by
- * our own count. So all that a leader gets by this is a batch without some jobs that it might as well never have sent. */
+ * one as well. Else two sums could differ by whatever the leader left out of its list. What is left must be large enough
+ * by our own count. So all that a leader gets by this is a batch without some jobs that it might as well never have sent. */
 #include "base/arena.h"
 #include "serve/helper/helper_service.h"
 #include "serve/tasks/log_task.h"

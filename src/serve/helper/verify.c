@@ -224,14 +224,14 @@ static sotto_status verify_chunk(sotto_helper_job *job, sotto_worker *worker, ch
             SOTTO_TRY(keep_outbound(job, r, c->verification.outbound[i], err));
             sotto_sub_aggregate_count(&job->batches[r->batch].sub, &r->init.metadata);
         } else {
-            /* Whatever is wrong: our own share was decoded before, and a message that is none fails the verification. */
+            /* Whatever is wrong: our own share was decoded before, and a malformed message fails the verification. */
             r->error = SOTTO_REPORT_VDAF_VERIFY_ERROR;
         }
     }
     return add_chunk(job, c, err);
 }
 
-/* How many are opened and verified at once: no more than a processor's own caches hold once their shares are expanded, and no
+/* How many are opened and verified at once. No more than a processor's own caches hold once their shares are expanded, and no
  * fewer than fill every lane of the kernels. */
 static size_t chunk_size(const sotto_server_task *task)
 {

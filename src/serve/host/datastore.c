@@ -37,8 +37,8 @@ sotto_status sotto_datastore_key_read(sotto_column_keys *out, const char *path, 
 }
 
 /* Written whole under another name first: a crash leaves either no key or all of one. That name is this process's alone, so
- * that replicas that start together don't link what another is still writing; and link(2) replaces nothing, so that all
- * of them end up with the first one's. */
+ * that replicas that start together don't link what another is still writing. link(2) replaces nothing, so all of them end
+ * up with the first one's. */
 static sotto_status make_key(const char *path, bool *made, sotto_err *err)
 {
     uint8_t key[SOTTO_COLUMN_KEY_SIZE], mine[8];

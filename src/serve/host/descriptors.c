@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 
 enum {
-    /* Standard streams, keys and certificates while they are read, name lookups, clients that are told 503, and sockets of TLS
-     * connections that libevent closes a moment after they are counted out. */
+    /* Standard streams, keys and certificates while they are read, name lookups, and clients that get 503. Also sockets of TLS
+     * connections, which libevent closes a moment after they are counted out. */
     PROCESS = 48,
     /* SQLite: a writer, two readers and a backup, each with the database, its WAL and the WAL's index, is 12; the lock, the
      * file of bodies, directories and temporary files. PostgreSQL: 8 writers, 2 readers and one for long work, twice while
@@ -19,7 +19,7 @@ enum {
     EACH_LOOP = 3, /* epoll and eventfd, and one that a libevent may add         */
     EACH_PORT = 2, /* the listening socket, and the spare descriptor             */
     PORTS = 2,     /* `listen` and operations, which has one loop                    */
-    /* A connected call has one socket, one that connects has two (IPv6 and IPv4 at once), and one whose name is looked up
+    /* A connected call has one socket, and one that connects has two (IPv6 and IPv4 at once). One whose name is looked up
      * has libcurl's pair of sockets and two of the resolver's. Idle connections that are kept are within the same count. */
     EACH_CALL = 4,
     LEAST = 16,   /* connections: fewer serve nobody                           */

@@ -107,8 +107,9 @@ typedef sotto_status sotto_key_line_fn(void *context, const sotto_key_line *line
 SOTTO_MUST_USE sotto_status sotto_keys_list(sotto_keys *keys, sotto_key_line_fn *show,
                                             void *context, sotto_err *err);
 
-/* What a parties file has of this server at `now`, by the times of use: every key that is in use or will be, and those that
- * ended less than times.active ago, since recipes may be open that began before. At most SOTTO_KEYS_EXPORTED, the latest. */
+/* What a parties file has of this server at `now`, by the times of use. That is every key that is in use or will be, and
+ * those that ended less than times.active ago, since recipes may be open that began before. At most SOTTO_KEYS_EXPORTED, the
+ * latest. */
 enum { SOTTO_KEYS_EXPORTED = 16 }; /* as many as a party may have (recipe/schema_rows.h) */
 SOTTO_MUST_USE sotto_status sotto_keys_export(sotto_keys *keys, int64_t now,
                                               sotto_key_line_fn *show, void *context,

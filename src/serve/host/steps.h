@@ -48,8 +48,8 @@ void sotto_step_end(sotto_step *step);
  * sotto_step_backoff_ms says. */
 SOTTO_MUST_USE sotto_status sotto_step_release(sotto_tx *tx, const sotto_step *step,
                                                sotto_err *err);
-/* How long an item waits that has been claimed so many times: the queue's first wait, doubled with each up to the longest; but
- * never less than a peer asked for. */
+/* How long an item waits that has been claimed so many times: the queue's first wait, doubled with each claim up to the
+ * longest. It is never less than a peer asked for. */
 int64_t sotto_step_backoff_ms(const sotto_queue *queue, int64_t attempts, int64_t retry_after_ms);
 
 /* Why a step of this queue did not come to its end, for whoever asks. NULL is "". */

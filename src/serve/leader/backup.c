@@ -58,8 +58,8 @@ static sotto_status is_alive(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_sql_any(&q, &s->alive, err);
 }
 
-/* Its reports were acknowledged, so the copy tells of them: who serves from it finds a segment that can't be read, and its
- * batch waits until the operator gives it up, as it does now. */
+/* Its reports were acknowledged, so the copy lists them. A server that runs from the copy finds a segment that can't be
+ * read, and its batch waits until the operator abandons it, as it does now. */
 static sotto_status leave_gap(sotto_tx *tx, const stray *s, sotto_err *err)
 {
     char why[sizeof err->reason];
@@ -123,8 +123,8 @@ static sotto_status read_body(int spool, stray *s, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* The order matters: a place is used again only after its row has gone, so a body whose row is there after it was read
- * is the one that the row names. */
+/* The order matters: a place is used again only after its row has gone. So a body whose row is still there after the
+ * body was read is the one that the row names. */
 static sotto_status fill_copy(sotto_db *copy, sotto_db *db, int spool, sotto_backup_gap_fn *gap,
                               void *context, sotto_err *err)
 {

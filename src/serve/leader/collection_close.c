@@ -105,9 +105,9 @@ static sotto_status is_busy(sotto_tx *tx, const sotto_collecting *s, bool *busy,
     return SOTTO_OK;
 }
 
-/* Reports come for as long as devices send them, so a collection does not wait for a quiet moment: once enough were
- * verified, its buckets take no more uploads, and what was acknowledged by then is all that is waited for. Below the
- * minimum they stay open, since what is missing may still come. */
+/* Reports come for as long as devices send them, so a collection does not wait for a quiet moment. Once enough were
+ * verified, its buckets take no more uploads, and it waits only for what was acknowledged by then. Below the minimum
+ * they stay open, since what is missing may still come. */
 static sotto_status shut_if_enough(sotto_tx *tx, const sotto_collecting *s, sotto_err *err)
 {
     uint64_t verified;

@@ -1,9 +1,9 @@
 /* When the helper's batch is not the same: jobs on which the two differ are dropped, there first and then here, and the
  * helper is asked again.
  *
- * The list of our jobs follows from a batch that is closed, so that whoever goes on after a crash asks with the same bytes
- * and gets the answer that the helper stored. Our own share was sealed but shown to nobody; it is sealed anew, noise and
- * all. */
+ * The list of our jobs follows from a batch that is closed. So a process that goes on after a crash asks with the same
+ * bytes and gets the answer that the helper stored. Our own share was sealed but shown to nobody; it is sealed anew, noise
+ * and all. */
 #include "serve/leader/collection_internal.h"
 
 #include "base/arena.h"
@@ -183,8 +183,8 @@ static sotto_status keep_answer(sotto_collecting *s, sotto_bytes body, sotto_err
     return SOTTO_OK;
 }
 
-/* It may be what stands before the helper, or one of its replicas that is older than the others: the same question is
- * asked again a few times before the batch is given up. */
+/* The answer may come from a proxy before the helper, or from one of its replicas that is older than the others. So
+ * the same question is asked again a few times before the batch is given up. */
 static bool is_unknown(const sotto_http_response *response)
 {
     return response->status == 404 || response->status == 405 || response->status == 501;

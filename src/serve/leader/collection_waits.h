@@ -1,12 +1,13 @@
-/* serve/leader/collection_waits.h - collectors whose answer is a moment away are answered then, not told to come again.
+/* serve/leader/collection_waits.h - collectors whose answer is a moment away are answered then, instead of being asked
+ * to retry.
  *
  * Callers:  collections.c puts requests here; collection_step.c says what became of their collection.
  * Memory:   a wait is its caller's, and stays where it is until `answer` is called.
  * Threads:  any may call. One of its own looks, so that no compute thread waits.
  *
- * A request is held for as long as work on its collection is under way, half a second at most, and no more than
- * SOTTO_COLLECTION_WAITS are held at once: whoever is one too many is told when to come again, as is whoever waits for
- * something that nobody knows the end of (reports that are still to come, an operator).
+ * A request is held while work on its collection is under way, for at most half a second. No more than
+ * SOTTO_COLLECTION_WAITS are held at once; one more is answered at once with the time to retry. So is a request that
+ * waits for something without a known end: reports that are still to come, or an operator.
  */
 #ifndef SOTTO_SERVE_LEADER_COLLECTION_WAITS_H
 #define SOTTO_SERVE_LEADER_COLLECTION_WAITS_H

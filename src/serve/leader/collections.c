@@ -132,11 +132,11 @@ static bool look_again(sotto_collection_wait *wait)
     if (sotto_db_read(a->ask.server->db, look, a, NULL) == SOTTO_OK)
         return !a->found || (a->state != SOTTO_RELEASE_WAITING && a->state != SOTTO_RELEASE_CLOSED);
     wait->unseen = a->found = true;
-    a->state = SOTTO_RELEASE_WAITING; /* not known: they come again */
+    a->state = SOTTO_RELEASE_WAITING; /* not known: they retry */
     return true;
 }
 
-/* It may be withdrawn meanwhile: who created it hears that when they come again. */
+/* It may be withdrawn meanwhile: its collector hears of that when it retries. */
 static void answer_held(sotto_collection_wait *wait)
 {
     asking *a = asking_of(wait);

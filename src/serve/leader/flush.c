@@ -70,7 +70,7 @@ static bool put(sotto_flush *f, sotto_uploaded *report)
     if (!g || (g->count == g->cap && !grow(&f->arena, g)))
         return false;
     if (g->crowded && report->error == 0)
-        report->error = SOTTO_REPORT_TOO_EARLY; /* by no fault of its own: it may come again */
+        report->error = SOTTO_REPORT_TOO_EARLY; /* not its own fault: the client may retry */
     g->uploads += g->count == 0 || g->reports[g->count - 1]->upload != report->upload;
     g->reports[g->count++] = report;
     return true;

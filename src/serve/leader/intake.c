@@ -15,9 +15,9 @@
 #include <pthread.h>
 #include <string.h>
 
-/* One commit takes no more than MAX_BYTES, or than fill every lane of the first step: beyond it a sync is a small part of
- * the work, and memory is not. A second one is begun beside the first only for much, so that what comes in small pieces
- * still shares its commits. */
+/* One commit takes no more than MAX_BYTES, or than fill every lane of the first step. Beyond that a sync is a small part
+ * of the work, but memory is not. A second one is begun beside the first only for much, so that what comes in small
+ * pieces still shares its commits. */
 enum {
     MEMORY = 512 << 20,
     MAX_GATHERED = 4096,
@@ -143,9 +143,9 @@ static void announce(flush *f)
     }
 }
 
-/* Hands the segments of long reports on to their lanes, or those of all others. On a worker long ones go through their first
- * step on the way, so that nothing but their sum stays in memory; the clients have been answered, and until it is done there is one
- * flush less. */
+/* Hands the segments of long reports on to their lanes, or those of all others. On a worker, long ones go through their first step
+ * on the way, so that nothing but their sum stays in memory. The clients have been answered, and until it is done one flush fewer
+ * can run. */
 static void to_lanes(flush *f, bool long_ones, bool on_worker)
 {
     sotto_leader *leader = f->intake->server->leader;

@@ -142,8 +142,8 @@ static sotto_status write_request(sotto_leader_job *job, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* It holds the helper's shares, sealed to the helper, and times and ids of reports: no more for whoever finds the
- * database without its key than the segments that it was made from. */
+/* It holds the helper's shares, sealed to the helper, and times and ids of reports. Whoever finds the database
+ * without its key learns no more from it than from the segments that it was made from. */
 static sotto_status seal_request(sotto_leader_job *job, sotto_err *err)
 {
     uint8_t row[8];

@@ -75,8 +75,8 @@ static void try_later(sotto_leader_job *job, const char *reason)
     post(job, sotto_leader_put_off, on_released);
 }
 
-/* Nothing is on disk yet: the segments wait again, for longer each time. Where reading them failed, one of them may be the cause
- * without its being known which: each is tried by itself then, so that those that can be read become jobs. */
+/* Nothing is on disk yet: the segments wait again, for longer each time. Where reading them failed, one of them may be the
+ * cause, and it is not known which. Each is then tried by itself, so that those that can be read become jobs. */
 static void back_to_lanes(sotto_leader_job *job, const char *reason)
 {
     sotto_server *server = job->leader->server;

@@ -1,8 +1,8 @@
 /* Which segments wait, kept in memory beside the database: no query has to find them, and nobody polls.
  *
  * A lane is found by its task and bucket in a hash table, since a stranger may choose buckets and a task may accept many.
- * Each lane stands in one of two queues: those that have a job to give, and those that wait for more, the one that
- * will have waited long enough next at its head. */
+ * Each lane is in one of two queues. One has the lanes that have a job to give. The other has those that wait for more
+ * reports, the one that will have waited long enough next at its head. */
 #define _POSIX_C_SOURCE 200809L
 #include "serve/leader/leader.h"
 
@@ -159,8 +159,8 @@ static void enter_behind(queue *q, lane *l, lane *older)
     *(l->newer ? &l->newer->older : &q->newest) = l;
 }
 
-/* At the end of those that are ready, so that one busy lane does not keep the others waiting; or among those that wait,
- * where nearly always it belongs at the end too. */
+/* At the end of those that are ready, so that one busy lane does not keep the others waiting. Or among those that wait,
+ * where it nearly always belongs at the end too. */
 static void enter(sotto_lanes *lanes, lane *l)
 {
     lane *older;

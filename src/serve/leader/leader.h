@@ -155,8 +155,8 @@ void sotto_leader_close(sotto_leader *leader);
 /* Forms jobs of what waits, and of what others left behind; as sotto_service.idle. */
 uint64_t sotto_leader_idle(sotto_leader *leader, bool looked);
 
-/* Reports in a full job: as configured, or fewer where shares are long, so that jobs in flight fit in memory and a
- * job's request is one that the helper reads. task: NULL if it is not loaded: how many there may be is not known, and each
+/* Reports in a full job: as configured, or fewer where shares are long. So jobs in flight fit in memory, and a job's
+ * request is one that the helper reads. task: NULL if it is not loaded: how many there may be is not known, and each
  * segment is a job. */
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task);
 /* Milliseconds of the monotonic clock. */

@@ -363,7 +363,8 @@ static void give_up_all(sotto_upload_request *chain, sotto_status status)
     }
 }
 
-/* What could not be looked at is told so: nothing of it is stored, and the same request may come again. */
+/* A report that could not be looked at says so in its answer: nothing of it is stored, and the client may
+ * send the same request again. */
 static sotto_upload_request *opened_of(sotto_upload_request *chain)
 {
     sotto_upload_request *first = NULL, **end = &first, *next;

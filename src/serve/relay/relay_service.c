@@ -1,5 +1,5 @@
-/* The relay. Of a client's request nothing gets to the gateway but its body: no field, no address, no connection of its own,
- * and neither its time nor its place in the order. */
+/* The relay. Nothing of a client's request gets to the gateway but its body. The gateway sees no field, no address, no
+ * connection of the client's own, and neither its time nor its place in the order. */
 #define _POSIX_C_SOURCE 200809L
 #include "serve/relay/relay_service.h"
 

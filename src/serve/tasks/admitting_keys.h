@@ -5,7 +5,7 @@
  * Secrets:  none.
  *
  * A key is for a window of the task's time. Windows follow each other without a gap from the task's opening to its close, so a
- * report's time has one key, and a task never gets a second key for the same time: that would be a second token for each device.
+ * report's time has one key. A task never gets a second key for the same time: that would be a second token for each device.
  */
 #ifndef SOTTO_SERVE_TASKS_ADMITTING_KEYS_H
 #define SOTTO_SERVE_TASKS_ADMITTING_KEYS_H

@@ -48,8 +48,8 @@ static char *text_of(const sotto_pairing *pairing, const struct field *f)
     return (char *)(uintptr_t)pairing + f->offset;
 }
 
-/* 80 bits of a hash over everything, in five groups of four: more than anybody can match by trying in
- * the time that a telephone call takes, and short enough to read aloud. */
+/* 80 bits of a hash over everything, in five groups of four. Nobody can match them by trying in the
+ * time that a telephone call takes, and they are short enough to read aloud. */
 static void fingerprint(sotto_pairing *pairing)
 {
     uint8_t digest[32];

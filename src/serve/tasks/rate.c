@@ -223,8 +223,9 @@ void sotto_rate_tell(const sotto_log_sink *log, const sotto_server_task *task,
                   sotto_log_uint("expected", rate->expected));
 }
 
-/* The row of a batch that a corrected figure let go has no reason, and stays: only its release tells that it went.
- * The state from which it counts is a parameter of the statement, the one that is named. */
+/* The row of a batch that was released since the population was corrected has no reason, and stays: only its
+ * release tells that it went. The state from which it counts is a parameter of the statement, the one that is
+ * named. */
 #define COLLECTED(state)                                                                           \
     "EXISTS (SELECT 1 FROM release r WHERE r.task = held.task AND r.batch = held.batch AND"        \
     " r.state >= " state " AND (held.end_bucket = 0 OR (r.first_bucket < held.end_bucket AND"      \
@@ -248,7 +249,7 @@ sotto_status sotto_rate_count(sotto_tx *tx, uint64_t *held, sotto_role role, sot
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* Why there is nothing to let go. */
+/* Why there is nothing to release. */
 static sotto_status not_held(sotto_tx *tx, const sotto_rate_release *r, sotto_err *err)
 {
     sotto_sql q;

@@ -3,9 +3,9 @@
  * Callers:  both roles, in the transaction that would release a batch; `sotto admin batch`.
  * Secrets:  none; but the numbers are for this server's operator, not for peers.
  *
- * Each operator sets its own figure of the population; the expected number of reports in a window follows from the recipe's
- * participation and dummies. Twice as many may come. Beyond that, whoever filled the batch may know all but one of
- * its reports: it is held until the operator releases it with a reason, which is kept.
+ * Each operator states the population; the expected number of reports in a window follows from the recipe's participation
+ * and dummies. Twice as many may come. Beyond that, whoever filled the batch may know all but one of its reports: it is
+ * held until the operator releases it with a reason, which is kept.
  */
 #ifndef SOTTO_SERVE_TASKS_RATE_H
 #define SOTTO_SERVE_TASKS_RATE_H
@@ -23,8 +23,8 @@ typedef struct sotto_rate {
     uint64_t arrived, expected;
 } sotto_rate;
 
-/* Reports that so many devices explain within a batch's window: each of its chance to take part, or to send a dummy, and, where
- * devices choose one of several slots, of the slots that the window touches. */
+/* Reports that so many devices explain within a batch's window. Each device counts with its chance to take part, or to send a
+ * dummy. Where devices choose one of several slots, it counts for the slots that the window touches. */
 uint64_t sotto_rate_expected(const sotto_server_task *task, const sotto_batch_range *range,
                              uint64_t population);
 

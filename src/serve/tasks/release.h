@@ -14,8 +14,8 @@ sotto_dap_batch_selector sotto_release_selector(const sotto_server_task *task,
                                                 const sotto_batch_range *range);
 
 /* Appends an HpkeCiphertext: the sum's share, with fresh noise where the recipe asks for it, sealed to the task's
- * collector by this role. A sum may pass here once only: what comes out is stored in the transaction that closes the
- * batch, and a repeated request gets those bytes, or the noise would average out. (The leader's may pass again after
+ * collector by this role. A sum may pass here once only, or the noise would average out. What comes out is stored in
+ * the transaction that closes the batch, and a repeated request gets those bytes. (The leader's may pass again after
  * a repair, over fewer reports, since what came out before was shown to nobody.)
  *   collection_req  the collector's exact bytes */
 SOTTO_MUST_USE sotto_status sotto_release_seal(sotto_buf *out, const sotto_server_task *task,

@@ -8,7 +8,7 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
     {1, SOTTO_LEASE_SCHEMA
      /* What was provisioned. `recipe` and `parties` are the very bytes given; all else follows from them. Of a task that
       * came without a recipe (sotto_tasks_add_bare), `recipe` is empty and `parties` is the encoded bare task instead.
-      * `population` is this operator's own figure. */
+      * `population` is what this operator stated. */
      "CREATE TABLE task (n {int} PRIMARY KEY, id {bytes} NOT NULL UNIQUE, role {int} NOT NULL,"
      " recipe {bytes} NOT NULL, parties {bytes} NOT NULL, cohort {int} NOT NULL,"
      " population {int}, added {int} NOT NULL);"
@@ -34,7 +34,7 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      /* What is sealed can't be compressed, and trying takes longer than all else PostgreSQL does for it. */
      "{only_postgres} ALTER TABLE segment_body ALTER COLUMN body SET STORAGE EXTERNAL;\n"
      "CREATE TABLE segment_key (segment {int} PRIMARY KEY, secret {bytes} NOT NULL);"
-     /* Aggregation jobs. `request`: on the leader the request, sealed, until it is done; on the helper a hash of the
+     /* Aggregation jobs. `request`: on the leader the request, sealed, until it is done. On the helper a hash of the
       * request's bytes, to tell a repetition from another request under the same id. `answer`: the helper's, as sent. */
      "CREATE TABLE job (n {int} PRIMARY KEY, task {int} NOT NULL, id {bytes} NOT NULL,"
      " state {int} NOT NULL, bucket {int} NOT NULL, batch {bytes} NOT NULL, request {bytes},"
@@ -69,8 +69,8 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      " since {int} NOT NULL, released {int}, PRIMARY KEY (task, first_bucket, end_bucket, batch))"},
     /* Tasks that closed long ago and were cleared away: never served again, so that what was cleared can't matter. */
     {3, "CREATE TABLE retired (task {int} PRIMARY KEY, since {int} NOT NULL);"},
-    /* Jobs and releases are asked for by their batch too: each collection of a batch that the leader selects looks at
-     * every batch of its task, and would read every job and release of the task for each of them. */
+    /* Jobs and releases are asked for by their batch too. Each collection of a batch that the leader selects looks at
+     * every batch of its task. Without this index it would read every job and release of the task for each of them. */
     {4, "CREATE INDEX job_batch ON job (task, batch, state);"
         "CREATE INDEX release_batch ON release (task, batch, state);"},
     {5,

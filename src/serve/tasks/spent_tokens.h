@@ -4,10 +4,10 @@
  * Memory:   the caller's.
  * Secrets:  none once a token is spent: a nonce names nobody.
  *
- * A row is (token key, nonce) and the report that had it: its task and its id, since tasks of one collection share a key, and a sender
- * may choose one id in two of them. The same report may come again: a retry, or its share sealed anew.
- * Rows go with their key: servers refuse tokens of a collection that closed longer ago than reports may be late, and only then
- * are its rows deleted.
+ * A row is (token key, nonce) and the report that had it: its task and its id. Both are needed since tasks of one collection share a
+ * key, and a sender may choose one id in two of them. The same report may be sent again: a retry, or its share sealed anew. Rows go
+ * with their key: servers refuse tokens of a collection that closed longer ago than reports may be late, and only then are its rows
+ * deleted.
  */
 #ifndef SOTTO_SERVE_TASKS_SPENT_TOKENS_H
 #define SOTTO_SERVE_TASKS_SPENT_TOKENS_H

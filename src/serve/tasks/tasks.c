@@ -13,8 +13,8 @@ enum { MAX_TASKS = 1 << 16, LOOK_EVERY_MS = 1000 };
 
 typedef sotto_task_entry entry;
 
-/* Rows are only ever added, to both tables: as many of both as before is no change. (A population changes in its row,
- * and is read where it is needed; the parties of a task do so while it waits for its pairing, a row that is yet to come.) */
+/* Rows are only ever added, to both tables: as many of both as before is no change. (A population changes in its row, and is
+ * read where it is needed. So do the parties of a task while it waits for its pairing, a row that is yet to come.) */
 /* Of what is stored. One task may be deleted and another added between two looks: their numbers are drawn at random, and so
  * is what these add up to. */
 typedef struct extent {

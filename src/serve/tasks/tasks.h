@@ -73,8 +73,8 @@ SOTTO_MUST_USE sotto_status sotto_tasks_refresh(sotto_tasks *tasks, sotto_err *e
 /* The i-th that was found; NULL behind the last. */
 const sotto_server_task *sotto_tasks_at(sotto_tasks *tasks, size_t i);
 size_t sotto_tasks_count(sotto_tasks *tasks);
-/* Rows that are passed over, and logged when first seen. This version can't compile them; or they name a key in this server's
- * place that it never had; or their pairing does not open, or has another key for the collector or other URLs. */
+/* Rows that are passed over, and logged when first seen. This version can't compile them, or they name a key in this server's
+ * place that it never had. Or their pairing does not open, or has another key for the collector or other URLs. */
 size_t sotto_tasks_broken(sotto_tasks *tasks);
 
 /* Compiles the recipe and stores one task for each of its cohorts; ids (32 bytes each) are appended to `ids`.

@@ -192,8 +192,8 @@ static sotto_status other_url(const sotto_task_entry *e, const char *whose, sott
                       whose, e->pairing.fingerprint);
 }
 
-/* The leader's token opens every task of the pairing at the helper, and the id of a task says only that both servers have
- * the same URLs: whoever wrote one parties file for both could have put in his own. */
+/* The leader's token opens every task of the pairing at the helper. The id of a task says only that both servers have the
+ * same URLs: whoever wrote one parties file for both could have put in his own. */
 static sotto_status check_urls(const sotto_task_entry *e, sotto_err *err)
 {
     const sotto_task *dap = &e->task.dap;

@@ -84,7 +84,7 @@ static void janus_has_a_selector_and_lengths(sotto_test *t)
     CHECK_OK(t, sotto_dap_list_end(&list, &t->err));
     CHECK_EQUAL(t, wanted.len, out.len);
     CHECK_BYTES(t, wanted.data, memory, wanted.len);
-    /* A mode that is none, and configurations of the other mode. */
+    /* An invalid mode, and configurations of the other mode. */
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  decode_init(t, &req, "070000000003000000000000", SOTTO_DAP_JANUS, &t->err));
     CHECK_STATUS(t, SOTTO_MALFORMED,

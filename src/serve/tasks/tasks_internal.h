@@ -41,8 +41,8 @@ SOTTO_MUST_USE sotto_status sotto_task_entry_compile(sotto_task_entry *entry, so
 /* SOTTO_REJECTED: it is not the task that its row names, so that the row was altered. */
 SOTTO_MUST_USE sotto_status sotto_task_entry_check(const sotto_task_entry *entry, sotto_bytes id,
                                                    sotto_err *err);
-/* Checks that this server's ring has every key under its name in the parties file that is in use at any moment until
- * devices seal no more (SOTTO_SEAL_GRACE after the schedule). Of a task that is stored it may have been deleted since:
+/* Checks that this server's ring has every key under its name in the parties file that is still to be used. Devices
+ * seal until SOTTO_SEAL_GRACE after the schedule. Of a task that is stored it may have been deleted since:
  * reports that came before are still worked on.
  *   SOTTO_DENIED  one is not: whoever has it would read this server's half of every report that is sealed to it */
 SOTTO_MUST_USE sotto_status sotto_task_entry_keys(const sotto_task_entry *entry, sotto_tx *tx,

@@ -296,7 +296,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_describe(sotto_device *device
  * also after a restart. A later version replaces an earlier one; what was drawn or answered for it stays. Offering the same bytes again is fine. Where the policy names logs, only a
  * bundle is taken. Where it names none, whether these are the published bytes is the host's to know.
  *   SOTTO_MALFORMED  not a recipe, nor a bundle of one
- *   SOTTO_DENIED     this device will not answer it: the reason says which rule, and so does sotto_device_why; or it is on
+ *   SOTTO_DENIED     this device will not answer it: the reason says which rule, and so does sotto_device_why. Or it is on
  *                    no log that the policy names, with too few witnesses, or on a log that forked
  *   SOTTO_STALE      a later version is known, the recipe has closed, or it opens in more than 90 days; or a later tree of
  *                    the log was seen
@@ -350,7 +350,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_log_resolve(sotto_device *dev
  * the highest serial is used: of those that were taken, and the one from options, which may be signed too. Where the policy
  * names logs, a bundle is taken that has the signed file, and nothing else: statuses of sotto_device_offer that are about logs.
  *   SOTTO_MALFORMED  not a signed parties file
- *   SOTTO_DENIED     the policy names no key for it, or too few of its keys signed; or it has other parties or URLs; or its
+ *   SOTTO_DENIED     the policy names no key for it, or too few of its keys signed. Or it has other parties or URLs, or its
  *                    serial is more than 30 days ahead of the device's clock
  *   SOTTO_REJECTED   a signature does not hold; or other bytes are known under its serial
  *   SOTTO_STALE      a later one is known

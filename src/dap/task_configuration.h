@@ -42,8 +42,8 @@ SOTTO_MUST_USE sotto_status sotto_task_configuration_encode(sotto_buf *out,
                                                             sotto_err *err);
 /* What it encodes to is the wire again, byte for byte. Extensions and batch modes that we don't know are no error
  * here, but see sotto_task_configuration_check.
- *   SOTTO_MALFORMED  too short, trailing bytes, an empty task_info or URL, a URL that is not ASCII, no time
- *                    precision, extensions out of order or malformed, or parameters that are not of their VDAF
+ *   SOTTO_MALFORMED  too short, trailing bytes, no time precision; an empty task_info or URL, a URL that is not
+ *                    ASCII; extensions out of order or malformed; wrong parameters for the VDAF
  *   SOTTO_MISSING    a VDAF that is not ours */
 SOTTO_MUST_USE sotto_status sotto_task_configuration_decode(sotto_task_configuration *out,
                                                             sotto_bytes wire, sotto_err *err);

@@ -35,8 +35,8 @@ typedef struct sotto_log_trust {
 
 /* A whole signed note: its form, its origin, the log's signature, and the witnesses'.
  *   SOTTO_MALFORMED  it is no signed checkpoint
- *   SOTTO_REJECTED   a signature of the log or of a witness does not hold, the log did not sign it, it is another log's, or it has
- *                    no entry and another root than such a tree has
+ *   SOTTO_REJECTED   a signature of the log or of a witness does not hold, the log did not sign it, or it is another log's.
+ *                    Or it has no entry, and another root than the empty tree's
  *   SOTTO_DENIED     fewer witnesses than the quorum cosigned it
  */
 SOTTO_MUST_USE sotto_status sotto_checkpoint_open(sotto_checkpoint *out, sotto_bytes note,

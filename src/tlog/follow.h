@@ -38,8 +38,8 @@ typedef void sotto_log_tell(void *context, uint64_t index, sotto_bytes entry);
 /* Tells of every entry from the first tree on, and checks that all of them make the second. What was told counts once this returned
  * SOTTO_OK. `room` has SOTTO_LOG_BUNDLE_MAX bytes.
  *   SOTTO_STALE     the second is smaller: the log went back
- *   SOTTO_REJECTED  a fork, if the first tree is no beginning of the second; or entries that are not those of the tree
- *   SOTTO_MALFORMED a tile or a bundle is cut off
+ *   SOTTO_REJECTED   a fork, if the first tree is no beginning of the second; or entries that are not those of the tree
+ *   SOTTO_MALFORMED  a tile or a bundle is cut off
  */
 SOTTO_MUST_USE sotto_status sotto_log_follow(const sotto_log_source *source,
                                              const sotto_checkpoint *from,

@@ -44,8 +44,8 @@ SOTTO_MUST_USE sotto_status sotto_unreadable_list(sotto_tx *tx, sotto_unreadable
 /* Destroys a segment that was noted, and the job that it is in: their reports are counted as rejected, by a cause of their own.
  * What the helper has added up of that job it drops at collection: see serve/tasks/repair.h.
  *   SOTTO_MISSING  no such segment
- *   SOTTO_DENIED   it is not marked unreadable, or there is no reason; or a datastore key is missing, with which it could be
- *                  read, and that key is not the one that is lost */
+ *   SOTTO_DENIED   it is not marked unreadable, or there is no reason. Or it could be read with a datastore key that is
+ *                  missing, and the operator did not say that this key is lost */
 typedef struct sotto_giving_up {
     int64_t segment;
     const char *reason;   /* kept; not empty */

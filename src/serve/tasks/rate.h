@@ -28,7 +28,7 @@ typedef struct sotto_rate {
 uint64_t sotto_rate_expected(const sotto_server_task *task, const sotto_batch_range *range,
                              uint64_t population);
 
-/* This operator's figure of the devices that may answer the task; 0: there is none. */
+/* How many devices may answer the task, as this operator stated; 0: not stated. */
 SOTTO_MUST_USE sotto_status sotto_rate_population(sotto_tx *tx, uint64_t *out, int64_t task,
                                                   sotto_err *err);
 
@@ -36,7 +36,7 @@ SOTTO_MUST_USE sotto_status sotto_rate_population(sotto_tx *tx, uint64_t *out, i
  * acknowledged; at the helper, the reports in the jobs that it got. Those among them that turned out invalid count too;
  * those that the leader rejected at upload do not. The population is read here, in this transaction; without one nothing is held.
  *   verified  reports in the sum
- *   history   a batch is also compared with the largest that went before of the same task, in proportion to its time: it
+ *   history   a batch is also compared with the largest earlier one of the same task, in proportion to its time. This
  *             finds a jump, not a flood that grows slowly or was there from the start */
 SOTTO_MUST_USE sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate,
                                              const sotto_server_task *task,

@@ -135,7 +135,7 @@ static sotto_status fill_copy(sotto_db *copy, sotto_db *db, int spool, sotto_bac
         SOTTO_TRY(sotto_db_read(copy, find_stray, &s, err));
         if (!s.found)
             return SOTTO_OK;
-        if (spool < 0) /* no single body's trouble: most likely, whoever asks may not read it */
+        if (spool < 0) /* not one body's fault: most likely the caller may not read the file */
             return sotto_fail(err, SOTTO_IO, "the bodies beside the database can't be opened");
         status = read_body(spool, &s, err);
         if (status == SOTTO_OK)

@@ -39,8 +39,8 @@ static sotto_status read_closed(sotto_collecting *s, sotto_bytes stored, sotto_e
     return copy_bytes(s, &s->request, request, err);
 }
 
-/* A repair fixes the sum anew and checks no rate again: what is told stays what was done when the batch closed, whatever
- * figure the task has by now. */
+/* A repair fixes the sum anew and does not repeat the volume check. The receipt says what was checked when the batch
+ * closed, whatever population the task has by now. */
 static void read_checking(sotto_collecting *s, sotto_bytes stored)
 {
     sotto_rejections rejections;
@@ -123,7 +123,7 @@ static sotto_status shut_if_enough(sotto_tx *tx, const sotto_collecting *s, sott
 }
 
 /* Of the batches that the leader selected, the oldest that nobody collected, that has enough reports and no job under
- * way. What waits for a job belongs to none yet, so a steady stream keeps nobody waiting. */
+ * way. Reports that wait for a job are in no batch yet, so a steady stream of uploads does not delay a collection. */
 static sotto_status pick_batch(sotto_tx *tx, sotto_collecting *s, bool *found, sotto_err *err)
 {
     sotto_sql q;
@@ -256,7 +256,8 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
         return SOTTO_OK;
     SOTTO_TRY(sotto_rate_check(tx, &s->rate, s->task, &s->range, sum.reports,
                                s->server->options.rate_history, err));
-    /* It waits, with the row that says why; the reason that lets it go is for what is in it now. */
+    /* It is held, with a row that says why. The operator's reason to release it is for the reports
+     * that are in it now. */
     if (SOTTO_RULE(rate_held_by_leader) && s->rate.held)
         return shut_if_enough(tx, s, err);
     SOTTO_TRY(sotto_collection_fix(tx, s, &sum, err));

@@ -22,12 +22,13 @@
 static const char TOO_FEW[] = "too few reports are left without the jobs that differ";
 static const char DIFFER[] = "the servers differ after every repair";
 
-enum { MOST_REPAIRS = 3 }; /* of one collection: a helper that never agrees is not asked for ever */
+enum { MOST_REPAIRS = 3 }; /* for one collection; then the leader stops asking */
 enum { MOST_REASON = 80 };
 
 /* ---- ending ------------------------------------------------------------------------------------------------------ */
 
-/* The collection fails as it would have without: batchMismatch, and why it stayed so. `why` is ours, not the peer's. */
+/* The collection fails with batchMismatch, as it would without a repair, and with the reason. `why` is our text, not
+ * the peer's. */
 static void fail(sotto_collecting *s, const char *why)
 {
     char id[SOTTO_DAP_ID_TEXT_MAX], *text;
@@ -57,7 +58,7 @@ static void end_after(sotto_collecting *s, sotto_status status)
         sotto_collection_try_later(s);
 }
 
-/* In a transaction: it will never be repaired, and this is what the collector is told. */
+/* In a transaction: marks the batch as beyond repair, with what the collector is told. */
 static sotto_status deny(sotto_collecting *s, const char *why, sotto_err *err)
 {
     s->detail = why;
@@ -86,7 +87,8 @@ static sotto_status read_jobs(sotto_tx *tx, sotto_collecting *s, sotto_repair_li
 
 /* ---- here, after the helper --------------------------------------------------------------------------------------- */
 
-/* `why` is what the collector is told, if this was the last: it waits where the answer will be. */
+/* `why` is what the collector is told if this attempt was the last; it is kept in the place of the
+ * answer. */
 static sotto_status count_repair(sotto_tx *tx, const sotto_collecting *s, const char *why,
                                  sotto_err *err)
 {
@@ -165,7 +167,7 @@ static void on_dropped(void *context, sotto_status status, const sotto_err *err)
 
 /* ---- there --------------------------------------------------------------------------------------------------------- */
 
-/* What the helper dropped, where the transaction that drops it here finds it each time that it runs. */
+/* What the helper dropped. The transaction that drops it here may run again, and reads it from here. */
 static sotto_status keep_answer(sotto_collecting *s, sotto_bytes body, sotto_err *err)
 {
     sotto_dap_repair_resp resp;

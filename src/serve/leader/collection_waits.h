@@ -20,10 +20,13 @@ enum { SOTTO_COLLECTION_WAITS = 64, SOTTO_COLLECTION_WAIT_MS = 500 };
 typedef struct sotto_collection_wait sotto_collection_wait;
 struct sotto_collection_wait {
     int64_t n; /* the collection's row */
-    /* On the thread that looks, soon after `put` and then whenever a collection has ended: whether to answer now. */
+    /* Whether to answer now. Called on the thread that looks, soon after `put` and then whenever a collection has
+     * ended. */
     bool (*look)(sotto_collection_wait *wait);
-    bool unseen; /* set by a look that failed: all that wait are answered as they last stood */
-    /* Once: it is out of here, and ends. Without a look where one failed before it, or the server goes. */
+    bool unseen; /* set by a look that failed: all that wait are answered by their last known
+                  * state */
+    /* Called once, when the wait has been removed from the list. There may have been no look: an earlier
+     * one failed, or the server stops. */
     void (*answer)(sotto_collection_wait *wait);
     sotto_collection_wait *next; /* the rest is ours */
     uint64_t until_ms;
@@ -43,11 +46,13 @@ void sotto_collection_waits_stop(sotto_collection_waits *waits);
 /* NULL is fine. */
 void sotto_collection_waits_close(sotto_collection_waits *waits);
 
-/* False: as many wait as may, or the server is about to go. The caller answers now. */
+/* False: too many wait, or the server is stopping. The caller answers now. */
 bool sotto_collection_waits_put(sotto_collection_waits *waits, sotto_collection_wait *wait);
-/* Nothing is under way any more for the collection in this row: those that wait for it are answered as it stands. */
+/* No work is under way any more for the collection in this row: requests that wait for it are answered by its
+ * state. */
 void sotto_collection_waits_release(sotto_collection_waits *waits, int64_t n);
-/* In the transaction that ends a collection: has those that wait look, in every replica, once it is committed. */
+/* In the transaction that ends a collection. Once it is committed, every replica looks at the requests that
+ * wait. */
 SOTTO_MUST_USE sotto_status sotto_collection_waits_tell(sotto_tx *tx, sotto_err *err);
 
 #endif

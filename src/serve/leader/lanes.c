@@ -122,8 +122,8 @@ static uint64_t due_of(const sotto_lanes *lanes, const lane *l)
     return l->rest_until_ms ? l->rest_until_ms : l->first->since_ms + lanes->delay_ms;
 }
 
-/* What can't become a job now, with a database that fails or a task that is not known, would be tried over and over, as
- * fast as the machine can. */
+/* Segments that can't become a job now, since the database fails or the task is unknown, must not be retried in a busy
+ * loop. */
 static uint64_t rest_of(unsigned tries)
 {
     enum { FIRST_MS = 100, LONGEST_MS = 30000 };
@@ -358,8 +358,8 @@ void sotto_lanes_flush(sotto_lanes *lanes, int64_t task, const sotto_batch_range
                                                             l->bucket >= range->end_bucket)))
             continue;
         l->flush = true;
-        /* One that rests stays where it is: entered anew, it would stand behind those that rest as long, which would be
-         * met again and stand behind it, without an end. */
+        /* A lane that rests stays where it is. Entered anew, it would be put behind other resting lanes, which would be
+         * put behind it in turn, without end. */
         if (l->rest_until_ms)
             continue;
         leave(lanes, l);

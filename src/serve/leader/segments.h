@@ -13,7 +13,7 @@
 #include "db/spool.h"
 #include "db/sql.h"
 
-/* Of a sealed body. A longer one, sealed and open, would be all the memory that a job has. */
+/* Of a sealed body. A longer one, sealed and open, would take all the memory of a job. */
 enum { SOTTO_SEGMENT_MAX_BODY = 128 << 20 };
 
 /* A report as the leader keeps it: its own share open, the helper's as it came. */

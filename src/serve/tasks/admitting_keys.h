@@ -32,8 +32,8 @@ typedef struct sotto_admitting_keys {
     size_t count;
 } sotto_admitting_keys;
 
-/* SOTTO_DENIED: windows that overlap, have gaps or cut a unit of time in two, or are not the task's; or no name. SOTTO_MALFORMED: what is
- * no key of type 2. */
+/* SOTTO_DENIED: windows that overlap, have gaps or cut a unit of time in two, or are not the task's; or no name. SOTTO_MALFORMED: not a
+ * key of type 2. */
 SOTTO_MUST_USE sotto_status sotto_admitting_keys_check(const sotto_admitting_keys *keys,
                                                        const sotto_task *task, sotto_err *err);
 /* Stores the keys of a task by its row, unless it has them already.

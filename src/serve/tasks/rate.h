@@ -16,9 +16,9 @@
 #define SOTTO_RATE_HELD "the batch is held: more reports came than this operator expects"
 
 typedef struct sotto_rate {
-    sotto_rate_checking checking; /* what is told of the sum, if it goes now */
+    sotto_rate_checking checking; /* what the collector is told, if the sum is released now */
     bool held;
-    bool began;  /* held now, and not when it was last looked at */
+    bool began;  /* newly held: it was not when it was last checked */
     bool let_go; /* it would be held, but its operator released it */
     uint64_t arrived, expected;
 } sotto_rate;
@@ -43,16 +43,17 @@ SOTTO_MUST_USE sotto_status sotto_rate_check(sotto_tx *tx, sotto_rate *rate,
                                              const sotto_batch_range *range, uint64_t verified,
                                              bool history, sotto_err *err);
 
-/* Tells the operator, once for each time that a batch comes to be held, and when one goes that they released. Call it when
- * that was committed. */
+/* Logs each time that a batch is newly held, and when a batch is released that the operator had to release. Call it after
+ * the commit. */
 void sotto_rate_tell(const sotto_log_sink *log, const sotto_server_task *task,
                      const sotto_rate *rate);
 
-/* How many batches are held now; what was released since, by a reason or by a corrected figure, is none of them. */
+/* How many batches are held now. Those released since, with a reason or by a corrected population, don't count. */
 SOTTO_MUST_USE sotto_status sotto_rate_count(sotto_tx *tx, uint64_t *held, sotto_role role,
                                              sotto_err *err);
 
-/* Lets a held batch go. SOTTO_MISSING: none is held at this place, or not any more; the reason says which. */
+/* Releases a held batch. SOTTO_MISSING: none is held at this place, or not any more; the reason says
+ * which. */
 typedef struct sotto_rate_release {
     int64_t task;
     sotto_batch_range range;
@@ -66,7 +67,8 @@ typedef struct sotto_held {
     uint64_t arrived, expected;
     const char *reason; /* for which it was released, or ""; borrowed until the callback returns */
     bool
-        held; /* now. Neither held nor with a reason: collected under a corrected figure, or its task is retired */
+        held; /* now. Neither held nor with a reason: collected under a corrected population, or its task is
+               * retired */
 } sotto_held;
 typedef sotto_status sotto_held_fn(void *context, const sotto_held *held, sotto_err *err);
 /* Every batch that was ever held, the oldest first. */

@@ -50,8 +50,8 @@ static sotto_report_id *in_order(sotto_report_id *marks, size_t count)
     return all;
 }
 
-/* The next one with this id that no row was found for yet. Rows come back in the order in which they went, so far as
- * anybody has seen; no database promises it. */
+/* The next one with this id that no row was found for yet. In practice rows come back in the order in which they
+ * were sent, but no database promises that. */
 static sotto_report_id *find(sotto_report_id *first, const sotto_report_id *end,
                              sotto_report_id *from, sotto_bytes id)
 {

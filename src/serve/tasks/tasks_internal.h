@@ -8,8 +8,8 @@
 
 #define SOTTO_TASKS_CHANNEL "tasks" /* whose waiters look for new rows */
 
-/* What a task and a pairing have to agree on is compared by whoever adds either: one after the other, in every process. A guard of
- * db/sql.h; keys.c has 0. */
+/* A task and a pairing must agree. Whoever adds either compares them, under this lock, in every process. A guard of db/sql.h;
+ * keys.c has 0. */
 enum { SOTTO_PROVISIONING = 1 };
 
 /* One pairing for two servers: the text that names them, as the table has it. */

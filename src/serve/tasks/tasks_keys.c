@@ -1,4 +1,4 @@
-/* Whether a parties file names, in this server's place, keys that it does not have. */
+/* Whether a parties file names keys under this server's name that it does not have. */
 #include "serve/tasks/tasks_internal.h"
 
 #include "base/clock.h"

@@ -236,8 +236,7 @@ void sotto_leader_close(sotto_leader *leader)
     sotto_leader_stop(leader);
     sotto_collection_waits_close(leader->waits);
     sotto_intake_settle(leader->intake); /* which wants the spool ... */
-    sotto_spool_close(
-        leader->spool); /* ... its thread may still be inside the intake */
+    sotto_spool_close(leader->spool);    /* ... its thread may still be inside the intake */
     sotto_intake_close(leader->intake);
     sotto_arrivals_close(leader->arrivals);
     sotto_lanes_close(leader->lanes);

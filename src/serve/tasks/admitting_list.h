@@ -12,8 +12,7 @@
 
 /* The keys of the recipe's analysis within its schedule, by their opening; whether they cover the whole schedule is not checked
  * here.
- *   file  the list as `sotto serve issuer` answers it, or with its signature before it, which is for devices and not checked
- *         here; or a
+ *   file  the list as `sotto serve issuer` answers it, with or without its signature, which only devices check; or a
  *         bundle of a log (entry "issuer keys") with either
  *   log   the log to check a bundle against; NULL: bundles are refused
  *   SOTTO_DENIED  the recipe names a log, and this is no bundle; or a bundle, and no log is given; or too few witnesses

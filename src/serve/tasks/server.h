@@ -53,8 +53,7 @@ typedef struct sotto_server {
     sotto_last_seen *health;
     struct sotto_leader *leader; /* leader only: intake, jobs, collections */
     int64_t keys_told;           /* when we last logged that parties files stop working soon */
-    atomic_uint_fast64_t
-        unknown_told; /* tasks/resources.c: when an unknown task was last logged */
+    atomic_uint_fast64_t unknown_told; /* tasks/resources.c: when an unknown task was last logged */
 } sotto_server;
 
 /* ---- for the two services: the parts of theirs that they share --------------------------------------------------- */

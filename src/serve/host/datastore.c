@@ -73,7 +73,7 @@ sotto_status sotto_datastore_key_open(sotto_column_keys *out, bool *made, const 
         return sotto_datastore_key_read(out, path, err);
     SOTTO_TRY(sotto_db_version(db, &version, err));
     if (SOTTO_RULE(datastore_key_kept) && version > 0)
-        /* It may have come in between, from the replica that filled the database. */
+        /* The file may have been made meanwhile, by the replica that filled the database. */
         return sotto_datastore_key_read(out, path, NULL) == SOTTO_OK
                    ? SOTTO_OK
                    : sotto_fail(err, SOTTO_MISSING,

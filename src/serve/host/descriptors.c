@@ -1,5 +1,5 @@
-/* A socket is a descriptor, and so is a file of the database: connections are capped so that strangers can take all of theirs
- * and none of the others. The reserve is the worst case of each part: */
+/* A socket is a descriptor, and so is a file of the database: connections are capped, so that clients can't use up the
+ * descriptors that the server itself needs. The reserve is the worst case of each part: */
 #define _GNU_SOURCE
 
 #include "serve/host/descriptors.h"
@@ -35,7 +35,7 @@ uint64_t sotto_descriptors_raise(void)
     if (limit.rlim_cur < limit.rlim_max) {
         const struct rlimit raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
 
-        /* A sandbox may forbid it: what is in force counts. */
+        /* A sandbox may forbid raising it; then the present limit counts. */
         if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
             return raised.rlim_cur;
     }

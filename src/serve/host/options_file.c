@@ -38,7 +38,7 @@ static const char *sections(char out[200])
     return out;
 }
 
-/* libinih tells of sections only through the settings in them, and one without any is a complete file. */
+/* libinih reports a section only with its settings, but a section without settings is a valid file. */
 static void see_section(reading *r, const char *line)
 {
     const char *name = line + strspn(line, " \t") + 1;

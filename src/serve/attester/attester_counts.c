@@ -84,7 +84,7 @@ sotto_status sotto_attester_is_enrolled(sotto_db *db, const uint8_t id[SOTTO_ATT
 
 /* ---- counting ---------------------------------------------------------------------------------------------------- */
 
-/* Inserts where there is none, then reads what stands there: in two transactions at once the second waits for the first. */
+/* Inserts the row if there is none, then reads it. Of two transactions at once, the second waits for the first. */
 static sotto_status note_key(sotto_tx *tx, const row *r, sotto_err *err)
 {
     sotto_sql q;
@@ -174,7 +174,8 @@ static sotto_status find_closed(sotto_tx *tx, drop *d, sotto_err *err)
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* The key is refused from the first row on, and done with once fewer rows went than may go at once. */
+/* The key is refused as soon as the first row is deleted. It is finished when a pass deletes fewer
+ * rows than it may. */
 static sotto_status drop_some(sotto_tx *tx, void *context, sotto_err *err)
 {
     drop *d = context;

@@ -19,7 +19,7 @@ typedef struct generation {
 
 struct sotto_replays {
     pthread_mutex_t lock;
-    uint8_t secret[32]; /* so that nobody can choose names that fall together */
+    uint8_t secret[32]; /* a secret, so that nobody can choose names that collide */
     uint64_t most;
     int64_t span; /* a generation takes new names for so many seconds */
     sotto_replays_time began;
@@ -64,8 +64,8 @@ static sotto_status grow(generation *g, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* A generation ends when both clocks say so. A wall clock that jumps ahead must not clear the memory, and after one that was
- * set back the same dates are taken again. What is remembered longer than it need be does no harm. */
+/* A generation ends when both clocks say so. A wall clock that jumps ahead must not clear the memory, and after it was set
+ * back the same dates are valid again. To remember longer than needed does no harm. */
 static void turn(sotto_replays *r, sotto_replays_time now)
 {
     const int64_t by_wall = now.wall - r->began.wall, passed = now.passed - r->began.passed;

@@ -5,8 +5,8 @@
  * Threads:  any.
  *
  * A request says when it was made, and one that is dated outside of the window is refused. So a request can be replayed for
- * two windows after it was opened, and is remembered for as long. This is so by either clock: a wall clock that jumps ahead
- * makes nothing forgotten, and what is set back is waited for.
+ * two windows after it was opened, and is remembered for as long. Both the wall clock and the monotonic clock must agree
+ * that the time is over, so a wall clock that jumps can't shorten it.
  */
 #ifndef SOTTO_SERVE_GATEWAY_REPLAYS_H
 #define SOTTO_SERVE_GATEWAY_REPLAYS_H

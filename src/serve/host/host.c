@@ -57,8 +57,7 @@ static sotto_status open_store(sotto_host *h, sotto_err *err)
                                                 .erase_ms = h->options.erase_ms,
                                                 .log = &h->options.log},
                             err));
-    if (!h->options
-             .vfs) /* a SQLite VFS of the caller's own need not have real files */
+    if (!h->options.vfs) /* a SQLite VFS of the caller's own need not have real files */
         SOTTO_TRY(sotto_db_claim_take(&h->claim, h->options.database, err));
     SOTTO_TRY(sotto_datastore_key_open(&h->columns, &made, h->options.datastore_key, h->db, err));
     if (made)

@@ -38,7 +38,8 @@ SOTTO_MUST_USE sotto_status sotto_device_logged_before(const sotto_policy *polic
                                                        sotto_logged *out, sotto_bytes bytes,
                                                        sotto_entry_type type, sotto_err *err);
 
-/* A log's signed checkpoint by itself: whose it is, and that it continues what was seen. Statuses as above. */
+/* A log's signed checkpoint by itself: checks its signature, and that it continues the last tree. Statuses as
+ * above. */
 SOTTO_MUST_USE sotto_status sotto_device_saw(sotto_device *device, const sotto_policy_log **log,
                                              sotto_bytes note, sotto_bytes steps, sotto_err *err);
 

@@ -2,8 +2,8 @@
  *
  * Callers:  the device's tick.
  * Memory:   everything lives in the arena, which the caller resets after the report is kept.
- * Secrets:  rows, bins, bits and shares. From the bin on, time depends on none of them; finding it takes a time that
- *           depends on the rows, on the device that owns them.
+ * Secrets:  rows, bins, bits and shares. From the bin on, time depends on none of them; finding the bin takes a time
+ *           that depends on the rows, but only on the device that owns them.
  */
 #ifndef SOTTO_DEVICE_ANSWER_H
 #define SOTTO_DEVICE_ANSWER_H

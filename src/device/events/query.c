@@ -31,8 +31,8 @@ struct sotto_query {
     bool failed;      /* to compile, or as it ran */
 };
 
-/* Pages of the event file hold what the query may not read as well: how many SQLite keeps must not decide whether the
- * query passes its limit. */
+/* Pages of the event file also hold what the query may not read. So the number of pages that SQLite caches must not
+ * decide whether the query passes its limit. */
 static int64_t memory_taken(const sotto_query *query)
 {
     int64_t taken = sotto_memory_held() - query->held;
@@ -130,8 +130,8 @@ static sotto_status borrow(sotto_query *query, sotto_err *err)
     return sotto_sqlite_open(&query->db, &options, err);
 }
 
-/* To open one takes as long as a report's proof. It is kept without memory, statements, or anybody's say over it; one
- * in which anything went wrong is not. */
+/* To open one takes as long as a report's proof. It is kept without cached pages, statements or authorizer. After any
+ * failure it is closed instead. */
 static void give_back(sotto_query *query)
 {
     sqlite3 *db = query->db;

@@ -16,7 +16,7 @@ sotto_status sotto_store_lend(sotto_store *store, sqlite3_stmt **out, const char
     return sotto_statements_lend(&store->statements, store->db, out, sql, what, err);
 }
 
-/* A file is looked at once in a while, and its statements would take memory that reports need. */
+/* A store in a file is used rarely, and its statements would take memory that reports need. */
 void sotto_store_release(sotto_store *store, sqlite3_stmt *statement)
 {
     sotto_statements_release(&store->statements, store->db, statement,

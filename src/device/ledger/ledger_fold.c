@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* SQLite notices a page that no longer parses, not an amount that changed inside one. So each row has a
- * digest, and the XOR of all digests is kept up to date: what is not exactly what was written closes the
- * ledger. Against accidents; whoever can write the file can also write a fitting digest, and a witness is
- * the answer to that. */
+ * digest, and the XOR of all digests is kept up to date: any difference closes the ledger. This is
+ * against accidents: whoever can write the file can also write a matching digest. A witness protects
+ * against that. */
 
 /* Since version 2: of draws for a whole analysis. One that was drawn before has no row here, and holds for no slots. */
 #define WINDOWS                                                                                    \
@@ -199,8 +199,8 @@ static sotto_status fold_table(sotto_ledger *ledger, uint8_t fold[SOTTO_LEDGER_D
     return status;
 }
 
-/* SQLite keeps the text that made a table. A column that has another name by now would stop a statement later, when it is
- * too late to close the ledger for it. */
+/* SQLite keeps the text that made a table. A damaged column name would make a later statement fail, when it is too late
+ * to close the ledger. */
 static sotto_status check_tables(sotto_ledger *ledger, sotto_err *err)
 {
     sqlite3_stmt *statement;

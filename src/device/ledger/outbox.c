@@ -17,7 +17,7 @@ typedef struct waiting {
     uint8_t bytes_sum[SOTTO_LEDGER_DIGEST], inputs_sum[SOTTO_LEDGER_DIGEST];
     int64_t spend; /* the entry that paid for it; 0: a dummy's */
     bool tried, resealed;
-    bool stopped;  /* there is no consent any more: neither this one leaves nor another */
+    bool stopped;  /* consent was withdrawn: no report leaves any more */
     bool finished; /* its row is gone */
 } waiting;
 
@@ -146,7 +146,8 @@ static sotto_status take_row(sotto_ledger *ledger, waiting *out, sqlite3_stmt *r
     return SOTTO_OK;
 }
 
-/* One column of a report, so that the database never holds both beside our copies. */
+/* One column of a report, so that the database never holds both columns in memory beside our
+ * copies. */
 static sotto_status take_column(sotto_ledger *ledger, const waiting *w, const char *select,
                                 sotto_bytes *out, sotto_err *err)
 {
@@ -369,8 +370,7 @@ static sotto_status finish(sotto_ledger *ledger, waiting *w, sotto_record_kind k
 
 /* ---- another key ------------------------------------------------------------------------------------------ */
 
-/* SOTTO_STALE: another process sealed it anew, or finished it. Its bytes are the report's then, and these are
- * nobody's. */
+/* SOTTO_STALE: another process sealed it anew, or finished it. Its bytes count then, and ours are dropped. */
 static sotto_status replace_bytes(sotto_ledger *ledger, waiting *w, sotto_bytes sealed, int64_t now,
                                   sotto_err *err)
 {
@@ -392,7 +392,7 @@ static sotto_status replace_bytes(sotto_ledger *ledger, waiting *w, sotto_bytes 
 static sotto_status reseal(sotto_ledger *ledger, waiting *w, const sotto_transport *transport,
                            int64_t now, sotto_err *err)
 {
-    size_t room = w->report.bytes.len + 4096; /* another key, another KEM: never much longer */
+    size_t room = w->report.bytes.len + 4096; /* room for another key and KEM: never much longer */
     sotto_buf sealed;
 
     SOTTO_TRY(sotto_buf_take(&sealed, &ledger->scratch, room, err));
@@ -408,7 +408,7 @@ static sotto_status reseal(sotto_ledger *ledger, waiting *w, const sotto_transpo
 
 /* ---- sending ---------------------------------------------------------------------------------------------- */
 
-/* One that may not leave any more is not offered, and none of its outcomes is ours to write down. */
+/* A report that may not leave any more is not offered, and nothing is recorded about it. */
 static sotto_status offer(sotto_ledger *ledger, waiting *w, const sotto_transport *transport,
                           int64_t now, sotto_delivery *delivery, sotto_err *err)
 {
@@ -453,7 +453,7 @@ static bool is_ready(const sotto_transport *transport, const waiting *w)
     return !transport->ready || transport->ready(transport->context, &w->report);
 }
 
-/* *more: not each of them was finished by us, and what has become of the others is to be looked up. */
+/* *more: another process may have finished some of them, so their outcome must be looked up. */
 static sotto_status send_all(sotto_ledger *ledger, const sotto_transport *transport, int64_t now,
                              bool *more, sotto_err *err)
 {

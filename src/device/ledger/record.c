@@ -88,7 +88,7 @@ sotto_status sotto_record_write(sotto_ledger *ledger, const sotto_record_entry *
         SOTTO_TRY(write_asked(ledger, entry->asked, id, err));
     if (number)
         *number = id;
-    /* Looking takes time, so it is done now and then. */
+    /* The check takes time, so it is made only now and then. */
     if (SOTTO_RULE(record_bounded) && is_passing(entry->kind) && id % SOTTO_RECORD_SLACK == 0)
         return drop_oldest(ledger, err);
     return SOTTO_OK;
@@ -196,8 +196,8 @@ static bool has_serial_of_file(const sotto_record_entry *entry)
            file.serial == entry->round;
 }
 
-/* A damaged file may hold anything. What is no entry is left out; one that is wrong can only make a device more
- * silent. Not so a parties file's: its serial would keep later files out for good. */
+/* A damaged file may hold anything. Invalid entries are left out. A wrong entry can only make a device answer
+ * less. A wrong serial of a parties file is worse: it would block later files for good, so it is checked. */
 static sotto_status carry_entry(void *context, const sotto_record_entry *entry, sotto_err *err)
 {
     carrying *c = context;

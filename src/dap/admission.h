@@ -23,7 +23,7 @@
  * Callers:  the device makes; leader and helper check.
  * Memory:   what is decoded borrows from the wire; what is made lies in the arena.
  * Threads:  calls on different outputs never interfere; a sotto_type2_key serves one thread at a time.
- * Secrets:  the seed of the one-time key. It and the token link a report to nobody, but whoever has both may spend them.
+ * Secrets:  the seed of the one-time key. Seed and token identify nobody, but whoever has both can spend the token.
  */
 #ifndef SOTTO_DAP_ADMISSION_H
 #define SOTTO_DAP_ADMISSION_H
@@ -43,7 +43,7 @@ enum {
     SOTTO_ADMISSION_REPORT = SOTTO_ADMISSION_PUBLIC + 2 * SOTTO_ADMISSION_PRIVATE
 };
 
-/* The types above: what a task with tokens knows, for sotto_report_extensions_check. */
+/* The two extension types above, for sotto_report_extensions_check of a task with tokens. */
 enum { SOTTO_ADMISSION_TYPES = 2 };
 extern const uint16_t sotto_admission_types[SOTTO_ADMISSION_TYPES];
 

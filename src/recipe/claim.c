@@ -56,7 +56,7 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
     return SOTTO_OK;
 }
 
-/* Rounded down by more than what draws that are not exact take of it (randomizer.h: below 2^-100). */
+/* Rounded down by more than the inexact draws cost (randomizer.h: below 2^-100). */
 double sotto_recipe_log_delta(const sotto_recipe *recipe)
 {
     return sotto_round_down(log(sotto_decimal_down(recipe->delta)), 8);

@@ -1,4 +1,5 @@
-/* recipe/claim.h - what a recipe may claim: every number recomputed, none taken from the recipe. */
+/* recipe/claim.h - what a recipe may claim: every number is recomputed, none is taken from the
+ * recipe. */
 #ifndef SOTTO_RECIPE_CLAIM_H
 #define SOTTO_RECIPE_CLAIM_H
 
@@ -10,8 +11,8 @@
 SOTTO_MUST_USE sotto_status sotto_recipe_randomizer(sotto_randomizer *out,
                                                     const sotto_recipe *recipe, sotto_err *err);
 
-/* Epsilon of an answer in which this many reports are honest, at log_delta, rounded up, and the theorem it is by.
- * Without split trust there is none but the local one.
+/* Epsilon of an answer in which this many reports are honest, at log_delta, rounded up, and its theorem. Without
+ * split trust there is none but the local one.
  *   SOTTO_DENIED  nobody is honest */
 SOTTO_MUST_USE sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
                                                         const sotto_recipe *recipe,
@@ -31,7 +32,7 @@ SOTTO_MUST_USE sotto_status sotto_recipe_vdaf(sotto_vdaf_config *config, sotto_v
                                               sotto_trust trust, const sotto_randomizer *r,
                                               sotto_err *err);
 /* Bytes of a DAP report with both shares sealed to X25519 keys and no extensions.
- *   admitted  but those of a token of type 2 (dap/admission.h) */
+ *   admitted  with the extensions of a token of type 2 (dap/admission.h) */
 size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes, bool admitted);
 /* Chance that an honest report has more bits set than its proof allows. */
 double sotto_recipe_miss(const sotto_randomizer *r);

@@ -22,7 +22,7 @@ sotto_slot_range sotto_participation_slots(const sotto_participation *p, int64_t
 /* The chance that a device takes part in one of these slots. Importance sampling counts as 1: it depends on values. */
 double sotto_participation_chance(const sotto_participation *p, sotto_slot_range slots);
 /* The chance that it sends a report in one of these slots. It takes part; or it takes part in no slot and sends a dummy,
- * at the rate `dummies` of the recipe. Everybody who expects a number of reports asks this. */
+ * at the rate `dummies` of the recipe. Every expected number of reports is computed by this. */
 double sotto_participation_sends(const sotto_participation *p, sotto_slot_range slots,
                                  double dummies);
 

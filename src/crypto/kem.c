@@ -236,8 +236,8 @@ sotto_status sotto_dh_agree(sotto_dh *dh, uint8_t *out, sotto_bytes peer, const 
         return library_failed(kem, err);
 
     int derived = EVP_PKEY_derive(dh->derive, out, &len) > 0 && len == kem->dh_size;
-    /* The library already refuses a zero result of X25519 and X448, but does not document that, so
-     * it is checked here. */
+    /* The library already refuses a zero result of X25519 and X448, but we do not rely on
+     * that. */
     bool zero = !kem->curve && all_zero(out, len);
     SOTTO_DECLASSIFY(&zero, sizeof zero);
     if (!derived || zero) {

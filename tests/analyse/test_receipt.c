@@ -217,7 +217,8 @@ static void a_receipt_says_what_an_analyst_can_do_at_worst(sotto_test *t)
                    "subtracts them, faces one device's report, epsilon %.4g\n",
                    receipt.epsilon_local);
     CHECK(t, strstr(text, worst) != NULL);
-    CHECK(t, strstr(text, "what bounds that: volume (Sybil) checks and the honest share\n") != NULL);
+    CHECK(t,
+          strstr(text, "what bounds that: volume (Sybil) checks and the honest share\n") != NULL);
     receipt.tokens = true;
     explain(t, text, sizeof text);
     CHECK(t, strstr(text, "what bounds that: one anonymous token for each device, volume") != NULL);

@@ -1,7 +1,7 @@
 /* bench/bench_device_meter.h - what the library asks of the machine: heap and syncs, counted where they arrive.
  *
- * The meter stands in for malloc and fsync of the whole program, the libraries' calls included, so that nothing
- * in the library under test has to be changed to be measured. Under a sanitizer, which stands there itself, the
+ * The meter stands in for malloc and fsync of the whole program, the libraries' calls included. So nothing in
+ * the library under test has to be changed to be measured. Under a sanitizer, which stands there itself, the
  * heap reads as 0.
  */
 #ifndef SOTTO_BENCH_DEVICE_METER_H

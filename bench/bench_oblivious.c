@@ -1,8 +1,8 @@
 /* What oblivious HTTP costs: a gateway's decapsulation and answer beside one bare X25519, and a relay's requests a second on
  * one core.
  *
- * The relay's figure counts the CPU time of its own threads: that of the process without the load here and the gateway that
- * it stands before, both of which are one thread each.
+ * The relay's figure counts the CPU time of its own threads. That is the process's time without the load here and the
+ * gateway behind it, both of which are one thread each.
  */
 #define _GNU_SOURCE
 #include "bench.h"

@@ -2,10 +2,10 @@
  *
  *     sotto-bench-sgm [--count N] [--seed S] [--sigma N] [--worst K] [--all]
  *
- * Questions are drawn from the whole box that the accountant is held to: sigma 0.5..100, rounds 1..10^9, rate
- * 1e-7..1, delta 1e-15..1e-3, all logarithmic, with rates near 1 and few rounds drawn more often than that.
- * Thread CPU time: `cold` with a new mechanism, `warm` the next question with about as many rounds. One round alone is
- * a closed form that leaves no tables: what comes after it is the first to make them, and counted by itself. */
+ * Questions are drawn from the whole box that the accountant is held to: sigma 0.5..100, rounds 1..10^9, rate 1e-7..1,
+ * delta 1e-15..1e-3, all logarithmic. Rates near 1 and few rounds are drawn more often than that. Thread CPU time:
+ * `cold` with a new mechanism, `warm` the next question with about as many rounds. One round alone is a closed form
+ * that leaves no tables: what comes after it is the first to make them, and counted by itself. */
 #define _POSIX_C_SOURCE 200809L
 #include "account/gauss/sgm.h"
 #include "sotto/privacy.h"

@@ -1,5 +1,5 @@
-# How a room is compiled. A source is compiled once for each set of flags that really changes it: the fast objects
-# serve both libraries, programs and tests; the small ones libsotto-device; a test's variant compiles only the sources
+# How a room is compiled. A source is compiled once for each set of flags that really changes it. The fast objects
+# serve both libraries, programs and tests; the small ones libsotto-device. A test's variant compiles only the sources
 # that include the header its definition changes, and takes every other object as it is (docs/decisions/0053).
 
 # sotto_sources_including(OUT HEADER SOURCE...): which of the current room's sources include HEADER ("base/rule.h"),
@@ -151,8 +151,8 @@ function(sotto_room name)
   cmake_language(EVAL CODE "cmake_language(DEFER CALL sotto_room_kinds ${name})")
 endfunction()
 
-# The same room for libsotto-device, and for the constant-time tests, where base/declassify.h speaks to valgrind: as
-# servers have it, and as devices do, since a compiler that saves room may turn a mask into a branch.
+# The same room for libsotto-device, and for the constant-time tests, where base/declassify.h speaks to valgrind. Those
+# test it as servers have it, and as devices do, since a compiler that optimises for size may turn a mask into a branch.
 function(sotto_room_kinds name)
   if(SOTTO_SMALL)
     get_target_property(sources sotto_${name} SOURCES)

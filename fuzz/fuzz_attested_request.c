@@ -1,5 +1,5 @@
-/* What devices post to an attester: what decodes is put together again to the same bytes, and the text that its evidence must
- * be good for has both the key's id and the request. */
+/* What devices post to an attester. What decodes is put together again to the same bytes. The text that its evidence must be
+ * good for has both the key's id and the request. */
 #include "target.h"
 
 #include <stdlib.h>

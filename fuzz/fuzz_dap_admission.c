@@ -1,4 +1,4 @@
-/* Tokens on reports come from strangers, as a list of public extensions with the private ones of a share behind it: what decodes
+/* Tokens on reports come from strangers, as a list of public extensions with the private ones of a share behind it. What decodes
  * encodes to the same bytes, and nothing verifies under a key whose factors nobody knows. The first two bytes are the length of the
  * public list. */
 #include "target.h"

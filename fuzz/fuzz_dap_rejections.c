@@ -1,4 +1,5 @@
-/* Counts of refused reports: from a server to the collector. What is read can be written, and is then read alike. */
+/* Counts of rejected reports: from a server to the collector. What is read can be written, and is then read
+ * alike. */
 #include <stdlib.h>
 
 #include "dap/rejections.h"

@@ -1,7 +1,7 @@
 /* A leader's answer to an upload, in pieces of any length, by a host that reads the request as it likes. The first bytes say
- * what the host does: two of status, one of the media type (upload-errors, none, or the next bytes), one of the length of
- * pieces, one of flags; then come the report's id and the body of the answer. Nothing acknowledges a report but a whole
- * list, of the right type and after a request that was read whole, that leaves the report out or calls it a replay. */
+ * what the host does: two of status, one of the media type (upload-errors, none, or the next bytes). Then one of the length
+ * of pieces, and one of flags. Then come the report's id and the body of the answer. Nothing acknowledges a report but a
+ * whole list, of the right type and after a request that was read whole, that leaves the report out or calls it a replay. */
 #include "target.h"
 
 #include <stdlib.h>

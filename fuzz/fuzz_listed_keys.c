@@ -1,5 +1,5 @@
-/* A list of token keys comes from the network: no list that anybody can make up passes for one that the policy's issuer signed, and
- * what is read of any list is keys with their own ids, one for each collection. */
+/* A list of token keys comes from the network. No list that anybody can make up passes for one that the policy's issuer signed.
+ * What is read of any list is keys with their own ids, one for each collection. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* A recipe's query is a stranger's text. Whatever the verifier accepts is run on two stores that are alike in
- * the fields it may read and differ in every other, in ids, times and the order of donation: the answers must be the
- * same, row by row, and so must the first row, and the rows of which one is picked. The list of what was read must stay
- * inside the policy. */
+/* A recipe's query is a stranger's text. Whatever the verifier accepts is run on two stores that are alike in the
+ * fields it may read. They differ in every other field, in ids, times and the order of donation. The answers must be
+ * the same, row by row, and so must the first row, and the rows of which one is picked. The list of what was read must
+ * stay inside the policy. */
 #include "target.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Recipes come from strangers. Whatever is read must be linted, explained, compiled and labelled without a fault;
- * and every value that the JSON library sees must stand where the walk over the same bytes finds it. The first byte
+/* Recipes come from strangers. Whatever is read must be linted, explained, compiled and labelled without a fault.
+ * Every value that the JSON library sees must be where the walk over the same bytes finds it. The first byte
  * chooses a recipe, a policy or parties. */
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* A signed parties file comes from the network: whatever decodes encodes to the same bytes, and no file that anybody can
+/* A signed parties file comes from the network. Whatever decodes encodes to the same bytes, and no file that anybody can
  * make up passes for one that the policy's key signed. */
 #include <stdint.h>
 #include <stdlib.h>

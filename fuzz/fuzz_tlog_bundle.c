@@ -1,4 +1,4 @@
-/* Bundles, entries and proofs come from the network: what decodes encodes to the same bytes, and nothing that anybody can make
+/* Bundles, entries and proofs come from the network. What decodes encodes to the same bytes, and nothing that anybody can make
  * up is in a log whose key they don't have. */
 #include <stdlib.h>
 #include <string.h>

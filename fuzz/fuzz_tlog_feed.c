@@ -1,4 +1,4 @@
-/* Feeds come from the network: what decodes encodes to the same bytes but for its zeros, each bundle is within it, and steps lead to no
+/* Feeds come from the network. What decodes encodes to the same bytes but for its zeros, each bundle is within it, and steps lead to no
  * tree that was not signed. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Signed notes and checkpoints come from the network: no note that anybody can make up passes for one that the log signed, and what
+/* Signed notes and checkpoints come from the network. No note that anybody can make up passes for one that the log signed, and what
  * decodes as a checkpoint encodes to the same text. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The issuer's list of keys: nothing is taken of a list that is none, and every key that is taken has a time that a collection
- * can have. */
+/* The issuer's list of keys: nothing is taken of an invalid list, and every key that is taken has a time that a collection can
+ * have. */
 #include "target.h"
 
 #include <stdlib.h>

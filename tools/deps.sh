@@ -1,6 +1,6 @@
 #!/bin/sh
-# deps.sh [--no-peers]: names and installs the Debian packages that are missing, then fetches the crates, Go modules and npm packages
-# of the peers that tests and benchmarks compare with, if it may. With everything present it touches no network.
+# deps.sh [--no-peers]: names and installs the Debian packages that are missing. Then, without --no-peers, it fetches the crates, Go
+# modules and npm packages of the peers that tests and benchmarks compare with. With everything present it touches no network.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 peers="tests/interop/prio-rs bench/peers/prio-rs tests/interop/ohttp-rs"

@@ -50,7 +50,7 @@ static sotto_status short_form(sotto_bound *out, sotto_paper *p, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* What the 7 could be: the theorem rises fastest in eps0 and falls fastest with m and delta, so its quotient by the rest
+/* What the 7 could be. The theorem rises fastest in eps0 and falls fastest with m and delta. So its quotient by the rest
  * of the short form is largest at eps0 = 1, m = 1, p0 = 1, delta = 1/100. */
 static sotto_status least_constant(sotto_bound *out, sotto_paper *p, sotto_err *err)
 {

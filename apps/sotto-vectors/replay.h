@@ -1,7 +1,7 @@
 /* sotto-vectors/replay.h - a VDAF vector file while its operations are replayed.
  *
- * Every step takes its input from the file, never from the step before it, so that a file may start in
- * the middle (hostile ones do) and one wrong value is reported once, where it arises.
+ * Every step takes its input from the file, never from the step before it. So a file may start in the
+ * middle (hostile ones do), and one wrong value is reported once, where it arises.
  */
 #ifndef SOTTO_VECTORS_REPLAY_H
 #define SOTTO_VECTORS_REPLAY_H

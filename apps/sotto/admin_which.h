@@ -36,8 +36,8 @@ typedef struct sotto_listing {
     sotto_db_fn *read; /* writes them */
 } sotto_listing;
 
-/* A verb that takes no words: `list` gets a sotto_listing. Printed when all is read: while a pager waited in the middle of it, nothing
- * that is erased could leave SQLite's WAL, and PostgreSQL would end the transaction, which then began anew. */
+/* A verb that takes no words: `list` gets a sotto_listing. Printed when all is read. If a pager waited in the middle of it, nothing
+ * that is erased could leave SQLite's WAL. PostgreSQL would end the transaction, which would then begin anew. */
 int sotto_listing_run(const char *verb, sotto_db_fn *list, int argc, char **argv);
 
 #endif

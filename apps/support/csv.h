@@ -32,8 +32,8 @@ typedef struct sotto_csv {
 SOTTO_MUST_USE sotto_status sotto_csv_open(sotto_csv *csv, const char *path, sotto_arena *arena,
                                            sotto_err *err);
 
-/* The next line that isn't empty. SOTTO_MISSING: there is none (nothing is written to err); SOTTO_MALFORMED: that
- * line is no record, or has another number of fields than there are columns; row->line tells which, the reason does not. */
+/* The next line that isn't empty. SOTTO_MISSING: there is none (nothing is written to err). SOTTO_MALFORMED: that line is
+ * no record, or has another number of fields than there are columns; row->line tells which, the reason does not. */
 SOTTO_MUST_USE sotto_status sotto_csv_next(sotto_csv *csv, sotto_csv_row *row, sotto_err *err);
 
 /* The field below that name, or NULL if no column has it. */

@@ -9,7 +9,7 @@
  * Callers:  the host application; `sotto device`; simulations.
  * Memory:   the device copies what it is given; what is handed to a callback lives until the callback returns.
  * Threads:  a device belongs to one thread at a time and starts none. Several processes may have the same files open,
- *           and each may tick: what the person says to one of them stops the others, and what is done once is done
+ *           and each may tick. What the person says to one of them stops the others, and what is done once is done
  *           once by all of them together. Two that tick at once may both hand over the same bytes, as a retry does.
  * Secrets:  events, decisions, the record, and why a device is silent. None of them leaves the device, and no
  *           reason in a sotto_err holds a value of an event.
@@ -95,13 +95,13 @@ struct sotto_exchange {
     sotto_status (*begin)(sotto_exchange *exchange, const sotto_exchange_head *head);
     /* The next piece of the answer's body, of any length. */
     sotto_status (*take)(sotto_exchange *exchange, const uint8_t *piece, size_t len);
-    /* Where one of them does not return SOTTO_OK, the device wants no more: close the connection and return that. */
+    /* If one of them does not return SOTTO_OK, close the connection and return that status. */
 
     void *state; /* the device's own */
 };
 
-/* A counter of the platform that can't be turned back, where there is one. Only with it is a ledger that was put back
- * from an old copy noticed; without it, keep both files out of backups. */
+/* A counter of the platform that can't be turned back, where there is one. Only with it is a ledger restored from an
+ * old copy detected; without it, keep both files out of backups. */
 typedef struct sotto_device_counter {
     /* The highest it was raised to; 0 if never. */
     sotto_status (*read)(void *context, uint64_t *generation, sotto_err *err);
@@ -128,7 +128,7 @@ typedef struct sotto_device_host {
     /* Called by sotto_device_tick alone, in its thread, and for a report only when its spend is on the disk. NULL: reports
      * wait.
      *   SOTTO_OK     the answer came and ended as HTTP says that it must: not where a connection was cut
-     *   SOTTO_AGAIN  the host called it off: this tick begins no other exchange
+     *   SOTTO_AGAIN  the host cancelled it: this tick begins no other exchange
      *   another      it failed; nothing is known about what became of the request
      */
     sotto_status (*exchange)(void *context, sotto_exchange *exchange);
@@ -218,9 +218,9 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_open(sotto_device **out,
 SOTTO_API void sotto_device_close(sotto_device *device);
 
 /* NULL while the ledger can be trusted; else why not, in a sentence. A ledger that is damaged, or missing after its
- * first run, closes the device; so does one that is older than it was, where the host has a counter, and nothing else
- * notices that. Until sotto_device_reset nothing is answered and nothing leaves, and every function that needs the
- * ledger returns SOTTO_DENIED. */
+ * first run, closes the device. A ledger that was restored from an old copy does too, but only where the host has a
+ * counter: nothing else detects that. Until sotto_device_reset nothing is answered and nothing leaves, and every
+ * function that needs the ledger returns SOTTO_DENIED. */
 SOTTO_API const char *sotto_device_closed(const sotto_device *device);
 /* Where the event file was put, if this opening found it damaged; else NULL. */
 SOTTO_API const char *sotto_device_set_aside(const sotto_device *device);
@@ -234,7 +234,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_reset(sotto_device *device, s
 /* ---- the person ------------------------------------------------------------------------------------------- */
 
 /* What the person said, kept until they say otherwise; at first it is no. No stops everything at once, also a tick of
- * another process, and erases waiting reports; what was spent or drawn stays. A report that host.exchange is sending at
+ * another process, and erases waiting reports. What was spent or drawn stays. A report that host.exchange is sending at
  * that moment can't be taken back.
  *   SOTTO_AGAIN, SOTTO_IO  after a no: nothing leaves this process, but the disk may not know of it yet, or bytes of
  *                          waiting reports may linger. Call again; until then each tick tries as well.
@@ -245,8 +245,8 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_consented(sotto_device *devic
                                                              sotto_err *err);
 
 /* Erases a damaged file set aside, and one stream's events; with NULL all events and waiting reports. An answer that
- * another process is making of them is dropped. The ledger stays: what was told can't be taken back, and forgetting
- * must not buy a second answer.
+ * another process is making of them is dropped. The ledger stays: what was sent can't be taken back, and forgetting
+ * must not allow a second answer.
  *   SOTTO_AGAIN, SOTTO_IO  events, reports or bytes of them may linger: call again. Reports leave only if the ledger
  *                          could not be written either.
  */
@@ -292,12 +292,11 @@ enum {
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_describe(sotto_device *device, const char *field,
                                                             const char *value, sotto_err *err);
 
-/* Takes the published bytes of a recipe, or a bundle of a public log that has it (`sotto recipe publish`), judges them against the policy, and keeps them for the ticks to come, also
- * after a restart. A later version replaces an earlier one; what was drawn or answered for it stays. Offering the same
- * bytes again is fine. Where the policy names logs, only a bundle is taken. Where it names none, whether these are the
- * published bytes is the host's to know.
+/* Takes the published bytes of a recipe, or a bundle of a public log that has it (`sotto recipe publish`). It judges them against the policy, and keeps them for the ticks to come,
+ * also after a restart. A later version replaces an earlier one; what was drawn or answered for it stays. Offering the same bytes again is fine. Where the policy names logs, only a
+ * bundle is taken. Where it names none, whether these are the published bytes is the host's to know.
  *   SOTTO_MALFORMED  not a recipe, nor a bundle of one
- *   SOTTO_DENIED     this device will not answer it: the reason says which rule, and so does sotto_device_why; or it is on
+ *   SOTTO_DENIED     this device will not answer it: the reason says which rule, and so does sotto_device_why. Or it is on
  *                    no log that the policy names, with too few witnesses, or on a log that forked
  *   SOTTO_STALE      a later version is known, the recipe has closed, or it opens in more than 90 days; or a later tree of
  *                    the log was seen
@@ -330,7 +329,7 @@ typedef struct sotto_known_log {
     int64_t seen;           /* when it was seen first; seconds since 1970  */
     int64_t fetch;          /* when the feed is fetched next; 0: at once   */
     sotto_bytes checkpoint; /* the last tree, as the log and its witnesses signed it */
-    /* The log signed two trees, and neither is a beginning of the other: nothing is taken from it now. */
+    /* The log signed two trees, and neither continues the other: nothing is taken from it now. */
     bool forked;
     /* Evidence of the last fork, also when it was resolved: both signed checkpoints. Where they have different sizes,
      * fork_steps show it to everybody (src/tlog/growth.h). */
@@ -341,8 +340,8 @@ typedef sotto_status sotto_known_log_fn(void *context, const sotto_known_log *lo
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_logs(sotto_device *device,
                                                         sotto_known_log_fn *show, void *context,
                                                         sotto_err *err);
-/* Begins anew with the next tree of a log that comes: for a host that looked into its fork, and for a device that was away
- * for longer than the feed reaches back. The evidence stays. SOTTO_MISSING: the policy names no such log. */
+/* Begins anew with the next tree of a log that comes. It is for a host that looked into its fork, and for a device that
+ * was away for longer than the feed reaches back. The evidence stays. SOTTO_MISSING: the policy names no such log. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_log_resolve(sotto_device *device,
                                                                const char *name, sotto_err *err);
 
@@ -351,7 +350,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_log_resolve(sotto_device *dev
  * the highest serial is used: of those that were taken, and the one from options, which may be signed too. Where the policy
  * names logs, a bundle is taken that has the signed file, and nothing else: statuses of sotto_device_offer that are about logs.
  *   SOTTO_MALFORMED  not a signed parties file
- *   SOTTO_DENIED     the policy names no key for it, or too few of its keys signed; or it has other parties or URLs; or its
+ *   SOTTO_DENIED     the policy names no key for it, or too few of its keys signed. Or it has other parties or URLs, or its
  *                    serial is more than 30 days ahead of the device's clock
  *   SOTTO_REJECTED   a signature does not hold; or other bytes are known under its serial
  *   SOTTO_STALE      a later one is known
@@ -361,9 +360,9 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_replace_parties(sotto_device 
                                                                    sotto_bytes signed_file,
                                                                    sotto_err *err);
 
-/* Takes a list of an issuer's keys, one for each collection, which that issuer signed (`sotto parties sign --token-keys`). When
- * the token of each new key is asked for is drawn now, whether or not a recipe of it is known: an enrolled device asks for one
- * token under every key. Hand every list over that is published, the same to every device; again is fine.
+/* Takes a list of an issuer's keys, one for each collection, which that issuer signed (`sotto parties sign --token-keys`). The
+ * time at which the device asks for the token of each new key is drawn now, whether or not a recipe of it is known. An enrolled
+ * device asks for one token under every key. Hand every list over that is published, the same to every device; again is fine.
  * Where the policy names logs it is taken as a bundle of one of them alone; feeds bring such bundles too.
  *   SOTTO_MALFORMED  not a signed list
  *   SOTTO_DENIED     no issuer that the policy names signed it; or it is not in a log as the policy wants it
@@ -387,9 +386,9 @@ typedef struct sotto_tick {
 } sotto_tick;
 
 /* Erases events that are too old, with or without consent; without it, nothing else but to finish a withdrawal.
- * Draws what has to be drawn, answers what is due and offers what waits, oldest first, once each. What keeps it from
- * answering one recipe keeps it from no other, and is no failure: sotto_device_why tells. Then it asks for tokens whose time
- * has come, taking part or not. Without dummies a device that does not take part calls host.exchange for tokens alone.
+ * Draws what has to be drawn, answers what is due and offers what waits, oldest first, once each. If it can't answer one
+ * recipe, it still answers the others, and that is no failure: sotto_device_why tells why. Then it asks for tokens whose
+ * time has come, taking part or not. Without dummies a device that does not take part calls host.exchange for tokens alone.
  *   out           may be NULL
  *   SOTTO_DENIED  the ledger is closed
  *   SOTTO_AGAIN   something could not be made durable: what was not offered waits for the next tick
@@ -452,7 +451,7 @@ typedef struct sotto_explanation {
 /* Exactly why this device did or did not answer. Local only: never to be sent. Draws nothing and reads no event. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_why(sotto_device *device, sotto_explanation *out,
                                                        const char *recipe, sotto_err *err);
-/* "not-sampled", "budget", ...: stable words; NULL for what is none. */
+/* "not-sampled", "budget", ...: stable words; NULL for an unknown value. */
 SOTTO_API const char *sotto_why_name(sotto_why why);
 
 /* ---- what left my device ------------------------------------------------------------------------------------ */
@@ -520,7 +519,7 @@ typedef enum sotto_token_state {
     SOTTO_TOKEN_SPENT,  /* a report carries it                                 */
     SOTTO_TOKEN_REFUSED /* the attester refused: there is none for this device */
 } sotto_token_state;
-/* "planned", "held", ...; NULL for what is none. */
+/* "planned", "held", ...; NULL for an unknown value. */
 SOTTO_API const char *sotto_token_state_name(sotto_token_state state);
 
 typedef struct sotto_token_line {

@@ -85,9 +85,9 @@ typedef struct sotto_recipe_verdict {
     size_t read_count;
 } sotto_recipe_verdict;
 
-/* sotto_recipe_lint, and what a fresh device with this policy and these streams would decide: its own checks of the
- * query, the fields that the query reads, and the three budget checks with nothing spent. Time is left out: a device
- * also refuses what has closed or opens too late. policy and streams may be NULL.
+/* sotto_recipe_lint, and what a fresh device with this policy and these streams would decide. That covers its own
+ * checks of the query, the fields that the query reads, and the three budget checks with nothing spent. Time is left
+ * out: a device also refuses what has closed or opens too late. policy and streams may be NULL.
  *   SOTTO_DENIED  mistakes has errors; verdict->why is the first
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_judge(sotto_recipe_verdict *verdict,

@@ -9,8 +9,8 @@
  * Secrets:  none: a question holds no measurement.
  *
  * Every epsilon is a certified upper bound, with the largest certified lower bound beside it. A question
- * whose theorem does not apply is refused with the reason (SOTTO_DENIED), a parameter outside its range
- * by its name and the accepted range (SOTTO_MALFORMED); neither ever becomes a number.
+ * whose theorem does not apply is refused with the reason (SOTTO_DENIED). A parameter outside its range
+ * is refused by its name and the accepted range (SOTTO_MALFORMED). Neither ever becomes a number.
  *
  * A question that is all zeros is refused: adjacency, trust and the dishonest share have no default.
  */
@@ -55,7 +55,7 @@ SOTTO_API const char *sotto_trust_name(sotto_trust trust);             /* "split
 /* ---- mechanisms -------------------------------------------------------------------------------- */
 
 /* How far one person can move a vector. The distance follows from the adjacency, so that nobody has to
- * remember the factor: a vector of norm `clip` moves by clip, or by 2 clip when it is replaced; a one-hot
+ * remember the factor. A vector of norm `clip` moves by clip, or by 2 clip when it is replaced; a one-hot
  * vector by 1, or by sqrt(2). */
 typedef enum sotto_contribution {
     SOTTO_CLIPPED_VECTOR = 1,

@@ -63,8 +63,8 @@ typedef struct sotto_recipe sotto_recipe;
 typedef struct sotto_policy sotto_policy;
 typedef struct sotto_parties sotto_parties;
 
-/* Reads a file. What is no JSON, a key that stands twice, or bytes behind the end are the one mistake of the
- * list, since nothing behind them can be trusted; all others are found at once.
+/* Reads a file. Invalid JSON, a key that is listed twice, or bytes behind the end are the one mistake of the
+ * list, since nothing behind them can be trusted. All others are found at once.
  *   SOTTO_MALFORMED  mistakes has errors; err tells the first
  *   SOTTO_TOO_LARGE  longer or deeper than the limits above; nothing was read
  */
@@ -86,7 +86,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_streams_read(const sotto_streams **o
 /* ---- compiling -------------------------------------------------------------------------------------- */
 
 /* task_info is this, the recipe's hash, the number of the cohort in two bytes, and a digest of both servers' names, URLs
- * and keys: with another key in the parties file the task has another id. */
+ * and keys. With another key in the parties file the task has another id. */
 #define SOTTO_TASK_INFO_TAG "sotto-recipe-2"
 
 typedef struct sotto_task {
@@ -135,7 +135,7 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_task_compile(sotto_task *out,
 /* ---- bins ------------------------------------------------------------------------------------------- */
 
 SOTTO_API uint64_t sotto_recipe_bins(const sotto_recipe *recipe);
-/* Appends the label of a bin, such as "[20,30) | i went home"; the special ones are <oov> and <end>, and \ stands
+/* Appends the label of a bin, such as "[20,30) | i went home"; the special ones are <oov> and <end>. A \ comes
  * before a character that would be taken for more than itself. SOTTO_MISSING: no such bin. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_label(const sotto_recipe *recipe, sotto_buf *out,
                                                          uint64_t bin, sotto_err *err);

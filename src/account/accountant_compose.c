@@ -86,8 +86,8 @@ static sotto_status compose_basic(sotto_answer *out, const sotto_question *quest
                             "each part by its own theorem at an equal part of delta");
 }
 
-/* A part's own theorem may say more than a sum does, where it is not tight and the sum's is: the claim for all is kept
- * at least as large as what is said of each, so that answers do not contradict each other. */
+/* A part's own theorem may claim more than the sum does, where the sum's theorem is the tighter one. The claim for all
+ * parts is kept at least as large as that of each part, so that answers do not contradict each other. */
 static sotto_status keep_above_parts(sotto_answer *out, const sotto_question *questions,
                                      size_t count, sotto_err *err)
 {

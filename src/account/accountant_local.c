@@ -1,4 +1,5 @@
-/* Questions about local randomizers: what a crowd, a random moment or repetition makes of their epsilon. */
+/* Questions about local randomizers: what a batch of reports, a random moment or repetition makes of their
+ * epsilon. */
 #include "account/accountant.h"
 
 #include "account/local/checkin.h"
@@ -8,7 +9,7 @@
 #include "account/local/sampling.h"
 #include "account/numeric/parameter.h"
 
-/* The honest have been counted: none of those left is dishonest. */
+/* Dishonest people were subtracted before, so all of these count as honest. */
 static sotto_crowd honest_crowd(const sotto_case *c)
 {
     return (sotto_crowd){.n_total = (double)c->honest, .dishonest_fraction = 0};
@@ -33,8 +34,8 @@ static sotto_status law_epsilon(sotto_bound *out, const sotto_clone_law *law, co
     return sotto_clone_eps(out, law, &crowd, c->log_delta, err);
 }
 
-/* Where the randomizer is known, what holds of it (the largest over its laws) and what holds of every one with its
- * local epsilon are both true: the smaller one is claimed. */
+/* Where the randomizer is known, two bounds hold: its own (the largest over its laws), and the one for every
+ * randomizer with its local epsilon. The smaller one is claimed. */
 static sotto_status own_laws(sotto_bound *eps, const sotto_case *c, sotto_err *err)
 {
     sotto_bound own = {0, 0};
@@ -131,7 +132,7 @@ static sotto_status any_data(sotto_bound *out, sotto_onehot_adjacency adjacency,
 }
 
 /* A fixed number of reports from a secret sample: (eps, delta) becomes (log(1 + r (e^eps - 1)), r delta) under
- * replacement, where leaving one person out means that another takes the place. */
+ * replacement. Leaving one person out means that another takes the place. */
 static sotto_status bits_epsilon(sotto_answer *out, const sotto_case *c,
                                  sotto_onehot_adjacency adjacency, const char *theorem,
                                  sotto_err *err)

@@ -1,7 +1,7 @@
 /* Mechanisms of different kinds on the same people: each way that holds is tried, and the smallest answer is the claim.
  *
  * Pure releases and Gaussians have dominating pairs, whose product is inverted. Whatever has a Renyi divergence adds up
- * order by order. Of the rest only (eps, delta) is known: it is eps-DP but for an event of probability delta, so it
+ * order by order. Of the rest only (eps, delta) is known: it is eps-DP but for an event of probability delta. So it
  * enters either sum as a pure release, and its delta is taken off the whole. */
 #include "account/accountant.h"
 

@@ -8,10 +8,10 @@
 #define MOST ((uint64_t)INT64_MAX)
 
 /* An (epsilon, delta)-DP release is delta-approximate zCDP with rho = epsilon^2 / 2 (Bun and Steinke 2016, Proposition 1.4 and
- * section 8; Kairouz et al. 2015 for delta above 0). Rhos that add up to no more than a limit, chosen one after the other, are
- * zCDP with that limit: the condition is a Renyi filter's at every order at once (Feldman and Zrnic 2021). It becomes an
- * epsilon by the best order (Canonne et al. 2020, Proposition 12), where the other filter has a closed form. Where the
- * epsilons' sum is within its limit the loss can't pass it, and adds nothing to delta: either is enough here too. */
+ * section 8; Kairouz et al. 2015 for delta above 0). Rhos that are chosen one after the other and add up to no more than a
+ * limit are zCDP with that limit. The condition is a Renyi filter's at every order at once (Feldman and Zrnic 2021). It
+ * becomes an epsilon by the best order (Canonne et al. 2020, Proposition 12), where the other filter has a closed form. Where
+ * the epsilons' sum is within its limit the loss can't pass it, and adds nothing to delta: either is enough here too. */
 static sotto_status limit_rho(sotto_pure_filter *filter, double epsilon, double log_slack,
                               sotto_err *err)
 {
@@ -22,7 +22,7 @@ static sotto_status limit_rho(sotto_pure_filter *filter, double epsilon, double 
     return SOTTO_OK;
 }
 
-/* Basic composition is the filter that no delta was given to. */
+/* Basic composition is the filter with delta 0. */
 static sotto_status open_filter(sotto_pure_filter *filter, const sotto_budget_limit *limit,
                                 const sotto_spent *spent, sotto_err *err)
 {
@@ -48,7 +48,7 @@ static sotto_status open_filter(sotto_pure_filter *filter, const sotto_budget_li
     return SOTTO_OK;
 }
 
-/* Deltas apart: what is against one is not said of the other. */
+/* Deltas are judged separately, so that a refusal names the right one. */
 static bool admits(sotto_pure_filter filter, sotto_decimal epsilon)
 {
     filter.delta_spent.units = 0;

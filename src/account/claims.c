@@ -23,7 +23,7 @@ sotto_status sotto_report_law_subset(sotto_report_law *out, double eps, double k
 
 /* A value against none: one bit tells, with chances h and l; a pair that randomized response with epsilon
  * max(log h/l, log (1-l)/(1-h)) dominates. Somebody else's report is a fair coin between its two answers as often as
- * that has one, times what their own bit costs, which is 0 with chance 1-h instead of 1-l (docs/decisions/0022). */
+ * that has one, times what their own bit costs. That bit is 0 with chance 1-h instead of 1-l (docs/decisions/0022). */
 static sotto_clone_law law_of_none(double h, double l)
 {
     double eps0 = sotto_round_up(fmax(log(h / l), log((1 - l) / (1 - h))), 16);
@@ -45,7 +45,7 @@ sotto_status sotto_report_law_bits(sotto_report_law *out, double eps, double rep
 
 /* ---- the door --------------------------------------------------------------------------------------- */
 
-/* The honest were counted before: none of those left is dishonest. */
+/* Dishonest people were subtracted before, so all of these count as honest. */
 static sotto_status ask(sotto_answer *out, const sotto_mechanism_entry *row,
                         const sotto_claim_question *q, sotto_question *question, sotto_err *err)
 {
@@ -71,7 +71,7 @@ static sotto_status ask_reports(sotto_answer *out, const sotto_claim_question *q
     return ask(out, &sotto_entry_shuffled, q, &question, err);
 }
 
-/* ---- the crowd -------------------------------------------------------------------------------------- */
+/* ---- the other reports ----------------------------------------------------------------------------- */
 
 sotto_status sotto_claim_cohort(sotto_answer *out, const sotto_claim_question *q, double rate,
                                 sotto_err *err)
@@ -86,7 +86,7 @@ sotto_status sotto_claim_cohort(sotto_answer *out, const sotto_claim_question *q
     if (sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_SUM, "a cohort", NULL) != SOTTO_OK)
         return SOTTO_OK;
     if (q->honest == 0)
-        return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to hide among");
+        return sotto_fail(err, SOTTO_DENIED, "no honest report is left, so nothing is hidden");
     SOTTO_TRY(ask_reports(out, q, rate, err));
     if (out->high >= (1 - SOTTO_LEAST_GAIN) * q->law->local) {
         *out = local;
@@ -122,7 +122,7 @@ static sotto_status share_of(double *out, const sotto_claim_question *q, double 
     double shown;
 
     if (q->honest == 0)
-        return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to hide among");
+        return sotto_fail(err, SOTTO_DENIED, "no honest report is left, so nothing is hidden");
     SOTTO_TRY(sotto_sampled_fewest(&shown, (double)q->honest, rate, log_miss, err));
     return sotto_sampled_share(out, fmin(population, shown), rate, log_miss, err);
 }
@@ -227,8 +227,8 @@ sotto_status sotto_claim_donation(sotto_answer *out, const sotto_claim_question 
     return sotto_answer_check(out, err);
 }
 
-/* What is added or taken away is a report in the place of another's, as with any sample of a cohort of known size: one step from
- * a value to nobody's at its rate, and one to the other value at the other rate. */
+/* What is added or taken away is a report in the place of another's, as with any sample of a cohort of known size. That is one
+ * step from a value to nobody's at its rate, and one to the other value at the other rate. */
 sotto_status sotto_claim_importance(sotto_answer *out, const sotto_claim_question *q, double rate,
                                     double rate_other, sotto_err *err)
 {
@@ -279,7 +279,7 @@ sotto_status sotto_claim_server_noise(sotto_answer *out, double sigma, double di
     *out = (sotto_answer){.adjacency = SOTTO_ADJACENCY_REPLACEMENT, .trust = SOTTO_TRUST_SPLIT};
     SOTTO_TRY(sotto_zcdp_of_gaussian(&rho, sotto_round_down(sigma, 1), distance, err));
     SOTTO_TRY(sotto_zcdp_epsilon(&eps, rho, sotto_round_down(log_delta - 1e-3, 1), err));
-    /* A thousandth of log delta was put aside for the draws. */
+    /* A thousandth of log delta is reserved for the inexact draws. */
     if (!((1 + exp(eps.high)) * draws < 0.9e-3 * delta))
         return sotto_fail(err, SOTTO_DENIED, "the draws of this noise cost too much of delta");
     SOTTO_TRY(sotto_answer_set(

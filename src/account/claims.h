@@ -5,8 +5,8 @@
  * Linking:  reaches the accountant's door and its rows about local randomizers alone: a device takes in nothing
  *           about sampled or allocated Gaussians.
  *
- * Adjacency is replacement. Every claim passes the accountant's door, so amplification that the trust model has not
- * earned is refused here as it is there.
+ * Adjacency is replacement. Every claim passes the accountant's own checks, so amplification that the trust model
+ * has not earned is refused here too.
  */
 #ifndef SOTTO_ACCOUNT_CLAIMS_H
 #define SOTTO_ACCOUNT_CLAIMS_H
@@ -44,14 +44,14 @@ typedef struct sotto_claim_question {
         population; /* honest devices that might take part, as operators state it; 0: not stated */
 } sotto_claim_question;
 
-/* Of a cohort's answer. The local epsilon stands where the trust model earns nothing and where a crowd gains less than
- * a thousandth, which nobody should be told of. rate: of the secret sample that the cohort is; 1: none.
+/* Of a cohort's answer. The local epsilon is claimed where the trust model earns nothing, and where the batch lowers
+ * it by less than a thousandth, which is not worth claiming. rate: of the secret sample that the cohort is; 1: none.
  *   SOTTO_DENIED  nobody is honest */
 SOTTO_MUST_USE sotto_status sotto_claim_cohort(sotto_answer *out, const sotto_claim_question *q,
                                                double rate, sotto_err *err);
 
-/* What taking part at random makes of it. How many take part is released, so a sample counts as the largest share of the population
- * that it is but for a sixteenth of delta, and donors of a slot likewise. A population counts as no larger than `honest` reports
+/* What taking part at random makes of it. How many take part is released. So a sample counts as the largest share of the population
+ * that it is but for a sixteenth of delta; the donors of a slot likewise. A population counts as no larger than `honest` reports
  * show it to be: a batch may be of few of the devices that were stated.
  *   SOTTO_DENIED  participation is seen, no population is stated, or the theorem does not apply */
 SOTTO_MUST_USE sotto_status sotto_claim_sampled(sotto_answer *out, const sotto_claim_question *q,
@@ -71,9 +71,9 @@ double sotto_importance_price(double rate, double rate_other);
 /* The L2 distance between two reports of at most `weight` ones among `entries`, rounded up. */
 double sotto_report_distance(double weight, double entries);
 
-/* One server may be dishonest, and then leaves its noise out and knows its share: what hides a report is the other's
- * discrete Gaussian noise alone, on the sum of whole reports. Draws are within `draws` of the law in total variation,
- * which costs (1 + e^eps) times as much of delta.
+/* One server may be dishonest, and then leaves its noise out and knows its share. What hides a report is then the
+ * other's discrete Gaussian noise alone, on the sum of whole reports. Draws are within `draws` of the law in total
+ * variation, which costs (1 + e^eps) times as much of delta.
  *   SOTTO_DENIED  draws would cost more of delta than was put aside for them */
 SOTTO_MUST_USE sotto_status sotto_claim_server_noise(sotto_answer *out, double sigma,
                                                      double distance, double delta,

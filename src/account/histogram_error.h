@@ -30,8 +30,9 @@ typedef struct sotto_histogram_setting {
 SOTTO_MUST_USE sotto_status sotto_histogram_rate(double *rate, sotto_histogram kind,
                                                  const sotto_histogram_setting *s, sotto_err *err);
 
-/* sigma: for *_AGGREGATE that of one release at the target epsilon and delta (its growth with the ceil(T M/N) rounds
- * a device joins is added here); for *_SAMPLED that of all T rounds together; without noise it is not looked at. */
+/* sigma: for *_AGGREGATE that of one release at the target epsilon and delta; for *_SAMPLED that of all T rounds
+ * together. The growth of the first with the ceil(T M/N) rounds that a device joins is added here. Without noise,
+ * sigma is not read. */
 SOTTO_MUST_USE sotto_status sotto_histogram_error(double *out, sotto_histogram kind,
                                                   const sotto_histogram_setting *s, double sigma,
                                                   sotto_err *err);

@@ -7,8 +7,9 @@
  * Secrets:  a client's saved state, and a server's opening; leave() wipes what the arena does not.
  *
  * Machines are pure: no socket, no clock, no disk, no random source. What a step appends to its effects leaves only after
- * the caller has stored, in one transaction, the machine's saved state, the vows, the messages to keep and the messages to
- * send. So a crash repeats a step or loses it, never half of it. A repeated step sends the same bytes.
+ * the caller has stored four things in one transaction. They are the machine's saved state, the vows, the messages to
+ * keep and the messages to send. So a crash repeats a step or loses it, never half of it. A repeated step sends the same
+ * bytes.
  */
 #ifndef SOTTO_AGGREGATE_METHOD_H
 #define SOTTO_AGGREGATE_METHOD_H
@@ -60,7 +61,8 @@ typedef struct sotto_machine {
 } sotto_machine;
 
 typedef struct sotto_machine_ops {
-    /* SOTTO_DENIED: the round does not keep its own promises, or names another registry: nobody joins it. */
+    /* SOTTO_DENIED: the round's own parameters contradict each other, or it names another registry: nobody
+     * joins it. */
     sotto_status (*join)(sotto_machine **, const sotto_round *, const sotto_self *, sotto_arena *,
                          sotto_err *);
     /* This participant's vector, once effects asked for it. It is masked in place, and is then what goes out as the bulk

@@ -7,7 +7,7 @@
  * Secrets:  shares, the verification key and tallies. Time does not depend on them.
  *
  * Every call takes a batch: there is no indirect call for a single report. A call returns an error of its own only if the whole
- * batch could not be worked on; what is wrong with one report stands in its status and leaves its neighbours alone.
+ * batch could not be worked on. What is wrong with one report is in that report's status, and does not affect the others.
  */
 #ifndef SOTTO_AGGREGATE_TWO_SERVER_H
 #define SOTTO_AGGREGATE_TWO_SERVER_H
@@ -62,7 +62,7 @@ typedef struct sotto_vdaf_server_ops {
     sotto_status (*take_off)(struct sotto_tally *, const struct sotto_tally *, sotto_err *);
     /* Both servers' encoded tallies into sizes.outputs sums; in two's complement if the servers added noise.
      *   noise_sigma     of what each server added to every sum; 0: nothing
-     *   SOTTO_REJECTED  a share is none, or no so many valid reports add up to this */
+     *   SOTTO_REJECTED  an invalid share, or a sum that so many valid reports can't have */
     sotto_status (*open)(const sotto_vdaf *, sotto_uint128 *sums, const sotto_bytes shares[2],
                          uint64_t reports, double noise_sigma, sotto_err *);
 } sotto_vdaf_server_ops;

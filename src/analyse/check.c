@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Together they call a right result wrong once in a million runs: a demo that runs in every build of many people is
- * not to cry wolf. A wrong constant in the de-biasing moves every bin by many deviations, so little is lost. */
+/* Together they call a right result wrong once in a million runs: a demo that runs in many people's builds must not
+ * raise false alarms. A wrong constant in the de-biasing moves every bin by many deviations, so little is lost. */
 static const double too_unlikely = 5e-7;
 
 /* P(Bin(n, p) >= k). */
@@ -33,7 +33,7 @@ static double relative_entropy(double x, double m)
     return h;
 }
 
-/* The chance that a sum of n independent bits with this mean is as far from it as this, on its side: at most
+/* The chance that a sum of n independent bits with this mean is as far from it as this, on its side. It is at most
  * exp(-n D(sum/n || mean/n)) whatever the bits' own chances (Hoeffding 1963, theorem 1). No approximation is involved,
  * so that none can raise a false alarm. */
 static double log_chance(double sum, double mean, double n)

@@ -138,8 +138,8 @@ static void say_rejections(sotto_writer *w, const char *who, const sotto_rejecti
     say(w, "\n");
 }
 
-/* Whether more reports came than there are devices, by each operator's own figure: who fills a batch by himself knows all the
- * others' sum. */
+/* Whether more reports came than there are devices, by the population that each operator gave. Whoever sends all reports of a
+ * batch but one learns that one's from the sum. */
 static void say_rate(sotto_writer *w, const char *who, const sotto_rejections *r)
 {
     static const char *const words[] = {

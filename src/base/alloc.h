@@ -15,10 +15,10 @@ void sotto_release(void *memory, size_t size);
 /* As above, of a block in which every byte is 0: none is written again. */
 void sotto_release_wiped(void *memory, size_t size);
 
-/* For a process that moves large blocks between threads for days: up to `most` bytes of those that are released are kept
- * for the next who wants one of that size, and the others go back to the system. Left to itself, the C library would
- * spread ever more of them over its threads' heaps; and to have each anew from the system takes longer than what most
- * of them are used for. No use under sanitizers, which want to see each block go. */
+/* For a process that moves large blocks between threads for days. Up to `most` bytes of released blocks are kept for the
+ * next caller that wants one of that size; the others go back to the system. Left to itself, the C library would spread
+ * ever more of them over its threads' heaps. To get each anew from the system takes longer than most of them are used
+ * for. No use under sanitizers, which want to see each block go. */
 void sotto_alloc_keep_large(size_t most);
 
 /* The (n+1)-th allocation from now fails, and every later one; negative: none does. For tests. */

@@ -13,9 +13,9 @@
 SOTTO_MUST_USE sotto_status sotto_buf_take(sotto_buf *out, sotto_arena *arena, size_t size,
                                            sotto_err *err);
 
-/* Small things that are taken next, `size` bytes in all with each rounded up to 64, share one block of just that size; without
- * it they share one of 16 KiB, too much for an arena that lives long and holds little. A size that is larger changes nothing.
- * False: there is no memory. */
+/* The small things that are taken next, `size` bytes in all with each rounded up to 64, share one block of just that size.
+ * Without this call they share one of 16 KiB, too much for an arena that lives long and holds little. A size that is larger
+ * changes nothing. False: there is no memory. */
 SOTTO_MUST_USE bool sotto_arena_expect(sotto_arena *arena, size_t size);
 
 #endif

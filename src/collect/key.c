@@ -34,7 +34,7 @@ sotto_hpke_config sotto_collector_key_config(const sotto_collector_key *key)
 
 /* ---- the file ------------------------------------------------------------------------------------------ */
 
-/* SIZE_MAX: it is none, or too long. */
+/* SIZE_MAX: not hex, or too long. */
 static size_t read_hex(uint8_t *out, size_t size, json_t *json)
 {
     const char *text = json_string_value(json);
@@ -126,7 +126,7 @@ sotto_status sotto_collector_key_decode(sotto_collector_key *out, sotto_bytes te
     if (json_is_object(json))
         status = read_members(out, json, err);
     else
-        status = sotto_fail(err, SOTTO_MALFORMED, "collector key: no JSON object");
+        status = sotto_fail(err, SOTTO_MALFORMED, "collector key: not a JSON object");
     json_decref(json);
     if (status != SOTTO_OK)
         sotto_wipe(out, sizeof *out);

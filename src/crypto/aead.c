@@ -19,7 +19,7 @@ const sotto_aead_info *sotto_aead_find(uint16_t id)
     return NULL;
 }
 
-/* The library queues errors for its thread; nobody else would ever take them off again. */
+/* The library queues errors for its thread; they must be cleared here. */
 static sotto_status library_failed(const sotto_aead *aead, sotto_err *err)
 {
     ERR_clear_error();
@@ -128,7 +128,7 @@ sotto_status sotto_aead_open(sotto_aead *aead, sotto_buf *out,
                              sotto_bytes sealed, sotto_err *err)
 {
     uint8_t tag[SOTTO_AEAD_TAG_SIZE], nothing[SOTTO_AEAD_TAG_SIZE];
-    uint8_t unwritten[1]; /* an output of no bytes may have no address */
+    uint8_t unwritten[1]; /* an empty output may be NULL */
     int written = 0;
 
     if (aead->direction != SOTTO_AEAD_OPEN)

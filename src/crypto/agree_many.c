@@ -21,7 +21,8 @@ typedef struct group {
     size_t key_count;
 } group;
 
-/* The bytes of a private key, read once for all its agreements. NULL: no room for another, or not to be had. */
+/* The bytes of a private key, read once for all its agreements. NULL: no room for another, or the library
+ * failed. */
 static const uint8_t *key_of(group *g, const sotto_dh *own)
 {
     size_t len = SOTTO_X25519_SIZE;

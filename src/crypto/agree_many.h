@@ -20,8 +20,8 @@ typedef struct sotto_agreement {
 } sotto_agreement;
 
 /* Sets `agreed` and `secret` of each, as far as lanes do it better: peers may be many for one key, and keys many for one
- * peer. Whatever is left (another group than X25519, a malformed key, a point of small order, too few to fill lanes) is
- * for sotto_dh_agree, which also knows the reasons for a refusal. */
+ * peer. Whatever is left is for sotto_dh_agree: another group than X25519, a malformed key, a point of small order, too
+ * few to fill lanes. It also knows the reasons for a refusal. */
 void sotto_agree_many(sotto_agreement *all, size_t count);
 
 /* A private key that is used once, and what comes of it and one peer. */

@@ -14,11 +14,11 @@
 
 enum { SOTTO_BIGNUM_MAX = 512 };
 
-/* Reads a secret number. The library drops leading zero bytes as it reads, one branch for each: with a byte in front that is
+/* Reads a secret number. The library drops leading zero bytes as it reads, one branch for each. With a byte in front that is
  * never zero, none is dropped, and the time tells nothing of the first bytes. False: the library failed, or n is NULL.
  *
- * The constant-time tests follow a secret up to here: the library's numbers ask after each step for leading zero words, which a
- * uniform number has once in 2^64, and its assembly chooses pointers by masks. Memcheck takes both for branches. */
+ * The constant-time tests follow a secret up to here. The library's numbers look after each step for leading zero words, which
+ * a uniform number has once in 2^64, and its assembly chooses pointers by masks. Memcheck takes both for branches. */
 static inline bool sotto_bignum_load(BIGNUM *n, const uint8_t *bytes, size_t len)
 {
     uint8_t guarded[1 + SOTTO_BIGNUM_MAX] = {1};

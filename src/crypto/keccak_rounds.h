@@ -10,9 +10,9 @@
  *     SETTLE(word)    where a compiler needs it: from here on the word is in memory
  *
  * KECCAK_PERMUTE(a) permutes V a[25], word x + 5y at its index. A round goes from one array to
- * another, row by row of the result, and sums the columns for the next round on its way, while the
- * row is in registers: so each word is read once. All indices are constants, and where registers
- * suffice the arrays never exist.
+ * another, row by row of the result. It sums the columns for the next round while the row is in
+ * registers, so each word is read once. All indices are constants, and where registers suffice the
+ * arrays never exist.
  */
 #ifndef SOTTO_CRYPTO_KECCAK_ROUNDS_H
 #define SOTTO_CRYPTO_KECCAK_ROUNDS_H

@@ -27,7 +27,7 @@ const sotto_kem *sotto_kem_find(uint16_t id)
     return NULL;
 }
 
-/* The library queues errors for its thread; nobody else would ever take them off again. */
+/* The library queues errors for its thread; they must be cleared here. */
 static sotto_status library_failed(const sotto_kem *kem, sotto_err *err)
 {
     ERR_clear_error();
@@ -236,8 +236,8 @@ sotto_status sotto_dh_agree(sotto_dh *dh, uint8_t *out, sotto_bytes peer, const 
         return library_failed(kem, err);
 
     int derived = EVP_PKEY_derive(dh->derive, out, &len) > 0 && len == kem->dh_size;
-    /* The library already refuses a zero result of X25519 and X448; that it does so is our promise
-     * to keep, not the library's. */
+    /* The library already refuses a zero result of X25519 and X448, but we do not rely on
+     * that. */
     bool zero = !kem->curve && all_zero(out, len);
     SOTTO_DECLASSIFY(&zero, sizeof zero);
     if (!derived || zero) {

@@ -118,9 +118,9 @@ static sotto_status name_the_factor(sotto_rsa_public *key, const BIGNUM *message
                               : "RSA: a message has a factor with the modulus in common");
 }
 
-/* The inverse of `blind`, at `inverse`. The library's inverse takes ten times as long where its time may tell nothing, so it is
- * given a product with a fresh random factor, which is as good as random itself. The product has the message in it too:
- * where it has an inverse, blind and message have none of the modulus' factors. */
+/* The inverse of `blind`, at `inverse`. The library's constant-time inverse takes ten times as long as the other. So the fast
+ * one is used on the product with a fresh random factor, which is as good as random itself. The product has the message in it
+ * too: where it has an inverse, blind and message have none of the modulus' factors. */
 static sotto_status invert(sotto_rsa_public *key, BIGNUM *inverse, const BIGNUM *message,
                            const BIGNUM *blind, sotto_err *err)
 {

@@ -29,9 +29,8 @@ static void store_some(uint8_t *out, uint64_t word, size_t len)
 }
 
 /* Adds bytes to the first `width` lanes, within one block. Where x->at is not a multiple of 8, a word of
- * input falls on two words of the state; what belongs to the second waits in `carry`, so that each
- * word of the state is touched once. The word after the last exists, as the rate is smaller than
- * the state. */
+ * input falls on two words of the state. What belongs to the second waits in `carry`, so that each word
+ * of the state is touched once. The word after the last exists, as the rate is smaller than the state. */
 static inline void add_bytes(sotto_turboshake *x, unsigned width, const uint8_t *const *in,
                              size_t from, size_t len)
 {
@@ -84,8 +83,8 @@ void sotto_turboshake_start(sotto_turboshake *x, unsigned rate, unsigned lanes)
 {
     size_t size = sizeof x->words;
 
-    /* Of a known size, gcc 12 makes "rep stos", whose start alone takes a tenth of a permutation; so the
-     * size is hidden from it, and the C library's memset does it with the widest stores there are. */
+    /* For a known size, gcc 12 makes "rep stos", whose start alone takes a tenth of a permutation. So
+     * the size is hidden from it, and the C library's memset does it with the widest stores there are. */
     __asm__("" : "+r"(size));
     memset(x->words, 0, size);
     x->lanes = lanes;

@@ -6,8 +6,9 @@
  *           meanwhile.
  * Secrets:  scalars and outputs. Time depends on the count only. What was computed is wiped, but for the outputs.
  *
- * All sets give the bytes that the crypto library gives, for every string of 32 bytes as a point: the highest bit is
- * ignored and numbers from the modulus on are reduced. A point of small order gives zeros, which the caller refuses.
+ * All sets give the bytes that the crypto library gives, for every string of 32 bytes as a point. The highest bit is
+ * ignored, and numbers from the modulus on are reduced. A point of small order gives zeros, which the caller
+ * refuses.
  */
 #ifndef SOTTO_CRYPTO_X25519_H
 #define SOTTO_CRYPTO_X25519_H

@@ -82,8 +82,8 @@ INLINE number number_sub(number a, number b)
 
 /* The product of two odd limbs counts twice, as their exponents were rounded up both; beyond 2^255 all count 19 times.
  *
- * In units of a limb's size squared a column is at most 1 + 4 * 19 + 5 * 38 / 4 < 125, and 3.02 * 3.02 times as much
- * for loose numbers: below 2^52 * 1141 < 2^63. 19 times a loose limb is below 2^26 * 58 < 2^32. */
+ * In units of a limb's size squared a column is at most 1 + 4 * 19 + 5 * 38 / 4 < 125. For loose numbers it is 3.02^2
+ * times as much: below 2^52 * 1141 < 2^63. 19 times a loose limb is below 2^26 * 58 < 2^32. */
 INLINE number number_mul(number a, number b)
 {
     lane r[LIMBS], twice[LIMBS], times19[LIMBS];

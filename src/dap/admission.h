@@ -16,13 +16,14 @@
  *
  *     SHA-256("sotto collection 1" | key id 32 | opens 8 | closes 8)
  *
- * No task is in it: devices ask under every listed key, before they may know a recipe, and a later version of the recipe or other
- * keys of the servers make another task. Which task a token was used for is in the AAD, which the one-time key signs.
+ * No task is in it, for two reasons. Devices ask under every listed key, before they may know a recipe. A later version of the
+ * recipe, or other keys of the servers, make another task. Which task a token was used for is in the AAD, which the one-time key
+ * signs.
  *
  * Callers:  the device makes; leader and helper check.
  * Memory:   what is decoded borrows from the wire; what is made lies in the arena.
  * Threads:  calls on different outputs never interfere; a sotto_type2_key serves one thread at a time.
- * Secrets:  the seed of the one-time key. It and the token link a report to nobody, but whoever has both may spend them.
+ * Secrets:  the seed of the one-time key. Seed and token identify nobody, but whoever has both can spend the token.
  */
 #ifndef SOTTO_DAP_ADMISSION_H
 #define SOTTO_DAP_ADMISSION_H
@@ -42,7 +43,7 @@ enum {
     SOTTO_ADMISSION_REPORT = SOTTO_ADMISSION_PUBLIC + 2 * SOTTO_ADMISSION_PRIVATE
 };
 
-/* The types above: what a task with tokens knows, for sotto_report_extensions_check. */
+/* The two extension types above, for sotto_report_extensions_check of a task with tokens. */
 enum { SOTTO_ADMISSION_TYPES = 2 };
 extern const uint16_t sotto_admission_types[SOTTO_ADMISSION_TYPES];
 

@@ -7,7 +7,7 @@
  * Secrets:  the seed and key of sotto_dap_verify_key_derive.
  *
  * The messages are in dap/upload.h, dap/job.h and dap/collect.h, each encoded and decoded in a file of its own
- * name; a report and its parts are in dap/report.h, the task configuration in dap/task_configuration.h,
+ * name. A report and its parts are in dap/report.h, the task configuration in dap/task_configuration.h,
  * HpkeConfigList in sotto/seal.h.
  *
  * Statuses common to all decoders:
@@ -25,7 +25,7 @@
 
 /* Janus speaks draft 18 but for four things. The codecs know three of them: a PartialBatchSelector in place of job
  * extensions, lists of a job behind a 32-bit length, no report error 11. The fourth, resources made by PUT under
- * ids that the client chose, is for whoever sends requests. */
+ * ids that the client chose, is left to the code that sends requests. */
 typedef enum sotto_dap_profile {
     SOTTO_DAP_DRAFT18 = 0,
     SOTTO_DAP_JANUS,
@@ -52,7 +52,7 @@ typedef enum sotto_dap_message {
 /* "application/ppm-dap;message=upload-req", ... */
 const char *sotto_dap_media_type(sotto_dap_message message);
 /* Whether a Content-Type names this message: in any case, with spaces around ";" and a quoted value, as HTTP
- * allows (RFC 9110, 8.3.1); other parameters are ignored. NULL is none. */
+ * allows (RFC 9110, 8.3.1); other parameters are ignored. NULL: false. */
 bool sotto_dap_media_type_is(sotto_dap_message message, const char *content_type);
 
 /* ---- problems ------------------------------------------------------------------------------------ */
@@ -69,7 +69,7 @@ typedef enum sotto_dap_problem {
     SOTTO_DAP_BATCH_OVERLAP,
     SOTTO_DAP_UNSUPPORTED_EXTENSION,
     SOTTO_DAP_INVALID_EXTENSION,
-    SOTTO_DAP_PROBLEMS /* how many; also: none that DAP knows */
+    SOTTO_DAP_PROBLEMS /* how many; also: not one of DAP's */
 } sotto_dap_problem;
 
 /* "urn:ietf:params:ppm:dap:error:invalidMessage", ... */
@@ -85,7 +85,7 @@ sotto_dap_problem sotto_dap_problem_of_status(sotto_status status);
 
 /* ---- report errors ------------------------------------------------------------------------------- */
 
-/* On the wire a byte, kept as one: a code from a newer registry spoils no neighbour. */
+/* A byte, as on the wire: an unknown code does not make the whole list malformed. */
 enum {
     SOTTO_REPORT_BATCH_COLLECTED = 1,
     SOTTO_REPORT_REPLAYED = 2,
@@ -120,7 +120,7 @@ uint64_t sotto_dap_time_of(uint64_t seconds, uint64_t precision);
 bool sotto_dap_seconds_of(uint64_t *seconds, uint64_t time, uint64_t precision);
 /* Holds at least one bucket, and its end fits 64 bits. */
 bool sotto_dap_interval_valid(sotto_dap_interval interval);
-/* These two ask only of intervals that are valid. */
+/* Both intervals must be valid. */
 bool sotto_dap_interval_holds(sotto_dap_interval interval, uint64_t time);
 bool sotto_dap_interval_within(sotto_dap_interval inner, sotto_dap_interval outer);
 void sotto_dap_interval_read(sotto_reader *in, sotto_dap_interval *out);
@@ -135,7 +135,7 @@ typedef enum sotto_dap_batch_mode {
     SOTTO_DAP_LEADER_SELECTED = 2,
 } sotto_dap_batch_mode;
 
-/* Whose fields count is told by the mode. */
+/* The mode says which of these fields count. */
 typedef struct sotto_dap_query {
     sotto_dap_batch_mode mode;
     sotto_dap_interval interval; /* time interval */
@@ -148,7 +148,7 @@ typedef struct sotto_dap_batch_selector {
 } sotto_dap_batch_selector;
 
 /* SOTTO_MALFORMED: an unknown mode, or a config that is not of its mode. Whether an interval is valid is not
- * asked here: for that there is batchInvalid. */
+ * checked here: that has its own problem, batchInvalid. */
 SOTTO_MUST_USE sotto_status sotto_dap_query_decode(sotto_dap_query *out, sotto_bytes wire,
                                                    sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_dap_query_encode(sotto_buf *out, const sotto_dap_query *query,
@@ -174,14 +174,14 @@ void sotto_dap_checksum_merge(uint8_t checksum[SOTTO_CHECKSUM_SIZE],
 
 /* ---- the verification key ------------------------------------------------------------------------ */
 
-/* Two texts derive it alike, but for the salt. */
+/* Two specifications derive it, with different salts. */
 typedef enum sotto_dap_key_salt {
     SOTTO_DAP_SALT_DAP = 0,  /* "verify_key"            */
     SOTTO_DAP_SALT_TASKPROV, /* SHA-256("dap-taskprov") */
 } sotto_dap_key_salt;
 
-/* From the secret seed that both aggregators hold and the task id, so that no report can have come first.
- * SOTTO_MALFORMED: the seed has less than 32 bytes. */
+/* From the secret seed that both aggregators hold and the task id, so that no report can have been made
+ * before the key. SOTTO_MALFORMED: the seed has less than 32 bytes. */
 SOTTO_MUST_USE sotto_status sotto_dap_verify_key_derive(uint8_t out[SOTTO_DAP_VERIFY_KEY_SIZE],
                                                         sotto_bytes seed,
                                                         const uint8_t task_id[SOTTO_TASK_ID_SIZE],
@@ -228,7 +228,7 @@ SOTTO_MUST_USE sotto_status sotto_dap_path_encode(sotto_buf *out, sotto_bytes ba
                                                   const sotto_dap_path *path, sotto_err *err);
 /* What follows the aggregator's own path in a request: "/tasks/...". Ids are read as they are spelled.
  *   SOTTO_MISSING    no such resource
- *   SOTTO_MALFORMED  an id or a step that is none; out->resource is what it would have been of */
+ *   SOTTO_MALFORMED  an invalid id or step; out->resource is what it would have been of */
 SOTTO_MUST_USE sotto_status sotto_dap_path_decode(sotto_dap_path *out, sotto_bytes target,
                                                   sotto_err *err);
 

@@ -3,8 +3,8 @@
  * Memory, threads, statuses: as dap/dap.h says.
  *
  * All three end in a list that runs to the end of the body (for Janus, behind a 32-bit length). A decoder walks it
- * once and counts; whoever reads it walks again, item by item. An encoder begins a list, adds items for as long as
- * they fit, and ends it. "Not ready yet" is no message: an empty body, with Retry-After and Location.
+ * once and counts; the caller then reads it item by item. An encoder begins a list, adds items for as long as they
+ * fit, and ends it. "Not ready yet" is no message: an empty body, with Retry-After and Location.
  */
 #ifndef SOTTO_DAP_JOB_H
 #define SOTTO_DAP_JOB_H
@@ -14,7 +14,7 @@
 /* A list being written. */
 typedef struct sotto_dap_list {
     sotto_buf *out;
-    size_t start;   /* of the message, for when it can't be ended */
+    size_t start;   /* where the message begins, to undo it on failure */
     size_t items;   /* of the list                                */
     bool prefixed;  /* a length stands before it                  */
     uint32_t count; /* items so far                               */
@@ -48,7 +48,7 @@ void sotto_report_share_read(sotto_reader *in, sotto_report_metadata *metadata,
 void sotto_report_share_write(sotto_writer *w, const sotto_report_metadata *metadata,
                               sotto_bytes public_share, const sotto_hpke_ciphertext *helper);
 
-/* That report ids are distinct is for the caller to see, who keeps a set of them anyway. */
+/* The caller checks that report ids are distinct. */
 SOTTO_MUST_USE sotto_status sotto_dap_job_init_req_decode(sotto_dap_job_init_req *out,
                                                           sotto_bytes wire,
                                                           sotto_dap_profile profile,

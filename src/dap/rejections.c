@@ -81,7 +81,7 @@ sotto_status sotto_dap_rejections_encode(sotto_buf *out, const sotto_rejections 
     return sotto_writer_finish(&w, "rejections", err);
 }
 
-/* More causes than we keep: the counts of those that come last are one. */
+/* More causes than we keep: the last ones are added up. */
 static sotto_rejection *place_for(sotto_rejections *out, const char *cause)
 {
     sotto_rejection *r;
@@ -122,7 +122,7 @@ static sotto_status read_counts(sotto_rejections *out, json_t *counts, sotto_err
     return SOTTO_OK;
 }
 
-/* Whatever else stands beside the counts, a newer server may tell: this one's counts are worth showing without it. */
+/* A newer server may send other members beside the counts; they are ignored. */
 static sotto_status read_rate(sotto_rejections *out, const json_t *json, sotto_err *err)
 {
     const json_t *rate = json_object_get(json, RATE), *released = json_object_get(json, RELEASED);

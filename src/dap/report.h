@@ -72,7 +72,7 @@ typedef struct sotto_extension {
     sotto_bytes data; /* borrowed */
 } sotto_extension;
 
-/* The next one, or false at the end or at bytes that are none (which sotto_extensions_check finds first). */
+/* The next one, or false at the end or at malformed bytes (which sotto_extensions_check finds first). */
 bool sotto_extensions_next(sotto_reader *in, sotto_extension *out);
 void sotto_extension_write(sotto_writer *w, const sotto_extension *extension);
 /* A list, without its length: SOTTO_MALFORMED unless it parses and its types strictly increase. */
@@ -80,7 +80,7 @@ SOTTO_MUST_USE sotto_status sotto_extensions_check(sotto_bytes list, const char 
                                                    sotto_err *err);
 /* The lists that one aggregator sees of a report. Whoever is given SOTTO_MALFORMED rejects that report as
  * invalid_message, and SOTTO_MISSING too.
- *   SOTTO_MALFORMED  a list is malformed or out of order, or one type stands in both
+ *   SOTTO_MALFORMED  a list is malformed or out of order, or one type is in both
  *   SOTTO_MISSING    a type is not among `known`, a list of `count` */
 SOTTO_MUST_USE sotto_status sotto_report_extensions_check(sotto_bytes public_extensions,
                                                           sotto_bytes private_extensions,
@@ -156,15 +156,15 @@ SOTTO_MUST_USE sotto_status sotto_report_shard(sotto_report_draft *draft, const 
                                                sotto_measurement measurement, sotto_bytes rand,
                                                sotto_arena *arena, sotto_err *err);
 
-/* The InputShareAad of both shares. Only whoever calls HPKE itself needs it: vectors prescribe ephemeral keys, and
- * benchmarks use theirs again. */
+/* The InputShareAad of both shares. Only callers that use HPKE directly need it: test vectors prescribe ephemeral
+ * keys, and benchmarks reuse theirs. */
 SOTTO_MUST_USE sotto_status sotto_report_aad_encode(sotto_buf *out, const sotto_report_draft *draft,
                                                     sotto_err *err);
 
 /* Bytes of that. */
 size_t sotto_report_aad_size(const sotto_report_draft *draft);
 
-/* Seals one share: out lives in the arena, where nothing else stays.
+/* Seals one share: out lives in the arena; scratch memory is given back.
  *   who  SOTTO_REPORT_LEADER or _HELPER
  *   ikm  SOTTO_HPKE_MAX_PRIVATE_KEY random bytes that are used once */
 SOTTO_MUST_USE sotto_status sotto_report_seal_share(sotto_hpke_ciphertext *out,

@@ -42,8 +42,8 @@ SOTTO_MUST_USE sotto_status sotto_task_configuration_encode(sotto_buf *out,
                                                             sotto_err *err);
 /* What it encodes to is the wire again, byte for byte. Extensions and batch modes that we don't know are no error
  * here, but see sotto_task_configuration_check.
- *   SOTTO_MALFORMED  too short, trailing bytes, an empty task_info or URL, a URL that is not ASCII, no time
- *                    precision, extensions out of order or malformed, or parameters that are not of their VDAF
+ *   SOTTO_MALFORMED  too short, trailing bytes, no time precision; an empty task_info or URL, a URL that is not
+ *                    ASCII; extensions out of order or malformed; wrong parameters for the VDAF
  *   SOTTO_MISSING    a VDAF that is not ours */
 SOTTO_MUST_USE sotto_status sotto_task_configuration_decode(sotto_task_configuration *out,
                                                             sotto_bytes wire, sotto_err *err);
@@ -52,7 +52,7 @@ sotto_bytes sotto_task_configuration_read(sotto_reader *in);
 /* For configurations that others made.
  *   SOTTO_MISSING  an extension or a batch mode that we don't know, or a batch_config that its mode doesn't have: DAP forbids to
  *                  take part in such a task. Also one that asks for other anonymity than `anonymity`, of SOTTO_TASK_*, has, or for tokens of another
- *                  type than 2: what issues and checks the rest only a recipe names */
+ *                  type than 2: other tokens need a recipe, which names their issuer */
 SOTTO_MUST_USE sotto_status sotto_task_configuration_check(const sotto_task_configuration *task,
                                                            unsigned anonymity, sotto_err *err);
 

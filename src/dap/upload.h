@@ -15,7 +15,7 @@ typedef struct sotto_dap_upload_req {
     sotto_bytes reports; /* borrowed: the whole body */
 } sotto_dap_upload_req;
 
-/* Walks over all of it once. Extensions are not looked into: a bad list is its report's mistake alone. */
+/* Walks over all of it once. Extensions are not checked here: a bad list only fails its own report. */
 SOTTO_MUST_USE sotto_status sotto_dap_upload_req_decode(sotto_dap_upload_req *out, sotto_bytes wire,
                                                         sotto_err *err);
 /* The next report of a decoded request, from sotto_reader_over(req.reports); false at the end. */

@@ -74,8 +74,8 @@ static int64_t longest_wait(int64_t duration_ms)
     return 2 * duration_ms + LONGEST_DELAY_MS;
 }
 
-/* The rows are picked and locked once, by themselves: a planner that joined them to the update could pick again for
- * each row and lock more than it was asked for. */
+/* The rows are picked and locked once, in a query of their own. A planner that joined them to the update could pick
+ * again for each row and lock more than it was asked for. */
 sotto_status sotto_lease_claim(sotto_tx *tx, sotto_lease *out, size_t most, size_t *count,
                                int64_t queue, int64_t duration_ms, sotto_err *err)
 {

@@ -4,9 +4,10 @@
  * Threads:  as the transactions they run in.
  *
  * A queue is a number, an item any bytes that name the work. Who claims an item holds it for some time, by the
- * database's clock, and gets a fencing number higher than any before. Whoever comes back too late (stopped, swapped
- * out, cut off) finds its number or its time passed: sotto_lease_check, in the transaction that stores the outcome,
- * is then SOTTO_STALE and nothing of that transaction remains. So work may be started twice but is stored once.
+ * database's clock, and gets a fencing number higher than any before. A worker that comes back too late (stopped,
+ * swapped out, cut off) finds that its number or its time has passed. sotto_lease_check, in the transaction that
+ * stores the outcome, is then SOTTO_STALE and nothing of that transaction remains. So work may be started twice but
+ * is stored once.
  *
  *     run: sotto_lease_claim                 -> item, fence
  *     compute, talk to the peer

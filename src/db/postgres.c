@@ -46,8 +46,8 @@ static const char *field(const PGresult *result, int which)
     return text ? text : "";
 }
 
-/* The server's message may quote values (classes 22 and 23 do), so only classes whose messages hold none are repeated:
- * lost connections, conflicts, mistakes in SQL (which quote SQL), resources, and the server's own operation. */
+/* The server's message may quote values (classes 22 and 23 do), so only classes whose messages hold none are repeated.
+ * Those are lost connections, conflicts, mistakes in SQL (which quote SQL), resources, and the server's own operation. */
 static const char *message(const PGresult *result)
 {
     static const char *const classes[] = {"08", "28", "3D", "40", "42", "53", "55", "57", "58"};
@@ -251,8 +251,8 @@ static sotto_status reopen_connection(sotto_conn *conn, sotto_err *err)
 
 /* ---- transactions ------------------------------------------------------------------------------------ */
 
-/* The transaction's number comes with the same round trip, in case the commit's answer gets lost; so does whether there
- * is a table for marks, since the first transaction of all is the one that makes it. */
+/* The transaction's number comes with the same round trip, in case the commit's answer gets lost. So does whether there
+ * is a table for marks, since the very first transaction is the one that makes it. */
 static const char begin_writing[] =
     "BEGIN ISOLATION LEVEL READ COMMITTED;"
     " SELECT pg_current_xact_id()::text, to_regclass('sotto_mark') IS NOT NULL";
@@ -305,9 +305,9 @@ static sotto_status pg_commit(sotto_conn *conn, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* While the server lives it knows the fate of each number, also that one is still under way. After a crash numbers that
- * had not reached the disk are given out again, and another's fate would be taken for ours; but nothing is under way any
- * more, and the mark is there just if the commit is. */
+/* While the server lives it knows the fate of each number, also that one is still under way. After a crash, numbers that
+ * had not reached the disk are given out again, and another transaction's fate would be taken for ours. But then no
+ * transaction is under way any more, and the mark is there exactly if the commit is. */
 static sotto_status pg_resolve(sotto_conn *conn, bool *committed, sotto_err *err)
 {
     sotto_pg *pg = sotto_pg_of(conn);

@@ -230,8 +230,8 @@ sotto_status sotto_spool_get(sotto_spool *spool, sotto_buf *out, const sotto_spo
 
 /* ---- opening and closing ------------------------------------------------------------------------------------- */
 
-/* Its owner's alone; and in the directory for good, before a row names a place in it: also where it was there before, since
- * whoever made it may have been killed before it could sync. */
+/* Readable by its owner alone, and synced into the directory before a row names a place in it. That is done for an existing
+ * file too, since whoever made it may have been killed before it could sync. */
 static sotto_status make_private(const char *path, sotto_err *err)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

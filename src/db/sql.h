@@ -54,8 +54,8 @@ SOTTO_MUST_USE sotto_status sotto_sql_prepare(sotto_tx *tx, sotto_sql *out, cons
                                               sotto_err *err);
 
 /* head VALUES (?1,?2),(?3,?4),... tail: one statement, and in PostgreSQL one round trip, for many rows. The values of row
- * i have the numbers i * columns + 1 and on, and are bound in that order, all of them, none NULL, and those of one column
- * alike in type: PostgreSQL gets them as an array for each column, which takes it less time (decision 31).
+ * i have the numbers i * columns + 1 and on. They are bound in that order, all of them, none NULL, and those of one
+ * column have one type. PostgreSQL gets them as an array for each column, which takes it less time (decision 31).
  *     INSERT INTO seen (id) ... ON CONFLICT DO NOTHING RETURNING id      which of them are new
  *     SELECT ... WHERE id IN ( ... )                                     many by name
  */
@@ -67,11 +67,10 @@ SOTTO_MUST_USE sotto_status sotto_sql_prepare_rows(sotto_tx *tx, sotto_sql *out,
  * changes with the number of rows: then it is one of a few. */
 unsigned sotto_sql_rows_at_once(const sotto_tx *tx, unsigned columns, size_t rows);
 
-/* Keeps those who share something apart from whoever needs it alone, in every process over the database, until the end of the
- * transaction: any number of shared holders, or one exclusive. It leaves no trace on the disk, as a row that is locked
- * FOR SHARE does, which every commit of every replica would write. What was committed before it was got is seen by the statements
- * after it. `what` is any number; different ones may share a lock, so hold one exclusive guard at most, and take it
- * before the rows that shared holders change. */
+/* A lock over every process that uses the database, until the end of the transaction: any number of shared holders, or one
+ * exclusive holder. It leaves no trace on the disk, as a row that is locked FOR SHARE does, which every commit of every replica
+ * would write. What was committed before it was got is seen by the statements after it. `what` is any number; different ones may
+ * share a lock, so hold one exclusive guard at most, and take it before the rows that shared holders change. */
 SOTTO_MUST_USE sotto_status sotto_tx_guard(sotto_tx *tx, int64_t what, bool exclusive,
                                            sotto_err *err);
 

@@ -246,9 +246,9 @@ static void copy_wal(sotto_lite *lite)
     lite->syncs += in_wal == copied ? 2U : 1U;
 }
 
-/* Copies the WAL into the file when it has grown: while nobody waits for an answer that is ready. The sweeper does the most
- * of it; but as long as commits go on it never gets to the end, and only a WAL that was copied to its end starts
- * anew. So the writer copies the little that is left. */
+/* Copies the WAL into the file when it has grown: while nobody waits for an answer that is ready. The sweeper does most of
+ * it. But as long as commits go on it never gets to the end, and only a WAL that was copied to its end starts anew. So the
+ * writer copies the little that is left. */
 static void lite_tidy(sotto_conn *conn)
 {
     enum { TOO_MANY = 8 };

@@ -1,5 +1,5 @@
-/* Copying the WAL into the file beside the writer, so that no commit waits for megabytes to be copied and synced; and cutting it
- * off, since what was erased from the file stands in the WAL as it was before. */
+/* Copies the WAL into the file beside the writer, so that no commit waits for megabytes to be copied and synced. It also cuts
+ * the WAL off, since the WAL still holds what was erased from the file. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "base/alloc.h"

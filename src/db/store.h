@@ -12,14 +12,14 @@
  * (The event store of a device is called sotto_store, and one program may hold both: hence the name.)
  *
  * A function may run more than once, on conflict or when a connection is lost, and then runs from its start with
- * the same context: it sets its outputs rather than adding to them, and does nothing outside the database. It
+ * the same context. So it sets its outputs rather than adding to them, and does nothing outside the database. It
  * returns SOTTO_OK to commit and anything else to leave no trace; that status comes back to the caller. It does not
  * compute: others wait, and PostgreSQL ends a transaction in which nothing was asked for 10 seconds.
  *
- * SQLite: one thread runs all waiting functions in one transaction, each in a savepoint, so that one which fails
- * takes nothing of its neighbours with it, and syncs once for all. Nobody is told before the sync.
- * PostgreSQL: each function is a transaction, READ COMMITTED: rows that a decision depends on are read with
- * {lock}, or changed by one statement that names what it expects (docs/decisions/0031).
+ * SQLite: one thread runs all waiting functions in one transaction, each in a savepoint, and syncs once for all.
+ * One that fails takes nothing of the others with it. Nobody is told before the sync. PostgreSQL: each function
+ * is a transaction, READ COMMITTED: rows that a decision depends on are read with {lock}, or changed by one
+ * statement that names what it expects (docs/decisions/0031).
  */
 #ifndef SOTTO_DB_STORE_H
 #define SOTTO_DB_STORE_H

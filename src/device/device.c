@@ -17,8 +17,8 @@ static const sotto_recompute recompute = {sotto_recipe_recompute, NULL};
 
 /* ---- small things ----------------------------------------------------------------------------------------- */
 
-/* Differences and sums of such times, and of a recipe's, stay far from where numbers end. A clock that is broken makes
- * events old and recipes closed at worst; it never gives budget back. */
+/* Sums and differences of such times, and of a recipe's, can't overflow. A broken clock at worst makes events old and
+ * recipes closed; it never gives budget back. */
 int64_t sotto_device_now(const sotto_device *device)
 {
     static const int64_t last = INT64_C(253402300799); /* 9999-12-31T23:59:59Z */
@@ -231,7 +231,7 @@ sotto_status sotto_device_consent(sotto_device *device, bool given, sotto_err *e
         return withdraw(device, err);
     SOTTO_TRY(sotto_consent_get(device->ledger, &before, err));
     SOTTO_TRY(sotto_outbox_count(device->ledger, &waiting, err));
-    /* What an interrupted withdrawal left must not be taken along by a later yes. */
+    /* Reports that an interrupted withdrawal left must not be sent after a later yes. */
     if (!before && waiting > 0)
         SOTTO_TRY(empty_outbox(device, "consent was withdrawn", err));
     return sotto_consent_set(device->ledger, true, sotto_device_now(device), err);
@@ -253,7 +253,8 @@ sotto_status sotto_device_forget(sotto_device *device, const char *stream, sotto
     sotto_err first = {0};
     sotto_status erased = sotto_store_forget(device->store, stream, &first);
 
-    /* Events that a reader or the disk keeps for now are no reason to send what was made of them. */
+    /* If a reader or the disk delays the erasure of events, reports made from them are still not
+     * sent. */
     if (erased != SOTTO_MISSING)
         SOTTO_TRY(forget_answers(device, stream, err));
     return erased == SOTTO_OK ? SOTTO_OK : sotto_fail(err, erased, "%s", first.reason);
@@ -292,7 +293,7 @@ static bool is_of_the_log(sotto_status status)
            status == SOTTO_MISSING;
 }
 
-/* Why a recipe is not taken from the log it came from, where its name can be read: `why` tells it then. */
+/* Notes for `why` that a recipe was not accepted from its log, if its name can be read. */
 static sotto_status refuse(sotto_device *device, sotto_case *c, sotto_bytes recipe,
                            sotto_status status, const sotto_err *first, sotto_err *err)
 {

@@ -1,4 +1,4 @@
-/* The feed of a log: the same file for everybody, fetched at a time that follows from nothing, through the relay alone. */
+/* The feed of a log: the same file for everybody, fetched at a random time, only through the relay. */
 #include "device/device_log.h"
 
 #include "base/arena.h"
@@ -16,7 +16,7 @@ enum {
 
 /* ---- taking one ------------------------------------------------------------------------------------------- */
 
-/* One that is refused is refused for itself: `why` and the record say so. */
+/* A recipe that is refused does not fail the others: `why` and the record say so. */
 static sotto_status take_one(sotto_device *device, sotto_bytes bytes, sotto_bytes steps)
 {
     sotto_tlog_entry entry;
@@ -81,7 +81,7 @@ static sotto_status carry(sotto_device *device, const sotto_policy_log *log, sot
     sotto_entropy entropy;
     sotto_oblivious way;
 
-    /* Around the relay, whoever serves the feed would see which devices take part. */
+    /* Without the relay, whoever serves the feed would see which devices take part. */
     if (sotto_oblivious_find(&way, device->terms.parties, now, NULL) != SOTTO_OK ||
         sotto_buf_take(&answer.body, &device->work, SOTTO_FEED_MAX, NULL) != SOTTO_OK)
         return SOTTO_IO;
@@ -94,7 +94,8 @@ static sotto_status carry(sotto_device *device, const sotto_policy_log *log, sot
     return status == SOTTO_OK && answer.status != 200 ? SOTTO_IO : status;
 }
 
-/* The feed is copied out of the way: what it brings is judged in the same memory. Whether it is any good is no failure here. */
+/* The feed is copied out of the way: what it brings is judged in the same memory. A feed that is refused is no failure of the
+ * fetch. */
 static sotto_status fetch(sotto_device *device, const sotto_policy_log *log, int64_t now)
 {
     sotto_arena arena;
@@ -113,7 +114,8 @@ static sotto_status fetch(sotto_device *device, const sotto_policy_log *log, int
     return status;
 }
 
-/* Whatever a feed was worth, the next time is drawn: a log that serves nonsense is not asked more often than others. */
+/* The next time is drawn even if the feed was refused: a log that serves invalid feeds is not asked more often than
+ * others. */
 static sotto_status fetch_if_due(sotto_device *device, const sotto_policy_log *log, int64_t now,
                                  sotto_err *err)
 {
@@ -126,7 +128,7 @@ static sotto_status fetch_if_due(sotto_device *device, const sotto_policy_log *l
     SOTTO_TRY(status);
     if (SOTTO_RULE(forked_log_is_not_fetched) && seen.forked)
         return SOTTO_OK;
-    /* A clock that was set back makes no wait longer. */
+    /* A clock that was set back must not lengthen the wait. */
     if (SOTTO_RULE(fetched_at_its_time) && seen.due > now && seen.due - now <= 2 * PERIOD)
         return SOTTO_OK;
     status = fetch(device, log, now);

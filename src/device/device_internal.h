@@ -17,7 +17,7 @@ typedef struct sotto_described {
     char value[SOTTO_DEVICE_VALUE];
 } sotto_described;
 
-/* A leader that asked for time, in memory only: after a restart it may have to ask again. */
+/* A leader that sent Retry-After. In memory only: after a restart it may have to send it again. */
 typedef struct sotto_pause {
     uint64_t leader; /* of its URL: see device_send.c */
     int64_t until;
@@ -44,7 +44,7 @@ struct sotto_device {
     sotto_described described[SOTTO_DEVICE_DESCRIBED];
     size_t described_count;
     sotto_pause pauses[SOTTO_DEVICE_PAUSES];
-    bool called_off; /* in this tick: the host wants no other exchange now */
+    bool called_off; /* the host wants no further exchange in this tick */
     bool enrolled;   /* by the seed that follows */
     uint8_t enrolment[SOTTO_DEVICE_ENROLMENT];
     int64_t fetch_again; /* after a fetch that failed; see device_feed.c */
@@ -71,7 +71,7 @@ SOTTO_MUST_USE sotto_status sotto_device_look_for_parties(sotto_device *device, 
 typedef struct sotto_case {
     sotto_shelved shelved;
     int64_t now;
-    bool draw; /* may what has to be drawn be drawn? `why` draws nothing */
+    bool draw; /* whether draws may be made; `why` makes none */
     const sotto_recipe *recipe;
     const sotto_policy_log *log; /* that it was offered from; NULL: none was asked */
     sotto_known_epsilon known;   /* by whoever linted it */
@@ -126,7 +126,7 @@ void sotto_device_note_tick(sotto_device *device, sotto_conditions conditions);
 void sotto_explain(sotto_explanation *out, sotto_why why, const char *subject, const char *format,
                    ...) SOTTO_PRINTF(4, 5);
 void sotto_explain_not_sampled(sotto_explanation *out);
-/* Puts the reason for a silence into the record, unless it is the last one there already. */
+/* Records why the device stays silent, unless the last entry says the same. */
 SOTTO_MUST_USE sotto_status sotto_device_note(sotto_device *device, const char *recipe,
                                               const char *analysis,
                                               const sotto_explanation *explanation, sotto_err *err);

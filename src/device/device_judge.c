@@ -1,5 +1,5 @@
-/* Everything that can keep a device from answering a recipe, in the order in which it is asked. Secret draws come
- * before the query is even compiled, and nothing here reads an event. */
+/* Everything that can keep a device from answering a recipe, in the order of the checks. Secret draws come before
+ * the query is even compiled, and nothing here reads an event. */
 #include "device/device_internal.h"
 
 #include "base/alloc.h"
@@ -84,7 +84,7 @@ static sotto_status check_window(sotto_device *device, sotto_case *c, sotto_err 
     return SOTTO_OK;
 }
 
-/* The third check, before there is anything to spend. */
+/* The third budget check, made before anything can be spent. */
 static void explain_claim(sotto_case *c, const sotto_recipe_claim *claim)
 {
     char would_do[64] = "No cohort would do.";
@@ -173,7 +173,7 @@ static sotto_status check_log(sotto_device *device, sotto_case *c, sotto_err *er
 
     if (!name)
         return SOTTO_OK;
-    /* Offered just now, or kept: then this policy took it, and asked the same. */
+    /* Offered just now. A kept recipe was checked when this policy accepted it. */
     if (SOTTO_RULE(recipe_on_its_own_log) && (!log || (!c->shelved.id && c->log != log))) {
         sotto_explain(&c->out, SOTTO_WHY_LOG, "anonymity",
                       "It is to be on the log \"%.100s\", and did not come from a log that the "
@@ -194,7 +194,7 @@ static sotto_status check_sampling(sotto_device *device, sotto_case *c, sotto_er
     (void)err;
     const char *refused = sotto_participation_refused(&c->recipe->participation);
 
-    if (refused) /* also of one that an earlier version let in */
+    if (refused) /* also for one that an earlier version accepted */
         sotto_explain(&c->out, SOTTO_WHY_POLICY, "participation", "Refused: %s.", refused);
     return SOTTO_OK;
 }
@@ -268,7 +268,8 @@ static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_er
     else
         SOTTO_TRY(
             sotto_ledger_decided(device->ledger, &c->decision, &c->decided, scope, name, err));
-    /* A dummy that was drawn for an earlier version or round counts for nothing where there are none. */
+    /* A dummy that was drawn for an earlier version or round does not count if this one has no
+     * dummies. */
     bool out = c->decision.choice == SOTTO_CHOICE_SILENT ||
                (c->decision.choice == SOTTO_CHOICE_DUMMY && !(c->recipe->dummies > 0));
     if (SOTTO_RULE(not_sampled_silent) && c->decided && out)
@@ -277,7 +278,7 @@ static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_er
 }
 
 /* A draw holds for the law it was made by. A version of the recipe, or a round of the analysis, that has another rate claims what
- * this draw did not give: by a first version that everybody answers, a second one had all devices as its secret sample. */
+ * this draw did not give. If a first version made everybody answer, a second one had all devices as its secret sample. */
 static sotto_status check_law(sotto_device *device, sotto_case *c, sotto_err *err)
 {
     (void)device;

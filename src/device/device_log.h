@@ -22,7 +22,7 @@ typedef struct sotto_logged {
  * used. Where the policy names no log, everything is taken as it comes, a bundle without its proof. The tree that it is in becomes the
  * last one that this device saw of that log, in a transaction of its own.
  *   steps            that show the log's growth (tlog/growth.h); empty: none came
- *   SOTTO_MALFORMED  a bundle that is none, or of another type
+ *   SOTTO_MALFORMED  a malformed bundle, or one of another type
  *   SOTTO_DENIED     the policy names logs and this is no bundle, it is of a log that it does not name, too few of its witnesses
  *                    cosigned, or the log forked
  *   SOTTO_REJECTED   not included: a digest, a signature or a proof does not hold; or the log forked just now
@@ -38,7 +38,8 @@ SOTTO_MUST_USE sotto_status sotto_device_logged_before(const sotto_policy *polic
                                                        sotto_logged *out, sotto_bytes bytes,
                                                        sotto_entry_type type, sotto_err *err);
 
-/* A log's signed checkpoint by itself: whose it is, and that it continues what was seen. Statuses as above. */
+/* A log's signed checkpoint by itself: checks its signature, and that it continues the last tree. Statuses as
+ * above. */
 SOTTO_MUST_USE sotto_status sotto_device_saw(sotto_device *device, const sotto_policy_log **log,
                                              sotto_bytes note, sotto_bytes steps, sotto_err *err);
 

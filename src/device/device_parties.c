@@ -29,7 +29,7 @@ static sotto_status judge(const sotto_device *device, const sotto_parties **part
     sotto_release(mistakes, sizeof *mistakes);
     if (status != SOTTO_OK)
         return status;
-    /* Whoever signs may renew keys; to whom reports go is the application's to say. */
+    /* The signer may renew keys. Only the application says who the parties are. */
     if (SOTTO_RULE(signed_parties_same_servers) &&
         !sotto_parties_same_servers(device->shipped, *parties))
         return sotto_fail(err, SOTTO_DENIED,
@@ -102,8 +102,9 @@ static bool is_in_use(const sotto_device *device, sotto_bytes bytes)
     return memcmp(hash, device->terms.signed_hash, sizeof hash) == 0;
 }
 
-/* Whether the very same file is the one with this serial, the highest that is known: in use, which the application may
- * have brought, or else in the record, since another process took it or today's policy does not allow it. */
+/* Whether the very same file is the one with this serial, the highest that is known. It may be in use, where the
+ * application may have brought it. Or it is in the record, since another process took it or today's policy does not
+ * allow it. */
 static sotto_status compare(sotto_device *device, bool *same, uint64_t serial, sotto_bytes bytes,
                             sotto_err *err)
 {
@@ -128,7 +129,8 @@ static sotto_status compare(sotto_device *device, bool *same, uint64_t serial, s
                : sotto_fail(err, status, "%s", why.reason);
 }
 
-/* Files that were taken before are not judged by the clock: one that is set back brings no older keys back. */
+/* Files that were accepted before are not judged by the clock: setting it back does not bring older keys
+ * back. */
 static sotto_status take(sotto_device *device, bool *taken, sotto_bytes bytes, sotto_arena *arena,
                          sotto_err *err)
 {

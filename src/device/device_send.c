@@ -22,7 +22,7 @@ typedef struct sending {
     int64_t now;
 } sending;
 
-/* Of what asks for a relay: a byte, and the way. */
+/* Prefix of a destination that asks for a relay: a byte, and the name of the way. */
 enum { ASKED_WAY = 1 + SOTTO_OBLIVIOUS_WAY };
 
 /* A destination is the task's id, then what asks for a relay, if its recipe does, and the leader's URL. */
@@ -36,7 +36,7 @@ static sotto_bytes leader_url(const sotto_report *report)
 {
     const size_t before = SOTTO_TASK_ID_SIZE + (asks_for_relay(report) ? ASKED_WAY : 0);
 
-    if (before > report->destination.len) /* cut off: it leaves in no way */
+    if (before > report->destination.len) /* damaged: it does not leave */
         return sotto_bytes_of(NULL, 0);
     return sotto_bytes_of(report->destination.data + before, report->destination.len - before);
 }
@@ -59,7 +59,7 @@ static bool is_paused(const sotto_device *device, uint64_t leader, int64_t now)
     for (size_t i = 0; i < SOTTO_DEVICE_PAUSES; i++) {
         const sotto_pause *pause = &device->pauses[i];
 
-        /* A clock that was set back makes no pause longer. */
+        /* A clock that was set back must not lengthen the pause. */
         if (pause->leader == leader && pause->until > now && pause->until - now <= LONGEST_PAUSE)
             return true;
     }
@@ -196,7 +196,7 @@ static sotto_status find_key(const sotto_device *device, sotto_bytes *out,
 }
 
 /* The leader says that its key is outdated: its half alone is sealed again, and the helper's stays as it is. The same
- * share under the same id: another set would be a second answer, which nobody paid for. */
+ * share under the same id: new shares would be a second answer, which was not charged. */
 static sotto_status seal_again(void *context, const sotto_report *report, sotto_buf *sealed,
                                sotto_err *err)
 {

@@ -11,7 +11,7 @@ enum { RETAIN = 600 };
 
 /* ---- answering -------------------------------------------------------------------------------------------- */
 
-/* Reasons that a person will ask for later, when nothing else tells them. */
+/* Reasons that only the record can tell a person later. */
 static bool worth_noting(sotto_why why)
 {
     switch (why) {
@@ -32,8 +32,8 @@ static bool worth_noting(sotto_why why)
     }
 }
 
-/* Another process may have been faster, or have taken the person's no: neither is a failure of ours, nor a reason that
- * the record lacks. */
+/* Another process may have answered first, or been told no by the person. Neither is a failure, and both are in the
+ * record already. */
 static sotto_status overtaken(sotto_device *device, sotto_case *c, sotto_status status,
                               const sotto_err *first, sotto_err *err)
 {
@@ -63,7 +63,7 @@ static sotto_status make_dummy(sotto_device *device, sotto_case *c, sotto_entrop
     return overtaken(device, c, status, &first, err);
 }
 
-/* What a query stumbles over may be an event's length or number, so only the kind of limit is told. */
+/* A limit may be passed because of an event's value, so only the kind of limit is recorded. */
 static sotto_status read_bin(sotto_case *c, uint64_t *bin, bool *silent, sotto_entropy *entropy,
                              sotto_err *err)
 {
@@ -144,7 +144,7 @@ static sotto_status answer(sotto_device *device, const sotto_shelved *shelved, i
     return status;
 }
 
-/* What happens to one recipe is no reason to leave the others; a failure is told in the end. */
+/* A failure with one recipe does not stop the others; it is returned at the end. */
 static sotto_status answer_all(sotto_device *device, int64_t now, sotto_tick *out, sotto_err *err)
 {
     sotto_status first = SOTTO_OK;
@@ -198,17 +198,19 @@ static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sott
     SOTTO_TRY(tidy(device, now, err));
     device->called_off = false;
     sotto_status answered = answer_all(device, now, out, &first);
-    /* A phone has no room for what reports were made in beside what is read to send them. */
+    /* The memory in which reports were made is freed before they are sent: a phone has no room for
+     * both. */
     sotto_arena_clear(&device->work);
     /* Without a transport nothing may be recorded as handed to one. */
     if (device->host.exchange)
         SOTTO_TRY(sotto_device_send(device, now, &out->waiting, err));
     else
         SOTTO_TRY(sotto_outbox_count(device->ledger, &out->waiting, err));
-    /* Behind all else: whether a report left in this tick is on record then. */
+    /* After sending, so that the record shows whether a report left in this tick. */
     if (device->host.exchange)
         SOTTO_TRY(sotto_device_ask_tokens(device, now, err));
-    /* Last: what a feed brings is answered by another tick, so that no report follows it on the heels. */
+    /* Last, so that a recipe from the feed is answered by a later tick, and no report leaves right after
+     * a fetch. */
     if (!device->called_off)
         SOTTO_TRY(sotto_device_fetch(device, now, err));
     return answered == SOTTO_OK ? SOTTO_OK : sotto_fail(err, answered, "%s", first.reason);
@@ -227,7 +229,8 @@ static sotto_status stay_silent(sotto_device *device, int64_t now, sotto_err *er
     return sotto_outbox_empty(device->ledger, NULL, "consent was withdrawn", now, err);
 }
 
-/* Retention looks at every event, so not at every tick of a busy host; a clock that jumps is no excuse. */
+/* Retention reads every event, so it does not run at every tick of a busy host. A clock that jumps must
+ * not delay it. */
 static sotto_status retain(sotto_device *device, int64_t now, sotto_err *err)
 {
     if (device->retained && now >= device->retained_at && now - device->retained_at < RETAIN)
@@ -253,7 +256,7 @@ sotto_status sotto_device_tick(sotto_device *device, sotto_tick *out, sotto_cond
     out = out ? out : &ignored;
     *out = (sotto_tick){0};
     sotto_device_note_tick(device, conditions);
-    /* Always: how long events are kept was promised to everybody, also to those who take part in nothing. */
+    /* Always: the retention time is promised to every person, also to those who do not take part. */
     sotto_status retained = retain(device, now, &first);
     if (closed)
         return sotto_fail(err, SOTTO_DENIED, "%s", closed);

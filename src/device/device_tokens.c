@@ -39,8 +39,8 @@ static sotto_status draw_below(int64_t *out, int64_t n, sotto_entropy *entropy, 
     return SOTTO_OK;
 }
 
-/* Uniform until the collection opens; of one that is open, over half of what is left of it. A token that came waits, too: a
- * device that was offline would otherwise ask and answer at the same moment. */
+/* Uniform until the collection opens; of one that is open, over half of what is left of it. A token that was received
+ * waits, too. Otherwise a device that was offline would ask for it and answer at the same moment. */
 static sotto_status plan(void *context, sotto_wallet_row *row, sotto_err *err)
 {
     const planner *p = context;
@@ -247,7 +247,7 @@ static sotto_status keep(sotto_device *device, sotto_wallet_row *row, sotto_toke
     return status == SOTTO_STALE ? SOTTO_OK : status; /* another process has its answer, too */
 }
 
-/* Verified before it is kept. What is no token of this request may be a portal's page: it is asked for again. */
+/* Verified before it is kept. An invalid answer may be a captive portal's page: the token is asked for again. */
 static sotto_status hold(sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
                          const sotto_type2_pending *pending, sotto_bytes response, int64_t now,
                          sotto_err *err)
@@ -264,7 +264,8 @@ static sotto_status hold(sotto_device *device, sotto_wallet_row *row, sotto_type
     return keep(device, row, SOTTO_TOKEN_HELD, "it came", now, err);
 }
 
-/* Final answers: the attester has counted another request, or the collection has closed. All others are tried again. */
+/* Final refusals: the attester has counted another request, or the collection has closed. All others are tried
+ * again. */
 static sotto_status take_answer(sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
                                 const sotto_type2_pending *pending,
                                 const sotto_exchange_answer *answer, int64_t now, sotto_err *err)
@@ -319,20 +320,21 @@ static sotto_status ask_for(sotto_device *device, sotto_wallet_row *row, int64_t
     sotto_arena_reset(&device->work);
     if (status == SOTTO_STALE) /* another process was faster */
         return SOTTO_OK;
-    /* What is listed is no product of two large primes, as far as this request goes. Others do not wait for it, nor does a better list. */
+    /* The listed key is invalid: no request can be made under it. Other keys are still asked for, and a later list may replace it. */
     if (SOTTO_RULE(a_bad_key_stops_no_other) && status == SOTTO_REJECTED)
         return SOTTO_OK;
     return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", why.reason);
 }
 
-/* The attester sees who asks, and the leader when a report comes. A device that was offline has both to do at once, of whichever
- * collections: the requests wait for a part of an hour that was drawn with their keys. */
+/* The attester sees who asks, and the leader when a report comes. A device that was offline has both to do at once, for any
+ * collections. So its requests wait for a random part of an hour, drawn with their keys. */
 static bool is_beside_a_report(const sotto_wallet_row *row, int64_t now, int64_t left)
 {
     return now >= left && now - left <= row->rest % APART;
 }
 
-/* By the clock, and by what was drawn when the key was taken; of reports only that they are apart. */
+/* Decided by the clock, and by what was drawn when the key was accepted. Of reports it only matters
+ * that they are not sent at the same time. */
 static bool is_due(const sotto_wallet_row *row, int64_t now, int64_t left)
 {
     if (SOTTO_RULE(asked_apart_from_reports) && is_beside_a_report(row, now, left))
@@ -401,7 +403,7 @@ static bool is_issuer(const sotto_policy *policy, const char *name)
     return false;
 }
 
-/* Who must not work together is what a recipe says: others than these are no reason to claim anything. */
+/* A recipe names the parties that must not collude. With other parties its claim would not hold. */
 static void check_parties(const sotto_device *device, sotto_case *c)
 {
     const sotto_anonymity *a = &c->recipe->anonymity;

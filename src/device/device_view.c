@@ -103,8 +103,8 @@ sotto_status sotto_device_record(sotto_device *device, const char *recipe, uint6
 
 /* ---- budgets ---------------------------------------------------------------------------------------------- */
 
-/* What is not known counts as all there is, here as where a charge is judged: a 0 would read as if nothing were
- * spent. */
+/* An unknown amount counts as fully spent, as it does when a charge is judged: a 0 would read as if nothing
+ * were spent. */
 static void fill_spent(sotto_budget_line *line, const sotto_spent *spent)
 {
     line->epsilon = sotto_decimal_up(spent->epsilon);

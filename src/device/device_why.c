@@ -57,7 +57,7 @@ void sotto_explain_not_sampled(sotto_explanation *out)
                   "The secret draw was against taking part. It is never drawn again.");
 }
 
-/* The reason's number, and the check's above it, stand where rounds of answers stand. */
+/* The entry's `round` holds the reason's number, and above it that of the check. */
 enum { CHECK_SHIFT = 8 };
 
 sotto_status sotto_device_note(sotto_device *device, const char *recipe, const char *analysis,
@@ -86,7 +86,7 @@ sotto_status sotto_device_note(sotto_device *device, const char *recipe, const c
 
 enum { NOTED = 8, IDLE = 1, CHARGING = 2, NETWORK = 4, GOOD = NOTED | IDLE | CHARGING | NETWORK };
 
-/* A good time is noted only where a bad one is, so that a tick that answers writes nothing more. */
+/* Success is noted only if the last note is a failure, so that most ticks write nothing more. */
 void sotto_device_note_tick(sotto_device *device, sotto_conditions now)
 {
     int64_t met =
@@ -152,7 +152,7 @@ static sotto_status explain_absent(sotto_device *device, sotto_explanation *out,
     return SOTTO_OK;
 }
 
-/* Nothing is wrong with the recipe: what the device last ran into is the reason. */
+/* Nothing is wrong with the recipe: the device's last failure is the reason. */
 static sotto_status explain_ready(sotto_device *device, sotto_case *c, sotto_err *err)
 {
     sotto_conditions now;

@@ -28,7 +28,7 @@ static sotto_status read_body(sotto_exchange *exchange, uint64_t offset, uint8_t
     carried *c = exchange->state;
 
     *len = 0;
-    /* A host that skips bytes, or asks for some past the end, sends another body than this one. */
+    /* A host that skips bytes, or reads past the end, sends a different body. */
     if (SOTTO_RULE(body_without_gaps) && offset > c->read)
         return fail(c, SOTTO_BUG);
     if (c->failed != SOTTO_OK || offset >= c->body.len)
@@ -41,7 +41,7 @@ static sotto_status read_body(sotto_exchange *exchange, uint64_t offset, uint8_t
     return SOTTO_OK;
 }
 
-/* A date would need the leader's idea of the time: the next tick tries then. */
+/* A date would depend on the leader's clock, so it is ignored: the next tick retries. */
 static int64_t read_seconds(const char *text)
 {
     int64_t seconds = 0;
@@ -114,7 +114,7 @@ sotto_status sotto_exchange_carry(const sotto_device_host *host, const sotto_exc
         return status;
     if (c.failed != SOTTO_OK)
         return c.failed;
-    /* Whoever answered has not seen all of it: that is no answer to this body, whatever it says. */
+    /* The sender of this answer has not seen the whole body, so it is no answer to it. */
     if (SOTTO_RULE(body_read_whole) && c.read < body.len)
         return SOTTO_BUG;
     return SOTTO_OK;

@@ -13,7 +13,7 @@
 
 enum { SOTTO_EXCHANGE_MEDIA_TYPE = 128 };
 
-/* An answer to judge. Nothing in it is to be believed; it is all that came. */
+/* An answer to judge. Nothing in it is trusted. */
 typedef struct sotto_exchange_answer {
     unsigned status;                            /* 0: there was no answer                       */
     char media_type[SOTTO_EXCHANGE_MEDIA_TYPE]; /* "": none; "?": longer than any that we know  */
@@ -27,7 +27,7 @@ void sotto_exchange_answer_head(sotto_exchange_answer *answer, unsigned status,
 
 /* Lets the host carry a request, of which method, url, media type, fields, redirects and recipe are filled in, with this
  * body. Only after SOTTO_OK is the answer one to this body, and whole.
- *   SOTTO_AGAIN      the host called it off, and wants no other exchange now
+ *   SOTTO_AGAIN      the host cancelled it, and wants no other exchange now
  *   SOTTO_TOO_LARGE  the answer is longer than answer->body has room
  *   SOTTO_BUG        the host broke the rules of an exchange: see sotto/device.h
  *   another          the host's own

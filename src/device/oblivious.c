@@ -12,7 +12,7 @@
 enum {
     BESIDE = 256, /* what a message has beside its URL, media type and content */
     OUTSIDE = SOTTO_OHTTP_HEADER + SOTTO_HPKE_MAX_PUBLIC_KEY + SOTTO_HPKE_TAG_SIZE,
-    MINUTE = 60, /* a clock that is off by seconds tells no device from another */
+    MINUTE = 60, /* so that seconds of clock skew don't identify a device */
 };
 
 /* ---- which way -------------------------------------------------------------------------------------------------- */
@@ -35,9 +35,9 @@ sotto_status sotto_oblivious_find(sotto_oblivious *out, const sotto_parties *par
     if (!relay && !gateway)
         return SOTTO_MISSING;
     if (!relay || !key)
-        return sotto_fail(err, SOTTO_STALE, "the parties name no whole way through a relay");
+        return sotto_fail(err, SOTTO_STALE, "the parties lack a relay or a gateway");
     out->relay = (const char *)relay->url.data; /* a text: see recipe/parties.c */
-    /* Never SOTTO_MISSING, which would let the report go round the relay. */
+    /* Never SOTTO_MISSING, which would let the report bypass the relay. */
     if (sotto_hpke_config_decode(&out->gateway, key->config, NULL) != SOTTO_OK)
         return sotto_fail(err, SOTTO_STALE, "the gateway's key can't be read");
     return SOTTO_OK;
@@ -157,8 +157,8 @@ static const char *text_of(char *out, size_t size, sotto_bytes fields, const cha
     return out;
 }
 
-/* An error that the gateway made by itself is no word of the leader's: its clock, its restart or its table are no reason to
- * give a report up. */
+/* An error of the gateway itself is not the leader's answer. Its clock, its restart or its table are no reason to give a
+ * report up. */
 static bool is_gateways_own(const sotto_bhttp *m)
 {
     sotto_bytes value;
@@ -207,7 +207,8 @@ sotto_status sotto_oblivious_carry(const sotto_device_host *host, const sotto_ob
     if (status == SOTTO_OK)
         status = sotto_exchange_carry(host, &outer, sotto_buf_bytes(&sealed), &came);
     answer->retry_after = came.retry_after;
-    /* A relay's own word is no word of the leader's, whatever its status: no report is given up for it. */
+    /* An answer of the relay itself is not the leader's, whatever its status: no report is given up for
+     * it. */
     if (status == SOTTO_OK && take_answer(answer, sotto_buf_bytes(&came.body), &exchange, arena))
         status = SOTTO_IO;
     sotto_wipe(&exchange, sizeof exchange);

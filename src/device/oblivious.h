@@ -1,5 +1,5 @@
-/* device/oblivious.h - an exchange through a relay and a gateway (RFC 9458): the host, the relay and their networks see that
- * something was asked, and neither what nor of whom; the gateway sees what, and not by whom.
+/* device/oblivious.h - an exchange through a relay and a gateway (RFC 9458). The host, the relay and their networks see that
+ * something was asked, but neither what nor of whom. The gateway sees what was asked, but not by whom.
  *
  * Callers:  device_send.c, for uploads; whatever fetches.
  * Memory:   the caller's, and its arena.

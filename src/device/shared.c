@@ -122,7 +122,8 @@ static sotto_status read_first(sotto_device_shared *shared, sotto_bytes policy, 
     return SOTTO_OK;
 }
 
-/* Whether what did not fit may be read elsewhere; what is wrong with it is wrong there too. */
+/* Whether to read it outside of the shared memory, since it did not fit here; any other error would
+ * occur there too. */
 static sotto_status unless_full(sotto_device_shared *shared, sotto_arena_mark mark,
                                 sotto_status status, const sotto_err *first, sotto_err *err)
 {

@@ -4,8 +4,8 @@
  * Memory:   what is handed out belongs to the sotto_device_shared, which outlives its devices.
  * Secrets:  none: policies, parties and recipes are public, and nothing of a device comes in.
  *
- * Everything is found by its exact bytes, and by the judge that judged it; what is not there, or has no room here, is
- * worked out as without it. So no rule can tell whether a device shares.
+ * Everything is found by its exact bytes, and by the judge that judged it; what is not found, or does not fit, is
+ * worked out as without sharing. So every rule holds alike with and without sharing.
  */
 #ifndef SOTTO_DEVICE_SHARED_H
 #define SOTTO_DEVICE_SHARED_H

@@ -1,6 +1,6 @@
 /* math/field128.h - Field128 of VDAF: integers modulo p = 2^128 - 28 * 2^64 + 1.
  *
- * p = 1 modulo 2^64, so a Montgomery step needs no multiplication by an inverse: taking t0 * p away from
+ * p = 1 modulo 2^64, so a Montgomery step needs no multiplication by an inverse. Taking t0 * p away from
  * t clears its lowest limb t0 and leaves (t >> 64) + 28 * t0 - t0 * 2^64.
  *
  * A product divides by 2^128. Shares stay plain, as the wire has them; only *weights* (roots of unity,

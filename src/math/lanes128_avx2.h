@@ -3,7 +3,7 @@
  * Callers:  the *_avx2.c files of this room, which are compiled for that instruction set.
  *
  * A number is five limbs of 26 bits, the top one of 24, since the machine multiplies numbers of 32 bits
- * and products need room to add up. In these limbs p = 1 - K * 2^52 + 2^24 * 2^104, so that a Montgomery
+ * and products need room to add up. In these limbs p = 1 - K * 2^52 + 2^24 * 2^104. So a Montgomery
  * step, which takes away q = t0 times p, clears the lowest limb for nothing and costs one small product
  * and one shift. Four such steps divide by 2^104; what then stands above 2^128 is folded down
  * (2^128 = K * 2^52 - 1). Hence weights carry the factor 2^104 here, not 2^128.
@@ -134,7 +134,7 @@ static inline void sotto_v4_step(sotto_v4 t[5])
 
 /* t / 2^104 modulo p, loose. Wants the start that acc_zero gives, limbs below 2^61, t / 2^104 below 2^159.
  *
- * The machine has no arithmetic shift of 64 bits, so no limb may be negative when it is carried: acc_zero
+ * The machine has no arithmetic shift of 64 bits, so no limb may be negative when it is carried. acc_zero
  * starts the limbs 4 to 7 above all that the steps take from them (2^50), and the top one with 8p. h, the
  * bits from 2^128 on but for carries of the lower limbs that are still out, is below 2^32. Folding adds
  * h * (K * 2^52 - 1), written without a negative limb; then every carry fits, the last, up to 2^10, into

@@ -3,10 +3,10 @@
  * Callers:  the *_ifma.c files of this room, which are compiled for that instruction set.
  *
  * A number is three limbs of 52, 52 and 24 bits, since the machine multiplies numbers of 52 bits. In these
- * limbs p = 1 - K * 2^52 + 2^24 * 2^104, so that a Montgomery step, which takes away q = t0 times p, clears
- * the lowest limb for nothing and costs one small product and one shift. Two such steps divide by 2^104;
- * what then stands above 2^128 is folded down (2^128 = K * 2^52 - 1). Hence weights carry the factor 2^104
- * here, not 2^128.
+ * limbs p = 1 - K * 2^52 + 2^24 * 2^104. So a Montgomery step, which takes away q = t0 times p, clears the
+ * lowest limb for nothing and costs one small product and one shift. Two such steps divide by 2^104; what
+ * then stands above 2^128 is folded down (2^128 = K * 2^52 - 1). Hence weights carry the factor 2^104 here,
+ * not 2^128.
  *
  * A *loose* number is below 2^129, and its two lower limbs may have anything above their 52 bits: the
  * multiplier does not look there. Its top limb is below 2^25 and exact. All results here are loose; every
@@ -105,8 +105,8 @@ static inline void sotto_f128x8_acc_mul(sotto_f128x8_acc *acc, const sotto_f128x
  *
  * Wants t0 < 2^52, t1 < 2^56, t2 and t3 below 2^56 in size, 0 <= t4 < 2^58, and 4p in the upper three
  * limbs (see acc_zero). t2, t3 and t4 are signed from here on. The steps take less than p from t / 2^104,
- * so at least 3p is left; h, its bits from 2^128 on, is then 1 at least even though the carry of t2 is
- * still out, and below 2^35, so that h * K fits 52 bits. As h * K is more than what t2 can borrow, t3
+ * so at least 3p is left. h, its bits from 2^128 on, is then at least 1 even though the carry of t2 is
+ * still out. It is below 2^35, so that h * K fits 52 bits. As h * K is more than what t2 can borrow, t3
  * isn't negative, and its carry is 2 at most: the top limb ends below 2^25. */
 static inline sotto_f128x8 sotto_f128x8_reduce(const sotto_f128x8_acc *acc)
 {

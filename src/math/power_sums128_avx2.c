@@ -68,9 +68,9 @@ static inline sotto_f128x4 constant(const int64_t limbs[LIMBS])
                            sotto_v4_of(limbs[3]), sotto_v4_of(limbs[4])}};
 }
 
-/* The block of `count` rows at m. `left` is the number of elements from m to the matrix's end: a lane
- * past a row's end reads the next row, harmlessly since nobody asks for its sums, but nothing reads past
- * the matrix. */
+/* The block of `count` rows at m. `left` is the number of elements from m to the matrix's end. A lane
+ * past a row's end reads the next row, which is harmless since nobody uses its sums; but nothing reads
+ * past the matrix. */
 typedef struct block {
     const uint8_t *m;
     size_t count, width, left;

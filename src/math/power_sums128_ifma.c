@@ -82,8 +82,8 @@ static inline sotto_f128x8 constant(const int64_t limbs[3])
 }
 
 /* Adds the block of `rows` rows to even and odd. `left` is the number of elements from m to the matrix's
- * end: a lane past a row's end reads the next row, harmlessly since nobody asks for its sums, but nothing
- * reads past the matrix. */
+ * end. A lane past a row's end reads the next row, which is harmless since nobody uses its sums; but
+ * nothing reads past the matrix. */
 static inline void sum_rows(sotto_f128x8_acc *even_out, sotto_f128x8_acc *odd_out, row *rows,
                             size_t count, const uint8_t *m, size_t width, size_t left, bool advance)
 {

@@ -32,7 +32,7 @@ static inline void add_complement(V limb[4], V times)
     carry_halves(limb);
 }
 
-/* Below p: the bits above 2^128, h of them, are folded, which leaves less than 2p since h < 2^17; then p
+/* Below p: the bits above 2^128, h of them, are folded, which leaves less than 2p since h < 2^17. Then p
  * goes away once more if adding 2^128 - p reaches 2^128. */
 static inline void reduce_halves(V limb[4])
 {

@@ -4,7 +4,7 @@
  *           only and takes variable time.
  *
  * Every operation that rounds loses less than 2^-256 (a product: less than 2^-254 times its larger
- * factor), so the weights of a table of at most 2^14 rows are right to 2^-200 without further thought.
+ * factor). So the weights of a table of at most 2^14 rows are right to 2^-200 without further thought.
  */
 #ifndef SOTTO_NOISE_FIXED_POINT_H
 #define SOTTO_NOISE_FIXED_POINT_H

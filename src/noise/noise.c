@@ -11,8 +11,8 @@
 enum {
     BLOCK = 128,
     /* Lanes of a block whose numbers fall into the rest take their values from this many slots. Two of them
-     * in one slot would get the same value: for a part of n rows that has probability below
-     * 8 n^2 2^-126 a draw, so wide parts have a slot for each lane. */
+     * in one slot would get the same value. For a part of n rows that has probability below 8 n^2 2^-126 a
+     * draw, so wide parts have a slot for each lane. */
     SLOTS = 8,
     NARROW = 1024
 };

@@ -9,9 +9,9 @@
  *
  * A noise is a sum of parts. A part is a table of its cumulative distribution in two layers. The *head* takes
  * from every probability what is a multiple of 2^-63: a draw compares a 63-bit number with its rows and
- * counts those above. What the head leaves over, less than one unit of 2^-63 a value, is the *rest*: a
- * number that falls there, as almost none does, takes its value from a second table of 126-bit rows, which
- * is scanned in any case. The decision 0010-exact-noise derives how far each law is from the real one.
+ * counts those above. What the head leaves over, less than one unit of 2^-63 a value, is the *rest*. A number
+ * that falls there, as almost none does, takes its value from a second table of 126-bit rows. That table is
+ * scanned in any case. The decision 0010-exact-noise derives how far each law is from the real one.
  */
 #ifndef SOTTO_NOISE_NOISE_H
 #define SOTTO_NOISE_NOISE_H

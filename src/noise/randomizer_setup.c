@@ -267,8 +267,8 @@ sotto_status sotto_randomizer_init(sotto_randomizer *out, sotto_randomizer_kind 
     return SOTTO_OK;
 }
 
-/* Two bits change when a value becomes another: own and other swap their chances. The other shapes treat "no value"
- * as one more value, so their epsilon is this one already. */
+/* Two bits change when a value is replaced by another: own and other swap their chances. The other shapes treat "no
+ * value" as one more value, so their epsilon is this one already. */
 double sotto_randomizer_replacement_epsilon(const sotto_randomizer *r)
 {
     double own = (double)r->own, other = (double)r->other;

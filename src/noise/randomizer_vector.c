@@ -16,9 +16,9 @@ static double up(double x)
     return sotto_round_up(x, SLACK);
 }
 
-/* Square of the norm after rounding. Each coordinate moves by less than 1, so (c + sqrt d)^2 always holds; and
- * c^2 + d/4 + sqrt(2 log(1/beta)) (c + sqrt(d)/2) holds with probability 1 - beta (Kairouz, Liu and Steinke,
- * the distributed discrete Gaussian mechanism, 2021). The claim rests on neither: a run enforces it. */
+/* Square of the norm after rounding. Each coordinate moves by less than 1, so (c + sqrt d)^2 always holds.
+ * With probability 1 - beta, c^2 + d/4 + sqrt(2 log(1/beta)) (c + sqrt(d)/2) holds (Kairouz, Liu and Steinke
+ * 2021, the distributed discrete Gaussian mechanism). The claim rests on neither: a run enforces it. */
 static double rounded_norm2(double c, double d)
 {
     double always = (c + sqrt(d)) * (c + sqrt(d));
@@ -27,7 +27,7 @@ static double rounded_norm2(double c, double d)
     return ceil(up(fmin(always, likely)));
 }
 
-/* 10 sum over k < n of exp(-2 pi^2 s^2 k/(k+1)), rounded up (same authors); terms grow with k only
+/* 10 sum over k < n of exp(-2 pi^2 s^2 k/(k+1)), rounded up (same authors). Terms grow with k only
  * towards the last exponent, which bounds all those after the first few. */
 static double sum_divergence(double s, double n)
 {

@@ -7,7 +7,7 @@
  * No device protects itself by this: together, `honest` of them add noise of standard deviation sigma. What
  * each must keep is the norm *after* rounding to the grid. Rounding is random and keeps the mean; where it
  * makes a vector longer than the bound, the zero vector takes its place, so that the bound always holds.
- * Reducing the sum modulo anything is a function of the sum, and changes neither bound nor claim; the
+ * Reducing the sum modulo anything is a function of the sum, and changes neither bound nor claim. The
  * answer survives if the modulus exceeds twice the number of reports times `most`.
  */
 #ifndef SOTTO_NOISE_RANDOMIZER_VECTOR_H
@@ -37,7 +37,7 @@ typedef struct sotto_vector_randomizer {
     double sensitivity;  /* of the sum, in the vector's units, rounded up                   */
     double device_sigma; /* one device's noise in grid units, rounded down                  */
     double sigma;        /* the honest devices' together, in the vector's units, rounded down */
-    double tau;          /* a sum of discrete Gaussians is not one: added to the divergence */
+    double tau;          /* added to the divergence: a sum of such laws is not exactly one */
     double delta;        /* what one report's inexact draws add                             */
     uint64_t most;       /* no coordinate of a report is further from 0                     */
 } sotto_vector_randomizer;

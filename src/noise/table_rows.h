@@ -19,7 +19,7 @@ SOTTO_MUST_USE sotto_status sotto_weights_push(sotto_weights *w, const sotto_fix
                                                sotto_err *err);
 
 /* Is what lies beyond this weight negligible? True below 2^-118 of the mode. The laws cut here are
- * log-concave: d steps from a mode of weight 1 the ratio of neighbours is at most 2^(-118/d), so all that
+ * log-concave: d steps from a mode of weight 1 the ratio of neighbours is at most 2^(-118/d). So all that
  * follows weighs less than 2^-118 max(2, d/40), and two such tails stay below 2^-108 for d <= 2^14. */
 bool sotto_weights_end(const sotto_fixed *weight);
 

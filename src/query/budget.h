@@ -4,9 +4,9 @@
  * Memory:   everything is borrowed; nothing is kept.
  * Threads:  these functions only compute.
  *
- * The three checks of Table 1, in their order: the analysis, each field that the query reads, and whether the
- * claimed epsilon is true of a cohort in which only a part is honest. All epsilons of cohorts are in the
- * replacement model and without the gain of sampling, which belongs on receipts.
+ * The three checks of Table 1, in their order: the analysis, each field that the query reads, and the claimed
+ * epsilon. The last must be true of a cohort in which only a part is honest. All epsilons of cohorts are in
+ * the replacement model and without the gain of sampling, which belongs on receipts.
  */
 #ifndef SOTTO_QUERY_BUDGET_H
 #define SOTTO_QUERY_BUDGET_H
@@ -98,7 +98,7 @@ typedef struct sotto_recompute {
     void *context;
 } sotto_recompute;
 
-/* Why a report was refused, for `why` and for the person. */
+/* Why a recipe was refused, for `why` and for the person. */
 typedef struct sotto_refusal {
     int check;                                  /* 1, 2 or 3; 0: none was reached */
     char subject[2 * SOTTO_STORE_MAX_NAME + 2]; /* the analysis or "stream.field" */

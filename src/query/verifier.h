@@ -3,11 +3,11 @@
  * Callers:  query/compile.c; tests attach it to connections of their own.
  * Memory:   the policy and the streams are borrowed and must outlive the verifier.
  *
- * The verifier trusts nothing that a recipe says of itself. A short reading of the text refuses what SQLite
- * would not report (columns joined by name, indexes) and bounds what the text can grow into; SQLite's authorizer
- * then reports every column, function and action while the statement is compiled, and again each time it
- * is compiled anew. Whatever is not known to be allowed is denied. No authorizer sees the order of rows; the verifier
- * says whether it may matter, and query/copy.h replaces it.
+ * The verifier trusts nothing that a recipe says of itself. A short reading of the text refuses what SQLite would not
+ * report (columns joined by name, indexes) and bounds what the text can grow into. SQLite's authorizer then reports
+ * every column, function and action while the statement is compiled, and again each time it is recompiled. Whatever
+ * is not known to be allowed is denied. No authorizer sees the order of rows; the verifier says whether it may
+ * matter, and query/copy.h replaces it.
  */
 #ifndef SOTTO_QUERY_VERIFIER_H
 #define SOTTO_QUERY_VERIFIER_H
@@ -36,9 +36,9 @@ typedef struct sotto_query_limits {
     uint32_t value_bytes; /* 16,384: of one value or row at any time                       */
     uint64_t steps;       /* 5,000,000: of SQLite's machine                                */
     uint64_t nanoseconds; /* one second                                                    */
-    uint64_t memory;      /* 8 MiB: that SQLite's heap may grow by, whoever in this process
-                             asks for it, beyond what it caches of the event file; needs a
-                             SQLite that counts, as it does by default                     */
+    uint64_t memory;      /* 8 MiB: by how much SQLite's heap may grow beyond its cache of the event
+                             file, whoever in this process asks for it. Needs a SQLite that counts,
+                             as it does by default */
 } sotto_query_limits;
 
 /* A query is allowed if it is listed, byte for byte, or if it reads listed fields only. */

@@ -15,7 +15,7 @@ typedef struct sql_reader {
     bool hints;       /* INDEXED BY or NOT INDEXED                                       */
     bool takes_first; /* a word by which one row can count for more than an equal one has */
     bool parameter;
-    bool stray; /* a byte with no business outside quotes */
+    bool stray; /* a byte that is not allowed outside quotes */
 } sql_reader;
 
 static bool is_letter(uint8_t c)
@@ -155,7 +155,7 @@ sotto_status sotto_verifier_read_text(sotto_verifier *verifier, sotto_bytes sql,
     if (SOTTO_RULE(no_index_hints) && in.hints)
         return sotto_fail(err, SOTTO_DENIED,
                           "query: INDEXED BY and NOT INDEXED are not allowed; leave them out");
-    /* A name used twice at every level of nesting doubles at each: 20 short lines are a million terms, all
+    /* A name used twice at every level of nesting doubles at each. 20 short lines are a million terms, all
      * before the first step is taken and the clock is looked at. */
     if (SOTTO_RULE(limit_shape) && (in.selects > limits.selects || in.words > limits.words))
         return sotto_fail(err, SOTTO_TOO_LARGE, "query: %u SELECTs and %u words, %u and %u allowed",

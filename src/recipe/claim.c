@@ -24,7 +24,7 @@ sotto_status sotto_recipe_randomizer(sotto_randomizer *out, const sotto_recipe *
                                  sotto_decimal_down(recipe->epsilon_local), recipe->adjacency, err);
 }
 
-/* ---- the crowd -------------------------------------------------------------------------------------- */
+/* ---- the other reports ----------------------------------------------------------------------------- */
 
 /* Choice and subset have "no value" among their values. */
 sotto_status sotto_recipe_law(sotto_report_law *out, const sotto_randomizer *r, sotto_err *err)
@@ -56,7 +56,7 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
     return SOTTO_OK;
 }
 
-/* Rounded down by more than what draws that are not exact take of it (randomizer.h: below 2^-100). */
+/* Rounded down by more than the inexact draws cost (randomizer.h: below 2^-100). */
 double sotto_recipe_log_delta(const sotto_recipe *recipe)
 {
     return sotto_round_down(log(sotto_decimal_down(recipe->delta)), 8);

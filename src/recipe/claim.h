@@ -1,4 +1,5 @@
-/* recipe/claim.h - what a recipe may claim: every number recomputed, none taken from the recipe. */
+/* recipe/claim.h - what a recipe may claim: every number is recomputed, none is taken from the
+ * recipe. */
 #ifndef SOTTO_RECIPE_CLAIM_H
 #define SOTTO_RECIPE_CLAIM_H
 
@@ -10,8 +11,8 @@
 SOTTO_MUST_USE sotto_status sotto_recipe_randomizer(sotto_randomizer *out,
                                                     const sotto_recipe *recipe, sotto_err *err);
 
-/* Epsilon of an answer in which this many reports are honest, at log_delta, rounded up, and the theorem it is by.
- * Without split trust there is none but the local one.
+/* Epsilon of an answer in which this many reports are honest, at log_delta, rounded up, and its theorem. Without
+ * split trust there is none but the local one.
  *   SOTTO_DENIED  nobody is honest */
 SOTTO_MUST_USE sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
                                                         const sotto_recipe *recipe,
@@ -31,7 +32,7 @@ SOTTO_MUST_USE sotto_status sotto_recipe_vdaf(sotto_vdaf_config *config, sotto_v
                                               sotto_trust trust, const sotto_randomizer *r,
                                               sotto_err *err);
 /* Bytes of a DAP report with both shares sealed to X25519 keys and no extensions.
- *   admitted  but those of a token of type 2 (dap/admission.h) */
+ *   admitted  with the extensions of a token of type 2 (dap/admission.h) */
 size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes, bool admitted);
 /* Chance that an honest report has more bits set than its proof allows. */
 double sotto_recipe_miss(const sotto_randomizer *r);
@@ -43,7 +44,7 @@ double sotto_recipe_miss(const sotto_randomizer *r);
 SOTTO_MUST_USE sotto_status sotto_recipe_law(sotto_report_law *out, const sotto_randomizer *r,
                                              sotto_err *err);
 
-/* Adds what taking part at random gains, or why nothing is claimed for it: the recipe must hide who takes part by a relay, tokens
+/* Adds what taking part at random gains, or why nothing is claimed for it. The recipe must hide who takes part by a relay, tokens
  * and a log, and a population must be stated.
  *   population  devices that might take part in one task, as operators state it; 0: not stated */
 SOTTO_MUST_USE sotto_status sotto_recipe_claim_sampling(sotto_recipe_claim *out,

@@ -22,14 +22,15 @@ static const char *seen_because(const sotto_recipe *recipe)
         return "not claimed: the recipe asks for no tokens, so one device can answer as many";
     if (!a->log)
         return "not claimed: the recipe names no log, so a device may be asked alone";
-    /* Whoever sees when a device calls its relay finds its report by that, however the relay mixes. */
+    /* An observer who sees when a device calls its relay can find its report by an exact time, however
+     * the relay mixes. */
     if (SOTTO_RULE(sampling_coarse_times) && recipe->precision < SOTTO_HIDDEN_PRECISION)
         return "not claimed: reports tell their time to less than a minute, so a relay does not "
                "hide who made them";
     return NULL;
 }
 
-/* A theorem that doesn't apply gives nothing: the cohort's epsilon stands. */
+/* If no theorem applies, nothing is gained, and the cohort's epsilon is claimed. */
 static sotto_status amplify(sotto_answer *out, const sotto_recipe *recipe,
                             const sotto_randomizer *r, uint64_t honest, uint64_t population)
 {

@@ -6,7 +6,7 @@
 typedef enum token_kind {
     TOKEN_END,
     TOKEN_WORD,   /* a name or a keyword                    */
-    TOKEN_QUOTED, /* a name for certain; without its quotes */
+    TOKEN_QUOTED, /* certainly a name; without its quotes */
     TOKEN_OTHER,
 } token_kind;
 
@@ -42,7 +42,7 @@ static bool in_word(char c, bool first)
            (unsigned char)c >= 0x80 || (!first && ((c >= '0' && c <= '9') || c == '$'));
 }
 
-/* A quote within quotes is written twice; what has one is no name that we tell. */
+/* A quote within quotes is written twice; a name with one is not reported. */
 static token take_quoted(const char **at, char closing)
 {
     const char *start = *at + 1, *end = strchr(start, closing);

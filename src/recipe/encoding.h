@@ -2,7 +2,7 @@
  *
  * Callers:  this room; device/ for each report.
  * Secrets:  cells, and the bin they fall into. Finding it takes a time that depends on them: this happens on the
- *           device that owns them, and nobody times it from outside, since sending waits for the schedule.
+ *           device that owns them, and can't be timed from outside, since sending waits for the schedule.
  */
 #ifndef SOTTO_RECIPE_ENCODING_H
 #define SOTTO_RECIPE_ENCODING_H

@@ -14,8 +14,8 @@
 
 /* ---- texts of whoever wrote the recipe --------------------------------------------------------------- */
 
-/* How many bytes at `text` make a character that a terminal obeys or reorders lines by, and does not show: control characters,
- * U+0080 to U+009f, and the embeddings, overrides and isolates of writing from right to left. 0: it shows. */
+/* How many bytes at `text` make a character that a terminal obeys or reorders lines by, and does not show. Those are control
+ * characters, U+0080 to U+009f, and the embeddings, overrides and isolates of writing from right to left. 0: it shows. */
 static size_t unshown(const unsigned char *text)
 {
     if (text[0] < 0x20 || text[0] == 0x7f)

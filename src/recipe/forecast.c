@@ -37,7 +37,8 @@ static double sends(const sotto_recipe *recipe, sotto_slot_range slots)
     return sotto_participation_sends(&recipe->participation, slots, recipe->dummies);
 }
 
-/* At least: where the tail can't be had so close to the mean of so many, that of a few more is. */
+/* A lower bound: where the tail can't be enclosed so close to the mean, that of a slightly larger
+ * number is used. */
 static sotto_status chance_of(double *out, double least, double devices, double chance,
                               sotto_err *err)
 {
@@ -95,9 +96,9 @@ static double fewest_silent(double devices, double silent, double log_miss)
     return low;
 }
 
-/* Of a device that takes part, among honest ones that do not. In a release it is one of many slots that a dummy is in, and a
- * device that stays out of these slots sends one with that chance. How many do not take part is drawn as well: half of delta
- * is for fewer than are counted on here, half for what their dummies hide. More of them hide no less, since the number of
+/* Of a device that takes part, among honest ones that do not. A dummy falls into one of many slots, and a device that stays
+ * out of a release's slots sends one in them with that chance. How many do not take part is drawn as well: half of delta is
+ * for fewer than are counted on here, half for what their dummies hide. More of them hide no less, since the number of
  * reports is then the same sum and one more independent coin. */
 static sotto_status foresee_count(sotto_forecast *out, const sotto_recipe *recipe,
                                   sotto_decimal honest, sotto_err *err)

@@ -1,4 +1,5 @@
-/* recipe/forecast.h - what to expect of a recipe before it is asked: whether answers will come, and what their number tells.
+/* recipe/forecast.h - what to expect of a recipe before it is asked: whether enough answers will come, and what their number
+ * reveals.
  *
  * Callers:  `sotto recipe`. Devices have no use for it, and link none of it.
  * Memory:   plain values.

@@ -93,7 +93,8 @@ static sotto_status name_likely(sotto_query_question *question, judging *j, sott
     return SOTTO_OK;
 }
 
-/* Where the policy lacks the analysis, or does not list the query, that was said; the rest is still worth saying. */
+/* If the policy lacks the analysis, or does not list the query, that was reported already; the other checks still
+ * run. */
 static sotto_status judge_query(judging *j, sotto_err *err)
 {
     const sotto_recipe *recipe = j->recipe;
@@ -108,7 +109,7 @@ static sotto_status judge_query(judging *j, sotto_err *err)
     for (size_t i = 0; i < recipe->encoding.count; i++)
         columns[i] = recipe->encoding.encoders[i].column;
     if (j->streams) {
-        static const sotto_stream none = {0}; /* a list of no streams is a list */
+        static const sotto_stream none = {0}; /* an empty list of streams is a list, too */
 
         question.streams = j->streams->count ? j->streams->items : &none;
         question.stream_count = j->streams->count;
@@ -155,7 +156,7 @@ static sotto_status judge_budgets(judging *j, sotto_err *err)
 static sotto_status judge(judging *j, sotto_err *err)
 {
     SOTTO_TRY(judge_query(j, err));
-    /* What has other mistakes may have no price, or one that is said already. */
+    /* A recipe with other mistakes may have no price, or its price was reported already. */
     return j->policy && j->at.mistakes->errors == 0 ? judge_budgets(j, err) : SOTTO_OK;
 }
 

@@ -122,7 +122,7 @@ static bool same_name(sotto_bytes name, const char *column)
            strncasecmp((const char *)name.data, column, name.len) == 0;
 }
 
-/* A field counts as read, and pays, whatever becomes of its column. */
+/* A field counts as read, and is charged, whether or not its column is used. */
 static void check_unused(sotto_reading *at, const sotto_recipe *recipe)
 {
     static const sotto_place query = {NULL, "query", 0};

@@ -191,7 +191,8 @@ typedef struct sotto_policy_name {
     const char *field; /* "*" is that a row exists */
 } sotto_policy_name;
 
-/* What a field may cost, over all analyses together: what it gave away does not depend on who asked. */
+/* What a field may cost, over all analyses together: what was revealed of it does not depend on who
+ * asked. */
 typedef struct sotto_policy_field {
     const char *stream;
     const char *field; /* "*" is that a row exists */
@@ -216,7 +217,7 @@ typedef struct sotto_policy_key {
     sotto_bytes key;
 } sotto_policy_key;
 
-/* A log that a device believes, where its witnesses do. */
+/* A log that a device trusts, if enough of its witnesses cosigned. */
 typedef struct sotto_policy_log {
     const char *name; /* as recipes use it */
     sotto_note_key key;
@@ -292,8 +293,8 @@ struct sotto_parties {
 
 /* NULL: there is none of this name. */
 const sotto_party_entry *sotto_parties_find(const sotto_parties *parties, const char *name);
-/* The key that everybody seals to at this time, and the only function that chooses one: of the keys that are in use then
- * and whose suite we know, the one with the latest `from`; of several with the same, the first listed. NULL: none. */
+/* The key that everybody seals to at this time, and the only function that chooses one. Of the keys that are in use then
+ * and whose suite we know, it is the one with the latest `from`; of several with the same, the first listed. NULL: none. */
 const sotto_party_key *sotto_party_key_at(const sotto_party_entry *party, int64_t time);
 /* Whether it is in use at any moment from `first` to `last`, both included. */
 bool sotto_party_key_used(const sotto_party_key *key, int64_t first, int64_t last);
@@ -301,8 +302,8 @@ bool sotto_party_key_used(const sotto_party_key *key, int64_t first, int64_t las
 /* Until when the file names every key of the party; 0: it does not say. */
 int64_t sotto_party_known_until(const sotto_party_entry *party);
 
-/* Seconds after a recipe closed during which devices still send its reports, and may seal a half to another key. For so
- * long a task commits to its servers' keys, and each server answers for those under its own name. */
+/* Seconds after a recipe closed during which devices still send its reports, and may seal a half to another key. A task
+ * commits to its servers' keys until then, and each server checks those under its own name until then. */
 enum { SOTTO_SEAL_GRACE = 7 * 86400 };
 
 /* SHA-256 over both servers' names, URLs and every key in use from `first` to `last`. The order of keys in the file

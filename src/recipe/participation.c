@@ -60,7 +60,7 @@ double sotto_participation_sends(const sotto_participation *p, sotto_slot_range 
 }
 
 /* Servers add up all reports of a slot. Theorems 3.2 and 4.3 of Balle et al. 2020 are about servers that use one report a slot
- * and put a dummy into empty ones; theorem 4.1 adds up all of them, and needs everybody to check in. */
+ * and put a dummy into empty ones. Theorem 4.1 adds up all of them, and needs everybody to check in. */
 const char *sotto_participation_refused(const sotto_participation *p)
 {
     if (SOTTO_RULE(theorem_for_servers) && p->type == SOTTO_CHECK_IN_SLIDING_WINDOW)

@@ -3,8 +3,8 @@
  * Callers:  lint, claim, task and the device; the servers' rate check.
  * Memory:   plain values.
  *
- * Check-ins and donations have slots of time. They are those of the analysis: `start`, `slot` and their number are the same
- * in every recipe of it, so that a device that draws once has drawn for all of them.
+ * Check-ins and donations have slots of time. They belong to the analysis: `start`, `slot` and their number are the same in
+ * every recipe of it. So a device that draws once has drawn for all of them.
  */
 #ifndef SOTTO_RECIPE_PARTICIPATION_H
 #define SOTTO_RECIPE_PARTICIPATION_H
@@ -21,8 +21,8 @@ sotto_slot_range sotto_participation_slots(const sotto_participation *p, int64_t
 
 /* The chance that a device takes part in one of these slots. Importance sampling counts as 1: it depends on values. */
 double sotto_participation_chance(const sotto_participation *p, sotto_slot_range slots);
-/* The chance that it sends a report in one of these slots: it takes part, or it takes part in no slot and sends a dummy,
- * which it does at the rate `dummies` of the recipe. Everybody who expects a number of reports asks this. */
+/* The chance that it sends a report in one of these slots. It takes part; or it takes part in no slot and sends a dummy,
+ * at the rate `dummies` of the recipe. Every expected number of reports is computed by this. */
 double sotto_participation_sends(const sotto_participation *p, sotto_slot_range slots,
                                  double dummies);
 

@@ -113,7 +113,7 @@ bool sotto_party_key_used(const sotto_party_key *key, int64_t first, int64_t las
     return key->from <= last && key->until > first;
 }
 
-/* Nothing else chooses a key: two rules that differ let an operator judge one key while devices seal to another. */
+/* Nothing else chooses a key. With two rules, an operator could check one key while devices seal to another. */
 const sotto_party_key *sotto_party_key_at(const sotto_party_entry *party, int64_t time)
 {
     const sotto_party_key *newest = NULL;

@@ -24,7 +24,7 @@ static bool read_key(sotto_reading *r, sotto_note_key *out, const json_t *json,
     return text != NULL;
 }
 
-/* A log does not confirm itself, and nobody counts twice. */
+/* A log can't be its own witness, and no key counts twice. */
 static bool is_taken(const sotto_policy_log *log, size_t count, const sotto_note_key *key)
 {
     bool taken = memcmp(log->key.public_key, key->public_key, SOTTO_SIGN_PUBLIC) == 0;

@@ -256,8 +256,8 @@ static void read_schedule(sotto_reading *r, sotto_recipe *out)
         sotto_reading_mistake(r, &closes, "at most 3660 days after opens", "open for too long");
 }
 
-/* Talwar et al. 2024, Appendix A: a round of donations lies within a slot. Servers can only hold a batch to that which is a
- * span of time, in steps of which slots are made. */
+/* Talwar et al. 2024, Appendix A: a round of donations lies within a slot. Servers can only check that for a batch that is
+ * a span of time, and slots that are made of whole buckets. */
 static void check_rounds(sotto_reading *r, const sotto_recipe *recipe)
 {
     enum { LEADER_SELECTED = 2 };

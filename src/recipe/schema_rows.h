@@ -53,7 +53,7 @@ OBJECT_ROW(IN_KEYS, "keys", "issuers and parties_keys", "Keys are names.")
 OBJECT_ROW(IN_PARTIES, "parties", "Parties", "Who adds up, by name.")
 OBJECT_ROW(IN_PARTY, "party", "parties: one", "Part of what a device trusts: it never takes this from a server.")
 OBJECT_ROW(IN_HPKE, "hpke", "parties: hpke", "One key and when it is used.")
-OBJECT_ROW(IN_STREAMS, "streams", "Streams", "What events look like, for `sotto device` and `sotto recipe lint --streams` (streams.json); an application says the same in C, as sotto_stream and sotto_field. A name has up to 63 of the characters a-z 0-9 _, starts with a letter, not with sotto_ or sqlite_. It is none of rowid, oid, event_id and event_time: the last two are fields of every stream.")
+OBJECT_ROW(IN_STREAMS, "streams", "Streams", "What events look like, for `sotto device` and `sotto recipe lint --streams` (streams.json); an application says the same in C, as sotto_stream and sotto_field. A name has up to 63 of the characters a-z 0-9 _, starts with a letter, not with sotto_ or sqlite_. It can't be rowid, oid, event_id or event_time: the last two are fields of every stream.")
 OBJECT_ROW(IN_STREAM, "stream", "streams: one", "Events are rows of it, which never leave the device.")
 OBJECT_ROW(IN_TYPES, "types", "streams: fields", "In the order in which the library takes an event's values.")
 
@@ -211,7 +211,7 @@ KEY_ROW(IN_PROOF, "group", WHOLE, 0, 1, 1e6, NULL, MUST, "contributions for each
 
 KEY_ROW(IN_ANONYMITY, "relay", NAME, 0, 1, 128, NULL, MAY, "a party of that role, through which devices send: it sees who, not what")
 KEY_ROW(IN_ANONYMITY, "gateway", NAME, 0, 1, 128, NULL, MAY, "a party of that role, which opens what the relay forwards: it sees what is sealed, not who. Goes with `relay`")
-KEY_ROW(IN_ANONYMITY, "tokens", CHOICE, 0, 0, 0, "type-2|arc", MAY, "each report carries an anonymous token, one for each device and collection; servers reject reports without one")
+KEY_ROW(IN_ANONYMITY, "tokens", CHOICE, 0, 0, 0, "type-2|arc", MAY, "each report carries an anonymous token, one for each device and collection; servers reject reports without one. Lint refuses arc: no device has such tokens yet")
 KEY_ROW(IN_ANONYMITY, "attester", NAME, 0, 1, 128, NULL, MAY, "a party of that role, which knows the devices. Goes with tokens of type 2")
 KEY_ROW(IN_ANONYMITY, "issuer", NAME, 0, 1, 128, NULL, MAY, "a party of that role, which signs tokens. Goes with tokens of type 2")
 KEY_ROW(IN_ANONYMITY, "log", NAME, 0, 1, 128, NULL, MAY, "a log of the policy, which the recipe must be on")

@@ -34,7 +34,7 @@ typedef struct sotto_parties_signature {
 typedef enum sotto_signed_kind { SOTTO_SIGNED_PARTIES, SOTTO_SIGNED_KEYS } sotto_signed_kind;
 
 typedef struct sotto_signed_parties {
-    sotto_signed_kind kind; /* a signature of one kind is none of the other */
+    sotto_signed_kind kind; /* a signature of one kind is not valid for the other */
     uint64_t serial;        /* from 1 to 2^63 - 1 */
     size_t count;
     sotto_parties_signature by[SOTTO_PARTIES_SIGNERS];
@@ -71,13 +71,12 @@ SOTTO_MUST_USE sotto_status sotto_signed_parties_by(const sotto_signed_parties *
 SOTTO_MUST_USE sotto_status sotto_signed_parties_check(const sotto_signed_parties *file,
                                                        const sotto_policy *policy, sotto_err *err);
 
-/* Whether both files have the same names, roles and URLs: then one may stand in the other's place, which changes keys and
- * nothing else. */
+/* Whether both files have the same names, roles and URLs: then one may replace the other, which only changes keys. */
 bool sotto_parties_same_servers(const sotto_parties *a, const sotto_parties *b);
 
-/* Days by which a serial may be ahead of a device's clock. A record never forgets a serial, and takes no lower one: a single
- * file with the highest there is, mistyped or signed with a stolen key, would end signed files for good. Serials are times of
- * signing, or counters, which stay below. */
+/* Days by which a serial may be ahead of a device's clock. A record never forgets a serial, and takes no lower one. A single
+ * file with the highest possible serial, mistyped or signed with a stolen key, would end signed files for good. Serials are
+ * times of signing, or counters, which stay below. */
 enum { SOTTO_PARTIES_DAYS_AHEAD = 30 };
 bool sotto_signed_parties_ahead(uint64_t serial, int64_t now);
 

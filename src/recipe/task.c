@@ -51,7 +51,7 @@ bool sotto_recipe_targets(const sotto_recipe *recipe, size_t field, const char *
 
 /* ---- compiling -------------------------------------------------------------------------------------- */
 
-/* Says the end of the schedule that no key covers, and what the newest key covers: one of the two has to move. */
+/* Names the schedule's end, which no key covers, and the newest key's end: one of the two has to change. */
 static sotto_status refuse_keys(const sotto_party_entry *party, const sotto_recipe *recipe,
                                 const char *wanted, sotto_err *err)
 {
@@ -70,7 +70,7 @@ static sotto_status refuse_keys(const sotto_party_entry *party, const sotto_reci
                       wanted, party->name, late ? "start" : "end", at, from, until);
 }
 
-/* Another key may come into use by then, and whoever has a file with it has another task: this file is too old. */
+/* Another key may come into use by then, and a file with that key makes another task. So this file is too old. */
 static sotto_status refuse_unknown(const sotto_party_entry *party, int64_t needed,
                                    const char *wanted, sotto_err *err)
 {
@@ -124,8 +124,8 @@ static sotto_status find_relay(const sotto_anonymity *a, const sotto_parties *pa
     return SOTTO_OK;
 }
 
-/* What both servers and every device must agree on, tied to the recipe that was published and to every key that a
- * share may be sealed to: a parties file with another key makes another task, whose reports open nowhere. */
+/* What both servers and every device must agree on, tied to the published recipe and to every key that a share
+ * may be sealed to. A parties file with another key makes another task, whose reports open nowhere. */
 static sotto_bytes write_info(sotto_buf *out, const sotto_recipe *recipe, size_t cohort,
                               const sotto_party_entry *const servers[2])
 {

@@ -39,7 +39,7 @@ static sotto_status check_config(const sotto_hpke_config *config, sotto_err *err
 
     if (config->public_key.len == 0)
         return sotto_fail(err, SOTTO_MALFORMED, "HPKE config: public_key: empty");
-    /* Of a KEM we don't know no length is wrong. */
+    /* For an unknown KEM every length is accepted. */
     return kem ? sotto_kem_check_public(kem, config->public_key, "HPKE config: public_key", err)
                : SOTTO_OK;
 }

@@ -11,7 +11,7 @@ struct sotto_hpke_context {
     uint8_t exporter_secret[SOTTO_HASH_MAX_SIZE];
 };
 
-/* Nonces would allow 2^96 - 1 messages; nobody lives to send 2^64. */
+/* Nonces would allow 2^96 - 1 messages; 2^64 are never reached in practice. */
 static const uint64_t SEQUENCE_LIMIT = UINT64_MAX;
 
 static sotto_status fill(sotto_hpke_context *context, const sotto_hpke_purpose *purpose,

@@ -112,7 +112,7 @@ static sotto_status extract_and_expand(uint8_t *shared_secret, const sotto_kem *
     return status;
 }
 
-/* Agreed with somebody else, the secret would be that one's to know. */
+/* If it was agreed with another key, the secret is known to that key's owner. */
 static bool agreed_with(const sotto_ephemeral *with, sotto_bytes receiver_public)
 {
     return with->agreed && receiver_public.len == sizeof with->peer &&

@@ -75,7 +75,7 @@ sotto_status sotto_ephemerals_take(sotto_ephemerals *stock, sotto_ephemeral *out
 {
     const sotto_kem *kem;
 
-    /* A child of fork has its parent's keys: two messages that are sealed with one of them open each other. */
+    /* A child of fork has its parent's keys, and two messages sealed with one key would reveal each other. */
     if (stock->owner != getpid())
         sotto_wipe(stock->shelves, sizeof stock->shelves);
     stock->owner = getpid();

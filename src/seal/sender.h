@@ -42,7 +42,7 @@ SOTTO_MUST_USE sotto_status sotto_hpke_sender_seal(sotto_hpke_sender *sender, so
                                                    const sotto_ephemeral *with, sotto_bytes aad,
                                                    sotto_bytes plain, sotto_err *err);
 
-/* Where a sender gets ephemeral keys from that were agreed with the receiver beforehand. */
+/* A source of ephemeral keys that were agreed with the receiver beforehand. */
 typedef struct sotto_ephemeral_source {
     sotto_status (*take)(void *context, sotto_ephemeral *out, const sotto_hpke_config *to,
                          sotto_err *err);

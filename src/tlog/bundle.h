@@ -1,4 +1,4 @@
-/* tlog/bundle.h - all that a device needs to believe an entry of a log without asking anybody.
+/* tlog/bundle.h - all that a device needs to verify an entry of a log offline.
  *
  *     "sotto-bundle-1\n", entry opaque<2>, object opaque<4>, proof opaque<4>
  *

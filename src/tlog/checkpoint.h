@@ -17,7 +17,7 @@ typedef struct sotto_checkpoint {
     sotto_bytes extensions; /* further lines, each with its newline */
 } sotto_checkpoint;
 
-/* The text of a note. SOTTO_MALFORMED: it is no checkpoint. */
+/* The text of a note. SOTTO_MALFORMED: not a checkpoint. */
 SOTTO_MUST_USE sotto_status sotto_checkpoint_decode(sotto_checkpoint *out, sotto_bytes text,
                                                     sotto_err *err);
 /* Appends the text of a note. */
@@ -35,26 +35,27 @@ typedef struct sotto_log_trust {
 
 /* A whole signed note: its form, its origin, the log's signature, and the witnesses'.
  *   SOTTO_MALFORMED  it is no signed checkpoint
- *   SOTTO_REJECTED   a signature of the log or of a witness does not hold, the log did not sign it, it is another log's, or it has
- *                    no entry and another root than such a tree has
+ *   SOTTO_REJECTED   a signature of the log or of a witness does not hold, the log did not sign it, or it is another log's.
+ *                    Or it has no entry, and another root than the empty tree's
  *   SOTTO_DENIED     fewer witnesses than the quorum cosigned it
  */
 SOTTO_MUST_USE sotto_status sotto_checkpoint_open(sotto_checkpoint *out, sotto_bytes note,
                                                   const sotto_log_trust *trust, sotto_err *err);
 
-/* Whether a checkpoint continues the last one that was seen: what a device asks before it keeps a newer one. Both were opened before; a
- * seen one of size 0 is nothing.
- *   SOTTO_STALE     it is smaller: the log, or whoever serves it, went back
- *   SOTTO_REJECTED  it does not begin with what was seen, or the proof does not show it: keep both notes
+/* Whether a checkpoint continues the last one that was seen: a device checks this before it keeps a newer one. Both were opened before;
+ * size 0 means that none was seen.
+ *   SOTTO_STALE     it is smaller: the log, or its server, was rolled back
+ *   SOTTO_REJECTED  it does not continue the tree that was seen, or the proof does not show it: keep
+ *                   both notes as evidence
  */
 SOTTO_MUST_USE sotto_status sotto_checkpoint_continues(const sotto_checkpoint *now,
                                                        const sotto_checkpoint *seen,
                                                        const sotto_merkle_proof *proof,
                                                        sotto_err *err);
 
-/* Whether two signed checkpoints show that their log lied: both signed by its key, of one size, with two roots.
+/* Whether two signed checkpoints prove a fork: both signed by the log's key, of one size, with different roots.
  *   SOTTO_MISSING  they do not show it
- *   others         as sotto_checkpoint_open, which asks for no witness here
+ *   others         as sotto_checkpoint_open, without witnesses
  */
 SOTTO_MUST_USE sotto_status sotto_checkpoint_fork(sotto_bytes note1, sotto_bytes note2,
                                                   const sotto_note_key *log, sotto_err *err);

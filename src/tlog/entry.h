@@ -51,7 +51,7 @@ typedef struct sotto_tlog_entry {
 /* "recipe", "parties", ...; NULL for others. */
 const char *sotto_entry_type_name(sotto_entry_type type);
 
-/* SOTTO_MALFORMED: it is no entry of sotto's, or not in its one spelling. */
+/* SOTTO_MALFORMED: not an entry of sotto's, or not in canonical form. */
 SOTTO_MUST_USE sotto_status sotto_tlog_entry_decode(sotto_tlog_entry *out, sotto_bytes wire,
                                                     sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_tlog_entry_encode(sotto_buf *out, const sotto_tlog_entry *entry,

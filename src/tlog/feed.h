@@ -21,7 +21,7 @@ typedef struct sotto_feed {
     sotto_bytes bundles; /* each with its length in front */
 } sotto_feed;
 
-/*   SOTTO_MALFORMED  it is no feed, or not in its one spelling but for the number of zeros
+/*   SOTTO_MALFORMED  not a feed, or not in canonical form (any number of zeros is fine)
  *   SOTTO_TOO_LARGE  more than SOTTO_FEED_MAX bytes
  */
 SOTTO_MUST_USE sotto_status sotto_feed_decode(sotto_feed *out, sotto_bytes wire, sotto_err *err);

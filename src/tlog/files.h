@@ -32,7 +32,8 @@ SOTTO_MUST_USE sotto_status sotto_log_files_write(sotto_log_files *files, const 
 SOTTO_MUST_USE sotto_status sotto_log_files_sync(sotto_log_files *files, sotto_err *err);
 void sotto_log_files_drop(sotto_log_files *files); /* closes them */
 
-/* Removes DIR/path and the files in it, as far as that can be done: nobody needs partial tiles of a whole one. */
+/* Removes DIR/path and the files in it, as far as possible: once a tile is whole, its partial ones are not
+ * needed. */
 void sotto_log_folder_remove(const char *directory, const char *path);
 
 #endif

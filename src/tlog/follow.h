@@ -1,4 +1,4 @@
-/* tlog/follow.h - reads a log that somebody else serves, and believes nothing that its signed tree does not cover.
+/* tlog/follow.h - reads a log that somebody else serves, and verifies everything against its signed tree.
  *
  * Callers:  `sotto log`, `sotto recipe publish`.
  * Memory:   the caller's, and a cache of tiles while a call lasts.
@@ -35,11 +35,11 @@ SOTTO_MUST_USE sotto_status sotto_log_growth(const sotto_log_source *source, sot
 
 typedef void sotto_log_tell(void *context, uint64_t index, sotto_bytes entry);
 
-/* Tells of every entry from the first tree on, and checks that all of them make the second. What was told counts once this returned
- * SOTTO_OK. `room` has SOTTO_LOG_BUNDLE_MAX bytes.
- *   SOTTO_STALE     the second is smaller: the log went back
- *   SOTTO_REJECTED  a fork, if the first tree is no beginning of the second; or entries that are not those of the tree
- *   SOTTO_MALFORMED a tile or a bundle is cut off
+/* Calls back for every entry after the first tree, and checks that they make up the second. Use the entries only after this
+ * returned SOTTO_OK. `room` has SOTTO_LOG_BUNDLE_MAX bytes.
+ *   SOTTO_STALE     the second is smaller: the log was rolled back
+ *   SOTTO_REJECTED   a fork, if the second tree does not continue the first; or entries that are not those of the tree
+ *   SOTTO_MALFORMED  a tile or a bundle is cut off
  */
 SOTTO_MUST_USE sotto_status sotto_log_follow(const sotto_log_source *source,
                                              const sotto_checkpoint *from,

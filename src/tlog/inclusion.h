@@ -1,4 +1,4 @@
-/* tlog/inclusion.h - a proof that stands alone (C2SP tlog-proof): where an entry is, the hashes, and a signed checkpoint.
+/* tlog/inclusion.h - a self-contained proof (C2SP tlog-proof): where an entry is, the hashes, and a signed checkpoint.
  *
  * Callers:  tlog/bundle.h; `sotto log proof` and `sotto log verify`.
  * Memory:   nothing is allocated; the checkpoint is borrowed.
@@ -14,7 +14,7 @@ typedef struct sotto_inclusion {
     sotto_bytes checkpoint; /* a signed note, borrowed */
 } sotto_inclusion;
 
-/* An extra line is read over: nothing vouches for it. SOTTO_MALFORMED: it is no such proof. */
+/* An extra line is ignored: nothing authenticates it. SOTTO_MALFORMED: not such a proof. */
 SOTTO_MUST_USE sotto_status sotto_inclusion_decode(sotto_inclusion *out, sotto_bytes text,
                                                    sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_inclusion_encode(sotto_buf *out, const sotto_inclusion *inclusion,

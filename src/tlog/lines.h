@@ -1,4 +1,5 @@
-/* tlog/lines.h - lines, numbers and hashes as the texts of transparency logs have them, each in one spelling.
+/* tlog/lines.h - lines, numbers and hashes as the texts of transparency logs have them, each in canonical
+ * form.
  *
  * Callers:  tlog/ alone.
  * Memory:   what is taken borrows the text.

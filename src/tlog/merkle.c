@@ -58,8 +58,8 @@ static unsigned ones_of(uint64_t x)
     return n;
 }
 
-/* A path from the index-th node of a level with `size` nodes up to the root: below `inner` levels it has a sibling on each side of
- * some, as the bits of index say; above, it follows the right edge, where all its siblings are on the left. */
+/* A path from the index-th node of a level with `size` nodes up to the root. Below `inner` levels it has a sibling on each side of
+ * some, as the bits of index say. Above, it follows the right edge, where all its siblings are on the left. */
 typedef struct path {
     uint64_t index;
     unsigned inner;

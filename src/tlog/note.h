@@ -39,7 +39,7 @@ typedef struct sotto_note_key {
 } sotto_note_key;
 
 /* "name+hex of the id+base64 of kind and key".
- *   SOTTO_MALFORMED  it is none, or its id is not that of the key
+ *   SOTTO_MALFORMED  not a key, or its id is not that of the key
  *   SOTTO_MISSING    its kind is not known here
  */
 SOTTO_MUST_USE sotto_status sotto_note_key_decode(sotto_note_key *out, sotto_bytes vkey,
@@ -83,7 +83,7 @@ SOTTO_MUST_USE sotto_status sotto_note_decode(sotto_note *out, sotto_bytes bytes
 
 /* Whether the key signed the note. Each line with its name and id is verified. time: of the latest cosignature; may be NULL.
  *   SOTTO_MISSING   no line is this key's
- *   SOTTO_REJECTED  one is, and does not hold
+ *   SOTTO_REJECTED  it has a signature of the key that does not hold
  */
 SOTTO_MUST_USE sotto_status sotto_note_check(const sotto_note *note, const sotto_note_key *key,
                                              uint64_t *time, sotto_err *err);

@@ -4,7 +4,7 @@
  * Memory:   16 KiB for each tile that may be cached, taken once.
  * Threads:  a prover belongs to one thread at a time.
  *
- * Tiles are believed as they are read: whoever got them from a stranger checks the proof against a signed root.
+ * Tiles are not verified here: check the proof against a signed root if they came from somebody else.
  */
 #ifndef SOTTO_TLOG_PROVER_H
 #define SOTTO_TLOG_PROVER_H

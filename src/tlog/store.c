@@ -126,7 +126,7 @@ static sotto_status read_vow(sotto_log_store *s, sotto_checkpoint *vow, sotto_er
     return SOTTO_OK;
 }
 
-/* What somebody else remembers must be a beginning of this tree. */
+/* This tree must continue the tree that was kept outside. */
 static sotto_status check_known(sotto_log_store *s, const sotto_checkpoint *vow,
                                 const sotto_checkpoint *known, sotto_err *err)
 {
@@ -206,7 +206,7 @@ static sotto_status load(sotto_log_store *s, const sotto_checkpoint *vow, sotto_
 
 /* ---- signing -------------------------------------------------------------------------------------------------------- */
 
-/* Signs the promised tree, for nobody else yet. */
+/* Signs the promised tree; the checkpoint is not published yet. */
 static sotto_status sign(sotto_log_store *s, const sotto_checkpoint *vow, sotto_err *err)
 {
     sotto_writer w;
@@ -225,7 +225,7 @@ static sotto_status sign(sotto_log_store *s, const sotto_checkpoint *vow, sotto_
     return SOTTO_OK;
 }
 
-/* A checkpoint that is out already is kept, with whatever witnesses signed. */
+/* A checkpoint that was published already is kept, with its cosignatures. */
 static sotto_status settle(sotto_log_store *s, const sotto_checkpoint *vow, sotto_err *err)
 {
     const sotto_log_trust trust = {.log = &s->options.signer->key};

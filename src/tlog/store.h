@@ -1,12 +1,12 @@
 /* tlog/store.h - a log in a directory of files, as C2SP tlog-tiles serves them.
  *
  *     DIR/checkpoint      the signed tree, for everybody        DIR/tile/...   hashes and entries, for everybody
- *     DIR/feed            what devices fetch, which `sotto log feed` writes: the store knows nothing of it
+ *     DIR/feed            what devices fetch, which `sotto log feed` writes: the store does not use it
  *     DIR/vow             the tree that is signed next, or was  DIR/lock       held by the one process that appends
  *
  * A commit syncs the tiles, then writes and syncs a vow of the new size and root, and only then signs. So no tree is signed that is not
- * on disk, and a process that starts after a crash signs the tree of the vow or none: never two trees of one size. A signed tile is
- * never written again.
+ * on disk. A process that starts after a crash signs the tree of the vow or none: never two trees of one size. A signed tile is never
+ * written again.
  *
  * Callers:  serve/log; benchmarks and tests.
  * Memory:   about 140 KiB, the entries of the last bundle, and the tiles that are cached for proofs.
@@ -29,8 +29,8 @@ typedef bool sotto_log_step(void *context, const char *step, sotto_bytes text);
 typedef struct sotto_log_store_options {
     const char *directory;           /* made if it is not there */
     const sotto_note_signer *signer; /* outlives the store; its name is the origin */
-    const sotto_checkpoint *
-        known; /* the last tree that was signed, as somebody else remembers it; NULL: nobody does */
+    const sotto_checkpoint
+        *known; /* the last signed tree, as kept outside of the directory; NULL: not kept */
     size_t cached_tiles;  /* for proofs, 16 KiB each; 0: 256 */
     sotto_log_step *step; /* may be NULL */
     void *context;
@@ -58,8 +58,8 @@ SOTTO_MUST_USE sotto_status sotto_log_store_commit(sotto_log_store *store, sotto
 
 /* The tree that was signed last; the note, borrowed until the next commit, is its checkpoint with the log's signature. */
 const sotto_checkpoint *sotto_log_store_signed(const sotto_log_store *store, sotto_bytes *note);
-/* Puts a note into the place of DIR/checkpoint: the same text with more signatures.
- *   SOTTO_STALE  it is not that of the tree that was signed last
+/* Replaces DIR/checkpoint by a note with the same text and more signatures.
+ *   SOTTO_STALE  the note is not of the tree that was signed last
  */
 SOTTO_MUST_USE sotto_status sotto_log_store_publish(sotto_log_store *store, sotto_bytes note,
                                                     sotto_err *err);

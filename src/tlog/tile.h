@@ -28,7 +28,7 @@ unsigned sotto_tile_width(unsigned level, uint64_t index, uint64_t size);
 
 /* "tile/0/x001/x234/067.p/12", "tile/entries/000", with a zero at its end. */
 void sotto_tile_path(char out[SOTTO_TILE_PATH], const sotto_tile *tile);
-/* SOTTO_MALFORMED: it is the path of none, or not in its one spelling. */
+/* SOTTO_MALFORMED: not the path of a tile, or not in canonical form. */
 SOTTO_MUST_USE sotto_status sotto_tile_path_decode(sotto_tile *out, sotto_bytes path,
                                                    sotto_err *err);
 

@@ -40,7 +40,7 @@ static sotto_witness_verdict refuse(unsigned http, bool fork, sotto_err *err, co
     return (sotto_witness_verdict){http, fork};
 }
 
-/* An empty tree is a beginning of every tree, and no proof leads from it. */
+/* Every tree continues the empty tree, and no proof is needed. */
 static sotto_status check_growth(const sotto_witness_request *r, const sotto_checkpoint *last,
                                  sotto_err *err)
 {

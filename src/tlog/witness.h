@@ -31,7 +31,8 @@ SOTTO_MUST_USE sotto_status sotto_witness_request_encode(sotto_buf *out,
 
 typedef struct sotto_witness_verdict {
     unsigned http; /* 200: cosign it; 400, 403, 409 or 422 otherwise */
-    bool fork;     /* the log signed what is no continuation of the last tree: keep it */
+    bool fork;     /* the log signed a tree that does not continue the last one: keep it as
+                    * evidence */
 } sotto_witness_verdict;
 
 /* last: the tree that was cosigned last; of size 0 if none was. */

@@ -16,8 +16,8 @@ typedef enum sotto_http_outcome {
 /* status matters only where an answer came. */
 bool sotto_http_may_retry(sotto_http_outcome outcome, unsigned status, bool repeatable);
 
-/* Milliseconds before attempt number `attempt` + 1, of which `attempt` are made: doubles from first_ms up to
- * max_ms; its upper half is spread by `random`, so that clients which failed together don't return together. */
+/* Milliseconds before attempt number `attempt` + 1, of which `attempt` are made. It doubles from first_ms up to
+ * max_ms; `random` spreads its upper half, so that clients which failed together don't return together. */
 unsigned sotto_http_backoff(unsigned attempt, unsigned first_ms, unsigned max_ms, uint32_t random);
 
 #endif

@@ -92,8 +92,8 @@ typedef enum sotto_http_flow {
 void sotto_http_request_stream(sotto_http_request *request);
 
 /* On any thread: whoever said SOTTO_HTTP_WAIT is called again soon, on the loop's thread. Without need it does no harm.
- * Allowed from `head` to `body` or `lost` of a body, or to a `piece` that answers or fails, after which neither is called; and
- * from sotto_http_answer_stream to `over` of an answer. A thread of the handler's own that calls it shares a lock with those. */
+ * Allowed from `head` to `body` or `lost` of a body, or to a `piece` that answers or fails, after which neither is called. Of an
+ * answer, allowed from sotto_http_answer_stream to `over`. A handler's own thread that calls it must hold a lock against those. */
 void sotto_http_wake(sotto_http_request *request);
 
 #define SOTTO_HTTP_UNTOLD UINT64_MAX /* a length: the end shows when it comes */
@@ -156,9 +156,9 @@ typedef struct sotto_http_server_options {
     unsigned body_ms;   /* 10,000: in each such time a body ends or goes on at ... */
     unsigned write_ms;  /* 10,000: in each such time an answer is taken whole or at ... */
     unsigned min_rate;  /* ... 16,384 bytes a second                                    */
-    /* 25: what bodies of one address (of an IPv6 network of /64) may hold, in percent of bytes in flight and of connections,
-     * once half of either is taken; past it 503. An address's only body may always grow. 100: no limit, for a server whose
-     * clients come through a proxy. */
+    /* 25: what bodies of one address (of an IPv6 network of /64) may hold, in percent of bytes in flight and of connections.
+     * It counts once half of either is taken; past it 503. An address's only body may always grow. 100: no limit, for a
+     * server whose clients come through a proxy. */
     unsigned address_share;
     unsigned retry_after_s;    /* 1: what a 503 of ours asks for                                 */
     const sotto_log_sink *log; /* may be NULL; outlives the server                               */

@@ -149,10 +149,10 @@ static void prove_chunks(const sotto_circuit *c, uint8_t *values, const uint8_t 
 
 /* ---- one-hot chunks: no transform at all ---------------------------------------------------------- */
 
-/* With the one at call i, place j, every even wire is its seed s at node 0 and nothing else, but for
- * wire j, which also has rho = r_i^(j+1) at node i+1; every odd wire is its seed u at node 0 and -1 at
- * nodes 1..calls, but for wire j, which is 0 at node i+1. Let e be the polynomial that is 1 at node 0
- * alone, f at nodes 1..calls, and h at node i+1 alone (e turned by i+1 nodes). Then the gadget is
+/* With the one at call i, place j, every even wire is its seed s at node 0 and nothing else. Wire j
+ * also has rho = r_i^(j+1) at node i+1. Every odd wire is its seed u at node 0 and -1 at nodes
+ * 1..calls, but for wire j, which is 0 at node i+1. Let e be the polynomial that is 1 at node 0 alone,
+ * f at nodes 1..calls, and h at node i+1 alone (e turned by i+1 nodes). Then the gadget is
  *
  *     e * (e * sum(s u) - f * sum(s)) + h * (e * (s_j + rho * u_j) + rho * (h - f)).
  *

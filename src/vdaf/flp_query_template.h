@@ -1,7 +1,7 @@
 /* vdaf/flp_query_template.h - the aggregators' side of the proof system (draft-irtf-cfrg-vdaf-20, 7.3.4).
  *
  * Each aggregator evaluates its shares of the wire polynomials and of the gadget polynomial at a random
- * point t. Wires are never built: a wire's value at t is a dot product of its inputs with the Lagrange
+ * point t. Wires are never built. A wire's value at t is a dot product of its inputs with the Lagrange
  * factors of t, and inputs are read where the share has them.
  */
 
@@ -40,8 +40,9 @@ static gadget_values complete_gadget(const sotto_circuit *c, const uint8_t *know
     return y;
 }
 
-/* The gadget polynomial at t. The N Lagrange factors are those in `factors` times one that depends only
- * on k modulo the step N/P: the product of 1 + t^(2^s) w^(-k 2^s) over the levels that `factors` lacks. */
+/* The gadget polynomial at t. The N Lagrange factors are those in `factors` times one that depends only on
+ * k modulo the step N/P. That one is the product of 1 + t^(2^s) w^(-k 2^s) over the levels that `factors`
+ * lacks. */
 static fe gadget_at_point(const sotto_circuit *c, const gadget_values *y, const fe *factors,
                           fe t_to_p)
 {

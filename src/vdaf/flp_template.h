@@ -82,7 +82,7 @@ static void put(uint8_t *vector, size_t index, fe value)
 }
 
 /* An element is above the modulus only if the upper half of its top word is all ones, which is so for one
- * in 2^32: looking at that alone nearly always settles it, and compilers look at several at once. */
+ * in 2^32. Looking at that alone nearly always settles it, and compilers look at several at once. */
 static uint64_t canonical(const uint8_t *elements, size_t count)
 {
     uint64_t ones = 0, all = 1;

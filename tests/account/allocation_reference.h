@@ -4,9 +4,9 @@
  * Y = e^(a w - a^2/2), w standard normal, a = 1/sigma. phi(s) = E e^-sY; then
  *     E (K - S)+ = (1/2 pi) Int e^(sK) phi(s)^t / s^2 dv,  s = c + iv, any c > 0.
  *
- * Error terms: aliases add; the transform on a line w - i turn/a errs by 2 e^((turn/a + d)^2/2)/(e^(2 pi d/h) - 1) in a strip
- * of half-width d; the rest of the line is bounded by where |phi| is small for good; rounding is t (1e-30 + the
- * transform's error), relative, of the sum of absolute values.
+ * Error terms. Aliases add. The transform on a line w - i turn/a errs by 2 e^((turn/a + d)^2/2)/(e^(2 pi d/h) - 1) in a strip
+ * of half-width d. The rest of the line is bounded by where |phi| is small for good. Rounding is t (1e-30 + the transform's
+ * error), relative, of the sum of absolute values.
  */
 #ifndef SOTTO_TESTS_ALLOCATION_LINE_H
 #define SOTTO_TESTS_ALLOCATION_LINE_H
@@ -18,7 +18,7 @@
 #define SOTTO_LINE_NODES  6000
 
 /* phi by the trapezoid rule on a line of w shifted by -i turn/a, where the integrand is analytic and bounded in a
- * strip; one table of weights for each of two turns. */
+ * strip. There is one table of weights for each of two turns. */
 typedef struct sotto_lognormal {
     double a;
     size_t points, stride; /* values[j + stride] = 2 values[j]; stride is a multiple of 4 */

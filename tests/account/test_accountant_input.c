@@ -1,5 +1,5 @@
-/* What the accountant does with parameters that no theorem is for: every one, of every mechanism, is refused by name with
- * what would be accepted; and the largest that are accepted cost no more than small ones. */
+/* What the accountant does with parameters that no theorem is for. Every one, of every mechanism, is refused by name with
+ * what would be accepted. The largest that are accepted cost no more than small ones. */
 #include "chaos_question.h"
 #include "question_support.h"
 #include "support/test.h"

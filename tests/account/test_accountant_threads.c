@@ -1,5 +1,5 @@
-/* Threads that ask at the same time, each with an accountant of its own or with none, are answered as one alone is; and a
- * call fits the stack that the header says. The tsan preset looks at the same run for races. */
+/* Threads that ask at the same time, each with an accountant of its own or with none, get the answers that one thread
+ * alone gets. A call fits the stack that the header states. The tsan preset looks at the same run for races. */
 #include "question_support.h"
 #include "support/test.h"
 

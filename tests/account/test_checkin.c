@@ -392,8 +392,8 @@ static void few_slots_at_a_large_delta_are_answered(sotto_test *t)
     CHECK(t, b.low <= b.high && b.high <= 0.2);
 }
 
-/* Balle et al. 2020, Corollary 3.3: n / m repetitions at p0 = m / n cost about e^(1.5 eps0) / sqrt(n), and not more than the
- * closed form of one window of n / m times the squares. */
+/* Balle et al. 2020, Corollary 3.3: n / m repetitions at p0 = m / n cost about e^(1.5 eps0) / sqrt(n). They cost no more
+ * than the closed form of one window of n / m times the squares. */
 static void repetitions_compose(sotto_test *t)
 {
     static const double repetitions[] = {1, 2, 10, 100};

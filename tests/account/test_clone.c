@@ -90,7 +90,7 @@ static void enough_delta_makes_epsilon_exactly_zero(sotto_test *t)
     CHECK(t, b.low == 0 && b.high == 0);
 }
 
-/* delta of k-ary randomized response by summing over all counts, for a crowd small enough. */
+/* delta of k-ary randomized response by summing over all counts, for a batch small enough. */
 static double kary_delta(double eps0, int k, int n, double eps)
 {
     /* others are blanket with probability k/(e^eps0 + k - 1) each: enumerate clones c, ones a, and the own report */

@@ -1,4 +1,5 @@
-/* Which randomizers a number of clones may be counted on for: small crowds, enumerated, against the reduction. */
+/* Which randomizers a number of clones may be counted on for: small batches, enumerated, against the
+ * reduction. */
 #include "account/local/clone.h"
 #include "sim/random.h"
 #include "support/test.h"
@@ -91,7 +92,7 @@ static double exact_delta(const channel *r, int n, int zeros, double eps)
     return fmax(there, back);
 }
 
-/* Does what the law promises at some deltas hold for the crowd? */
+/* Does what the law promises at some deltas hold for the batch? */
 static bool keeps_promise(sotto_test *t, const channel *r, const sotto_clone_law *law, int n,
                           int zeros)
 {

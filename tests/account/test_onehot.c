@@ -1,4 +1,4 @@
-/* One-hot encoding under aggregation: against enumeration of all data sets of a small crowd. */
+/* One-hot encoding under aggregation: against enumeration of all data sets of a small batch. */
 #include "account/local/onehot.h"
 #include "support/test.h"
 
@@ -77,7 +77,7 @@ static void one_bit_matches_enumeration(sotto_test *t)
         law_of(zero, N, 0, p);
         agreeing = fmax(stick(one, zero, eps), stick(zero, one, eps));
         CHECK_NEAR(t, eps, eps_of(t, SOTTO_ONEHOT_DELETION, 1.2, N, agreeing).high, 1e-6);
-        /* some data sets of a small crowd are worse than all others agreeing; the promise covers them */
+        /* some data sets of a small batch are worse than all others agreeing; the promise covers them */
         CHECK(t, worst <= agreeing * 1.2);
         CHECK(t, any_data(t, SOTTO_ONEHOT_DELETION, 1.2, N, worst) >= eps * (1 - 1e-9));
     }

@@ -188,8 +188,8 @@ static void nothing_exceeds_the_bound_on_its_fall(sotto_test *t)
     sotto_scratch_clear(&work);
 }
 
-/* Losses move ever faster with x, also where all of them together are below one rounding of log r; as differences of it
- * they did not, and cells were given up to ten times the mass they have. */
+/* Losses move ever faster with x, also where all of them together are below one rounding of log r. As differences of
+ * log r they did not, and cells were given up to ten times the mass they have. */
 static void cells_are_ever_wider(sotto_test *t)
 {
     static const double sigma[] = {0.1, 0.15, 0.2, 0.5, 2, 50}, rate[] = {1e-7, 1e-3, 0.3, 0.999};

@@ -25,8 +25,8 @@ static void sums_at_their_mean_give_the_truth(sotto_test *t)
     }
 }
 
-/* The chance that an interval misses, over many batches: 5% at most, but for the chance in the test itself, which is
- * five deviations; and not much less, or the bars are too long. */
+/* The chance that an interval misses, over many batches, is at most 5%, but for the chance in the test itself, which
+ * is five deviations. It is not much less, or the bars are too long. */
 static void check_coverage(sotto_test *t, const char *randomizer, unsigned sigma, uint64_t reports,
                            unsigned rounds, uint64_t seed)
 {

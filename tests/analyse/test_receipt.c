@@ -15,7 +15,7 @@ static bool other_is_leader;
 static void make_of(sotto_test *t, const sotto_recipe *recipe)
 {
     const sotto_parties *parties = sotto_test_parties(t, NULL, NULL);
-    sotto_recipe seen = *recipe; /* no task has anonymity yet */
+    sotto_recipe seen = *recipe; /* these parties have no relay */
     sotto_recipe_claim claim;
     sotto_result result = {.p = 0.5, .q = 0.125};
     sotto_task task;
@@ -205,6 +205,25 @@ static void explain(sotto_test *t, char *text, size_t size)
     text[out.len] = 0;
 }
 
+/* Who brings all reports of a batch but one, and subtracts them, has that one: no amplification is left. */
+static void a_receipt_says_what_an_analyst_can_do_at_worst(sotto_test *t)
+{
+    char text[8192], worst[160];
+
+    make(t);
+    explain(t, text, sizeof text);
+    (void)snprintf(worst, sizeof worst,
+                   "an analyst who brings 39999 reports of his own to a batch of 40000, and "
+                   "subtracts them, faces one device's report, epsilon %.4g\n",
+                   receipt.epsilon_local);
+    CHECK(t, strstr(text, worst) != NULL);
+    CHECK(t,
+          strstr(text, "what bounds that: volume (Sybil) checks and the honest share\n") != NULL);
+    receipt.tokens = true;
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "what bounds that: one anonymous token for each device, volume") != NULL);
+}
+
 static void a_receipt_says_what_came_of_each_servers_check(sotto_test *t)
 {
     char text[8192];
@@ -215,8 +234,6 @@ static void a_receipt_says_what_came_of_each_servers_check(sotto_test *t)
     receipt.helper_rejections.rate = SOTTO_RATE_RELEASED;
     explain(t, text, sizeof text);
     CHECK(t, strstr(text, "volume (Sybil) check at the leader: passed\n") != NULL);
-    CHECK(t, strstr(text, "reports of his own to a batch of ") != NULL);
-    CHECK(t, strstr(text, "subtracts them, faces one device's report, epsilon ") != NULL);
     CHECK(t, strstr(text, "volume (Sybil) check at the helper: TOO MANY for the population that "
                           "its operator gave, who released the batch all the same") != NULL);
     receipt.helper_rejections.rate = SOTTO_RATE_CHECKED;
@@ -279,6 +296,7 @@ int main(int argc, char **argv)
         CASE(a_receipt_of_a_handful_claims_no_crowd),
         CASE(a_receipt_says_how_far_one_liar_reaches),
         CASE(a_receipt_reads_well),
+        CASE(a_receipt_says_what_an_analyst_can_do_at_worst),
         CASE(a_receipt_says_what_came_of_each_servers_check),
         CASE(one_reason_is_given_for_all_that_a_server_did_not_tell),
         CASE(a_receipt_tells_of_the_servers_noise),

@@ -1,9 +1,9 @@
 /* fleet DIRECTORY DEVICES SECONDS SEED FIRST_ADDRESS: many real devices of libsotto-device, in memory, each with an address of its own.
  *
- * Reads recipe.json, policy.json and parties.json in DIRECTORY. Each device that is drawn makes its report, waits until its moment within
- * SECONDS, and sends it as the parties file says, from its own address, over a connection of its own. Prints a line for each report: the
- * device's number, its address, the report's id, when it was sent and answered (seconds since 1970), and whether the device knows
- * that it was taken. That is the truth which observers look for; nobody but the fleet has it. */
+ * Reads recipe.json, policy.json and parties.json in DIRECTORY. Each device that is drawn makes its report and waits until its moment
+ * within SECONDS. It sends the report as the parties file says, from its own address, over a connection of its own. Prints a line for
+ * each report: the device's number, its address, the report's id, and when it was sent and answered (seconds since 1970). The last
+ * field is whether the device knows that it was taken. That is the truth which observers look for; nobody but the fleet has it. */
 #define _DEFAULT_SOURCE
 #include "base/hex.h"
 #include "device/device_internal.h"

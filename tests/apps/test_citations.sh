@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_citations.sh PROGRAM SOURCE: papers are cited by author and year, in pages, man pages and everything that is printed,
-# and every one of them is in docs/references.md; nobody is sent to a numbering that only we know.
+# and every one of them is in docs/references.md. Nobody is sent to a numbering that only we know.
 program=$1
 source=$2
 exec python3 - "$program" "$source" <<'END'

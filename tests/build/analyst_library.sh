@@ -1,7 +1,7 @@
 #!/bin/sh
-# analyst_library.sh LIBRARY: what an analyst's program takes in with libsotto-analyst: a client of servers and no server,
-# so no library that listens, and SQLite only to compile queries: nothing that binds a value, copies a database or loads
-# an extension; nothing that prints; and no room that it lacks.
+# analyst_library.sh LIBRARY: what an analyst's program takes in with libsotto-analyst. It is a client of servers and no
+# server, so it has no library that listens. SQLite only compiles queries: nothing binds a value, copies a database or
+# loads an extension. Nothing prints, and no room is missing.
 library=$1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT

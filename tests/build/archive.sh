@@ -1,6 +1,6 @@
 #!/bin/sh
 # archive.sh ARCHIVE LIST WITNESS: an installed static library gives a program the symbols of the list and no
-# other, and what tests do to the rooms' insides is not in it at all. WITNESS is the archive that tests link, which
+# other. The functions by which tests reach into rooms are not in it at all. WITNESS is the archive that tests link, which
 # shows that those handles still have these names.
 archive=$1
 list=$2

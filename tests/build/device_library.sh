@@ -1,7 +1,7 @@
 #!/bin/sh
-# device_library.sh LIBRARY LIMIT CC: what an application takes in with libsotto-device: at most LIMIT bytes when
-# stripped (0: this build isn't made for size), no library but the three it names, no thread, no process, no
-# output, no socket, no help text of the recipe's keys. Then the same questions to libraries that break one rule each, so that a rule that has
+# device_library.sh LIBRARY LIMIT CC: what an application takes in with libsotto-device. It has at most LIMIT bytes
+# when stripped (0: this build isn't made for size), and no library but the three it names. It has no thread, no process,
+# no output, no socket, no help text of the recipe's keys. Then the same questions to libraries that break one rule each, so that a rule that has
 # stopped looking is noticed.
 library=$1
 limit=$2

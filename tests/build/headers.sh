@@ -1,6 +1,6 @@
 #!/bin/sh
-# headers.sh BUILD SOURCE CC: every public header compiles alone, every function that it declares with SOTTO_API is
-# exported by a library, a program that uses all of them links with that library, and sotto.h includes every header.
+# headers.sh BUILD SOURCE CC: every public header compiles alone, and sotto.h includes every header. Every function that
+# one declares with SOTTO_API is exported by a library, and a program that uses all of them links with that library.
 build=$1
 source=$2
 cc=$3

@@ -1,8 +1,8 @@
 /* fake_leader RECIPE KEY DIR: a leader (and helper) with one batch whose truth is known, for tests of `sotto collect`.
  *
  * Writes DIR/parties.json, with itself as both servers and KEY's public half as the collector, and DIR/pairing.json;
- * prints "ready" and serves until its input ends. DIR/mode may hold a word: "apart" for shares that don't belong
- * together, "waiting" for a batch that is never ready ("withdrawn" once that was), "counts" for servers that don't tell what they refused. */
+ * prints "ready" and serves until its input ends. DIR/mode may hold a word. "apart" is for shares that don't belong together, "waiting" for a
+ * batch that is never ready ("withdrawn" once that was). "counts" is for servers that don't tell what they rejected. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/arena.h"
 #include "dap/collect.h"

@@ -1,10 +1,10 @@
-/* Does the time of X25519 in lanes depend on its scalars? A statistical test after Reparaz, Balasch and Verbauwhede (2017):
- * times for one fixed scalar and for random ones, taken in random order, must have the same mean (Welch's t), also when
- * the slowest tenth, quarter, half or three quarters of them are left out, which are the interruptions.
+/* Does the time of X25519 in lanes depend on its scalars? A statistical test after Reparaz, Balasch and Verbauwhede (2017).
+ * Times for one fixed scalar and for random ones, taken in random order, must have the same mean (Welch's t). This must
+ * hold also when the slowest tenth, quarter, half or three quarters of them, the interruptions, are left out.
  *
  * A pass alarms if |t| exceeds 5.5 in one of its five tests: by the normal law with probability 2e-7. A set fails if ten
  * passes in a row alarm, each with other numbers. Times on a busy machine are not normal, which is why one alarm is not
- * believed. A dependence on the scalar alarms in pass after pass, as the test of a function that has one shows; on a busy
+ * believed. A dependence on the scalar alarms in pass after pass, as the test of a function that has one shows. On a busy
  * machine a pass may miss it, so one alarm of ten passes is enough there.
  *
  * SOTTO_CHAOS_TIMES says how many times a pass takes. */

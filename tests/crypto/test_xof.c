@@ -67,7 +67,7 @@ static void turboshake128_takes_the_longest_dst(sotto_test *t)
 }
 
 /* The framing, against TurboSHAKE over the framed message, at each length of dst around the sizes where
- * the implementation changes its ways, and with another seed and binder in each lane. */
+ * the implementation changes its method. Each lane has another seed and binder. */
 static void turboshake128_frames_each_lane(sotto_test *t)
 {
     static const size_t dst_lens[] = {0,   1,   8,   24,  61,  124, 125,

@@ -53,7 +53,7 @@ static void job_extensions_increase_and_are_known(sotto_test *t)
         {"000400020000", SOTTO_MISSING},
         {"000400000000", SOTTO_MISSING},
         {"002800010020" BATCH_ID "00070000", SOTTO_MISSING},
-        /* Out of order wins over unknown: the message is not one. */
+        /* Out of order wins over unknown: the message is malformed. */
         {"00280007000000010020" BATCH_ID, SOTTO_MALFORMED},
         {"004800010020" BATCH_ID "00010020" BATCH_ID, SOTTO_MALFORMED},
         {"0003000100", SOTTO_MALFORMED},
@@ -84,7 +84,7 @@ static void janus_has_a_selector_and_lengths(sotto_test *t)
     CHECK_OK(t, sotto_dap_list_end(&list, &t->err));
     CHECK_EQUAL(t, wanted.len, out.len);
     CHECK_BYTES(t, wanted.data, memory, wanted.len);
-    /* A mode that is none, and configurations of the other mode. */
+    /* An invalid mode, and configurations of the other mode. */
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  decode_init(t, &req, "070000000003000000000000", SOTTO_DAP_JANUS, &t->err));
     CHECK_STATUS(t, SOTTO_MALFORMED,

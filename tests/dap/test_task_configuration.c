@@ -45,7 +45,7 @@ static void malformed_configurations_are_refused(sotto_test *t)
         BEFORE "000000020007000000000000000000",
         BEFORE "0000000300100000000c00000000000000080000000e00",
         BEFORE "0000000400100000000c00000000000000080000000e0000",
-        /* extensions: out of order, twice, an interval that is none */
+        /* extensions: out of order, twice, an invalid interval */
         BEFORE COUNT "001800020000" INTERVAL,
         BEFORE COUNT "0028" INTERVAL INTERVAL,
         BEFORE COUNT "00050001000100",

@@ -105,8 +105,8 @@ static void replicas_may_start_at_once(sotto_test *t)
     start_all(t, sotto_test_address(t));
 }
 
-/* Who opens it first makes the file ours and turns it to WAL, and the others may see it at any step of that: one round
- * in ten met one that SQLite does not wait for. */
+/* Whoever opens it first makes the file ours and turns it to WAL, and the others may see it at any step of that. One
+ * round in ten met one that SQLite does not wait for. */
 static void a_new_file_may_be_opened_by_many_at_once(sotto_test *t)
 {
     char name[32], address[300];

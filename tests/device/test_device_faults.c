@@ -1,4 +1,4 @@
-/* The whole device on a disk that loses power or fails, in any order of recipes, answers and restarts: nothing leaves
+/* The whole device on a disk that loses power or fails, in any order of recipes, answers and restarts. Nothing leaves
  * that was not paid for, and no report leaves twice with other shares. */
 #define _DEFAULT_SOURCE
 

@@ -1,5 +1,5 @@
-/* A no, a `forget` or a reset that could not finish, because a reader, another process or the disk was in its way:
- * nothing leaves for that, and nothing that was spent is lost. */
+/* A no, a `forget` or a reset that could not finish, because a reader, another process or the disk was in its way.
+ * Nothing leaves because of that, and nothing that was spent is lost. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "support/devices.h"
@@ -122,8 +122,8 @@ static void nothing_is_spent_past_a_reset_that_was_interrupted(sotto_test *t)
     CHECK(t, stopped > 10);
 }
 
-/* Another process, which runs `sql` in a transaction when it is told to, says so, and commits a while after there is a
- * file of this name, by which whoever should wait for it is about to. */
+/* Another process, which runs `sql` in a transaction when it is told to, and says so. It commits a while after a file
+ * of this name appears, which tells it that somebody is about to wait for it. */
 typedef struct writer {
     pid_t pid;
     int tell, told;

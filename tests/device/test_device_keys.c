@@ -1,5 +1,5 @@
-/* Which key opens which half of a report: by one rule, when it is first sealed and when its leader says that a key is
- * outdated, whatever a stranger got into the parties file. */
+/* Which key opens which half of a report. One rule says so when it is first sealed and when its leader says that a
+ * key is outdated, whatever a stranger got into the parties file. */
 #include "device/answer/kept_half.h"
 #include "recipe/calendar.h"
 #include "sotto/random.h"
@@ -259,8 +259,8 @@ static void a_device_with_other_keys_makes_reports_that_open_nowhere(sotto_test 
     CHECK_EQUAL(t, 0, opener(t, &phone.uploaded[0], recipe, right, LEADER));
 }
 
-/* The recipe's end lies behind the leader's first key, and a later one covers it: whoever answers early seals to the first,
- * whoever answers late to the second, and both reports are of one task. */
+/* The recipe's end lies behind the leader's first key, and a later one covers it. A device that answers early seals to the
+ * first, one that answers late to the second, and both reports are of one task. */
 static void a_recipe_may_outlast_a_key(sotto_test *t)
 {
     const sotto_bytes recipe = sotto_test_sure_recipe(t, "50001", NULL, NULL);

@@ -1,4 +1,4 @@
-/* Two processes of one device over the same files: whichever ticks, what the person says to one of them holds for both,
+/* Two processes of one device over the same files. Whichever ticks, what the person says to one of them holds for both,
  * and what is to be done once is done once. Two devices of this process stand for them, the second acting at a chosen
  * moment of the first one's tick; then real ones, all at once. */
 #define _POSIX_C_SOURCE 200809L
@@ -401,7 +401,7 @@ static sotto_status write_down(void *context, sotto_exchange *exchange)
     return sotto_test_answer(exchange, SOTTO_DELIVERY_ACCEPTED, body);
 }
 
-/* Whoever comes second may have to come again; nothing else may come of it. */
+/* Whichever is second may have to retry; nothing else may come of it. */
 static bool again(sotto_status status)
 {
     return status == SOTTO_IO || status == SOTTO_AGAIN;

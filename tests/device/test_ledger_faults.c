@@ -1,5 +1,5 @@
 /* The ledger on a disk that loses power, fills up or fails at every step, and in a process that is killed at any
- * moment: spent is never less than sent. */
+ * moment. Spent is never less than sent. */
 #define _DEFAULT_SOURCE
 
 #include "support/ledger.h"

@@ -55,8 +55,8 @@ static void retention_leaves_no_byte_of_what_it_erased(sotto_test *t)
 
 enum { MARKED = 950 };
 
-/* One donation of rows whose texts start with "<m00042>", of many lengths; row i is taken to be as old as
- * a shuffle says, so that they expire in another order than they arrived. */
+/* One donation of rows whose texts start with "<m00042>", of many lengths. A shuffle says how old row i
+ * is, so that they expire in another order than they arrived. */
 static void donate_marked(sotto_test *t, sotto_store *store, int64_t ages[MARKED])
 {
     static sotto_event events[MARKED];

@@ -1,8 +1,8 @@
 """words.py SOURCE [--whole]: holds what people read to docs/glossary.md.
 
-Pages (README.md, docs/*.md, README.md of a room, man pages) and the string literals of apps/ and src/ use none of the words in the glossary's
-table "Words not to use"; a sentence of a page, and of a message of apps/sotto and src/recipe, has at most 30 words, but for those in
-tests/docs/long_sentences.txt; and a first run fits on a screen.
+Pages (README.md, docs/*.md, README.md of a room, man pages), the string literals of apps/ and src/, and every comment use none of the words in
+the glossary's table "Words not to use". A sentence of a page, of a comment, and of a message of apps/sotto and src/recipe, has at most 30 words,
+but for those in tests/docs/long_sentences.txt. A first run fits on a screen.
 """
 
 import glob
@@ -10,6 +10,7 @@ import os
 import re
 import sys
 
+COMMENTED = ("apps", "bench", "examples", "fuzz", "include", "src", "tests", "tools", "cmake", "packaging")
 LIMIT = 30
 SCREEN = 24
 
@@ -120,6 +121,62 @@ def literals(path):
         yield text.count("\n", 0, m.start()) + 1, re.sub(f"\"{between}\"", "", m.group(0))[1:-1]
 
 
+def c_comments(text):
+    """Comments of a C file, as (line, lines without their stars)."""
+    token = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|/\*.*?\*/"
+    for m in re.finditer(token, text, flags=re.S):
+        if m.group(0).startswith("/*"):
+            yield text.count("\n", 0, m.start()) + 1, [re.sub(r"^\s*\*(?!\*)|\s*\\$", "", row) for row in m.group(0)[2:-2].split("\n")]
+
+
+def hash_comments(text):
+    """Comments of a shell script, of CMake or of Python: neighbouring lines that begin with #."""
+    current, start = [], 1
+    for number, line in enumerate(text.split("\n") + [""], 1):
+        m = re.match(r"\s*#(?!!)(.*)", line)
+        if m:
+            start = start if current else number
+            current.append(m.group(1))
+        elif current:
+            yield start, current
+            current = []
+
+
+def comment_blocks(start, rows):
+    """Paragraphs of a comment. A row of a table has two spaces or more between its words, and is a paragraph; so is an indented formula."""
+    blocks, current, first, before, tabled = [], [], start, 1, False
+
+    def end():
+        if current:
+            blocks.append((first, " ".join(current)))
+            current.clear()
+
+    for number, row in enumerate(rows, start):
+        indent = len(row) - len(row.lstrip())
+        table = re.search(r"\S {2,}\S", row) or re.match(r"\s*([-*]|\d+\.) ", row)
+        turns = (indent >= 3) != (before >= 3) and (number > start + 1 or indent >= 3)
+        if not row.strip() or table or turns and not (tabled and indent >= 3):
+            end()
+        if row.strip():
+            if not current:
+                first, tabled = number, bool(table)
+            current.append(row.strip())
+            before = indent
+    end()
+    return blocks
+
+
+def commented(source):
+    """Every comment, as (path, line, paragraph)."""
+    for folder in COMMENTED:
+        for path in sorted(glob.glob(f"{source}/{folder}/**/*", recursive=True)):
+            kind = c_comments if re.search(r"\.[ch](\.in)?$", path) else hash_comments if re.search(r"\.(sh|py|cmake)$|CMakeLists.txt$", path) else None
+            if kind and os.path.isfile(path) and "/wrong/" not in path:
+                for start, rows in kind(open(path, encoding="utf-8").read()):
+                    for number, block in comment_blocks(start, rows):
+                        yield path, number, block
+
+
 def main():
     source = sys.argv[1]
     pages = [f"{source}/README.md"] + sorted(glob.glob(f"{source}/src/**/README.md", recursive=True)) + sorted(glob.glob(f"{source}/docs/*.md")) + sorted(glob.glob(f"{source}/man/*.[0-9]"))
@@ -137,7 +194,7 @@ def main():
 
     def look_for_words(path, line, text):
         for pattern, word, instead, allowed in words:
-            if pattern.search(text) and os.path.basename(path) not in allowed:
+            if pattern.search(text) and not any(os.path.relpath(path, source).endswith(a) or a in os.path.dirname(path) + "/" for a in allowed):
                 complain(path, line, f'"{word}": write {instead}')
 
     def look_for_length(path, line, block):
@@ -166,13 +223,18 @@ def main():
             if os.path.relpath(path, source).startswith(("apps/sotto/", "src/recipe/")):
                 for block in message_blocks(text):
                     look_for_length(path, number, block)
+    remarks = 0
+    for path, number, block in commented(source):
+        remarks += 1
+        look_for_words(path, number, block)
+        look_for_length(path, number, block)
     for e in exceptions:
         if e not in used:
             complain(exceptions_path, exceptions.index(e) + 1, f"no such sentence: {e}")
     for what in screens(source):
         complain(f"{source}/docs/operating.md", 1, what)
-    if checked < 1000 or said < 1000:
-        complain(source, 0, f"only {checked} sentences and {said} messages were found")
+    if checked < 1000 or said < 1000 or remarks < 5000:
+        complain(source, 0, f"only {checked} sentences, {said} messages and {remarks} comments were found")
     return failures > 0
 
 

@@ -92,7 +92,7 @@ static unsigned pattern(const sotto_randomizer *r, const uint8_t *report)
     return bits;
 }
 
-/* Frequencies of what a report supports, for each of three values and none: no two differ by more than the
+/* Frequencies of what a report supports, for each of three values and none. No two differ by more than the
  * factor e^epsilon, and for some kinds two differ by that much. */
 static void check_ratios(sotto_test *t, const sotto_randomizer *r, bool tight)
 {

@@ -1,5 +1,5 @@
-/* The law of every randomizer: written down once, met exactly where the randomness is exhausted, met by ten million draws,
- * and never further apart for two values than the epsilon declared. */
+/* The law of every randomizer, written down once. It is met exactly where the randomness is exhausted, and by ten million
+ * draws, and is never further apart for two values than the epsilon declared. */
 #include "noise/randomizer.h"
 #include "noise_support.h"
 #include "support/test.h"

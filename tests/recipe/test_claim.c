@@ -283,7 +283,8 @@ static void the_honest_servers_noise_has_an_epsilon_of_its_own(sotto_test *t)
     CHECK_NEAR(t, 0.5, claim.noise_sigma, 0);
 }
 
-/* Any delta buys a millionth of an epsilon: that is not hiding among others, and must not be called so. */
+/* Any delta buys a millionth of an epsilon: that is not amplification by shuffling, and must not be called
+ * so. */
 static void a_handful_of_others_is_no_crowd(sotto_test *t)
 {
     sotto_recipe_claim few = claim_of(t, "\"min_cohort\": 40000", "\"min_cohort\": 12");

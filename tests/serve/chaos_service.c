@@ -1,8 +1,8 @@
 /* Everything goes wrong at once, and still every report that was acknowledged is counted once, and no other is.
  *
- * Real processes on loopback: replicas are killed and stopped, connections cut, delayed, repeated and reordered, disks
- * fill up, clocks jump, and PostgreSQL crashes; of the reports 1% are malformed, 1% have proofs that don't hold, and 1%
- * come again. What is collected is compared with the load generator's own record, and with nothing else.
+ * Real processes on loopback. Replicas are killed and stopped, connections cut, delayed, repeated and reordered, disks
+ * fill up, clocks jump, and PostgreSQL crashes. Of the reports 1% are malformed, 1% have proofs that don't hold, and 1%
+ * are sent again. What is collected is compared with the load generator's own record, and with nothing else.
  *
  *     chaos_service [REPORTS [SEED]]     on SQLite; on $SOTTO_POSTGRES with two replicas of each where it is set.
  *                                        $SOTTO_CHAOS_REPORTS gives another number of reports
@@ -343,7 +343,7 @@ typedef struct truth {
     uint64_t unanswered;
 } truth;
 
-/* What its leader refuses a report for; 0: it acknowledges it. */
+/* What its leader rejects a report for; 0: it acknowledges it. */
 static unsigned cause_of(sotto_flaw flaw)
 {
     return flaw == SOTTO_FLAW_LEADER_SEAL ? SOTTO_REPORT_HPKE_DECRYPT_ERROR
@@ -526,7 +526,7 @@ static bool compare(run *r, const sotto_traffic *sent, const sotto_traffic *afte
     good &= refusals_are(r, &t, got);
     good &= same("replays that were taken as new", 0, sent->taken_twice + after->taken_twice);
     good &= same("called replayed at their first sending", 0, sent->kept_unsaid);
-    good &= same("answers that are none", 0, sent->wrong + after->wrong);
+    good &= same("invalid answers", 0, sent->wrong + after->wrong);
     good &= same("reports in abandoned jobs", 0, count_of(&got->leader, "abandoned"));
     return good;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # operating_postgres.sh docs/operating.md SOTTO: the page from its start to its answer, with the program itself over the
-# PostgreSQL server at $SOTTO_POSTGRES (tests/support/postgres.sh run), and a second replica of each server beside the first:
-# devices take turns between the leaders, one leader is killed, and the other has every report. Leases are short, so that what
+# PostgreSQL server at $SOTTO_POSTGRES (tests/support/postgres.sh run). A second replica of each server runs beside the first.
+# Devices take turns between the leaders, one leader is killed, and the other has every report. Leases are short, so that what
 # the killed one held is taken up soon.
 command -v curl >/dev/null && command -v psql >/dev/null || { echo "skipped: no curl, or no psql" >&2; exit 77; }
 ports=8

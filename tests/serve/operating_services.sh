@@ -1,5 +1,5 @@
 #!/bin/sh
-# operating_services.sh docs/operating.md SOTTO: types every ```sh block of sections 10 to 15 in an empty directory, and checks what
+# operating_services.sh docs/operating.md SOTTO: types every ```sh block of sections 10 to 15 in an empty directory. It checks what
 # an operator would see: health, metrics by the names that the page has, backups, and the way down. Only the ports are others.
 command -v curl >/dev/null || { echo "skipped: no curl, which the page uses"; exit 77; }
 command -v openssl >/dev/null || { echo "skipped: no openssl, which the page uses"; exit 77; }

@@ -39,7 +39,7 @@ static void upload_until_verified(sotto_test *t, unsigned reports)
         ;
 }
 
-/* Enough are verified, and one is still under way: what comes now is told that it is too late, so that no stream of
+/* Enough are verified, and one is still under way. What comes now is told that it is too late, so that no stream of
  * uploads, however steady, keeps a collection waiting. */
 static void a_collection_that_has_enough_takes_no_more(sotto_test *t)
 {

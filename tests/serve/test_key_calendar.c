@@ -247,8 +247,8 @@ static void a_file_that_is_too_old_makes_no_task(sotto_test *t)
 
 /* ---- keys out of turn ------------------------------------------------------------------------------------- */
 
-/* As it was before keys had times: the one that is used keeps those that it was exported with, and the next comes as late as
- * it can, since files that are out there do not name it. */
+/* As it was before keys had times. The key in use keeps the times that it was exported with. The next comes as late as it
+ * can, since files that are out there do not name it. */
 static void a_key_of_an_earlier_version_keeps_its_times(sotto_test *t)
 {
     const int64_t now = START + 60 * (int64_t)DAY;

@@ -261,7 +261,7 @@ static void an_upload_of_now_is_taken_however_many_buckets_wait(sotto_test *t)
     CHECK_EQUAL(t, 0, sotto_test_upload(t, &s, before).body.len);
     response = sotto_test_upload(t, &s, long_ago);
     CHECK_EQUAL(t, 200, response.status);
-    CHECK_EQUAL(t, SOTTO_REPORT_ID_SIZE + 1, response.body.len); /* to come again */
+    CHECK_EQUAL(t, SOTTO_REPORT_ID_SIZE + 1, response.body.len); /* to retry */
     CHECK_EQUAL(t, 2, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM mark"));
     sotto_test_service_close(&s);
 }

@@ -405,7 +405,7 @@ static void the_token_goes_to_the_paired_url_whatever_a_task_says(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
-/* Whoever has the leader's token can have the helper of the pairing add up reports that the leader never saw, in any task: the two
+/* Whoever has the leader's token can have the helper of the pairing add up reports that the leader never saw, in any task. The two
  * servers then differ about an honest batch. To get it, he gives the leader a parties file in which he is the helper, and sends
  * reports, so that the leader has something to tell its helper. */
 static void a_strangers_url_gets_neither_the_token_nor_a_batch_held(sotto_test *t)

@@ -177,8 +177,8 @@ static bool comes_to(const unsigned *what, unsigned wanted)
     return seen(what) >= wanted;
 }
 
-/* Same reports, same order, all of them, and none finished in its first step: else the job is given up, and the helper told
- * so where it said that its job is. */
+/* Same reports, same order, all of them, and none finished in its first step. Else the job is abandoned, and the helper
+ * told so where it said that its job is. */
 static void an_answer_for_another_job_ends_the_job(sotto_test *t)
 {
     static const int wrongs[] = {OTHER_REPORTS, FEWER, MORE, REVERSED, FINISHES};

@@ -171,7 +171,7 @@ static void hear_blame(void *context, const sotto_log_event *event)
             atomic_fetch_add(event->fields[i].value.sint == b->segment ? &b->right : &b->wrong, 1);
 }
 
-/* Several that are read together, the first of them refused: what is said of it is said of no other, which an operator might throw
+/* Several that are read together, the first of them refused. What is said of it is said of no other, which an operator might throw
  * away for it, and they are added up. */
 static void a_refused_row_holds_up_no_other(sotto_test *t)
 {

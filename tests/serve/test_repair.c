@@ -110,7 +110,8 @@ static void a_job_that_the_helper_lost_is_dropped(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
-/* The same in earnest: everything that the helper did after its copy was made is gone, marks and jobs too. */
+/* The same with all that a real loss takes: everything that the helper did after its copy was made is gone,
+ * marks and jobs too. */
 static void a_helper_put_back_from_a_copy_costs_what_came_after_it(sotto_test *t)
 {
     const char *copy, *path;

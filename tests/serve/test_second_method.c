@@ -1,5 +1,5 @@
-/* A way to add up that the product does not have runs from devices to an answer: a folder, and a row of this program's own table of
- * methods and of trust models. Nothing else knows of it. */
+/* A way to add up that the product does not have runs from devices to an answer. It takes a folder, and a row of this program's own
+ * table of methods and of trust models. Nothing else knows of it. */
 #include "account/trust.h"
 #include "second_method/second_method.h"
 #include "sotto/collect.h"

@@ -264,8 +264,8 @@ static void run_device(sotto_test *t, const operators *o, sotto_bytes parties)
     CHECK(t, phone.uploads > 7);
 }
 
-/* The helper's true key, and behind it one of the leader's own making with a later `from`. The helper does not add the task;
- * a device that has the file all the same seals to the helper and never again; and it is not the task that the helper has
+/* The helper's true key, and behind it one of the leader's own making with a later `from`. The helper does not add the task.
+ * A device that has the file all the same seals to the helper and never again. And it is not the task that the helper has
  * from an honest file. */
 static void a_leader_alone_opens_no_report(sotto_test *t)
 {

@@ -75,8 +75,8 @@ int sotto_test_main(int argc, char **argv, const char *file, const sotto_test_ca
     failed = _cmocka_run_group_tests(file, tests, count, NULL, NULL);
     if (failed == 0)
         return skipped > 0 || left_out == count ? SOTTO_TEST_SKIPPED : 0;
-    /* A test that failed has left what it had open, servers and their threads too: beneath them a search for leaks may
-     * wait for ever, and would find nothing that matters. */
+    /* A test that failed has left what it had open, servers and their threads too. A search for leaks may then wait
+     * for ever, and would find nothing that matters. */
     (void)fflush(stdout);
     (void)fflush(stderr);
     run_endings();

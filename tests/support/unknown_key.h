@@ -1,5 +1,5 @@
 /* support/unknown_key.h - the id of a key that a server does not have. Ids are one random byte, and a server has a key
- * that nobody sees yet beside the one it publishes: to flip a bit finds that one in 1 of 255 runs. */
+ * that nobody sees yet beside the one it publishes. So flipping a bit of an id finds that key in 1 of 255 runs. */
 #ifndef SOTTO_TESTS_SUPPORT_UNKNOWN_KEY_H
 #define SOTTO_TESTS_SUPPORT_UNKNOWN_KEY_H
 

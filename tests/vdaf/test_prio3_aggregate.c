@@ -151,7 +151,7 @@ static void a_sum_that_could_wrap_is_denied_and_nothing_is_added(sotto_test *t)
         agg.reports = most - 3;
         CHECK_OK(t, sotto_prio3_accumulate(&p.vdaf, &agg, round.states[0], 3, &t->err));
         CHECK_EQUAL(t, most, agg.reports);
-        /* Refused reports don't count. */
+        /* Rejected reports don't count. */
         round.states[0][0].status = round.states[0][2].status = SOTTO_REJECTED;
         agg.reports = most - 1;
         CHECK_OK(t, sotto_prio3_accumulate(&p.vdaf, &agg, round.states[0], 3, &t->err));

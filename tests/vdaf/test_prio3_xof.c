@@ -173,7 +173,7 @@ static void check_every_lane(sotto_test *t, const sotto_prio3_config *config)
     for (unsigned lanes = 1; lanes <= SOTTO_LANES; lanes++) {
         for (unsigned mask = 0; mask < 1u << lanes; mask++) {
             /* The first element, one in the middle, the last of many; one and several in a row; a whole
-             * block; and the last word of a block, which in Field128 is half an element. */
+             * block. Also the last word of a block, which in Field128 is half an element. */
             check_expand(t, &p, lanes, mask, 0, (uint8_t)(size / 8), 1);
             check_expand(t, &p, lanes, mask, 0, (uint8_t)(size / 8), 2);
             check_expand(t, &p, lanes, mask, 4, 2, 10);
@@ -200,7 +200,7 @@ static void a_rejected_draw_in_any_lane_of_field128_is_drawn_again(sotto_test *t
 
 /* ---- whole reports --------------------------------------------------------------------------------- */
 
-/* Reports in a batch of four, those in `mask` with seeds whose expansion rejects draws: each comes to the
+/* Reports in a batch of four, those in `mask` with seeds whose expansion rejects draws. Each comes to the
  * same as alone, and all are valid, since the client drew in the same way. */
 static void check_batch(sotto_test *t, const sotto_prio3_config *config, unsigned mask,
                         size_t count)

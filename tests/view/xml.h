@@ -4,7 +4,7 @@
 
 #include "support/test.h"
 
-/* One element that holds all others, each closed in turn; attributes in double quotes, none twice; no bare & or <; no
+/* One element that holds all others, each closed in turn; attributes in double quotes, none twice; no bare & or <. No
  * declaration, comment or instruction; every byte UTF-8 that XML can hold; no script, no link, no event handler. Fails the
  * test otherwise. */
 void sotto_test_svg(sotto_test *t, sotto_bytes text);

@@ -241,8 +241,8 @@ static sotto_status check(sotto_allocation_direction direction, double sigma, do
     return sotto_check_log_delta(log_delta, err);
 }
 
-/* At a delta that neither line nor grid reaches: no more than one release, and no less than that less log t, since
- * (S - K)+ is at least the sum of the (Y - K)+. */
+/* At a delta that neither line nor grid reaches: no more than one release, and no less than one release less log
+ * t. The reason: (S - K)+ is at least the sum of the (Y - K)+. */
 static sotto_status enclose_far(sotto_bound *out, sotto_allocation_direction direction,
                                 double sigma, double t, double log_delta, sotto_err *err)
 {

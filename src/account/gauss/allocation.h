@@ -27,8 +27,8 @@ double sotto_allocation_rough(double near, double sigma, double t, double log_de
 /* What lines and grids reach: below it the answer is that of a single release, and from below that less log t. */
 #define SOTTO_ALLOCATION_LEAST_LOG_DELTA (-90.0)
 
-/* A sigma within a few thousandths of this one, at which what sotto_allocation_eps says may leap, since it is found in another
- * way above than below: certain from both sides, and not as near the truth on one. Between two such it hardly ever does. */
+/* A sigma within a few thousandths of this one, at which the answer of sotto_allocation_eps may leap, since one method
+ * serves above it and another below. Both are certain; one is less tight. Between two such it hardly ever does. */
 double sotto_allocation_leap(double sigma);
 
 /* sigma 0.1 to 1000, t 1 to 10^9 slots.
@@ -62,8 +62,9 @@ typedef struct sotto_allocation_blocks {
 SOTTO_MUST_USE sotto_status sotto_allocation_reduce(sotto_allocation_blocks *out, double k,
                                                     double t, sotto_err *err);
 
-/* That reduction, its blocks composed by basic composition (delta split evenly) or, where a block is a single slot or
- * that is smaller, as k Gaussian releases of sensitivity 1: the smaller of both, each a valid bound. */
+/* That reduction, with its blocks composed in two ways: by basic composition (delta split evenly), or as k Gaussian
+ * releases of sensitivity 1. The second also serves blocks of a single slot. Each is a valid bound; the smaller is
+ * given. */
 SOTTO_MUST_USE sotto_status sotto_allocation_blocks_eps(sotto_bound *out, double k, double t,
                                                         double sigma, double log_delta,
                                                         sotto_err *err);

@@ -16,8 +16,8 @@
 /* ---- along the line ----------------------------------------------------------------------------------- */
 
 /* The transform along the line: E e^(sZ) - E e^(cZ) = E e^(cZ) (cos vZ - 1 + i sin vZ), in which nothing cancels but the
- * signs of Z. By node; and what one is off by, linear and quadratic in v: by how the sums are made, the rounding of the tilted
- * weights, and by the rounding of Z in proportion to itself. */
+ * signs of Z. By node, with its error, linear and quadratic in v. It comes from how the sums are made, from the rounding of
+ * the tilted weights, and from the rounding of Z in proportion to itself. */
 typedef struct turning {
     double re[SOTTO_ALLOCATION_NODES], im[SOTTO_ALLOCATION_NODES];
     double linear, square;
@@ -244,7 +244,7 @@ double sotto_allocation_contour_log_delta(const sotto_allocation_contour *line, 
         q->t * (side > 0 ? q->gap_high : sotto_contour_plan_sure_above(q, A) - q->gap_low);
 
     value += moved * exp(-log_scale);
-    if (!(value > 0)) /* a number that is none bounds nothing */
+    if (!(value > 0)) /* NaN bounds nothing */
         return isnan(value) && side > 0 ? INFINITY : -INFINITY;
     return log(value) + log_scale - log(q->t) + (q->sign < 0 ? eps : 0);
 }

@@ -1,7 +1,7 @@
 /* account/gauss/allocation_contour.h - E (S - K)+ and E (K - S)+ for the sum S of t lognormals of mean 1, where doubles do.
  *
- * Z = +-(Y - 1), Y = e^(a w - a^2/2), w standard normal, with Z = 0 in place of what lies beyond -under <= w <= over;
- * then E e^(sZ) exists on the whole right half plane and, with c through the saddle,
+ * Z = +-(Y - 1), Y = e^(a w - a^2/2), w standard normal, with Z = 0 in place of what lies beyond -under <= w <= over.
+ * Then E e^(sZ) exists on the whole right half plane. With c through the saddle,
  *     E (Z_1 + ... + Z_t - A)+ = (1/2 pi) Int e^(-sA) (E e^(sZ))^t / s^2 dv,  s = c + iv
  * is a sum of numbers of the answer's own size. docs/decisions/0013, "tilted line".
  *
@@ -45,8 +45,8 @@ typedef struct sotto_allocation_contour {
     double c_far, log_far; /* another c and its t log E e^(cZ), for the aliases above */
 } sotto_allocation_contour;
 
-/* Makes a line for log_delta; a is 1/sigma, up to 10; near is roughly the answer, or 0 where that is not known;
- * work: how many points times nodes it may take.
+/* Makes a line for log_delta; a is 1/sigma, up to 10. `near` is roughly the answer, or 0 where that is not
+ * known. `work` is how many points times nodes it may take.
  *   SOTTO_DENIED  it would take too many points or nodes */
 SOTTO_MUST_USE sotto_status sotto_allocation_contour_open(sotto_allocation_contour *line, int sign,
                                                           double a, double t, double log_delta,

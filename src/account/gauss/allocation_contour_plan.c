@@ -146,8 +146,8 @@ static void lower_cap(sotto_allocation_contour *q, double A)
     cut_off(q, high);
 }
 
-/* A single huge term makes a line long, and matters only by how much it exceeds: it is heaped up at what the sum must
- * exceed (A) and by how much others may fall short. */
+/* A single huge term makes a line long, and matters only by how much it exceeds. So its mass is put at what the sum
+ * must exceed (A) and by how much others may fall short. */
 static sotto_status find_cap(sotto_allocation_contour *q, double near, double *saddle,
                              double *place, sotto_err *err)
 {
@@ -217,8 +217,8 @@ static sotto_contour_plan plot_course(const sotto_allocation_contour *q, const l
     return way;
 }
 
-/* Below the saddle the aliases are further apart in units of 1/c, but the far ones are fewer where a single term of the
- * sum can be huge: as long as no more than some e^10 of the digits are lost, the cheaper. */
+/* Below the saddle the aliases are further apart in units of 1/c, but there are fewer far ones where a single term of
+ * the sum can be huge. The cheaper of both is used, as long as it loses no more than some e^10 of the digits. */
 static sotto_contour_plan cheapest_course(const sotto_allocation_contour *q, double saddle,
                                           double A)
 {

@@ -99,9 +99,9 @@ typedef struct shape {
 } shape;
 
 /* Points lie as close as the sum is narrow around its mean, and apart by a part of themselves far out: at
- * +-flat (e^|x| - 1) from it. What a cell's mass loses by being split counts where the answer is made, of one large term and
- * others at their mean: as far above the mean as is asked about, for any number of slots. So the x are centre + fine sinh u,
- * u in even steps; evenly around the mean where the sum is like a normal one. */
+ * +-flat (e^|x| - 1) from it. What a cell's mass loses by being split counts where the answer is made: of one large term and
+ * others at their mean. That is as far above the mean as is asked about, for any number of slots. So the x are centre + fine
+ * sinh u, u in even steps; evenly around the mean where the sum is like a normal one. */
 typedef struct layout {
     double flat, below, centre;
     double first, step; /* of u */
@@ -270,8 +270,8 @@ static void add_laws(law *out, const shape *s, const law *first, const law *seco
     lift_dust(out, s);
 }
 
-/* The mean over fewer slots is larger in the convex order, so that t may be rounded down: to twelve binary digits, or more while
- * no more than six are ones, since it is those that are added. Where one large term decides, epsilon rises by what log t
+/* The mean over fewer slots is larger in the convex order, so t may be rounded down. It keeps twelve binary digits, or more
+ * while no more than six are ones, since each one is an addition. Where one large term decides, epsilon rises by what log t
  * falls by: with eight digits that was up to 4e-3, and 4e-4 of an answer. */
 static double fewer_slots(double t)
 {

@@ -1,6 +1,6 @@
 /* account/gauss/allocation_convolution.h - one slot of t where no line ends in time: few slots, or little noise.
  *
- * The sum of t lognormals, each replaced by a law on a grid that is larger in the convex order: masses are split between
+ * The sum of t lognormals, each replaced by a law on a grid that is larger in the convex order. Masses are split between
  * neighbours so that means are kept, again after every addition. E (S - K)+ can only grow by that, and all terms are
  * positive. docs/decisions/0013, "grid".
  *
@@ -12,8 +12,8 @@
 #include "account/gauss/allocation.h"
 
 /* What removing a person costs, enclosed, and what adding one costs at most; neither above cap. a is 1/sigma, t >= 2.
- * Of inflate `cut` and `rounding` count. Removal is looked at first, and no sum made where a formula says that it would not
- * come below cap; what its sum, which is fine elsewhere, says of adding is in *add. */
+ * Of inflate `cut` and `rounding` count. Removal is looked at first, and no sum is made where a formula says that it would
+ * not come below cap. What its sum says of adding is in *add; elsewhere that sum is fine enough. */
 void sotto_convolution_remove(sotto_bound *remove, double *add, double a, double t,
                               double log_delta, double cap,
                               const sotto_allocation_inflate *inflate);

@@ -1,11 +1,11 @@
-/* Around a node at v, with A = weight e^(ivz) and E_m = e^(imhz) - 1: weight (e^(i(v + mh)z) - 1) is weight (e^(ivz) - 1) + A E_m,
- * and for -m with the conjugate of E_m. So one sine a point for all nodes of a run, and four products for two of them.
+/* Around a node at v, let A = weight e^(ivz) and E_m = e^(imhz) - 1. Then weight (e^(i(v + mh)z) - 1) is weight (e^(ivz) - 1) + A
+ * E_m, and for -m with the conjugate of E_m. So one sine a point for all nodes of a run, and four products for two of them.
  *
- * Rounding. A sine or versine is off by 8u of itself and, by the rounding of its angle, by up to 2u of that; so E_m by 10u mh|z|, A
- * by 20u and u v|z|, and A E_m, |E_m| <= mh|z| and <= 2, by 32u mh|z| + 2u v|z|; weight (e^(ivz) - 1) by 10u v|z|. A block is added in
- * lanes of 16 terms, those in three steps, up to 64 blocks one after the other, and two parts in the end: 85u of the sum of |E_m| and
- * |e^(ivz) - 1|. Together below 130u (v + mh)|z|; the first run is around v = 0, so that v + mh is its own node's there, and for
- * later ones no more than that and 2 SOTTO_FOURIER_REACH steps. */
+ * Rounding. A sine or versine is off by 8u of itself and, by the rounding of its angle, by up to 2u of that. So E_m is off by 10u
+ * mh|z|, and A by 20u and u v|z|. A E_m is off by 32u mh|z| + 2u v|z|, since |E_m| <= mh|z| and <= 2; weight (e^(ivz) - 1) is off by
+ * 10u v|z|. A block is added in lanes of 16 terms, those in three steps, up to 64 blocks one after the other, and two parts in the
+ * end. That costs 85u of the sum of |E_m| and |e^(ivz) - 1|. Together this is below 130u (v + mh)|z|. The first run is around v = 0,
+ * so v + mh is its own node's there; for later runs it is at most that and 2 SOTTO_FOURIER_REACH steps. */
 #include "account/gauss/allocation_fourier.h"
 
 #include "account/numeric/sine_terms.h"

@@ -40,9 +40,9 @@ static double most_growth(const sotto_allocation_contour *q, double top, double 
     return c + fmax(exp(top) * (lean - c * cos(turn)), exp(bottom) * (lean - c * cos(turn)));
 }
 
-/* log of a bound on the error of 2 HALF points on mid +- half, of the integral of the density times e^sZ - 1 - sZ, for Re s = c
- * and |Im s| <= v: 64/15 half M rho^-62 / (1 - rho^-2), M the largest value on the ellipse of sum of semi-axes rho half (Trefethen
- * 2013, theorem 19.3), and |e^x - 1 - x| <= |x|^2/2 e^max(0, Re x). */
+/* log of a bound on the error of 2 HALF points on mid +- half. The integrand is the density times e^sZ - 1 - sZ, for Re s = c and
+ * |Im s| <= v. The bound is 64/15 half M rho^-62 / (1 - rho^-2) (Trefethen 2013, theorem 19.3). M is the largest value on the
+ * ellipse of sum of semi-axes rho half, by |e^x - 1 - x| <= |x|^2/2 e^max(0, Re x). */
 static double log_error(const sotto_allocation_contour *q, double mid, double half, double c,
                         double v, double rho)
 {

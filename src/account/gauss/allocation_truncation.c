@@ -80,7 +80,7 @@ static double end_by_pile(const pile *p, double small, double most)
 }
 
 /* Three bounds that only fall: total variation of the tilted density over v; a uniform part of it, of mass q and
- * length l, which turns to |sin(vl/2)|/(vl/2); and a pile of such parts. */
+ * length l; and a pile of such parts. The uniform part turns to |sin(vl/2)|/(vl/2). */
 double sotto_tilted_law_truncation(const sotto_tilted_law *q, double small)
 {
     double concave = q->over, log_whole = q->log_whole, mode;

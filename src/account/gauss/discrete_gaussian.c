@@ -75,8 +75,8 @@ static partial sum_lattice(double start, double edge, double sigma, double kappa
     return p;
 }
 
-/* Just below the epsilon at which a mass stops counting, on a coarse lattice, what is left may be smaller than any
- * double, or than the rounding of where that epsilon is. */
+/* Just below the epsilon at which a mass stops counting, on a coarse lattice, very little is left. It may be
+ * smaller than any double, or than the rounding of where that epsilon is. */
 static sotto_bound nothing_left(const partial *p, double edge_error, double outside)
 {
     double most = p->masses * edge_error + p->rest + 1e-300;

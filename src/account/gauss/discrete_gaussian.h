@@ -10,7 +10,7 @@
 
 #include "account/numeric/bound.h"
 
-/* Up to here the lattice is summed term by term; beyond it the sum is enclosed by the integral and its largest
+/* Up to here the lattice is summed term by term. Beyond it the sum is enclosed by the integral and its largest
  * term, which is within a / (2.7 sigma) of it (a: deviations into the tail). */
 #define SOTTO_LATTICE_SIGMA 16384.0
 
@@ -53,7 +53,8 @@ SOTTO_MUST_USE sotto_status sotto_discrete_sum_open(sotto_discrete_sum *out, dou
 double sotto_discrete_sum_divergence(const sotto_discrete_sum *sum, double alpha);
 
 /* Renyi divergence at order alpha > 1 of a sum of n such vectors of `dimension` integers, for queries of the given
- * L1 and L2 sensitivity in grid units after rounding: the smallest of the proposition's three forms. low is 0. */
+ * L1 and L2 sensitivity in grid units after rounding. It is the smallest of the proposition's three forms. low is
+ * 0. */
 SOTTO_MUST_USE sotto_status sotto_discrete_gaussian_sum_rdp(sotto_bound *out, double sigma,
                                                             double n, double dimension, double l1,
                                                             double l2, double alpha,

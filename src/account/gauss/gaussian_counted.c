@@ -157,8 +157,8 @@ static sotto_bound log_delta_at(const counted *q, double eps)
     double drift = 4 * U * q->rounds * q->rate;
     double more = (drift + U * (16 * cells + 4 * fabs(top.log.high) + 256)) * q->inflate->rounding;
 
-    /* Where epsilon is absurd the slopes are too rough to find the largest term, and what is left of a sum of doubles is
-     * infinity; a part of it is a lower bound, too. */
+    /* Where epsilon is absurd, the slopes are too rough to find the largest term, and the rest of a sum of doubles is
+     * infinity. A part of it is a lower bound, too. */
     return (sotto_bound){top.log.high + log(fmin(sum.low, 1e300)) - more,
                          fmin(0, top.log.high + log(sum.high) + more)};
 }

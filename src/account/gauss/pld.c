@@ -89,8 +89,8 @@ static void group_end(group *g)
 }
 
 /* What a rule may miss of a mass, in roundings. The integrand is a Gaussian round 0 or 1, whose m-th derivative is at most
- * (|z| + 2)^m/sigma^m of it, m <= 10: so n points miss turn^2n (n!)^4/((2n+1) (2n)!^3) of the largest value, which is at
- * most e^turn times the mean: 2.1 roundings with 2 points, 8.6 with 3 and 1.9 with 5. */
+ * (|z| + 2)^m/sigma^m of it, m <= 10. So n points miss turn^2n (n!)^4/((2n+1) (2n)!^3) of the largest value, which is at
+ * most e^turn times the mean. That is 2.1 roundings with 2 points, 8.6 with 3 and 1.9 with 5. */
 #define RULE_ROUNDINGS 9
 #define TURN_2         0.001
 #define TURN_3         0.035

@@ -1,6 +1,6 @@
 /* account/gauss/sgm_cache.h - what a mechanism remembers between questions.
  *
- * Saddle points are kept on the grid c = 2^(j/4) and steps on powers of two, so that questions about one
+ * Saddle points are kept on the grid c = 2^(j/4) and steps on powers of two. So questions about one
  * mechanism meet the same tables again whatever their rounds and delta.
  *
  * Callers:  privacy/sgm*.c. Nothing here outlives its mechanism; a table may be evicted by the next call.

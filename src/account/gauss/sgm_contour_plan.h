@@ -15,8 +15,8 @@ sotto_sgm_plan sotto_sgm_plan_for(const sotto_sgm_question *q, int best, double 
                                   double eps);
 /* Of a lattice for this period: on a grid, so that neighbouring questions meet. */
 double sotto_sgm_lattice_period(double period);
-/* Whether the lattice of a plan like this serves the question, whose eps is about p->eps, from below, with a period
- * that may be shorter than it should by `slack`; if not, false, and the plan is for another one. */
+/* Whether the lattice of a plan like this serves the question, whose eps is about p->eps, from below. Its period
+ * may be shorter than it should be by `slack`. If false, the plan is for another question. */
 bool sotto_sgm_fit_lattice(sotto_sgm_plan *p, const sotto_sgm_question *q, double slack);
 /* So few rounds that no power of M falls fast enough for a line of nodes. */
 bool sotto_sgm_is_short(const sotto_sgm_question *q);

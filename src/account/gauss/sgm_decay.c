@@ -60,8 +60,8 @@ static void log_ratios(const sotto_sgm_law *law, double *ratio, const double *ti
             ratio[i] = log_q + tilt[i];
 }
 
-/* How far log r moves over each cell. Where r hardly differs from 1 - q that is less than a rounding of log r, so it is not
- * taken as a difference: r grows by q e^tilt (e^step - 1). */
+/* How far log r moves over each cell. Where r hardly differs from 1 - q, that is less than a rounding of log r. So it is
+ * not taken as a difference: r grows by q e^tilt (e^step - 1). */
 static void widths_fill(cells *out, const double *tilt, const double *ratio, double log_q,
                         double step)
 {
@@ -81,7 +81,7 @@ static void widths_fill(cells *out, const double *tilt, const double *ratio, dou
 }
 
 /* On each cell of x the Gaussian is smallest at an end, r^power is monotone, and the loss moves fastest
- * at the right end: three true minima whose product is below the density of the loss. */
+ * at the right end. The product of these three minima is below the density of the loss. */
 static void cells_fill(cells *out, const sotto_sgm_law *law, double c, double cumulant)
 {
     double power = sotto_sgm_power(law, c), from = 0, to = 0;

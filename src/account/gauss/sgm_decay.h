@@ -1,9 +1,9 @@
 /* account/gauss/sgm_decay.h - how far |M(c+it)| must fall as t grows, for all large t at once.
  *
- * M(c+it)/M(c) is the characteristic function of the tilted loss. From below, that law's density is a pile
- * of boxes, each as wide as the stretch of losses that reaches its height; a box of width w and mass m
- * contributes at most m |sin(tw/2)/(tw/2)|. Where most of the mass is so close together that it hardly turns (an atom,
- * nearly), the phases of the boxes against it are known, too, over a stretch of t.
+ * M(c+it)/M(c) is the characteristic function of the tilted loss. From below, that law's density is a pile of boxes,
+ * each as wide as the stretch of losses that reaches its height. A box of width w and mass m contributes at most m
+ * |sin(tw/2)/(tw/2)|. Most of the mass may be so close together that it hardly turns (nearly an atom). Then the
+ * phases of the boxes against it are known, too, over a stretch of t.
  *
  * Callers:  account/gauss/sgm_cache.c.
  */

@@ -54,8 +54,8 @@ typedef struct sample {
 /* Of a term, at least: its weight and ratio, the angle, sine and product, 31 additions in a lane (sgm_sines.c). */
 #define ROUNDINGS 48
 
-/* Exponents are rounded before they are raised, as is the x they are taken at: 16 roundings of x^2/2 var, which
- * is no less than the tilt of r and no more than |log weight|. */
+/* Exponents are rounded before they are raised, and so is the x at which they are taken. That makes 16
+ * roundings of x^2/2 var, which is no less than the tilt of r and no more than |log weight|. */
 static double worn_at(const sotto_sgm_grid *g, size_t j)
 {
     return 1 + fabs(g->log_weight[j]) / 3;
@@ -173,7 +173,8 @@ static sums sums_over(const sotto_sgm_grid *g)
 }
 
 /* Near the atom |k (r-1)| is small and r^k - 1 - k(r-1) is its binomial series, whose terms are moments
- * of r-1 over the points so far: no sine, and no cancellation that the power T would magnify. */
+ * of r-1 over the points so far. This needs no sine, and has no cancellation that the power T would
+ * magnify. */
 #define TERMS 15
 #define SMALL 0.25
 

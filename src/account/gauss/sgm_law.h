@@ -7,7 +7,7 @@
  * taken over low <= x <= high only: what lies outside has probability `lost`, which the caller adds to
  * delta. The cut keeps rare huge losses, which delta will never see, from drowning the transform.
  * A capped law (remove only) keeps what lies right of `high` as far as it can: as a point at the loss of
- * `high`, with the same probability under the plain Gaussian; only what is above that is lost.
+ * `high`. The point has the same probability under the plain Gaussian. Only what is above that is lost.
  * Every error is bounded (docs/decisions/0012).
  *
  * Callers:  privacy/sgm*.c, account/gauss/pld.c.

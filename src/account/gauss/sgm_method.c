@@ -383,8 +383,8 @@ static bool attempt_epsilon(sotto_sgm_answer *out, sotto_sgm_question *q, double
         /* What bettered nothing is no example. */
         if (gap < gap_before)
             remember(q, &p, true, log_delta, &out->value, false);
-        /* A line that was well placed leaves no more than this; a lattice may, and where delta(0) is hardly
-         * above delta a gap is large beside eps but small beside what moves delta. */
+        /* A line that was well placed leaves no more than this; a lattice may leave more. Where delta(0) is
+         * hardly above delta, a gap is large beside eps but small beside what moves delta. */
         bool on_lattice = p.sines > most_sines(q);
         tight = gap <= 0.1 * high || gap * p.c < 0.05;
         /* Of a capped line the cap owes the rest: a deeper cut may do without. */

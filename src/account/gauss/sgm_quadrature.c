@@ -53,8 +53,9 @@ static centre centre_at(const sotto_sgm_law *law, double from, double to)
     return m;
 }
 
-/* The ellipse with foci at the panel's ends and parameter rho lies in |Re - centre| <= wide, |Im| <= tall, where
- * r/(1-q) = 1 + v with v between two values on the real axis. What of it bounds an integrand, for every power. */
+/* The ellipse has its foci at the panel's ends and the parameter rho. It lies in |Re - centre| <= wide, |Im| <=
+ * tall, where r/(1-q) = 1 + v with v between two values on the real axis. What of it bounds an integrand, for
+ * every power. */
 typedef struct region {
     bool outside; /* r has a zero in it, or nearly */
     double wide;

@@ -43,7 +43,8 @@ SOTTO_WIDE static sotto_sgm_sums sines_over(double t, const double *half, const 
     return out;
 }
 
-/* The clones stay inside this file: a resolver is a symbol that nobody else should see. */
+/* The copies for each instruction set stay inside this file: a resolver is a symbol that nobody
+ * else should see. */
 sotto_sgm_sums sotto_sgm_sines(double t, const double *half, const double *weight,
                                const double *linear, size_t count)
 {
@@ -74,8 +75,9 @@ void sotto_sgm_turns(double *turns, double step, const double *half, size_t coun
 /* Eight numbers in lockstep, in as many registers as the machine needs for them. */
 typedef double eight __attribute__((vector_size(64)));
 
-/* Sums, lane by lane, and what their additions dropped: of weight (e^{ia} - 1), a the middle angle, of the linear
- * terms, and of weight times the parts of e^{ia} (e^{imb} - 1), from which t + m step and t - m step are both made. */
+/* Sums, lane by lane, and what their additions dropped. They are of weight (e^{ia} - 1), where a is the middle angle,
+ * of the linear terms, and of weight times the parts of e^{ia} (e^{imb} - 1). From these t + m step and t - m step are
+ * both made. */
 enum { LESS, SINE, LINEAR, PARTS, QUANTITIES = PARTS + 4 * REACH };
 
 typedef struct products {

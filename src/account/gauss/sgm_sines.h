@@ -20,9 +20,10 @@ typedef struct sotto_sgm_sums {
 sotto_sgm_sums sotto_sgm_sines(double t, const double *half, const double *weight,
                                const double *linear, size_t count);
 
-/* The same at SOTTO_SGM_RUN neighbours, t being the middle one and the first of `out` the highest: one sine a point,
- * then sums of products with the turns by 1, 2, ... steps that sotto_sgm_turns made. A term's angle errs by at most 250
- * roundings of (|t| + SOTTO_SGM_REACH step) |2 half|, or of 4 where that is more; the sum's own are among them. */
+/* The same at SOTTO_SGM_RUN neighbours; t is the middle one and the first of `out` the highest. It takes one sine a
+ * point, then sums of products with the turns by 1, 2, ... steps that sotto_sgm_turns made. A term's angle errs by at
+ * most 250 roundings of (|t| + SOTTO_SGM_REACH step) |2 half|, or of 4 where that is more; the sum's own are among
+ * them. */
 #define SOTTO_SGM_REACH 12
 #define SOTTO_SGM_RUN   (2 * SOTTO_SGM_REACH + 1)
 /* turns: 2 SOTTO_SGM_REACH arrays of `count`: cos - 1 and sin of one step's angle, of two steps', ... */

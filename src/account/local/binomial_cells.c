@@ -52,7 +52,7 @@ static point point_before(const law *of, double value, const point *here)
 }
 
 /* Log-concavity: between the ends of a cell the probabilities lie above the geometric sequence through both
- * ends, and above it by no more than curvature * (width - 1)^2 / 8 in the logarithm, since the second
+ * ends. In the logarithm they are above it by at most curvature * (width - 1)^2 / 8, since the second
  * difference of log C(n,c) p^c q^(n-c) is at least -(1/c + 1/(n-c)). */
 static void weigh_piece(sotto_binomial_cell *cell, const law *of, const point *first,
                         const point *last)

@@ -3,7 +3,7 @@
  * Slot i is a binary law with privacy loss +-eps_i, eps_i = log(1 + p0 q_i (e^eps0 - 1)); its transform is
  * E e^{sL} = cosh(eps_i (s + 1/2)) / cosh(eps_i / 2). delta is an integral of the product along a vertical line, and
  * the trapezoid rule overestimates it (its aliases are deltas, hence positive). One more release, a Gaussian one of
- * a vanishing mu, is given to the adversary: that can only add to delta, and makes the integrand fall fast enough
+ * a vanishing mu, is given to the adversary. That can only add to delta, and makes the integrand fall fast enough
  * for the line to be cut with a bound. docs/decisions/0013 has the terms. */
 #include "account/local/checkin.h"
 
@@ -101,8 +101,8 @@ static double log_moment_above(const composition *x, double c)
     return moment + off;
 }
 
-/* The shortest period that leaves aliases below e^-ALIASES of delta, by the best of a few other c: for the deltas at
- * eps - kP a smaller one (0 says that they are at most 1), for those at eps + kP a larger. */
+/* The shortest period that leaves aliases below e^-ALIASES of delta, by the best of a few other c. The deltas at eps
+ * - kP take a smaller c (0 says that they are at most 1), those at eps + kP a larger one. */
 static double choose_period(composition *x, double eps, double log_delta)
 {
     static const double smaller[] = {0, 0.3, 0.5, 0.65, 0.8, 0.9}, larger[] = {1.1, 1.25, 1.5, 2};
@@ -196,8 +196,8 @@ static void give_less(composition *x)
         x->slots.extra = fmax(x->given, enough);
 }
 
-/* Where the integrand is certainly below e^-ENOUGH/2 of its peak it is not evaluated but charged: such nodes, and all
- * behind the last, come to no more than that times sum 1/t^2. False if the line takes too many nodes. */
+/* Where the integrand is certainly below e^-ENOUGH/2 of its peak, it is not evaluated but charged. Such nodes, and
+ * all behind the last, come to no more than that times sum 1/t^2. False if the line takes too many nodes. */
 static bool tabulate(composition *x, double eps, double log_delta)
 {
     double slope = sotto_slots_damping_slope(&x->slots), k = 0, off = 0;

@@ -189,9 +189,9 @@ typedef struct walk {
     double re, im; /* product over single slots, not yet in the sum */
 } walk;
 
-/* The series of log cosh around a = eps w: its terms after the k-th are at most those of a sum over the poles of
- * tanh, the nearest at a distance `near`: (3 + near) ratio^(k+1) / (k+1), ratio = reach |w| / near. Returns how many
- * terms are enough, at most MOMENTS, and what they leave out. */
+/* The series of log cosh around a = eps w. Its terms after the k-th are at most those of a sum over the poles of
+ * tanh, the nearest at a distance `near`. That is (3 + near) ratio^(k+1) / (k+1), with ratio = reach |w| / near.
+ * Returns how many terms are enough, at most MOMENTS, and what they leave out. */
 static int terms_for(const sotto_slot_group *g, double complex w, double *missing)
 {
     double re = g->eps * creal(w), im = g->eps * cimag(w) / PI - 0.5;

@@ -1,8 +1,8 @@
 /* account/local/checkin_groups.h - the binary laws of the m slots of theorem 3.2's proof, gathered into few groups.
  *
  * Slot i has privacy loss +-eps_i, eps_i = log(1 + p0 q_i (e^eps0 - 1)), which rises smoothly with i. The logarithm of
- * its transform is log cosh(eps_i (s + 1/2)) - log cosh(eps_i / 2); a group sums it by a Taylor series around its mean
- * with its central moments, or leaves it to its four parts where that is not exact enough.
+ * its transform is log cosh(eps_i (s + 1/2)) - log cosh(eps_i / 2). A group sums it by a Taylor series around its mean
+ * with its central moments. Where that is not exact enough, its four parts do it.
  *
  * Callers:  checkin_compose.c alone.
  * Memory:   about 200 kB, whatever m.
@@ -62,8 +62,8 @@ typedef struct sotto_slot_log {
 /* At c + it, relative to c. */
 sotto_slot_log sotto_slots_relative(const sotto_slots *s, double t);
 
-/* At most -2 log of the relative size at t, but for the extra release, summed no further than beyond `most`, *looked grows
- * by the groups that were met; and how fast that can fall. */
+/* At most -2 log of the relative size at t, but for the extra release, and how fast that can fall. The sum ends once it is
+ * beyond `most`; *looked grows by the groups that were met. */
 double sotto_slots_damping(const sotto_slots *s, double t, double most, size_t *looked);
 double sotto_slots_damping_slope(const sotto_slots *s);
 

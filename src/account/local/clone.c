@@ -226,9 +226,9 @@ static sotto_bound crossing(const crowd_law *w, delta_of delta, double log_delta
     return sotto_root_narrow(miss, &a, in, goal, -far, tolerance);
 }
 
-/* Newton's steps from a guess to an epsilon that is certainly on one side of the root (side +1: delta is at most its
- * goal there, -1: at least) and within the tolerance of it. *slope is -d log delta / d eps, improved on the way;
- * a wrong one costs steps and nothing else. */
+/* Newton's steps from a guess to an epsilon that is within the tolerance of the root and certainly on one side of
+ * it. On side +1 delta is at most its goal there, on side -1 at least. *slope is -d log delta / d eps, improved on
+ * the way; a wrong one costs steps and nothing else. */
 static double settle(const crowd_law *w, delta_of delta, double log_delta, double guess,
                      double *slope, int side, double tolerance)
 {

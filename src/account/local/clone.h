@@ -1,10 +1,11 @@
-/* account/local/clone.h - what a crowd of randomized reports hides: amplification by shuffling and aggregation.
+/* account/local/clone.h - how far other randomized reports hide one: amplification by shuffling and
+ * aggregation.
  *
  * Callers:  the accountant. Adjacency is replacement of one person's data throughout.
  * Trust:    whoever sees the reports sees them shuffled, or sees only their sum; the n_honest people counted
  *           run the randomizer as stated and keep its randomness to themselves. Everybody else's report is
  *           taken to be known to the adversary.
- * Answers:  `high` is an upper bound on the epsilon of the theorem named, and so of the mechanism; `low` is
+ * Answers:  `high` is an upper bound on the epsilon of the theorem named, and so of the mechanism. `low` is
  *           a lower bound on what that theorem can give, not on the mechanism itself.
  * Memory:   about 150 kB of stack, whatever n. No global state.
  */
@@ -17,14 +18,16 @@
 #define SOTTO_CROWD_MAX      1e12
 #define SOTTO_MIN_LOG_DELTA  (-692.0) /* half of 1e-300, and a little less */
 
-/* A crowd of n_total of which a fraction may lie, drop out or collude. Neither has a default. */
+/* A batch of n_total reports, of which a fraction may lie, drop out or collude. Neither has a
+ * default. */
 typedef struct sotto_crowd {
     double n_total;
     double dishonest_fraction;
 } sotto_crowd;
 
-/* How many are left to hide behind, the person in question among them: n - ceil(n f), exactly.
- *   SOTTO_MALFORMED  n_total is no whole number of 1 to 10^12, or the fraction is not in [0, 1)
+/* How many count as honest, the person in question among them: n - ceil(n f), exactly.
+ *   SOTTO_MALFORMED  n_total is not a whole number from 1 to 10^12, or the fraction is not in [0,
+ *                    1)
  *   SOTTO_DENIED     nobody is left */
 SOTTO_MUST_USE sotto_status sotto_crowd_honest(double *n_honest, const sotto_crowd *crowd,
                                                sotto_err *err);
@@ -64,7 +67,7 @@ SOTTO_MUST_USE sotto_status sotto_clone_eps(sotto_bound *out, const sotto_clone_
                                             const sotto_crowd *crowd, double log_delta,
                                             sotto_err *err);
 
-/* Its upper end alone. Nobody needs to know how far above `enough` it lies: then any true bound may come back. */
+/* Its upper end alone. Above `enough` any valid bound may be returned. */
 SOTTO_MUST_USE sotto_status sotto_clone_eps_high(double *out, const sotto_clone_law *law,
                                                  const sotto_crowd *crowd, double log_delta,
                                                  double enough, sotto_err *err);

@@ -43,9 +43,9 @@ static inline double level_under(double A, double apart, double b, double m)
     return (A * (apart + 2 * m) + 2 * m * (A - m + b - 1) + A + b - 2) / (2 * (A * A - 1));
 }
 
-/* Encloses P(X < k) / P(X = k) for X ~ Bin(c, 1/2), 1 <= k <= c/2 + 1: the incomplete beta function's continued
- * fraction contracted to its even part, whose terms are all positive, so that cutting it with either end of what
- * the remainder may be encloses the value. Written without a difference of close numbers. */
+/* Encloses P(X < k) / P(X = k) for X ~ Bin(c, 1/2), 1 <= k <= c/2 + 1, by the incomplete beta function's
+ * continued fraction contracted to its even part. Its terms are all positive, so cutting it with either end of
+ * what the remainder may be encloses the value. Written without a difference of close numbers. */
 static sotto_bound below_ratio(double k, double c, double enough, double relative)
 {
     double a = c - k + 1, b = k;
@@ -85,9 +85,10 @@ static double log_relative(double c, double v, double v_k)
     return root - change - (x - y) / (3 * c);
 }
 
-/* The same where the fraction is slow, within 2.5 deviations of the middle of a large c: one half less what lies
- * between k and the middle, by the midpoint Euler-Maclaurin formula. Sixteen Gauss-Legendre points on 2.5 deviations
- * leave less than 1e-15; the formula's third term is at most 0.44/c^2 of the result (docs/decisions/0013). */
+/* The same where the fraction is slow, within 2.5 deviations of the middle of a large c. It is one half less what
+ * lies between k and the middle, by the midpoint Euler-Maclaurin formula. Sixteen Gauss-Legendre points on 2.5
+ * deviations leave less than 1e-15; the formula's third term is at most 0.44/c^2 of the result
+ * (docs/decisions/0013). */
 static sotto_bound below_ratio_central(double k, double c, double at)
 {
     double from = k - 0.5, half = (c / 2 - from) / 2, middle = from + half, sum = 0;
@@ -178,9 +179,9 @@ static double last_gain(const sotto_pair_question *q, double c)
     return fmax(0, ceil((c + 1) * q->edge) - 1);
 }
 
-/* Whether the report tells is taken as known: it is as likely for both inputs, but to hide it among the others'
- * would need their other outputs to look like ours, which nothing promises. So the divergence is `tells` times
- * that of a report that always does. */
+/* Whether the report tells is taken as known, since it is as likely for both inputs. To hide it among the
+ * others' would need their other outputs to look like ours, which nothing promises. So the divergence is
+ * `tells` times that of a report that always does. */
 sotto_bound sotto_pair_delta(const sotto_pair_question *q, sotto_pair_walk *walk, double c)
 {
     double more = walk->inflate > 0 ? walk->inflate : 1;

@@ -2,8 +2,8 @@
  *
  * Callers:  the accountant, for mechanisms of different kinds on the same people.
  * Theorem:  an eps-DP release is dominated by randomized response (Kairouz, Oh and Viswanath 2015), a Gaussian one by the
- *           shift of a normal law; a fixed sequence of such releases by the product of those pairs. An (eps, delta)-DP
- *           release is one that is eps-DP but for an event of probability delta, which adds to delta.
+ *           shift of a normal law. A fixed sequence of such releases is dominated by the product of those pairs. An (eps,
+ *           delta)-DP release is one that is eps-DP but for an event of probability delta, which adds to delta.
  * Method:   that of checkin_compose.c: docs/decisions/0013, "optimum of the proof".
  */
 #ifndef SOTTO_ACCOUNT_LOCAL_COMPOSE_MIXED_H

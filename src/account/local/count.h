@@ -5,8 +5,8 @@
  *           dummy with chance `rate` by its own secret coin. Whoever looks knows who else takes part, and all but these coins.
  *
  * A device that takes part adds one report, otherwise it is one of those who may send a dummy. So the number of reports is
- * 1 + Bin(others, rate) or Bin(others + 1, rate), and the ratio of their chances at k is k / ((others + 1) rate): it grows
- * with k, so that delta in each direction is a tail of the one less e^eps of the same tail of the other, exactly.
+ * 1 + Bin(others, rate) or Bin(others + 1, rate), and the ratio of their chances at k is k / ((others + 1) rate). The
+ * ratio grows with k. So delta in each direction is a tail of the one less e^eps of the same tail of the other, exactly.
  */
 #ifndef SOTTO_ACCOUNT_LOCAL_COUNT_H
 #define SOTTO_ACCOUNT_LOCAL_COUNT_H

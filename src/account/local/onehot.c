@@ -8,8 +8,8 @@
 /* Masses are kept times 2^400, so that products of two reach far below the smallest delta. */
 #define SCALE 0x1p400
 
-/* One outcome of one bit's sum: the privacy loss log X/Y and its probability under X, scaled, and the
- * logarithm of that probability where doubles have no such numbers any more. */
+/* One outcome of one bit's sum: the privacy loss log X/Y and its probability under X, scaled. The
+ * logarithm of that probability is for where doubles have no such numbers any more. */
 typedef struct atom {
     double loss;
     double mass;
@@ -54,8 +54,8 @@ static sotto_status check_eps0(double eps0, sotto_err *err)
 }
 
 /* log P(t)/Q(t), 0 <= t <= n: rises with t from -eps0 to eps0. With r = P(N=t-1)/P(N=t) = t q / ((n-t) p)
- * it is log (q r + p)/(p r + q) = log((q^2 t + p^2 (n-t)) / (p q n)), linear in t inside the logarithm:
- * 1 + (q - p)(t - n p)/(p q n), the form that keeps its digits near 0. */
+ * it is log (q r + p)/(p r + q) = log((q^2 t + p^2 (n-t)) / (p q n)). That is linear in t inside the
+ * logarithm: 1 + (q - p)(t - n p)/(p q n), the form that keeps its digits near 0. */
 static double excess_at(const bit_law *law, double t)
 {
     double p = law->p, q = law->q;
@@ -280,7 +280,7 @@ static sotto_bound solve_on(const divergence *d, sotto_bound first, double cap)
     return solve(d, first.low, miss(d, near) > 0 ? cap : near);
 }
 
-/* In a large crowd the loss is all but normal, which tells where to look; nothing rests on it. The direction that is
+/* In a large batch the loss is all but normal, which tells where to look; nothing rests on it. The direction that is
  * worse there comes first and stays in d, the other is in `other` and looks at what is found. */
 static double solve_upper(divergence *d, divergence *other, const bit_law *law, double cap)
 {
@@ -376,8 +376,8 @@ static double excess(double alpha, double l, double up)
     return (alpha - 1) * l * l / 2 * (alpha + ((alpha - 1) * (alpha - 1) * l - l) / 3);
 }
 
-/* log E_X e^{(a-1) loss}, less what is zero in the mean (the masses of X and Y are both 1), so that no digit is
- * lost where the divergence is small; atoms of an upper law make it larger, of a lower law smaller. */
+/* log E_X e^{(a-1) loss}, less what is zero in the mean (the masses of X and Y are both 1). So no digit is lost
+ * where the divergence is small. Atoms of an upper law make it larger, of a lower law smaller. */
 static double log_moment(const loss_law *x, double alpha)
 {
     double most = -INFINITY, sum = 0;
@@ -436,7 +436,7 @@ sotto_status sotto_onehot_rdp_bit(sotto_bound *out, double eps0, const sotto_cro
     return SOTTO_OK;
 }
 
-/* The conversion of seed theorem 1 at one order. */
+/* From Renyi to (eps, delta) at one order (Canonne et al. 2020, Proposition 12). */
 static double convert(const both_ways *w, double bits, double alpha, double log_delta)
 {
     return bits * rdp(w, alpha) + log1p(-1 / alpha) - (log_delta + log(alpha)) / (alpha - 1);
@@ -468,8 +468,8 @@ sotto_status sotto_onehot_eps_by_rdp(sotto_bound *out, sotto_onehot_adjacency ad
     spread_law(&w.there, &law, 1, true);
     spread_law(&w.back, &law, -1, true);
 
-    /* Any order is valid, so a missed minimum costs tightness only: a walk over log(alpha - 1), since the upper law bends
-     * at orders that reach far into its tails, then a closer look around the best. */
+    /* Any order is valid, so a missed minimum costs tightness only. The search walks over log(alpha - 1), since the upper
+     * law bends at orders that reach far into its tails, and then looks closer around the best. */
     order_search o = {&w, bits, log_delta};
     double best = INFINITY, at = 0, closer;
 

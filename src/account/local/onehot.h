@@ -6,9 +6,10 @@
  *
  * Callers:  the accountant.
  * Trust:    as in clone.h: a sum or a shuffle is all that is seen, n_honest keep their coins to themselves.
- * Data:     the loss depends on what the others hold. The exact answers are for others who all hold the same value:
- *           the worst case in the limit of a large crowd, but not in a small one, where enumeration finds data sets
- *           with up to a quarter more delta. A promise for whatever the others hold is sotto_onehot_eps_any_data.
+ * Data:     the loss depends on what the others hold. The exact answers are for others that all hold the same
+ *           value. That is the worst case in the limit of a large batch. In a small batch it is not: enumeration
+ *           finds data sets with up to a quarter more delta. A promise for whatever the others hold is
+ *           sotto_onehot_eps_any_data.
  * Memory:   about 400 kB of stack, whatever n.
  */
 #ifndef SOTTO_ACCOUNT_LOCAL_ONEHOT_H
@@ -41,9 +42,9 @@ SOTTO_MUST_USE sotto_status sotto_onehot_eps_inflated(sotto_bound *out,
                                                       const sotto_onehot_inflate *inflate,
                                                       sotto_err *err);
 
-/* An epsilon whatever the others hold, by the clone bound with the mechanism's own parameters: for deletion the two
- * answers of one bit; for replacement the smaller of the two-bit report as a whole and of two bits composed. Looser
- * than the above; `low` is 0. */
+/* An epsilon whatever the others hold, by the clone bound with the mechanism's own parameters. For deletion these
+ * are the two answers of one bit; for replacement the smaller of the two-bit report as a whole and of two bits
+ * composed. Looser than the above; `low` is 0. */
 SOTTO_MUST_USE sotto_status sotto_onehot_eps_any_data(sotto_bound *out,
                                                       sotto_onehot_adjacency adjacency, double eps0,
                                                       const sotto_crowd *crowd, double log_delta,
@@ -54,8 +55,8 @@ SOTTO_MUST_USE sotto_status sotto_onehot_rdp_bit(sotto_bound *out, double eps0,
                                                  const sotto_crowd *crowd, double alpha,
                                                  sotto_err *err);
 
-/* Epsilon by way of the Renyi divergence of one (deletion) or two (replacement) bits, the best order: an upper
- * bound only, looser than sotto_onehot_eps; for comparison and for ledgers kept in Renyi orders. */
+/* Epsilon by way of the Renyi divergence of one (deletion) or two (replacement) bits, at the best order. It is
+ * an upper bound only, looser than sotto_onehot_eps; for comparison and for ledgers kept in Renyi orders. */
 SOTTO_MUST_USE sotto_status sotto_onehot_eps_by_rdp(sotto_bound *out,
                                                     sotto_onehot_adjacency adjacency, double eps0,
                                                     const sotto_crowd *crowd, double log_delta,

@@ -34,7 +34,7 @@ sotto_status sotto_sampled_clone_eps(sotto_bound *out, const sotto_clone_law *la
     return sotto_sampled_eps(out, base, rate, err);
 }
 
-/* Chernoff's bound: more than this share of n devices is in the sample with a chance of at most e^-(n d), where d is the distance
+/* Chernoff's bound: more than this share of n devices is in the sample with a chance of at most e^-(n d). d is the distance
  * (Kullback-Leibler) of coins with these two chances. It falls as n grows, so that a population which is larger than stated does no
  * harm; the exact tail need not. */
 static double distance(double share, double rate)

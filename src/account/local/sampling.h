@@ -13,9 +13,9 @@
 SOTTO_MUST_USE sotto_status sotto_sampled_eps(sotto_bound *out, sotto_bound eps, double rate,
                                               sotto_err *err);
 
-/* Shuffled or aggregated reports of a sampled cohort (Talwar et al. 2024, Example 6): `cohort` is who reports at least,
- * `rate` the largest share of the honest population that a cohort is. Replacement adjacency; the size of the cohort
- * may be public. The clone bound is taken at delta / rate. */
+/* Shuffled or aggregated reports of a sampled cohort (Talwar et al. 2024, Example 6). `cohort` is who reports at least,
+ * `rate` the largest share of the honest population that a cohort is. Replacement adjacency; the size of the cohort may
+ * be public. The clone bound is taken at delta / rate. */
 SOTTO_MUST_USE sotto_status sotto_sampled_clone_eps(sotto_bound *out, const sotto_clone_law *law,
                                                     const sotto_crowd *cohort, double rate,
                                                     double log_delta, sotto_err *err);
@@ -26,8 +26,8 @@ SOTTO_MUST_USE sotto_status sotto_sampled_clone_eps(sotto_bound *out, const sott
 SOTTO_MUST_USE sotto_status sotto_sampled_share(double *out, double population, double rate,
                                                 double log_miss, sotto_err *err);
 
-/* The fewest devices of whom `sample` or more are in a sample at this rate, but for a chance of e^log_miss: who sees so many knows
- * that there were so many devices at least, however many somebody states. Rounded down. */
+/* The fewest devices of whom `sample` or more are in a sample at this rate, but for a chance of e^log_miss. Whoever sees so many
+ * reports knows that there were so many devices at least, whatever population is stated. Rounded down. */
 SOTTO_MUST_USE sotto_status sotto_sampled_fewest(double *out, double sample, double rate,
                                                  double log_miss, sotto_err *err);
 

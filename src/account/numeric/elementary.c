@@ -201,7 +201,8 @@ static inline double angle_of(double y, double x)
     return below * angle;
 }
 
-/* Of each number of an array. The clones stay inside this file: a resolver is a symbol that nobody else should see. */
+/* Of each number of an array. The copies for each instruction set stay inside this file: a resolver is a symbol that
+ * nobody else should see. */
 #define OF_EACH(name)                                                                              \
     SOTTO_WIDE static void name##_over(double *out, const double *x, size_t count)                 \
     {                                                                                              \

@@ -14,10 +14,10 @@ typedef struct sotto_point {
 
 typedef sotto_point (*sotto_curve)(const void *self, double x);
 
-/* Encloses the x > 0 at which the curve falls to target: out->high is at most `high`, where the caller knows
- * that the curve is at or below target, and out->low at least `low` (>= 0), where it is at or above.
- * At most 200 evaluations to find it and 24 to check it; ends carry SOTTO_ROOT_PAD, or more where the curve's own
- * bounds are wider. */
+/* Encloses the x > 0 at which the curve falls to target. out->high is at most `high`, where the caller knows that
+ * the curve is at or below target. out->low is at least `low` (>= 0), where it is at or above. At most 200
+ * evaluations to find it and 24 to check it; ends carry SOTTO_ROOT_PAD, or more where the curve's own bounds are
+ * wider. */
 void sotto_root_enclose(sotto_bound *out, sotto_curve curve, const void *self, double target,
                         double low, double high);
 

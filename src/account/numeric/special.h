@@ -4,7 +4,7 @@
  * Memory:   nothing is kept or allocated; no global state.
  *
  * All errors are in the sense of u = 2^-53, for arguments taken as exact doubles. They rest on a libm whose
- * exp, expm1, log and log1p are within 2 ulp and whose erfc is within 8 (glibc states 1 and 5); the tests
+ * exp, expm1, log and log1p are within 2 ulp and whose erfc is within 8 (glibc states 1 and 5). The tests
  * compare with 50-digit values. docs/decisions/0011 derives each.
  */
 #ifndef SOTTO_ACCOUNT_NUMERIC_SPECIAL_H
@@ -72,9 +72,9 @@ double sotto_stirling_error(double n);
 double sotto_binomial_log_pmf(double k, double n, double p, double q, double *error);
 
 /* P(X >= k) / P(X = k) for X ~ Bin(n, p) and k >= (n + 1) p - 1, 0 <= k <= n, by the continued fraction of the
- * incomplete beta function: all its terms are positive, so two neighbouring convergents enclose the value; what
- * comes back encloses it with the rounding, and p and q off by 2 ulp each, too. For P(X <= k) / P(X = k) below the
- * mean ask for (n - k, n, q, p). About 10 + sd/z steps where k is z deviations sd above the mean.
+ * incomplete beta function. All its terms are positive, so two neighbouring convergents enclose the value. The
+ * result encloses it with the rounding, and with p and q off by 2 ulp each, too. For P(X <= k) / P(X = k) below
+ * the mean ask for (n - k, n, q, p). About 10 + sd/z steps where k is z deviations sd above the mean.
  *   SOTTO_DENIED     k is below that, or 100,000 steps did not bring the two within 1e-13
  *   SOTTO_MALFORMED  not such numbers */
 SOTTO_MUST_USE sotto_status sotto_binomial_tail_ratio(sotto_bound *out, double k, double n,

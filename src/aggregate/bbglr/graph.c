@@ -21,7 +21,7 @@ static int by_ticket(const void *a, const void *b)
     return x->client < y->client ? -1 : x->client > y->client;
 }
 
-/* By the beacon, which nobody knew when the registry was closed, and by nothing that a server could still vary: with the
+/* By the beacon, which nobody knew when the registry was closed, and by nothing that a server could still vary. With the
  * round's id it could try deadlines until the order suits it. */
 static sotto_status draw(uint64_t *key, const sotto_round *round, uint32_t client, sotto_err *err)
 {

@@ -40,7 +40,7 @@ static bool is_within(sotto_uint128 x, sotto_uint128 most, sotto_uint128 slack)
 }
 
 /* How far both servers' noise moves a sum of this many entries, but for a chance of 2^-66 over `tries` such sums. It is
- * sub-Gaussian with 2 sigma^2 for each entry: E exp(t X) is exp(t^2 sigma^2 / 2) times a bell curve summed over a
+ * sub-Gaussian with 2 sigma^2 for each entry. E exp(t X) is exp(t^2 sigma^2 / 2) times a bell curve summed over a
  * shifted lattice, which is at most its sum over the lattice itself. */
 static sotto_uint128 slack_of(double sigma, size_t entries, size_t tries)
 {

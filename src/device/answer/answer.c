@@ -67,7 +67,8 @@ static sotto_status take_row(void *context, const sotto_value *values, size_t co
     return SOTTO_OK;
 }
 
-/* Of n rows each stays with chance 1/n: the n-th takes the place of the one before it so often. */
+/* Reservoir sampling: the n-th row replaces the one kept so far with chance 1/n, so each of n rows
+ * is equally likely. */
 static sotto_status weigh_row(void *context, const sotto_value *values, size_t count,
                               sotto_err *err)
 {
@@ -82,7 +83,7 @@ static sotto_status weigh_row(void *context, const sotto_value *values, size_t c
     return SOTTO_OK;
 }
 
-/* Where none matches, any other is as good: to say nothing would tell. */
+/* If none matches, another row is taken: staying silent would reveal that none matched. */
 static sotto_status pick_matching(picking *p, sotto_query *query, sotto_err *err)
 {
     sotto_status status = sotto_query_run(query, weigh_row, p, err);
@@ -104,7 +105,7 @@ static sotto_status pick(picking *p, sotto_query *query, sotto_err *err)
     return sotto_query_one(query, choose_row, take_row, p, err);
 }
 
-/* What stands in for a bin where there is none. */
+/* What is answered where there is no bin. */
 static sotto_status no_match(uint64_t *bin, const sotto_recipe *recipe, sotto_entropy *entropy,
                              sotto_err *err)
 {
@@ -128,8 +129,8 @@ sotto_status sotto_answer_bin(uint64_t *bin, bool *silent, const sotto_recipe *r
     SOTTO_TRY(sotto_answer_columns(p.columns, recipe, query, err));
     SOTTO_TRY(no_match(&otherwise, recipe, entropy, err));
     sotto_status status = pick(&p, query, &stumbled);
-    /* That a query fails as it runs can be an event's doing, as its answer is: a number that overflows, a limit that is
-     * passed. To stay silent then, unpaid, would tell. It is paid for and answered like no match. */
+    /* Whether a query fails as it runs can depend on events: a number that overflows, a limit that is passed. Silence
+     * without a charge would then reveal something. So the failure is charged, and answered like no match. */
     if (status != SOTTO_OK && status != SOTTO_IO && status != SOTTO_AGAIN) {
         p.bin = SOTTO_NO_VALUE;
         status = SOTTO_OK;
@@ -140,7 +141,7 @@ sotto_status sotto_answer_bin(uint64_t *bin, bool *silent, const sotto_recipe *r
     }
     uint64_t none = sotto_ct_equal(p.bin, SOTTO_NO_VALUE);
     *bin = sotto_ct_select(none, otherwise, p.bin);
-    /* Saying nothing is seen, and was priced. */
+    /* Silence is visible to the servers, and its price is part of the claim. */
     if (recipe->on_no_match == SOTTO_NO_MATCH_SILENCE) {
         *silent = (none & 1) != 0;
         SOTTO_DECLASSIFY(silent, sizeof *silent);

@@ -2,8 +2,8 @@
  *
  * Callers:  the device's tick.
  * Memory:   everything lives in the arena, which the caller resets after the report is kept.
- * Secrets:  rows, bins, bits and shares. From the bin on, time depends on none of them; finding it takes a time that
- *           depends on the rows, on the device that owns them.
+ * Secrets:  rows, bins, bits and shares. From the bin on, time depends on none of them; finding the bin takes a time
+ *           that depends on the rows, but only on the device that owns them.
  */
 #ifndef SOTTO_DEVICE_ANSWER_H
 #define SOTTO_DEVICE_ANSWER_H
@@ -14,8 +14,8 @@
 #include "recipe/model.h"
 #include "seal/sender.h"
 
-/* In a report's destination, before the leader's URL, and with the name of its way (device/oblivious.h) behind it: it leaves through that
- * relay to that gateway or not at all, whatever the parties say by then. No URL begins so. */
+/* In a report's destination, before the leader's URL, and with the name of its way (device/oblivious.h) behind it. The report leaves
+ * through that relay to that gateway or not at all, whatever the parties say by then. No URL begins so. */
 enum { SOTTO_DESTINATION_RELAY = 1 };
 
 /* Where a report goes, and how it is made. */
@@ -35,8 +35,8 @@ SOTTO_MUST_USE sotto_status sotto_answer_columns(size_t columns[SOTTO_MAX_ENCODE
                                                  const sotto_recipe *recipe,
                                                  const sotto_query *query, sotto_err *err);
 
-/* Runs the query, picks a row and finds its bin. Without a row or a bin, or if the query fails on what it reads, it is
- * what the recipe says of that, and *silent is whether it says to send nothing. */
+/* Runs the query, picks a row and finds its bin. Without a row or a bin, or if the query fails on what it reads, the
+ * recipe says what the answer is. *silent is whether it says to send nothing. */
 SOTTO_MUST_USE sotto_status sotto_answer_bin(uint64_t *bin, bool *silent,
                                              const sotto_recipe *recipe, sotto_query *query,
                                              sotto_entropy *entropy, sotto_err *err);

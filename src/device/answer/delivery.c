@@ -5,10 +5,10 @@
 
 static const sotto_delivery meanings[SOTTO_REPORT_ERRORS] = {
     [SOTTO_REPORT_BATCH_COLLECTED] = SOTTO_DELIVERY_REFUSED,
-    /* It came before, and the answer to that was lost. */
+    /* The report arrived before, and the answer to it was lost. */
     [SOTTO_REPORT_REPLAYED] = SOTTO_DELIVERY_ACCEPTED,
     [SOTTO_REPORT_DROPPED] = SOTTO_DELIVERY_REFUSED,
-    /* So Janus, and sotto in its profile, name an outdated configuration. */
+    /* What Janus, and sotto in its profile, call an outdated configuration. */
     [SOTTO_REPORT_HPKE_UNKNOWN_CONFIG_ID] = SOTTO_DELIVERY_OUTDATED,
     [SOTTO_REPORT_HPKE_DECRYPT_ERROR] = SOTTO_DELIVERY_REFUSED,
     [SOTTO_REPORT_VDAF_VERIFY_ERROR] = SOTTO_DELIVERY_REFUSED,
@@ -21,8 +21,8 @@ static const sotto_delivery meanings[SOTTO_REPORT_ERRORS] = {
     [SOTTO_REPORT_TOKEN_SPENT] = SOTTO_DELIVERY_REFUSED,
 };
 
-/* Only reports that failed are listed. What is no list of the draft's, such as a page that something on the way put in
- * the leader's place, acknowledges nothing. */
+/* Only reports that failed are listed. Anything but the draft's list, such as a captive portal's page, acknowledges
+ * nothing. */
 static sotto_delivery read_errors(sotto_bytes id, sotto_bytes errors)
 {
     sotto_delivery others = SOTTO_DELIVERY_ACCEPTED;
@@ -46,7 +46,7 @@ static sotto_delivery read_errors(sotto_bytes id, sotto_bytes errors)
     return others;
 }
 
-/* A leader that has nothing to say may say it without a type. */
+/* A leader may send an empty answer without a media type. */
 static bool is_list(const sotto_exchange_answer *answer)
 {
     if (answer->body.len == 0 && answer->media_type[0] == '\0')
@@ -57,7 +57,7 @@ static bool is_list(const sotto_exchange_answer *answer)
 sotto_delivery sotto_delivery_of(sotto_bytes id, const sotto_exchange_answer *answer)
 {
     switch (answer->status) {
-    case 400: /* these say of the bytes, or of the task, that time will not help */
+    case 400: /* errors of the bytes or of the task, for which a retry does not help */
     case 410:
     case 413:
     case 422:
@@ -65,7 +65,7 @@ sotto_delivery sotto_delivery_of(sotto_bytes id, const sotto_exchange_answer *an
     default:
         break;
     }
-    /* 404 too: a leader may hear of a task after its devices did. */
+    /* 404 too: a leader may learn of a task later than its devices. */
     if (answer->status < 200 || answer->status > 299)
         return SOTTO_DELIVERY_LATER;
     if (SOTTO_RULE(upload_errors_by_type) && !is_list(answer))

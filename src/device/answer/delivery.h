@@ -9,9 +9,9 @@
 #include "device/exchange.h"
 #include "device/ledger/outbox.h"
 
-/* What was said to the report with this id, in an answer that sotto_exchange_carry returned SOTTO_OK for. Where the answer
- * leaves a doubt it is SOTTO_DELIVERY_LATER, so a portal's page in the leader's place loses no report: the leader knows
- * the report's id, and counts it once however often it comes. */
+/* What an answer, for which sotto_exchange_carry returned SOTTO_OK, says of the report with this id. Where the answer
+ * leaves a doubt, it is SOTTO_DELIVERY_LATER, so a captive portal's page in the leader's place loses no report. The leader
+ * knows the report's id, and counts it once however often it comes. */
 sotto_delivery sotto_delivery_of(sotto_bytes id, const sotto_exchange_answer *answer);
 
 #endif

@@ -13,8 +13,8 @@
 #include "noise/entropy.h"
 
 /* What is kept beside a sealed report, so that one half of it can be sealed to another key: that half's share in plain.
- * A device keeps the leader's alone. The leader is the one who says that a key is outdated; if its word made a device
- * seal the helper's half again, a leader that had got a key of its own into the parties file would read both. */
+ * A device keeps the leader's alone. The leader is the one who says that a key is outdated. Suppose its word made a
+ * device seal the helper's half again. Then a leader with a key of its own in the parties file would read both halves. */
 typedef struct sotto_kept_half {
     unsigned half; /* SOTTO_REPORT_LEADER */
     uint8_t task[SOTTO_TASK_ID_SIZE];

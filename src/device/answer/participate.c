@@ -12,7 +12,8 @@ sotto_decision_scope sotto_participation_scope(const sotto_participation *partic
     return SOTTO_DECISION_ANALYSIS;
 }
 
-/* Rates are rounded down to 2^-64: a device never answers more often than was said. */
+/* Rates are rounded down to a multiple of 2^-64, so a device never answers more often than the
+ * recipe says. */
 static sotto_status flip(uint8_t *out, double rate, sotto_entropy *entropy, sotto_err *err)
 {
     if (rate >= 1) {
@@ -37,7 +38,7 @@ static sotto_status toss(uint64_t *slot, uint64_t slots, sotto_entropy *entropy,
     return SOTTO_OK;
 }
 
-/* Of all devices, or of this one from the slot of its arrival on. */
+/* The window of all devices, or this device's own, from the slot of its arrival on. */
 static int64_t window_start(const sotto_participation *p, int64_t now)
 {
     if (p->type != SOTTO_CHECK_IN_SLIDING_WINDOW || now <= p->start || p->length == 0)

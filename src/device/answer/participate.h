@@ -5,7 +5,8 @@
  *
  * Poisson draws once a recipe. Check-ins and donations draw once for the whole analysis, whose slots every recipe of it
  * states alike; they are kept with the draw, which holds for no others. So an analysis that asks adaptively, by new
- * versions or new recipes, meets each device once, in a slot that nobody can tell, or not at all once that has passed.
+ * versions or new recipes, meets each device at most once, in a slot that nobody can predict. A device whose slot has
+ * passed does not answer at all.
  */
 #ifndef SOTTO_DEVICE_PARTICIPATE_H
 #define SOTTO_DEVICE_PARTICIPATE_H

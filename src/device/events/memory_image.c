@@ -30,7 +30,8 @@ static const image *find(const uint8_t layout[SOTTO_MEMORY_LAYOUT])
     return NULL;
 }
 
-/* Two threads may both keep one of the same layout: the first is found, and the other does no harm. */
+/* Two threads may both keep one of the same layout: lookups find the first, and the other does no
+ * harm. */
 static bool put(image *fresh)
 {
     for (size_t i = 0; i < IMAGES; i++) {

@@ -31,8 +31,8 @@ struct sotto_query {
     bool failed;      /* to compile, or as it ran */
 };
 
-/* Pages of the event file hold what the query may not read as well: how many SQLite keeps must not decide whether the
- * query passes its limit. */
+/* Pages of the event file also hold what the query may not read. So the number of pages that SQLite caches must not
+ * decide whether the query passes its limit. */
 static int64_t memory_taken(const sotto_query *query)
 {
     int64_t taken = sotto_memory_held() - query->held;
@@ -130,8 +130,8 @@ static sotto_status borrow(sotto_query *query, sotto_err *err)
     return sotto_sqlite_open(&query->db, &options, err);
 }
 
-/* To open one takes as long as a report's proof. It is kept without memory, statements, or anybody's say over it; one
- * in which anything went wrong is not. */
+/* To open one takes as long as a report's proof. It is kept without cached pages, statements or authorizer. After any
+ * failure it is closed instead. */
 static void give_back(sotto_query *query)
 {
     sqlite3 *db = query->db;
@@ -235,7 +235,7 @@ static void start_pass(sotto_query *query, sqlite3 *db, unsigned passes)
     sqlite3_progress_handler(db, STEPS_PER_LOOK, look_around, query);
 }
 
-/* `in_any_order` is whether the caller takes no row for the first: then a query that does not either is run on the
+/* `in_any_order` is whether the caller treats no row as the first. Then a query that does not either is run on the
  * store itself, and its rows are the same whatever order they come in. */
 static sotto_status start(sotto_query *query, sqlite3_stmt **out, bool in_any_order, sotto_err *err)
 {
@@ -340,7 +340,7 @@ static sotto_status step_to(sotto_query *query, sqlite3_stmt *statement, uint64_
     if (code == SQLITE_ROW)
         return SOTTO_OK;
     if (code == SQLITE_DONE)
-        return sotto_fail(err, SOTTO_AGAIN, "query: events went while it ran");
+        return sotto_fail(err, SOTTO_AGAIN, "query: events were erased meanwhile");
     return failed(query, sqlite3_db_handle(statement), code, err);
 }
 

@@ -46,8 +46,8 @@ SOTTO_MUST_USE sotto_status sotto_query_run(sotto_query *query, sotto_row_fn *ro
 /* Calls row for the first row alone, in the same order, if there is one. */
 SOTTO_MUST_USE sotto_status sotto_query_first(sotto_query *query, sotto_row_fn *row, void *context,
                                               sotto_err *err);
-/* Calls row for one row of the answer, if it has any: the one whose number, below count, `choose` tells. How rows are
- * numbered may depend on what the query may not read, so each number must be as likely as any other.
+/* Calls row for one row of the answer, if it has any: `choose` returns its number, below count. How rows are numbered
+ * may depend on what the query may not read, so each number must be as likely as any other.
  *   SOTTO_AGAIN  another process erased events meanwhile */
 typedef sotto_status sotto_choose_fn(void *context, uint64_t *number, uint64_t count,
                                      sotto_err *err);

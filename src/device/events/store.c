@@ -16,7 +16,7 @@ sotto_status sotto_store_lend(sotto_store *store, sqlite3_stmt **out, const char
     return sotto_statements_lend(&store->statements, store->db, out, sql, what, err);
 }
 
-/* A file is looked at once in a while, and its statements would take memory that reports need. */
+/* A store in a file is used rarely, and its statements would take memory that reports need. */
 void sotto_store_release(sotto_store *store, sqlite3_stmt *statement)
 {
     sotto_statements_release(&store->statements, store->db, statement,
@@ -157,7 +157,7 @@ bool sotto_store_in_place(const sotto_store *store)
 
 sotto_status sotto_store_restless(sotto_err *err)
 {
-    return sotto_fail(err, SOTTO_IO, "the event file is never the one that was opened");
+    return sotto_fail(err, SOTTO_IO, "the event file keeps being replaced");
 }
 
 sotto_status sotto_store_follow(sotto_store *store, sotto_err *err)

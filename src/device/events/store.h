@@ -6,8 +6,8 @@
  * Secrets:  every value and every event id. None appears in a reason.
  *
  * Events live in a file of their own, apart from the ledger, so that losing or forgetting them never gives
- * budget back. What retention and forgetting erase is gone from every byte of the database and its WAL;
- * copies that a file system or a flash controller made below us are out of reach.
+ * budget back. What retention and forgetting erase is gone from every byte of the database and its WAL.
+ * Copies that a file system or a flash controller made below us are out of reach.
  */
 #ifndef SOTTO_DEVICE_STORE_H
 #define SOTTO_DEVICE_STORE_H

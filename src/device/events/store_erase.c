@@ -117,7 +117,8 @@ static sotto_status drop_rows(sotto_store *store, const char *stream, const char
     return sotto_store_note(store, "erase_pending", 1, err);
 }
 
-/* There are no more rows than numbers from the first to the last: two looks, where a count would pass every row. */
+/* At most as many rows as numbers from the first to the last. That takes two lookups; a count would read every
+ * row. */
 static sotto_status rows_at_most(sotto_store *store, const char *stream, int64_t *rows,
                                  sotto_err *err)
 {
@@ -189,7 +190,7 @@ static sotto_status drop_eighths(sotto_store *store, const kept_list *list, sott
     return SOTTO_OK;
 }
 
-/* Tens of KiB, which whoever takes it clears: a report that is made next needs them more. */
+/* Tens of KiB of cached pages, freed for the report that is made next. */
 static sotto_status take_list(sotto_store *store, kept_list **list, sotto_err *err)
 {
     *list = sotto_arena_take(&store->scratch, sizeof **list);
@@ -217,7 +218,7 @@ sotto_status sotto_store_fit(sotto_store *store, sotto_err *err)
     bool within;
 
     SOTTO_TRY(within_bytes(store, &within, err));
-    if (within) /* nearly always: the list is not worth reading then */
+    if (within) /* nearly always true: then the list need not be read */
         return SOTTO_OK;
     sotto_status status = take_list(store, &list, err);
     if (status == SOTTO_OK)
@@ -232,9 +233,9 @@ static sotto_status drop_expired(sotto_store *store, const kept_list *list, int6
     for (size_t i = 0; i < list->count; i++) {
         const kept_stream *kept = &list->streams[i];
 
-        /* No host can have said so; times are computed with it. */
+        /* A host can't have declared this value, and times are computed with it. */
         if (SOTTO_RULE(retention_as_declared) && (kept->max_age <= 0 || kept->max_rows <= 0))
-            return sotto_fail(err, SOTTO_MALFORMED, "%s: kept by no rule", kept->name);
+            return sotto_fail(err, SOTTO_MALFORMED, "%s: no retention rule", kept->name);
         SOTTO_TRY(drop_aged(store, kept, now, err));
         SOTTO_TRY(sotto_store_drop_oldest(store, kept->name, (uint64_t)kept->max_rows, err));
     }
@@ -312,7 +313,8 @@ static sotto_status begin(sotto_store *store, kept_list **list, sotto_err *err)
     return status;
 }
 
-/* Whether a stream has events that are too old, from the future, or too many: never false where it has. */
+/* Whether a stream has events that are too old, from the future, or too many: may be true by mistake,
+ * never false. */
 static sotto_status is_due(sotto_store *store, const kept_stream *kept, int64_t now, bool *due,
                            sotto_err *err)
 {
@@ -350,8 +352,8 @@ static sotto_status look_around(sotto_store *store, survey *out, int64_t now, so
     return read_notes(store, &out->notes, err);
 }
 
-/* Nearly always there is nothing to do, which a look tells in a fraction of the time of doing it. Of one moment, since
- * another process may be declaring a stream. */
+/* Nearly always there is nothing to do, and a quick look shows that. It is one snapshot, since another process may be
+ * declaring a stream. */
 static sotto_status look(sotto_store *store, survey *out, int64_t now, sotto_err *err)
 {
     SOTTO_TRY(sotto_store_follow(store, err));

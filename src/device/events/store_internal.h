@@ -34,12 +34,13 @@ struct sotto_store {
 
 /* ---- store.c ---- */
 
-/* Another process may set the file aside as damaged and begin another; what is written to ours from then on is lost. */
+/* Another process may set the file aside as damaged and begin another; what we write to the old file from then on is
+ * lost. */
 bool sotto_store_in_place(const sotto_store *store);
 /* Opens the file that has the store's name now, if it is another. Not inside a transaction. */
 SOTTO_MUST_USE sotto_status sotto_store_follow(sotto_store *store, sotto_err *err);
-/* How often one call follows. Some file systems never give a file the same number twice: each of them looks replaced, and
- * a host must not be kept for ever. */
+/* How often one call follows. Some file systems never give a file the same number twice, so it always looks replaced. The
+ * bound keeps the host from waiting for ever. */
 enum { SOTTO_STORE_FOLLOWS = 8 };
 /* SOTTO_IO: it was followed that often. */
 sotto_status sotto_store_restless(sotto_err *err);

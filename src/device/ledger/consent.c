@@ -74,7 +74,7 @@ static sotto_status say(sotto_ledger *ledger, bool given, int64_t now, sotto_err
         return SOTTO_OK;
     if (!given)
         return write(ledger, SOTTO_RECORD_WITHDRAWN, NULL, now, err);
-    /* What a withdrawal that was interrupted left must not be taken along by a later yes. */
+    /* Reports that an interrupted withdrawal left must not be sent after a later yes. */
     SOTTO_TRY(sotto_outbox_drop(ledger, NULL, "consent was withdrawn", now, err));
     return write(ledger, SOTTO_RECORD_CONSENTED, NULL, now, err);
 }

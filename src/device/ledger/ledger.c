@@ -37,7 +37,7 @@ const char *sotto_ledger_closed(const sotto_ledger *ledger)
 
 /* ---- transactions ---------------------------------------------------------------------------------------- */
 
-/* Written to a file that has no name any more, a spend would be gone at the next start. */
+/* A spend that is written to a deleted file would be gone at the next start. */
 static bool in_place(const sotto_ledger *ledger)
 {
     return ledger->memory || sotto_sqlite_in_place(ledger->db);
@@ -54,8 +54,8 @@ sotto_status sotto_ledger_resetting(const sotto_ledger *ledger, bool *resetting,
     return sotto_vfs_exists(&ledger->storage, marker, resetting, err);
 }
 
-/* Whether what is written here will be found again. Asked behind BEGIN, for which a reset waits once its marker is
- * there; the marker first, since it is gone only when another file is in place. */
+/* Whether what is written here will be found again. Checked after BEGIN, since a reset with its marker in place
+ * waits for transactions. The marker is checked first: it goes only when the new file is in place. */
 static sotto_status check_place(sotto_ledger *ledger, sotto_err *err)
 {
     bool resetting;
@@ -71,7 +71,7 @@ static sotto_status check_place(sotto_ledger *ledger, sotto_err *err)
     return why ? sotto_ledger_shut(ledger, why, err) : status;
 }
 
-/* Passes a failure on; one that says the file is not what it was closes the ledger. */
+/* Passes a failure on; one that means damage closes the ledger. */
 static sotto_status judge_failure(sotto_ledger *ledger, sotto_status status, const sotto_err *why,
                                   sotto_err *err)
 {
@@ -83,7 +83,7 @@ static sotto_status judge_failure(sotto_ledger *ledger, sotto_status status, con
     return sotto_fail(err, status, "%s", why->reason);
 }
 
-/* When it matters: a tick that hurried ends without the next transaction's settings. */
+/* Tells the connection whether commits are synced, at the next transaction after `hurried` changed. */
 static sotto_status set_pace(sotto_ledger *ledger, sotto_err *err)
 {
     if (ledger->memory || ledger->pace == ledger->hurried)
@@ -139,7 +139,7 @@ sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status, sotto_e
         return SOTTO_OK;
     }
     sotto_sqlite_rollback(ledger->db);
-    ledger->meta.generation = before; /* no witness may hear of one that there is not */
+    ledger->meta.generation = before; /* no witness may hear of a failed commit */
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
         return sotto_ledger_shut(ledger, damaged, err);
     return status;
@@ -231,7 +231,7 @@ static sotto_status judge(sotto_ledger *ledger, bool fresh, uint64_t remembered,
     ledger->meta = first;
     sotto_err raced = {0};
     sotto_status status = fresh ? lay_out(ledger, &first, &raced) : read_snapshot(ledger, err);
-    if (fresh && status == SOTTO_STALE) /* two processes of the device started for the first time */
+    if (fresh && status == SOTTO_STALE) /* two processes made the ledger at the same time */
         status = read_snapshot(ledger, err);
     if (status != SOTTO_OK)
         return sotto_fail(err, status, "%s", raced.reason);
@@ -244,8 +244,8 @@ static sotto_status judge(sotto_ledger *ledger, bool fresh, uint64_t remembered,
     return SOTTO_OK;
 }
 
-/* A WAL that whoever had the ledger last left behind may hold what was erased; one who leaves in good order leaves
- * none. */
+/* A WAL that the last process left behind may hold what was erased. A process that closes the ledger normally
+ * leaves none. */
 static sotto_status look_for_wal(sotto_ledger *ledger, sotto_err *err)
 {
     char name[SOTTO_VFS_PATH + 8];
@@ -329,7 +329,7 @@ static sotto_status fill(sotto_ledger *ledger, const sotto_ledger_options *optio
     return SOTTO_OK;
 }
 
-/* Whatever is not the connection, or of it, is as a new ledger has it. */
+/* Resets everything but the connection and its statements. */
 bool sotto_ledger_blank(sotto_ledger *ledger)
 {
     if (!ledger->memory || !ledger->db || !sotto_memory_image_restore(ledger->db, layout))

@@ -1,6 +1,6 @@
-/* device/ledger/ledger.h - what this device has spent, in a file that only ever says more.
+/* device/ledger/ledger.h - what this device has spent, in a file that only ever grows.
  *
- *     sotto_ledger_open     closed at first sight if it is damaged, missing after its first run, or older
+ *     sotto_ledger_open     closed if it is damaged, missing after its first run, or older
  *                           than a witness remembers: then nothing leaves until sotto_ledger_reset
  *     sotto_ledger_adopt    the policy's budgets; what was spent stays spent
  *     sotto_ledger_check    before any event is read
@@ -93,7 +93,8 @@ SOTTO_MUST_USE sotto_status sotto_ledger_spend(sotto_ledger *ledger, const sotto
                                                const sotto_report *report, int64_t now,
                                                sotto_refusal *refusal, sotto_err *err);
 
-/* A device without a value that says nothing has told something too: charged like a report, and none is put. */
+/* Silence of a device without a value reveals something too. It is charged like a report, but no report is
+ * made. */
 SOTTO_MUST_USE sotto_status sotto_ledger_spend_on_silence(sotto_ledger *ledger,
                                                           const sotto_charge *charge, int64_t now,
                                                           sotto_refusal *refusal, sotto_err *err);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* SQLite notices a page that no longer parses, not an amount that changed inside one. So each row has a
- * digest, and the XOR of all digests is kept up to date: what is not exactly what was written closes the
- * ledger. Against accidents; whoever can write the file can also write a fitting digest, and a witness is
- * the answer to that. */
+ * digest, and the XOR of all digests is kept up to date: any difference closes the ledger. This is
+ * against accidents: whoever can write the file can also write a matching digest. A witness protects
+ * against that. */
 
 /* Since version 2: of draws for a whole analysis. One that was drawn before has no row here, and holds for no slots. */
 #define WINDOWS                                                                                    \
@@ -199,8 +199,8 @@ static sotto_status fold_table(sotto_ledger *ledger, uint8_t fold[SOTTO_LEDGER_D
     return status;
 }
 
-/* SQLite keeps the text that made a table. A column that has another name by now would stop a statement later, when it is
- * too late to close the ledger for it. */
+/* SQLite keeps the text that made a table. A damaged column name would make a later statement fail, when it is too late
+ * to close the ledger. */
 static sotto_status check_tables(sotto_ledger *ledger, sotto_err *err)
 {
     sqlite3_stmt *statement;
@@ -211,7 +211,7 @@ static sotto_status check_tables(sotto_ledger *ledger, sotto_err *err)
 
     sotto_ledger_release(ledger, statement);
     if (SOTTO_RULE(tables_as_laid_out) && status == SOTTO_OK && other)
-        return sotto_fail(err, SOTTO_MALFORMED, "a table is not what was laid out");
+        return sotto_fail(err, SOTTO_MALFORMED, "a table is damaged");
     return status;
 }
 
@@ -223,7 +223,7 @@ sotto_status sotto_ledger_verify(sotto_ledger *ledger, sotto_err *err)
     for (size_t i = 0; i < sizeof folded / sizeof folded[0]; i++)
         SOTTO_TRY(fold_table(ledger, fold, folded[i], err));
     if (SOTTO_RULE(rows_as_written) && memcmp(fold, ledger->meta.fold, sizeof fold) != 0)
-        return sotto_fail(err, SOTTO_MALFORMED, "a row is not what was written");
+        return sotto_fail(err, SOTTO_MALFORMED, "a row was changed or damaged");
     return SOTTO_OK;
 }
 
@@ -261,7 +261,7 @@ static sotto_status take_meta(sotto_ledger_meta *meta, sqlite3_stmt *statement, 
     if (whole && memcmp(sum, kept, sizeof sum) == 0)
         return SOTTO_OK;
     *meta = (sotto_ledger_meta){0}; /* a reset goes on from what is known */
-    return sotto_fail(err, SOTTO_MALFORMED, "the ledger's own row is not what was written");
+    return sotto_fail(err, SOTTO_MALFORMED, "the ledger's own row is damaged");
 }
 
 sotto_status sotto_ledger_read_meta(sotto_ledger *ledger, sotto_err *err)

@@ -42,7 +42,7 @@ struct sotto_ledger {
     sotto_witness witnesses[SOTTO_LEDGER_WITNESSES];
     size_t witness_count;
     uint64_t raised; /* every witness knows of this generation */
-    bool hurried;    /* commits need not be waited for: only while reports are sent, see outbox.c */
+    bool hurried;    /* commits are not synced: only while reports are sent, see outbox.c */
     bool pace;      /* `hurried` as the connection knows it                                       */
     bool withdrawn; /* said in this process, and not on the disk yet */
     bool lingering; /* bytes of erased reports may still be on the disk */
@@ -69,7 +69,7 @@ SOTTO_MUST_USE sotto_status sotto_ledger_resetting(const sotto_ledger *ledger, b
 sotto_sqlite_options sotto_ledger_file(const sotto_ledger *ledger, const char *path);
 /* Opens the file at ledger->path and judges it. */
 SOTTO_MUST_USE sotto_status sotto_ledger_load(sotto_ledger *ledger, sotto_err *err);
-/* Reads where the ledger stands, which another process may have moved; closes it if that can't be trusted. */
+/* Reads the ledger's state, which another process may have changed; closes it if the state is damaged. */
 SOTTO_MUST_USE sotto_status sotto_ledger_refresh(sotto_ledger *ledger, sotto_err *err);
 /* One write transaction; end commits it as the next generation if status is SOTTO_OK, else takes it back. */
 SOTTO_MUST_USE sotto_status sotto_ledger_begin(sotto_ledger *ledger, sotto_err *err);
@@ -139,7 +139,7 @@ SOTTO_MUST_USE sotto_status sotto_ledger_verify(sotto_ledger *ledger, sotto_err 
 
 SOTTO_MUST_USE sotto_status sotto_ledger_remembered(const sotto_ledger *ledger,
                                                     uint64_t *generation, sotto_err *err);
-/* Tells the witnesses; one that can't be reached now must be before anything leaves. */
+/* Tells the witnesses. One that can't be reached now must be told before anything leaves. */
 void sotto_ledger_tell(sotto_ledger *ledger);
 /* SOTTO_OK once every witness knows of the current generation. */
 SOTTO_MUST_USE sotto_status sotto_ledger_testify(sotto_ledger *ledger, sotto_err *err);
@@ -159,7 +159,7 @@ SOTTO_MUST_USE sotto_status sotto_record_write(sotto_ledger *ledger,
                                                const sotto_record_entry *entry, int64_t *number,
                                                sotto_err *err);
 /* Starts a record with what can be read of another ledger's, and the entries that a reset makes of it.
- *   SOTTO_IO  unless `anyhow`: the other one can't be read to its end now; later it may
+ *   SOTTO_IO  the other one can't be read to its end now, but perhaps later; never with `anyhow`
  */
 SOTTO_MUST_USE sotto_status sotto_record_begin_anew(sotto_ledger *ledger, sotto_ledger *from,
                                                     bool anyhow, int64_t now, sotto_err *err);

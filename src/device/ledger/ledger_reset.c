@@ -39,7 +39,7 @@ typedef struct renewal {
     sotto_ledger_meta first;
     int64_t now;
     bool
-        anyhow; /* it was called before, and did not end: an old record that can't be read keeps it no longer */
+        anyhow; /* a reset was begun before and did not end: from now on an unreadable old record is skipped */
 } renewal;
 
 static sotto_status note_reset(sotto_ledger *ledger, sotto_ledger *from, const renewal *how,
@@ -50,7 +50,7 @@ static sotto_status note_reset(sotto_ledger *ledger, sotto_ledger *from, const r
                             sotto_record_begin_anew(ledger, from, how->anyhow, how->now, err), err);
 }
 
-/* Whoever began a transaction before the marker was there may end it, and is carried over too. */
+/* A transaction that began before the marker was there may end, and is carried over too. */
 static sotto_status open_old(const sotto_ledger *ledger, sotto_ledger *old, sotto_err *err)
 {
     int persist = 1;
@@ -98,7 +98,7 @@ static sotto_status make_database(const sotto_ledger *ledger, const char *ending
         status = fill_database(ledger, &fresh, how, err);
     }
     sotto_statements_drop(&fresh.statements);
-    if (status == SOTTO_OK) /* it is about to be renamed, which takes nothing beside it along */
+    if (status == SOTTO_OK) /* it is about to be renamed, without any file beside it */
         status = sotto_sqlite_truncate_wal(fresh.db, err);
     sotto_sqlite_close(fresh.db);
     return status;
@@ -122,7 +122,8 @@ static bool is_ready(const sotto_ledger *ledger)
     return ready;
 }
 
-/* While the marker is there the ledger stays closed: no moment of the exchange looks like a first run. */
+/* While the marker is there, the ledger stays closed, so no moment of the replacement looks like a first
+ * run. */
 static sotto_status exchange(sotto_ledger *ledger, const renewal *how, sotto_err *err)
 {
     char fresh[SOTTO_VFS_PATH];

@@ -11,7 +11,7 @@
 /* An account as its row has it. */
 typedef struct kept {
     int64_t id;   /* 0: no row yet */
-    int64_t last; /* the latest time at which something was spent, by the clock of then */
+    int64_t last; /* when something was last spent, by the clock at that time */
     uint8_t digest[SOTTO_LEDGER_DIGEST]; /* of the row */
     sotto_spent spent;
 } kept;
@@ -126,8 +126,8 @@ static sotto_status write_accounts(sotto_ledger *ledger, const statement_of_char
 
 /* ---- checking ------------------------------------------------------------------------------------------- */
 
-/* A second answer with fresh noise would average the first one's away; after a crash nobody but the ledger
- * knows that there was a first. */
+/* A second answer with fresh noise would let the noise of the first be averaged out. After a crash only
+ * the ledger knows that there was a first. */
 static sotto_status check_unanswered(sotto_ledger *ledger, const sotto_charge *charge,
                                      sotto_err *err)
 {
@@ -220,7 +220,7 @@ static sotto_status write_spend(sotto_ledger *ledger, const sotto_charge *charge
     return sotto_record_write(ledger, &entry, number, err);
 }
 
-/* Without a report it is paid for saying nothing. */
+/* Without a report, the charge is for silence. */
 static sotto_status pay(sotto_ledger *ledger, const sotto_charge *charge,
                         const sotto_report *report, int64_t now, sotto_refusal *refusal,
                         sotto_err *err)
@@ -259,7 +259,7 @@ sotto_status sotto_ledger_spend_on_silence(sotto_ledger *ledger, const sotto_cha
 
 /* ---- a new policy ----------------------------------------------------------------------------------------- */
 
-/* Nothing that was spent under another period may be over by the rules of this one: it counts as spent now. */
+/* What was spent under another period must not expire by the rules of this one, so it counts as spent now. */
 static sotto_status carry_over(sotto_ledger *ledger, int64_t now, sotto_err *err)
 {
     int64_t id = 0;

@@ -16,7 +16,8 @@ static sotto_status read_mark(void *context, uint64_t *generation, sotto_err *er
     return SOTTO_OK;
 }
 
-/* That there was a ledger is all it remembers: its generation would cost a sync for every report. */
+/* It only remembers that there was a ledger: to keep the generation would cost a sync for every
+ * report. */
 static sotto_status leave_mark(void *context, uint64_t generation, sotto_err *err)
 {
     sotto_store *store = context;

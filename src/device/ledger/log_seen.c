@@ -21,7 +21,7 @@ static bool copy(sotto_bytes *out, sotto_bytes from, sotto_arena *arena)
     return bytes != NULL;
 }
 
-/* Its columns: kind, at, bytes, randomised. One that is damaged says nothing of a tree. */
+/* Its columns: kind, at, bytes, randomised. A damaged entry is ignored. */
 static bool take_row(sotto_log_seen *out, sqlite3_stmt *row, sotto_arena *arena)
 {
     const bool fork = sqlite3_column_int64(row, 0) == SOTTO_RECORD_FORK;
@@ -218,7 +218,7 @@ static sotto_status set_due(sotto_ledger *ledger, sotto_bytes origin, int64_t du
     sotto_log_seen seen;
 
     SOTTO_TRY(sotto_log_seen_get(ledger, &seen, origin, arena, err));
-    /* An entry behind the fork's would resolve it. */
+    /* An entry after the fork's would end the fork, so none is written. */
     if (SOTTO_RULE(fetching_resolves_no_fork) && seen.forked)
         return SOTTO_OK;
     seen.due = due;

@@ -17,7 +17,7 @@ typedef struct waiting {
     uint8_t bytes_sum[SOTTO_LEDGER_DIGEST], inputs_sum[SOTTO_LEDGER_DIGEST];
     int64_t spend; /* the entry that paid for it; 0: a dummy's */
     bool tried, resealed;
-    bool stopped;  /* there is no consent any more: neither this one leaves nor another */
+    bool stopped;  /* consent was withdrawn: no report leaves any more */
     bool finished; /* its row is gone */
 } waiting;
 
@@ -119,7 +119,7 @@ static bool as_paid_for(const uint8_t kept[SOTTO_LEDGER_DIGEST], sotto_bytes byt
     return memcmp(kept, now, sizeof now) == 0;
 }
 
-/* A row of the outbox and what is beside it are found by short statements, which others use too: they compile in less
+/* A row of the outbox and what is beside it are found by short statements, which others use too. They compile in less
  * than half the time of one that joins. In its columns' order: id, report, recipe, destination, spend, tried, resealed,
  * at, bytes_sum, inputs_sum. */
 static const char first_from[] = "SELECT * FROM outbox WHERE id>=? ORDER BY id LIMIT 1";
@@ -139,14 +139,15 @@ static sotto_status take_row(sotto_ledger *ledger, waiting *out, sqlite3_stmt *r
     if (report.len != sizeof out->report.id || strlen(recipe) >= sizeof out->recipe ||
         !sotto_ledger_digest(row, 8, out->bytes_sum) ||
         !sotto_ledger_digest(row, 9, out->inputs_sum))
-        return sotto_fail(err, SOTTO_MALFORMED, "a waiting report is not what was written");
+        return sotto_fail(err, SOTTO_MALFORMED, "a waiting report is damaged");
     memcpy(out->report.id, report.data, sizeof out->report.id);
     memcpy(out->recipe, recipe, strlen(recipe) + 1);
     out->report.recipe = out->recipe;
     return SOTTO_OK;
 }
 
-/* One column of a report, so that the database never holds both beside our copies. */
+/* One column of a report, so that the database never holds both columns in memory beside our
+ * copies. */
 static sotto_status take_column(sotto_ledger *ledger, const waiting *w, const char *select,
                                 sotto_bytes *out, sotto_err *err)
 {
@@ -306,9 +307,9 @@ static sotto_status mark_tried(sotto_ledger *ledger, waiting *w, bool *may, int6
 }
 
 /* The record says that a report left before it does, since afterwards the power may be gone. Then everything is
- * moved into the database itself, so that a WAL lost or damaged takes no spend along, and every witness is
- * told, so that a copy made earlier is known to be old. Only then may the transport see a byte, and only if the
- * person has not said no in another process all that while. */
+ * moved into the database itself, so that losing or damaging the WAL loses no spend. Every witness is told, so
+ * that a copy made earlier is recognised as old. Only then may the transport see a byte, and only if the person
+ * has not said no in another process all that while. */
 static sotto_status let_go(sotto_ledger *ledger, waiting *w, bool *may, int64_t now, sotto_err *err)
 {
     bool recorded = !w->tried;
@@ -369,8 +370,7 @@ static sotto_status finish(sotto_ledger *ledger, waiting *w, sotto_record_kind k
 
 /* ---- another key ------------------------------------------------------------------------------------------ */
 
-/* SOTTO_STALE: another process sealed it anew, or finished it. Its bytes are the report's then, and these are
- * nobody's. */
+/* SOTTO_STALE: another process sealed it anew, or finished it. Its bytes count then, and ours are dropped. */
 static sotto_status replace_bytes(sotto_ledger *ledger, waiting *w, sotto_bytes sealed, int64_t now,
                                   sotto_err *err)
 {
@@ -392,7 +392,7 @@ static sotto_status replace_bytes(sotto_ledger *ledger, waiting *w, sotto_bytes 
 static sotto_status reseal(sotto_ledger *ledger, waiting *w, const sotto_transport *transport,
                            int64_t now, sotto_err *err)
 {
-    size_t room = w->report.bytes.len + 4096; /* another key, another KEM: never much longer */
+    size_t room = w->report.bytes.len + 4096; /* room for another key and KEM: never much longer */
     sotto_buf sealed;
 
     SOTTO_TRY(sotto_buf_take(&sealed, &ledger->scratch, room, err));
@@ -408,7 +408,7 @@ static sotto_status reseal(sotto_ledger *ledger, waiting *w, const sotto_transpo
 
 /* ---- sending ---------------------------------------------------------------------------------------------- */
 
-/* One that may not leave any more is not offered, and none of its outcomes is ours to write down. */
+/* A report that may not leave any more is not offered, and nothing is recorded about it. */
 static sotto_status offer(sotto_ledger *ledger, waiting *w, const sotto_transport *transport,
                           int64_t now, sotto_delivery *delivery, sotto_err *err)
 {
@@ -453,7 +453,7 @@ static bool is_ready(const sotto_transport *transport, const waiting *w)
     return !transport->ready || transport->ready(transport->context, &w->report);
 }
 
-/* *more: not each of them was finished by us, and what has become of the others is to be looked up. */
+/* *more: another process may have finished some of them, so their outcome must be looked up. */
 static sotto_status send_all(sotto_ledger *ledger, const sotto_transport *transport, int64_t now,
                              bool *more, sotto_err *err)
 {
@@ -477,8 +477,7 @@ static sotto_status send_all(sotto_ledger *ledger, const sotto_transport *transp
 }
 
 /* Nothing of this is waited for at its commit, nor told to a witness. What must be on the disk before a report leaves is
- * moved into the database then, which syncs it; and of what comes after, losing it makes a device send the same bytes
- * again. */
+ * moved into the database then, which syncs it. If what comes after is lost, the device only sends the same bytes again. */
 static sotto_status send_and_settle(sotto_ledger *ledger, const sotto_transport *transport,
                                     int64_t now, bool *more, sotto_err *err)
 {

@@ -30,7 +30,7 @@ typedef struct sotto_report {
 /* What became of an offer. */
 typedef enum sotto_delivery {
     SOTTO_DELIVERY_ACCEPTED = 1, /* acknowledged: it is forgotten here                      */
-    SOTTO_DELIVERY_LATER,        /* anything might have happened: the same bytes go again   */
+    SOTTO_DELIVERY_LATER,        /* unknown outcome: the same bytes are sent again          */
     SOTTO_DELIVERY_OUTDATED,     /* outdated_config: sealed to a key that is no longer used */
     SOTTO_DELIVERY_REFUSED       /* never going to be accepted                              */
 } sotto_delivery;

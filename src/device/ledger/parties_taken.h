@@ -3,8 +3,8 @@
  * Callers:  device_parties.c, which judges them.
  * Memory:   what is found is copied into the caller's arena.
  *
- * The record is only ever added to, and a reset carries over every entry whose serial is still that of its file: so the
- * highest serial never goes back, and damage does not raise it.
+ * Entries are only ever added to the record, and a reset carries over every entry whose serial is still that of its
+ * file. So the highest serial never goes back, and damage does not raise it.
  */
 #ifndef SOTTO_DEVICE_PARTIES_TAKEN_H
 #define SOTTO_DEVICE_PARTIES_TAKEN_H

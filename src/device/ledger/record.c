@@ -28,9 +28,9 @@ static bool is_passing(sotto_record_kind kind)
            kind == SOTTO_RECORD_SILENT || kind == SOTTO_RECORD_TOKEN;
 }
 
-/* The oldest that may go, where more are kept than should be: about a recipe that is not known, or with a newer one of
- * its kind about the same recipe, since versions of a known recipe can be published without end too. Decisions themselves
- * are kept elsewhere, for good. */
+/* The oldest entry that may go, where there are more than should be kept. That is one about an unknown recipe, or one
+ * with a newer entry of its kind about the same recipe. The second is needed since versions of a known recipe can be
+ * published without end too. Decisions themselves are kept elsewhere, for good. */
 static sotto_status find_oldest(sotto_ledger *ledger, int64_t *id, sotto_err *err)
 {
     sqlite3_stmt *statement;
@@ -88,7 +88,7 @@ sotto_status sotto_record_write(sotto_ledger *ledger, const sotto_record_entry *
         SOTTO_TRY(write_asked(ledger, entry->asked, id, err));
     if (number)
         *number = id;
-    /* Looking takes time, so it is done now and then. */
+    /* The check takes time, so it is made only now and then. */
     if (SOTTO_RULE(record_bounded) && is_passing(entry->kind) && id % SOTTO_RECORD_SLACK == 0)
         return drop_oldest(ledger, err);
     return SOTTO_OK;
@@ -196,8 +196,8 @@ static bool has_serial_of_file(const sotto_record_entry *entry)
            file.serial == entry->round;
 }
 
-/* A damaged file may hold anything. What is no entry is left out; one that is wrong can only make a device more
- * silent. Not so a parties file's: its serial would keep later files out for good. */
+/* A damaged file may hold anything. Invalid entries are left out. A wrong entry can only make a device answer
+ * less. A wrong serial of a parties file is worse: it would block later files for good, so it is checked. */
 static sotto_status carry_entry(void *context, const sotto_record_entry *entry, sotto_err *err)
 {
     carrying *c = context;

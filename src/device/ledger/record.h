@@ -5,10 +5,10 @@
  * Memory:   an entry handed to a callback lives until it returns.
  * Secrets:  all of it. It never leaves the device.
  *
- * No entry is changed, and one changed behind the ledger's back closes the ledger at its next opening. Budgets bound how
- * many entries there are about reports, and none of those is removed. Of the others, which whoever publishes recipes can
- * cause without end, about SOTTO_RECORD_KEPT are kept: the oldest go first, but never the newest of its kind about a recipe
- * that is known. A reset begins another file with all entries that can still be read.
+ * No entry is changed, and an entry that was changed from outside closes the ledger at its next opening. Budgets bound
+ * how many entries there are about reports, and none of those is removed. Whoever publishes recipes can cause the others
+ * without end, so about SOTTO_RECORD_KEPT of them are kept. The oldest go first, but never the newest of its kind about a
+ * recipe that is known. A reset begins another file with all entries that can still be read.
  *
  * The table `decisions` is not bounded: it keeps one short row for each name of a recipe or analysis that was ever drawn for.
  * A draw that was forgotten would be drawn again when the recipe comes back, and whoever publishes a recipe often enough

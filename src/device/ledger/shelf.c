@@ -48,7 +48,7 @@ static sotto_status take(sotto_shelved *out, sqlite3_stmt *row, sotto_err *err)
     };
     if (strlen(name) >= sizeof out->name || !sotto_ledger_digest(row, 5, out->judged) ||
         !sotto_ledger_digest(row, 8, out->hash))
-        return sotto_fail(err, SOTTO_MALFORMED, "a recipe is not what was written");
+        return sotto_fail(err, SOTTO_MALFORMED, "a recipe is damaged");
     memcpy(out->name, name, strlen(name) + 1);
     return SOTTO_OK;
 }
@@ -180,7 +180,7 @@ static sotto_status is_of_analysis(sotto_ledger *ledger, bool *same, const sotto
     return status;
 }
 
-/* Which row has to go for the new one, if any; *keep: the one that is there is as good. */
+/* Which row has to go for the new one, if any; *keep: the stored one stays. */
 static sotto_status replaces(sotto_ledger *ledger, const sotto_recipe *recipe,
                              const uint8_t judged[SOTTO_RECIPE_HASH_SIZE], int64_t *old, bool *keep,
                              sotto_err *err)
@@ -195,7 +195,8 @@ static sotto_status replaces(sotto_ledger *ledger, const sotto_recipe *recipe,
         return SOTTO_OK;
     *old = known.id;
     SOTTO_TRY(is_of_analysis(ledger, &same, recipe, err));
-    /* Else whoever may ask anything puts a later version in the place of anybody's recipe. */
+    /* Otherwise anybody who may publish recipes could replace another's recipe by a later
+     * version. */
     if (SOTTO_RULE(names_stay_with_their_analysis) && !same)
         return sotto_fail(err, SOTTO_DENIED,
                           "recipe %.63s: another analysis has a recipe of this name", recipe->name);
@@ -242,7 +243,7 @@ static sotto_status find_closed(sotto_ledger *ledger, int64_t *id, int64_t now, 
     return first_id(ledger, id, statement, row, status);
 }
 
-/* Its report was made, or the draw was against it: both are remembered without it. */
+/* Its report was made, or the draw was "no": the ledger remembers both without the recipe. */
 static sotto_status find_finished(sotto_ledger *ledger, int64_t *id, sotto_err *err)
 {
     sqlite3_stmt *statement;
@@ -258,8 +259,8 @@ static sotto_status find_finished(sotto_ledger *ledger, int64_t *id, sotto_err *
     return first_id(ledger, id, statement, row, status);
 }
 
-/* Each analysis has a claim to an equal share: one that has more than the newcomer's would have gives its recipe that
- * opens last. Within an analysis, what opens sooner takes the place of what opens later. */
+/* Each analysis has a claim to an equal share: an analysis that has more recipes than the new one's would then have
+ * loses its recipe that opens last. Within an analysis, what opens sooner takes the place of what opens later. */
 static sotto_status find_last(sotto_ledger *ledger, int64_t *id, const sotto_recipe *recipe,
                               uint64_t weight, int64_t now, sotto_err *err)
 {

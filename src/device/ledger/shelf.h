@@ -20,7 +20,7 @@ typedef struct sotto_shelved {
     uint8_t hash[SOTTO_RECIPE_HASH_SIZE];   /* of its published bytes    */
 } sotto_shelved;
 
-/* Stands for a policy and the version of this library: what one of them judged, another has to judge again. */
+/* Stands for a policy and the version of this library: after a change of either, recipes are judged again. */
 void sotto_shelf_judge(uint8_t out[SOTTO_RECIPE_HASH_SIZE], const sotto_policy *policy);
 
 /* What the record keeps of a recipe when the recipe is gone. */
@@ -40,7 +40,7 @@ SOTTO_MUST_USE sotto_status sotto_shelf_find(sotto_ledger *ledger, sotto_shelved
 /* The first one with an id above `after`. */
 SOTTO_MUST_USE sotto_status sotto_shelf_next(sotto_ledger *ledger, sotto_shelved *out, bool *found,
                                              int64_t after, sotto_err *err);
-/* Its published bytes. SOTTO_MISSING: it is gone; another recipe may stand in its row. */
+/* Its published bytes. SOTTO_MISSING: it is gone; another recipe may have its row. */
 SOTTO_MUST_USE sotto_status sotto_shelf_text(sotto_ledger *ledger, sotto_bytes *out,
                                              const sotto_shelved *shelved, sotto_arena *arena,
                                              sotto_err *err);

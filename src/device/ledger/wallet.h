@@ -40,7 +40,8 @@ typedef struct sotto_wallet_row {
     uint8_t secret[SOTTO_WALLET_HELD];
 } sotto_wallet_row;
 
-/* Fills ask and rest of a new row. It is shown the row's collection, and nothing of this device. */
+/* Fills ask and rest of a new row. It may depend on the row's collection, but on nothing of this
+ * device. */
 typedef sotto_status sotto_wallet_plan_fn(void *context, sotto_wallet_row *row, sotto_err *err);
 
 /* Adds a row for each key of a list that is not known yet, and has neither closed nor opens too late. All or none.

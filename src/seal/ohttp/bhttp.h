@@ -5,7 +5,7 @@
  * Secrets:  none are known here: what is inside is sealed outside (ohttp.h).
  *
  * Both framings are read: known length, and indeterminate length, whose content comes in chunks. The first is written, padded
- * to a size that the caller wants, so that the size says nothing of the message.
+ * to the size that the caller asks for, so that the size reveals nothing about the message.
  */
 #ifndef SOTTO_SEAL_OHTTP_BHTTP_H
 #define SOTTO_SEAL_OHTTP_BHTTP_H

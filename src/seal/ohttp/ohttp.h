@@ -56,7 +56,7 @@ SOTTO_MUST_USE sotto_status sotto_ohttp_request_seal(sotto_ohttp_exchange *excha
                                                      sotto_bytes plain, sotto_err *err);
 /* Appends the answer's plaintext.
  *   SOTTO_MALFORMED  too short
- *   SOTTO_REJECTED   it is no answer of this gateway to this request
+ *   SOTTO_REJECTED   not this gateway's answer to this request
  */
 SOTTO_MUST_USE sotto_status sotto_ohttp_response_unseal(const sotto_ohttp_exchange *exchange,
                                                         sotto_buf *out, sotto_bytes sealed,

@@ -1,14 +1,14 @@
 /* seal/token/arc.h - anonymous rate-limited credentials (draft-ietf-privacypass-arc-crypto-01, ARCV1-P256).
  *
- * Callers:  device/ asks for a credential and shows it; whoever issued it verifies what is shown.
+ * Callers:  sotto-vectors, tests and benchmarks. No service or device uses it yet (docs/decisions/0083).
  * Memory:   keys, credentials and messages are plain values of fixed size.
  * Threads:  a group, and a verifier, belong to one thread at a time.
  * Secrets:  private keys, pending requests, credentials; wipe them. Time does not depend on them, nor on the nonce of a
  *           presentation.
  *
  * One credential is shown up to `limit` times for each presentation context. Each showing has a tag that only the holder can
- * compute and that is the same whenever the same nonce below the limit is used in the same context; nothing else in two
- * showings is linked. Randomness comes in from the caller, as scalars (sotto_scalar_random).
+ * compute. The tag is the same whenever the same nonce below the limit is used in the same context; nothing else links two
+ * showings. Randomness comes in from the caller, as scalars (sotto_scalar_random).
  *
  * With a limit of 1 the draft's range proof does not exist: its only base would be zero. Sotto's form for it leaves out the
  * nonce, which can only be 0: no commitment to it, no range proof, and T = m1 * tag (docs/decisions/0083).

@@ -31,7 +31,7 @@ typedef struct sotto_sigma {
     sotto_group *group;
     const char *session;
     size_t equations, elements, scalars;
-    bool bad; /* an element is no point, or the identity */
+    bool bad; /* an element is not a valid point, or is the identity */
     sotto_sigma_equation equation[SOTTO_SIGMA_EQUATIONS];
     sotto_point *point[SOTTO_SIGMA_ELEMENTS];
     uint8_t wire[SOTTO_SIGMA_ELEMENTS][SOTTO_P256_POINT];

@@ -15,7 +15,7 @@ typedef struct sotto_attested_request {
     uint8_t asked[SOTTO_TYPE2_REQUEST];
 } sotto_attested_request;
 
-/* SOTTO_MALFORMED  cut short, more behind it, or a token request that is none */
+/* SOTTO_MALFORMED  cut short, more behind it, or an invalid token request */
 SOTTO_MUST_USE sotto_status sotto_attested_request_decode(sotto_attested_request *out,
                                                           sotto_bytes wire, sotto_err *err);
 

@@ -84,7 +84,7 @@ sotto_status sotto_attester_is_enrolled(sotto_db *db, const uint8_t id[SOTTO_ATT
 
 /* ---- counting ---------------------------------------------------------------------------------------------------- */
 
-/* Inserts where there is none, then reads what stands there: in two transactions at once the second waits for the first. */
+/* Inserts the row if there is none, then reads it. Of two transactions at once, the second waits for the first. */
 static sotto_status note_key(sotto_tx *tx, const row *r, sotto_err *err)
 {
     sotto_sql q;
@@ -131,7 +131,8 @@ static sotto_status count(sotto_tx *tx, void *context, sotto_err *err)
     same = there && sotto_bytes_equal(sotto_sql_column_bytes(&q, 0), r->digest);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     if (SOTTO_RULE(one_token_a_key) && !same)
-        return sotto_fail(err, SOTTO_DENIED, "attester: the device has asked under this key");
+        return sotto_fail(err, SOTTO_DENIED,
+                          "attester: the device asked under this key before, with another request");
     return SOTTO_OK;
 }
 
@@ -174,7 +175,8 @@ static sotto_status find_closed(sotto_tx *tx, drop *d, sotto_err *err)
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* The key is refused from the first row on, and done with once fewer rows went than may go at once. */
+/* The key is refused as soon as the first row is deleted. It is finished when a pass deletes fewer
+ * rows than it may. */
 static sotto_status drop_some(sotto_tx *tx, void *context, sotto_err *err)
 {
     drop *d = context;

@@ -3,8 +3,8 @@
  * A device has one token for each key. It may send the same request again, whose answer it lost: the issuer gives the same
  * signature. So the count is the digest of the first request.
  *
- * Counts are kept for as long as a second token could be had, and some time longer. Then they go, and their key is refused for good: a
- * clock that is set back opens none again.
+ * Counts are kept for as long as a second token could be asked for, and some time longer. Then they are deleted, and their key is
+ * refused for good, also if the clock is set back.
  */
 #ifndef SOTTO_SERVE_ATTESTER_ATTESTER_COUNTS_H
 #define SOTTO_SERVE_ATTESTER_ATTESTER_COUNTS_H
@@ -24,7 +24,8 @@ enum { SOTTO_ATTESTER_ID = 32 };
     "CREATE TABLE listed (id {bytes} PRIMARY KEY, closes {int} NOT NULL, state {int} NOT NULL);"   \
     "CREATE INDEX issuance_key ON issuance (key_id);"
 
-/* Enrolling twice is harmless. Who leaves keeps its counts: enrolled again, it has no second token. */
+/* Enrolling twice is harmless. A device that leaves keeps its counts, so that enrolling again gives no
+ * second token. */
 SOTTO_MUST_USE sotto_status sotto_attester_enrol(sotto_db *db, const uint8_t id[SOTTO_ATTESTER_ID],
                                                  bool enrolled, sotto_err *err);
 /* Enrols `count` devices, SOTTO_ATTESTER_ID bytes each, in one transaction: all of them or none. */

@@ -22,7 +22,7 @@ enum {
     LISTED = 4096,
     MISSES = 1024,
     MISS_MS = 10000,
-    /* Beyond the time for which the issuer lists a closed key: nothing that was signed under it is still taken. */
+    /* Longer than the issuer lists a closed key: by then no server takes tokens of it. */
     KEEP_S = 31 * 86400,
     DROP_EVERY_S = 3600
 };
@@ -218,7 +218,8 @@ static void count_and_forward(void *context, sotto_worker *worker)
     sotto_status status = SOTTO_OK;
 
     (void)worker;
-    /* The issuer would refuse it, too; but what is not counted need not be dropped. */
+    /* The issuer would refuse it, too; refusing it here saves a count that would have to be
+     * deleted. */
     if (SOTTO_RULE(closed_keys_not_counted) && closed)
         status = SOTTO_STALE;
     if (status == SOTTO_OK)

@@ -14,9 +14,9 @@
 
 extern const sotto_service sotto_attester_service;
 
-/* How a platform attests its devices. `check` says whether the evidence is good for the text, and names the device: the same 32
+/* How a platform attests its devices. `check` says whether the evidence proves the text, and names the device: the same 32
  * bytes for the same device, always. It runs on compute threads, several at once.
- *   SOTTO_REJECTED  it is not; others: it can't be told now */
+ *   SOTTO_REJECTED  it does not; others: it can't be checked now */
 typedef struct sotto_attestation {
     sotto_status (*check)(void *context, uint8_t device[SOTTO_ATTESTER_ID], sotto_bytes evidence,
                           sotto_bytes text, sotto_err *err);

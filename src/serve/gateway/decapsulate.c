@@ -51,7 +51,7 @@ static bool read_one(batch *b, sotto_gateway_ask *ask, sotto_ohttp_request *out)
 
 /* ---- after it ---------------------------------------------------------------------------------------------------------- */
 
-/* Dated within the window, and not before this process could remember it. */
+/* Dated within the window, and not before this process began to remember requests. */
 static bool is_dated(const sotto_gateway *g, const sotto_bhttp *m, int64_t now)
 {
     const int64_t window = (int64_t)g->config.replay_window;
@@ -124,7 +124,7 @@ static void open_one(batch *b, size_t i)
 
 /* ---- those that wait ---------------------------------------------------------------------------------------------------- */
 
-/* As many as a batch holds. False: there are none, and this piece of work is one less. */
+/* Takes as many as a batch holds. False: none wait, and this piece of work has been counted out. */
 static bool take(sotto_gateway *g, batch *b)
 {
     b->count = 0;
@@ -192,7 +192,8 @@ void sotto_gateway_refuse_waiting(sotto_gateway *g, const char *detail)
     }
 }
 
-/* A piece of work that never began. Those that run take what waits before they end; without any, nobody would. */
+/* A piece of work was posted but never ran. Others that run will take what waits; if there are none, it is
+ * refused here. */
 static void give_up_drainer(sotto_gateway *g)
 {
     bool none;

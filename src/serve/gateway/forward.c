@@ -16,7 +16,8 @@ enum {
 
 /* ---- where to ------------------------------------------------------------------------------------------------------- */
 
-/* Whether a rest of a path stays below its target, however a server takes dots and slashes. */
+/* Whether the rest of a path stays below its target, however a server interprets dots and
+ * slashes. */
 static bool stays(sotto_bytes rest)
 {
     for (size_t i = 0; i < rest.len; i++) {
@@ -81,7 +82,7 @@ static sotto_status write_url(const sotto_gateway *g, sotto_buf *url, const sott
 
 /* ---- the call --------------------------------------------------------------------------------------------------------- */
 
-/* What of a target's answer is for the client. */
+/* The part of a target's answer that the client gets. */
 static sotto_status copy_fields(sotto_writer *w, const sotto_http_response *response,
                                 sotto_err *err)
 {

@@ -42,8 +42,7 @@ struct sotto_gateway {
     sotto_receivers **receivers; /* one for each worker */
     sotto_url_table *targets;
     sotto_replays *replays;
-    int64_t
-        not_before; /* what is dated earlier may have been opened by the process before this one */
+    int64_t not_before; /* requests dated earlier may have been opened by an earlier process */
     pthread_mutex_t lock;
     sotto_gateway_ask *first, **last; /* that wait, the oldest first */
     unsigned drainers;                /* pieces of work that take from them */
@@ -65,7 +64,7 @@ typedef struct sotto_gateway_way {
     char url[SOTTO_GATEWAY_URL + 1];
 } sotto_gateway_way;
 
-/* Finds the way of an opened request. False: there is none, and the ask was refused. */
+/* Finds the target of an opened request. False: there is none, and the request was refused. */
 SOTTO_MUST_USE bool sotto_gateway_find(sotto_gateway_ask *ask, sotto_gateway_way *way,
                                        const sotto_bhttp *message);
 /* Sends an opened request to its target, and answers it at last. */

@@ -129,7 +129,7 @@ static sotto_status check_targets(const sotto_url_table *targets, sotto_err *err
     return SOTTO_OK;
 }
 
-/* Whether a process before this one may have had keys. Asked before the first key is made. */
+/* Whether an earlier process may have had keys. Asked before the first key is made. */
 static sotto_status look_for_keys(sotto_tx *tx, void *context, sotto_err *err)
 {
     bool *found = context;
@@ -141,8 +141,8 @@ static sotto_status look_for_keys(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* Replays are remembered by one process, and end with it. What was sealed to a key of this database may have been opened by
- * the process before, unless it is dated later than anything that that one took. */
+/* Only the process remembers replays. So a request sealed to a key of this database may have been opened by an earlier
+ * process, unless it is dated later than any that one took. */
 static sotto_status open_memory(sotto_gateway *g, bool has_past, sotto_err *err)
 {
     if (strcmp(sotto_db_kind(g->host->db), "sqlite") != 0)

@@ -19,7 +19,7 @@ typedef struct generation {
 
 struct sotto_replays {
     pthread_mutex_t lock;
-    uint8_t secret[32]; /* so that nobody can choose names that fall together */
+    uint8_t secret[32]; /* a secret, so that nobody can choose names that collide */
     uint64_t most;
     int64_t span; /* a generation takes new names for so many seconds */
     sotto_replays_time began;
@@ -64,8 +64,8 @@ static sotto_status grow(generation *g, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* A generation ends when both clocks say so. A wall clock that jumps ahead must not clear the memory, and after one that was
- * set back the same dates are taken again. What is remembered longer than it need be does no harm. */
+/* A generation ends when both clocks say so. A wall clock that jumps ahead must not clear the memory, and after it was set
+ * back the same dates are valid again. To remember longer than needed does no harm. */
 static void turn(sotto_replays *r, sotto_replays_time now)
 {
     const int64_t by_wall = now.wall - r->began.wall, passed = now.passed - r->began.passed;
@@ -117,7 +117,7 @@ static sotto_status note(sotto_replays *r, const uint64_t name[2], sotto_err *er
     if (SOTTO_RULE(gateway_no_replay) && (has(&r->now, name) || has(&r->before, name)))
         return sotto_fail(err, SOTTO_STALE, "this request was opened before");
     if (SOTTO_RULE(gateway_replays_bounded) && r->now.used + r->before.used >= r->most)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "as many requests are remembered as may be");
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the memory for replays is full");
     if (2 * r->now.used >= r->now.slot_count)
         SOTTO_TRY(grow(&r->now, err));
     memcpy(place_of(&r->now, name), name, NAME);

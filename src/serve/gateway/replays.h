@@ -4,9 +4,9 @@
  * Memory:   16 bytes a request and as much again, up to a limit; two generations, of which the older goes as a whole.
  * Threads:  any.
  *
- * A request says when it was made, and one that is dated outside of the window is refused; so a request can be replayed for
- * two windows after it was opened, and is remembered for as long. This is so by either clock: a wall clock that jumps ahead
- * makes nothing forgotten, and what is set back is waited for.
+ * A request says when it was made, and one that is dated outside of the window is refused. So a request can be replayed for
+ * two windows after it was opened, and is remembered for as long. Both the wall clock and the monotonic clock must agree
+ * that the time is over, so a wall clock that jumps can't shorten it.
  */
 #ifndef SOTTO_SERVE_GATEWAY_REPLAYS_H
 #define SOTTO_SERVE_GATEWAY_REPLAYS_H

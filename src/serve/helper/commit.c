@@ -37,7 +37,7 @@ static sotto_status find_answer(sotto_tx *tx, sotto_helper_job *job, sotto_err *
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* *changed is set where a batch is closed that was not taken to be. */
+/* *changed is set if a batch turns out to be closed. */
 static sotto_status find_closed(sotto_tx *tx, sotto_helper_job *job, bool *changed, sotto_err *err)
 {
     for (size_t i = 0; i < job->batch_count; i++) {
@@ -64,7 +64,7 @@ sotto_status sotto_helper_look(sotto_tx *tx, void *context, sotto_err *err)
 
 /* ---- the commit --------------------------------------------------------------------------------------------- */
 
-/* Takes the marks of every report in the sums. One that was taken meanwhile makes the sums wrong. */
+/* Takes the marks of every report in the sums. If one was taken meanwhile, the sums are wrong. */
 static sotto_status take_marks(sotto_tx *tx, sotto_helper_job *job, sotto_err *err)
 {
     for (size_t i = 0; i < job->count; i++)
@@ -76,7 +76,8 @@ static sotto_status take_marks(sotto_tx *tx, sotto_helper_job *job, sotto_err *e
     return SOTTO_OK;
 }
 
-/* Spends the token of every report in the sums. One that another report had makes the sums wrong. */
+/* Spends the token of every report in the sums. If another report had spent one, the sums are
+ * wrong. */
 static sotto_status spend_tokens(sotto_tx *tx, sotto_helper_job *job, sotto_err *err)
 {
     size_t count = 0;

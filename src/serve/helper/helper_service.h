@@ -7,8 +7,8 @@
 
 extern const sotto_service sotto_helper_service;
 
-/* How long an aggregation job's request may be at this helper: from the task's own report size and the cap on bytes in
- * flight, but never less than every leader counts on (serve/tasks/tasks.h). */
+/* How long an aggregation job's request may be at this helper. It follows from the task's own report size and the cap
+ * on bytes in flight, but is never less than every leader counts on (serve/tasks/tasks.h). */
 size_t sotto_helper_job_body(const sotto_server *server, const sotto_server_task *task);
 
 /* helper/jobs.c: /tasks/{id}/aggregation_jobs; GET, POST (continue), DELETE .../{job} */

@@ -2,7 +2,7 @@
  *
  *     jobs.c    from the request to the answer: the list of steps
  *     verify.c  opens and verifies the reports, adds up those that hold
- *     commit.c  the one transaction that makes it so
+ *     commit.c  the one transaction that stores it all
  */
 #ifndef SOTTO_SERVE_HELPER_JOB_H
 #define SOTTO_SERVE_HELPER_JOB_H
@@ -25,7 +25,7 @@ typedef struct sotto_helper_report {
     size_t batch;               /* index into batches                                     */
     uint8_t error;              /* 0: none so far; else what the leader is told           */
     bool spent;                 /* found by a transaction: another report had its token   */
-    sotto_bytes outbound;       /* if it holds: the answer's payload, in the job's arena   */
+    sotto_bytes outbound;       /* if it is valid: the answer's payload, in the job's arena */
 } sotto_helper_report;
 
 typedef struct sotto_helper_batch {
@@ -35,8 +35,7 @@ typedef struct sotto_helper_batch {
 } sotto_helper_batch;
 
 typedef struct sotto_helper_job {
-    sotto_task_request
-        ask; /* first; its base: what is above it is made anew when the sums must be */
+    sotto_task_request ask; /* first; the arena is reset to its base when the sums are made again */
     uint8_t body_id
         [SOTTO_RESOURCE_ID_SIZE]; /* of the request's bytes; the id, unless the leader chose that */
     bool chosen;                  /* the leader chose the id                       */
@@ -52,7 +51,7 @@ typedef struct sotto_helper_job {
     sotto_buf answer; /* encoded                                                    */
     bool known;       /* the transaction found the job there: answer is the stored one */
     bool changed;     /* the transaction found marks or closed batches that the sums lack */
-    bool early;       /* every report is, by our clock: see jobs.c */
+    bool early;       /* every report is too early by our clock: see jobs.c */
     unsigned tries;
 } sotto_helper_job;
 

@@ -83,7 +83,7 @@ static sotto_status take_memory(sotto_helper_job *job, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* NULL if the request is one; else what is wrong with it. */
+/* NULL if the request is valid; else what is wrong with it. */
 static const char *read_reports(sotto_helper_job *job, sotto_arena *scratch)
 {
     sotto_reader in = sotto_reader_over(job->req.verify_inits);
@@ -92,7 +92,7 @@ static const char *read_reports(sotto_helper_job *job, sotto_arena *scratch)
         sotto_helper_report *r = &job->reports[i];
 
         if (!sotto_dap_job_init_req_next(&in, &r->init))
-            return "a report is not one";
+            return "a report is malformed";
         memcpy(job->marks[i].report, r->init.metadata.report_id, sizeof job->marks[i].report);
         job->marks[i].bucket = r->init.metadata.time & INT64_MAX;
         if (!find_batch(job, r))
@@ -170,8 +170,9 @@ static void verify_and_commit(void *context, sotto_worker *worker)
         give_up(job, status);
         return;
     }
-    /* Nothing of it was committed, and later the answer may be another: it is told and not kept, so that the same
-     * request finds out. The leader acknowledged these reports, and one clock that is wrong must not lose them. */
+    /* Nothing of it was committed, and a later answer may differ. So this answer is sent but not stored, and the
+     * same request is worked on again. The leader acknowledged these reports, and a wrong clock must not lose
+     * them. */
     if (job->early) {
         answer(job);
         return;
@@ -188,7 +189,8 @@ static void on_committed(void *context, sotto_status status, const sotto_err *er
         answer(job);
         return;
     }
-    /* Another job took some of these reports, or a batch closed, after we looked: without them, then. */
+    /* Another job took some of these reports, or a batch closed, after we looked: verify again without
+     * them. */
     if (status == SOTTO_STALE && job->changed && ++job->tries < TRIES)
         status = sotto_pool_post(job->ask.server->pool, verify_and_commit, job, NULL);
     if (status != SOTTO_OK)
@@ -293,8 +295,8 @@ void sotto_helper_job_continue(sotto_server *server, const sotto_server_task *ta
     with_job(server, task, id, request, refuse_step);
 }
 
-/* Deletion is noted, and no more. The reports were committed: marks and sums are for replay protection and batch
- * accounting, and without the row and its answer the same request would be worked on again, with another answer. */
+/* Deletion is only noted. The reports were committed: marks and sums are for replay protection and batch
+ * accounting. Without the row and its answer, the same request would be worked on again, with another answer. */
 static sotto_status drop_answer(sotto_tx *tx, void *context, sotto_err *err)
 {
     const sotto_helper_job *job = context;

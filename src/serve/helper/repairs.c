@@ -1,8 +1,8 @@
-/* Repairs at the helper: the leader lists its jobs of a batch, and those on which the two differ are dropped here, in one
- * transaction, before it is told which they are.
+/* Repairs at the helper: the leader lists its jobs of a batch, and the helper drops those on which the two differ. It
+ * does so in one transaction, before it tells the leader which they are.
  *
- * The leader is not believed in anything. A batch of which a share was released is never touched, nor a job that added to
- * one as well, or two sums could differ by whatever the leader left out of its list. What is left must be large enough by
+ * Nothing here relies on the leader's word. A batch of which a share was released is never touched, nor a job that added to
+ * one as well. Else two sums could differ by whatever the leader left out of its list. What is left must be large enough by
  * our own count. So all that a leader gets by this is a batch without some jobs that it might as well never have sent. */
 #include "base/arena.h"
 #include "serve/helper/helper_service.h"
@@ -91,8 +91,8 @@ static sotto_status judge(sotto_tx *tx, asking *a, sotto_repair_list *ours,
     return SOTTO_OK;
 }
 
-/* Stored only where something was dropped: otherwise the same request finds the same, and a leader that makes requests
- * up fills no table. */
+/* Stored only where something was dropped: otherwise the same request gives the same answer, and made-up requests of a
+ * leader fill no table. */
 static sotto_status repair(sotto_tx *tx, void *context, sotto_err *err)
 {
     asking *a = context;

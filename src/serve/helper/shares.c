@@ -135,7 +135,7 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     return store(tx, a, sum.reports, err);
 }
 
-/* No problem of DAP's: the leader asks again, until this side's operator has released the batch. */
+/* Not a DAP problem: the leader asks again until this side's operator has released the batch. */
 static void hold(asking *a)
 {
     sotto_problem_plain(a->ask.request,
@@ -197,7 +197,8 @@ static sotto_dap_problem read_request(asking *a, sotto_bytes body)
     if (!sotto_dap_batch_selector_fits(&a->req.selector, query) ||
         (query->mode == SOTTO_DAP_TIME_INTERVAL && !sotto_dap_interval_valid(query->interval)))
         return SOTTO_DAP_BATCH_INVALID;
-    /* Every job had the empty one, which is all that Prio3 has; from a leader, another one is a mistake of the message. */
+    /* Every job had the empty aggregation parameter, the only one of Prio3. Another one makes the leader's message
+     * invalid. */
     return a->req.collection.agg_param.len != 0 ? SOTTO_DAP_INVALID_MESSAGE : SOTTO_DAP_PROBLEMS;
 }
 

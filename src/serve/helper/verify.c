@@ -33,7 +33,7 @@ static uint8_t check_time(const sotto_helper_job *job, uint64_t time, uint64_t n
     }
 }
 
-/* One reading of the clock for all: a job of one bucket is early as a whole, or not at all. */
+/* The clock is read once for all, so that a job of one bucket is early as a whole or not at all. */
 static void exclude(sotto_helper_job *job)
 {
     uint64_t now = sotto_clock_wall(&sotto_clock_system) / 1000000000;
@@ -55,7 +55,7 @@ static void exclude(sotto_helper_job *job)
 
 /* ---- opening ---------------------------------------------------------------------------------------------- */
 
-/* Whether the token admits it, but for what was spent: the commit finds that. */
+/* Whether its token admits it. Whether the token was spent is checked at the commit. */
 static uint8_t check_token(const sotto_helper_job *job, const sotto_worker *worker,
                            const sotto_helper_report *r, sotto_bytes aad,
                            const sotto_plaintext_input_share *plain, bool *failed)
@@ -79,8 +79,8 @@ static uint8_t check_token(const sotto_helper_job *job, const sotto_worker *work
     return 0;
 }
 
-/* Appends the VDAF's input share to out, and yields it; else the error that the leader is told. *failed: it could not
- * be looked at, and nobody is to be told anything. */
+/* Appends the VDAF's input share to out, and yields it; else the error that the leader is told. *failed: a failure of
+ * ours; the leader is told nothing about the report. */
 static uint8_t open_share(const sotto_helper_job *job, sotto_worker *worker,
                           const sotto_helper_report *r, const sotto_agreement *with, sotto_buf *aad,
                           sotto_buf *out, sotto_bytes *share, bool *failed)
@@ -224,14 +224,14 @@ static sotto_status verify_chunk(sotto_helper_job *job, sotto_worker *worker, ch
             SOTTO_TRY(keep_outbound(job, r, c->verification.outbound[i], err));
             sotto_sub_aggregate_count(&job->batches[r->batch].sub, &r->init.metadata);
         } else {
-            /* Whatever is wrong: our own share was decoded before, and a message that is none fails the verification. */
+            /* Whatever is wrong: our own share was decoded before, and a malformed message fails the verification. */
             r->error = SOTTO_REPORT_VDAF_VERIFY_ERROR;
         }
     }
     return add_chunk(job, c, err);
 }
 
-/* How many are opened and verified at once: no more than a processor's own caches hold once their shares are expanded, and no
+/* How many are opened and verified at once. No more than a processor's own caches hold once their shares are expanded, and no
  * fewer than fill every lane of the kernels. */
 static size_t chunk_size(const sotto_server_task *task)
 {
@@ -260,8 +260,8 @@ static sotto_status begin_sums(sotto_helper_job *job, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* As the leader names it. A job of several batches keeps its shares: dropping it would drop all that was folded with it in each
- * of them, released or not. */
+/* The fold that the leader names. A job of several batches keeps its shares: dropping it would drop all that was folded with it
+ * in each of them, released or not. */
 static int64_t find_fold(const sotto_helper_job *job)
 {
     sotto_bytes text;

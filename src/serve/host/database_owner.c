@@ -31,7 +31,7 @@ static sotto_status check(sotto_tx *tx, void *context, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* Servers that start together all try; whoever was first is whom the others find. */
+/* Servers that start together all try, and all read back the name of the first. */
 static sotto_status claim(sotto_tx *tx, void *context, sotto_err *err)
 {
     const sotto_service *service = context;

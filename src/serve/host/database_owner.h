@@ -2,8 +2,8 @@
  *
  * Callers:  a host at its start, and the admin verbs, each after the schema was found to be this program's.
  *
- * Leader and helper keep different things in the same tables. One that opened the other's would find no task of its own,
- * and what it then added would be in the way of both.
+ * Leader and helper keep different things in the same tables. A server that opened the other's database would find no
+ * task of its own, and its rows would disturb both.
  */
 #ifndef SOTTO_SERVE_HOST_DATABASE_OWNER_H
 #define SOTTO_SERVE_HOST_DATABASE_OWNER_H

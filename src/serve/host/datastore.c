@@ -37,8 +37,8 @@ sotto_status sotto_datastore_key_read(sotto_column_keys *out, const char *path, 
 }
 
 /* Written whole under another name first: a crash leaves either no key or all of one. That name is this process's alone, so
- * that replicas that start together don't link what another is still writing; and link(2) replaces nothing, so that all
- * of them end up with the first one's. */
+ * that replicas that start together don't link what another is still writing. link(2) replaces nothing, so all of them end
+ * up with the first one's. */
 static sotto_status make_key(const char *path, bool *made, sotto_err *err)
 {
     uint8_t key[SOTTO_COLUMN_KEY_SIZE], mine[8];
@@ -73,7 +73,7 @@ sotto_status sotto_datastore_key_open(sotto_column_keys *out, bool *made, const 
         return sotto_datastore_key_read(out, path, err);
     SOTTO_TRY(sotto_db_version(db, &version, err));
     if (SOTTO_RULE(datastore_key_kept) && version > 0)
-        /* It may have come in between, from the replica that filled the database. */
+        /* The file may have been made meanwhile, by the replica that filled the database. */
         return sotto_datastore_key_read(out, path, NULL) == SOTTO_OK
                    ? SOTTO_OK
                    : sotto_fail(err, SOTTO_MISSING,

@@ -17,8 +17,8 @@
 SOTTO_MUST_USE sotto_status sotto_datastore_key_read(sotto_column_keys *out, const char *path,
                                                      sotto_err *err);
 
-/* The same; but if there is no such file and the database is empty, a fresh key is put there first, for its owner's
- * eyes alone, and *made is set. A database with contents whose key is missing stays shut: another key would open
+/* The same; but if there is no such file and the database is empty, a fresh key is put there first, readable by its
+ * owner alone, and *made is set. A database with contents and without its key is not opened: a new key would read
  * nothing, and hide that the right one is lost.
  *   SOTTO_MISSING  also: no file, and the database is not empty
  */

@@ -1,5 +1,5 @@
-/* A socket is a descriptor, and so is a file of the database: connections are capped so that strangers can take all of theirs
- * and none of the others. The reserve is the worst case of each part: */
+/* A socket is a descriptor, and so is a file of the database: connections are capped, so that clients can't use up the
+ * descriptors that the server itself needs. The reserve is the worst case of each part: */
 #define _GNU_SOURCE
 
 #include "serve/host/descriptors.h"
@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 
 enum {
-    /* Standard streams, keys and certificates while they are read, name lookups, clients that are told 503, and sockets of TLS
-     * connections that libevent closes a moment after they are counted out. */
+    /* Standard streams, keys and certificates while they are read, name lookups, and clients that get 503. Also sockets of TLS
+     * connections, which libevent closes a moment after they are counted out. */
     PROCESS = 48,
     /* SQLite: a writer, two readers and a backup, each with the database, its WAL and the WAL's index, is 12; the lock, the
      * file of bodies, directories and temporary files. PostgreSQL: 8 writers, 2 readers and one for long work, twice while
@@ -19,7 +19,7 @@ enum {
     EACH_LOOP = 3, /* epoll and eventfd, and one that a libevent may add         */
     EACH_PORT = 2, /* the listening socket, and the spare descriptor             */
     PORTS = 2,     /* `listen` and operations, which has one loop                    */
-    /* A connected call has one socket, one that connects has two (IPv6 and IPv4 at once), and one whose name is looked up
+    /* A connected call has one socket, and one that connects has two (IPv6 and IPv4 at once). One whose name is looked up
      * has libcurl's pair of sockets and two of the resolver's. Idle connections that are kept are within the same count. */
     EACH_CALL = 4,
     LEAST = 16,   /* connections: fewer serve nobody                           */
@@ -35,7 +35,7 @@ uint64_t sotto_descriptors_raise(void)
     if (limit.rlim_cur < limit.rlim_max) {
         const struct rlimit raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
 
-        /* A sandbox may forbid it: what is in force counts. */
+        /* A sandbox may forbid raising it; then the present limit counts. */
         if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
             return raised.rlim_cur;
     }

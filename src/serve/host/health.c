@@ -12,8 +12,8 @@
 
 enum { LOOK_EVERY_MS = 1000 };
 
-/* Whoever looks is inside the store's patience while a database is gone: a look that does not come back says as much as one that
- * fails. Two looks may be late, since a busy machine makes them so. */
+/* While a database is gone, a check waits for the store's timeout. So a check that does not return counts as failed. Two may be
+ * late, since that happens on a busy machine. */
 static const uint64_t SEEN_FOR_NS = 3 * UINT64_C(1000000000);
 
 struct sotto_health {

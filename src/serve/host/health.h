@@ -11,11 +11,12 @@
 typedef struct sotto_health sotto_health;
 
 typedef struct sotto_health_view {
-    bool database; /* the last look succeeded, and that was not long ago */
+    bool database; /* the last check succeeded, and is recent */
     bool draining;
 } sotto_health_view;
 
-/* Looks once, so that a server that opens knows how it is; then every second, after the service's tick. */
+/* Checks once, so that a server knows its state when it opens; then every second, after the service's
+ * tick. */
 SOTTO_MUST_USE sotto_status sotto_health_open(sotto_health **health, sotto_host *host,
                                               sotto_err *err);
 /* NULL is fine. */

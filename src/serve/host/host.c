@@ -32,7 +32,8 @@ const sotto_service *sotto_service_find(const char *name, size_t len)
 
 /* ---- up --------------------------------------------------------------------------------------------------------- */
 
-/* Before its tables are changed. One that is empty, or older than the mark, is nobody's yet. */
+/* Before its tables are changed. A database that is empty, or older than the owner's mark, belongs
+ * to no service yet. */
 static sotto_status check_owner(sotto_host *h, sotto_err *err)
 {
     sotto_err why = {0};
@@ -56,8 +57,7 @@ static sotto_status open_store(sotto_host *h, sotto_err *err)
                                                 .erase_ms = h->options.erase_ms,
                                                 .log = &h->options.log},
                             err));
-    if (!h->options
-             .vfs) /* one of somebody's own need not have its files where the kernel has any */
+    if (!h->options.vfs) /* a SQLite VFS of the caller's own need not have real files */
         SOTTO_TRY(sotto_db_claim_take(&h->claim, h->options.database, err));
     SOTTO_TRY(sotto_datastore_key_open(&h->columns, &made, h->options.datastore_key, h->db, err));
     if (made)
@@ -81,7 +81,8 @@ static sotto_status open_pool(sotto_host *h, sotto_err *err)
 
 static sotto_status open_client(sotto_host *h, sotto_err *err)
 {
-    /* Whoever calls has a lease meanwhile, which a peer that asks for more time must not outlast: that is waited for without one. */
+    /* The caller holds a lease during the call, and a peer that asks for more time must not outlast it. Longer waits happen without
+     * a lease. */
     enum { IN_A_CALL_MS = 2000 };
 
     if (!h->service->calls)
@@ -139,7 +140,7 @@ static sotto_status open_http(sotto_host *h, sotto_err *err)
         &sotto_router, h, err);
 }
 
-/* Before anything is opened, so that an option that does not go with the file limit is the first thing said. */
+/* Before anything is opened, so that an option that does not fit the file limit is reported first. */
 static sotto_status count_descriptors(sotto_host *h, sotto_err *err)
 {
     SOTTO_TRY(sotto_descriptors_plan(&h->descriptors, h->service, &h->options,
@@ -160,7 +161,7 @@ static sotto_status open_all(sotto_host *h, const void *config, sotto_err *err)
     SOTTO_TRY(open_client(h, err));
     SOTTO_TRY(sotto_steps_open(&h->steps, h->service, h->db, h->options.lease_seconds * 1000, err));
     SOTTO_TRY(h->service->open(&h->state, h, config, err));
-    /* An SQLite file is one process's at a time. */
+    /* Only one process at a time may use an SQLite file. */
     SOTTO_TRY(
         sotto_steps_start(h->steps, h->state, strcmp(sotto_db_kind(h->db), "sqlite") == 0, err));
     SOTTO_TRY(open_http(h, err));
@@ -257,7 +258,7 @@ sotto_status sotto_host_drain(sotto_host *host, uint64_t milliseconds, sotto_err
     return status;
 }
 
-/* Callbacks of the store may want to call while the client goes: they are told that it has gone. */
+/* Callbacks of the store may start calls while the client closes: they get SOTTO_STALE. */
 static void close_client(sotto_host *h)
 {
     struct sotto_http_client *client;

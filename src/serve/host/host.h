@@ -28,7 +28,7 @@ typedef struct sotto_host_options {
     const char *database;      /* see db/store.h: sqlite:PATH, or what libpq takes     */
     const char *vfs;           /* SQLite's; NULL: the default one                     */
     unsigned erase_ms;         /* SQLite: as in db/store.h                            */
-    const char *ca_file;       /* whom its client believes; NULL: the system's list   */
+    const char *ca_file;       /* certificates that its client trusts; NULL: the system's list */
     const char *datastore_key; /* path of the file that holds it                      */
     const char *certificate, *private_key; /* paths; NULL: plain HTTP                  */
     bool plain_http;                       /* allow it off loopback                               */
@@ -42,7 +42,8 @@ typedef struct sotto_host_options {
     uint64_t lease_seconds;  /* of what is claimed from a queue                     */
     const struct sotto_clock *clock; /* NULL: the system's                         */
     void (*on_drain)(
-        void *context); /* somebody asked for it: drain soon, elsewhere; NULL: refused */
+        void *context); /* called when /drain is asked for; it drains soon, on another thread. NULL:
+                         * refused */
     void *drain_context;
     sotto_log_sink log;
     /* Takes what lies under /internal, with the service's state as its context: the interop test API. NULL: nothing does. */
@@ -87,7 +88,7 @@ int64_t sotto_host_seconds(const sotto_host *host);
 /* "127.0.0.1:8787" or "[::1]:8787" into its two parts. */
 SOTTO_MUST_USE sotto_status sotto_host_listen_read(char *address, size_t size, uint16_t *port,
                                                    const char *text, sotto_err *err);
-/* Reads the certificate and its key again, as SIGHUP asks; whatever fails leaves the old ones. SOTTO_STALE: it has none. */
+/* Reads the certificate and its key again, as SIGHUP asks; on failure the old ones stay. SOTTO_STALE: it has none. */
 SOTTO_MUST_USE sotto_status sotto_host_reload(sotto_host *host, sotto_err *err);
 /* Stops accepting, answers what it has, waits for what is under way up to the deadline. */
 SOTTO_MUST_USE sotto_status sotto_host_drain(sotto_host *host, uint64_t milliseconds,

@@ -130,7 +130,7 @@ sotto_hpke_config sotto_ring_config(const sotto_ring_key *key)
     return sotto_hpke_config_of(&key->key, key->id, sotto_keys_suite.kdf, sotto_keys_suite.aead);
 }
 
-/* What devices were told to seal to stays known as this server's, or its tasks would look like a stranger's from then on. */
+/* The configuration of a deleted key is kept. Otherwise tasks that name it would look as if they named a stranger's key. */
 static sotto_status remember_key(sotto_tx *tx, const sotto_ring_key *key, int64_t now,
                                  sotto_err *err)
 {
@@ -174,7 +174,8 @@ typedef struct rotation {
     sotto_ring after;
 } rotation;
 
-/* Ids that a parties file may have: a report sealed to a key that is gone must not be taken for one to its namesake. */
+/* Ids that a parties file may have: a report sealed to a deleted key must not be opened with a new key of the same
+ * id. */
 static sotto_status take_ids(sotto_tx *tx, bool taken[SOTTO_KEY_IDS], const rotation *r,
                              sotto_err *err)
 {
@@ -249,7 +250,7 @@ static sotto_status make_keys(sotto_tx *tx, rotation *r, sotto_err *err)
         sotto_ring_key *key = &r->after.keys[r->after.count];
 
         SOTTO_TRY(fresh_key(tx, key, r, err));
-        /* The very first can't be unknown to anybody, since nobody has served anything. */
+        /* The very first key is used at once: no client can have an older list. */
         key->state = r->after.count == 0 ? SOTTO_KEY_ACTIVE : SOTTO_KEY_PENDING;
         key->since = r->now;
         key->use = use;
@@ -267,10 +268,11 @@ static sotto_status rotate(sotto_tx *tx, void *context, sotto_err *err)
     bool gone, has_newer = false;
     size_t kept = 0;
 
-    /* Locking rows is not enough: whoever waited for them would not see the key that was added meanwhile, and add another. */
+    /* Locking rows is not enough: a replica that waited for them would not see the key that was added meanwhile, and would
+     * add another. */
     SOTTO_TRY(sotto_tx_guard(tx, RING, true, err));
     SOTTO_TRY(sotto_ring_read(tx, &r->after, r->columns, r->times, err));
-    /* The newest first: the last one that is published goes on, however old it is. */
+    /* The newest first: the last published key stays in use, however old it is. */
     for (size_t i = 0; i < r->after.count; i++) {
         SOTTO_TRY(age(tx, r, &r->after.keys[i], has_newer, &gone, err));
         has_newer = has_newer || r->after.keys[i].state == SOTTO_KEY_ACTIVE;
@@ -283,7 +285,7 @@ static sotto_status rotate(sotto_tx *tx, void *context, sotto_err *err)
 
 /* ---- a key that goes before its time --------------------------------------------------------------------- */
 
-/* Every replica has looked since, with one look to spare. */
+/* Every replica has read the ring since then, at least once more than needed. */
 static uint64_t known_after(const rotation *r)
 {
     uint64_t looks = 2 * (uint64_t)SOTTO_KEYS_EVERY_S;
@@ -291,8 +293,8 @@ static uint64_t known_after(const rotation *r)
     return looks < r->times->pending ? looks : r->times->pending;
 }
 
-/* A server always publishes a key, and none that one of its replicas does not know: the last one that is published goes when
- * another takes its place. */
+/* A server always publishes a key that all its replicas know. So the last published key is deleted only when another takes
+ * its place. */
 static sotto_status make_way(sotto_tx *tx, rotation *r, const sotto_ring_key *leaving,
                              sotto_err *err)
 {
@@ -421,7 +423,7 @@ sotto_status sotto_keys_rotate(sotto_keys *keys, int64_t now, sotto_err *err)
     return run_turn(keys, rotate, &(rotation){.now = now}, err);
 }
 
-/* A clock that was set back counts as time passed: nothing is lost by looking. */
+/* If the clock was set back, the ring is read now: that does no harm. */
 sotto_status sotto_keys_tick(sotto_keys *keys, int64_t now, sotto_err *err)
 {
     if (now >= keys->ticked && now < keys->ticked + SOTTO_KEYS_EVERY_S)

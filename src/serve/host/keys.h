@@ -77,10 +77,10 @@ SOTTO_MUST_USE sotto_status sotto_keys_publish(sotto_keys *keys, sotto_buf *out,
 SOTTO_MUST_USE sotto_status sotto_keys_rotate(sotto_keys *keys, int64_t now, sotto_err *err);
 /* The same, if the last time was SOTTO_KEYS_EVERY_S ago, or in the future. For one thread. */
 SOTTO_MUST_USE sotto_status sotto_keys_tick(sotto_keys *keys, int64_t now, sotto_err *err);
-/* Rotates, and makes a successor now, unless one is pending: after a key may have been seen. */
+/* Rotates, and makes a successor now, unless one is pending. For after a key may have leaked. */
 SOTTO_MUST_USE sotto_status sotto_keys_renew(sotto_keys *keys, int64_t now, sotto_err *err);
-/* Ends a key before its time, after it was seen: from the next look on no replica opens anything with it. The last one that is
- * published stays until a successor is published in its place.
+/* Deletes a key before its time, after it leaked: once a replica has read the ring again, it opens nothing with that key. The
+ * last one that is published stays until a successor is published in its place.
  *   SOTTO_AGAIN    a successor was made, or is there, and not every replica knows it yet: call again in a second
  *   SOTTO_MISSING  there is no such key
  *   SOTTO_DENIED   it is the last one that is published, and there is no room for a successor
@@ -107,8 +107,9 @@ typedef sotto_status sotto_key_line_fn(void *context, const sotto_key_line *line
 SOTTO_MUST_USE sotto_status sotto_keys_list(sotto_keys *keys, sotto_key_line_fn *show,
                                             void *context, sotto_err *err);
 
-/* What a parties file has of this server at `now`, by the times of use: every key that is in use or will be, and those that
- * ended less than times.active ago, since recipes may be open that began before. At most SOTTO_KEYS_EXPORTED, the latest. */
+/* What a parties file has of this server at `now`, by the times of use. That is every key that is in use or will be, and
+ * those that ended less than times.active ago, since recipes may be open that began before. At most SOTTO_KEYS_EXPORTED, the
+ * latest. */
 enum { SOTTO_KEYS_EXPORTED = 16 }; /* as many as a party may have (recipe/schema_rows.h) */
 SOTTO_MUST_USE sotto_status sotto_keys_export(sotto_keys *keys, int64_t now,
                                               sotto_key_line_fn *show, void *context,
@@ -140,8 +141,8 @@ typedef struct sotto_receivers sotto_receivers;
 SOTTO_MUST_USE sotto_status sotto_receivers_new(sotto_receivers **out, sotto_keys *keys,
                                                 sotto_err *err);
 void sotto_receivers_free(sotto_receivers *receivers);
-/* Whether this configuration is known: pending keys are, deleted ones aren't, which is SOTTO_MISSING. Anything else says
- * nothing of the configuration: the worker's keys could not be opened now. */
+/* Whether this configuration is known: pending keys are, deleted ones aren't, which is SOTTO_MISSING. Other statuses
+ * mean that the worker's keys could not be opened now, whatever the configuration. */
 SOTTO_MUST_USE sotto_status sotto_receivers_know(sotto_receivers *receivers, uint8_t config_id,
                                                  sotto_err *err);
 /* The opened key itself, until the next call with these receivers. The same statuses. */

@@ -8,7 +8,7 @@
 
 /* ---- exporting ---------------------------------------------------------------------------------------- */
 
-/* Encoded, since what a deleted key leaves behind is its configuration as others have it. */
+/* Encoded, since of a deleted key only its encoded configuration is kept. */
 typedef struct exported {
     sotto_key_state state;
     int64_t since;
@@ -45,11 +45,11 @@ static void insert(export_list *l, const exported *item)
     l->count++;
 }
 
-/* A key that ended stays in the file while recipes that began before may be open: without it they would be other tasks. */
+/* A key that ended stays in the file while older recipes may be open: without it their task ids would change. */
 static bool is_wanted(const export_list *l, const sotto_key_use *use)
 {
     if (SOTTO_RULE(dated_keys_exported) && use->until <= use->from)
-        return false; /* times that nobody knows, or a key that was never used */
+        return false; /* unknown times, or a key that was never used */
     return use->until > l->now - (int64_t)l->times->active;
 }
 
@@ -150,7 +150,7 @@ sotto_keys_known sotto_keys_known_until(sotto_keys *keys, int64_t now)
         }
     }
     (void)pthread_rwlock_unlock(&keys->lock);
-    if (!known.named) /* no file is out there that could stop working */
+    if (!known.named) /* no published file could stop working */
         return (sotto_keys_known){0};
     known.soon = !all && now >= known.until - (int64_t)(keys->times.lead / 2);
     return known;

@@ -45,14 +45,14 @@ struct sotto_keys {
 
 /* ---- keys_calendar.c ---- */
 
-/* Dates a key of an earlier version, which has none: as that version exported it. One that is expired was exported with a
- * time that is not known any more, and stays without. */
+/* Gives times to a key of an earlier version, which has none, as that version exported them. For an expired key they are
+ * not known any more, and it stays without. */
 void sotto_ring_date(sotto_ring_key *key, const sotto_key_times *times);
 /* The latest to be used first. */
 void sotto_ring_sort(sotto_ring *ring);
 /* Whether a key has to be made now, and when it is used.
  *   renew  a successor is wanted at once, unless one comes into use within times->pending
- *   fresh  others were made in this very turn, so that no file names them yet */
+ *   fresh  others were made in this same call, so no file names them yet */
 bool sotto_ring_plan(const sotto_ring *ring, sotto_key_use *out, const sotto_key_times *times,
                      int64_t now, bool renew, bool fresh);
 

@@ -1,6 +1,6 @@
 /* serve/host/last_seen.h - what one thread saw last, for whoever asks.
  *
- * Callers:  what a service tells of its health: one thread reads the database, others show what it saw.
+ * Callers:  a service's health: one thread reads the database, others show what it read.
  * Memory:   a copy of `size` bytes; zeros before anything was seen.
  * Threads:  one writes, any may look.
  */

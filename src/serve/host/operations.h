@@ -22,8 +22,8 @@ enum { SOTTO_DRAIN_TOKEN = 65 };
 /* Hex, with its end. Wipe it. */
 void sotto_operations_token(char out[SOTTO_DRAIN_TOKEN], const sotto_column_keys *columns);
 
-/* By what a server that runs this service with this datastore key is known again: /readyz has it in the field Sotto-Server.
- * It follows from the key and tells nothing of it. Hex, with its end. */
+/* Identifies a server that runs this service with this datastore key: /readyz has it in the field Sotto-Server. It is
+ * derived from the key and reveals nothing about it. Hex, with its end. */
 #define SOTTO_SERVER_FIELD "Sotto-Server"
 enum { SOTTO_SERVER_IDENTITY = 33 };
 void sotto_operations_identity(char out[SOTTO_SERVER_IDENTITY], const sotto_column_keys *columns,

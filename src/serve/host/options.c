@@ -275,7 +275,7 @@ static void judge_database(const judged *j)
         put_text(j, text);
 }
 
-/* A key or token that was pasted where the name of its file belongs must not be taken for one, and shown. */
+/* A key or token that was pasted in place of a file name must not be shown in an error. */
 static void judge_secret(const judged *j)
 {
     const char *text = j->given->text;

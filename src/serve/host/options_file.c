@@ -1,5 +1,5 @@
-/* The INI file, by libinih. Its own line numbers are lost to the handler, and it takes what stands behind the 199th byte of
- * a line for another line; so lines are handed to it one by one, counted and measured here. */
+/* The INI file, by libinih. inih does not tell the handler line numbers, and treats what follows the 199th byte of a line
+ * as another line. So lines are handed to it one by one, counted and measured here. */
 #include "serve/host/options_table.h"
 
 #include <ini.h>
@@ -38,7 +38,7 @@ static const char *sections(char out[200])
     return out;
 }
 
-/* libinih tells of sections only through the settings in them, and one without any is a complete file. */
+/* libinih reports a section only with its settings, but a section without settings is a valid file. */
 static void see_section(reading *r, const char *line)
 {
     const char *name = line + strspn(line, " \t") + 1;

@@ -2,7 +2,7 @@
  *
  * Callers:  handlers post work; nothing else runs proofs or opens shares.
  * Memory:   each worker has one arena with a ceiling, wiped after every piece of work.
- * Threads:  posting is free to all. Work runs on one worker from beginning to end.
+ * Threads:  any thread may post. Work runs on one worker from beginning to end.
  * Secrets:  whatever a worker's arena holds.
  */
 #ifndef SOTTO_SERVE_HOST_POOL_H

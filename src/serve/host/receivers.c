@@ -84,7 +84,7 @@ sotto_status sotto_receivers_find(sotto_receivers *r, sotto_hpke_receiver **out,
 void sotto_receivers_agree(sotto_receivers *r, sotto_agreement *all, const uint8_t *config_ids,
                            size_t count)
 {
-    /* Once for all of them: bringing the keys up to date ends the life of those that the agreements name. */
+    /* Once for all of them: updating the keys frees those that earlier agreements point to. */
     bool known = update(r, NULL) == SOTTO_OK;
 
     for (size_t i = 0; i < count; i++) {

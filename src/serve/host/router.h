@@ -14,7 +14,7 @@ extern const sotto_http_handler sotto_router;
 sotto_bytes sotto_route_segment(const sotto_host *host, const sotto_http_request *request,
                                 size_t i);
 
-/* Whether another method of this path is to be named in an answer. */
+/* Whether an answer's Allow names this route's method. */
 typedef bool sotto_route_filter(const sotto_route *route, const void *context);
 enum { SOTTO_ALLOW = 64 };
 /* RFC 9110, 15.5.6: the methods that the path of `like` has, as Allow writes them. filter: NULL for all. */

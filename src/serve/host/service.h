@@ -8,7 +8,7 @@
  *
  *     open    the host has a store, whose tables are this service's, and compute threads; no request arrives yet
  *     drain   the host is about to wait for its requests: answer those that are held back, and hold none back any more
- *     stop    begin nothing new; steps that are under way end by themselves
+ *     stop    begin nothing new; steps that are under way run to their end
  *     settle  no request, call or piece of work is under way; what was posted to the store may still be
  *     close   the store is closed
  */
@@ -34,7 +34,7 @@ struct sotto_route {
     /* With the head: sets *max_body and returns true, or answers and returns false. NULL: everybody may. */
     bool (*admit)(void *state, const sotto_route *route, sotto_http_request *request,
                   size_t *max_body);
-    /* With the body: answers, now or later, whole or in pieces. What `admit` found may have gone in between. */
+    /* With the body: answers, now or later, whole or in pieces. What `admit` found may be gone by then. */
     void (*handle)(void *state, const sotto_route *route, sotto_http_request *request);
     const void *more; /* what `admit` and `handle` want to know of this row */
     /* NULL: `handle` has the body whole. Otherwise the body comes in pieces, as sotto_http_handler.piece says, and is never
@@ -59,7 +59,7 @@ typedef struct sotto_queue {
 /* ---- the service ------------------------------------------------------------------------------------------------- */
 
 typedef struct sotto_service {
-    const char *name;    /* the verb, the section of the file, the names of its files by default */
+    const char *name;    /* its name: the verb, the file's section, and its default file names */
     const char *summary; /* one line of help */
     const char *listen, *operations; /* default addresses */
     int64_t owner; /* what marks its database (host/database_owner.h); never another service's */
@@ -76,7 +76,7 @@ typedef struct sotto_service {
     const sotto_option *options; /* beside the host's; offsets in a struct of ... */
     size_t option_count;
     size_t config_size; /* ... so many bytes, all zero where nothing is set */
-    /* What is wrong with options that are right one by one; NULL: nothing. */
+    /* What is wrong with options that are valid one by one but not together; NULL: nothing. */
     const char *(*check)(const void *config);
 
     const sotto_migration *migrations;

@@ -1,4 +1,4 @@
-/* It polls nothing: services wake it; the timer behind that is for what was lost, and for what other processes leave. */
+/* It does not poll: services wake it. A slow timer finds lost wake-ups, and work that other processes left. */
 #define _POSIX_C_SOURCE 200809L
 #include "serve/host/steps.h"
 
@@ -19,7 +19,7 @@ typedef struct running {
     const sotto_queue *queue;
     unsigned under_way;
     bool more; /* the last claim got as many as it asked for: there may be others */
-    sotto_lease waiting[MAX_WAITING]; /* a few that wait: looked at when something changes */
+    sotto_lease waiting[MAX_WAITING]; /* some waiting items, tried again when something changes */
     size_t waiting_count;
     sotto_step_times times;
     int64_t retried; /* the last of whose retries ...                                      */
@@ -166,7 +166,7 @@ static void claim_work(sotto_steps *steps, running *r)
 
 /* ---- ending ------------------------------------------------------------------------------------------------------------ */
 
-/* The last thing that is done to the runner for a step: it may be gone then. */
+/* Nothing may touch the runner after this: it may be freed. */
 static void leave(sotto_steps *steps, running *r, uint64_t took_ms)
 {
     unsigned time = 0;
@@ -204,7 +204,7 @@ void sotto_steps_times(sotto_steps *steps, const sotto_queue *queue, sotto_step_
     (void)pthread_mutex_unlock(&steps->lock);
 }
 
-/* If even this fails the lease ends by itself, and another step finds the item as it is. */
+/* If even this fails, the lease runs out, and another step tries the item again. */
 static void on_stored(void *context, sotto_status status, const sotto_err *err)
 {
     (void)status;
@@ -290,7 +290,7 @@ static sotto_status rest(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_lease_release(tx, &step->lease, step->wait_ms, err);
 }
 
-/* Remembered once its lease is back: only then can it be hurried. */
+/* Remembered once its lease is given back: only then can it be claimed early. */
 static void on_resting(void *context, sotto_status status, const sotto_err *err)
 {
     sotto_step *step = context;

@@ -48,11 +48,11 @@ void sotto_step_end(sotto_step *step);
  * sotto_step_backoff_ms says. */
 SOTTO_MUST_USE sotto_status sotto_step_release(sotto_tx *tx, const sotto_step *step,
                                                sotto_err *err);
-/* How long an item waits that has been claimed so many times: the queue's first wait, doubled with each up to the longest; but
- * never less than a peer asked for. */
+/* How long an item waits that has been claimed so many times: the queue's first wait, doubled with each claim up to the
+ * longest. It is never less than a peer asked for. */
 int64_t sotto_step_backoff_ms(const sotto_queue *queue, int64_t attempts, int64_t retry_after_ms);
 
-/* Why a step of this queue did not come to its end, for whoever asks. NULL is "". */
+/* Notes why a step of this queue did not finish, for health. NULL is "". */
 void sotto_step_note_retry(const sotto_step *step, const char *reason);
 /* The last that was noted, and the row; false: none was. */
 bool sotto_steps_last_retry(sotto_steps *steps, const sotto_queue *queue, int64_t *n,
@@ -70,7 +70,8 @@ bool sotto_steps_have_room(sotto_steps *steps, const sotto_queue *queue);
 void sotto_steps_wake(sotto_steps *steps);
 /* ... and look into the database for work to claim, too. */
 void sotto_steps_look(sotto_steps *steps);
-/* Something changed that items of this queue may wait for: those that waited here are looked at now. Cheap where none does. */
+/* Something changed that items of this queue may wait for: those that wait in this process are tried now. Cheap if none
+ * does. */
 void sotto_steps_hurry(sotto_steps *steps, const sotto_queue *queue);
 
 /* ---- for metrics ---------------------------------------------------------------------------------------------------- */

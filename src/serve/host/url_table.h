@@ -20,7 +20,7 @@ typedef struct sotto_url_row {
 
 typedef struct sotto_url_table sotto_url_table;
 
-/* Every URL is one that a client of ours can call; no name stands twice.
+/* Every URL is one that a client of ours can call; no name is listed twice.
  *   SOTTO_MISSING    the file can't be read
  *   SOTTO_MALFORMED  the reason names the line
  *   SOTTO_DENIED     plain HTTP off loopback, unless plain_http

@@ -31,8 +31,9 @@ typedef struct sotto_issuer_key {
     int64_t closes;
 } sotto_issuer_key;
 
-/* The key of the collection; where there is none, this one becomes it. *made says which. Two who ask at once get the same.
- * Private keys that closed before `erase_before` are erased; their rows stay, so that no collection gets a second key.
+/* The key of the collection; if there is none, the given one is stored. *made says which. Two callers at once get the same
+ * key. Private keys that closed before `erase_before` are erased; their rows stay, so that no collection gets a second
+ * key.
  *   SOTTO_DENIED  the collection has a key, but closes at another time */
 SOTTO_MUST_USE sotto_status sotto_issuer_key_put(sotto_db *db, sotto_issuer_key *out, bool *made,
                                                  const sotto_issuer_collection *collection,

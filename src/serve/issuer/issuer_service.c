@@ -268,7 +268,7 @@ static void let_go(issuer *i, opened *key)
         free_opened(key);
 }
 
-/* From the database, once; two workers may both open it, and one of them gives its own back. */
+/* From the database, once; two workers may both open it, and one of them frees its copy. */
 static sotto_status open_key(issuer *i, opened **out, const uint8_t id[SOTTO_TOKEN_KEY_ID])
 {
     opened *key = sotto_alloc(sizeof *key), *there;
@@ -312,7 +312,7 @@ static void sign(issuer *i, sotto_http_request *request, sotto_arena *arena)
     key = find_opened(i, id);
     if (!key)
         status = open_key(i, &key, id);
-    /* What is issued after the collection has closed could only be kept for something else. */
+    /* A token issued after the collection has closed has no honest use. */
     if (SOTTO_RULE(issuance_ends) && status == SOTTO_OK &&
         sotto_host_seconds(i->host) >= key->closes)
         status = SOTTO_STALE;

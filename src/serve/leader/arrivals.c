@@ -5,7 +5,8 @@
 
 #include <pthread.h>
 
-/* Beyond this an upload is work enough by itself, and the next one is for another thread. */
+/* Beyond this, an upload is enough work for one thread, and the next upload goes to another
+ * thread. */
 enum { ENOUGH_BYTES = 64 << 10 };
 
 struct sotto_arrivals {
@@ -14,10 +15,10 @@ struct sotto_arrivals {
     pthread_mutex_t lock; /* over all that follows */
     sotto_upload_request *first, **end;
     size_t count;
-    bool called; /* a compute thread is about to come */
+    bool called; /* a compute thread has been called */
 };
 
-/* The oldest, as a chain; *more: others are left, and no thread has been called for them. */
+/* The oldest, as a chain. *more: others are left, and no thread has been called for them. */
 static sotto_upload_request *take(sotto_arrivals *a, bool *more)
 {
     sotto_upload_request *chain, **at = &a->first;
@@ -57,7 +58,8 @@ static void work(void *context, sotto_worker *worker)
     } while (more);
 }
 
-/* While no thread is called nothing waits: the pool's refusal is this upload's alone. */
+/* No upload waits unless a thread was called. So if the pool refuses, only this upload is
+ * refused. */
 sotto_status sotto_arrivals_put(sotto_arrivals *a, sotto_upload_request *upload, sotto_err *err)
 {
     sotto_status status = SOTTO_OK;

@@ -12,7 +12,7 @@
 #include "serve/host/pool.h"
 #include "serve/leader/upload.h"
 
-/* Uploads that wait; one more is told to come again. */
+/* Uploads that wait; one more gets 503 and is to retry. */
 enum { SOTTO_ARRIVALS_MOST = 4096, SOTTO_ARRIVALS_AT_ONCE = 64 };
 
 typedef struct sotto_arrivals sotto_arrivals;

@@ -58,8 +58,8 @@ static sotto_status is_alive(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_sql_any(&q, &s->alive, err);
 }
 
-/* Its reports were acknowledged, so the copy tells of them: who serves from it finds a segment that can't be read, and its
- * batch waits until the operator gives it up, as it does now. */
+/* Its reports were acknowledged, so the copy lists them. A server that runs from the copy finds a segment that can't be
+ * read, and its batch waits until the operator abandons it, as it does now. */
 static sotto_status leave_gap(sotto_tx *tx, const stray *s, sotto_err *err)
 {
     char why[sizeof err->reason];
@@ -123,8 +123,8 @@ static sotto_status read_body(int spool, stray *s, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* The order matters: a place is used again only after its row has gone, so a body whose row is there after it was read
- * is the one that the row names. */
+/* The order matters: a place is used again only after its row has gone. So a body whose row is still there after the
+ * body was read is the one that the row names. */
 static sotto_status fill_copy(sotto_db *copy, sotto_db *db, int spool, sotto_backup_gap_fn *gap,
                               void *context, sotto_err *err)
 {
@@ -135,7 +135,7 @@ static sotto_status fill_copy(sotto_db *copy, sotto_db *db, int spool, sotto_bac
         SOTTO_TRY(sotto_db_read(copy, find_stray, &s, err));
         if (!s.found)
             return SOTTO_OK;
-        if (spool < 0) /* no single body's trouble: most likely, whoever asks may not read it */
+        if (spool < 0) /* not one body's fault: most likely the caller may not read the file */
             return sotto_fail(err, SOTTO_IO, "the bodies beside the database can't be opened");
         status = read_body(spool, &s, err);
         if (status == SOTTO_OK)
@@ -168,6 +168,6 @@ sotto_status sotto_server_backup(sotto_db *db, const char *address, const char *
     if (spool >= 0)
         (void)close(spool);
     if (status != SOTTO_OK)
-        (void)unlink(path); /* half a copy is none */
+        (void)unlink(path); /* an incomplete copy is of no use */
     return status;
 }

@@ -13,11 +13,12 @@
 typedef void sotto_backup_gap_fn(void *context, int64_t segment, uint64_t reports, const char *why);
 
 /* As sotto_db_backup; and the bodies that wait beside the database (db/spool.h) are put into their rows in the copy. A
- * segment that was added up while the copy was made is left out of it: its reports are the running server's. Its job may
- * still be under way in the copy; where that is put back, the job is abandoned and its reports are counted as such.
+ * segment that was added up while the copy was made is left out of it, since the running server has its reports. Its job
+ * may still be under way in the copy. A server that starts from the copy abandons that job and counts its reports as
+ * abandoned.
  *   gap  called for each body that can't be read: the copy is written all the same, and has that segment as one that is
- *        unreadable. Whoever asked for a copy must hear of it.
- *   SOTTO_IO  also: none of the bodies can be had; there is no copy then */
+ *        unreadable. Tell the operator.
+ *   SOTTO_IO  also: no body can be read; then no copy is made */
 SOTTO_MUST_USE sotto_status sotto_server_backup(sotto_db *db, const char *address, const char *path,
                                                 sotto_backup_gap_fn *gap, void *context,
                                                 sotto_err *err);

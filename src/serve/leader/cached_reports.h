@@ -1,8 +1,8 @@
-/* serve/leader/cached_reports.h - the reports of a segment that are still in memory, so that its job needs not read them back.
+/* serve/leader/cached_reports.h - the reports of a segment that are still in memory, so that its job need not read them back.
  *
  * Callers:  the intake makes them once a segment is on disk; lanes carry them; the job frees them.
- * Memory:   a sotto_cached_reports keeps the uploads alive whose reports it has, or, of long reports, only their sum. How much
- *           there may be is bounded; what would be beyond that is read back, which costs time and nothing else.
+ * Memory:   a sotto_cached_reports keeps the uploads alive whose reports it has, or, of long reports, only their sum. Their
+ *           bytes are bounded. Reports beyond that are read back from the database, which only costs time.
  * Secrets:  the leader's input shares; wiped with the uploads.
  */
 #ifndef SOTTO_SERVE_LEADER_CACHED_REPORTS_H
@@ -35,7 +35,7 @@ sotto_cached_reports *sotto_cached_reports_new(struct sotto_leader *leader, size
 void sotto_cached_reports_add_upload(sotto_cached_reports *cached,
                                      struct sotto_upload_request *upload);
 void sotto_cached_reports_add_record(sotto_cached_reports *cached, sotto_bytes record);
-/* The first step of all that was added, and their sum; the uploads may go. What fails leaves it as it was. */
+/* The first step of all that was added, and their sum; the uploads may go. On failure it is unchanged. */
 void sotto_cached_reports_begin(sotto_cached_reports *cached, const sotto_server_task *task);
 /* Its sum was added to another. */
 void sotto_cached_reports_forget_sum(sotto_cached_reports *cached);

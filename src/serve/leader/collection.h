@@ -2,8 +2,9 @@
  *
  *     waiting   reports of the batch are still being worked on, or too few
  *     closed    the batch takes no more; the helper's share is being asked for, always with the same bytes
- *     done      both shares are stored, and are what any repetition gets
- *     failed    after it was closed: helper and leader disagree, and it could not be repaired; why is told
+ *     done      both shares are stored, and are sent to whoever asks again
+ *     failed    after it was closed: helper and leader disagree, and it could not be repaired; the
+ *               collector is told why
  */
 #ifndef SOTTO_SERVE_LEADER_COLLECTION_H
 #define SOTTO_SERVE_LEADER_COLLECTION_H

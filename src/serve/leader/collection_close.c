@@ -39,8 +39,8 @@ static sotto_status read_closed(sotto_collecting *s, sotto_bytes stored, sotto_e
     return copy_bytes(s, &s->request, request, err);
 }
 
-/* A repair fixes the sum anew and checks no rate again: what is told stays what was done when the batch closed, whatever
- * figure the task has by now. */
+/* A repair fixes the sum anew and does not repeat the volume check. The receipt says what was checked when the batch
+ * closed, whatever population the task has by now. */
 static void read_checking(sotto_collecting *s, sotto_bytes stored)
 {
     sotto_rejections rejections;
@@ -105,9 +105,9 @@ static sotto_status is_busy(sotto_tx *tx, const sotto_collecting *s, bool *busy,
     return SOTTO_OK;
 }
 
-/* Reports come for as long as devices send them, so a collection does not wait for a quiet moment: once enough were
- * verified, its buckets take no more uploads, and what was acknowledged by then is all that is waited for. Below the
- * minimum they stay open, since what is missing may still come. */
+/* Reports come for as long as devices send them, so a collection does not wait for a quiet moment. Once enough were
+ * verified, its buckets take no more uploads, and it waits only for what was acknowledged by then. Below the minimum
+ * they stay open, since what is missing may still come. */
 static sotto_status shut_if_enough(sotto_tx *tx, const sotto_collecting *s, sotto_err *err)
 {
     uint64_t verified;
@@ -123,7 +123,7 @@ static sotto_status shut_if_enough(sotto_tx *tx, const sotto_collecting *s, sott
 }
 
 /* Of the batches that the leader selected, the oldest that nobody collected, that has enough reports and no job under
- * way. What waits for a job belongs to none yet, so a steady stream keeps nobody waiting. */
+ * way. Reports that wait for a job are in no batch yet, so a steady stream of uploads does not delay a collection. */
 static sotto_status pick_batch(sotto_tx *tx, sotto_collecting *s, bool *found, sotto_err *err)
 {
     sotto_sql q;
@@ -256,7 +256,8 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
         return SOTTO_OK;
     SOTTO_TRY(sotto_rate_check(tx, &s->rate, s->task, &s->range, sum.reports,
                                s->server->options.rate_history, err));
-    /* It waits, with the row that says why; the reason that lets it go is for what is in it now. */
+    /* It is held, with a row that says why. The operator's reason to release it is for the reports
+     * that are in it now. */
     if (SOTTO_RULE(rate_held_by_leader) && s->rate.held)
         return shut_if_enough(tx, s, err);
     SOTTO_TRY(sotto_collection_fix(tx, s, &sum, err));

@@ -25,7 +25,7 @@ typedef struct sotto_collecting {
     uint64_t reports, first_bucket, last_bucket;
     const char *problem;           /* the helper's, once it refused                    */
     sotto_bytes dropped;           /* jobs that the helper does not agree on           */
-    const char *detail;            /* why that can't be mended, if it can't            */
+    const char *detail;            /* why that can't be repaired; NULL: it can         */
     uint64_t left_out;             /* reports in them that were ours                   */
     int64_t repairs;               /* so far                                           */
     bool busy;                     /* reports of the batch are still under way         */
@@ -44,7 +44,7 @@ sotto_status sotto_collection_advance(sotto_tx *tx, void *collecting, sotto_err 
 SOTTO_MUST_USE sotto_status sotto_collection_read(sotto_tx *tx, sotto_collecting *s,
                                                   sotto_err *err);
 /* Fixes what is released: our sealed share, the request to the helper, the counts beside them, in a row that is
- * closed. Nothing of it leaves before the helper has agreed, so that until then it may be fixed anew. */
+ * closed. Nothing of it leaves before the helper has agreed, so until then it may be replaced. */
 SOTTO_MUST_USE sotto_status sotto_collection_fix(sotto_tx *tx, sotto_collecting *s,
                                                  const sotto_sub_aggregate *sum, sotto_err *err);
 
@@ -55,7 +55,7 @@ void sotto_collection_post(sotto_collecting *s, sotto_db_fn *fn, sotto_db_done *
 void sotto_collection_ask(sotto_collecting *s);
 /* Stores s->answer, or if s->problem is set that it failed, for good. */
 void sotto_collection_finish(sotto_collecting *s);
-/* Another step finds the row as it is. */
+/* The step is tried again from the row. */
 void sotto_collection_try_later(sotto_collecting *s);
 void sotto_collection_end(sotto_collecting *s);
 /* The helper said batchMismatch, which s->problem is: drops what differs on both sides and asks again, or finishes. */

@@ -1,9 +1,9 @@
 /* When the helper's batch is not the same: jobs on which the two differ are dropped, there first and then here, and the
  * helper is asked again.
  *
- * The list of our jobs follows from a batch that is closed, so that whoever goes on after a crash asks with the same bytes
- * and gets the answer that the helper stored. Our own share was sealed but shown to nobody; it is sealed anew, noise and
- * all. */
+ * The list of our jobs follows from a batch that is closed. So a process that goes on after a crash asks with the same
+ * bytes and gets the answer that the helper stored. Our own share was sealed but shown to nobody; it is sealed anew, noise
+ * and all. */
 #include "serve/leader/collection_internal.h"
 
 #include "base/arena.h"
@@ -22,12 +22,13 @@
 static const char TOO_FEW[] = "too few reports are left without the jobs that differ";
 static const char DIFFER[] = "the servers differ after every repair";
 
-enum { MOST_REPAIRS = 3 }; /* of one collection: a helper that never agrees is not asked for ever */
+enum { MOST_REPAIRS = 3 }; /* for one collection; then the leader stops asking */
 enum { MOST_REASON = 80 };
 
 /* ---- ending ------------------------------------------------------------------------------------------------------ */
 
-/* The collection fails as it would have without: batchMismatch, and why it stayed so. `why` is ours, not the peer's. */
+/* The collection fails with batchMismatch, as it would without a repair, and with the reason. `why` is our text, not
+ * the peer's. */
 static void fail(sotto_collecting *s, const char *why)
 {
     char id[SOTTO_DAP_ID_TEXT_MAX], *text;
@@ -57,7 +58,7 @@ static void end_after(sotto_collecting *s, sotto_status status)
         sotto_collection_try_later(s);
 }
 
-/* In a transaction: it will never be repaired, and this is what the collector is told. */
+/* In a transaction: marks the batch as beyond repair, with what the collector is told. */
 static sotto_status deny(sotto_collecting *s, const char *why, sotto_err *err)
 {
     s->detail = why;
@@ -86,7 +87,8 @@ static sotto_status read_jobs(sotto_tx *tx, sotto_collecting *s, sotto_repair_li
 
 /* ---- here, after the helper --------------------------------------------------------------------------------------- */
 
-/* `why` is what the collector is told, if this was the last: it waits where the answer will be. */
+/* `why` is what the collector is told if this attempt was the last; it is kept in the place of the
+ * answer. */
 static sotto_status count_repair(sotto_tx *tx, const sotto_collecting *s, const char *why,
                                  sotto_err *err)
 {
@@ -165,7 +167,7 @@ static void on_dropped(void *context, sotto_status status, const sotto_err *err)
 
 /* ---- there --------------------------------------------------------------------------------------------------------- */
 
-/* What the helper dropped, where the transaction that drops it here finds it each time that it runs. */
+/* What the helper dropped. The transaction that drops it here may run again, and reads it from here. */
 static sotto_status keep_answer(sotto_collecting *s, sotto_bytes body, sotto_err *err)
 {
     sotto_dap_repair_resp resp;
@@ -183,8 +185,8 @@ static sotto_status keep_answer(sotto_collecting *s, sotto_bytes body, sotto_err
     return SOTTO_OK;
 }
 
-/* It may be what stands before the helper, or one of its replicas that is older than the others: the same question is
- * asked again a few times before the batch is given up. */
+/* The answer may come from a proxy before the helper, or from one of its replicas that is older than the others. So
+ * the same question is asked again a few times before the batch is given up. */
 static bool is_unknown(const sotto_http_response *response)
 {
     return response->status == 404 || response->status == 405 || response->status == 501;

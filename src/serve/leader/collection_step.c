@@ -21,7 +21,7 @@ enum {
 
 /* ---- ending a step --------------------------------------------------------------------------------------------------- */
 
-/* What this file has of it goes; the step is still to be ended. */
+/* Frees what this file allocated; the step is still to be ended. */
 static sotto_step *let_go(sotto_collecting *s)
 {
     sotto_step *step = s->step;
@@ -133,7 +133,7 @@ static void on_stored_end(void *context, sotto_status status, const sotto_err *e
         tell_end(s);
     }
     sotto_collection_end(
-        context); /* if that failed the lease ends by itself, and another step finds the row as it is */
+        context); /* if that failed, the lease runs out, and another step reads the row again */
 }
 
 void sotto_collection_finish(sotto_collecting *s)
@@ -141,7 +141,7 @@ void sotto_collection_finish(sotto_collecting *s)
     sotto_collection_post(s, store_end, on_stored_end);
 }
 
-/* For whoever looks why a collection is not answered. */
+/* For an operator who wonders why a collection has no answer. */
 static void note_retry(sotto_collecting *s, sotto_status status,
                        const sotto_http_response *response, const sotto_err *err)
 {
@@ -220,7 +220,7 @@ static void on_advanced(void *context, sotto_status status, const sotto_err *err
     }
 }
 
-/* Of the longest share that may have to be sealed; which task it is, is only known from the row. */
+/* Sized for the longest share of any task: the row says which task it is, and is not read yet. */
 static size_t ceiling(const sotto_server *server)
 {
     size_t longest = 0;

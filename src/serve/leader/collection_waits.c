@@ -82,7 +82,7 @@ static void end(sotto_collection_waits *waits, sotto_collection_wait *wait)
     wait->answer(wait);
 }
 
-/* Whether it may wait no longer; *wait_ms: at most until it may not. */
+/* Whether it may wait no longer; *wait_ms: how long it still may. */
 static bool is_last(sotto_collection_waits *waits, const sotto_collection_wait *w,
                     uint64_t *wait_ms)
 {
@@ -106,9 +106,9 @@ static bool is_stopping(sotto_collection_waits *waits)
     return stopping;
 }
 
-/* Looks at each once, as long as looks succeed: one may wait for a database that does not answer, and a drain waits for it.
- * Milliseconds until the first of those that stay may wait no longer. Only this thread takes any out, and
- * new ones come in front: the list can be walked without the lock. */
+/* Looks at each once, and stops at the first look that fails: a look may wait for a database that does not answer, and a
+ * drain would wait with it. Returns the milliseconds until the next timeout of those that stay. Only this thread takes any
+ * out, and new ones come in front: the list can be walked without the lock. */
 static unsigned look_at_all(sotto_collection_waits *waits)
 {
     uint64_t wait_ms = IDLE_MS;

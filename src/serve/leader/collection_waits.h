@@ -1,12 +1,13 @@
-/* serve/leader/collection_waits.h - collectors whose answer is a moment away are answered then, not told to come again.
+/* serve/leader/collection_waits.h - collectors whose answer is a moment away are answered then, instead of being asked
+ * to retry.
  *
  * Callers:  collections.c puts requests here; collection_step.c says what became of their collection.
  * Memory:   a wait is its caller's, and stays where it is until `answer` is called.
  * Threads:  any may call. One of its own looks, so that no compute thread waits.
  *
- * A request is held for as long as work on its collection is under way, half a second at most, and no more than
- * SOTTO_COLLECTION_WAITS are held at once: whoever is one too many is told when to come again, as is whoever waits for
- * something that nobody knows the end of (reports that are still to come, an operator).
+ * A request is held while work on its collection is under way, for at most half a second. No more than
+ * SOTTO_COLLECTION_WAITS are held at once; one more is answered at once with the time to retry. So is a request that
+ * waits for something without a known end: reports that are still to come, or an operator.
  */
 #ifndef SOTTO_SERVE_LEADER_COLLECTION_WAITS_H
 #define SOTTO_SERVE_LEADER_COLLECTION_WAITS_H
@@ -19,10 +20,13 @@ enum { SOTTO_COLLECTION_WAITS = 64, SOTTO_COLLECTION_WAIT_MS = 500 };
 typedef struct sotto_collection_wait sotto_collection_wait;
 struct sotto_collection_wait {
     int64_t n; /* the collection's row */
-    /* On the thread that looks, soon after `put` and then whenever a collection has ended: whether to answer now. */
+    /* Whether to answer now. Called on the thread that looks, soon after `put` and then whenever a collection has
+     * ended. */
     bool (*look)(sotto_collection_wait *wait);
-    bool unseen; /* set by a look that failed: all that wait are answered as they last stood */
-    /* Once: it is out of here, and ends. Without a look where one failed before it, or the server goes. */
+    bool unseen; /* set by a look that failed: all that wait are answered by their last known
+                  * state */
+    /* Called once, when the wait has been removed from the list. There may have been no look: an earlier
+     * one failed, or the server stops. */
     void (*answer)(sotto_collection_wait *wait);
     sotto_collection_wait *next; /* the rest is ours */
     uint64_t until_ms;
@@ -42,11 +46,13 @@ void sotto_collection_waits_stop(sotto_collection_waits *waits);
 /* NULL is fine. */
 void sotto_collection_waits_close(sotto_collection_waits *waits);
 
-/* False: as many wait as may, or the server is about to go. The caller answers now. */
+/* False: too many wait, or the server is stopping. The caller answers now. */
 bool sotto_collection_waits_put(sotto_collection_waits *waits, sotto_collection_wait *wait);
-/* Nothing is under way any more for the collection in this row: those that wait for it are answered as it stands. */
+/* No work is under way any more for the collection in this row: requests that wait for it are answered by its
+ * state. */
 void sotto_collection_waits_release(sotto_collection_waits *waits, int64_t n);
-/* In the transaction that ends a collection: has those that wait look, in every replica, once it is committed. */
+/* In the transaction that ends a collection. Once it is committed, every replica looks at the requests that
+ * wait. */
 SOTTO_MUST_USE sotto_status sotto_collection_waits_tell(sotto_tx *tx, sotto_err *err);
 
 #endif

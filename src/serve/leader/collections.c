@@ -61,7 +61,7 @@ static void answer(asking *a)
     sotto_task_request_finish(&a->ask);
 }
 
-/* The helper is being asked; not where it did not answer, and is asked again later. */
+/* The helper is being asked. False where it did not answer and will be asked again later. */
 static sotto_status see_whether_asked(sotto_tx *tx, asking *a, sotto_err *err)
 {
     bool put_off = false;
@@ -97,7 +97,7 @@ static sotto_status find(sotto_tx *tx, asking *a, sotto_err *err)
     a->state = sotto_sql_column_int(&q, 0);
     a->other = a->body.data && !sotto_bytes_equal_vartime(sotto_sql_column_bytes(&q, 3), a->body);
     a->wait.n = sotto_sql_column_int(&q, 4);
-    /* Enough reports are verified, and the rest is being. */
+    /* Enough reports are verified, and the others are being verified. */
     a->moving = a->state == SOTTO_RELEASE_WAITING && sotto_sql_column_int(&q, 5) != 0 &&
                 sotto_sql_column_int(&q, 6) == 0;
     a->ask.problem = sotto_dap_problem_of(sotto_sql_column_text(&q, 2));
@@ -132,11 +132,11 @@ static bool look_again(sotto_collection_wait *wait)
     if (sotto_db_read(a->ask.server->db, look, a, NULL) == SOTTO_OK)
         return !a->found || (a->state != SOTTO_RELEASE_WAITING && a->state != SOTTO_RELEASE_CLOSED);
     wait->unseen = a->found = true;
-    a->state = SOTTO_RELEASE_WAITING; /* not known: they come again */
+    a->state = SOTTO_RELEASE_WAITING; /* not known: they retry */
     return true;
 }
 
-/* It may be withdrawn meanwhile: who created it hears that when they come again. */
+/* It may be withdrawn meanwhile: its collector hears of that when it retries. */
 static void answer_held(sotto_collection_wait *wait)
 {
     asking *a = asking_of(wait);
@@ -214,7 +214,8 @@ static void on_created(void *context, sotto_status status, const sotto_err *err)
     /* Janus' collector expects nothing with 201. */
     if (a->other || !a->moving || a->ask.task->profile == SOTTO_DAP_JANUS || !hold(a))
         answer(a);
-    sotto_steps_look(steps); /* after it is held: its step ends with those that wait then */
+    sotto_steps_look(steps); /* after it is held: the end of its step answers those that wait by
+                              * then */
 }
 
 /* False once it has answered. */
@@ -282,7 +283,7 @@ void sotto_collection_get(sotto_server *server, const sotto_server_task *task, s
     sotto_task_request_work(&a->ask, get);
 }
 
-/* Nobody waits for the batch any more, so its hold is nothing that an operator could end; asking anew finds it anew. */
+/* Nobody waits for the batch any more, so no operator needs to release it. A new request for it is checked again. */
 static sotto_status drop_hold(sotto_tx *tx, int64_t task, int64_t first, int64_t end,
                               sotto_err *err)
 {
@@ -298,7 +299,7 @@ static sotto_status drop_hold(sotto_tx *tx, int64_t task, int64_t first, int64_t
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* The row goes first, and its hold after it: a step that is under way has the row, and may be about to hold the batch. */
+/* The row goes before its hold: a step that is under way has the row, and may be about to hold the batch. */
 static sotto_status drop_waiting(sotto_tx *tx, asking *a, sotto_err *err)
 {
     int64_t first, end;

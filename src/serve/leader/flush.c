@@ -70,7 +70,7 @@ static bool put(sotto_flush *f, sotto_uploaded *report)
     if (!g || (g->count == g->cap && !grow(&f->arena, g)))
         return false;
     if (g->crowded && report->error == 0)
-        report->error = SOTTO_REPORT_TOO_EARLY; /* by no fault of its own: it may come again */
+        report->error = SOTTO_REPORT_TOO_EARLY; /* not its own fault: the client may retry */
     g->uploads += g->count == 0 || g->reports[g->count - 1]->upload != report->upload;
     g->reports[g->count++] = report;
     return true;
@@ -206,15 +206,15 @@ static void sort_out(sotto_flush_group *g)
     }
 }
 
-/* A flood of made-up reports must not fill the disk: beyond so many, a refusal is counted whenever it is told. Replays are
- * never more than reports that were taken. */
+/* A flood of made-up reports must not fill the disk: beyond this number, a rejected report is counted each time it is
+ * sent. Replays are never more than reports that were taken. */
 static bool may_note(const sotto_flush *f, unsigned cause)
 {
     return cause == SOTTO_REPORT_REPLAYED ||
            atomic_load(&sotto_leader_of(f->server)->noted) < f->server->options.most_rejected_ids;
 }
 
-/* Each report once for each cause, however often it comes. */
+/* Each report is counted once for each cause, however often it is sent. */
 static sotto_status count_refused(sotto_tx *tx, sotto_flush *f, sotto_flush_group *g,
                                   unsigned cause, sotto_err *err)
 {
@@ -244,12 +244,13 @@ static sotto_status take_ids(sotto_tx *tx, sotto_flush_group *g, sotto_err *err)
         return SOTTO_OK;
     SOTTO_TRY(sotto_release_lock(tx, g->task->n, false, err));
     SOTTO_TRY(sotto_batch_is_shut(tx, &g->closed, g->task->n, g->bucket, err));
-    /* A report that was taken, and whose sender did not hear of it, is not told that it came too late. */
+    /* A report that was taken, and whose sender got no answer, must not be answered with "too late". */
     return g->closed ? sotto_report_ids_find(tx, g->task->n, g->marks, g->count, err)
                      : sotto_report_ids_take(tx, g->task->n, g->marks, g->count, err);
 }
 
-/* A report whose token another one had was not taken: its id stays free, so that it is told the same when it comes again. */
+/* A report whose token another one had was not taken: its id stays free, so that it gets the same answer when it is sent
+ * again. */
 static sotto_status give_back_ids(sotto_tx *tx, const sotto_flush_group *g, sotto_err *err)
 {
     for (size_t i = 0; i < g->count; i++)
@@ -278,7 +279,7 @@ static sotto_status store_group(sotto_tx *tx, sotto_flush *f, sotto_flush_group 
 {
     g->noted = 0;
     sort_out(g);
-    if (g->crowded) /* times that strangers make up must not become rows */
+    if (g->crowded) /* made-up times must not become rows */
         return SOTTO_OK;
     for (unsigned cause = 1; cause < SOTTO_REPORT_ERRORS; cause++)
         if (g->causes[cause] > 0)

@@ -1,6 +1,6 @@
-/* While one commit is on its way, what arrives is gathered; then all of it becomes segments and one commit. Where bodies
- * have a spool they are synced there first, so that a row never names bytes that may still be lost. Where commits take less time
- * than PACE_MS, the next one waits that long for company, unless it has enough: reports that come one by one share syncs. */
+/* Uploads that arrive during a commit are gathered, and become segments in the next commit. Where bodies have a spool, they are
+ * synced there first, so that a row never names bytes that may still be lost. Where commits take less time than PACE_MS, the
+ * next one waits that long for more reports, unless it has enough. So reports that come one by one share syncs. */
 #define _POSIX_C_SOURCE 200809L
 #include "serve/leader/flush.h"
 #include "serve/leader/leader.h"
@@ -15,9 +15,9 @@
 #include <pthread.h>
 #include <string.h>
 
-/* One commit takes no more than MAX_BYTES, or than fill every lane of the first step: beyond it a sync is a small part of
- * the work, and memory is not. A second one is begun beside the first only for much, so that what comes in small pieces
- * still shares its commits. */
+/* One commit takes no more than MAX_BYTES, or than fill every lane of the first step. Beyond that a sync is a small part
+ * of the work, but memory is not. A second one is begun beside the first only for much, so that what comes in small
+ * pieces still shares its commits. */
 enum {
     MEMORY = 512 << 20,
     MAX_GATHERED = 4096,
@@ -29,7 +29,7 @@ enum {
 /* Less than this goes with its row: a second sync would cost more than SQLite's copies. */
 enum { SPOOLED = 32 << 10 };
 enum { TELL_EVERY_MS = 1000 };
-/* From the beginning of one commit to that of the next, for fewer reports than that. */
+/* From the beginning of one commit to that of the next, where there are fewer reports than that. */
 enum { PACE_MS = 4, ENOUGH = 128 };
 
 typedef struct flush {
@@ -48,7 +48,7 @@ struct sotto_intake {
     size_t bytes, reports;              /* ... and how much that is   */
     sotto_pace *pace;
     flush flushes[FLUSHES];
-    /* Places of rows whose commit failed. On disk it may still look as if it had not, until the next one that writes. */
+    /* Places of rows whose commit failed. Until the next commit that writes, the disk may still show them as used. */
     sotto_spool_place *in_doubt;
     size_t in_doubt_count, in_doubt_cap;
     uint64_t failed, told_ms; /* flushes that failed since somebody was told, and when that was */
@@ -143,9 +143,9 @@ static void announce(flush *f)
     }
 }
 
-/* Hands the segments of long reports on to their lanes, or those of all others. On a worker long ones go through their first
- * step on the way, so that nothing but their sum stays in memory; the clients have been answered, and until it is done there is one
- * flush less. */
+/* Hands the segments of long reports on to their lanes, or those of all others. On a worker, long ones go through their first step
+ * on the way, so that nothing but their sum stays in memory. The clients have been answered, and until it is done one flush fewer
+ * can run. */
 static void to_lanes(flush *f, bool long_ones, bool on_worker)
 {
     sotto_leader *leader = sotto_leader_of(f->intake->server);
@@ -158,7 +158,7 @@ static void to_lanes(flush *f, bool long_ones, bool on_worker)
             continue;
         if (g->cached && long_ones && on_worker)
             sotto_cached_reports_begin(g->cached, g->task);
-        /* One that is forgotten here is found by the sweep. */
+        /* A segment that is not put into a lane here is found by the sweep. */
         (void)(sotto_lanes_add(leader->lanes, g->task->n, g->bucket, &segment,
                                sotto_leader_full_job(f->intake->server, g->task),
                                sotto_leader_now_ms()) == SOTTO_OK);
@@ -208,8 +208,8 @@ static void end_flush(flush *f, sotto_status status, bool on_worker)
     start_flushes(intake, false);
 }
 
-/* The answers are written on a worker: the store's thread has the next commit to make. worker is NULL where the pool is full, and
- * this is the store's thread all the same: it begins no long reports, which their job does then. */
+/* The answers are written on a worker: the store's thread has the next commit to make. worker is NULL where the pool is full:
+ * then this is the store's thread, which leaves the first step of long reports to their job. */
 static void after_commit(void *context, sotto_worker *worker)
 {
     flush *f = context;
@@ -349,13 +349,13 @@ static flush *next_flush(sotto_intake *intake)
     return idle;
 }
 
-/* here: this thread has time for it, and no other needs to be woken. A flush that has ended begins no other by itself, or
- * commits that fail would stand on each other's stack. */
+/* here: run it on this thread instead of waking another. A flush that has ended starts no other by itself: with commits
+ * that fail, the calls would nest without end. */
 static void start_flushes(sotto_intake *intake, bool here)
 {
     flush *f = next_flush(intake);
 
-    /* A full queue must not leave what was gathered behind. */
+    /* If the queue is full, what was gathered must still be flushed. */
     if (f && (here || sotto_pool_post(intake->server->pool, run_flush, f, NULL) != SOTTO_OK))
         run_flush(f, NULL);
 }

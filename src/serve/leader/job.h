@@ -15,7 +15,8 @@
 /* What is to be written down of one of a job's segments. */
 typedef struct sotto_segment_note {
     int64_t n;                                /* -1: all of them */
-    char why[sizeof((sotto_err *)0)->reason]; /* it could not be read; empty: it could, after all */
+    char why[sizeof((sotto_err *)0)->reason]; /* why it could not be read; empty: it could after
+                                               * all */
 } sotto_segment_note;
 
 typedef struct sotto_leader_job {
@@ -26,10 +27,10 @@ typedef struct sotto_leader_job {
         id[SOTTO_RESOURCE_ID_SIZE]; /* a hash of its request, by which the helper knows it too */
     sotto_step *step;
     bool resumed;                /* it was on disk before                       */
-    bool on_disk;                /* it is by now: its segments are its own      */
+    bool on_disk;                /* it is on disk by now, and owns its segments */
     bool unread;                 /* its segments could not be read, or some     */
     bool lost;                   /* resumed: no segment is left, nor a request that opens */
-    int64_t refusals;            /* of this request by the helper, before this attempt */
+    int64_t refusals;            /* how often the helper refused this request before this attempt */
     bool refused;                /* ... and now                                 */
     sotto_job_segments segments; /* segments; if it was resumed, once they are read */
     sotto_segment_note *notes;   /* as many as note_count                  */
@@ -84,7 +85,8 @@ sotto_status sotto_leader_load_segment(sotto_tx *tx, void *job, sotto_err *err);
 /* Runs one of them, and writes down what could not be read. */
 SOTTO_MUST_USE sotto_status sotto_leader_read(sotto_leader_job *job, sotto_db_fn *load,
                                               sotto_err *err);
-/* Writes down what could not be read, or could be after all, unless somebody else has it by now. */
+/* Writes down what could not be read, or could be after all, unless another process has it by
+ * now. */
 bool sotto_leader_has_note(const sotto_leader_job *job);
 sotto_status sotto_leader_note(sotto_tx *tx, void *job, sotto_err *err);
 /* As sotto_leader_load without a transaction, if all of them are in memory. */
@@ -95,11 +97,13 @@ SOTTO_MUST_USE sotto_status sotto_leader_make_places(sotto_leader_job *job, sott
 void sotto_leader_let_go(sotto_leader_job *job);
 /* Which batch the job's reports go to, where the leader selects. */
 sotto_status sotto_leader_pick_batch(sotto_tx *tx, void *job, sotto_err *err);
-/* Claims the segments and stores the request. SOTTO_STALE: somebody else has them, or the batch closed. */
+/* Claims the segments and stores the request. SOTTO_STALE: another process has them, or the batch
+ * closed. */
 sotto_status sotto_leader_store(sotto_tx *tx, void *job, sotto_err *err);
 /* Gives the lease back for a while; counts the refusal if there was one. */
 sotto_status sotto_leader_put_off(sotto_tx *tx, void *job, sotto_err *err);
-/* Stores the sum, counts what was rejected and destroys the segments. SOTTO_STALE: somebody else did. */
+/* Stores the sum, counts what was rejected and destroys the segments. SOTTO_STALE: another process
+ * did. */
 sotto_status sotto_leader_finish(sotto_tx *tx, void *job, sotto_err *err);
 /* Ends a job whose answer is not one for its request: its reports count as abandoned. */
 sotto_status sotto_leader_abandon(sotto_tx *tx, void *job, sotto_err *err);

@@ -4,8 +4,8 @@
  * Memory:   in the arena of its first call; records are borrowed until they are summed.
  * Secrets:  shares, and the sum of a few of them.
  *
- * Shares of long reports are added up while the helper's answer is awaited, as if all of them were going to hold, and go. So a
- * job needs the memory of its sum, not that of its reports. Those few that don't hold are read back and taken off.
+ * Shares of long reports are added up while the helper's answer is awaited, as if all of them were valid, and then freed. So a
+ * job needs the memory of its sum, not that of its reports. The few invalid ones are read back and subtracted.
  */
 #ifndef SOTTO_SERVE_LEADER_JOB_PART_H
 #define SOTTO_SERVE_LEADER_JOB_PART_H
@@ -31,7 +31,8 @@ SOTTO_MUST_USE sotto_status sotto_job_part_begin(sotto_job_part *part,
                                                  const sotto_server_task *task,
                                                  sotto_bytes *records, size_t count,
                                                  sotto_arena *arena, sotto_err *err);
-/* As above, and adds them to the sum: what the records lie in may go. After a failure the sum is of no use. */
+/* As above, and adds them to the sum: the memory of the records may be freed. After a failure the sum must not
+ * be used. */
 SOTTO_MUST_USE sotto_status sotto_job_part_sum(sotto_job_part *part, sotto_tally *sum,
                                                const sotto_server_task *task, sotto_bytes *records,
                                                size_t count, sotto_arena *arena, sotto_err *err);

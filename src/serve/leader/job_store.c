@@ -19,7 +19,7 @@ bool sotto_leader_is_cached(const sotto_leader_job *job)
 {
     for (size_t i = 0; i < job->segments.count; i++)
         if (!job->segments.list[i].cached || job->segments.list[i].cached->begun)
-            return false; /* one that has begun has no records any more */
+            return false; /* once its first step was done, it has no records any more */
     return true;
 }
 
@@ -87,7 +87,7 @@ static bool is_ours(const sotto_leader_job *job, const sotto_segment *s)
     return !s->claimed && s->owner == job->leader->server->instance;
 }
 
-/* That reading again at once will not read. */
+/* Whether the error is one that reading again at once will not end. */
 static bool is_lasting(sotto_status status)
 {
     return status == SOTTO_MALFORMED || status == SOTTO_REJECTED || status == SOTTO_DENIED;
@@ -107,8 +107,8 @@ static void remember(sotto_leader_job *job, int64_t n, const char *why)
 }
 
 /* Damaged, or its key is missing: reading it again at once does not help, and the reports beside it need not wait. It stays
- * where it is, its batch waits for it, and the next recall tries again. False: nothing goes on without it, as with a job that
- * was sent, which is about all of its segments. */
+ * where it is, its batch waits for it, and the next recall tries again. False: the job can't go on without it, since a
+ * request that was sent has the reports of all its segments. */
 static bool is_left_out(sotto_leader_job *job, const sotto_segment *s, const sotto_err *err)
 {
     if (!is_lasting(err->status))
@@ -120,8 +120,9 @@ static bool is_left_out(sotto_leader_job *job, const sotto_segment *s, const sot
     return !job->on_disk;
 }
 
-/* The database itself does not read a row of this one, and nothing more in this transaction: of the others nothing is known, and
- * nothing is noted. They come back one by one; one that is alone already waits for the next recall, as if it were left out. */
+/* The database could not read a row of this one, and reads nothing more in this transaction. Nothing is known of the others, so
+ * nothing is noted. They are tried again one by one; one that is alone already waits for the next recall, as if it were left
+ * out. */
 static sotto_status stop_at(sotto_leader_job *job, size_t i, size_t kept, const sotto_segment *s,
                             const sotto_err *why, sotto_err *err)
 {
@@ -213,7 +214,8 @@ static sotto_status open_one(sotto_tx *tx, sotto_leader_job *job, sotto_segment 
     return SOTTO_OK;
 }
 
-/* Alone in its transaction: one that the database itself does not read keeps no other from being read. May run again. */
+/* Alone in its transaction, so that a segment that the database can't read does not keep others from being read. May run
+ * again. */
 sotto_status sotto_leader_load_segment(sotto_tx *tx, void *context, sotto_err *err)
 {
     sotto_leader_job *job = context;
@@ -259,11 +261,11 @@ sotto_column_place sotto_leader_request_place(uint8_t row[8], const sotto_leader
     return (sotto_column_place){"job", "request", {row, 8}};
 }
 
-/* The request can't be read, so nor can any of the job: why is noted of each of its segments. */
+/* The request can't be read, so no segment of the job can: the cause is noted for each of them. */
 static sotto_status tear(sotto_tx *tx, sotto_leader_job *job, const sotto_err *found,
                          sotto_err *err)
 {
-    /* A key that is missing may come back, and who reads this must not take it for damage. */
+    /* A missing key may come back, and an operator must not take it for damage. */
     const char *why =
         found->status == SOTTO_MISSING ? found->reason : "its job's request does not open";
     sotto_sql q;
@@ -339,7 +341,7 @@ sotto_status sotto_leader_load_row(sotto_tx *tx, void *context, sotto_err *err)
     sotto_leader_job *job = context;
     sotto_status status = load_row(tx, job, err);
 
-    /* Or its segments could not be given up, however long the database refuses to read it. */
+    /* Or its segments could not be abandoned, for as long as the database can't read it. */
     if (is_lasting(status) && job->note_count == 0)
         remember(job, -1, "its job's row can't be read");
     return status;
@@ -393,8 +395,8 @@ static sotto_status add_batch(sotto_tx *tx, const sotto_leader_job *job, sotto_e
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* The oldest that would not be full if all of its reports that are under way held. One that turns out to hold fewer
- * gets more: a batch that is left below its minimum would never be collected. */
+/* The oldest that would not be full even if all of its reports under way are valid. One that turns out to have
+ * fewer valid reports gets more: a batch below its minimum would never be collected. */
 sotto_status sotto_leader_pick_batch(sotto_tx *tx, void *context, sotto_err *err)
 {
     sotto_leader_job *job = context;
@@ -441,7 +443,8 @@ static sotto_status insert_job(sotto_tx *tx, const sotto_leader_job *job, sotto_
                                 err));
     sotto_sql_int(&q, 1, job->n);
     sotto_sql_int(&q, 2, job->task->n);
-    /* One that has nothing to send is unknown to the helper, and its request is no other's name. */
+    /* A job with nothing to send is unknown to the helper, and the hash of its empty request names
+     * no job. */
     sotto_sql_bytes(&q, 3,
                     job->request.len > 0 ? sotto_bytes_of(job->id, sizeof job->id)
                                          : sotto_bytes_of(row, sizeof row));

@@ -81,7 +81,7 @@ sotto_status sotto_leader_begin_long(sotto_leader_job *job, sotto_err *err)
     for (job->at = 0; status == SOTTO_OK && job->at < job->segments.count; job->at++)
         status = begin_segment(job, err);
     kept = job->part_count;
-    /* Those that were not come to are still there. */
+    /* Segments that were not reached still hold their reports. */
     for (size_t i = job->at - (status != SOTTO_OK); i < job->segments.count; i++)
         job->segments.list[kept++] = job->segments.list[i];
     job->segments.count = kept;
@@ -132,8 +132,8 @@ static sotto_status write_request(sotto_leader_job *job, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* It holds the helper's shares, sealed to the helper, and times and ids of reports: no more for whoever finds the
- * database without its key than the segments that it was made from. */
+/* It holds the helper's shares, sealed to the helper, and times and ids of reports. Whoever finds the database
+ * without its key learns no more from it than from the segments that it was made from. */
 static sotto_status seal_request(sotto_leader_job *job, sotto_err *err)
 {
     uint8_t row[8];
@@ -203,8 +203,8 @@ static sotto_status read_answer(const sotto_leader_job *job, answer out, sotto_e
     return SOTTO_OK;
 }
 
-/* Whether the helper refused all that was sent, and only because its clock is behind ours: a later repetition of the
- * same request may succeed (DAP, "Leader Initialization"). A job's reports share a bucket, so it is all or none. */
+/* Whether the helper rejected all reports, and only because its clock is behind ours: a later repetition of the same
+ * request may succeed (DAP, "Leader Initialization"). A job's reports share a bucket, so it is all or none. */
 static bool all_early(const sotto_leader_job *job, answer a)
 {
     bool early = false;

@@ -1,4 +1,4 @@
-/* A job's way: form, store, send, finish. What goes wrong on the way is tried again by whoever claims its lease. */
+/* A job's way: form, store, send, finish. A step that fails is tried again by whoever claims the lease next. */
 #include "serve/leader/job.h"
 
 #include "base/alloc.h"
@@ -21,7 +21,8 @@ static void end(sotto_leader_job *job)
     sotto_arena_clear(&job->body);
     sotto_arena_clear(&job->arena);
     sotto_release(job, sizeof *job);
-    /* Collections wait for jobs. Hurried first: once no step is counted, the leader may go. */
+    /* Collections wait for jobs. They are hurried before the step is counted out: after that, the
+     * leader may stop. */
     sotto_steps_hurry(step->steps, &sotto_leader_queues[SOTTO_LEADER_COLLECTIONS]);
     sotto_step_end(step);
 }
@@ -61,7 +62,7 @@ static void post(sotto_leader_job *job, sotto_db_fn *fn, sotto_db_done *done)
 
 static void on_released(void *context, sotto_status status, const sotto_err *err)
 {
-    (void)status; /* if even this fails, the lease ends by itself */
+    (void)status; /* if even this fails, the lease runs out */
     (void)err;
     end(context);
 }
@@ -75,8 +76,8 @@ static void try_later(sotto_leader_job *job, const char *reason)
     post(job, sotto_leader_put_off, on_released);
 }
 
-/* Nothing is on disk yet: the segments wait again, for longer each time. Where reading them failed, one of them may be the cause
- * without its being known which: each is tried by itself then, so that those that can be read become jobs. */
+/* Nothing is on disk yet: the segments wait again, for longer each time. Where reading them failed, one of them may be the
+ * cause, and it is not known which. Each is then tried by itself, so that those that can be read become jobs. */
 static void back_to_lanes(sotto_leader_job *job, const char *reason)
 {
     sotto_server *server = job->leader->server;
@@ -115,7 +116,7 @@ static void give_back(const sotto_leader_job *job)
 static void on_deleted(void *context, sotto_status status, const sotto_http_response *response,
                        const sotto_err *err)
 {
-    (void)context; /* what it keeps of a job is the helper's own affair */
+    (void)context; /* whether the helper still keeps the job does not matter here */
     (void)status;
     (void)response;
     (void)err;
@@ -169,7 +170,8 @@ static void conclude(void *context, sotto_worker *worker)
 
 /* ---- sending ------------------------------------------------------------------------------------------------------- */
 
-/* Refusals of these very bytes; a missing task or token may still come. */
+/* Refusals of the request itself. A missing task or token may still be added, so those are
+ * retried. */
 static bool is_final(unsigned status)
 {
     return status == 400 || status == 413 || status == 415 || status == 422;
@@ -211,7 +213,7 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
     note_answer(job, response);
     job->refused = is_final(response->status);
     if (job->refused && job->refusals + 1 >= MAX_REFUSALS) {
-        log_job(job, "job.abandoned", reason); /* the same bytes will not become right */
+        log_job(job, "job.abandoned", reason); /* sending the same bytes again will not help */
         post(job, sotto_leader_abandon, on_finished);
         return;
     }
@@ -271,7 +273,7 @@ static void on_stored(void *context, sotto_status status, const sotto_err *err)
         back_to_lanes(job, err ? err->reason : NULL);
 }
 
-/* Reports of a length that is not known are read as if they were short: nothing is worked on before it is. */
+/* Reports of unknown length are read as if they were short: no work begins before the length is known. */
 static sotto_status load(sotto_leader_job *job, sotto_err *err)
 {
     if (job->task && sotto_job_part_is_long(job->task))
@@ -303,7 +305,8 @@ static sotto_status prepare(sotto_leader_job *job, sotto_err *err)
     return job->resumed ? SOTTO_OK : sotto_leader_write_request(job, err);
 }
 
-/* No report of it can be had by any means, so that nobody has to decide: as where only its segments are gone. */
+/* No report of it can be read by any means, so no operator has to decide: it is lost, as where only its segments
+ * are gone. */
 static bool give_up_lost(sotto_leader_job *job, const char *reason)
 {
     job->task =
@@ -345,7 +348,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A segment that was taken over and back may stand twice. */
+/* A segment that was taken over and back may be listed twice. */
 static void drop_twins(sotto_job_segments *segments)
 {
     size_t kept = 0;

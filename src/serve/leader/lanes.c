@@ -1,8 +1,8 @@
 /* Which segments wait, kept in memory beside the database: no query has to find them, and nobody polls.
  *
  * A lane is found by its task and bucket in a hash table, since a stranger may choose buckets and a task may accept many.
- * Each lane stands in one of two queues: those that have a job to give, and those that wait for more, the one that
- * will have waited long enough next at its head. */
+ * Each lane is in one of two queues. One has the lanes that have a job to give. The other has those that wait for more
+ * reports, the one that will have waited long enough next at its head. */
 #define _POSIX_C_SOURCE 200809L
 #include "serve/leader/leader.h"
 
@@ -122,8 +122,8 @@ static uint64_t due_of(const sotto_lanes *lanes, const lane *l)
     return l->rest_until_ms ? l->rest_until_ms : l->first->since_ms + lanes->delay_ms;
 }
 
-/* What can't become a job now, with a database that fails or a task that is not known, would be tried over and over, as
- * fast as the machine can. */
+/* Segments that can't become a job now, since the database fails or the task is unknown, must not be retried in a busy
+ * loop. */
 static uint64_t rest_of(unsigned tries)
 {
     enum { FIRST_MS = 100, LONGEST_MS = 30000 };
@@ -159,8 +159,8 @@ static void enter_behind(queue *q, lane *l, lane *older)
     *(l->newer ? &l->newer->older : &q->newest) = l;
 }
 
-/* At the end of those that are ready, so that one busy lane does not keep the others waiting; or among those that wait,
- * where nearly always it belongs at the end too. */
+/* At the end of those that are ready, so that one busy lane does not keep the others waiting. Or among those that wait,
+ * where it nearly always belongs at the end too. */
 static void enter(sotto_lanes *lanes, lane *l)
 {
     lane *older;
@@ -358,8 +358,8 @@ void sotto_lanes_flush(sotto_lanes *lanes, int64_t task, const sotto_batch_range
                                                             l->bucket >= range->end_bucket)))
             continue;
         l->flush = true;
-        /* One that rests stays where it is: entered anew, it would stand behind those that rest as long, which would be
-         * met again and stand behind it, without an end. */
+        /* A lane that rests stays where it is. Entered anew, it would be put behind other resting lanes, which would be
+         * put behind it in turn, without end. */
         if (l->rest_until_ms)
             continue;
         leave(lanes, l);

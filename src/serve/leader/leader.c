@@ -22,8 +22,8 @@ uint64_t sotto_leader_now_ms(void)
 
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task)
 {
-    /* Of bodies, which stay until the answer, or of sums of long ones, each of a few reports. What is computed from them comes
-     * on top. */
+    /* Bytes of bodies, which stay until the answer, or of sums of long ones, each of a few reports. What is computed from them
+     * is not counted. */
     enum { BODIES = 4 << 20, SUMS = 8 << 20, A_SUM = 8 };
     if (!task)
         return 1;
@@ -31,7 +31,8 @@ size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task
         server->options.job_reports,
         sotto_job_part_is_long(task) ? (SUMS / task->dap.sizes.out_share + 1) * A_SUM
                                      : BODIES / (task->dap.report_bytes + 1),
-        /* What any helper of ours reads, however it is configured: a job that it refused would be abandoned. */
+        /* A size that every sotto helper reads, however it is configured: a larger job would be refused, and
+         * abandoned. */
         SOTTO_JOB_MAX_REPORTS,
         (SOTTO_JOB_MAX_BYTES - SOTTO_JOB_HEAD) / sotto_task_job_entry(task),
     };
@@ -115,8 +116,8 @@ static sotto_status recall_some(sotto_tx *tx, void *context, sotto_err *err)
                              a->after, err);
 }
 
-/* Segments of our own that stand in no lane: their commit was told to have failed and had not, or memory ran out when they
- * were to be put there. One whose job is being formed at this moment is found too, and claimed once all the same. */
+/* Our own segments that are in no lane. Their commit was reported as failed but had succeeded, or memory ran out before
+ * they were put there. A segment whose job is being formed just now is found too, but it can be claimed only once. */
 static void recall(sotto_leader *leader)
 {
     sotto_server *server = leader->server;
@@ -235,8 +236,7 @@ void sotto_leader_close(sotto_leader *leader)
     sotto_leader_stop(leader);
     sotto_collection_waits_close(leader->waits);
     sotto_intake_settle(leader->intake); /* which wants the spool ... */
-    sotto_spool_close(
-        leader->spool); /* ... whose thread may still be on its way out of the intake */
+    sotto_spool_close(leader->spool);    /* ... its thread may still be inside the intake */
     sotto_intake_close(leader->intake);
     sotto_arrivals_close(leader->arrivals);
     sotto_lanes_close(leader->lanes);

@@ -35,7 +35,7 @@ void sotto_intake_settle(sotto_intake *intake);
 void sotto_intake_close(sotto_intake *intake);
 /* Takes over a chain of requests (by `next`) whose reports are opened; each is answered once they are on disk, or refused. */
 void sotto_intake_put(sotto_intake *intake, struct sotto_upload_request *chain);
-/* From now on nothing waits for company. NULL is fine. */
+/* From now on no commit waits for more reports. NULL is fine. */
 void sotto_intake_hurry(sotto_intake *intake);
 /* For tests: how soon one commit follows another, and how many reports wait for one. */
 struct sotto_pace *sotto_intake_pace(sotto_intake *intake);
@@ -45,7 +45,7 @@ size_t sotto_intake_waiting(sotto_intake *intake);
 
 typedef struct sotto_lanes sotto_lanes;
 
-/* Buckets in which reports wait: a stranger may choose them, so there is an end to them, for each task and for all. */
+/* Buckets in which reports wait: a stranger may choose them, so their number is bounded, for each task and for all. */
 enum {
     SOTTO_JOB_MAX_SEGMENTS = 1024,
     SOTTO_MAX_LANES = 4096,
@@ -102,12 +102,12 @@ SOTTO_MUST_USE sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, ui
                                             uint64_t now_ms);
 /* Whether a segment of this number waits here. */
 bool sotto_lanes_have(sotto_lanes *lanes, int64_t n);
-/* Whether reports of this bucket may still come: it has a lane, or there are not too many, of this task and of all. The
- * bucket of the present time and the one before it, where honest reports are, may come in any case. */
+/* Whether reports of this bucket may still come: it has a lane, or the bounds for this task and for all leave room. The
+ * buckets of now and just before, where honest reports are, are always allowed. */
 bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket, uint64_t present);
 /* For tables of tasks and buckets. */
 uint64_t sotto_lanes_hash(int64_t task, uint64_t bucket);
-/* Whether these buckets' tails should go at once. */
+/* Whether the partly filled jobs of these buckets should be sent at once. */
 void sotto_lanes_flush(sotto_lanes *lanes, int64_t task, const sotto_batch_range *range);
 /* Segments for a job that is full, has waited long enough, or is to be flushed. False: none; *wait_ms until the next. */
 bool sotto_lanes_take(sotto_lanes *lanes, sotto_job_segments *out, uint64_t now_ms,
@@ -160,8 +160,8 @@ void sotto_leader_close(sotto_leader *leader);
 /* Forms jobs of what waits, and of what others left behind; as sotto_service.idle. */
 uint64_t sotto_leader_idle(sotto_leader *leader, bool looked);
 
-/* Reports in a full job: as configured, or fewer where shares are long, so that jobs in flight fit in memory and a
- * job's request is one that the helper reads. task: NULL if it is not loaded: how many there may be is not known, and each
+/* Reports in a full job: as configured, or fewer where shares are long. So jobs in flight fit in memory, and a job's
+ * request is one that the helper reads. task: NULL if it is not loaded: how many there may be is not known, and each
  * segment is a job. */
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task);
 /* Milliseconds of the monotonic clock. */

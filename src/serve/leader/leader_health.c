@@ -12,7 +12,8 @@ enum { STALLED_EVERY = 10 };
 
 /* ---- looking ------------------------------------------------------------------------------------------------------ */
 
-/* A job that is held for the first time is on its way; any other was given back, or left behind by a process that ended. */
+/* A job that is claimed for the first time is on its way. Any other was given back, or left behind by a process that
+ * ended. */
 static sotto_status count_unanswered(sotto_tx *tx, sotto_leader_health_view *view, sotto_err *err)
 {
     sotto_sql q;
@@ -74,7 +75,8 @@ sotto_status sotto_leader_health_read(sotto_tx *tx, sotto_leader *leader, sotto_
 
 /* ---- in words ------------------------------------------------------------------------------------------------------ */
 
-/* Ready all the same: uploads are taken and kept, and a balancer that sent them elsewhere would only lose them. */
+/* Ready all the same: uploads are taken and kept. A load balancer that sent them elsewhere would only lose
+ * them. */
 static void say_unanswered(sotto_buf *out, const sotto_leader_health_view *view)
 {
     if (view->unanswered == 0)

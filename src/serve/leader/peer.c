@@ -29,7 +29,7 @@ static bool url_of(char *out, size_t size, const sotto_server_task *task,
     return true;
 }
 
-/* Resources of our own have one way, whatever the profile: a helper of another make does not know them anyway. */
+/* Our own resources have one form, whatever the profile: other helpers do not have them. */
 static bool repairs_url(char *out, size_t size, const sotto_server_task *task)
 {
     char id[SOTTO_DAP_ID_TEXT_MAX];
@@ -84,7 +84,7 @@ void sotto_peer_name_fold(sotto_peer_call *call, int64_t fold)
 
 int64_t sotto_peer_wait_ms(const sotto_http_response *response)
 {
-    enum { LONGEST_S = 120 }; /* db/lease.c takes what waits for longer for a clock that jumped */
+    enum { LONGEST_S = 120 }; /* db/lease.c treats a longer wait as a clock that jumped */
     unsigned seconds = response->retry_after_s;
 
     return (int64_t)(seconds < LONGEST_S ? seconds : LONGEST_S) * 1000;

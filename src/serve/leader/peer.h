@@ -25,11 +25,13 @@ bool sotto_peer_create(sotto_peer_call *call, const sotto_server_task *task,
                        sotto_dap_resource resource, sotto_dap_message message, sotto_bytes body);
 /* Tells the helper which fold the job goes into, so that both put the same jobs together. */
 void sotto_peer_name_fold(sotto_peer_call *call, int64_t fold);
-/* How long the helper asks to be left alone (Retry-After), as far as a lease can wait; 0: it does not. */
+/* How long the helper asks us to wait (Retry-After), limited to a lease's longest wait; 0: it did not
+ * ask. */
 int64_t sotto_peer_wait_ms(const sotto_http_response *response);
 /* Sends a RepairReq (dap/repair.h). */
 bool sotto_peer_repair(sotto_peer_call *call, const sotto_server_task *task, sotto_bytes body);
-/* Deletes what the helper made, at the place that it named. False: that is not one of its own. */
+/* Deletes what the helper made, at the place that it named. False: that place is not on the
+ * helper. */
 bool sotto_peer_delete(sotto_peer_call *call, const sotto_server_task *task, sotto_bytes location);
 void sotto_peer_call_clear(sotto_peer_call *call);
 

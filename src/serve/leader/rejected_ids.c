@@ -13,8 +13,9 @@ static int by_id(const void *a, const void *b)
     return memcmp(*(const uint8_t *const *)a, *(const uint8_t *const *)b, SOTTO_REPORT_ID_SIZE);
 }
 
-/* In one order for everybody: a note that another transaction has made and not yet committed is waited for, and two that
- * wait for each other's would only end when PostgreSQL fails one of them, a second later. */
+/* In one order for everybody. A note that another transaction has made and not yet committed is waited for. Two
+ * transactions that wait for each other's notes are a deadlock, which PostgreSQL ends only after a second, by failing
+ * one. */
 sotto_status sotto_rejected_ids_note(sotto_tx *tx, int64_t task, unsigned cause,
                                      const uint8_t **ids, size_t count, uint64_t *fresh,
                                      sotto_err *err)

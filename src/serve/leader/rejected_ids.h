@@ -3,8 +3,8 @@
  * Callers:  the leader when it takes uploads in; inside sotto_db_run.
  * Secrets:  none: report ids are public.
  *
- * A client that got no answer sends the same reports again, and so may anybody between it and us. What was rejected is rejected
- * again, and what was kept is called replayed; whoever reads the counts wants to know how many reports that were.
+ * A client that got no answer sends the same reports again, and so may anybody between it and us. A rejected report is rejected
+ * again, and a kept one is called replayed. The counts are to say how many different reports that were.
  */
 #ifndef SOTTO_SERVE_LEADER_REJECTED_IDS_H
 #define SOTTO_SERVE_LEADER_REJECTED_IDS_H

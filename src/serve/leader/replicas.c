@@ -1,6 +1,6 @@
-/* What a leader hears of its other replicas over one PostgreSQL: a job that one of them ended may be what a collection waits
- * for here, and a collection that one of them has may wait for reports in our lanes. SQLite has one process, and nothing
- * of this. */
+/* What a leader hears of its other replicas over one PostgreSQL. A job that one of them ended may be what a collection waits
+ * for here, and a collection that one of them has may wait for reports in our lanes. SQLite has one process, and nothing of
+ * this. */
 #include "serve/leader/replicas.h"
 
 #include "base/alloc.h"
@@ -78,8 +78,8 @@ void sotto_leader_others_close(sotto_leader *leader)
 
 /* ---- collections that wait --------------------------------------------------------------------------------------- */
 
-/* A few at a time, each time those behind the last: what too few reports came for may be asked for as long as its task
- * lives, and must not hide what was asked for later. */
+/* A few at a time, each time those behind the last. A collection for which too few reports came may be asked for as
+ * long as its task lives, and must not hide later ones. */
 typedef struct asked_for {
     sotto_leader_asked after, last;
     size_t count;

@@ -100,7 +100,7 @@ static sotto_status not_now(sotto_err *err)
     return SOTTO_DENIED;
 }
 
-/* Its key is at hand: if the body names another, it was damaged where it says which, and no datastore key is missing. */
+/* Its key is present. If the body names another key, the name is damaged, and no datastore key is missing. */
 static sotto_status open_body(sotto_buf *out, const sotto_column_keys *own,
                               const sotto_column_place *place, sotto_bytes sealed, sotto_err *err)
 {
@@ -203,11 +203,11 @@ static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *
     if (!spool)
         return sotto_fail(err, SOTTO_BUG, "a segment's body is in a spool that is not open");
     if (s->place.len >
-        SOTTO_SEGMENT_MAX_BODY) /* or it would be tried for ever, without the memory for it */
+        SOTTO_SEGMENT_MAX_BODY) /* or it would be retried for ever, without enough memory */
         return sotto_fail(err, SOTTO_MALFORMED, "a body that is longer than any");
     SOTTO_TRY(sotto_buf_take(&room, arena, (size_t)s->place.len + 1, err));
     status = sotto_spool_get(spool, &room, &s->place, err);
-    /* A sector that went bad, as often as not: the database beside it is well, and so is what lies elsewhere. */
+    /* Often a bad sector: the database and other bodies are fine. */
     if (SOTTO_RULE(bad_disk_is_unreadable) && status == SOTTO_IO)
         status = not_now(err);
     SOTTO_TRY(status);
@@ -232,7 +232,7 @@ sotto_status sotto_segments_claim_places(sotto_tx *tx, void *context, sotto_err 
         status = sotto_spool_place_read(&place, sotto_sql_column_bytes(&q, 0), &why);
         if (status == SOTTO_OK)
             status = sotto_spool_claim(spool, &place, &why);
-        /* A row that was damaged keeps no leader from starting: it is noted when it is to be read. */
+        /* A damaged row keeps no leader from starting: it is noted when it is read. */
         if (status != SOTTO_OK && status != SOTTO_MALFORMED)
             return sotto_fail(err, status, "%s", why.reason);
         why = (sotto_err){0};
@@ -273,7 +273,8 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
     if (!s->skip)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a segment");
     memcpy(s->skip, skip.data, skip.len);
-    /* The three rows come and go together: what mended a damaged file may have lost one of them. */
+    /* The three rows are added and deleted together, but a repair of a damaged file may have lost
+     * one of them. */
     if (sotto_sql_column_null(&q, 4) || sotto_sql_column_null(&q, 5))
         return sotto_fail(err, SOTTO_MALFORMED, "a segment's body or its key is gone");
     body = sotto_sql_column_bytes(&q, 4);
@@ -294,7 +295,8 @@ static sotto_status read_waiting(sotto_sql *q, sotto_segment *out, size_t most, 
         size_t reports = (size_t)sotto_sql_column_int(q, 3);
         size_t skipped = sotto_segment_skipped(sotto_sql_column_bytes(q, 4));
 
-        /* A list that names more than there is was damaged, which shows when the segment is read. */
+        /* A list that names more records than there are is damaged, which shows when the segment is
+         * read. */
         out[(*count)++] = (sotto_segment){.n = sotto_sql_column_int(q, 0),
                                           .task = sotto_sql_column_int(q, 1),
                                           .bucket = (uint64_t)sotto_sql_column_int(q, 2),

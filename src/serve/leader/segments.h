@@ -14,7 +14,7 @@
 #include "db/spool.h"
 #include "db/sql.h"
 
-/* Of a sealed body. A longer one, sealed and open, would be all the memory that a job has. */
+/* Of a sealed body. A longer one, sealed and open, would take all the memory of a job. */
 enum { SOTTO_SEGMENT_MAX_BODY = 128 << 20 };
 
 /* A report as the leader keeps it is its record: DAP's ReportShare as the helper is going to be sent it, then the leader's own
@@ -67,8 +67,8 @@ SOTTO_MUST_USE sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *segme
 /* Claims the places of all bodies in a spool that was just opened. */
 sotto_status sotto_segments_claim_places(sotto_tx *tx, void *spool, sotto_err *err);
 /* Takes over up to `most` segments that wait with no job and whose owner, another process, has been silent for
- * longer than age_ms since they came (0: whenever that was, since the clock may have been set back): *count of them,
- * with n, task, bucket, reports and skipped filled in. */
+ * longer than age_ms since they came. With 0 the time does not matter, since the clock may have been set back.
+ * *count is how many, with n, task, bucket, reports and skipped filled in. */
 SOTTO_MUST_USE sotto_status sotto_segments_adopt(sotto_tx *tx, sotto_segment *out, size_t most,
                                                  size_t *count, int64_t owner, int64_t age_ms,
                                                  sotto_err *err);

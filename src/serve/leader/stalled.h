@@ -3,7 +3,7 @@
  * Callers:  a leader's health.
  * Memory:   plain values.
  *
- * Nobody else sees them: the collector who asked may have gone, and hears only that the answer is not ready.
+ * Only this shows them: the collector who asked may have gone, and hears only that the answer is not ready.
  */
 #ifndef SOTTO_SERVE_LEADER_STALLED_H
 #define SOTTO_SERVE_LEADER_STALLED_H
@@ -17,7 +17,7 @@ typedef struct sotto_stalled {
     uint64_t count;     /* of those that have waited for SOTTO_STALLED_SECONDS and longer */
     int64_t n, seconds; /* the oldest's row, and how long it has waited                    */
     char task[SOTTO_DAP_ID_TEXT_MAX]; /* of the oldest                                     */
-    bool closed; /* the oldest is the helper's to answer; else why, in a few words:        */
+    bool closed; /* the oldest waits for the helper; else why, in a few words:             */
     char why[SOTTO_STALLED_WHY];
 } sotto_stalled;
 

@@ -144,7 +144,7 @@ static sotto_status find(sotto_tx *tx, doomed *out, int64_t segment, sotto_err *
                     .sent = !sotto_sql_column_null(&q, 4)};
     out->job = out->sent ? sotto_sql_column_int(&q, 4) : 0;
     out->batch = sotto_batch_of_bucket(out->bucket);
-    /* One that can be read is added up, and is nobody's to throw away. */
+    /* A segment that can be read is added up, and can't be abandoned. */
     if (SOTTO_RULE(only_unreadable_given_up) && sotto_sql_column_null(&q, 5))
         return sotto_fail(
             err, SOTTO_DENIED,
@@ -154,14 +154,16 @@ static sotto_status find(sotto_tx *tx, doomed *out, int64_t segment, sotto_err *
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* One that no job has gets one of its own, which nobody knows: whoever is about to claim it comes too late. */
+/* One without a job gets a job of its own, which nobody knows: a process that is about to claim it comes too
+ * late. */
 static sotto_status take(sotto_tx *tx, doomed *d, int64_t segment, sotto_err *err)
 {
     SOTTO_TRY(sotto_row_number(&d->job, err));
     return sotto_segment_claim(tx, segment, d->job, err);
 }
 
-/* The helper may have added the job up, so it goes whole: the sum of what is left of it would be a sum of our own. */
+/* The helper may have added the job up, so the whole job is dropped: a sum of the rest would not match the
+ * helper's. */
 static sotto_status end_job(sotto_tx *tx, doomed *d, sotto_err *err)
 {
     sotto_batch_key batch;
@@ -180,7 +182,7 @@ static sotto_status end_job(sotto_tx *tx, doomed *d, sotto_err *err)
     if (!row)
         return sotto_fail(err, SOTTO_STALE, "its job is over");
     d->reports = (uint64_t)sotto_sql_column_int(&q, 0);
-    /* Of a name that was damaged, the bucket's count has it. */
+    /* If its name is damaged, it is counted for the bucket. */
     if (sotto_batch_key_read(&batch, sotto_sql_column_bytes(&q, 1), NULL) == SOTTO_OK)
         d->batch = batch;
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
@@ -188,7 +190,8 @@ static sotto_status end_job(sotto_tx *tx, doomed *d, sotto_err *err)
     return sotto_lease_drop(tx, SOTTO_QUEUE_JOBS, sotto_bytes_of(item, sizeof item), err);
 }
 
-/* A key that is missing may be put back, and then nothing is lost: only who knows that it can't be gives its reports up. */
+/* A missing key may be put back, and then nothing is lost. So its reports are abandoned only where the operator says that
+ * the key is lost. */
 static sotto_status check_key(const doomed *d, sotto_giving_up *g, sotto_err *err)
 {
     const char *key = strstr(d->why, SOTTO_COLUMN_KEY_GONE);
@@ -274,7 +277,7 @@ sotto_status sotto_unreadable_give_up(sotto_tx *tx, void *context, sotto_err *er
 
     g->key_is_missing = false;
     if (!g->reason || !g->reason[0])
-        return sotto_fail(err, SOTTO_DENIED, "reports are given up with a reason, or not");
+        return sotto_fail(err, SOTTO_DENIED, "give a reason (--reason) to abandon reports");
     SOTTO_TRY(find(tx, &d, g->segment, err));
     SOTTO_TRY(check_key(&d, g, err));
     SOTTO_TRY(sotto_release_lock(tx, d.task, false, err));

@@ -4,7 +4,7 @@
  * Secrets:  none are shown.
  *
  * A disk may damage what lies on it, and a datastore key may be missing. Nothing that was acknowledged is thrown away for that:
- * its batch waits. Only the operator knows whether the bytes or the key can be had again, so the end of that wait is theirs,
+ * its batch waits. Only the operator knows whether the bytes or the key can be had again, so only the operator ends that wait,
  * with a reason that is kept.
  */
 #ifndef SOTTO_SERVE_LEADER_UNREADABLE_H
@@ -12,8 +12,8 @@
 
 #include "db/sql.h"
 
-/* What somebody found who read a segment, and what for. Nothing is written of one that is not theirs any more: who has it may be
- * able to read it. */
+/* What a process found when it read a segment, and for which job. Nothing is written if the segment is no longer its own: the
+ * new owner may be able to read it. */
 typedef struct sotto_unreadable_finding {
     const char *why; /* it can't be read; NULL: it can */
     int64_t segment; /* of a job: -1 is all of its segments */
@@ -44,8 +44,8 @@ SOTTO_MUST_USE sotto_status sotto_unreadable_list(sotto_tx *tx, sotto_unreadable
 /* Destroys a segment that was noted, and the job that it is in: their reports are counted as rejected, by a cause of their own.
  * What the helper has added up of that job it drops at collection: see serve/tasks/repair.h.
  *   SOTTO_MISSING  no such segment
- *   SOTTO_DENIED   it is not marked unreadable, or there is no reason; or a datastore key is missing, with which it could be
- *                  read, and that key is not the one that is lost */
+ *   SOTTO_DENIED   it is not marked unreadable, or there is no reason. Or it could be read with a datastore key that is
+ *                  missing, and the operator did not say that this key is lost */
 typedef struct sotto_giving_up {
     int64_t segment;
     const char *reason;   /* kept; not empty */

@@ -1,4 +1,5 @@
-/* Uploads: every report of a request by itself, so that a bad one never fails its neighbours. */
+/* Uploads: every report of a request is judged by itself, so that a bad one never fails the
+ * others. */
 #include "serve/leader/upload.h"
 
 #include "base/alloc.h"
@@ -66,8 +67,8 @@ void sotto_upload_answer(sotto_upload_request *upload)
 
 /* ---- one report ------------------------------------------------------------------------------------------------ */
 
-/* Where a report belongs. One that is rejected for its time is counted at the nearest time that would have done: times
- * that strangers make up must not become buckets. */
+/* Where a report belongs. A report that is rejected for its time is counted at the nearest valid time: made-up times
+ * must not become buckets. */
 static uint8_t check_time(const sotto_upload_request *upload, uint64_t time, uint64_t *bucket)
 {
     const sotto_task *task = &upload->task->dap;
@@ -119,7 +120,7 @@ static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_
     return 0;
 }
 
-/* Whether it may be taken, but for what was spent: the flush finds that. */
+/* Whether it may be taken. Whether its token was spent is checked by the flush. */
 static uint8_t check_token(sotto_upload_request *upload, const sotto_worker *worker,
                            sotto_uploaded *out, const sotto_dap_report *report, sotto_bytes aad,
                            const sotto_plaintext_input_share *plain)
@@ -186,7 +187,7 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
                                                report->leader.config_id, NULL);
     uint8_t error;
 
-    /* Nobody's mistake: whatever a report error said, the client would take it for its report's. */
+    /* A failure of ours: with any report error, the client would give its report up. */
     if (status != SOTTO_OK && status != SOTTO_MISSING)
         upload->failed = status;
     if (status != SOTTO_OK)
@@ -361,7 +362,8 @@ static void give_up_all(sotto_upload_request *chain, sotto_status status)
     }
 }
 
-/* What could not be looked at is told so: nothing of it is stored, and the same request may come again. */
+/* A report that could not be looked at says so in its answer: nothing of it is stored, and the client may
+ * send the same request again. */
 static sotto_upload_request *opened_of(sotto_upload_request *chain)
 {
     sotto_upload_request *first = NULL, **end = &first, *next;

@@ -36,7 +36,7 @@ typedef struct sotto_upload_request {
     sotto_status failed; /* a report could not be looked at, through no fault of its own */
     sotto_arena arena;
     atomic_uint
-        users; /* whoever still needs the reports: the request itself, and what holds them (serve/leader/cached_reports.h) */
+        users; /* references: the request itself, and what holds its reports (serve/leader/cached_reports.h) */
     size_t cached_bytes; /* counted in the leader's cached_bytes; 0: not */
 } sotto_upload_request;
 
@@ -45,7 +45,7 @@ void sotto_upload_open_many(sotto_upload_request *chain, sotto_worker *worker);
 
 /* One more user of its reports. */
 void sotto_upload_keep(sotto_upload_request *upload);
-/* One less; the last one's memory goes. */
+/* Drops one reference; the last one frees the memory. */
 void sotto_upload_drop(sotto_upload_request *upload);
 
 /* Tells the client what became of each report, and ends the upload. */

@@ -1,4 +1,5 @@
-/* Entries arrive one request at a time and are signed together: whoever comes while a batch is synced is in the next one. */
+/* Entries arrive one request at a time and are signed together: entries that arrive while a batch is synced are in the next
+ * one. */
 #include "serve/log/log.h"
 
 #include "base/alloc.h"
@@ -40,7 +41,8 @@ static sotto_status recall(sotto_tx *tx, void *context, sotto_err *err)
                : SOTTO_OK;
 }
 
-/* Another row than this process left: another process signs, or the database went back. */
+/* The row differs from what this process wrote: another process signs, or the database was restored
+ * from an old copy. */
 static sotto_status check_remembered(const sotto_log_server *log, const sotto_checkpoint *known,
                                      sotto_err *err)
 {
@@ -52,7 +54,7 @@ static sotto_status check_remembered(const sotto_log_server *log, const sotto_ch
     return SOTTO_OK;
 }
 
-/* Beside the directory, so that one that went back is noticed. */
+/* Kept beside the directory, so that a directory restored from an old copy is noticed. */
 static sotto_status remember(sotto_tx *tx, void *context, sotto_err *err)
 {
     const sotto_log_server *log = context;
@@ -129,7 +131,7 @@ static sotto_status add_list(sotto_log_server *log, sotto_log_append *append, so
     return SOTTO_OK;
 }
 
-/* Before anything is signed: whoever could know of a tree that this process does not know is asked. */
+/* Before anything is signed, every witness that could know of a larger tree is asked. */
 static sotto_status may_sign(sotto_log_server *log, sotto_err *err)
 {
     sotto_checkpoint known;
@@ -195,7 +197,7 @@ static void run_batch(sotto_log_server *log, sotto_log_append *batch)
 }
 
 /* Under the queue's lock, so that no answer comes unnoticed. Only the last tree is published, with its cosignatures: a log that grew again before its witnesses answered would never have a
- * cosigned checkpoint. One that does not answer holds it up for some seconds, and no longer. */
+ * cosigned checkpoint. A witness that does not answer delays this by some seconds only. */
 static bool is_heard(const sotto_log_server *log)
 {
     if (atomic_load(&log->draining) || atomic_load(&log->asking) == 0)

@@ -1,4 +1,4 @@
-/* serve/log/log.h - how the files of a log's service know each other.
+/* serve/log/log.h - what the files of a log's service share.
  *
  *   log_service.c  the row of the table: options, opening, health
  *   appends.c      entries that arrive, signed together

@@ -68,8 +68,8 @@ static sotto_status take_line(sotto_log_server *log, sotto_log_witness *witness,
     return publish(log, err);
 }
 
-/* 409: the size that the witness has. More than ours may mean that this log went back: the witness has to show that tree. The same
- * size as before means that it has another tree, and asking at once would not change that. */
+/* 409: the size that the witness has. A larger size than ours may mean that this log was restored from an old copy: the witness
+ * has to show that tree. The same size as before means that it has another tree, and asking again at once would not help. */
 static sotto_status take_size(sotto_log_server *log, sotto_log_witness *witness, sotto_bytes body,
                               sotto_err *err)
 {
@@ -93,8 +93,8 @@ static sotto_status take_size(sotto_log_server *log, sotto_log_witness *witness,
     return SOTTO_OK;
 }
 
-/* The checkpoint of a witness that named a larger size. Only what our own key signed shows that this log went back: a number alone
- * would let any witness stop it. */
+/* The checkpoint of a witness that named a larger size. Only a checkpoint with our own signature proves that: a number alone would
+ * let any witness stop the log. */
 static sotto_status take_evidence(sotto_log_server *log, const heard *h, sotto_err *err)
 {
     const sotto_log_trust trust = {&log->key.signer.key, NULL, 0, 0};

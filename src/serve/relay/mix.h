@@ -1,4 +1,4 @@
-/* serve/relay/mix.h - requests that wait to leave together, in an order that nobody chose.
+/* serve/relay/mix.h - requests that wait to leave together, in random order.
  *
  * Callers:  relay_service.c.
  * Memory:   requests are the mix's from put to take.
@@ -23,8 +23,8 @@ SOTTO_MUST_USE sotto_status sotto_mix_new(sotto_mix **out, uint64_t least, uint6
 /* Nothing waits in it. NULL is fine. */
 void sotto_mix_free(sotto_mix *mix);
 
-/* Whether sotto_mix_take is to be asked now: it makes a batch whole, or is the first and begins to wait. A request that finds
- * no memory is answered 503 here. */
+/* Returns whether to call sotto_mix_take now: this request completes a batch, or is the first of one and starts its wait. A
+ * request that finds no memory is answered 503 here. */
 bool sotto_mix_put(sotto_mix *mix, sotto_mixed *one, uint64_t now_ms);
 /* A batch that is due, shuffled: a list. NULL: none is due, and *wait_ms is set to when one is, at most.
  *   all  whatever waits is due */

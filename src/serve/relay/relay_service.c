@@ -1,5 +1,5 @@
-/* The relay. Of a client's request nothing gets to the gateway but its body: no field, no address, no connection of its own,
- * and neither its time nor its place in the order. */
+/* The relay. Nothing of a client's request gets to the gateway but its body. The gateway sees no field, no address, no
+ * connection of the client's own, and neither its time nor its place in the order. */
 #define _POSIX_C_SOURCE 200809L
 #include "serve/relay/relay_service.h"
 
@@ -92,7 +92,8 @@ static void refuse(sotto_mixed *one, unsigned status, const char *detail)
     sotto_release(one, sizeof *one);
 }
 
-/* A sealed answer, or the gateway's problem with what it could not open; nothing else of it. */
+/* Passes on a sealed answer, or the gateway's problem with a request that it could not open, and
+ * nothing else. */
 static void on_answer(void *context, sotto_status status, const sotto_http_response *response,
                       const sotto_err *err)
 {
@@ -120,7 +121,7 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
 static void forward(relay *r, sotto_mixed *one, const char *url)
 {
     static const sotto_http_field type = {"Content-Type", SOTTO_OHTTP_REQUEST_TYPE};
-    /* Sent once: a gateway opens no request twice. `repeatable` lets it have a connection that is open already. */
+    /* Sent once: a gateway opens no request twice. `repeatable` allows an open connection to be reused. */
     const sotto_http_call call = {.method = SOTTO_HTTP_POST,
                                   .url = url,
                                   .fields = &type,

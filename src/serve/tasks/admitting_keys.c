@@ -20,7 +20,7 @@ static sotto_status read_id(uint8_t id[SOTTO_TOKEN_KEY_ID], const sotto_admittin
     return status;
 }
 
-/* The same in every task. Two keys that had one number would share a spent set, which has nonces of both. */
+/* The same in every task. Two keys with one number would share one set of spent nonces. */
 static int64_t number_of(const uint8_t id[SOTTO_TOKEN_KEY_ID])
 {
     sotto_reader in = sotto_reader_over(sotto_bytes_of(id, SOTTO_TOKEN_KEY_ID));

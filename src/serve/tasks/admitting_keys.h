@@ -5,7 +5,7 @@
  * Secrets:  none.
  *
  * A key is for a window of the task's time. Windows follow each other without a gap from the task's opening to its close, so a
- * report's time has one key, and a task never gets a second key for the same time: that would be a second token for each device.
+ * report's time has one key. A task never gets a second key for the same time: that would be a second token for each device.
  */
 #ifndef SOTTO_SERVE_TASKS_ADMITTING_KEYS_H
 #define SOTTO_SERVE_TASKS_ADMITTING_KEYS_H
@@ -32,8 +32,8 @@ typedef struct sotto_admitting_keys {
     size_t count;
 } sotto_admitting_keys;
 
-/* SOTTO_DENIED: windows that overlap, have gaps or cut a unit of time in two, or are not the task's; or no name. SOTTO_MALFORMED: what is
- * no key of type 2. */
+/* SOTTO_DENIED: windows that overlap, have gaps or cut a unit of time in two, or are not the task's; or no name. SOTTO_MALFORMED: not a
+ * key of type 2. */
 SOTTO_MUST_USE sotto_status sotto_admitting_keys_check(const sotto_admitting_keys *keys,
                                                        const sotto_task *task, sotto_err *err);
 /* Stores the keys of a task by its row, unless it has them already.

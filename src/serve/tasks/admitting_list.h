@@ -10,10 +10,11 @@
 #include "serve/tasks/admitting_keys.h"
 #include "tlog/bundle.h"
 
-/* The keys of the recipe's analysis within its schedule, by their opening; whether they are all that it needs is not asked here.
- *   file  the list as `sotto serve issuer` answers it, or behind its signature, which is for devices and not looked at; or a
+/* The keys of the recipe's analysis within its schedule, by their opening; whether they cover the whole schedule is not checked
+ * here.
+ *   file  the list as `sotto serve issuer` answers it, with or without its signature, which only devices check; or a
  *         bundle of a log (entry "issuer keys") with either
- *   log   whom to believe about a bundle; NULL: nobody
+ *   log   the log to check a bundle against; NULL: bundles are refused
  *   SOTTO_DENIED  the recipe names a log, and this is no bundle; or a bundle, and no log is given; or too few witnesses
  *   others        as sotto_bundle_verify and sotto_listed_keys_read */
 SOTTO_MUST_USE sotto_status sotto_admitting_keys_of_list(sotto_admitting_keys *out,

@@ -54,7 +54,8 @@ static sotto_bytes key_bytes(const sotto_batch_key *key)
     return sotto_bytes_of(key->bytes, key->len);
 }
 
-/* Times are unsigned on the wire and signed in the database; what does not fit never becomes a report. */
+/* Times are unsigned on the wire and signed in the database; a report whose time does not fit is
+ * rejected. */
 static uint64_t bucket_of(const sotto_batch_key *key)
 {
     uint64_t bucket = 0;
@@ -256,8 +257,8 @@ static sotto_status add_row(adding *a, const sotto_sql *q, sotto_err *err)
 
 enum { ROWS_AT_ONCE = 64 };
 
-/* Where a walk over a range's rows has come to. A statement borrows what is bound to it until its last step, so nothing
- * of this changes while rows are read. */
+/* The position of a walk over a range's rows. A statement borrows its parameters until its last step, so this does not
+ * change while rows are read. */
 typedef struct walk {
     sotto_batch_key after, last; /* the last row read, or the first batch; the last batch */
     int64_t after_job;

@@ -18,7 +18,7 @@ typedef struct sotto_batch_key {
 } sotto_batch_key;
 
 sotto_batch_key sotto_batch_of_bucket(uint64_t bucket);
-/* As a row has it. SOTTO_MALFORMED: it is none, and *out is empty. */
+/* From its form in a row. SOTTO_MALFORMED: not a batch's name, and *out is empty. */
 SOTTO_MUST_USE sotto_status sotto_batch_key_read(sotto_batch_key *out, sotto_bytes stored,
                                                  sotto_err *err);
 
@@ -33,7 +33,7 @@ typedef struct sotto_sub_aggregate {
     sotto_bytes share; /* not folded: encoded, sizes.out_share bytes; sealed in sotto_batch_add */
 } sotto_sub_aggregate;
 
-/* One more report of it: its time, its id in the checksum. The share is added elsewhere. */
+/* Counts one more report: its time, and its id in the checksum. The share is added elsewhere. */
 void sotto_sub_aggregate_count(sotto_sub_aggregate *sub, const sotto_report_metadata *metadata);
 
 /* Which buckets, or which batch, somebody asks for. */
@@ -50,7 +50,8 @@ sotto_batch_key sotto_batch_range_last(const sotto_batch_range *range);
 /* Whether a stored release covers this bucket or batch: then nothing may be added to it any more. */
 SOTTO_MUST_USE sotto_status sotto_batch_is_closed(sotto_tx *tx, bool *closed, int64_t task,
                                                   const sotto_batch_key *batch, sotto_err *err);
-/* Whether reports for this bucket are rejected at upload: as above, or a collection has enough and waits for the last jobs only. */
+/* Whether reports for this bucket are rejected at upload: it was released, or a collection has enough reports and waits only for
+ * the last jobs. */
 SOTTO_MUST_USE sotto_status sotto_batch_is_shut(sotto_tx *tx, bool *shut, int64_t task,
                                                 uint64_t bucket, sotto_err *err);
 /* Whether a stored release shares any bucket with the range. */
@@ -80,8 +81,8 @@ SOTTO_MUST_USE sotto_status sotto_batch_sum(sotto_tx *tx, sotto_sub_aggregate *s
                                             const sotto_server_task *task,
                                             const sotto_batch_range *range, sotto_arena *arena,
                                             sotto_err *err);
-/* Counted besides DAP's report errors. Below SOTTO_CAUSE_HELPER is what this side found itself: of reports that came, and
- * count for the rate. */
+/* Causes that are counted besides DAP's report errors. Those below SOTTO_CAUSE_HELPER were found by this side, of reports
+ * that arrived: they count in the volume check. */
 enum {
     SOTTO_CAUSE_DROPPED = 63,     /* of jobs that the two differ on: serve/tasks/repair.h */
     SOTTO_CAUSE_HELPER = 64,      /* plus the helper's report error                 */
@@ -94,8 +95,8 @@ enum {
 SOTTO_MUST_USE sotto_status sotto_batch_reject(sotto_tx *tx, int64_t task,
                                                const sotto_batch_key *batch, unsigned cause,
                                                unsigned shard, uint64_t reports, sotto_err *err);
-/* Of a batch that the leader selected: what was rejected at upload, or abandoned before it had a job, belonged to none yet, and
- * belongs to this one now. */
+/* For a batch that the leader selected. Reports that were rejected at upload, or abandoned before they had a job, belonged to
+ * no batch; they now count for this one. */
 SOTTO_MUST_USE sotto_status sotto_batch_claim_rejections(sotto_tx *tx, int64_t task,
                                                          const sotto_batch_key *batch,
                                                          unsigned shard, sotto_err *err);

@@ -10,8 +10,8 @@ typedef struct pass {
     bool more;
 } pass;
 
-/* A release whose jobs' shares may still be there. Of replicas that look at once each has its own; the number is
- * SOTTO_RELEASE_DONE, as the index has it. */
+/* A release whose jobs' shares may still be there. Replicas that look at the same time get different ones. The
+ * number is SOTTO_RELEASE_DONE, as the index needs it. */
 static sotto_status find_release(sotto_tx *tx, pass *p, sotto_err *err)
 {
     sotto_sql q;

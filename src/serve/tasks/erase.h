@@ -2,9 +2,9 @@
  *
  * Callers:  sotto_server_tick, about once a second.
  *
- * A job may have one report, and shares of it on both servers together open it: they must not outlive the collection. Their
- * counts and checksums stay. In passes, since a batch of long shares may have gigabytes of them, and others want to commit
- * meanwhile; what a crash leaves is found by the next pass.
+ * A job may have a single report, and the two servers' shares of such a job together reveal it. So shares of jobs must not
+ * outlive the collection; their counts and checksums stay. Erasing goes in passes: a batch of long shares may have
+ * gigabytes of them, and others commit meanwhile. What a crash leaves is found by the next pass.
  */
 #ifndef SOTTO_SERVE_TASKS_ERASE_H
 #define SOTTO_SERVE_TASKS_ERASE_H

@@ -189,7 +189,8 @@ static sotto_status write_share(sotto_tx *tx, work *w, const sotto_sub_aggregate
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* The helper hears of a fold by its first job. Two replicas may at once: then the second waits for the first. */
+/* The helper learns of a fold by its first job. Two replicas may do so at the same time: then the second waits
+ * for the first. */
 static sotto_status make_sure(sotto_tx *tx, const sotto_server_task *task,
                               const sotto_sub_aggregate *sub, sotto_err *err)
 {
@@ -227,7 +228,8 @@ sotto_status sotto_fold_add(sotto_tx *tx, const sotto_column_keys *keys,
 
 /* ---- all of a range ------------------------------------------------------------------------------------------------ */
 
-/* Where the walk has come to. One row at a time: a statement's result is in memory as a whole. */
+/* Where the walk has come to. One row at a time, since the whole result of a statement is in
+ * memory. */
 typedef struct walk {
     sotto_batch_key after, last;
     int64_t after_fold;

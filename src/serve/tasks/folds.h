@@ -3,9 +3,9 @@
  * Callers:  batches.c, repair.c, erase.c; the leader, who decides which jobs go together, when it stores a job.
  * Secrets:  shares; they are sealed before they reach the database and unsealed behind it.
  *
- * A job whose share is long for its few reports adds it to a fold, and keeps its own count and checksum in sub_aggregate. The leader
- * names the fold in its request, so that both sides put the same jobs together. What is folded can't be told apart any more:
- * a repair that has to drop one of these jobs drops all of them (repair.h). docs/decisions/0089.
+ * A job with few reports and a long share adds the share to a fold, and keeps its own count and checksum in sub_aggregate. The
+ * leader names the fold in its request, so that both sides put the same jobs together. Folded shares can't be separated again: a
+ * repair that has to drop one of these jobs drops all of them (repair.h). docs/decisions/0089.
  */
 #ifndef SOTTO_SERVE_TASKS_FOLDS_H
 #define SOTTO_SERVE_TASKS_FOLDS_H
@@ -18,7 +18,7 @@ enum { SOTTO_FOLD_TEXT = 20 };
 
 /* Writes a number and a NUL. */
 void sotto_fold_encode(char out[SOTTO_FOLD_TEXT], int64_t fold);
-/* 0 where it is none: then the job keeps its share for itself. */
+/* 0 if invalid: then the job keeps a share of its own. */
 int64_t sotto_fold_decode(sotto_bytes text);
 
 /* Whether so many reports are too few for a share of their own. */
@@ -39,7 +39,7 @@ SOTTO_MUST_USE sotto_status sotto_folds_merge(sotto_tx *tx, sotto_tally *sum,
                                               const sotto_server_task *task,
                                               const sotto_batch_range *range, sotto_arena *arena,
                                               sotto_err *err);
-/* Drops a fold. All of its jobs go with it: the caller's to see to. */
+/* Drops a fold. The caller must drop all of its jobs. */
 SOTTO_MUST_USE sotto_status sotto_fold_drop(sotto_tx *tx, int64_t task,
                                             const sotto_batch_key *batch, int64_t fold,
                                             sotto_err *err);

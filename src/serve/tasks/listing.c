@@ -104,7 +104,7 @@ static sotto_status each_task(sotto_tx *tx, void *context, sotto_err *err)
     sotto_sql q;
     bool row;
 
-    /* Where the datastore key is another, no key can be read; each task's pairing says so. */
+    /* With another datastore key, no key can be read; each task's pairing then says so. */
     s->has_own = s->keys && sotto_keys_own(tx, &s->own, s->keys, NULL) == SOTTO_OK;
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT n, recipe, parties, cohort, population, id FROM task"
@@ -127,7 +127,7 @@ sotto_status sotto_list_tasks(sotto_db *db, const sotto_column_keys *keys, sotto
     return sotto_db_read(db, each_task, &s, err);
 }
 
-/* One that can't be read hides no other. */
+/* One that can't be read does not hide the others. */
 static sotto_status show_pairing(const listing *s, const sotto_sql *q, sotto_err *err)
 {
     sotto_pairing_line line = {.fingerprint = sotto_sql_column_text(q, 0),

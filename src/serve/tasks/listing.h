@@ -11,7 +11,8 @@
 
 typedef struct sotto_task_line {
     const sotto_server_task
-        *task;      /* compiled; NULL: it does not compile here, or to another than its row says */
+        *task;      /* compiled; NULL: it does not compile here, or not to the task that its row
+                     * names */
     int64_t n;      /* its row                              */
     sotto_bytes id; /* as it is stored                      */
     const char *

@@ -66,7 +66,7 @@ static sotto_slot_range touched(const sotto_server_task *task, const sotto_batch
 uint64_t sotto_rate_expected(const sotto_server_task *task, const sotto_batch_range *range,
                              uint64_t population)
 {
-    double chance = 1; /* of a bare task nothing is known */
+    double chance = 1; /* a bare task has no recipe to tell */
 
     if (task->recipe) {
         const sotto_slot_range slots = touched(task, range);
@@ -74,11 +74,12 @@ uint64_t sotto_rate_expected(const sotto_server_task *task, const sotto_batch_ra
         chance =
             sotto_participation_sends(&task->recipe->participation, slots, task->recipe->dummies);
     }
-    /* A count that is whole but for a rounding stays what it is. */
+    /* A whole number that rounding made slightly larger is not rounded up. */
     return (uint64_t)ceil(chance * (double)population * (1 - 1e-12));
 }
 
-/* From the row, at this moment: an operator who corrects the figure need not restart a thing. */
+/* From the row, at this moment: an operator who corrects the population need not restart the
+ * server. */
 sotto_status sotto_rate_population(sotto_tx *tx, uint64_t *out, int64_t task, sotto_err *err)
 {
     sotto_sql q;
@@ -99,7 +100,8 @@ static void bind_range(sotto_sql *q, int64_t task, const sotto_batch_range *rang
     sotto_sql_bytes(q, 4, sotto_bytes_of(range->batch.bytes, range->batch.len));
 }
 
-/* What was found earlier: a reason that was given for as many reports, not for fewer; or that it is held. */
+/* What was found earlier: that it is held, or a reason to release it. A reason holds for at most the number
+ * of reports it was given for. */
 typedef struct earlier {
     bool released, held;
 } earlier;
@@ -140,8 +142,8 @@ static sotto_status hold(sotto_tx *tx, int64_t task, const sotto_batch_range *ra
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* What the largest batch of this task that went before had, in each bucket of time, rounded up; of batches that the leader
- * selects, in all. 0: none went yet. */
+/* Reports of the task's largest released batch: in each bucket of time, rounded up; of batches that the leader selects, in
+ * all. 0: none was released yet. */
 static sotto_status read_history(sotto_tx *tx, uint64_t *out, int64_t task,
                                  const sotto_batch_range *range, sotto_err *err)
 {
@@ -223,8 +225,9 @@ void sotto_rate_tell(const sotto_log_sink *log, const sotto_server_task *task,
                   sotto_log_uint("expected", rate->expected));
 }
 
-/* The row of a batch that a corrected figure let go has no reason, and stays: only its release tells that it went.
- * The state from which it counts is a parameter of the statement, the one that is named. */
+/* The row of a batch that was released since the population was corrected has no reason, and stays: only its
+ * release tells that it went. The state from which it counts is a parameter of the statement, the one that is
+ * named. */
 #define COLLECTED(state)                                                                           \
     "EXISTS (SELECT 1 FROM release r WHERE r.task = held.task AND r.batch = held.batch AND"        \
     " r.state >= " state " AND (held.end_bucket = 0 OR (r.first_bucket < held.end_bucket AND"      \
@@ -248,7 +251,7 @@ sotto_status sotto_rate_count(sotto_tx *tx, uint64_t *held, sotto_role role, sot
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* Why there is nothing to let go. */
+/* Why there is nothing to release. */
 static sotto_status not_held(sotto_tx *tx, const sotto_rate_release *r, sotto_err *err)
 {
     sotto_sql q;
@@ -276,7 +279,7 @@ sotto_status sotto_rate_release_batch(sotto_tx *tx, void *context, sotto_err *er
     sotto_sql q;
 
     if (SOTTO_RULE(rate_released_with_reason) && (!r->reason || !r->reason[0]))
-        return sotto_fail(err, SOTTO_DENIED, "a held batch is released with a reason, or not");
+        return sotto_fail(err, SOTTO_DENIED, "give a reason (--reason) to release a held batch");
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "UPDATE held SET reason = ?5, released = {now} WHERE task = ?1 AND"
                                 " first_bucket = ?2 AND end_bucket = ?3 AND batch = ?4 AND"

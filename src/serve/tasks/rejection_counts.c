@@ -1,7 +1,7 @@
 /* How many reports of a batch were rejected, and why: told to its collector, once the batch was released.
  *
- * Of a batch that is still open the counts say what arrives, report by report, to somebody who asks often; so there is
- * nothing to ask for before the sum itself was given away, and nothing new to learn afterwards. */
+ * While a batch is open, its counts would say what arrives, report by report, to somebody who asks often. So they can
+ * be asked for only once the sum itself was released, and do not change afterwards. */
 #include "serve/tasks/rejection_counts.h"
 
 #include "serve/tasks/rate.h"

@@ -1,7 +1,8 @@
 /* serve/tasks/rejection_counts.h - how many reports of a batch were rejected, and why: fixed together with its sum.
  *
- * Callers:  both roles, in the transaction that fixes what is released; the text stands in the release's row, and is
- *           what the collector is told for ever. What is rejected later is counted, but belongs to no answer.
+ * Callers:  both roles, in the transaction that fixes what is released; the text is kept in the release's row, and
+ *           the collector always gets that text. Reports that are rejected later are counted, but are part of no
+ *           answer.
  */
 #ifndef SOTTO_SERVE_TASKS_REJECTION_COUNTS_H
 #define SOTTO_SERVE_TASKS_REJECTION_COUNTS_H

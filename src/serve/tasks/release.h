@@ -14,9 +14,9 @@ sotto_dap_batch_selector sotto_release_selector(const sotto_server_task *task,
                                                 const sotto_batch_range *range);
 
 /* Appends an HpkeCiphertext: the sum's share, with fresh noise where the recipe asks for it, sealed to the task's
- * collector by this role. A sum may pass here once only: what comes out is stored in the transaction that closes the
- * batch, and a repeated request gets those bytes, or the noise would average out. (The leader's may pass again after
- * a repair, over fewer reports, since what came out before was shown to nobody.)
+ * collector by this role. A sum may pass here once only, or the noise would average out. What comes out is stored in
+ * the transaction that closes the batch, and a repeated request gets those bytes. (The leader's sum may pass again
+ * after a repair, over fewer reports, since nobody saw what came out before.)
  *   collection_req  the collector's exact bytes */
 SOTTO_MUST_USE sotto_status sotto_release_seal(sotto_buf *out, const sotto_server_task *task,
                                                sotto_role role, sotto_bytes collection_req,
@@ -25,8 +25,8 @@ SOTTO_MUST_USE sotto_status sotto_release_seal(sotto_buf *out, const sotto_serve
 /* Bytes that sotto_release_seal appends. */
 size_t sotto_release_sealed_size(const sotto_server_task *task);
 
-/* Keeps closing a batch and adding to it apart, in every process: whoever adds holds the shared form, whoever
- * closes the exclusive one, until the end of the transaction. */
+/* Nobody adds to a batch while somebody closes it, in any process. Who adds holds the shared lock and who
+ * closes holds the exclusive one, until the end of the transaction. */
 SOTTO_MUST_USE sotto_status sotto_release_lock(sotto_tx *tx, int64_t task, bool exclusive,
                                                sotto_err *err);
 

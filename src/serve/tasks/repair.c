@@ -35,8 +35,8 @@ static sotto_status read_place(place *out, const sotto_sql *q, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* A job without a row, or from before jobs had this name, is called zeros: no two sides agree on such by accident, since
- * count and checksum are compared as well. */
+/* A job without a row, or from before jobs had this name, is called zeros. No two sides agree on such a name by
+ * accident, since count and checksum are compared as well. */
 static sotto_status read_one(sotto_repair_row *out, const sotto_sql *q, sotto_err *err)
 {
     sotto_bytes id = sotto_sql_column_bytes(q, 4);

@@ -4,8 +4,8 @@
  * Memory:   lists lie in the caller's arena.
  *
  * What is left out is a whole job, on both sides, before any share of any of its buckets was released. Its reports are
- * counted as rejected, and their marks stay: nobody can bring them in again. Jobs that share a fold (folds.h) go together. Where the
- * two sides folded differently, the one that dropped more says so by its next list, and the other drops the rest.
+ * counted as rejected, and their marks stay: they can't be sent again. Jobs that share a fold (folds.h) go together. Where the two
+ * sides folded differently, the one that dropped more says so by its next list, and the other drops the rest.
  */
 #ifndef SOTTO_SERVE_TASKS_REPAIR_H
 #define SOTTO_SERVE_TASKS_REPAIR_H
@@ -38,7 +38,7 @@ SOTTO_MUST_USE sotto_status sotto_repair_read(sotto_tx *tx, sotto_repair_list *o
 /* Where two lists differ. */
 typedef struct sotto_repair_difference {
     sotto_dap_repair_resp
-        jobs;        /* in one list alone, or not the same in both, or folded with such a one */
+        jobs;        /* in one list only, or different in the two, or in one fold with such a job */
     uint64_t agreed; /* reports of all others                          */
 } sotto_repair_difference;
 SOTTO_MUST_USE sotto_status sotto_repair_compare(sotto_repair_difference *out,

@@ -24,9 +24,9 @@ static sotto_report_id *merge(sotto_report_id *a, sotto_report_id *b)
     return first;
 }
 
-/* Those that are wanted, by their ids; alike ones as they came. In one order for everybody: a mark that another transaction has
- * made and not yet committed is waited for, and two that wait for each other's would only end when PostgreSQL fails one of
- * them, a second later. */
+/* Those that are wanted, by their ids; alike ones as they came. In one order for everybody. A mark that another transaction has
+ * made and not yet committed is waited for. Two transactions that wait for each other's marks are a deadlock, which PostgreSQL
+ * ends only after a second, by failing one. */
 static sotto_report_id *in_order(sotto_report_id *marks, size_t count)
 {
     sotto_report_id *runs[64] = {NULL}; /* of 2^i marks each, or none */
@@ -50,8 +50,8 @@ static sotto_report_id *in_order(sotto_report_id *marks, size_t count)
     return all;
 }
 
-/* The next one with this id that no row was found for yet. Rows come back in the order in which they went, so far as
- * anybody has seen; no database promises it. */
+/* The next one with this id that no row was found for yet. In practice rows come back in the order in which they
+ * were sent, but no database promises that. */
 static sotto_report_id *find(sotto_report_id *first, const sotto_report_id *end,
                              sotto_report_id *from, sotto_bytes id)
 {

@@ -17,12 +17,12 @@ typedef struct sotto_report_id {
     struct sotto_report_id *next; /* our own: those that are wanted, by their ids */
 } sotto_report_id;
 
-/* Takes the wanted ones; those that were taken before stay as they are. Of two alike in one call the first is
- * taken now and the second was taken before. */
+/* Marks the wanted ones as taken; those taken before stay as they are. Of two equal ids in one call, the
+ * first is taken now and the second counts as taken before. */
 SOTTO_MUST_USE sotto_status sotto_report_ids_take(sotto_tx *tx, int64_t task,
                                                   sotto_report_id *marks, size_t count,
                                                   sotto_err *err);
-/* Takes none: says of the wanted ones which were taken before. */
+/* Only says which of the wanted ones were taken before. */
 SOTTO_MUST_USE sotto_status sotto_report_ids_find(sotto_tx *tx, int64_t task,
                                                   sotto_report_id *marks, size_t count,
                                                   sotto_err *err);

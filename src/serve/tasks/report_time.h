@@ -13,8 +13,8 @@ typedef enum sotto_report_time {
 } sotto_report_time;
 
 /*   now  seconds since 1970
- * The task's interval comes first: a report outside of it never becomes right, and must not be invited again as one that is too
- * early is. */
+ * The task's interval is checked first. A report outside of it never becomes valid, so its client must not be told to
+ * retry, as one that is too early is. */
 sotto_report_time sotto_report_time_check(const sotto_server *server, const sotto_server_task *task,
                                           uint64_t time, uint64_t now);
 

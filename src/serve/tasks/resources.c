@@ -196,8 +196,8 @@ static bool refuse_item(const sotto_server *server, sotto_http_request *request,
     return refuse_plainly(request, 404, task_id);
 }
 
-/* The helper's operator may have forgotten to add it, and else only the leader's would hear of that. Anybody can ask for any
- * id, so it is told rarely; `requests` says how many there were since the start. */
+/* The helper's operator may have forgotten to add the task, and without this line only the leader's operator would notice.
+ * Anybody can ask for any id, so it is logged rarely; `requests` counts them since the start. */
 static void tell_unknown(sotto_server *server, const sotto_resource *r, const uint8_t *id)
 {
     uint_fast64_t told = atomic_load(&server->unknown_told);
@@ -225,7 +225,7 @@ static const sotto_server_task *find_task(sotto_server *server, const sotto_reso
 
     if (sotto_dap_id_decode(id, sizeof id, sotto_route_segment(server->host, request, TASK_AT),
                             NULL) != SOTTO_OK) {
-        (void)refuse_as_dap(request, SOTTO_DAP_INVALID_MESSAGE, "the task id is not one", NULL);
+        (void)refuse_as_dap(request, SOTTO_DAP_INVALID_MESSAGE, "the task id is invalid", NULL);
         return NULL;
     }
     task = sotto_tasks_find(server->tasks, id);
@@ -268,7 +268,7 @@ bool sotto_resource_admit(void *server, const sotto_route *route, sotto_http_req
     if (!find(server, route, request, &to))
         return false;
     *max_body = r->limit(server, to.task);
-    if (r->token != SOTTO_NOBODYS) /* a leader speaks for all of its devices, from one address */
+    if (r->token != SOTTO_NOBODYS) /* a leader sends for all of its devices, from one address */
         sotto_http_request_vouch(request);
     return true;
 }

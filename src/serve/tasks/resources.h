@@ -68,7 +68,7 @@ void sotto_problem(sotto_http_request *request, sotto_dap_problem problem, const
 /* Answers what went wrong on our side of a call: 503 where trying again may help, else 500. */
 void sotto_problem_of(sotto_http_request *request, sotto_status status,
                       const sotto_server_task *task);
-/* Answers with a problem that is none of DAP's; the task's id is added to it. */
+/* Answers with a problem type that DAP does not define; the task's id is added to it. */
 void sotto_problem_plain(sotto_http_request *request, const sotto_http_problem *problem,
                          const sotto_server_task *task);
 

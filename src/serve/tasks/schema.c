@@ -8,7 +8,7 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
     {1, SOTTO_LEASE_SCHEMA
      /* What was provisioned. `recipe` and `parties` are the very bytes given; all else follows from them. Of a task that
       * came without a recipe (sotto_tasks_add_bare), `recipe` is empty and `parties` is the encoded bare task instead.
-      * `population` is this operator's own figure. */
+      * `population` is what this operator stated. */
      "CREATE TABLE task (n {int} PRIMARY KEY, id {bytes} NOT NULL UNIQUE, role {int} NOT NULL,"
      " recipe {bytes} NOT NULL, parties {bytes} NOT NULL, cohort {int} NOT NULL,"
      " population {int}, added {int} NOT NULL);"
@@ -34,7 +34,7 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      /* What is sealed can't be compressed, and trying takes longer than all else PostgreSQL does for it. */
      "{only_postgres} ALTER TABLE segment_body ALTER COLUMN body SET STORAGE EXTERNAL;\n"
      "CREATE TABLE segment_key (segment {int} PRIMARY KEY, secret {bytes} NOT NULL);"
-     /* Aggregation jobs. `request`: on the leader the request, sealed, until it is done; on the helper a hash of the
+     /* Aggregation jobs. `request`: on the leader the request, sealed, until it is done. On the helper a hash of the
       * request's bytes, to tell a repetition from another request under the same id. `answer`: the helper's, as sent. */
      "CREATE TABLE job (n {int} PRIMARY KEY, task {int} NOT NULL, id {bytes} NOT NULL,"
      " state {int} NOT NULL, bucket {int} NOT NULL, batch {bytes} NOT NULL, request {bytes},"
@@ -51,7 +51,7 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      "CREATE TABLE batch (task {int} NOT NULL, id {bytes} NOT NULL, state {int} NOT NULL,"
      " added {int} NOT NULL, PRIMARY KEY (task, id));"
      /* Leader: collection jobs. Helper: aggregate shares. A row whose state is at least closed covers the buckets
-      * from first_bucket up to end_bucket, or the batch; no two of them may share one. */
+      * from first_bucket up to end_bucket, or the batch; no two such rows may overlap. */
      "CREATE TABLE release (n {int} PRIMARY KEY, task {int} NOT NULL, id {bytes} NOT NULL,"
      " state {int} NOT NULL, first_bucket {int} NOT NULL, end_bucket {int} NOT NULL,"
      " batch {bytes} NOT NULL, query {bytes} NOT NULL, request {bytes}, answer {bytes}, problem "
@@ -62,15 +62,15 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      "CREATE TABLE rejection (task {int} NOT NULL, batch {bytes} NOT NULL, cause {int} NOT NULL,"
      " shard {int} NOT NULL, reports {int} NOT NULL, PRIMARY KEY (task, batch, cause, shard));"},
     {2,
-     /* Batches that more reports came for than this operator's population explains; released only with a reason. */
+     /* Batches with more reports than this operator's population explains; released only with a reason. */
      "CREATE TABLE held (task {int} NOT NULL, first_bucket {int} NOT NULL, end_bucket {int} NOT "
      "NULL,"
      " batch {bytes} NOT NULL, arrived {int} NOT NULL, expected {int} NOT NULL, reason TEXT,"
      " since {int} NOT NULL, released {int}, PRIMARY KEY (task, first_bucket, end_bucket, batch))"},
-    /* Tasks that closed long ago and were cleared away: never served again, so that what was cleared can't matter. */
+    /* Tasks that closed long ago and were cleared away: never served again, so what was cleared is not needed. */
     {3, "CREATE TABLE retired (task {int} PRIMARY KEY, since {int} NOT NULL);"},
-    /* Jobs and releases are asked for by their batch too: each collection of a batch that the leader selects looks at
-     * every batch of its task, and would read every job and release of the task for each of them. */
+    /* Jobs and releases are asked for by their batch too. Each collection of a batch that the leader selects looks at
+     * every batch of its task. Without this index it would read every job and release of the task for each of them. */
     {4, "CREATE INDEX job_batch ON job (task, batch, state);"
         "CREATE INDEX release_batch ON release (task, batch, state);"},
     {5,
@@ -85,17 +85,20 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      " reports {int} NOT NULL, added {int} NOT NULL, PRIMARY KEY (task, id));"
      /* Dropping looks for all that a job added. */
      "CREATE INDEX sub_aggregate_job ON sub_aggregate (task, job);"},
-    /* Leader: how often the helper refused this very request. Attempts count what an outage cost, too. */
+    /* Leader: how often the helper refused this very request. `attempts` counts failures by an outage,
+     * too. */
     {6, "ALTER TABLE job ADD COLUMN refusals {int} NOT NULL DEFAULT 0;"},
     {7,
-     /* Leader: why it could not be read, at the last attempt; and what its operator gave up of that, with a reason. */
+     /* Leader: why it could not be read, at the last attempt; and what its operator abandoned of that, with a
+      * reason. */
      "ALTER TABLE segment ADD COLUMN unreadable TEXT;"
      "CREATE INDEX segment_unreadable ON segment (n) WHERE unreadable IS NOT NULL;"
      "CREATE TABLE abandoned (segment {int} PRIMARY KEY, task {int} NOT NULL, bucket {int} NOT "
      "NULL,"
      " reports {int} NOT NULL, sent {int} NOT NULL, why TEXT NOT NULL, reason TEXT NOT NULL,"
      " since {int} NOT NULL);"},
-    /* Which role's database this is: that of its tasks, or of the first server that opened it since there is this table. */
+    /* Which role's database this is: the role of its tasks, or of the first server that opened it since this table
+     * exists. */
     {8, "CREATE TABLE owner (one {int} PRIMARY KEY, role {int} NOT NULL, CHECK (one = 1));"
         "INSERT INTO owner (one, role) SELECT 1, t.least FROM"
         " (SELECT min(role) AS least, max(role) AS most FROM task) AS t WHERE t.least = t.most;"},
@@ -106,7 +109,7 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      /* Whether what single jobs added to it is erased (serve/tasks/erase.h); 3 is SOTTO_RELEASE_DONE. */
      "ALTER TABLE release ADD COLUMN erased {int} NOT NULL DEFAULT 0;"
      "CREATE INDEX release_unerased ON release (n) WHERE erased = 0 AND state >= 3;"},
-    /* Configurations of HPKE keys that were deleted: tasks that name them are this server's all the same. */
+    /* Configurations of HPKE keys that were deleted: tasks that name them still belong to this server. */
     {10, "CREATE TABLE hpke_former (config {bytes} PRIMARY KEY, since {int} NOT NULL);"},
     {11,
      /* When devices may seal to a key, and before which time no other comes into use; 0: made by an earlier version, and

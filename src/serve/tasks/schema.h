@@ -13,7 +13,7 @@ enum {
     SOTTO_JOB_SENT = 1,
     SOTTO_JOB_DONE = 2,
     SOTTO_JOB_ABANDONED = 3,
-    SOTTO_JOB_DROPPED = 4, /* done, and taken back since the other side did not agree */
+    SOTTO_JOB_DROPPED = 4, /* done, and undone since the other side did not agree */
 };
 
 /* States of a release's row. From SOTTO_RELEASE_CLOSED on its buckets take no more reports. */

@@ -131,7 +131,8 @@ void sotto_server_free(sotto_server *s)
 
 /* ---- by the clock --------------------------------------------------------------------------------------------------- */
 
-/* One pass and no more: a late look would call the database unreachable. The next one goes on. */
+/* One pass only: a health check that ends late would report the database as unreachable. The next
+ * check goes on from here. */
 static void erase_shares(sotto_server *server)
 {
     bool more;

@@ -22,7 +22,8 @@ struct sotto_metrics;
 typedef struct sotto_task_options {
     size_t upload_memory;        /* for the reports of one upload request               */
     size_t job_reports;          /* a full job                                          */
-    uint64_t most_rejected_ids;  /* noted of what strangers make up; 0: SOTTO_REJECTED_IDS_MOST */
+    uint64_t most_rejected_ids;  /* most ids that are kept of rejected reports; 0:
+                                  * SOTTO_REJECTED_IDS_MOST */
     uint64_t job_delay_ms;       /* the oldest report waits no longer for its job       */
     unsigned jobs_in_flight;     /* leader                                              */
     uint64_t clock_skew_seconds; /* a report may be this far ahead                     */
@@ -50,9 +51,8 @@ typedef struct sotto_server {
     struct sotto_metrics *metrics;
     sotto_last_seen *health;
     void *own;         /* what the service keeps beside all this; nothing in tasks/ looks at it */
-    int64_t keys_told; /* when the log last had that parties files stop working soon */
-    atomic_uint_fast64_t
-        unknown_told; /* tasks/resources.c: when a task that is not here was last told of */
+    int64_t keys_told; /* when we last logged that parties files stop working soon */
+    atomic_uint_fast64_t unknown_told; /* tasks/resources.c: when an unknown task was last logged */
 } sotto_server;
 
 /* ---- for the two services: the parts of theirs that they share --------------------------------------------------- */

@@ -4,10 +4,10 @@
  * Memory:   the caller's.
  * Secrets:  none once a token is spent: a nonce names nobody.
  *
- * A row is (token key, nonce) and the report that had it: its task and its id, since tasks of one collection share a key, and a sender
- * may choose one id in two of them. The same report may come again: a retry, or its share sealed anew.
- * Rows go with their key: servers refuse tokens of a collection that closed longer ago than reports may be late, and only then
- * are its rows deleted.
+ * A row is (token key, nonce) and the report that had it: its task and its id. Both are needed since tasks of one collection share a
+ * key, and a sender may choose one id in two of them. The same report may be sent again: a retry, or its share sealed anew. Rows go
+ * with their key: servers refuse tokens of a collection that closed longer ago than reports may be late, and only then are its rows
+ * deleted.
  */
 #ifndef SOTTO_SERVE_TASKS_SPENT_TOKENS_H
 #define SOTTO_SERVE_TASKS_SPENT_TOKENS_H
@@ -25,9 +25,9 @@ typedef struct sotto_token_spend {
     bool fresh; /* our own: it is spent now          */
 } sotto_token_spend;
 
-/* Spends all of them; sorts the list. Those that another report had before stay that report's. Of two alike in one call, for two
- * reports, one has it. Rows are taken in one order for everybody: by key, then nonce. Call it once in a transaction, behind
- * sotto_report_ids_take. */
+/* Spends all of them; sorts the list. A token that another report spent before stays that report's. If two reports of one call
+ * have the same token, one of them gets it. Rows are locked in one order for everybody: by key, then nonce. Call it once in a
+ * transaction, behind sotto_report_ids_take. */
 SOTTO_MUST_USE sotto_status sotto_tokens_spend(sotto_tx *tx, sotto_token_spend **spends,
                                                size_t count, sotto_err *err);
 /* Deletes what was spent of keys that closed before this time (seconds since 1970), up to `rows` of them. */

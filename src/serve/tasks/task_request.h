@@ -1,9 +1,9 @@
 /* serve/tasks/task_request.h - a request about a task, from its arrival to its answer: what the handlers of collection jobs,
- * aggregation jobs, aggregate shares and repairs have in common. An upload is none: its reports outlive its answer.
+ * aggregation jobs, aggregate shares and repairs have in common. Uploads don't use it: their reports outlive the answer.
  *
  *     typedef struct asking { sotto_task_request ask; ... } asking;      first, so that one pointer is both
  *
- * Memory:   one block and one arena for each request; whoever answers ends both.
+ * Memory:   one block and one arena for each request; they are freed with the answer.
  * Threads:  one at a time has it: a loop, a worker, or the store.
  */
 #ifndef SOTTO_SERVE_TASKS_TASK_REQUEST_H
@@ -20,13 +20,13 @@ typedef struct sotto_task_request {
     sotto_dap_problem problem; /* found by a transaction; SOTTO_DAP_PROBLEMS: none        */
     const char *detail;        /* beside it; may be NULL                                   */
     sotto_arena arena;
-    sotto_arena_mark base; /* what is above it is made anew when a transaction runs again */
+    sotto_arena_mark base; /* the arena is reset to this mark when a transaction runs again */
     sotto_db_job job;
     size_t size;
 } sotto_task_request;
 
-/* size: of the struct that begins with it, zeroed but for that. id: as in sotto_handler. NULL once it has answered that
- * there is no memory. */
+/* size: of the struct that begins with it, zeroed but for that. id: as in sotto_handler. NULL: out of memory, which it
+ * has answered. */
 void *sotto_task_request_new(size_t size, sotto_server *server, const sotto_server_task *task,
                              sotto_bytes id, sotto_http_request *request, size_t memory);
 /* After the answer. */

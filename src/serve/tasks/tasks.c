@@ -13,10 +13,11 @@ enum { MAX_TASKS = 1 << 16, LOOK_EVERY_MS = 1000 };
 
 typedef sotto_task_entry entry;
 
-/* Rows are only ever added, to both tables: as many of both as before is no change. (A population changes in its row,
- * and is read where it is needed; the parties of a task do so while it waits for its pairing, a row that is yet to come.) */
-/* Of what is stored. One task may be deleted and another added between two looks: their numbers are drawn at random, and so
- * is what these add up to. */
+/* Rows are only ever added, to both tables: if both have as many rows as before, nothing changed. (A population changes in
+ * its row, and is read where it is needed. So do the parties of a task while it waits for its pairing, a row that is yet to
+ * come.) */
+/* A sum over what is stored. One task may be deleted and another added between two looks. Row numbers are random, so their
+ * sum then differs. */
 typedef struct extent {
     int64_t tasks, numbers, pairings;
 } extent;
@@ -30,7 +31,7 @@ struct sotto_tasks {
     entry *first;
     size_t count, broken;
     pthread_mutex_t refreshing; /* over what follows */
-    extent read;                /* what was there when all was read       */
+    extent read;                /* what was stored when all rows were read */
     bool again;                 /* some row may compile at the next look  */
     pthread_t looker;
     bool looking;
@@ -68,8 +69,8 @@ static void forget_found(loading *l)
     }
 }
 
-/* A row that does not compile here (a newer version's, or damaged) must not keep the others from being served. Only where memory was
- * short may it do so later; it is logged once all the same. */
+/* A row that does not compile here (a newer version's, or damaged) must not keep the others from being served. It may compile later
+ * only if memory was short; it is logged once in any case. */
 static void pass_over(loading *l, int64_t n, const sotto_err *why)
 {
     l->broken++;
@@ -79,7 +80,7 @@ static void pass_over(loading *l, int64_t n, const sotto_err *why)
                   sotto_log_text("reason", why->reason));
 }
 
-/* A task whose parties are not paired yet is none: no key verifies its reports. */
+/* A task whose parties are not paired yet is not served: there is no key to verify its reports. */
 static sotto_status load_row(sotto_tx *tx, loading *l, const sotto_sql *q, sotto_err *err)
 {
     entry *e = sotto_task_entry_new();

@@ -1,7 +1,8 @@
 /* serve/tasks/tasks.h - the tasks this server takes part in.
  *
  * Callers:  the admin verbs add; every handler finds.
- * Memory:   a task lives until the server closes: found ones may be kept without counting.
+ * Memory:   a task lives until the server closes: pointers to found ones stay valid, without a
+ *           reference count.
  * Threads:  finding takes no lock that adding holds for long.
  * Secrets:  verify_key and tokens.
  *
@@ -38,19 +39,19 @@ typedef struct sotto_server_task {
         collection_seconds; /* a batch lies within a slot of this length; 0: no such rule     */
     const sotto_noise
         *noise; /* what this server adds to every sum that it releases; NULL: nothing */
-    sotto_admitting_keys token_keys; /* what admits its reports; issuer NULL: nothing has to */
+    sotto_admitting_keys token_keys; /* keys of the tokens that it asks for; issuer NULL: none */
     size_t max_report;               /* bytes of the largest valid report on the wire */
 } sotto_server_task;
 
-/* What leader and helper count on: a leader makes no job beyond both, and a helper reads every job within both, whatever its
- * operator allows besides. One report may be longer than that by itself; then it is a job by itself. */
+/* Limits that leader and helper agree on. A leader makes no job beyond either, and a helper reads every job within both,
+ * whatever its options say. A single report that is longer is a job of its own. */
 enum { SOTTO_JOB_MAX_REPORTS = 1000, SOTTO_JOB_MAX_BYTES = 4 << 20, SOTTO_JOB_HEAD = 4096 };
 
 /* Bytes of one report in an aggregation job, at most: as it was uploaded, with the leader's verifier share in place of the
  * leader's input share. */
 size_t sotto_task_job_entry(const sotto_server_task *task);
 
-/* Whether it has an end: a bare task without a task interval is for ever. */
+/* Whether it ends: a bare task without a task interval never does. */
 bool sotto_task_ends(const sotto_server_task *task);
 
 typedef struct sotto_tasks sotto_tasks;
@@ -59,7 +60,7 @@ typedef struct sotto_tasks sotto_tasks;
 SOTTO_MUST_USE sotto_status sotto_tasks_open(sotto_tasks **tasks, sotto_db *db,
                                              const sotto_column_keys *keys, sotto_role role,
                                              const sotto_log_sink *log, sotto_err *err);
-/* Looks for no more; what was found stays. NULL is fine. */
+/* Stops looking for new tasks; those found stay. NULL is fine. */
 void sotto_tasks_stop(sotto_tasks *tasks);
 /* NULL is fine. */
 void sotto_tasks_close(sotto_tasks *tasks);
@@ -73,14 +74,14 @@ SOTTO_MUST_USE sotto_status sotto_tasks_refresh(sotto_tasks *tasks, sotto_err *e
 /* The i-th that was found; NULL behind the last. */
 const sotto_server_task *sotto_tasks_at(sotto_tasks *tasks, size_t i);
 size_t sotto_tasks_count(sotto_tasks *tasks);
-/* Rows that are passed over, and logged when first seen. This version can't compile them; or they name a key in this server's
- * place that it never had; or their pairing does not open, or has another key for the collector or other URLs. */
+/* Rows that are passed over, and logged when first seen. This version can't compile them, or they name a key in this server's
+ * place that it never had. Or their pairing does not open, or has another key for the collector or other URLs. */
 size_t sotto_tasks_broken(sotto_tasks *tasks);
 
 /* Compiles the recipe and stores one task for each of its cohorts; ids (32 bytes each) are appended to `ids`.
- * Adding the same again changes nothing but the population, and that only if it is not 0: it counts at once. As the id does not
- * cover the collector's key, that is compared by itself, with the pairing and with what was added before. Until its parties are
- * paired a task is not served: adding it again with another key for the collector then replaces what was stored.
+ * Adding the same again changes nothing but the population, and that only if it is not 0: it counts at once. The id does not
+ * cover the collector's key, so the key is compared separately, with the pairing and with what was added before. Until its
+ * parties are paired a task is not served: adding it again with another key for the collector then replaces what was stored.
  *   expected  if not empty, the ids that the other side computed, one after the other: SOTTO_DENIED if ours differ
  *   SOTTO_DENIED  also where the recipe fails its lint: `mistakes` says why. Or the parties file has a key under this
  *             server's name that is not this server's. Or the collector's key or a server's URL is not the paired one, or
@@ -108,8 +109,8 @@ SOTTO_MUST_USE sotto_status sotto_tasks_add_admitted(
 SOTTO_MUST_USE sotto_status sotto_tasks_delete(sotto_db *db, sotto_role role, sotto_bytes ids,
                                                sotto_err *err);
 
-/* A task that came as a DAP configuration, with no recipe behind it: for other clients and collectors than sotto's. It may
- * claim nothing, and its operator answers for its parameters. */
+/* A task that came as a DAP configuration, with no recipe behind it: for other clients and collectors than sotto's. It
+ * claims no privacy, and its operator is responsible for its parameters. */
 typedef struct sotto_bare_task {
     sotto_bytes configuration;       /* an encoded TaskConfiguration                             */
     const char *leader, *helper;     /* the names in their pairing                               */

@@ -82,7 +82,7 @@ static sotto_status compile_noise(entry *e, sotto_err *err)
     noise = sotto_arena_take(&e->arena, sizeof *noise);
     if (!noise)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a task's noise");
-    /* All of the variance, though the other server adds as much: it may be the one that lies. */
+    /* The full variance, though the other server adds as much: the other one may be dishonest. */
     SOTTO_TRY(sotto_noise_gaussian(noise, milli * milli, 1000000, &e->arena, err));
     if (sotto_noise_limit(noise) > e->task.method->two_server->most_added)
         return sotto_fail(err, SOTTO_DENIED, "noise of so large a sigma can't be added");
@@ -170,7 +170,8 @@ static sotto_status bare_decode(sotto_bare_task *out, sotto_bytes stored, sotto_
     if (!is_name(leader) || !is_name(helper) ||
         (out->verify_key.len != 0 && out->verify_key.len != SOTTO_DAP_VERIFY_KEY_SIZE) ||
         (out->id.len != 0 && out->id.len != SOTTO_TASK_ID_SIZE) || profile > SOTTO_DAP_JANUS)
-        return sotto_fail(err, SOTTO_MALFORMED, "a bare task's names, key, id or profile are none");
+        return sotto_fail(err, SOTTO_MALFORMED,
+                          "a bare task's names, key, id or profile are invalid");
     out->profile = (sotto_dap_profile)profile;
     out->leader = (const char *)leader.data;
     out->helper = (const char *)helper.data;

@@ -39,7 +39,7 @@ static sotto_status check_empty(sotto_tx *tx, int64_t n, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* A pairing is never deleted: whoever is not paired now never was. */
+/* A pairing is never deleted, so parties that are not paired now never were. */
 static sotto_status check_unpaired(sotto_tx *tx, const sotto_server_task *task, sotto_err *err)
 {
     char parties[SOTTO_PARTIES_TEXT];
@@ -57,7 +57,8 @@ static sotto_status check_unpaired(sotto_tx *tx, const sotto_server_task *task, 
     return SOTTO_OK;
 }
 
-/* Whose it is follows from its recipe. Where that can't be read here, another version may serve it. */
+/* Its parties follow from its recipe. If this version can't read that, another version may be serving
+ * the task. */
 static sotto_status check(sotto_tx *tx, int64_t *n, const deletion *d, sotto_bytes id,
                           sotto_err *err)
 {

@@ -8,8 +8,8 @@
 
 #define SOTTO_TASKS_CHANNEL "tasks" /* whose waiters look for new rows */
 
-/* What a task and a pairing have to agree on is compared by whoever adds either: one after the other, in every process. A guard of
- * db/sql.h; keys.c has 0. */
+/* A task and a pairing must agree. Whoever adds either compares them, under this lock, in every process. A guard of db/sql.h;
+ * keys.c has 0. */
 enum { SOTTO_PROVISIONING = 1 };
 
 /* One pairing for two servers: the text that names them, as the table has it. */
@@ -41,9 +41,9 @@ SOTTO_MUST_USE sotto_status sotto_task_entry_compile(sotto_task_entry *entry, so
 /* SOTTO_REJECTED: it is not the task that its row names, so that the row was altered. */
 SOTTO_MUST_USE sotto_status sotto_task_entry_check(const sotto_task_entry *entry, sotto_bytes id,
                                                    sotto_err *err);
-/* That every key under this server's name in the parties file, in use at any moment from now until devices seal no more
- * (SOTTO_SEAL_GRACE after the schedule), is in its ring. Of a task that is stored it may have been deleted since: reports
- * that came before are still worked on.
+/* Checks that this server's ring has every key under its name in the parties file that is still to be used. Devices
+ * seal until SOTTO_SEAL_GRACE after the schedule. Of a task that is stored it may have been deleted since:
+ * reports that came before are still worked on.
  *   SOTTO_DENIED  one is not: whoever has it would read this server's half of every report that is sealed to it */
 SOTTO_MUST_USE sotto_status sotto_task_entry_keys(const sotto_task_entry *entry, sotto_tx *tx,
                                                   const sotto_own_keys *own, bool stored,

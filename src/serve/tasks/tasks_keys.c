@@ -1,4 +1,4 @@
-/* Whether a parties file names, in this server's place, keys that it does not have. */
+/* Whether a parties file names keys under this server's name that it does not have. */
 #include "serve/tasks/tasks_internal.h"
 
 #include "base/clock.h"
@@ -36,8 +36,8 @@ static sotto_status refuse(const sotto_party_entry *us, const sotto_party_key *k
                       us->name, key->config.len > 0 ? key->config.data[0] : 0, from, until);
 }
 
-/* All of them, and not the one that devices use first: which one that is changes with time and with the file's order of
- * listing, and each is one that somebody else may open. */
+/* All of them, not only the one that devices use first. Which one that is changes with time and with the file's order
+ * of listing, and each is one that somebody else may open. */
 sotto_status sotto_task_entry_keys(const sotto_task_entry *e, sotto_tx *tx,
                                    const sotto_own_keys *own, bool stored, sotto_err *err)
 {

@@ -26,7 +26,8 @@ void sotto_pairing_parties(char out[SOTTO_PARTIES_TEXT], const char *leader, con
     (void)snprintf(out, SOTTO_PARTIES_TEXT, "%s\n%s", leader, helper);
 }
 
-/* Only bare tasks, of other implementations, do without a key in the pairing; what such a file can't do is get a recipe's sums. */
+/* Only bare tasks, for other implementations, may have a pairing without a collector's key. Such a pairing can't be used for a
+ * recipe's sums. */
 static bool agrees(const sotto_pairing *pairing, const sotto_server_task *task)
 {
     return pairing->foreign ? task->recipe == NULL
@@ -54,8 +55,8 @@ static bool mentions(sotto_bytes text, const char *name)
     return false;
 }
 
-/* Compiling takes a while, and whoever uploads waits for this transaction: only for what has the names in it. A recipe that spells
- * them otherwise, which JSON allows, is found when a server loads it. */
+/* Compiling takes a while, and uploads wait for this transaction. So only recipes whose text has the names are compiled. A recipe
+ * that spells them with JSON escapes is found when a server loads it. */
 static bool may_name(const sotto_sql *q, const sotto_pairing *pairing)
 {
     sotto_bytes recipe = sotto_sql_column_bytes(q, 1), parties = sotto_sql_column_bytes(q, 2);
@@ -170,7 +171,7 @@ sotto_status sotto_pairing_put(sotto_db *db, const sotto_column_keys *keys,
     return sotto_db_run(db, put_pairing, &p, err);
 }
 
-/* Whom sums are sealed to is in no task's id: two servers with the same ids could seal to two keys, or both to a stranger's. */
+/* No task's id covers the collector's key. So two servers with the same ids could seal to two keys, or both to a stranger's. */
 static sotto_status check_collector(const sotto_task_entry *e, sotto_err *err)
 {
     if (agrees(&e->pairing, &e->task))
@@ -192,8 +193,8 @@ static sotto_status other_url(const sotto_task_entry *e, const char *whose, sott
                       whose, e->pairing.fingerprint);
 }
 
-/* The leader's token opens every task of the pairing at the helper, and the id of a task says only that both servers have
- * the same URLs: whoever wrote one parties file for both could have put in his own. */
+/* The leader's token opens every task of the pairing at the helper. The id of a task says only that both servers have the
+ * same URLs: whoever wrote one parties file for both could have put in his own. */
 static sotto_status check_urls(const sotto_task_entry *e, sotto_err *err)
 {
     const sotto_task *dap = &e->task.dap;
@@ -225,7 +226,7 @@ sotto_status sotto_pairing_unseal(sotto_pairing *out, const sotto_column_keys *k
     return status;
 }
 
-/* By which names it was found is in the row alone; by which it was made is sealed. */
+/* The row alone has the names by which it was found; the names for which it was made are sealed. */
 static sotto_status check_names(const sotto_task_entry *e, sotto_err *err)
 {
     if (SOTTO_RULE(pairing_of_its_parties) && !names(&e->pairing, &e->task))

@@ -47,7 +47,7 @@ typedef struct submission {
     sotto_db_job job;
 } submission;
 
-/* The text, the log's signature and the own cosignature are kept, for whoever asks for the last checkpoint. Other lines are a stranger's. */
+/* The text, the log's signature and the own cosignature are kept, for whoever asks for the last checkpoint. Other lines are not kept. */
 static sotto_status store(sotto_tx *tx, submission *s, sotto_err *err)
 {
     sotto_buf note = sotto_buf_over(s->note_bytes, sizeof s->note_bytes);
@@ -106,7 +106,7 @@ static sotto_status decide(sotto_tx *tx, void *context, sotto_err *err)
     bool row;
     sotto_sql q;
 
-    /* One after the other, also before the first checkpoint of a log has a row to lock. */
+    /* A lock, since before the first checkpoint of a log there is no row to lock. */
     SOTTO_TRY(sotto_tx_guard(tx, SOTTO_WITNESS_GUARD, true, err));
     SOTTO_TRY(
         sotto_sql_prepare(tx, &q, "SELECT size, root, note FROM witnessed WHERE origin = ?1", err));
@@ -270,7 +270,9 @@ static sotto_status start(witness *w, const sotto_witness_config *config, sotto_
         return sotto_fail(err, SOTTO_MISSING, "a witness needs the options key and logs");
     SOTTO_TRY(sotto_signer_file_read(&w->key, config->key, err));
     if (w->key.signer.key.kind != SOTTO_NOTE_COSIGNATURE)
-        return sotto_fail(err, SOTTO_DENIED, "the witness' key is none for cosignatures");
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "the witness' key is not for cosignatures: make one with `sotto log key --cosigns`");
     SOTTO_TRY(sotto_key_file_read(&w->logs, config->logs, err));
     for (size_t i = 0; i < w->logs.count; i++) {
         sotto_hash_once(digest, SOTTO_SHA256, w->logs.keys[i].name);

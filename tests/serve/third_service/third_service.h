@@ -1,5 +1,5 @@
-/* tests/serve/third_service/third_service.h - a service that the product does not have, to see what one takes: a route, an
- * option, a table, a queue whose steps fail at first, and a line of health.
+/* tests/serve/third_service/third_service.h - a service that the product does not have, to see what one takes. It has a
+ * route, an option, a table, a queue whose steps fail at first, and a line of health.
  *
  *     POST /notes   keeps a note; it is done after as many failures as the option says
  */

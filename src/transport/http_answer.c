@@ -147,6 +147,7 @@ void sotto_http_request_render(sotto_http_request *request, const sotto_http_rep
     request->answer = sotto_alloc(room);
     if (!request->answer)
         return;
+    request->answer_cap = room;
     buf = sotto_buf_over(request->answer, room);
     out = sotto_writer_on(&buf);
     write_head(&out, request, reply, source ? source->length : reply->body.len);

@@ -53,7 +53,7 @@ struct sotto_http_request {
     size_t body_len;
     size_t body_cap;
     uint8_t *answer; /* head and body, ready to be sent */
-    size_t answer_len;
+    size_t answer_len, answer_cap;
     size_t charge;         /* bytes of it counted as in flight  */
     size_t body_charge;    /* of those: for its body            */
     sotto_http_peer *peer; /* which is charged too; NULL: nothing is */

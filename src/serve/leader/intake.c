@@ -325,6 +325,12 @@ static void run_flush(void *context, sotto_worker *worker)
         commit(f);
 }
 
+/* A sync is a small part of the work then; the lock is held. */
+static bool has_enough(const sotto_intake *intake)
+{
+    return intake->bytes >= MUCH || intake->reports >= ENOUGH;
+}
+
 /* A flush that may begin now, marked as busy; NULL: none. */
 static flush *next_flush(sotto_intake *intake)
 {
@@ -337,9 +343,9 @@ static flush *next_flush(sotto_intake *intake)
         if (!intake->flushes[i].busy)
             idle = &intake->flushes[i];
     }
-    if (!intake->first || (busy > 0 && intake->bytes < MUCH))
+    if (!intake->first || (busy > 0 && !has_enough(intake)))
         idle = NULL;
-    if (idle && !sotto_pace_begin(intake->pace, intake->bytes >= MUCH || intake->reports >= ENOUGH))
+    if (idle && !sotto_pace_begin(intake->pace, has_enough(intake)))
         idle = NULL;
     if (idle)
         idle->busy = true;

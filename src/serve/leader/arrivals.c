@@ -6,7 +6,10 @@
 #include <pthread.h>
 
 /* Beyond this an upload is work enough by itself, and the next one is for another thread. */
-enum { ENOUGH_BYTES = 64 << 10 };
+enum { ENOUGH_BYTES = 192 << 10 };
+/* Of X25519. Where more wait than fill them, a thread takes as many as fill them some times over: what is left would be opened
+ * one by one, each at five times the price, and has company when that thread comes back. */
+enum { LANES = 8 };
 
 struct sotto_arrivals {
     sotto_pool *pool;
@@ -17,38 +20,46 @@ struct sotto_arrivals {
     bool called; /* a compute thread is about to come */
 };
 
-/* The oldest, as a chain; *more: others are left, and no thread has been called for them. */
-static sotto_upload_request *take(sotto_arrivals *a, bool *more)
+/* The oldest, as a chain; *more: others wait, and no thread has been called for them; *few: they are what does not fill the lanes. */
+static sotto_upload_request *take(sotto_arrivals *a, bool *more, bool *few)
 {
-    sotto_upload_request *chain, **at = &a->first;
+    sotto_upload_request *chain, **at = &a->first, **full = NULL;
     size_t count = 0, bytes = 0;
 
     (void)pthread_mutex_lock(&a->lock);
     chain = a->first;
     for (; *at && count < SOTTO_ARRIVALS_AT_ONCE && bytes < ENOUGH_BYTES; at = &(*at)->next) {
+        if (count > 0 && count % LANES == 0)
+            full = at;
         bytes += (*at)->body_bytes;
         count++;
+    }
+    *few = full && count % LANES != 0;
+    if (*few) {
+        at = full;
+        count -= count % LANES;
     }
     a->first = *at;
     *at = NULL;
     if (!a->first)
         a->end = &a->first;
     a->count -= count;
+    *few = *few && a->count < LANES;
     *more = a->called = a->first != NULL;
     (void)pthread_mutex_unlock(&a->lock);
     return count > 0 ? chain : NULL;
 }
 
-/* Another thread is called for what is left. If none can be, this one goes on with it: nothing is left behind. */
+/* Another thread is called for what is left. If none can be, or it isn't worth it, this one goes on with it: nothing is left behind. */
 static void work(void *context, sotto_worker *worker)
 {
     sotto_arrivals *a = context;
     sotto_upload_request *chain;
-    bool more;
+    bool more, few;
 
     do {
-        chain = take(a, &more);
-        if (more && sotto_pool_post(a->pool, work, a, NULL) == SOTTO_OK)
+        chain = take(a, &more, &few);
+        if (more && !few && sotto_pool_post(a->pool, work, a, NULL) == SOTTO_OK)
             more = false;
         if (chain)
             a->open(chain, worker);

@@ -181,13 +181,12 @@ static bool keep(void *memory, size_t rounded)
 {
     size_t size = block_size(rounded);
 
+    if (size <= SMALL) {
+        keep_small(memory, size / STEP - 1);
+        return true;
+    }
     /* Made before any were kept, it may be shorter than its size is now. */
-    if ((size > SMALL && size < LARGE) || malloc_usable_size(memory) < size)
-        return false;
-    if (size >= LARGE)
-        return keep_large(memory, size);
-    keep_small(memory, size / STEP - 1);
-    return true;
+    return size >= LARGE && malloc_usable_size(memory) >= size && keep_large(memory, size);
 }
 
 void sotto_alloc_keep_blocks(size_t most)

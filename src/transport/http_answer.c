@@ -144,7 +144,8 @@ void sotto_http_request_render(sotto_http_request *request, const sotto_http_rep
     if (source)
         plan_pieces(request, source, reply->status);
     const size_t room = room_for(reply);
-    request->answer = sotto_alloc(room);
+    request->answer =
+        room <= sizeof request->short_answer ? request->short_answer : sotto_alloc(room);
     if (!request->answer)
         return;
     request->answer_cap = room;

@@ -38,7 +38,7 @@ typedef struct connection {
     uint16_t port;
     request *now; /* on its way */
     char head[HEAD];
-    size_t head_len, sent;
+    size_t fixed_len, head_len, sent;
     double sent_ms, rest_until_ms;
     char *answer;
     size_t answer_len;
@@ -330,21 +330,51 @@ static void go_on_sending(client *c, connection *n)
     }
 }
 
+/* Digits of a number; returns how many. */
+static size_t put_number(char *out, uint64_t value)
+{
+    char digits[24];
+    size_t count = 0;
+
+    do
+        digits[count++] = (char)('0' + value % 10);
+    while (value /= 10);
+    for (size_t i = 0; i < count; i++)
+        out[i] = digits[count - 1 - i];
+    return count;
+}
+
+static void put_text(connection *n, const char *text, size_t len)
+{
+    memcpy(n->head + n->head_len, text, len);
+    n->head_len += len;
+}
+
+/* Its first lines are the same for every request of a connection (begin_head), and stand there already. */
 static void send_request(client *c, connection *n, request *r)
 {
-    int len = snprintf(
-        n->head, sizeof n->head,
-        "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nContent-Type: %s\r\n" SOTTO_TRAFFIC_FIRST
-        ": %llu\r\nContent-Length: %zu\r\n\r\n",
-        c->path, n->port, sotto_dap_media_type(SOTTO_DAP_UPLOAD_REQ),
-        (unsigned long long)r->body.first, r->body.reports.len);
+    static const char length[] = "\r\nContent-Length: ", end[] = "\r\n\r\n";
 
     n->now = r;
-    n->head_len = (size_t)len;
+    n->head_len = n->fixed_len;
+    n->head_len += put_number(n->head + n->head_len, r->body.first);
+    put_text(n, length, sizeof length - 1);
+    n->head_len += put_number(n->head + n->head_len, r->body.reports.len);
+    put_text(n, end, sizeof end - 1);
     n->sent = 0;
     n->answer_len = 0;
     n->sent_ms = now_ms();
     go_on_sending(c, n);
+}
+
+static void begin_head(const client *c, connection *n)
+{
+    int len = snprintf(n->head, sizeof n->head,
+                       "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nContent-Type: "
+                       "%s\r\n" SOTTO_TRAFFIC_FIRST ": ",
+                       c->path, n->port, sotto_dap_media_type(SOTTO_DAP_UPLOAD_REQ));
+
+    n->fixed_len = (size_t)len;
 }
 
 static void feed(client *c, connection *n, double now)
@@ -364,19 +394,25 @@ static void feed(client *c, connection *n, double now)
 }
 
 /* The length of a whole answer, 0 while it is not whole. */
-static size_t whole(const connection *n, unsigned *status, sotto_bytes *body)
+static size_t whole(const connection *n, unsigned *status, bool *closes, sotto_bytes *body)
 {
-    const char *end = memmem(n->answer, n->answer_len, "\r\n\r\n", 4);
-    const char *field;
+    static const char length[] = "content-length:", close_too[] = "connection: close";
+    const char *end = memmem(n->answer, n->answer_len, "\r\n\r\n", 4), *line = n->answer;
     size_t head, len = 0;
 
     if (!end)
         return 0;
     head = (size_t)(end - n->answer) + 4;
     *status = (unsigned)strtoul(n->answer + strlen("HTTP/1.1 "), NULL, 10);
-    field = strcasestr(n->answer, "\r\ncontent-length:");
-    if (field && field < end)
-        len = strtoul(field + strlen("\r\ncontent-length:"), NULL, 10);
+    *closes = false;
+    while ((line = memchr(line, '\n', (size_t)(end - line)))) {
+        line++;
+        if ((*line | 0x20) != 'c')
+            continue;
+        if (strncasecmp(line, length, sizeof length - 1) == 0)
+            len = strtoul(line + sizeof length - 1, NULL, 10);
+        *closes = *closes || strncasecmp(line, close_too, sizeof close_too - 1) == 0;
+    }
     if (n->answer_len < head + len)
         return 0;
     *body = sotto_bytes_of(n->answer + head, len);
@@ -401,9 +437,8 @@ static void read_answer(client *c, connection *n)
         }
         n->answer_len += (size_t)got;
         n->answer[n->answer_len] = 0;
-        if (!whole(n, &status, &body))
+        if (!whole(n, &status, &closes, &body))
             continue;
-        closes = strcasestr(n->answer, "\r\nconnection: close") != NULL;
         on_answer(c, n, status, body);
         n->answer_len = 0;
         if (closes) {
@@ -443,12 +478,16 @@ static void look_after(client *c)
 static void loop(client *c)
 {
     struct epoll_event events[SOTTO_TRAFFIC_CONNECTIONS];
-    double ticked = 0;
+    double ticked = 0, looked = 0;
 
     while (!c->exhausted || c->under_way > 0) {
         int count;
 
-        look_after(c);
+        /* Where the next request follows an answer, only what was lost waits to be looked after. */
+        if (c->o->rate > 0 || now_ms() - looked >= TICK_MS) {
+            look_after(c);
+            looked = now_ms();
+        }
         count =
             epoll_wait(c->epoll, events, SOTTO_TRAFFIC_CONNECTIONS, c->o->rate > 0 ? 1 : TICK_MS);
         for (int i = 0; i < count; i++)
@@ -477,6 +516,7 @@ static sotto_status set_up(client *c, sotto_err *err)
 
         n->fd = -1;
         n->port = c->o->ports[i % c->o->port_count];
+        begin_head(c, n);
         n->answer = sotto_alloc(ANSWER);
         if (!n->answer)
             return sotto_fail(err, SOTTO_NO_MEMORY, "a connection");

@@ -1,145 +1,21 @@
 #include "base/alloc.h"
 
+#include "base/alloc_kept.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#include <pthread.h>
-#endif
 
 static _Atomic long allocations_left = -1;
 static atomic_size_t failing_size;
 
-/* ---- large blocks, kept for the next who wants one --------------------------------------------------------- */
+/* Blocks that are kept for the next who wants one, in a process that asked for it (base/alloc_kept.c); NULL: none. */
+static const sotto_kept_blocks *_Atomic kept;
 
-enum { LARGE = 64 << 10, MAPPED = 256 << 10, KEPT = 256 };
-
-/* gcc defines macros, clang has features. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
-    __has_feature(memory_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-#if defined(__GLIBC__) && !defined(SANITIZED)
-
-static struct {
-    atomic_size_t most; /* bytes that may be kept; 0: none are */
-    pthread_mutex_t lock;
-    size_t bytes, count;
-    struct {
-        void *memory;
-        size_t size;
-    } blocks[KEPT];
-} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-void sotto_alloc_keep_large(size_t most)
+void sotto_alloc_keep(const sotto_kept_blocks *blocks)
 {
-    /* The largest are mappings of their own, so that what is not kept goes back to the system. */
-    (void)mallopt(M_MMAP_THRESHOLD, MAPPED);
-    atomic_store(&kept.most, most);
+    atomic_store_explicit(&kept, blocks, memory_order_release);
 }
-
-/* Eight sizes between a power of two and the next, so that few differ. */
-static size_t block_size(size_t rounded)
-{
-    size_t step = LARGE / 8;
-
-    if (rounded < LARGE || atomic_load_explicit(&kept.most, memory_order_relaxed) == 0)
-        return rounded;
-    while (rounded > 16 * step)
-        step *= 2;
-    return (rounded + step - 1) / step * step;
-}
-
-/* Out of the list, which stays in the order in which blocks were released; the lock is held. */
-static void *take_out(size_t i)
-{
-    void *memory = kept.blocks[i].memory;
-
-    kept.bytes -= kept.blocks[i].size;
-    kept.count--;
-    memmove(&kept.blocks[i], &kept.blocks[i + 1], (kept.count - i) * sizeof kept.blocks[0]);
-    return memory;
-}
-
-/* Wiped when it was released: as good as new. */
-static void *take_kept(size_t size)
-{
-    void *memory = NULL;
-
-    if (size < LARGE || atomic_load_explicit(&kept.most, memory_order_relaxed) == 0)
-        return NULL;
-    (void)pthread_mutex_lock(&kept.lock);
-    for (size_t i = kept.count; !memory && i > 0; i--)
-        if (kept.blocks[i - 1].size == size)
-            memory = take_out(i - 1);
-    (void)pthread_mutex_unlock(&kept.lock);
-    return memory;
-}
-
-/* The one that nobody has wanted for longest, if there is no room for one more of this size; else NULL. */
-static void *make_way(size_t size, size_t most)
-{
-    void *oldest = NULL;
-
-    if (kept.count == KEPT || kept.bytes > most - size)
-        oldest = take_out(0);
-    return oldest;
-}
-
-/* False: the block is to be freed, as one that was made before any were kept. */
-static bool keep(void *memory, size_t size)
-{
-    size_t most = atomic_load_explicit(&kept.most, memory_order_relaxed);
-    void *oldest;
-
-    if (size < LARGE || size > most || malloc_usable_size(memory) < size)
-        return false;
-    do {
-        (void)pthread_mutex_lock(&kept.lock);
-        oldest = make_way(size, most);
-        if (!oldest) {
-            kept.blocks[kept.count].memory = memory;
-            kept.blocks[kept.count++].size = size;
-            kept.bytes += size;
-        }
-        (void)pthread_mutex_unlock(&kept.lock);
-        free(oldest);
-    } while (oldest);
-    return true;
-}
-
-#else
-
-void sotto_alloc_keep_large(size_t most)
-{
-    (void)most;
-}
-
-static size_t block_size(size_t rounded)
-{
-    return rounded;
-}
-
-static void *take_kept(size_t size)
-{
-    (void)size;
-    return NULL;
-}
-
-static bool keep(void *memory, size_t size)
-{
-    (void)memory;
-    (void)size;
-    return false;
-}
-
-#endif
 
 /* ---- memory ------------------------------------------------------------------------------------------------ */
 
@@ -162,8 +38,9 @@ void *sotto_alloc(size_t size)
      * may be larger than pointers can be apart. */
     if (size == 0 || size > PTRDIFF_MAX - 63 || told_to_fail(size))
         return NULL;
-    size_t rounded = block_size((size + 63) & ~(size_t)63);
-    void *memory = take_kept(rounded);
+    const sotto_kept_blocks *blocks = atomic_load_explicit(&kept, memory_order_acquire);
+    size_t rounded = (size + 63) & ~(size_t)63;
+    void *memory = blocks ? blocks->take(&rounded) : NULL;
     if (memory)
         return memory;
     memory = aligned_alloc(64, rounded);
@@ -182,7 +59,9 @@ void sotto_release(void *memory, size_t size)
 
 void sotto_release_wiped(void *memory, size_t size)
 {
-    if (memory && !keep(memory, block_size((size + 63) & ~(size_t)63)))
+    const sotto_kept_blocks *blocks = atomic_load_explicit(&kept, memory_order_acquire);
+
+    if (memory && !(blocks && blocks->keep(memory, (size + 63) & ~(size_t)63)))
         free(memory);
 }
 

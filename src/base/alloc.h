@@ -15,11 +15,12 @@ void sotto_release(void *memory, size_t size);
 /* As above, of a block in which every byte is 0: none is written again. */
 void sotto_release_wiped(void *memory, size_t size);
 
-/* For a process that moves large blocks between threads for days. Up to `most` bytes of released blocks are kept for the
- * next caller that wants one of that size; the others go back to the system. Left to itself, the C library would spread
- * ever more of them over its threads' heaps. To get each anew from the system takes longer than most of them are used
- * for. No use under sanitizers, which want to see each block go. */
-void sotto_alloc_keep_large(size_t most);
+/* For a process that moves blocks between threads for days. Up to `most` bytes of released large blocks are kept for the
+ * next caller that wants one of that size; the others go back to the system. Eight MiB of small blocks are kept beside
+ * them. Left to itself, the C library would spread ever more of them over its threads' heaps. To get each anew takes
+ * longer than most of them are used for. 0: none are kept from now on. No use under sanitizers, which want to see each
+ * block go. */
+void sotto_alloc_keep_blocks(size_t most);
 
 /* The (n+1)-th allocation from now fails, and every later one; negative: none does. For tests. */
 void sotto_alloc_fail_after(long n);

@@ -1,6 +1,7 @@
 #include "db/sqlite.h"
 
 #include "base/alloc.h"
+#include "db/sqlite_join.h"
 
 #include <string.h>
 
@@ -60,6 +61,8 @@ static sotto_status lite_reconnect(sotto_conn *conn, sotto_err *err)
 
 static sotto_status lite_begin(sotto_conn *conn, bool read_only, sotto_err *err)
 {
+    if (!read_only)
+        sotto_lite_join_forget(of(conn)->db);
     return fixed(conn, read_only ? SOTTO_LITE_BEGIN_READ : SOTTO_LITE_BEGIN, err);
 }
 

@@ -6,6 +6,7 @@
 #include "base/rule.h"
 #include "base/sqlite_status.h"
 #include "db/sqlite.h"
+#include "db/sqlite_join.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -226,7 +227,7 @@ sotto_status sotto_lite_connect(sotto_conn **out, const sotto_db_options *option
     lite->checkpoint =
         options->checkpoint_pages ? (int)(options->checkpoint_pages & INT_MAX) : CHECKPOINT_PAGES;
     lite->clock = options->clock ? options->clock : &sotto_clock_system;
-    int code = sqlite3_open_v2(path, &lite->db, flags, options->vfs);
+    int code = sqlite3_open_v2(path, &lite->db, flags, sotto_lite_joined(options->vfs));
     sotto_status status = code == SQLITE_OK ? SOTTO_OK : fail(err, code, "open");
     if (status == SOTTO_OK)
         status = set_up(lite, read_only, err);

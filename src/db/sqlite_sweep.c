@@ -27,10 +27,27 @@ struct sotto_lite_sweeper {
     uint64_t syncs;
 };
 
-static unsigned checkpoint(sotto_lite_sweeper *s, int how)
+static unsigned checkpoint(sotto_lite_sweeper *s, int how, int *pages)
 {
-    return sqlite3_wal_checkpoint_v2(((sotto_lite *)s->conn)->db, NULL, how, NULL, NULL) ==
+    return sqlite3_wal_checkpoint_v2(((sotto_lite *)s->conn)->db, NULL, how, pages, NULL) ==
            SQLITE_OK;
+}
+
+/* Passive: nobody waits for it. What is written meanwhile is copied in the next round, each shorter than the one before, until little
+ * is left to the writer or the cut: no commit is made while they copy. Returns how many rounds copied something. */
+static unsigned copy_most(sotto_lite_sweeper *s)
+{
+    enum { ROUNDS = 8, LITTLE = 256 };
+    unsigned rounds = 0;
+    int before = 0, pages = 0;
+
+    do {
+        before = pages;
+        if (!checkpoint(s, SQLITE_CHECKPOINT_PASSIVE, &pages))
+            break;
+        rounds++;
+    } while (rounds < ROUNDS && pages - before > LITTLE);
+    return rounds;
 }
 
 /* True when it is time to cut the WAL; the lock is held. */
@@ -60,10 +77,8 @@ static void *sweep(void *context)
             s->cut = false; /* what is erased from now on asks again */
         s->busy = true;
         (void)pthread_mutex_unlock(&s->lock);
-        /* Passive: nobody waits for it. What is written meanwhile is left to the writer, or to the cut, during which no
-         * commit can begin: so it comes second, when little is left. */
-        copied = checkpoint(s, SQLITE_CHECKPOINT_PASSIVE);
-        if (cut && !checkpoint(s, SQLITE_CHECKPOINT_TRUNCATE))
+        copied = copy_most(s);
+        if (cut && !checkpoint(s, SQLITE_CHECKPOINT_TRUNCATE, NULL))
             sotto_lite_sweeper_cut(s); /* somebody reads old pages: later, then */
         (void)pthread_mutex_lock(&s->lock);
         if (!cut) {

@@ -144,9 +144,11 @@ void sotto_http_request_render(sotto_http_request *request, const sotto_http_rep
     if (source)
         plan_pieces(request, source, reply->status);
     const size_t room = room_for(reply);
-    request->answer = sotto_alloc(room);
+    request->answer =
+        room <= sizeof request->short_answer ? request->short_answer : sotto_alloc(room);
     if (!request->answer)
         return;
+    request->answer_cap = room;
     buf = sotto_buf_over(request->answer, room);
     out = sotto_writer_on(&buf);
     write_head(&out, request, reply, source ? source->length : reply->body.len);

@@ -30,14 +30,34 @@ bool sotto_http_conn_finish(sotto_http_conn *conn)
     return true;
 }
 
+/* Sends what the kernel takes at once, where nothing else waits to be sent before it: a short answer is then not copied again. False:
+ * the client has gone. */
+static bool send_now(sotto_http_conn *conn, const sotto_http_request *request, size_t *sent)
+{
+    ssize_t n;
+
+    *sent = 0;
+    if (conn->tls || request->answer_in_pieces || evbuffer_get_length(conn->loop->out) > 0 ||
+        sotto_http_conn_waiting(conn) > 0)
+        return true;
+    n = send(conn->fd, request->answer, request->answer_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR;
+    *sent = (size_t)n;
+    conn->put += (uint64_t)n;
+    return true;
+}
+
 bool sotto_http_conn_deliver(sotto_http_conn *conn)
 {
     sotto_http_request *request = conn->request;
+    size_t sent;
 
     conn->busy = conn->waits = false;
     request->let_through = false; /* its handler is done with it: it can't be lost any more */
-    if (request->answer_len == 0 ||
-        evbuffer_add(conn->loop->out, request->answer, request->answer_len) != 0)
+    if (request->answer_len == 0 || !send_now(conn, request, &sent) ||
+        (sent < request->answer_len && evbuffer_add(conn->loop->out, request->answer + sent,
+                                                    request->answer_len - sent) != 0))
         return sotto_http_conn_die(conn);
     if (request->answer_in_pieces)
         return sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_STREAM);

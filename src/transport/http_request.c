@@ -48,7 +48,8 @@ void sotto_http_request_free(sotto_http_request *request)
     server = request->loop->server;
     sotto_http_share_discharge(request);
     sotto_release(request->body, request->body_cap);
-    sotto_release(request->answer, request->answer_len);
+    if (request->answer != request->short_answer)
+        sotto_release(request->answer, request->answer_cap);
     sotto_http_discharge(server, request->charge);
     sotto_release(request, sizeof *request + request->text_len);
     sotto_http_server_unref(server);

@@ -44,6 +44,8 @@ typedef struct sotto_http_queue {
     sotto_http_conn *first, *last;
 } sotto_http_queue;
 
+enum { SOTTO_HTTP_SHORT_ANSWER = 320 };
+
 struct sotto_http_request {
     sotto_http_loop *loop;
     sotto_http_conn *conn;    /* NULL once the client has gone; the loop's thread only */
@@ -52,8 +54,8 @@ struct sotto_http_request {
     uint8_t *body;
     size_t body_len;
     size_t body_cap;
-    uint8_t *answer; /* head and body, ready to be sent */
-    size_t answer_len;
+    uint8_t *answer; /* head and body, ready to be sent; in short_answer where that is enough */
+    size_t answer_len, answer_cap;
     size_t charge;         /* bytes of it counted as in flight  */
     size_t body_charge;    /* of those: for its body            */
     sotto_http_peer *peer; /* which is charged too; NULL: nothing is */
@@ -73,6 +75,7 @@ struct sotto_http_request {
     sotto_http_source source;
     uint64_t answer_left; /* of the source's length */
     sotto_http_head head;
+    uint8_t short_answer[SOTTO_HTTP_SHORT_ANSWER];
     size_t text_len;
     uint8_t text[]; /* the head as it came; views point here */
 };

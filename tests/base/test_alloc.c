@@ -31,7 +31,7 @@ static void large_blocks_come_back_zeroed(sotto_test *t)
     enum { STEP = 40000, SIZES = 12, ROUNDS = 4 };
     uint8_t *blocks[SIZES];
 
-    sotto_alloc_keep_large(1 << 20);
+    sotto_alloc_keep_blocks(1 << 20);
     for (size_t round = 0; round < ROUNDS; round++) {
         for (size_t i = 0; i < SIZES; i++) {
             size_t size = (i + round + 1) * STEP;
@@ -44,7 +44,33 @@ static void large_blocks_come_back_zeroed(sotto_test *t)
         for (size_t i = 0; i < SIZES; i++)
             sotto_release(blocks[i], (i + round + 1) * STEP);
     }
-    sotto_alloc_keep_large(0);
+    sotto_alloc_keep_blocks(0);
+}
+
+/* More of them than are kept, of every size, released in another order than they came: what is handed out again is as good as
+ * new. */
+static void small_blocks_come_back_zeroed(sotto_test *t)
+{
+    enum { SIZES = 260, EACH = 8, ROUNDS = 3, STEP = 63 };
+    static uint8_t *blocks[SIZES * EACH];
+
+    sotto_alloc_keep_blocks(1 << 20);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < SIZES * EACH; i++) {
+            size_t size = (i % SIZES + 1) * STEP;
+
+            blocks[i] = sotto_alloc(size);
+            CHECK(t, blocks[i] != NULL && (uintptr_t)blocks[i] % 64 == 0);
+            CHECK(t, blocks[i][0] == 0 && memcmp(blocks[i], blocks[i] + 1, size - 1) == 0);
+            memset(blocks[i], 0xa5, size);
+        }
+        for (size_t i = 0; i < SIZES * EACH; i++) {
+            size_t other = (i * 7 + round) % (SIZES * EACH); /* 7 divides no multiple of it */
+
+            sotto_release(blocks[other], (other % SIZES + 1) * STEP);
+        }
+    }
+    sotto_alloc_keep_blocks(0);
 }
 
 static void alloc_fails_for_one_size_when_told(sotto_test *t)
@@ -80,7 +106,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(alloc_refuses_nothing_and_too_much), CASE(alloc_gives_zeroed_aligned_memory),
         CASE(large_blocks_come_back_zeroed),      CASE(alloc_fails_when_told_and_recovers),
-        CASE(alloc_fails_for_one_size_when_told),
+        CASE(alloc_fails_for_one_size_when_told), CASE(small_blocks_come_back_zeroed),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -252,7 +252,11 @@ static void a_function_is_synced_when_it_returns(sotto_test *t)
 
     db = open_fresh(t, path);
     for (one.id = 0; one.id < 5; one.id++) {
+        uint64_t syncs = sotto_powerloss_syncs();
+
         CHECK_OK(t, sotto_db_run(db, sotto_test_put, &one, &t->err));
+        CHECK(t,
+              sotto_powerloss_syncs() > syncs); /* what waits in memory is not on the disk either */
         CHECK_EQUAL(t, 0, sotto_powerloss_unsynced(""));
     }
     sotto_db_close(db);

@@ -88,6 +88,19 @@ static void small_ones_are_opened_together(sotto_test *t)
     CHECK_EQUAL(t, 1, atomic_load(&chains));
 }
 
+/* What does not fill the lanes of X25519 waits until the thread comes back. */
+static void lanes_are_filled(sotto_test *t)
+{
+    sotto_arrivals *arrivals;
+    sotto_pool *pool = open_held(t, &arrivals, 16);
+
+    put(t, arrivals, 43, 600);
+    let_go(pool, arrivals);
+    CHECK_EQUAL(t, 43, atomic_load(&opened));
+    CHECK_EQUAL(t, 40, atomic_load(&longest));
+    CHECK_EQUAL(t, 2, atomic_load(&chains));
+}
+
 /* Another thread may have the next one. */
 static void large_ones_are_opened_one_by_one(sotto_test *t)
 {
@@ -153,11 +166,9 @@ static void none_is_left_when_no_thread_can_be_called(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(small_ones_are_opened_together),
-        CASE(large_ones_are_opened_one_by_one),
-        CASE(only_so_many_wait),
-        CASE(a_full_pool_refuses_the_first),
-        CASE(none_is_left_when_no_thread_can_be_called),
+        CASE(small_ones_are_opened_together),   CASE(lanes_are_filled),
+        CASE(large_ones_are_opened_one_by_one), CASE(only_so_many_wait),
+        CASE(a_full_pool_refuses_the_first),    CASE(none_is_left_when_no_thread_can_be_called),
     };
 
     return RUN_TESTS(argc, argv, cases);

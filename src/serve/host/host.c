@@ -200,7 +200,7 @@ sotto_status sotto_host_open(sotto_host **out, const sotto_service *service,
     h->options = *options;
     (void)pthread_mutex_init(&h->client_lock, NULL);
     set_defaults(&h->options);
-    sotto_alloc_keep_large(LARGE_BLOCKS);
+    sotto_alloc_keep_blocks(LARGE_BLOCKS);
     h->started = sotto_host_seconds(h);
     status = sotto_random_bytes(random, sizeof random, err);
     if (status == SOTTO_OK) {

@@ -7,7 +7,10 @@
 
 /* Beyond this, an upload is enough work for one thread, and the next upload goes to another
  * thread. */
-enum { ENOUGH_BYTES = 64 << 10 };
+enum { ENOUGH_BYTES = 192 << 10 };
+/* Of X25519. Where more uploads wait than fill the lanes, a thread takes a multiple of that. The rest would be opened one
+ * by one, each at five times the price; others will have joined it when the thread comes back. */
+enum { LANES = 8 };
 
 struct sotto_arrivals {
     sotto_pool *pool;
@@ -18,38 +21,47 @@ struct sotto_arrivals {
     bool called; /* a compute thread has been called */
 };
 
-/* The oldest, as a chain. *more: others are left, and no thread has been called for them. */
-static sotto_upload_request *take(sotto_arrivals *a, bool *more)
+/* The oldest, as a chain. *more: others are left, and no thread has been called for them. *few: they don't fill the
+ * lanes. */
+static sotto_upload_request *take(sotto_arrivals *a, bool *more, bool *few)
 {
-    sotto_upload_request *chain, **at = &a->first;
+    sotto_upload_request *chain, **at = &a->first, **full = NULL;
     size_t count = 0, bytes = 0;
 
     (void)pthread_mutex_lock(&a->lock);
     chain = a->first;
     for (; *at && count < SOTTO_ARRIVALS_AT_ONCE && bytes < ENOUGH_BYTES; at = &(*at)->next) {
+        if (count > 0 && count % LANES == 0)
+            full = at;
         bytes += (*at)->body_bytes;
         count++;
+    }
+    *few = full && count % LANES != 0;
+    if (*few) {
+        at = full;
+        count -= count % LANES;
     }
     a->first = *at;
     *at = NULL;
     if (!a->first)
         a->end = &a->first;
     a->count -= count;
+    *few = *few && a->count < LANES;
     *more = a->called = a->first != NULL;
     (void)pthread_mutex_unlock(&a->lock);
     return count > 0 ? chain : NULL;
 }
 
-/* Another thread is called for what is left. If none can be, this one goes on with it: nothing is left behind. */
+/* Another thread is called for what is left. If none can be, or it isn't worth it, this one goes on with it: nothing is left behind. */
 static void work(void *context, sotto_worker *worker)
 {
     sotto_arrivals *a = context;
     sotto_upload_request *chain;
-    bool more;
+    bool more, few;
 
     do {
-        chain = take(a, &more);
-        if (more && sotto_pool_post(a->pool, work, a, NULL) == SOTTO_OK)
+        chain = take(a, &more, &few);
+        if (more && !few && sotto_pool_post(a->pool, work, a, NULL) == SOTTO_OK)
             more = false;
         if (chain)
             a->open(chain, worker);

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* One commit takes no more than MAX_BYTES, or than fill every lane of the first step. Beyond that a sync is a small part
- * of the work, but memory is not. A second one is begun beside the first only for much, so that what comes in small
+ * of the work, but memory is not. A second one is begun beside the first only for much or many, so that what comes in small
  * pieces still shares its commits. */
 enum {
     MEMORY = 512 << 20,
@@ -30,7 +30,7 @@ enum {
 enum { SPOOLED = 32 << 10 };
 enum { TELL_EVERY_MS = 1000 };
 /* From the beginning of one commit to that of the next, where there are fewer reports than that. */
-enum { PACE_MS = 4, ENOUGH = 128 };
+enum { PACE_MS = 4, ENOUGH = 128, SOME = 32 };
 
 typedef struct flush {
     sotto_intake *intake;
@@ -46,6 +46,7 @@ struct sotto_intake {
     pthread_cond_t idle;
     sotto_upload_request *first, **end; /* gathered, the oldest first */
     size_t bytes, reports;              /* ... and how much that is   */
+    size_t taken;                       /* by the last flush          */
     sotto_pace *pace;
     flush flushes[FLUSHES];
     /* Places of rows whose commit failed. Until the next commit that writes, the disk may still show them as used. */
@@ -299,6 +300,8 @@ static void take_gathered(sotto_intake *intake, flush *f)
     intake->first = *at;
     intake->bytes -= bytes;
     intake->reports -= taken;
+    if (taken > 0)
+        intake->taken = taken;
     *at = NULL;
     if (!intake->first)
         intake->end = &intake->first;
@@ -325,6 +328,18 @@ static void run_flush(void *context, sotto_worker *worker)
         commit(f);
 }
 
+/* A sync is a small part of the work then; the lock is held. */
+static bool has_enough(const sotto_intake *intake)
+{
+    return intake->bytes >= MUCH || intake->reports >= ENOUGH;
+}
+
+/* As many as the last one had: where clients wait for their answers before they send more, these are all that come. */
+static bool has_all(const sotto_intake *intake)
+{
+    return intake->reports >= SOME && intake->reports >= intake->taken;
+}
+
 /* A flush that may begin now, marked as busy; NULL: none. */
 static flush *next_flush(sotto_intake *intake)
 {
@@ -337,9 +352,9 @@ static flush *next_flush(sotto_intake *intake)
         if (!intake->flushes[i].busy)
             idle = &intake->flushes[i];
     }
-    if (!intake->first || (busy > 0 && intake->bytes < MUCH))
+    if (!intake->first || (busy > 0 && !has_enough(intake)))
         idle = NULL;
-    if (idle && !sotto_pace_begin(intake->pace, intake->bytes >= MUCH || intake->reports >= ENOUGH))
+    if (idle && !sotto_pace_begin(intake->pace, has_enough(intake) || has_all(intake)))
         idle = NULL;
     if (idle)
         idle->busy = true;

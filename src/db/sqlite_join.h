@@ -1,0 +1,22 @@
+/* db/sqlite_join.h - a VFS that hands a commit's pages to the system at once.
+ *
+ * Callers:  sqlite_open.c, for every connection; sqlite.c when a transaction begins.
+ * Threads:  a connection's own, as with SQLite.
+ *
+ * SQLite writes a page of the WAL in two calls, its head and itself. Here what follows on what was written before waits in memory until
+ * the WAL is synced, which SQLite does before a commit counts (synchronous is FULL or more: sqlite_open.c sees to it). Nobody else
+ * reads a page before that, and who reads it here has it written first. All other files are SQLite's own affair.
+ */
+#ifndef SOTTO_DB_SQLITE_JOIN_H
+#define SOTTO_DB_SQLITE_JOIN_H
+
+#include <sqlite3.h>
+
+/* The name of such a VFS over another; NULL: over SQLite's own. The answer is `vfs` where there can be none. */
+const char *sotto_lite_joined(const char *vfs);
+
+/* Outside a transaction: what one that was taken back left in memory must never be written, since other processes may have committed in
+ * its place. */
+void sotto_lite_join_forget(sqlite3 *db);
+
+#endif

@@ -11,8 +11,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "deployment.h"
+#include "between.h"
 #include "door.h"
+#include "seal/ohttp/ohttp.h"
 #include "traffic.h"
 
 #include <pthread.h>
@@ -23,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The relay sends as soon as it has this many, as by its defaults. It waits less for them: the last requests of a run have no company. */
+enum { MIX_LEAST = 16, MIX_DELAY_MS = 50 };
 enum { SEED = 7, MIB = 1 << 20, PREMADE = 1024 * MIB, SAMPLES = 4096 };
 
 typedef struct pipeline_case {
@@ -42,7 +45,8 @@ typedef struct result {
     sotto_report_cost cost;
     double limit, speed;                  /* reports a second */
     double leader_us, helper_us, load_us; /* CPU, for each report */
-    double syncs;                         /* for 1,000 reports */
+    double relay_us, gateway_us;
+    double syncs; /* for 1,000 reports */
     double p50_ms, p99_ms, backlog_growth, most_backlog;
     double collect_ms; /* from asking for the finished batch to its sum */
     double leader_mib, helper_mib;
@@ -90,6 +94,7 @@ typedef struct source {
     size_t a_request;
     sotto_bytes *bodies; /* NULL: streamed */
     sotto_buf memory;
+    sotto_between *between; /* what a request is sealed for; NULL: it goes to the leader */
 } source;
 
 static sotto_status make_body(source *s, sotto_buf *out, uint64_t first, size_t count,
@@ -100,21 +105,41 @@ static sotto_status make_body(source *s, sotto_buf *out, uint64_t first, size_t 
     return SOTTO_OK;
 }
 
+/* Some reports as one request. */
+static void premake_one(source *s, size_t first, sotto_buf *reports)
+{
+    sotto_err err = {0};
+
+    reports->len = 0;
+    expect(make_body(s, s->between ? reports : &s->memory, first, s->a_request, &err), &err);
+    if (s->between)
+        expect(sotto_between_seal(s->between, &s->memory, sotto_buf_bytes(reports), &err), &err);
+}
+
+static size_t request_size(const source *s)
+{
+    const size_t reports = s->a_request * sotto_maker_report_size(s->maker);
+
+    return s->between ? sotto_between_size(reports) : reports;
+}
+
 static void premake(source *s)
 {
     size_t requests = (size_t)(s->total / s->a_request);
-    sotto_err err = {0};
+    const size_t room = s->a_request * sotto_maker_report_size(s->maker);
+    sotto_buf reports = sotto_buf_over(sotto_alloc(room), room);
 
-    s->memory = sotto_buf_over(NULL, (size_t)s->total * sotto_maker_report_size(s->maker));
+    s->memory = sotto_buf_over(NULL, requests * request_size(s));
     s->memory.data = sotto_alloc(s->memory.cap);
     s->bodies = sotto_alloc(requests * sizeof *s->bodies);
-    sotto_bench_expect(s->memory.data && s->bodies, "no memory for reports");
+    sotto_bench_expect(reports.data && s->memory.data && s->bodies, "no memory for reports");
     for (size_t i = 0; i < requests; i++) {
         size_t start = s->memory.len;
 
-        expect(make_body(s, &s->memory, i * s->a_request, s->a_request, &err), &err);
+        premake_one(s, i * s->a_request, &reports);
         s->bodies[i] = sotto_bytes_of(s->memory.data + start, s->memory.len - start);
     }
+    sotto_release(reports.data, room);
 }
 
 static void forget(source *s)
@@ -279,6 +304,14 @@ static void add_stats(sotto_deployment *d, result *out, double sign, double repo
     }
 }
 
+static void add_between(sotto_between *between, result *out, double sign, double reports)
+{
+    if (!between)
+        return;
+    out->relay_us += sign * stats_of(&between->relay).cpu_seconds * 1e6 / reports;
+    out->gateway_us += sign * stats_of(&between->gateway).cpu_seconds * 1e6 / reports;
+}
+
 static sotto_status read_size(sotto_tx *tx, void *context, sotto_err *err)
 {
     double *bytes = context;
@@ -327,6 +360,12 @@ static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result
     for (unsigned i = 0; i < d->options.leaders; i++)
         o.ports[i] = d->leaders[i].port;
     memcpy(o.task, d->task.id, sizeof o.task);
+    if (s->between) {
+        o.ports[0] = s->between->relay.port;
+        o.path = SOTTO_BETWEEN_PATH;
+        o.media_type = SOTTO_OHTTP_REQUEST_TYPE;
+        o.sealed = true;
+    }
     if (c->streamed)
         o.room = c->a_request * sotto_maker_report_size(s->maker);
     o.fates = sotto_alloc((size_t)s->total);
@@ -336,6 +375,7 @@ static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result
     w.d = d;
     w.every_s = c->rate > 0 ? 0.1 : 0.25;
     add_stats(d, out, -1, (double)s->total);
+    add_between(s->between, out, -1, (double)s->total);
     start = now_s();
     sotto_bench_expect(pthread_create(&w.thread, NULL, watch, &w) == 0, "no thread");
     expect(sotto_traffic_run(&traffic, &o, &err), &err);
@@ -346,6 +386,7 @@ static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result
     /* Offered at a rate: what was acknowledged in that time. Else: what was verified, to the last report. */
     out->speed = (double)s->made / (c->rate > 0 ? traffic.seconds : now_s() - start);
     add_stats(d, out, 1, (double)s->total);
+    add_between(s->between, out, 1, (double)s->total);
     for (size_t side = 0; side < 2; side++)
         out->database[side] = database_bytes(d, side, (double)s->made);
     out->load_us = traffic.cpu_seconds * 1e6 / (double)s->made;
@@ -369,7 +410,9 @@ static uint64_t whole_requests(double reports, size_t a_request, uint64_t least)
     return (n + a_request - 1) / a_request * a_request;
 }
 
-static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t reports, result *out)
+/* between: where reports go through it and need tokens, the caller's memory; else NULL */
+static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t reports,
+                     sotto_between *between, result *out)
 {
     static sotto_deployment d; /* large */
     sotto_deployment_options o = {.postgres = c->postgres,
@@ -377,8 +420,9 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
                                   .helpers = c->replicas,
                                   .vdaf = c->vdaf,
                                   .min_batch_size = 100,
-                                  .program = SOTTO_BENCH_SERVER};
-    source s = {.a_request = c->a_request};
+                                  .program = SOTTO_BENCH_SERVER,
+                                  .tokens = between != NULL};
+    source s = {.a_request = c->a_request, .between = between};
     sotto_err err = {0};
     sotto_door *door = NULL;
 
@@ -386,6 +430,8 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
     if (c->replicas > 1)
         expect(sotto_door_open(&door, &o.helper_door, &err), &err);
     expect(sotto_deployment_init(&d, &o, &err), &err);
+    if (between)
+        expect(sotto_load_tokens_issue(&d.tokens, reports, &err), &err);
     expect(sotto_deployment_cost(&d, &out->cost, b->seconds < 0.5 ? b->seconds : 0.5, &err), &err);
     out->limit = cores() * 1e9 /
                  (out->cost.leader_open + out->cost.helper_open + out->cost.leader_verify +
@@ -396,6 +442,8 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
                              b->seconds < 0.1 ? 200 : 1000);
     if (!c->streamed && s.total * sotto_maker_report_size(s.maker) > PREMADE)
         s.total = PREMADE / sotto_maker_report_size(s.maker) / c->a_request * c->a_request;
+    if (between)
+        expect(sotto_between_start(between, &d, MIX_LEAST, MIX_DELAY_MS, &err), &err);
     if (!c->streamed)
         premake(&s);
     if (door)
@@ -404,6 +452,8 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
     expect(sotto_deployment_start(&d, &err), &err);
     drive(&d, c, &s, out);
     out->collect_ms = check_answer(&d, &s);
+    if (between)
+        sotto_between_end(between);
     sotto_deployment_clear(&d);
     sotto_door_close(door);
     forget(&s);
@@ -423,7 +473,17 @@ static void show(const sotto_bench *b, const pipeline_case *c, const result *r)
     /* What the same work would come to were the cores ours alone, from its CPU time: where neighbours work too. */
     if (c->rate == 0 && !c->postgres)
         note(b, c->name, "of-limit-by-cpu-time", "%",
-             100e6 * cores() / (r->leader_us + r->helper_us + r->load_us) / r->limit);
+             100e6 * cores() /
+                 (r->leader_us + r->helper_us + r->load_us + r->relay_us + r->gateway_us) /
+                 r->limit);
+    if (r->relay_us > 0) {
+        note(b, c->name, "speed-goal", "reports/s", 4300);
+        note(b, c->name, "speed-by-cpu-time", "reports/s",
+             1e6 * cores() /
+                 (r->leader_us + r->helper_us + r->load_us + r->relay_us + r->gateway_us));
+        note(b, c->name, "relay-cpu", "us/report", r->relay_us);
+        note(b, c->name, "gateway-cpu", "us/report", r->gateway_us);
+    }
     note(b, c->name, "leader-cpu", "us/report", r->leader_us);
     note(b, c->name, "helper-cpu", "us/report", r->helper_us);
     note(b, c->name, "load-cpu", "us/report", r->load_us);
@@ -468,9 +528,22 @@ static double run_row(const sotto_bench *b, const pipeline_case *c, uint64_t rep
 
     if (!wanted(b, c->name))
         return 0;
-    run_case(b, c, reports, &r);
+    run_case(b, c, reports, NULL, &r);
     show(b, c, &r);
     return r.speed;
+}
+
+/* Each report has a token, issued beforehand, and goes through a relay and a gateway. */
+static void run_anonymous(const sotto_bench *b, const pipeline_case *c)
+{
+    static sotto_between between;
+    result r;
+
+    if (!wanted(b, c->name))
+        return;
+    run_case(b, c, whole_requests(5000 * b->seconds, 1, b->seconds < 0.1 ? 200 : 1000), &between,
+             &r);
+    show(b, c, &r);
 }
 
 /* Replica up on a database that isn't there yet: the median of five. */
@@ -533,6 +606,8 @@ void sotto_bench_pipeline(const sotto_bench *b)
         run_row(b, &(pipeline_case){"Histogram-100", h100, 16, 100, 0, false, 1, NULL, 0.45}, 0);
     (void)run_row(
         b, &(pipeline_case){"Histogram-100-one-a-request", h100, 256, 1, 0, false, 1, NULL, 0}, 0);
+    run_anonymous(b,
+                  &(pipeline_case){"Histogram-100-anonymous", h100, 256, 1, 0, false, 1, NULL, 0});
     double sqlite_long =
         run_row(b, &(pipeline_case){"Histogram-1000", h1000, 16, 100, 0, false, 1, NULL, 0.45}, 0);
     (void)run_row(b, &(pipeline_case){"Histogram-10000", h10k, 16, 10, 0, false, 1, NULL, 0}, 0);

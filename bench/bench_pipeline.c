@@ -11,10 +11,9 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "between.h"
 #include "door.h"
 #include "seal/ohttp/ohttp.h"
-#include "traffic.h"
+#include "source.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -84,89 +83,6 @@ static void note(const sotto_bench *b, const char *name, const char *what, const
     (void)snprintf(line, sizeof line, "pipeline/%s/%s", name, what);
     sotto_bench_note(b, line, unit, value);
     (void)fflush(stdout);
-}
-
-/* ---- reports, made before or while they are sent --------------------------------------------------------------- */
-
-typedef struct source {
-    sotto_maker *maker;
-    uint64_t bucket, made, total;
-    size_t a_request;
-    sotto_bytes *bodies; /* NULL: streamed */
-    sotto_buf memory;
-    sotto_between *between; /* what a request is sealed for; NULL: it goes to the leader */
-} source;
-
-static sotto_status make_body(source *s, sotto_buf *out, uint64_t first, size_t count,
-                              sotto_err *err)
-{
-    for (size_t i = 0; i < count; i++)
-        SOTTO_TRY(sotto_maker_make(s->maker, out, first + i, s->bucket, SOTTO_SOUND, err));
-    return SOTTO_OK;
-}
-
-/* Some reports as one request. */
-static void premake_one(source *s, size_t first, sotto_buf *reports)
-{
-    sotto_err err = {0};
-
-    reports->len = 0;
-    expect(make_body(s, s->between ? reports : &s->memory, first, s->a_request, &err), &err);
-    if (s->between)
-        expect(sotto_between_seal(s->between, &s->memory, sotto_buf_bytes(reports), &err), &err);
-}
-
-static size_t request_size(const source *s)
-{
-    const size_t reports = s->a_request * sotto_maker_report_size(s->maker);
-
-    return s->between ? sotto_between_size(reports) : reports;
-}
-
-static void premake(source *s)
-{
-    size_t requests = (size_t)(s->total / s->a_request);
-    const size_t room = s->a_request * sotto_maker_report_size(s->maker);
-    sotto_buf reports = sotto_buf_over(sotto_alloc(room), room);
-
-    s->memory = sotto_buf_over(NULL, requests * request_size(s));
-    s->memory.data = sotto_alloc(s->memory.cap);
-    s->bodies = sotto_alloc(requests * sizeof *s->bodies);
-    sotto_bench_expect(reports.data && s->memory.data && s->bodies, "no memory for reports");
-    for (size_t i = 0; i < requests; i++) {
-        size_t start = s->memory.len;
-
-        premake_one(s, i * s->a_request, &reports);
-        s->bodies[i] = sotto_bytes_of(s->memory.data + start, s->memory.len - start);
-    }
-    sotto_release(reports.data, room);
-}
-
-static void forget(source *s)
-{
-    if (s->bodies)
-        sotto_release(s->bodies, (size_t)(s->total / s->a_request) * sizeof *s->bodies);
-    sotto_release(s->memory.data, s->memory.data ? s->memory.cap : 0);
-    sotto_maker_free(s->maker);
-}
-
-static bool next_body(void *context, sotto_traffic_body *out)
-{
-    source *s = context;
-
-    if (s->made + s->a_request > s->total)
-        return false;
-    out->first = s->made;
-    out->count = s->a_request;
-    if (s->bodies) {
-        out->reports = s->bodies[s->made / s->a_request];
-    } else {
-        if (make_body(s, &out->room, s->made, s->a_request, NULL) != SOTTO_OK)
-            return false;
-        out->reports = sotto_buf_bytes(&out->room);
-    }
-    s->made += s->a_request;
-    return true;
 }
 
 /* ---- watching ----------------------------------------------------------------------------------------------------- */
@@ -262,7 +178,7 @@ static void read_latencies(result *out, float *latencies, size_t count)
     out->p99_ms = (double)latencies[count * 99 / 100];
 }
 
-static double check_answer(sotto_deployment *d, const source *s)
+static double check_answer(sotto_deployment *d, const sotto_source *s)
 {
     double start = now_s(), took;
     uint64_t *sums = sotto_alloc(d->vdaf.sizes.outputs * sizeof *sums);
@@ -342,7 +258,7 @@ static double database_bytes(const sotto_deployment *d, size_t side, double repo
     return bytes / reports;
 }
 
-static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result *out)
+static void drive(sotto_deployment *d, const pipeline_case *c, sotto_source *s, result *out)
 {
     static watcher w;
     size_t requests = (size_t)(s->total / c->a_request);
@@ -350,7 +266,7 @@ static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result
                                .connections = c->connections,
                                .rate = c->rate,
                                .seed = SEED,
-                               .next = next_body,
+                               .next = sotto_source_next,
                                .context = s,
                                .latency_room = requests};
     sotto_traffic traffic;
@@ -422,7 +338,7 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
                                   .min_batch_size = 100,
                                   .program = SOTTO_BENCH_SERVER,
                                   .tokens = between != NULL};
-    source s = {.a_request = c->a_request, .between = between};
+    sotto_source s = {.a_request = c->a_request, .between = between};
     sotto_err err = {0};
     sotto_door *door = NULL;
 
@@ -445,7 +361,7 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
     if (between)
         expect(sotto_between_start(between, &d, MIX_LEAST, MIX_DELAY_MS, &err), &err);
     if (!c->streamed)
-        premake(&s);
+        expect(sotto_source_premake(&s, &err), &err);
     if (door)
         for (unsigned i = 0; i < c->replicas; i++)
             sotto_door_add(door, d.helpers[i].port);
@@ -456,7 +372,7 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
         sotto_between_end(between);
     sotto_deployment_clear(&d);
     sotto_door_close(door);
-    forget(&s);
+    sotto_source_clear(&s);
 }
 
 static void show(const sotto_bench *b, const pipeline_case *c, const result *r)

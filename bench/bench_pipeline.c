@@ -11,10 +11,10 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "deployment.h"
 #include "door.h"
+#include "seal/ohttp/ohttp.h"
+#include "source.h"
 #include "sync_probe.h"
-#include "traffic.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The relay sends as soon as it has this many, as by its defaults. It waits less for them: the last requests of a run have no company. */
+enum { MIX_LEAST = 16, MIX_DELAY_MS = 50 };
 enum { SEED = 7, MIB = 1 << 20, PREMADE = 1024 * MIB, SAMPLES = 4096 };
 
 typedef struct pipeline_case {
@@ -43,7 +45,8 @@ typedef struct result {
     sotto_report_cost cost;
     double limit, speed;                  /* reports a second */
     double leader_us, helper_us, load_us; /* CPU, for each report */
-    double syncs;                         /* for 1,000 reports */
+    double relay_us, gateway_us;
+    double syncs; /* for 1,000 reports */
     double p50_ms, p99_ms, backlog_growth, most_backlog;
     double sync_p50_ms, sync_p99_ms; /* of the disk, in the same time */
     double collect_ms; /* from asking for the finished batch to its sum */
@@ -82,68 +85,6 @@ static void note(const sotto_bench *b, const char *name, const char *what, const
     (void)snprintf(line, sizeof line, "pipeline/%s/%s", name, what);
     sotto_bench_note(b, line, unit, value);
     (void)fflush(stdout);
-}
-
-/* ---- reports, made before or while they are sent --------------------------------------------------------------- */
-
-typedef struct source {
-    sotto_maker *maker;
-    uint64_t bucket, made, total;
-    size_t a_request;
-    sotto_bytes *bodies; /* NULL: streamed */
-    sotto_buf memory;
-} source;
-
-static sotto_status make_body(source *s, sotto_buf *out, uint64_t first, size_t count,
-                              sotto_err *err)
-{
-    for (size_t i = 0; i < count; i++)
-        SOTTO_TRY(sotto_maker_make(s->maker, out, first + i, s->bucket, SOTTO_SOUND, err));
-    return SOTTO_OK;
-}
-
-static void premake(source *s)
-{
-    size_t requests = (size_t)(s->total / s->a_request);
-    sotto_err err = {0};
-
-    s->memory = sotto_buf_over(NULL, (size_t)s->total * sotto_maker_report_size(s->maker));
-    s->memory.data = sotto_alloc(s->memory.cap);
-    s->bodies = sotto_alloc(requests * sizeof *s->bodies);
-    sotto_bench_expect(s->memory.data && s->bodies, "no memory for reports");
-    for (size_t i = 0; i < requests; i++) {
-        size_t start = s->memory.len;
-
-        expect(make_body(s, &s->memory, i * s->a_request, s->a_request, &err), &err);
-        s->bodies[i] = sotto_bytes_of(s->memory.data + start, s->memory.len - start);
-    }
-}
-
-static void forget(source *s)
-{
-    if (s->bodies)
-        sotto_release(s->bodies, (size_t)(s->total / s->a_request) * sizeof *s->bodies);
-    sotto_release(s->memory.data, s->memory.data ? s->memory.cap : 0);
-    sotto_maker_free(s->maker);
-}
-
-static bool next_body(void *context, sotto_traffic_body *out)
-{
-    source *s = context;
-
-    if (s->made + s->a_request > s->total)
-        return false;
-    out->first = s->made;
-    out->count = s->a_request;
-    if (s->bodies) {
-        out->reports = s->bodies[s->made / s->a_request];
-    } else {
-        if (make_body(s, &out->room, s->made, s->a_request, NULL) != SOTTO_OK)
-            return false;
-        out->reports = sotto_buf_bytes(&out->room);
-    }
-    s->made += s->a_request;
-    return true;
 }
 
 /* ---- watching ----------------------------------------------------------------------------------------------------- */
@@ -239,7 +180,7 @@ static void read_latencies(result *out, float *latencies, size_t count)
     out->p99_ms = (double)latencies[count * 99 / 100];
 }
 
-static double check_answer(sotto_deployment *d, const source *s)
+static double check_answer(sotto_deployment *d, const sotto_source *s)
 {
     double start = now_s(), took;
     uint64_t *sums = sotto_alloc(d->vdaf.sizes.outputs * sizeof *sums);
@@ -281,6 +222,14 @@ static void add_stats(sotto_deployment *d, result *out, double sign, double repo
     }
 }
 
+static void add_between(sotto_between *between, result *out, double sign, double reports)
+{
+    if (!between)
+        return;
+    out->relay_us += sign * stats_of(&between->relay).cpu_seconds * 1e6 / reports;
+    out->gateway_us += sign * stats_of(&between->gateway).cpu_seconds * 1e6 / reports;
+}
+
 static sotto_status read_size(sotto_tx *tx, void *context, sotto_err *err)
 {
     double *bytes = context;
@@ -311,7 +260,7 @@ static double database_bytes(const sotto_deployment *d, size_t side, double repo
     return bytes / reports;
 }
 
-static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result *out)
+static void drive(sotto_deployment *d, const pipeline_case *c, sotto_source *s, result *out)
 {
     static watcher w;
     size_t requests = (size_t)(s->total / c->a_request);
@@ -319,7 +268,7 @@ static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result
                                .connections = c->connections,
                                .rate = c->rate,
                                .seed = SEED,
-                               .next = next_body,
+                               .next = sotto_source_next,
                                .context = s,
                                .latency_room = requests};
     sotto_traffic traffic;
@@ -329,6 +278,12 @@ static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result
     for (unsigned i = 0; i < d->options.leaders; i++)
         o.ports[i] = d->leaders[i].port;
     memcpy(o.task, d->task.id, sizeof o.task);
+    if (s->between) {
+        o.ports[0] = s->between->relay.port;
+        o.path = SOTTO_BETWEEN_PATH;
+        o.media_type = SOTTO_OHTTP_REQUEST_TYPE;
+        o.sealed = true;
+    }
     if (c->streamed)
         o.room = c->a_request * sotto_maker_report_size(s->maker);
     o.fates = sotto_alloc((size_t)s->total);
@@ -338,6 +293,7 @@ static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result
     w.d = d;
     w.every_s = c->rate > 0 ? 0.1 : 0.25;
     add_stats(d, out, -1, (double)s->total);
+    add_between(s->between, out, -1, (double)s->total);
     start = now_s();
     sotto_bench_expect(pthread_create(&w.thread, NULL, watch, &w) == 0, "no thread");
     sotto_sync_probe *probe = c->rate > 0 ? sotto_sync_probe_start(d->directory) : NULL;
@@ -351,6 +307,7 @@ static void drive(sotto_deployment *d, const pipeline_case *c, source *s, result
     /* Offered at a rate: what was acknowledged in that time. Else: what was verified, to the last report. */
     out->speed = (double)s->made / (c->rate > 0 ? traffic.seconds : now_s() - start);
     add_stats(d, out, 1, (double)s->total);
+    add_between(s->between, out, 1, (double)s->total);
     for (size_t side = 0; side < 2; side++)
         out->database[side] = database_bytes(d, side, (double)s->made);
     out->load_us = traffic.cpu_seconds * 1e6 / (double)s->made;
@@ -374,7 +331,9 @@ static uint64_t whole_requests(double reports, size_t a_request, uint64_t least)
     return (n + a_request - 1) / a_request * a_request;
 }
 
-static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t reports, result *out)
+/* between: where reports go through it and need tokens, the caller's memory; else NULL */
+static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t reports,
+                     sotto_between *between, result *out)
 {
     static sotto_deployment d; /* large */
     sotto_deployment_options o = {.postgres = c->postgres,
@@ -382,8 +341,9 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
                                   .helpers = c->replicas,
                                   .vdaf = c->vdaf,
                                   .min_batch_size = 100,
-                                  .program = SOTTO_BENCH_SERVER};
-    source s = {.a_request = c->a_request};
+                                  .program = SOTTO_BENCH_SERVER,
+                                  .tokens = between != NULL};
+    sotto_source s = {.a_request = c->a_request, .between = between};
     sotto_err err = {0};
     sotto_door *door = NULL;
 
@@ -391,6 +351,8 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
     if (c->replicas > 1)
         expect(sotto_door_open(&door, &o.helper_door, &err), &err);
     expect(sotto_deployment_init(&d, &o, &err), &err);
+    if (between)
+        expect(sotto_load_tokens_issue(&d.tokens, reports, &err), &err);
     expect(sotto_deployment_cost(&d, &out->cost, b->seconds < 0.5 ? b->seconds : 0.5, &err), &err);
     out->limit = cores() * 1e9 /
                  (out->cost.leader_open + out->cost.helper_open + out->cost.leader_verify +
@@ -401,17 +363,21 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
                              b->seconds < 0.1 ? 200 : 1000);
     if (!c->streamed && s.total * sotto_maker_report_size(s.maker) > PREMADE)
         s.total = PREMADE / sotto_maker_report_size(s.maker) / c->a_request * c->a_request;
+    if (between)
+        expect(sotto_between_start(between, &d, MIX_LEAST, MIX_DELAY_MS, &err), &err);
     if (!c->streamed)
-        premake(&s);
+        expect(sotto_source_premake(&s, &err), &err);
     if (door)
         for (unsigned i = 0; i < c->replicas; i++)
             sotto_door_add(door, d.helpers[i].port);
     expect(sotto_deployment_start(&d, &err), &err);
     drive(&d, c, &s, out);
     out->collect_ms = check_answer(&d, &s);
+    if (between)
+        sotto_between_end(between);
     sotto_deployment_clear(&d);
     sotto_door_close(door);
-    forget(&s);
+    sotto_source_clear(&s);
 }
 
 static void show(const sotto_bench *b, const pipeline_case *c, const result *r)
@@ -428,7 +394,17 @@ static void show(const sotto_bench *b, const pipeline_case *c, const result *r)
     /* What the same work would come to were the cores ours alone, from its CPU time: where neighbours work too. */
     if (c->rate == 0 && !c->postgres)
         note(b, c->name, "of-limit-by-cpu-time", "%",
-             100e6 * cores() / (r->leader_us + r->helper_us + r->load_us) / r->limit);
+             100e6 * cores() /
+                 (r->leader_us + r->helper_us + r->load_us + r->relay_us + r->gateway_us) /
+                 r->limit);
+    if (r->relay_us > 0) {
+        note(b, c->name, "speed-goal", "reports/s", 4300);
+        note(b, c->name, "speed-by-cpu-time", "reports/s",
+             1e6 * cores() /
+                 (r->leader_us + r->helper_us + r->load_us + r->relay_us + r->gateway_us));
+        note(b, c->name, "relay-cpu", "us/report", r->relay_us);
+        note(b, c->name, "gateway-cpu", "us/report", r->gateway_us);
+    }
     note(b, c->name, "leader-cpu", "us/report", r->leader_us);
     note(b, c->name, "helper-cpu", "us/report", r->helper_us);
     note(b, c->name, "load-cpu", "us/report", r->load_us);
@@ -475,9 +451,22 @@ static double run_row(const sotto_bench *b, const pipeline_case *c, uint64_t rep
 
     if (!wanted(b, c->name))
         return 0;
-    run_case(b, c, reports, &r);
+    run_case(b, c, reports, NULL, &r);
     show(b, c, &r);
     return r.speed;
+}
+
+/* Each report has a token, issued beforehand, and goes through a relay and a gateway. */
+static void run_anonymous(const sotto_bench *b, const pipeline_case *c)
+{
+    static sotto_between between;
+    result r;
+
+    if (!wanted(b, c->name))
+        return;
+    run_case(b, c, whole_requests(5000 * b->seconds, 1, b->seconds < 0.1 ? 200 : 1000), &between,
+             &r);
+    show(b, c, &r);
 }
 
 /* Replica up on a database that isn't there yet: the median of five. */
@@ -540,6 +529,8 @@ void sotto_bench_pipeline(const sotto_bench *b)
         run_row(b, &(pipeline_case){"Histogram-100", h100, 16, 100, 0, false, 1, NULL, 0.45}, 0);
     (void)run_row(
         b, &(pipeline_case){"Histogram-100-one-a-request", h100, 256, 1, 0, false, 1, NULL, 0}, 0);
+    run_anonymous(b,
+                  &(pipeline_case){"Histogram-100-anonymous", h100, 256, 1, 0, false, 1, NULL, 0});
     double sqlite_long =
         run_row(b, &(pipeline_case){"Histogram-1000", h1000, 16, 100, 0, false, 1, NULL, 0.45}, 0);
     (void)run_row(b, &(pipeline_case){"Histogram-10000", h10k, 16, 10, 0, false, 1, NULL, 0}, 0);

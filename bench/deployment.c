@@ -18,14 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PRECISION = 3600, ARENA = 256 << 20, COLLECTOR_CONFIG = 9 };
+enum { PRECISION = 3600, ARENA = 256 << 20, COLLECTOR_CONFIG = 9, DAYS = 2 };
 
 static const sotto_role roles[2] = {SOTTO_LEADER, SOTTO_HELPER};
 
 /* ---- places --------------------------------------------------------------------------------------------------- */
 
-/* One that nobody listens on now. The replicas keep theirs over restarts, so it can't be the kernel's choice then. */
-static sotto_status free_port(uint16_t *out, sotto_err *err)
+/* The replicas keep theirs over restarts, so it can't be the kernel's choice then. */
+sotto_status sotto_free_port(uint16_t *out, sotto_err *err)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t len = sizeof address;
@@ -108,8 +108,8 @@ static sotto_status make_places(sotto_deployment *d, sotto_err *err)
     for (size_t i = 0; i < SOTTO_MAX_REPLICAS; i++) {
         d->leaders[i] = (sotto_replica){.role = SOTTO_LEADER, .to = -1, .from = -1};
         d->helpers[i] = (sotto_replica){.role = SOTTO_HELPER, .to = -1, .from = -1};
-        SOTTO_TRY(free_port(&d->leaders[i].port, err));
-        SOTTO_TRY(free_port(&d->helpers[i].port, err));
+        SOTTO_TRY(sotto_free_port(&d->leaders[i].port, err));
+        SOTTO_TRY(sotto_free_port(&d->helpers[i].port, err));
     }
     return SOTTO_OK;
 }
@@ -160,6 +160,13 @@ static sotto_status write_configuration(sotto_deployment *d, sotto_err *err)
                                   .batch_mode = SOTTO_DAP_TIME_INTERVAL,
                                   .vdaf = d->options.vdaf};
 
+    if (d->options.tokens) {
+        c.anonymity = SOTTO_TASK_TOKENS;
+        c.token_type = SOTTO_TOKEN_BLIND_RSA;
+        c.has_interval = true;
+        c.interval_start = d->bucket - DAYS * 24;
+        c.interval_duration = 2 * DAYS * 24;
+    }
     (void)snprintf(d->leader_url, sizeof d->leader_url, "http://127.0.0.1:%u/", d->leaders[0].port);
     (void)snprintf(d->helper_url, sizeof d->helper_url, "http://127.0.0.1:%u/", door);
     c.leader_url = sotto_bytes_of(d->leader_url, strlen(d->leader_url));
@@ -192,6 +199,8 @@ static sotto_status provision(sotto_deployment *d, size_t side, const sotto_buf 
     sotto_deployment_store o = {0};
     sotto_status status = sotto_deployment_open_store(&o, d, side, err);
 
+    if (d->options.tokens)
+        bare.token_keys = (sotto_admitting_keys){SOTTO_LOAD_ISSUER, &d->tokens.key, 1};
     if (status == SOTTO_OK)
         status = sotto_keys_list(o.keys, keep_config, &wire, err);
     if (status == SOTTO_OK)
@@ -225,6 +234,12 @@ sotto_status sotto_deployment_init(sotto_deployment *d, const sotto_deployment_o
     config = sotto_collector_key_config(&d->collector);
     SOTTO_TRY(sotto_hpke_config_encode(&collector, &config, err));
     SOTTO_TRY(write_configuration(d, err));
+    if (d->options.tokens) {
+        SOTTO_TRY(sotto_load_tokens_init(&d->tokens, (d->bucket - DAYS * 24) * PRECISION,
+                                         (d->bucket + DAYS * 24) * PRECISION, 1, err));
+        d->task.admit = sotto_load_tokens_attach;
+        d->task.admit_context = &d->tokens;
+    }
     SOTTO_TRY(
         sotto_pairing_new(&d->pairing,
                           &(sotto_paired){"leader", "helper", "collector",
@@ -262,6 +277,7 @@ void sotto_deployment_clear(sotto_deployment *d)
         sotto_replica_end(&d->helpers[i], false);
     if (d->directory[0])
         (void)nftw(d->directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    sotto_load_tokens_clear(&d->tokens);
     sotto_wipe(&d->collector, sizeof d->collector);
     sotto_wipe(&d->pairing, sizeof d->pairing);
     sotto_arena_clear(&d->arena);

@@ -14,6 +14,7 @@
 #include "serve/host/keys.h"
 #include "serve/tasks/server.h"
 #include "sotto/collect.h"
+#include "tokens.h"
 
 #include <sys/types.h>
 
@@ -21,7 +22,10 @@ enum { SOTTO_MAX_REPLICAS = 4, SOTTO_DEPLOYMENT_PATH = 256 };
 
 typedef struct sotto_replica {
     sotto_role role;
-    pid_t pid; /* 0: it is not running */
+    const char *service; /* NULL: the role's; else "relay" or "gateway" (bench/between.h) */
+    const char *detail;  /* ... and its options */
+    char files[SOTTO_DEPLOYMENT_PATH]; /* ... its table, and what its other files begin with */
+    pid_t pid;                         /* 0: it is not running */
     uint16_t port;
     int to, from; /* pipes */
 } sotto_replica;
@@ -34,6 +38,7 @@ typedef struct sotto_deployment_options {
     uint16_t helper_door; /* the port that leaders are told; 0: the helper's own          */
     unsigned job_delay_ms, lease_seconds; /* 0: the server's defaults                      */
     const char *program; /* whose main calls sotto_replica_main; NULL: this one            */
+    bool tokens; /* reports need one each: then the deployment has an issuer (bench/tokens.h)  */
 } sotto_deployment_options;
 
 typedef struct sotto_deployment {
@@ -46,7 +51,8 @@ typedef struct sotto_deployment {
     sotto_collector_key collector;
     uint8_t configuration[512], hpke[2][256];
     char leader_url[64], helper_url[64];
-    sotto_maker_task task; /* borrows from the above */
+    sotto_load_tokens tokens; /* if its options ask for them */
+    sotto_maker_task task;    /* borrows from the above */
     sotto_task dap;
     sotto_prio3 vdaf;
     uint64_t bucket; /* now, in units of the precision */
@@ -62,6 +68,8 @@ SOTTO_MUST_USE sotto_status sotto_deployment_start(sotto_deployment *d, sotto_er
 /* Ends what runs, kindly, and removes the directory. */
 void sotto_deployment_clear(sotto_deployment *d);
 
+/* One that nobody listens on now. */
+SOTTO_MUST_USE sotto_status sotto_free_port(uint16_t *out, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_replica_start(sotto_deployment *d, sotto_replica *r,
                                                 sotto_err *err);
 /* Lets it finish what it has, or with kill ends it at once. */

@@ -110,10 +110,10 @@ static sotto_status set_up(sotto_maker *m, sotto_err *err)
 
     SOTTO_TRY(sotto_prio3_init(&m->vdaf, &m->fixed, &m->task->vdaf, err));
     longest = s->leader_share > s->helper_share ? s->leader_share : s->helper_share;
-    SOTTO_TRY(sotto_buf_take(&m->plain, &m->fixed, longest + 64, err));
+    SOTTO_TRY(sotto_buf_take(&m->plain, &m->fixed, longest + 128, err));
     SOTTO_TRY(sotto_buf_take(&m->aad, &m->fixed, AAD + s->public_share, err));
-    SOTTO_TRY(sotto_buf_take(&m->sealed[0], &m->fixed, longest + 128, err));
-    SOTTO_TRY(sotto_buf_take(&m->sealed[1], &m->fixed, longest + 128, err));
+    SOTTO_TRY(sotto_buf_take(&m->sealed[0], &m->fixed, longest + 192, err));
+    SOTTO_TRY(sotto_buf_take(&m->sealed[1], &m->fixed, longest + 192, err));
     m->values = sotto_arena_take_array(&m->fixed, s->outputs + 1, sizeof *m->values);
     m->random = sotto_arena_take(&m->fixed, s->rand);
     if (!m->values || !m->random)
@@ -163,7 +163,7 @@ size_t sotto_maker_report_size(const sotto_maker *m)
 {
     const sotto_prio3_sizes *s = &m->vdaf.sizes;
 
-    return 512 + s->public_share + s->leader_share + s->helper_share;
+    return (m->task->admit ? 1024 : 512) + s->public_share + s->leader_share + s->helper_share;
 }
 
 /* ---- one report ---------------------------------------------------------------------------------------------- */
@@ -218,6 +218,9 @@ static sotto_status make(sotto_maker *m, sotto_buf *out, uint64_t number, uint64
         spoil(*leader_share);
     if (flaw == SOTTO_FLAW_LENGTH)
         leader_share->len--;
+    const sotto_hpke_config to[] = {m->task->leader, m->task->helper};
+    if (m->task->admit)
+        SOTTO_TRY(m->task->admit(m->task->admit_context, number, &draft, to, &m->scratch, err));
     report = (sotto_dap_report){.metadata = draft.metadata, .public_share = draft.public_share};
     SOTTO_TRY(seal(m, &report.leader, SOTTO_REPORT_LEADER, number, &draft, err));
     SOTTO_TRY(seal(m, &report.helper, SOTTO_REPORT_HELPER, number, &draft, err));

@@ -22,12 +22,18 @@ typedef enum sotto_flaw {
     SOTTO_FLAWS
 } sotto_flaw;
 
+struct sotto_report_draft;
+
 /* For whom reports are made; borrowed by the maker. */
 typedef struct sotto_maker_task {
     uint8_t id[SOTTO_TASK_ID_SIZE];
     sotto_bytes configuration;
     sotto_prio3_config vdaf;
     sotto_hpke_config leader, helper;
+    /* Puts a token on a report (dap/admission.h). NULL: none is wanted. */
+    sotto_status (*admit)(void *context, uint64_t number, struct sotto_report_draft *draft,
+                          const sotto_hpke_config to[2], sotto_arena *arena, sotto_err *err);
+    void *admit_context;
 } sotto_maker_task;
 
 typedef struct sotto_maker sotto_maker;

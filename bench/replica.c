@@ -24,6 +24,7 @@ enum { LINE = 256, READY_MS = 20000, ANSWER_MS = 10000, END_MS = 10000 };
 static _Noreturn void become(const sotto_deployment *d, const sotto_replica *r, int in, int out)
 {
     char port[8], delay[16], lease[16];
+    const char *program = d->options.program ? d->options.program : "/proc/self/exe";
     size_t side = r->role == SOTTO_LEADER ? 0 : 1;
     cpu_set_t all;
 
@@ -32,10 +33,14 @@ static _Noreturn void become(const sotto_deployment *d, const sotto_replica *r, 
     (void)snprintf(port, sizeof port, "%u", r->port);
     (void)snprintf(delay, sizeof delay, "%u", d->options.job_delay_ms);
     (void)snprintf(lease, sizeof lease, "%u", d->options.lease_seconds);
-    if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0)
-        (void)execl(d->options.program ? d->options.program : "/proc/self/exe", "sotto-replica",
-                    "--server", side == 0 ? "leader" : "helper", d->database[side],
-                    d->key_file[side], port, delay, lease, (char *)NULL);
+    if (dup2(in, 0) < 0 || dup2(out, 1) < 0)
+        _exit(127);
+    if (r->service)
+        (void)execl(program, "sotto-replica", "--server", r->service, r->files, r->detail, port,
+                    delay, lease, (char *)NULL);
+    else
+        (void)execl(program, "sotto-replica", "--server", side == 0 ? "leader" : "helper",
+                    d->database[side], d->key_file[side], port, delay, lease, (char *)NULL);
     _exit(127);
 }
 

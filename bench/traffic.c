@@ -248,6 +248,8 @@ static void on_answer(client *c, connection *n, unsigned status, sotto_bytes bod
     c->t->answered++;
     if (c->o->latencies && c->t->latency_count < c->o->latency_room && !r->on_purpose)
         c->o->latencies[c->t->latency_count++] = (float)(now - r->due_ms);
+    if (c->o->sealed)
+        body.len = 0;
     if (read_errors(c, r, body)) {
         r->again = true;
         wait_again(c, r, PAUSE_MS);
@@ -372,7 +374,9 @@ static void begin_head(const client *c, connection *n)
     int len = snprintf(n->head, sizeof n->head,
                        "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nContent-Type: "
                        "%s\r\n" SOTTO_TRAFFIC_FIRST ": ",
-                       c->path, n->port, sotto_dap_media_type(SOTTO_DAP_UPLOAD_REQ));
+                       c->path, n->port,
+                       c->o->media_type ? c->o->media_type
+                                        : sotto_dap_media_type(SOTTO_DAP_UPLOAD_REQ));
 
     n->fixed_len = (size_t)len;
 }
@@ -510,7 +514,10 @@ static sotto_status set_up(client *c, sotto_err *err)
     if (c->epoll < 0)
         return sotto_fail(err, SOTTO_IO, "no epoll");
     sotto_dap_id_encode(id, sotto_bytes_of(c->o->task, sizeof c->o->task));
-    (void)snprintf(c->path, sizeof c->path, "/tasks/%s/reports", id);
+    if (c->o->path)
+        (void)snprintf(c->path, sizeof c->path, "%s", c->o->path);
+    else
+        (void)snprintf(c->path, sizeof c->path, "/tasks/%s/reports", id);
     for (unsigned i = 0; i < c->o->connections; i++) {
         connection *n = &c->connections[i];
 

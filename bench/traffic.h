@@ -46,6 +46,8 @@ typedef struct sotto_traffic_options {
     double replays;      /* of all requests, those that are sent again after their answer */
     uint64_t seed;       /* of the maker: ids are the record's key                    */
     uint8_t task[SOTTO_TASK_ID_SIZE];
+    const char *path, *media_type; /* NULL: the task's, of uploads */
+    bool sealed; /* answers are sealed, and not read: 200 is taken for an acknowledgement   */
     size_t room; /* bytes of a body that `next` writes                        */
     /* The next request; false: no more. */
     bool (*next)(void *context, sotto_traffic_body *out);

@@ -1,6 +1,6 @@
 /* Tokens on reports come from strangers, as a list of public extensions with the private ones of a share behind it. What decodes
- * encodes to the same bytes, and nothing verifies under a key whose factors nobody knows. The first two bytes are the length of the
- * public list. */
+ * encodes to the same bytes. No token verifies under a key whose factors nobody knows, and no MAC for a server's key that the
+ * input does not know. The first two bytes are the length of the public list. */
 #include "target.h"
 
 #include <stdlib.h>
@@ -21,6 +21,22 @@ static sotto_type2_key *key(void)
             abort();
     }
     return &held;
+}
+
+static sotto_hpke_receiver *receiver(void)
+{
+    static const sotto_hpke_suite suite = {SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KDF_SHA256,
+                                           SOTTO_HPKE_AEAD_AES128_GCM};
+    static const uint8_t bytes[32] = {1};
+    static sotto_hpke_receiver *held;
+    sotto_hpke_key own;
+
+    if (!held &&
+        (sotto_hpke_key_decode(&own, suite.kem, sotto_bytes_of(bytes, sizeof bytes), NULL) !=
+             SOTTO_OK ||
+         sotto_hpke_receiver_new(&held, &own, suite, sotto_bytes_of(NULL, 0), NULL) != SOTTO_OK))
+        abort();
+    return held;
 }
 
 static void encode_again(const sotto_admission *a)
@@ -51,8 +67,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(key()->id, admission.token.key_id, SOTTO_TOKEN_KEY_ID);
     if (sotto_admission_check(&admission, key(), admission.token.challenge, NULL) == SOTTO_OK)
         abort();
-    if (sotto_admission_check_share(&admission, SOTTO_REPORT_HELPER, list, &plain, NULL) ==
-        SOTTO_BUG)
+    const sotto_agreement once = {.peer = {admission.once_key, SOTTO_ONCE_KEY}};
+    const sotto_status status =
+        sotto_admission_check_share(SOTTO_REPORT_HELPER, receiver(), &once, list, &plain, NULL);
+    if (status == SOTTO_OK || status == SOTTO_BUG)
         abort();
     return 0;
 }

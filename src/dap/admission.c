@@ -58,12 +58,12 @@ sotto_status sotto_admission_decode(sotto_admission *out, sotto_bytes data, sott
 }
 
 sotto_status sotto_admission_encode(sotto_buf *out, sotto_bytes token,
-                                    const uint8_t once_key[SOTTO_SIGN_PUBLIC], sotto_err *err)
+                                    const uint8_t once_key[SOTTO_ONCE_KEY], sotto_err *err)
 {
     sotto_writer w = sotto_writer_on(out);
 
     sotto_write_bytes(&w, token);
-    sotto_write_bytes(&w, sotto_bytes_of(once_key, SOTTO_SIGN_PUBLIC));
+    sotto_write_bytes(&w, sotto_bytes_of(once_key, SOTTO_ONCE_KEY));
     return sotto_writer_finish(&w, "admission", err);
 }
 
@@ -79,16 +79,17 @@ sotto_status sotto_admission_find(sotto_admission *out, sotto_bytes public_exten
     return sotto_fail(err, SOTTO_MISSING, "admission: the report has no token");
 }
 
-/* ---- what is signed -------------------------------------------------------------------------------------------- */
+/* ---- the MAC ----------------------------------------------------------------------------------------------------- */
 
-void sotto_admission_signed(uint8_t out[SOTTO_ADMISSION_SIGNED], unsigned who, sotto_bytes aad,
-                            sotto_bytes payload)
+void sotto_admission_mac(uint8_t out[SOTTO_ADMISSION_MAC], sotto_bytes secret, unsigned who,
+                         sotto_bytes aad, sotto_bytes payload)
 {
-    static const char label[] = "sotto admitted share 1";
-    uint8_t *at = out + sizeof label - 1;
+    static const char label[] = "sotto admitted share 2";
+    uint8_t text[sizeof label - 1 + 1 + 2 * 32], *at = text + sizeof label - 1;
 
-    memcpy(out, label, sizeof label - 1);
+    memcpy(text, label, sizeof label - 1);
     *at++ = who == SOTTO_REPORT_LEADER ? SOTTO_DAP_LEADER : SOTTO_DAP_HELPER;
     sotto_hash_once(at, SOTTO_SHA256, aad);
     sotto_hash_once(at + 32, SOTTO_SHA256, payload);
+    sotto_hmac_once(out, SOTTO_SHA256, secret, sotto_bytes_of(text, sizeof text));
 }

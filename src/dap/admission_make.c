@@ -4,24 +4,31 @@
 #include "base/arena.h"
 #include "base/declassify.h"
 #include "crypto/hash.h"
+#include "seal/dhkem.h"
 
 #include <string.h>
 
-static void nonce_of(uint8_t nonce[SOTTO_TOKEN_NONCE], const uint8_t once_key[SOTTO_SIGN_PUBLIC])
+/* The public half of a one-time key, which the report shows. */
+static sotto_status once_key_of(uint8_t key[SOTTO_ONCE_KEY], sotto_bytes seed, sotto_err *err)
 {
-    sotto_hash_once(nonce, SOTTO_SHA256, sotto_bytes_of(once_key, SOTTO_SIGN_PUBLIC));
+    sotto_dh once;
+
+    const sotto_status status = sotto_dh_init(&once, sotto_kem_find(SOTTO_KEM_X25519), seed, err);
+    if (status == SOTTO_OK)
+        memcpy(key, once.public_key, SOTTO_ONCE_KEY);
+    sotto_dh_clear(&once);
+    SOTTO_DECLASSIFY(key, SOTTO_ONCE_KEY);
+    return status;
 }
 
 sotto_status sotto_admission_nonce(uint8_t nonce[SOTTO_TOKEN_NONCE],
-                                   const uint8_t seed[SOTTO_SIGN_SEED], sotto_err *err)
+                                   const uint8_t seed[SOTTO_ONCE_SEED], sotto_err *err)
 {
-    sotto_signer signer = {0};
+    uint8_t key[SOTTO_ONCE_KEY];
 
-    const sotto_status status = sotto_signer_init(&signer, seed, err);
-    if (status == SOTTO_OK)
-        nonce_of(nonce, signer.public_key);
-    sotto_signer_clear(&signer);
-    return status;
+    SOTTO_TRY(once_key_of(key, sotto_bytes_of(seed, SOTTO_ONCE_SEED), err));
+    sotto_hash_once(nonce, SOTTO_SHA256, sotto_bytes_of(key, sizeof key));
+    return SOTTO_OK;
 }
 
 /* A list of one extension, in the arena. */
@@ -40,59 +47,74 @@ static sotto_status make_list(sotto_bytes *out, uint16_t type, sotto_bytes data,
 }
 
 static sotto_status put_token(sotto_report_draft *draft, sotto_bytes token,
-                              const sotto_signer *signer, sotto_arena *arena, sotto_err *err)
+                              const uint8_t seed[SOTTO_ONCE_SEED], sotto_arena *arena,
+                              sotto_err *err)
 {
-    uint8_t memory[SOTTO_ADMISSION_DATA], nonce[SOTTO_TOKEN_NONCE];
+    uint8_t memory[SOTTO_ADMISSION_DATA], key[SOTTO_ONCE_KEY], nonce[SOTTO_TOKEN_NONCE];
     sotto_buf data = sotto_buf_over(memory, sizeof memory);
     sotto_admission read;
 
     if (token.len != SOTTO_TYPE2_TOKEN)
         return sotto_fail(err, SOTTO_MALFORMED, "admission: a token of %zu bytes", token.len);
-    SOTTO_TRY(sotto_admission_encode(&data, token, signer->public_key, err));
+    SOTTO_TRY(once_key_of(key, sotto_bytes_of(seed, SOTTO_ONCE_SEED), err));
+    SOTTO_TRY(sotto_admission_encode(&data, token, key, err));
     SOTTO_TRY(sotto_admission_decode(&read, sotto_buf_bytes(&data), err));
-    nonce_of(nonce, signer->public_key);
-    SOTTO_DECLASSIFY(nonce, sizeof nonce); /* public with the report, as its key is */
+    sotto_hash_once(nonce, SOTTO_SHA256, sotto_bytes_of(key, sizeof key));
     if (memcmp(nonce, read.token.nonce, sizeof nonce) != 0)
         return sotto_fail(err, SOTTO_REJECTED, "admission: the token is of another one-time key");
     return make_list(&draft->metadata.public_extensions, SOTTO_EXTENSION_TOKEN,
                      sotto_buf_bytes(&data), arena, err);
 }
 
-/* Both shares have the same AAD. */
-static sotto_status sign_shares(sotto_report_draft *draft, const sotto_signer *signer,
-                                sotto_bytes aad, sotto_arena *arena, sotto_err *err)
+/* What the one-time key and the server's key agree on. */
+static sotto_status agree(uint8_t secret[SOTTO_KEM_MAX_SECRET], sotto_bytes seed,
+                          const sotto_hpke_config *to, sotto_err *err)
 {
-    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++) {
-        sotto_plaintext_input_share *share = &draft->shares[who];
-        uint8_t text[SOTTO_ADMISSION_SIGNED], signature[SOTTO_SIGNATURE];
+    const sotto_kem *kem = sotto_kem_find(SOTTO_KEM_X25519);
+    sotto_ephemeral once = {.agreed = false};
+    uint8_t key[SOTTO_KEM_MAX_PUBLIC];
 
-        sotto_admission_signed(text, who, aad, share->payload);
-        SOTTO_TRY(sotto_sign(signer, signature, sotto_bytes_of(text, sizeof text), err));
-        SOTTO_TRY(make_list(&share->private_extensions, SOTTO_EXTENSION_TOKEN_BINDING,
-                            sotto_bytes_of(signature, sizeof signature), arena, err));
+    if (to->suite.kem != SOTTO_KEM_X25519)
+        return sotto_fail(err, SOTTO_DENIED, "admission: a server's key is not one of X25519");
+    if (seed.len != SOTTO_ONCE_SEED)
+        return sotto_fail(err, SOTTO_MALFORMED, "admission: a seed of %zu bytes", seed.len);
+    memcpy(once.private_key, seed.data, seed.len);
+    const sotto_status status = sotto_dhkem_encap(secret, key, kem, &once, to->public_key, err);
+    sotto_wipe(&once, sizeof once);
+    return status;
+}
+
+sotto_status sotto_admission_bind(sotto_report_draft *draft, unsigned who, sotto_bytes seed,
+                                  const sotto_hpke_config *to, sotto_arena *arena, sotto_err *err)
+{
+    uint8_t secret[SOTTO_KEM_MAX_SECRET], mac[SOTTO_ADMISSION_MAC];
+    sotto_plaintext_input_share *share = &draft->shares[who];
+    sotto_buf aad;
+
+    SOTTO_TRY(sotto_buf_take(&aad, arena, sotto_report_aad_size(draft), err));
+    SOTTO_TRY(sotto_report_aad_encode(&aad, draft, err));
+    sotto_status status = agree(secret, seed, to, err);
+    if (status == SOTTO_OK) {
+        sotto_admission_mac(mac, sotto_bytes_of(secret, SOTTO_ADMISSION_MAC), who,
+                            sotto_buf_bytes(&aad), share->payload);
+        status = make_list(&share->private_extensions, SOTTO_EXTENSION_TOKEN_BINDING,
+                           sotto_bytes_of(mac, sizeof mac), arena, err);
     }
-    return SOTTO_OK;
+    sotto_wipe(secret, sizeof secret);
+    return status;
 }
 
 sotto_status sotto_admission_attach(sotto_report_draft *draft, sotto_bytes token,
-                                    const uint8_t seed[SOTTO_SIGN_SEED], sotto_arena *arena,
-                                    sotto_err *err)
+                                    const uint8_t seed[SOTTO_ONCE_SEED],
+                                    const sotto_hpke_config to[SOTTO_REPORT_SHARES],
+                                    sotto_arena *arena, sotto_err *err)
 {
-    sotto_signer signer = {0};
-    sotto_buf aad;
-
     if (draft->metadata.public_extensions.len > 0 || draft->shares[0].private_extensions.len > 0 ||
         draft->shares[1].private_extensions.len > 0)
         return sotto_fail(err, SOTTO_BUG, "admission: the report has extensions already");
-    sotto_status status = sotto_signer_init(&signer, seed, err);
-    if (status == SOTTO_OK)
-        status = put_token(draft, token, &signer, arena, err);
-    if (status == SOTTO_OK)
-        status = sotto_buf_take(&aad, arena, sotto_report_aad_size(draft), err);
-    if (status == SOTTO_OK)
-        status = sotto_report_aad_encode(&aad, draft, err);
-    if (status == SOTTO_OK)
-        status = sign_shares(draft, &signer, sotto_buf_bytes(&aad), arena, err);
-    sotto_signer_clear(&signer);
-    return status;
+    SOTTO_TRY(put_token(draft, token, seed, arena, err));
+    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++)
+        SOTTO_TRY(sotto_admission_bind(draft, who, sotto_bytes_of(seed, SOTTO_ONCE_SEED), &to[who],
+                                       arena, err));
+    return SOTTO_OK;
 }

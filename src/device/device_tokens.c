@@ -164,12 +164,12 @@ static sotto_status draw_secret(sotto_device *device, sotto_wallet_row *row, sot
     sotto_entropy entropy;
 
     sotto_device_entropy(device, &entropy);
-    sotto_status status = sotto_entropy_take(&entropy, row->secret, SOTTO_SIGN_SEED, err);
+    sotto_status status = sotto_entropy_take(&entropy, row->secret, SOTTO_ONCE_SEED, err);
     sotto_entropy_clear(&entropy);
     if (status == SOTTO_OK)
         status = sotto_type2_draw(&random, key, err);
-    memcpy(row->secret + SOTTO_SIGN_SEED, random.salt, sizeof random.salt);
-    memcpy(row->secret + SOTTO_SIGN_SEED + sizeof random.salt, random.blind, sizeof random.blind);
+    memcpy(row->secret + SOTTO_ONCE_SEED, random.salt, sizeof random.salt);
+    memcpy(row->secret + SOTTO_ONCE_SEED + sizeof random.salt, random.blind, sizeof random.blind);
     row->len = SOTTO_WALLET_ASKED;
     sotto_wipe(&random, sizeof random);
     return status;
@@ -197,8 +197,8 @@ static sotto_status make_request(sotto_type2_key *key, sotto_type2_pending *pend
 
     if (row->len != SOTTO_WALLET_ASKED)
         return sotto_fail(err, SOTTO_BUG, "token: not asked for");
-    memcpy(random.salt, row->secret + SOTTO_SIGN_SEED, sizeof random.salt);
-    memcpy(random.blind, row->secret + SOTTO_SIGN_SEED + sizeof random.salt, sizeof random.blind);
+    memcpy(random.salt, row->secret + SOTTO_ONCE_SEED, sizeof random.salt);
+    memcpy(random.blind, row->secret + SOTTO_ONCE_SEED + sizeof random.salt, sizeof random.blind);
     sotto_status status = sotto_admission_nonce(random.nonce, row->secret, err);
     if (status == SOTTO_OK)
         status = challenge_of(challenge, row, err);
@@ -256,8 +256,8 @@ static sotto_status hold(sotto_device *device, sotto_wallet_row *row, sotto_type
 
     if (sotto_type2_finish(key, token, pending, response, NULL) != SOTTO_OK)
         return SOTTO_OK;
-    sotto_wipe(row->secret + SOTTO_SIGN_SEED, sizeof row->secret - SOTTO_SIGN_SEED);
-    memcpy(row->secret + SOTTO_SIGN_SEED, token, sizeof token);
+    sotto_wipe(row->secret + SOTTO_ONCE_SEED, sizeof row->secret - SOTTO_ONCE_SEED);
+    memcpy(row->secret + SOTTO_ONCE_SEED, token, sizeof token);
     row->len = SOTTO_WALLET_HELD;
     row->ready = now + row->rest;
     sotto_wipe(token, sizeof token);

@@ -23,4 +23,11 @@ SOTTO_MUST_USE sotto_status sotto_hpke_receiver_unseal_with(sotto_hpke_receiver 
                                                             sotto_bytes aad, sotto_bytes ciphertext,
                                                             sotto_err *err);
 
+/* The secret of DHKEM (RFC 9180, 4.1) with with->peer as enc, without a message: for whoever makes something else of it, whose inputs
+ * must begin unlike HPKE's labels ("HPKE-v1").
+ *   secret, len  SOTTO_KEM_MAX_SECRET bytes, of which len are written */
+SOTTO_MUST_USE sotto_status sotto_hpke_receiver_decap(sotto_hpke_receiver *receiver,
+                                                      uint8_t *secret, size_t *len,
+                                                      const sotto_agreement *with, sotto_err *err);
+
 #endif

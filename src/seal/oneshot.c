@@ -220,6 +220,13 @@ const sotto_dh *sotto_hpke_receiver_key(const sotto_hpke_receiver *receiver)
     return &receiver->kem.own;
 }
 
+sotto_status sotto_hpke_receiver_decap(sotto_hpke_receiver *receiver, uint8_t *secret, size_t *len,
+                                       const sotto_agreement *with, sotto_err *err)
+{
+    *len = receiver->kem.own.kem->secret_size;
+    return sotto_dhkem_decap(&receiver->kem, secret, with, err);
+}
+
 sotto_status sotto_hpke_unseal(sotto_buf *out, const sotto_hpke_key *key, sotto_hpke_suite suite,
                                sotto_bytes info, sotto_bytes enc, sotto_bytes aad,
                                sotto_bytes ciphertext, sotto_err *err)

@@ -50,6 +50,28 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
     return len;
 }
 
+static bool grow_fields(sotto_http_pending *p, size_t more)
+{
+    size_t cap = p->field_cap * 2;
+    char *fields;
+
+    if (more <= p->field_cap - p->field_len)
+        return true;
+    cap = cap < 1024 ? 1024 : cap;
+    cap = cap < p->field_len + more ? p->field_len + more : cap;
+    fields = sotto_alloc(cap);
+    if (!fields) {
+        p->no_memory = true;
+        return false;
+    }
+    if (p->field_len > 0)
+        memcpy(fields, p->received_fields, p->field_len);
+    sotto_release(p->received_fields, p->field_cap);
+    p->received_fields = fields;
+    p->field_cap = cap;
+    return true;
+}
+
 static size_t on_field(char *data, size_t size, size_t count, void *context)
 {
     sotto_http_pending *p = context;
@@ -57,10 +79,12 @@ static size_t on_field(char *data, size_t size, size_t count, void *context)
 
     if (len >= 5 && memcmp(data, "HTTP/", 5) == 0)
         p->field_len = 0; /* an answer of its own: what came before was "100 Continue" */
-    if (len > sizeof p->received_fields - p->field_len) {
+    if (len > SOTTO_HTTP_MAX_RESPONSE_FIELDS - p->field_len) {
         p->too_large = true;
         return 0;
     }
+    if (!grow_fields(p, len))
+        return 0;
     memcpy(p->received_fields + p->field_len, data, len);
     p->field_len += len;
     return len;
@@ -94,6 +118,62 @@ bool sotto_http_response_field(const sotto_http_response *response, const char *
         rest.len -= whole;
     }
     return found;
+}
+
+/* ---- what a handle has for all its calls ---------------------------------------------------------- */
+
+static CURLcode set_safety(CURL *easy, const sotto_http_client *client)
+{
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_SSL_CIPHER_LIST, SOTTO_HTTP_TLS12_SUITES);
+    if (!code && client->ca_file)
+        code = curl_easy_setopt(easy, CURLOPT_CAINFO, client->ca_file);
+    if (!code && client->ca_file) /* and nobody besides */
+        code = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    if (!code) /* "" also keeps the environment's proxies out */
+        code = curl_easy_setopt(easy, CURLOPT_PROXY, client->proxy ? client->proxy : "");
+    return code;
+}
+
+static CURLcode set_up(CURL *easy, const sotto_http_client *client)
+{
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)client->options.connect_ms);
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_field);
+    return code ? code : set_safety(easy, client);
+}
+
+/* Whatever a call set that the next one need not set: its method, its body, and pointers to it. */
+static CURLcode forget_call(CURL *easy)
+{
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_POSTFIELDS, NULL);
+
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)-1);
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, NULL);
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_HTTPHEADER, NULL);
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, NULL);
+    return code;
 }
 
 /* ---- what is sent -------------------------------------------------------------------------------- */
@@ -172,7 +252,63 @@ static bool copy_fields(sotto_http_pending *p, const sotto_http_call *call)
     return ok;
 }
 
-sotto_status sotto_http_pending_new(sotto_http_pending **pending, const sotto_http_client *client,
+/* Most calls of a client are of one URL. */
+static sotto_status check_url(char *host, size_t size, sotto_http_client *client, const char *url,
+                              sotto_err *err)
+{
+    const size_t len = strlen(url);
+    bool same;
+
+    pthread_mutex_lock(&client->lock);
+    same = len > 0 && len < sizeof client->checked && memcmp(client->checked, url, len + 1) == 0;
+    if (same)
+        memcpy(host, client->checked_host, size);
+    pthread_mutex_unlock(&client->lock);
+    if (same)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_http_url_check(host, size, url, client->options.plain_anywhere, err));
+    if (len < sizeof client->checked) {
+        pthread_mutex_lock(&client->lock);
+        memcpy(client->checked, url, len + 1);
+        memcpy(client->checked_host, host, size);
+        pthread_mutex_unlock(&client->lock);
+    }
+    return SOTTO_OK;
+}
+
+/* A handle is set up once: libcurl allocates for most of its options. */
+static CURL *take_handle(sotto_http_client *client)
+{
+    CURL *easy = NULL;
+
+    pthread_mutex_lock(&client->lock);
+    if (client->spare_count > 0)
+        easy = client->spare[--client->spare_count];
+    pthread_mutex_unlock(&client->lock);
+    if (easy)
+        return easy;
+    easy = curl_easy_init();
+    if (easy && set_up(easy, client) != CURLE_OK) {
+        curl_easy_cleanup(easy);
+        easy = NULL;
+    }
+    return easy;
+}
+
+static void put_back_handle(sotto_http_client *client, CURL *easy)
+{
+    bool kept = forget_call(easy) == CURLE_OK;
+
+    pthread_mutex_lock(&client->lock);
+    kept = kept && client->spare_count < client->options.max_active;
+    if (kept)
+        client->spare[client->spare_count++] = easy;
+    pthread_mutex_unlock(&client->lock);
+    if (!kept)
+        curl_easy_cleanup(easy);
+}
+
+sotto_status sotto_http_pending_new(sotto_http_pending **pending, sotto_http_client *client,
                                     const sotto_http_call *call, sotto_err *err)
 {
     const size_t url = strlen(call->url) + 1,
@@ -181,8 +317,7 @@ sotto_status sotto_http_pending_new(sotto_http_pending **pending, const sotto_ht
     sotto_http_pending *p;
 
     *pending = NULL;
-    SOTTO_TRY(
-        sotto_http_url_check(host, sizeof host, call->url, client->options.plain_anywhere, err));
+    SOTTO_TRY(check_url(host, sizeof host, client, call->url, err));
     if (!sotto_http_fields_are_clean(call->fields, call->field_count))
         return sotto_fail(err, SOTTO_MALFORMED, "%s: a header field can't be sent", host);
     p = sotto_alloc(size);
@@ -200,23 +335,24 @@ sotto_status sotto_http_pending_new(sotto_http_pending **pending, const sotto_ht
     p->sent = sotto_bytes_of(p->url + url, call->body.len);
     if (call->body.len > 0)
         memcpy(p->url + url, call->body.data, call->body.len);
-    p->easy = curl_easy_init();
+    p->easy = take_handle(client);
     if (!p->easy || !copy_fields(p, call)) {
-        sotto_http_pending_free(p);
+        sotto_http_pending_free(p, client);
         return sotto_fail(err, SOTTO_NO_MEMORY, "%s: no memory for a call", host);
     }
     *pending = p;
     return SOTTO_OK;
 }
 
-void sotto_http_pending_free(sotto_http_pending *p)
+void sotto_http_pending_free(sotto_http_pending *p, sotto_http_client *client)
 {
     if (p->easy)
-        curl_easy_cleanup(p->easy);
+        put_back_handle(client, p->easy);
     for (struct curl_slist *at = p->fields; at; at = at->next)
         sotto_wipe(at->data, strlen(at->data));
     curl_slist_free_all(p->fields);
     sotto_release(p->body, p->body_cap);
+    sotto_release(p->received_fields, p->field_cap);
     sotto_release(p, p->size);
 }
 
@@ -237,66 +373,32 @@ static CURLcode set_method(const sotto_http_pending *p)
     return code;
 }
 
-static CURLcode set_safety(const sotto_http_pending *p, const sotto_http_client *client)
+sotto_status sotto_http_pending_prepare(sotto_http_pending *p)
 {
     CURL *easy = p->easy;
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    CURLcode code = forget_call(easy);
 
-    if (!code)
-        code = curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    if (!code)
-        code = curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    if (!code)
-        code = curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    if (!code)
-        code = curl_easy_setopt(easy, CURLOPT_SSL_CIPHER_LIST, SOTTO_HTTP_TLS12_SUITES);
-    if (!code && client->ca_file)
-        code = curl_easy_setopt(easy, CURLOPT_CAINFO, client->ca_file);
-    if (!code && client->ca_file) /* and nobody besides */
-        code = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-    if (!code) /* "" also keeps the environment's proxies out */
-        code = curl_easy_setopt(easy, CURLOPT_PROXY, client->proxy ? client->proxy : "");
-    /* libcurl silently sends again when a kept connection turns out to be dead. */
-    if (!code)
-        code = curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, p->repeatable ? 0L : 1L);
-    return code;
-}
-
-sotto_status sotto_http_pending_prepare(sotto_http_pending *p, const sotto_http_client *client)
-{
-    CURL *easy = p->easy;
-    CURLcode code;
-
-    curl_easy_reset(easy);
     p->response.body.len = p->field_len = 0;
     p->too_large = p->no_memory = false;
     p->said[0] = 0;
-    code = curl_easy_setopt(easy, CURLOPT_URL, p->url);
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_URL, p->url);
     if (!code)
         code = curl_easy_setopt(easy, CURLOPT_PRIVATE, p);
     if (!code)
         code = curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, p->said);
     if (!code)
-        code = curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    if (!code)
-        code = curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    if (!code)
         code = curl_easy_setopt(easy, CURLOPT_HTTPHEADER, p->fields);
-    if (!code)
-        code = curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)client->options.connect_ms);
     if (!code)
         code = curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)p->timeout_ms);
     if (!code)
-        code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
-    if (!code)
         code = curl_easy_setopt(easy, CURLOPT_WRITEDATA, p);
     if (!code)
-        code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_field);
-    if (!code)
         code = curl_easy_setopt(easy, CURLOPT_HEADERDATA, p);
+    /* libcurl silently sends again when a kept connection turns out to be dead. */
+    if (!code)
+        code = curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, p->repeatable ? 0L : 1L);
     if (!code)
         code = set_method(p);
-    if (!code)
-        code = set_safety(p, client);
     return code ? SOTTO_NO_MEMORY : SOTTO_OK;
 }

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MS = 1000000, LONGEST_SLEEP_MS = 10000 };
+enum { MS = 1000000, LONGEST_SLEEP_MS = 10000, POINTER = sizeof(void *) };
 
 static uint64_t now_ns(void)
 {
@@ -60,7 +60,7 @@ static void finish(sotto_http_client *client, sotto_http_pending *p, sotto_statu
     p->response.attempts = p->attempt;
     p->response.fields = sotto_bytes_of(p->received_fields, p->field_len);
     p->done(p->context, status, status == SOTTO_OK ? &p->response : NULL, &err);
-    sotto_http_pending_free(p);
+    sotto_http_pending_free(p, client);
     pthread_mutex_lock(&client->lock);
     client->count--;
     pthread_mutex_unlock(&client->lock);
@@ -184,7 +184,7 @@ static void conclude(sotto_http_client *client, sotto_http_pending *p, CURLcode 
 static void start(sotto_http_client *client, sotto_http_pending *p)
 {
     p->attempt++;
-    if (sotto_http_pending_prepare(p, client) != SOTTO_OK ||
+    if (sotto_http_pending_prepare(p) != SOTTO_OK ||
         curl_multi_add_handle(client->multi, p->easy) != CURLM_OK) {
         finish(client, p, SOTTO_NO_MEMORY, "no memory for a call");
         return;
@@ -267,7 +267,6 @@ static void *run(void *context)
 {
     sotto_http_client *client = context;
     sigset_t pipe;
-    int running;
 
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
@@ -279,12 +278,11 @@ static void *run(void *context)
             unlink_from(&client->ready, &client->ready.first);
             start(client, p);
         }
-        (void)curl_multi_perform(client->multi, &running);
-        collect(client);
         /* A call that just ended may be retried soon, or has made room for others. */
         const int sleep_ms = wake_sleepers(client);
-        if (!client->ready.first || client->active_count >= client->options.max_active)
-            (void)curl_multi_poll(client->multi, NULL, 0, sleep_ms, NULL);
+        const bool more = client->ready.first && client->active_count < client->options.max_active;
+        sotto_http_wait_run(client, more ? 0 : sleep_ms);
+        collect(client);
     }
     end_all(client, &client->active, true);
     end_all(client, &client->sleeping, false);
@@ -329,14 +327,19 @@ static sotto_http_client *make(const sotto_http_client_options *options)
     client->sleeping.end = &client->sleeping.first;
     client->active.end = &client->active.first;
     client->inbox.end = &client->inbox.first;
+    client->wait = (sotto_http_wait){.epoll = -1, .wake = -1};
     (void)pthread_mutex_init(&client->lock, NULL);
     return client;
 }
 
 static void unmake(sotto_http_client *client)
 {
+    for (unsigned i = 0; i < client->spare_count; i++)
+        curl_easy_cleanup(client->spare[i]);
+    sotto_release(client->spare, client->spare ? client->options.max_active * POINTER : 0);
     if (client->multi)
         (void)curl_multi_cleanup(client->multi);
+    sotto_http_wait_close(client);
     (void)pthread_mutex_destroy(&client->lock);
     sotto_release(client, client->size);
 }
@@ -355,7 +358,8 @@ sotto_status sotto_http_client_open(sotto_http_client **client,
     if (!made)
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for an HTTP client");
     made->multi = curl_multi_init();
-    if (!made->multi) {
+    made->spare = sotto_alloc(made->options.max_active * POINTER);
+    if (!made->multi || !made->spare || !sotto_http_wait_open(made)) {
         unmake(made);
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for an HTTP client");
     }
@@ -375,7 +379,7 @@ void sotto_http_client_close(sotto_http_client *client)
     pthread_mutex_lock(&client->lock);
     client->closing = true;
     pthread_mutex_unlock(&client->lock);
-    (void)curl_multi_wakeup(client->multi);
+    sotto_http_wait_wake(client);
     (void)pthread_join(client->thread, NULL);
     unmake(client);
 }
@@ -386,7 +390,7 @@ sotto_status sotto_http_call_start(sotto_http_client *client, const sotto_http_c
                                    sotto_http_done *done, void *context, sotto_err *err)
 {
     sotto_http_pending *p;
-    bool full, closing;
+    bool full, closing, told = false;
 
     SOTTO_TRY(sotto_http_pending_new(&p, client, call, err));
     p->done = done;
@@ -396,16 +400,18 @@ sotto_status sotto_http_call_start(sotto_http_client *client, const sotto_http_c
     full = client->count >= client->options.max_waiting;
     if (!closing && !full) {
         client->count++;
+        told = client->inbox.first != NULL; /* whoever put that one there woke the thread */
         append(&client->inbox, p);
     }
     pthread_mutex_unlock(&client->lock);
     if (closing || full) {
-        sotto_http_pending_free(p);
+        sotto_http_pending_free(p, client);
         if (closing)
             return sotto_fail(err, SOTTO_STALE, "the client is closed");
         return sotto_fail(err, SOTTO_AGAIN, "%u calls are under way", client->options.max_waiting);
     }
-    (void)curl_multi_wakeup(client->multi);
+    if (!told)
+        sotto_http_wait_wake(client);
     return SOTTO_OK;
 }
 

@@ -1,6 +1,7 @@
 /* transport/http_client_internal.h - how the client's files know each other.
  *
  *   http_client.c  opens and closes; the thread, its queues, when what is tried
+ *   http_wait.c    what the thread waits for: libcurl's sockets and timer, and a wake from others
  *   http_call.c    one call: its copy, its options for libcurl, what comes back
  *   http_retry.c   whether to try again
  */
@@ -14,7 +15,7 @@
 
 #include <curl/curl.h>
 
-enum { SOTTO_HTTP_MAX_RESPONSE_FIELDS = 16 << 10 };
+enum { SOTTO_HTTP_MAX_RESPONSE_FIELDS = 16 << 10, SOTTO_HTTP_CHECKED_URL = 256 };
 
 typedef struct sotto_http_pending sotto_http_pending;
 
@@ -36,8 +37,8 @@ struct sotto_http_pending {
     uint8_t *body;
     size_t body_cap;
     sotto_http_response response;
-    size_t field_len;
-    char received_fields[SOTTO_HTTP_MAX_RESPONSE_FIELDS];
+    char *received_fields; /* grows up to SOTTO_HTTP_MAX_RESPONSE_FIELDS */
+    size_t field_len, field_cap;
     char host[128];             /* for logs and reasons               */
     char said[CURL_ERROR_SIZE]; /* libcurl's own words on a failure; it writes here */
     size_t size;                /* of all this          */
@@ -49,11 +50,19 @@ typedef struct sotto_http_pending_list {
     sotto_http_pending *first, **end;
 } sotto_http_pending_list;
 
+/* What the thread waits for. */
+typedef struct sotto_http_wait {
+    int epoll, wake;
+    bool timed;   /* libcurl wants to be called at `due`, whatever happens */
+    uint64_t due; /* ns */
+} sotto_http_wait;
+
 struct sotto_http_client {
     sotto_http_client_options options;
     char *ca_file, *proxy; /* copies behind this struct */
     size_t size;
     CURLM *multi;
+    sotto_http_wait wait;
     pthread_t thread;
     sotto_http_pending_list ready;    /* may start                 */
     sotto_http_pending_list sleeping; /* wait before another try   */
@@ -63,15 +72,26 @@ struct sotto_http_client {
     sotto_http_pending_list inbox;
     unsigned count; /* calls not done */
     bool closing;
+    CURL **spare; /* handles that are set up, and wait for a call: max_active at most */
+    unsigned spare_count;
+    char checked[SOTTO_HTTP_CHECKED_URL]; /* the URL that passed last, and its host */
+    char checked_host[128];
 };
 
 /* http_call.c */
 SOTTO_MUST_USE sotto_status sotto_http_pending_new(sotto_http_pending **pending,
-                                                   const sotto_http_client *client,
+                                                   sotto_http_client *client,
                                                    const sotto_http_call *call, sotto_err *err);
-void sotto_http_pending_free(sotto_http_pending *pending);
+void sotto_http_pending_free(sotto_http_pending *pending, sotto_http_client *client);
 /* Makes the handle ready for another attempt. */
-SOTTO_MUST_USE sotto_status sotto_http_pending_prepare(sotto_http_pending *pending,
-                                                       const sotto_http_client *client);
+SOTTO_MUST_USE sotto_status sotto_http_pending_prepare(sotto_http_pending *pending);
+
+/* http_wait.c. Close after a failure is allowed. */
+SOTTO_MUST_USE bool sotto_http_wait_open(sotto_http_client *client);
+void sotto_http_wait_close(sotto_http_client *client);
+/* Waits for at most so long, then lets libcurl do what is due. */
+void sotto_http_wait_run(sotto_http_client *client, int timeout_ms);
+/* From any thread: ends the wait. */
+void sotto_http_wait_wake(sotto_http_client *client);
 
 #endif

@@ -49,7 +49,7 @@ static void seal(sotto_test *t, const sotto_recipe *recipe, uint64_t bin)
     seal_with(t, recipe, bin, NULL);
 }
 
-/* The one-time key signs both shares; the token itself is public from then on. */
+/* The one-time key agrees with both servers; the token itself is public from then on. */
 static void nor_does_an_answer_with_a_token(sotto_test *t)
 {
     const sotto_recipe *recipe =
@@ -62,9 +62,9 @@ static void nor_does_an_answer_with_a_token(sotto_test *t)
 
     sotto_test_issuer_open(t, &issuer, 0);
     const sotto_bytes token = sotto_test_token(t, &issuer, &collection, row.secret);
-    memcpy(row.secret + SOTTO_SIGN_SEED, token.data, token.len);
+    memcpy(row.secret + SOTTO_ONCE_SEED, token.data, token.len);
     sotto_test_issuer_close(&issuer);
-    sotto_ctime_secret(row.secret, SOTTO_SIGN_SEED);
+    sotto_ctime_secret(row.secret, SOTTO_ONCE_SEED);
     seal_with(t, recipe, 7, &row);
 }
 

@@ -317,7 +317,8 @@ static sotto_bytes party_of(unsigned half)
 
 static sotto_kept_half keep(sotto_test *t, const sotto_report_draft *draft, unsigned half)
 {
-    return sotto_kept_half_of(draft, half, party_of(half), config_of(t, half, 'T'));
+    return sotto_kept_half_of(draft, half, party_of(half), config_of(t, half, 'T'),
+                              sotto_bytes_of(NULL, 0));
 }
 
 static sotto_bytes sealed_of(sotto_test *t, const sotto_report_draft *draft)
@@ -433,7 +434,7 @@ static void a_report_kept_by_version_1_is_sealed_again_for_its_leader_alone(sott
     CHECK(t, sotto_bytes_equal_vartime(helpers_half(&before), helpers_half(&after)));
 }
 
-/* As version 2 had it: without the list of extensions, which is empty here. */
+/* As version 2 had it: without the seed, which is empty here. */
 static sotto_bytes version_2(sotto_test *t, sotto_bytes latest, const sotto_kept_half *kept)
 {
     sotto_buf out = sotto_test_buf(t, latest.len);
@@ -459,7 +460,7 @@ static void what_is_kept_is_read_whole_or_not_at_all(sotto_test *t)
                                            : sotto_buf_bytes(&out);
 
         CHECK_OK(t, sotto_kept_half_decode(&read, whole, &t->err));
-        CHECK(t, sotto_bytes_equal_vartime(kept.share, read.share) && read.extensions.len == 0);
+        CHECK(t, sotto_bytes_equal_vartime(kept.share, read.share) && read.seed.len == 0);
         for (size_t len = 0; len < whole.len; len++)
             CHECK_STATUS(t, SOTTO_MALFORMED,
                          sotto_kept_half_decode(&read, sotto_bytes_of(whole.data, len), NULL));

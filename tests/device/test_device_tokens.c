@@ -60,17 +60,22 @@ static void admit(sotto_test *t, sotto_bytes body, sotto_bytes recipe, const uns
         const sotto_hpke_ciphertext *sealed = who ? &report.helper : &report.leader;
         const sotto_hpke_key key = sotto_test_server_key(t, (sotto_party_role)who, generation[who]);
         sotto_buf aad = sotto_test_buf(t, 8192), plain = sotto_test_buf(t, sealed->payload.len);
+        const sotto_agreement once = {.peer = {admission.once_key, SOTTO_ONCE_KEY}};
+        sotto_hpke_receiver *receiver = NULL;
         sotto_plaintext_input_share share;
 
         CHECK_OK(t, sotto_input_share_aad_encode(&aad, task.id, task.configuration,
                                                  &report.metadata, report.public_share, &t->err));
-        CHECK_OK(t, sotto_hpke_unseal(
-                        &plain, &key, suite,
+        CHECK_OK(t, sotto_hpke_receiver_new(
+                        &receiver, &key, suite,
                         sotto_input_share_info(info, who ? SOTTO_DAP_HELPER : SOTTO_DAP_LEADER),
-                        sealed->enc, sotto_buf_bytes(&aad), sealed->payload, &t->err));
+                        &t->err));
+        CHECK_OK(t, sotto_hpke_receiver_unseal(receiver, &plain, sealed->enc, sotto_buf_bytes(&aad),
+                                               sealed->payload, &t->err));
         CHECK_OK(t, sotto_plaintext_input_share_decode(&share, sotto_buf_bytes(&plain), &t->err));
-        CHECK_OK(t, sotto_admission_check_share(&admission, who, sotto_buf_bytes(&aad), &share,
+        CHECK_OK(t, sotto_admission_check_share(who, receiver, &once, sotto_buf_bytes(&aad), &share,
                                                 &t->err));
+        sotto_hpke_receiver_free(receiver);
     }
 }
 

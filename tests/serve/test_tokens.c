@@ -191,44 +191,37 @@ static void a_retry_and_a_share_sealed_again_are_no_double_spend(sotto_test *t)
 
 /* What a leader knows of somebody's report: its public extensions, and what it opened of its own share. */
 typedef struct moved {
+    sotto_test_admitted *a;
     sotto_report_draft from;
-    bool own_key; /* puts a one-time key of its own beside the token, and signs with that */
+    bool own_key; /* puts a one-time key of its own beside the token */
 } moved;
 
+/* Binds a report of its own to the token, with a seed of its own. */
 static void steal(sotto_test *t, void *context, sotto_report_draft *draft, sotto_arena *arena)
 {
-    static const uint8_t seed[SOTTO_SIGN_SEED] = "the leader's own";
+    static const uint8_t seed[SOTTO_ONCE_SEED] = "the leader's own";
     moved *m = context;
-    sotto_signer signer = {0};
+    const sotto_hpke_config to[] = {m->a->s.leader_hpke, m->a->s.helper_hpke};
     uint8_t *list = sotto_arena_take(arena, SOTTO_ADMISSION_PUBLIC);
-    sotto_buf aad = sotto_test_buf(t, 4096);
+    sotto_dh once;
 
     memcpy(list, m->from.metadata.public_extensions.data, SOTTO_ADMISSION_PUBLIC);
     draft->metadata.public_extensions = sotto_bytes_of(list, SOTTO_ADMISSION_PUBLIC);
-    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
+    CHECK_OK(t, sotto_dh_init(&once, sotto_kem_find(SOTTO_KEM_X25519),
+                              sotto_bytes_of(seed, sizeof seed), &t->err));
     if (m->own_key)
-        memcpy(list + SOTTO_ADMISSION_PUBLIC - SOTTO_SIGN_PUBLIC, signer.public_key,
-               SOTTO_SIGN_PUBLIC);
-    CHECK_OK(t, sotto_report_aad_encode(&aad, draft, &t->err));
-    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++) {
-        uint8_t text[SOTTO_ADMISSION_SIGNED], signature[SOTTO_SIGNATURE];
-        sotto_buf out = sotto_test_buf(t, SOTTO_ADMISSION_PRIVATE);
-        sotto_writer w = sotto_writer_on(&out);
-
-        sotto_admission_signed(text, who, sotto_buf_bytes(&aad), draft->shares[who].payload);
-        CHECK_OK(t, sotto_sign(&signer, signature, sotto_bytes_of(text, sizeof text), &t->err));
-        sotto_extension_write(&w, &(sotto_extension){SOTTO_EXTENSION_TOKEN_BINDING,
-                                                     sotto_bytes_of(signature, sizeof signature)});
-        draft->shares[who].private_extensions = sotto_buf_bytes(&out);
-    }
-    sotto_signer_clear(&signer);
+        memcpy(list + SOTTO_ADMISSION_PUBLIC - SOTTO_ONCE_KEY, once.public_key, SOTTO_ONCE_KEY);
+    sotto_dh_clear(&once);
+    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++)
+        CHECK_OK(t, sotto_admission_bind(draft, who, sotto_bytes_of(seed, sizeof seed), &to[who],
+                                         arena, &t->err));
 }
 
 static void a_leader_moves_a_token_to_no_report_of_its_own(sotto_test *t)
 {
     sotto_test_admitted a;
     sotto_dap_report r;
-    moved m = {.own_key = false};
+    moved m = {.a = &a};
     sotto_bytes honest;
 
     sotto_test_admitted_open(t, &a, SPLIT, &later);

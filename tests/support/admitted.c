@@ -18,18 +18,19 @@ static sotto_admission_collection collection_of(const sotto_test_admitted *a)
     return c;
 }
 
-static void next_seed(sotto_test_admitted *a, uint8_t seed[SOTTO_SIGN_SEED])
+static void next_seed(sotto_test_admitted *a, uint8_t seed[SOTTO_ONCE_SEED])
 {
-    memset(seed, 0, SOTTO_SIGN_SEED);
+    memset(seed, 0, SOTTO_ONCE_SEED);
     memcpy(seed, "a one-time key", 14);
-    seed[SOTTO_SIGN_SEED - 1] = ++a->seeds;
+    seed[SOTTO_ONCE_SEED - 1] = ++a->seeds;
 }
 
 static void admit(sotto_test *t, void *context, sotto_report_draft *draft, sotto_arena *arena)
 {
     sotto_test_admitted *a = context;
     const sotto_admission_collection c = collection_of(a);
-    uint8_t seed[SOTTO_SIGN_SEED];
+    const sotto_hpke_config to[] = {a->s.leader_hpke, a->s.helper_hpke};
+    uint8_t seed[SOTTO_ONCE_SEED];
     sotto_bytes token = a->token;
 
     memcpy(seed, a->seed, sizeof seed);
@@ -37,7 +38,7 @@ static void admit(sotto_test *t, void *context, sotto_report_draft *draft, sotto
         next_seed(a, seed);
         token = sotto_test_token(t, &a->issuers[a->signer], &c, seed);
     }
-    CHECK_OK(t, sotto_admission_attach(draft, token, seed, arena, &t->err));
+    CHECK_OK(t, sotto_admission_attach(draft, token, seed, to, arena, &t->err));
 }
 
 void sotto_test_keep_token(sotto_test *t, sotto_test_admitted *a)

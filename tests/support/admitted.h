@@ -20,7 +20,7 @@ typedef struct sotto_test_admitted {
     const char *issuer; /* named in the challenge                     */
     uint8_t other_key;  /* the key id in the challenge differs by this */
     sotto_bytes token;  /* a token that is there already, with its seed */
-    uint8_t seed[SOTTO_SIGN_SEED];
+    uint8_t seed[SOTTO_ONCE_SEED];
 } sotto_test_admitted;
 
 /* split: the second collection begins with this bucket, counted from the task's first. */

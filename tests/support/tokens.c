@@ -21,7 +21,7 @@ void sotto_test_issuer_close(sotto_test_issuer *issuer)
 
 sotto_bytes sotto_test_token(sotto_test *t, sotto_test_issuer *issuer,
                              const sotto_admission_collection *collection,
-                             const uint8_t seed[SOTTO_SIGN_SEED])
+                             const uint8_t seed[SOTTO_ONCE_SEED])
 {
     uint8_t challenge[SOTTO_TOKEN_DIGEST], request[SOTTO_TYPE2_REQUEST],
         response[SOTTO_TYPE2_RESPONSE];

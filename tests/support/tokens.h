@@ -21,6 +21,6 @@ void sotto_test_issuer_close(sotto_test_issuer *issuer);
 /* A token for this collection, from the test's arena, whose one-time key has this seed. */
 sotto_bytes sotto_test_token(sotto_test *t, sotto_test_issuer *issuer,
                              const sotto_admission_collection *collection,
-                             const uint8_t seed[SOTTO_SIGN_SEED]);
+                             const uint8_t seed[SOTTO_ONCE_SEED]);
 
 #endif

@@ -110,6 +110,40 @@ static void fields_arrive(sotto_test *t)
     sotto_test_http_close(&http);
 }
 
+/* Handles and checked URLs are used again. */
+static void a_call_has_nothing_of_the_one_before(sotto_test *t)
+{
+    static const char body[] = "some bytes";
+    const sotto_http_field fields[] = {{"Authorization", "Bearer abc"}, {"Content-Type", "a/b"}};
+    sotto_http_client *client;
+    sotto_http_response r;
+
+    sotto_test_http_open(t, &http, (sotto_http_server_options){0});
+    client = client_of(t, (sotto_http_client_options){0});
+    for (int method = SOTTO_HTTP_PUT; method <= SOTTO_HTTP_POST; method++) {
+        r = call(t, client,
+                 (sotto_http_call){.method = (sotto_http_method)method,
+                                   .url = url("/echo"),
+                                   .fields = fields,
+                                   .field_count = 2,
+                                   .body = sotto_bytes_of(body, sizeof body)});
+        CHECK_EQUAL(t, sizeof body, r.body.len);
+        r = call(t, client, (sotto_http_call){.url = url("/seen/authorization")});
+        CHECK_EQUAL(t, 0, r.body.len);
+        r = call(t, client, (sotto_http_call){.url = url("/seen/content-length")});
+        CHECK_EQUAL(t, 0, r.body.len);
+        r = call(t, client,
+                 (sotto_http_call){.method = (sotto_http_method)method, .url = url("/echo")});
+        CHECK_EQUAL(t, 200, r.status);
+        CHECK_EQUAL(t, 0, r.body.len);
+    }
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_http_call_wait(client, &r, &(sotto_http_call){.url = "http://192.0.2.1/"},
+                                      &t->arena, &t->err));
+    sotto_http_client_close(client);
+    sotto_test_http_close(&http);
+}
+
 typedef struct retry_case {
     const char *path;
     sotto_http_method method;
@@ -454,6 +488,7 @@ int main(int argc, char **argv)
         CASE(a_call_brings_back_an_answer),
         CASE(connections_are_kept),
         CASE(fields_arrive),
+        CASE(a_call_has_nothing_of_the_one_before),
         CASE(what_may_be_repeated_is),
         CASE(retry_after_is_honoured),
         CASE(waits_grow_and_spread),

@@ -187,8 +187,8 @@ static sotto_status make_admitted(sotto_dap_report *out, sotto_report_draft *dra
         return sotto_fail(err, SOTTO_BUG, "a report without its token");
     SOTTO_TRY(sotto_report_shard_from(draft, &ikm, vdaf, measurement, random, arena, err));
     SOTTO_TRY(sotto_admission_attach(
-        draft, sotto_bytes_of(token->secret + SOTTO_SIGN_SEED, SOTTO_TYPE2_TOKEN), token->secret,
-        arena, err));
+        draft, sotto_bytes_of(token->secret + SOTTO_ONCE_SEED, SOTTO_TYPE2_TOKEN), token->secret,
+        to, arena, err));
     return sotto_report_seal_both(out, draft, to, ikm, arena, err);
 }
 
@@ -247,7 +247,9 @@ static sotto_status write_inputs(sotto_bytes *out, const sotto_answer_plan *plan
     const char *leader = plan->parties[SOTTO_REPORT_LEADER]->name;
     const sotto_kept_half kept =
         sotto_kept_half_of(draft, SOTTO_REPORT_LEADER, sotto_bytes_of(leader, strlen(leader)),
-                           plan->keys[SOTTO_REPORT_LEADER]->config);
+                           plan->keys[SOTTO_REPORT_LEADER]->config,
+                           plan->token ? sotto_bytes_of(plan->token->secret, SOTTO_ONCE_SEED)
+                                       : sotto_bytes_of(NULL, 0));
     sotto_buf bytes;
 
     SOTTO_TRY(sotto_buf_take(&bytes, arena, sotto_kept_half_size(&kept), err));

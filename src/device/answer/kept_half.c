@@ -7,17 +7,17 @@
 /* ---- keeping ---------------------------------------------------------------------------------------------- */
 
 /* A format of this device's own: it never leaves. Version 1 had the report's id, time and public share, which stand in
- * the sealed report too, and both halves. Version 2 had no extensions. */
+ * the sealed report too, and both halves. Version 2 had no seed. */
 enum { KEPT_BOTH = 1, KEPT_BARE = 2, KEPT_VERSION = 3 };
 
 sotto_kept_half sotto_kept_half_of(const sotto_report_draft *draft, unsigned half,
-                                   sotto_bytes party, sotto_bytes key)
+                                   sotto_bytes party, sotto_bytes key, sotto_bytes seed)
 {
     sotto_kept_half kept = {.half = half,
                             .configuration = draft->configuration,
                             .party = party,
                             .key = key,
-                            .extensions = draft->shares[half].private_extensions,
+                            .seed = seed,
                             .share = draft->shares[half].payload};
 
     memcpy(kept.task, draft->task_id, sizeof kept.task);
@@ -27,7 +27,7 @@ sotto_kept_half sotto_kept_half_of(const sotto_report_draft *draft, unsigned hal
 size_t sotto_kept_half_size(const sotto_kept_half *kept)
 {
     return 1 + 1 + sizeof kept->task + 2 + kept->configuration.len + 2 + kept->party.len + 2 +
-           kept->key.len + 2 + kept->extensions.len + 4 + kept->share.len;
+           kept->key.len + 2 + kept->seed.len + 4 + kept->share.len;
 }
 
 sotto_status sotto_kept_half_encode(sotto_buf *out, const sotto_kept_half *kept, sotto_err *err)
@@ -40,17 +40,17 @@ sotto_status sotto_kept_half_encode(sotto_buf *out, const sotto_kept_half *kept,
     sotto_write_opaque16(&w, kept->configuration);
     sotto_write_opaque16(&w, kept->party);
     sotto_write_opaque16(&w, kept->key);
-    sotto_write_opaque16(&w, kept->extensions);
+    sotto_write_opaque16(&w, kept->seed);
     sotto_write_opaque32(&w, kept->share);
     return sotto_writer_finish(&w, "a kept report", err);
 }
 
-static void read_half(sotto_reader *in, sotto_kept_half *out, bool extended)
+static void read_half(sotto_reader *in, sotto_kept_half *out, bool seeded)
 {
     out->party = sotto_read_opaque16(in);
     out->key = sotto_read_opaque16(in);
-    if (extended)
-        out->extensions = sotto_read_opaque16(in);
+    if (seeded)
+        out->seed = sotto_read_opaque16(in);
     out->share = sotto_read_opaque32(in);
 }
 
@@ -103,7 +103,8 @@ static sotto_status seal(sotto_buf *out, sotto_dap_report *report, const sotto_k
 
     memcpy(draft.task_id, kept->task, sizeof draft.task_id);
     draft.shares[kept->half].payload = kept->share;
-    draft.shares[kept->half].private_extensions = kept->extensions;
+    if (kept->seed.len > 0)
+        SOTTO_TRY(sotto_admission_bind(&draft, kept->half, kept->seed, to, scratch, err));
     sotto_status status = sotto_entropy_take(entropy, ikm, sizeof ikm, err);
     if (status == SOTTO_OK)
         status = sotto_report_seal_share(half, &draft, kept->half, to,

@@ -2,14 +2,14 @@
  *
  * Callers:  device/answer/answer.c keeps it with every report; the outbox, through the device, when a key is outdated.
  * Memory:   a decoded half borrows from its bytes.
- * Secrets:  an input share. Sealing it takes a time that depends on its length alone.
+ * Secrets:  an input share, and the seed of a token's one-time key. Sealing it takes a time that depends on its length alone.
  *
  * The report itself is made by dap/report.h.
  */
 #ifndef SOTTO_DEVICE_KEPT_HALF_H
 #define SOTTO_DEVICE_KEPT_HALF_H
 
-#include "dap/report.h"
+#include "dap/admission.h"
 #include "noise/entropy.h"
 
 /* What is kept beside a sealed report, so that one half of it can be sealed to another key: that half's share in plain.
@@ -21,16 +21,16 @@ typedef struct sotto_kept_half {
     sotto_bytes configuration; /* the task's                                         */
     sotto_bytes party;         /* whose half it is: a name in the parties file       */
     sotto_bytes key;           /* the encoded HpkeConfig that it was sealed to first */
-    sotto_bytes extensions;    /* that half's own list: a token's signature; or empty */
+    sotto_bytes seed;          /* of its token's one-time key, or empty              */
     sotto_bytes share;
 } sotto_kept_half;
 
 /* Borrows from all that it is given. */
 sotto_kept_half sotto_kept_half_of(const sotto_report_draft *draft, unsigned half,
-                                   sotto_bytes party, sotto_bytes key);
+                                   sotto_bytes party, sotto_bytes key, sotto_bytes seed);
 size_t sotto_kept_half_size(const sotto_kept_half *kept);
 /* As the outbox keeps it until the report is acknowledged. Version 1 of the format, which had both shares, and version 2,
- * which had no extensions, are still read; the helper's share is passed over. */
+ * which had no seed, are still read; the helper's share is passed over. */
 SOTTO_MUST_USE sotto_status sotto_kept_half_encode(sotto_buf *out, const sotto_kept_half *kept,
                                                    sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_kept_half_decode(sotto_kept_half *out, sotto_bytes bytes,

@@ -11,7 +11,7 @@
 #ifndef SOTTO_DEVICE_WALLET_H
 #define SOTTO_DEVICE_WALLET_H
 
-#include "crypto/signature.h"
+#include "dap/admission.h"
 #include "device/ledger/ledger.h"
 #include "recipe/listed_keys.h"
 
@@ -22,8 +22,8 @@ enum {
     SOTTO_WALLET_PARTY = 128, /* bytes of an issuer's name                                        */
     SOTTO_WALLET_REST =
         86400, /* seconds that a token waits at most before it is used             */
-    SOTTO_WALLET_ASKED = SOTTO_SIGN_SEED + SOTTO_BLIND_RSA_SALT + SOTTO_TYPE2_NUMBER,
-    SOTTO_WALLET_HELD = SOTTO_SIGN_SEED + SOTTO_TYPE2_TOKEN
+    SOTTO_WALLET_ASKED = SOTTO_ONCE_SEED + SOTTO_BLIND_RSA_SALT + SOTTO_TYPE2_NUMBER,
+    SOTTO_WALLET_HELD = SOTTO_ONCE_SEED + SOTTO_TYPE2_TOKEN
 };
 
 typedef struct sotto_wallet_row {

@@ -53,25 +53,33 @@ static void exclude(sotto_helper_job *job)
     }
 }
 
+/* What a share is opened with: its sender's key, and its token's one-time key where it has a token. */
+enum { SHARE, ONCE, WITH };
+
 /* ---- opening ---------------------------------------------------------------------------------------------- */
 
 /* Whether its token admits it. Whether the token was spent is checked at the commit. */
 static uint8_t check_token(const sotto_helper_job *job, const sotto_worker *worker,
                            const sotto_helper_report *r, sotto_bytes aad,
-                           const sotto_plaintext_input_share *plain, bool *failed)
+                           const sotto_plaintext_input_share *plain, const sotto_agreement *once,
+                           bool *failed)
 {
-    const sotto_token_question question = {
+    sotto_token_question question = {
         .task = job->ask.task,
         .who = SOTTO_REPORT_HELPER,
         .metadata = &r->init.metadata,
         .aad = aad,
         .plain = plain,
+        .once = once,
         .now = sotto_clock_wall(&sotto_clock_system) / 1000000000,
         .late_seconds = job->ask.server->options.late_seconds,
     };
-    const sotto_status status =
-        sotto_token_checker_ask(job->ask.server->token_checkers[worker->number],
-                                &job->spends[r - job->reports], &question, NULL);
+    sotto_status status =
+        sotto_receivers_find(job->ask.server->receivers[worker->number], &question.receiver,
+                             r->init.encrypted_input_share.config_id, NULL);
+    if (status == SOTTO_OK)
+        status = sotto_token_checker_ask(job->ask.server->token_checkers[worker->number],
+                                         &job->spends[r - job->reports], &question, NULL);
 
     *failed = *failed || status == SOTTO_NO_MEMORY;
     if (SOTTO_RULE(helper_tokens) && status != SOTTO_OK)
@@ -82,8 +90,8 @@ static uint8_t check_token(const sotto_helper_job *job, const sotto_worker *work
 /* Appends the VDAF's input share to out, and yields it; else the error that the leader is told. *failed: a failure of
  * ours; the leader is told nothing about the report. */
 static uint8_t open_share(const sotto_helper_job *job, sotto_worker *worker,
-                          const sotto_helper_report *r, const sotto_agreement *with, sotto_buf *aad,
-                          sotto_buf *out, sotto_bytes *share, bool *failed)
+                          const sotto_helper_report *r, const sotto_agreement with[WITH],
+                          sotto_buf *aad, sotto_buf *out, sotto_bytes *share, bool *failed)
 {
     const sotto_hpke_ciphertext *sealed = &r->init.encrypted_input_share;
     const sotto_server_task *task = job->ask.task;
@@ -112,7 +120,7 @@ static uint8_t open_share(const sotto_helper_job *job, sotto_worker *worker,
         return SOTTO_REPORT_INVALID_MESSAGE;
     *share = plain.payload;
     return task->token_keys.issuer
-               ? check_token(job, worker, r, sotto_buf_bytes(aad), &plain, failed)
+               ? check_token(job, worker, r, sotto_buf_bytes(aad), &plain, &with[ONCE], failed)
                : 0;
 }
 
@@ -122,8 +130,8 @@ typedef struct chunk {
     size_t index[SOTTO_HELPER_CHUNK]; /* of the report in the job */
     sotto_vdaf_report reports[SOTTO_HELPER_CHUNK];
     sotto_bytes inbound[SOTTO_HELPER_CHUNK];
-    sotto_agreement agreed[SOTTO_HELPER_CHUNK];
-    uint8_t config_ids[SOTTO_HELPER_CHUNK];
+    sotto_agreement agreed[WITH * SOTTO_HELPER_CHUNK];
+    uint8_t config_ids[WITH * SOTTO_HELPER_CHUNK];
     sotto_vdaf_batch verification;
     size_t count;
 } chunk;
@@ -134,14 +142,17 @@ static void agree_chunk(const sotto_helper_job *job, const sotto_worker *worker,
 {
     for (size_t i = first; i < end; i++) {
         const sotto_helper_report *r = &job->reports[i];
+        sotto_agreement *with = &c->agreed[WITH * (i - first)];
 
-        c->config_ids[i - first] = r->init.encrypted_input_share.config_id;
-        c->agreed[i - first] = (sotto_agreement){.agreed = false};
-        if (r->error == 0)
-            c->agreed[i - first].peer = r->init.encrypted_input_share.enc;
+        memset(&c->config_ids[WITH * (i - first)], r->init.encrypted_input_share.config_id, WITH);
+        memset(with, 0, WITH * sizeof *with);
+        if (r->error != 0)
+            continue;
+        with[SHARE].peer = r->init.encrypted_input_share.enc;
+        with[ONCE].peer = sotto_token_peer(job->ask.task, r->init.metadata.public_extensions);
     }
     sotto_receivers_agree(job->ask.server->receivers[worker->number], c->agreed, c->config_ids,
-                          end - first);
+                          WITH * (end - first));
 }
 
 static sotto_status open_chunk(sotto_helper_job *job, sotto_worker *worker, chunk *c, size_t first,
@@ -168,7 +179,7 @@ static sotto_status open_chunk(sotto_helper_job *job, sotto_worker *worker, chun
         sotto_vdaf_report *to = &c->reports[c->count];
 
         if (r->error == 0)
-            r->error = open_share(job, worker, r, &c->agreed[i - first], &aad, &out,
+            r->error = open_share(job, worker, r, &c->agreed[WITH * (i - first)], &aad, &out,
                                   &to->input_share, &failed);
         if (r->error != 0)
             continue;

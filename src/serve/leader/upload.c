@@ -65,6 +65,9 @@ void sotto_upload_answer(sotto_upload_request *upload)
     sotto_upload_drop(upload);
 }
 
+/* What a share is opened with: its sender's key, and its token's one-time key where it has a token. */
+enum { SHARE, ONCE, WITH };
+
 /* ---- one report ------------------------------------------------------------------------------------------------ */
 
 /* Where a report belongs. A report that is rejected for its time is counted at the nearest valid time: made-up times
@@ -123,14 +126,15 @@ static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_
 /* Whether it may be taken. Whether its token was spent is checked by the flush. */
 static uint8_t check_token(sotto_upload_request *upload, const sotto_worker *worker,
                            sotto_uploaded *out, const sotto_dap_report *report, sotto_bytes aad,
-                           const sotto_plaintext_input_share *plain)
+                           const sotto_plaintext_input_share *plain, const sotto_agreement *once)
 {
-    const sotto_token_question question = {
+    sotto_token_question question = {
         .task = upload->task,
         .who = SOTTO_REPORT_LEADER,
         .metadata = &report->metadata,
         .aad = aad,
         .plain = plain,
+        .once = once,
         .now = sotto_clock_wall(&sotto_clock_system) / 1000000000,
         .late_seconds = upload->server->options.late_seconds,
     };
@@ -138,6 +142,9 @@ static uint8_t check_token(sotto_upload_request *upload, const sotto_worker *wor
 
     out->spend = sotto_arena_take(&upload->arena, sizeof *out->spend);
     if (out->spend)
+        status = sotto_receivers_find(upload->server->receivers[worker->number], &question.receiver,
+                                      report->leader.config_id, NULL);
+    if (status == SOTTO_OK)
         status = sotto_token_checker_ask(upload->server->token_checkers[worker->number], out->spend,
                                          &question, NULL);
     if (status == SOTTO_NO_MEMORY)
@@ -153,7 +160,7 @@ static uint8_t check_token(sotto_upload_request *upload, const sotto_worker *wor
  * wants. */
 static uint8_t check_share(sotto_upload_request *upload, const sotto_worker *worker,
                            sotto_uploaded *out, sotto_buf *record, size_t start, sotto_bytes aad,
-                           const sotto_dap_report *report)
+                           const sotto_dap_report *report, const sotto_agreement *once)
 {
     const sotto_vdaf_sizes *sizes = &upload->task->dap.sizes;
     uint8_t *opened = record->data + start;
@@ -169,7 +176,7 @@ static uint8_t check_share(sotto_upload_request *upload, const sotto_worker *wor
         plain.payload.len != sizes->leader_share || report->public_share.len != sizes->public_share)
         return SOTTO_REPORT_INVALID_MESSAGE;
     if (upload->task->token_keys.issuer)
-        error = check_token(upload, worker, out, report, aad, &plain);
+        error = check_token(upload, worker, out, report, aad, &plain, once);
     if (error)
         return error;
     memmove(opened, plain.payload.data - 4, len);
@@ -177,9 +184,10 @@ static uint8_t check_share(sotto_upload_request *upload, const sotto_worker *wor
     return 0;
 }
 
+/* with: of the share, then of its token's one-time key. */
 static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
                           sotto_uploaded *out, const sotto_dap_report *report,
-                          const sotto_agreement *with)
+                          const sotto_agreement with[WITH])
 {
     size_t size = sotto_record_size(report), start;
     sotto_buf *all = &upload->records, record;
@@ -200,7 +208,8 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
     start = record.len;
     error = unseal(upload, worker, aad, &record, report, with);
     if (error == 0)
-        error = check_share(upload, worker, out, &record, start, sotto_buf_bytes(aad), report);
+        error = check_share(upload, worker, out, &record, start, sotto_buf_bytes(aad), report,
+                            &with[ONCE]);
     if (error)
         return error; /* the next one overwrites what there is of it */
     all->len += record.len;
@@ -234,8 +243,8 @@ typedef struct entry {
 typedef struct chunk {
     entry *entries; /* as many as there are reports, CHUNK at most */
     size_t count;
-    uint8_t config_ids[CHUNK];
-    sotto_agreement agreed[CHUNK];
+    uint8_t config_ids[WITH * CHUNK];
+    sotto_agreement agreed[WITH * CHUNK];
     sotto_buf aad;
 } chunk;
 
@@ -249,23 +258,26 @@ static void take_in(chunk *c, sotto_worker *worker)
     receivers = c->entries[0].upload->server->receivers[worker->number];
     for (size_t i = 0; i < c->count; i++) {
         entry *e = &c->entries[i];
+        sotto_agreement *with = &c->agreed[WITH * i];
 
         e->out = e->upload->reports + e->upload->count++;
         look_at(e->upload, e->out, &e->report, e->size);
-        c->config_ids[i] = e->report.leader.config_id;
-        c->agreed[i] = (sotto_agreement){.agreed = false};
-        if (e->out->error == 0)
-            c->agreed[i].peer = e->report.leader.enc;
+        memset(&c->config_ids[WITH * i], e->report.leader.config_id, WITH);
+        memset(with, 0, WITH * sizeof *with);
+        if (e->out->error != 0)
+            continue;
+        with[SHARE].peer = e->report.leader.enc;
+        with[ONCE].peer = sotto_token_peer(e->upload->task, e->report.metadata.public_extensions);
     }
-    sotto_receivers_agree(receivers, c->agreed, c->config_ids, c->count);
+    sotto_receivers_agree(receivers, c->agreed, c->config_ids, WITH * c->count);
     for (size_t i = 0; i < c->count; i++) {
         const entry *e = &c->entries[i];
 
         if (e->out->error == 0)
             e->out->error =
-                open_share(e->upload, worker, &c->aad, e->out, &e->report, &c->agreed[i]);
+                open_share(e->upload, worker, &c->aad, e->out, &e->report, &c->agreed[WITH * i]);
     }
-    sotto_wipe(c->agreed, c->count * sizeof c->agreed[0]);
+    sotto_wipe(c->agreed, WITH * c->count * sizeof c->agreed[0]);
     c->count = 0;
 }
 

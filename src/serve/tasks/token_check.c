@@ -90,13 +90,23 @@ sotto_status sotto_token_checker_ask(sotto_token_checker *checker, sotto_token_s
     SOTTO_TRY(open_key(checker, &opened_key, key, err));
     SOTTO_TRY(sotto_admission_check(&admission, opened_key, key->challenge, err));
     const sotto_status bound =
-        sotto_admission_check_share(&admission, q->who, q->aad, q->plain, err);
+        sotto_admission_check_share(q->who, q->receiver, q->once, q->aad, q->plain, err);
     if (SOTTO_RULE(token_bound) && bound != SOTTO_OK)
         return bound;
     *spend = (sotto_token_spend){.key = key->n, .task = q->task->n};
     memcpy(spend->nonce, admission.token.nonce, sizeof spend->nonce);
     memcpy(spend->report, q->metadata->report_id, sizeof spend->report);
     return SOTTO_OK;
+}
+
+sotto_bytes sotto_token_peer(const sotto_server_task *task, sotto_bytes public_extensions)
+{
+    sotto_admission admission;
+
+    if (!task->token_keys.issuer ||
+        sotto_admission_find(&admission, public_extensions, NULL) != SOTTO_OK)
+        return sotto_bytes_of(NULL, 0);
+    return sotto_bytes_of(admission.once_key, SOTTO_ONCE_KEY);
 }
 
 size_t sotto_task_extensions(const sotto_server_task *task)

@@ -23,6 +23,8 @@ typedef struct sotto_token_question {
     const sotto_report_metadata *metadata;
     sotto_bytes aad;
     const sotto_plaintext_input_share *plain;
+    sotto_hpke_receiver *receiver; /* opened it */
+    const sotto_agreement *once;   /* as sotto_token_peer names it */
     uint64_t now, late_seconds;
 } sotto_token_question;
 
@@ -33,6 +35,9 @@ SOTTO_MUST_USE sotto_status sotto_token_checker_ask(sotto_token_checker *checker
                                                     sotto_token_spend *spend,
                                                     const sotto_token_question *question,
                                                     sotto_err *err);
+
+/* The one-time key of a report with a token, for the receivers to agree with; nothing where there is none. */
+sotto_bytes sotto_token_peer(const sotto_server_task *task, sotto_bytes public_extensions);
 
 /* The extensions that a report of this task may have, for sotto_report_extensions_check. */
 size_t sotto_task_extensions(const sotto_server_task *task);

@@ -56,18 +56,16 @@ static sotto_status plan(void *context, sotto_wallet_row *row, sotto_err *err)
 
 static sotto_status take_keys(sotto_device *device, sotto_bytes file, bool logged, sotto_err *err)
 {
-    const sotto_listed_key *keys;
-    const char *issuer;
+    sotto_issuer_keys list;
     sotto_entropy entropy;
-    sotto_bytes list;
-    size_t count;
 
-    SOTTO_TRY(sotto_listed_keys_judge(&issuer, &list, device->terms.policy, file, err));
-    SOTTO_TRY(sotto_listed_keys_read(&keys, &count, list, &device->work, err));
+    SOTTO_TRY(sotto_shared_keys(&list, device->shared, device->terms.policy, file, &device->work,
+                                err));
     planner p = {&entropy, sotto_device_now(device)};
     sotto_device_entropy(device, &entropy);
     const sotto_status status =
-        sotto_wallet_take(device->ledger, issuer, logged, keys, count, plan, &p, p.now, err);
+        sotto_wallet_take(device->ledger, list.issuer, logged, list.keys, list.count, plan, &p,
+                          p.now, err);
     sotto_entropy_clear(&entropy);
     return status;
 }

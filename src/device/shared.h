@@ -11,9 +11,11 @@
 #define SOTTO_DEVICE_SHARED_H
 
 #include "device/ledger/ledger.h"
+#include "recipe/listed_keys.h"
 #include "recipe/policy_tables.h"
 #include "seal/sender.h"
 #include "sotto/device.h"
+#include "tlog/bundle.h"
 
 /* What a device is opened with. */
 typedef struct sotto_terms {
@@ -36,6 +38,24 @@ SOTTO_MUST_USE sotto_status sotto_terms_read(sotto_terms *out, sotto_device_shar
 SOTTO_MUST_USE sotto_status sotto_shared_recipe(const sotto_recipe **out,
                                                 sotto_device_shared *shared, sotto_bytes text,
                                                 sotto_arena *arena, sotto_err *err);
+
+/* sotto_bundle_verify, or the memory that it passed these bytes for a device with this policy. checkpoint and note of `facts` are given as
+ * the bytes have them, and all of it is overwritten if it is verified now. Refusals are not kept. shared may be NULL. */
+SOTTO_MUST_USE sotto_status sotto_shared_bundle(sotto_device_shared *shared,
+                                                sotto_bundle_facts *facts, sotto_bytes bytes,
+                                                const sotto_policy *policy,
+                                                const sotto_log_trust *trust, sotto_err *err);
+
+/* A signed list of token keys that was judged and read. */
+typedef struct sotto_issuer_keys {
+    const char *issuer; /* its name in the policy */
+    const sotto_listed_key *keys;
+    size_t count;
+} sotto_issuer_keys;
+/* sotto_listed_keys_judge and sotto_listed_keys_read, or what they found for a device with this policy. */
+SOTTO_MUST_USE sotto_status sotto_shared_keys(sotto_issuer_keys *out, sotto_device_shared *shared,
+                                              const sotto_policy *policy, sotto_bytes file,
+                                              sotto_arena *arena, sotto_err *err);
 
 /* Stores in memory that a device is done with wait for the next: to open one takes longer than to use it. Either takes
  * over what it is given, and may be NULL. */

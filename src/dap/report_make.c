@@ -128,11 +128,13 @@ sotto_status sotto_report_seal_with(sotto_dap_report *out, const sotto_report_dr
                       &with[SOTTO_REPORT_HELPER], arena, err);
 }
 
-static sotto_status seal_both(sotto_dap_report *out, const sotto_report_draft *draft,
-                              const sotto_hpke_config to[SOTTO_REPORT_SHARES],
-                              const sotto_ephemeral *with, sotto_bytes ikm, sotto_arena *arena,
-                              sotto_err *err)
+sotto_status sotto_report_seal_both_with(sotto_dap_report *out, const sotto_report_draft *draft,
+                                         const sotto_hpke_config to[SOTTO_REPORT_SHARES],
+                                         const sotto_ephemeral *with, sotto_bytes ikm,
+                                         sotto_arena *arena, sotto_err *err)
 {
+    if (ikm.len != SOTTO_REPORT_SHARES * IKM)
+        return sotto_fail(err, SOTTO_BUG, "report: %zu random bytes to seal with", ikm.len);
     begin(out, draft);
     SOTTO_TRY(seal_once(&out->leader, draft, SOTTO_REPORT_LEADER, &to[SOTTO_REPORT_LEADER], with,
                         sotto_bytes_of(ikm.data, IKM), arena, err));
@@ -144,9 +146,7 @@ sotto_status sotto_report_seal_both(sotto_dap_report *out, const sotto_report_dr
                                     const sotto_hpke_config to[SOTTO_REPORT_SHARES],
                                     sotto_bytes ikm, sotto_arena *arena, sotto_err *err)
 {
-    if (ikm.len != SOTTO_REPORT_SHARES * IKM)
-        return sotto_fail(err, SOTTO_BUG, "report: %zu random bytes to seal with", ikm.len);
-    return seal_both(out, draft, to, NULL, ikm, arena, err);
+    return sotto_report_seal_both_with(out, draft, to, NULL, ikm, arena, err);
 }
 
 size_t sotto_report_random_size(const sotto_vdaf *vdaf)
@@ -185,5 +185,5 @@ sotto_status sotto_report_make_with(sotto_dap_report *out, sotto_report_draft *d
     sotto_bytes ikm;
 
     SOTTO_TRY(sotto_report_shard_from(draft, &ikm, vdaf, measurement, random, arena, err));
-    return seal_both(out, draft, to, with, ikm, arena, err);
+    return sotto_report_seal_both_with(out, draft, to, with, ikm, arena, err);
 }

@@ -13,6 +13,11 @@
 /* Who seals shares for the leader or the helper. */
 SOTTO_MUST_USE sotto_status sotto_report_sender_init(sotto_hpke_sender *sender, unsigned who,
                                                      const sotto_hpke_config *to, sotto_err *err);
+/* As sotto_report_seal_both, with ephemeral keys for the leader and the helper; NULL: they come of ikm. */
+SOTTO_MUST_USE sotto_status sotto_report_seal_both_with(
+    sotto_dap_report *out, const sotto_report_draft *draft,
+    const sotto_hpke_config to[SOTTO_REPORT_SHARES], const sotto_ephemeral *with, sotto_bytes ikm,
+    sotto_arena *arena, sotto_err *err);
 /* As sotto_report_seal_both. */
 SOTTO_MUST_USE sotto_status sotto_report_seal_with(sotto_dap_report *out,
                                                    const sotto_report_draft *draft,

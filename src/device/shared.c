@@ -35,6 +35,7 @@ struct sotto_device_shared {
     sotto_store *store;             /* blank, for the next device; or NULL */
     sotto_ledger *ledger;
     sotto_ephemeral_source ephemerals;
+    sotto_token_source tokens;
 };
 
 sotto_device_shared *sotto_shared_within(size_t bytes)
@@ -277,6 +278,16 @@ void sotto_shared_seal_with(sotto_device_shared *shared, sotto_ephemeral_source 
 const sotto_ephemeral_source *sotto_shared_ephemerals(const sotto_device_shared *shared)
 {
     return shared && shared->ephemerals.take ? &shared->ephemerals : NULL;
+}
+
+void sotto_shared_ask_with(sotto_device_shared *shared, sotto_token_source source)
+{
+    shared->tokens = source;
+}
+
+const sotto_token_source *sotto_shared_tokens(const sotto_device_shared *shared)
+{
+    return shared && shared->tokens.take ? &shared->tokens : NULL;
 }
 
 /* ---- recipes ---------------------------------------------------------------------------------------------- */

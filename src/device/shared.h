@@ -10,6 +10,7 @@
 #ifndef SOTTO_DEVICE_SHARED_H
 #define SOTTO_DEVICE_SHARED_H
 
+#include "dap/token_stock.h"
 #include "device/ledger/ledger.h"
 #include "recipe/listed_keys.h"
 #include "recipe/policy_tables.h"
@@ -68,6 +69,9 @@ void sotto_shared_leave(sotto_device_shared *shared, sotto_store *store, sotto_l
 void sotto_shared_seal_with(sotto_device_shared *shared, sotto_ephemeral_source source);
 /* NULL: there is none. */
 const sotto_ephemeral_source *sotto_shared_ephemerals(const sotto_device_shared *shared);
+/* Lets the same devices ask for tokens with requests from here. */
+void sotto_shared_ask_with(sotto_device_shared *shared, sotto_token_source source);
+const sotto_token_source *sotto_shared_tokens(const sotto_device_shared *shared);
 
 /* Whether this judge let the recipe pass, and what it found. Refusals are not kept. */
 bool sotto_shared_passed(const sotto_device_shared *shared, sotto_known_epsilon *known,

@@ -238,6 +238,79 @@ static void another_policy_judges_the_list_for_itself(sotto_test *t)
     sotto_device_shared_free(shared);
 }
 
+/* ---- requests for tokens ---------------------------------------------------------------------------------- */
+
+typedef struct counted {
+    sotto_token_stock *stock;
+    unsigned taken;
+    bool fails;
+} counted;
+
+static sotto_status take_counted(void *context, sotto_token_asked *out, sotto_type2_key *key,
+                                 const uint8_t challenge[SOTTO_TOKEN_DIGEST], sotto_err *err)
+{
+    counted *c = context;
+
+    c->taken++;
+    if (c->fails)
+        return sotto_fail(err, SOTTO_REJECTED, "none");
+    return sotto_token_stock_take(c->stock, out, key, challenge, err);
+}
+
+/* In memory, in memory without a request in stock, with randomness that repeats, in files. All of them get a token. */
+static void only_simulated_devices_ask_with_requests_from_outside(sotto_test *t)
+{
+    counted c = {.stock = sotto_token_stock_new()};
+
+    CHECK(t, c.stock != NULL);
+    shared = sotto_device_shared_new();
+    sotto_shared_ask_with(shared, (sotto_token_source){take_counted, &c});
+    for (unsigned way = 0; way < 4; way++) {
+        c.taken = 0;
+        c.fails = way == 1;
+        sotto_test_wallet_init(t);
+        if (way == 3)
+            sotto_test_phone_in_files(&sotto_test_wallet_phone);
+        if (way < 2)
+            sotto_test_wallet_phone.options.simulation = NULL;
+        sotto_test_wallet_phone.options.shared = shared;
+        sotto_test_wallet_begin(t);
+        sotto_test_token_get(t); /* checks that it is held */
+        CHECK_EQUAL(t, way < 2 ? 1U : 0U, c.taken);
+        CHECK_EQUAL(t, 1, sotto_test_wallet_attester.tokens);
+        sotto_test_phone_close(&sotto_test_wallet_phone);
+    }
+    sotto_token_stock_free(c.stock);
+    sotto_device_shared_free(shared);
+}
+
+/* The wallet keeps what the request was made from: a lost answer is asked for again with the same bytes. */
+static void a_request_from_outside_is_asked_again_with_the_same_bytes(sotto_test *t)
+{
+    counted c = {.stock = sotto_token_stock_new()};
+
+    shared = sotto_device_shared_new();
+    sotto_shared_ask_with(shared, (sotto_token_source){take_counted, &c});
+    sotto_test_wallet_init(t);
+    sotto_test_wallet_phone.options.simulation = NULL;
+    sotto_test_wallet_phone.options.shared = shared;
+    sotto_test_wallet_begin(t);
+    CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_the_list(t)));
+    sotto_test_wallet_attester.down = true;
+    sotto_test_token_ask(t);
+    CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_ASKED));
+    sotto_test_wallet_attester.down = false;
+    (void)sotto_test_tick(&sotto_test_wallet_phone);
+    CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_HELD));
+    CHECK_EQUAL(t, 1, c.taken);
+    CHECK_EQUAL(t, 2, sotto_test_wallet_attester.asks);
+    CHECK(t, sotto_bytes_equal_vartime(sotto_test_wallet_attester.bodies[0],
+                                       sotto_test_wallet_attester.bodies[1]));
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+    sotto_token_stock_free(c.stock);
+    sotto_device_shared_free(shared);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -249,6 +322,8 @@ int main(int argc, char **argv)
         CASE(a_list_is_taken_by_every_device),
         CASE(another_list_is_judged_again),
         CASE(another_policy_judges_the_list_for_itself),
+        CASE(only_simulated_devices_ask_with_requests_from_outside),
+        CASE(a_request_from_outside_is_asked_again_with_the_same_bytes),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -208,9 +208,10 @@ static sotto_status read_budget(void *context, const sotto_budget_line *line, so
 
 static sotto_status tick(sotto_device *device, sotto_tick *out, unsigned number, sotto_err *err)
 {
-    const struct timespec moment = {0, number > 0 ? TICK_MS * 1000000L : 0};
+    const struct timespec moment = {0, TICK_MS * 1000000L};
 
-    (void)nanosleep(&moment, NULL);
+    if (number > 0)
+        (void)nanosleep(&moment, NULL);
     return sotto_device_tick(device, out, (sotto_conditions){true, true, true}, err);
 }
 
@@ -524,6 +525,7 @@ sotto_status demo_devices_run(demo *d, sotto_err *err)
     write_url(&c);
     SOTTO_TRY(sotto_http_client_open(&c.client, &(sotto_http_client_options){0}, err));
     SOTTO_TRY(await_task(&c, err));
+    SOTTO_TRY(demo_tokens_enrolled(d, err));
     while (started < wanted && pthread_create(&threads[started], NULL, work, &c) == 0)
         started++;
     if (started > 0)

@@ -156,8 +156,8 @@ static sotto_status prepare(demo *d, sotto_err *err)
     SOTTO_TRY(demo_compile(d, err));
     if (!(d->without & DEMO_TOKENS)) {
         say(d, "The issuer makes a key for this collection; the devices are enrolled ...");
-        SOTTO_TRY(demo_tokens_list(d, err));
         SOTTO_TRY(demo_tokens_enrol(d, err));
+        SOTTO_TRY(demo_tokens_list(d, err));
     }
     if (!(d->without & DEMO_LOG)) {
         say(d, "The recipe goes into the log, and the witness cosigns ...");
@@ -197,6 +197,8 @@ static int demo_main(int argc, char **argv)
     sotto_arena_init(&d.arena, (size_t)256 << 20);
     d.started_ms = sotto_clock_monotonic(&sotto_clock_system) / 1000000;
     status = run(&d, &right, &err);
+    if (d.enrolling) /* something else failed first */
+        (void)!demo_tokens_enrolled(&d, NULL);
     demo_servers_stop(&d);
     if (status != SOTTO_OK && !demo_interrupted())
         (void)fprintf(stderr, "sotto demo: %s\n", err.reason);

@@ -21,6 +21,7 @@
 #include "sotto/collect.h"
 #include "sotto/device.h"
 
+#include <pthread.h>
 #include <sys/types.h>
 
 #define DEMO_RECIPE   "demo-1"
@@ -66,6 +67,10 @@ typedef struct demo {
     char hostile_parties_text[DEMO_TEXT];
     /* Enrolment seeds of all devices come from this. */
     uint8_t fleet[32];
+    /* Devices are enrolled beside all else. */
+    pthread_t enroller;
+    bool enrolling;
+    sotto_err enrolled;
     char operator_token[DEMO_SECRET];
     sotto_signer issuer_signer;
     char log_key[DEMO_NOTE_KEY], witness_key[DEMO_NOTE_KEY], log_url[64], log_token[DEMO_FILE];
@@ -127,7 +132,9 @@ SOTTO_MUST_USE sotto_status demo_relay_unseal(const demo *d, sotto_bytes sealed,
 SOTTO_MUST_USE sotto_status demo_tokens_start(demo *d, sotto_err *err);
 /* Has the issuer make the key of the collection, and signs its list: d->token_keys. */
 SOTTO_MUST_USE sotto_status demo_tokens_list(demo *d, sotto_err *err);
+/* Begins to enrol all devices, in a thread, and waits for the end of it. The second may be called without the first. */
 SOTTO_MUST_USE sotto_status demo_tokens_enrol(demo *d, sotto_err *err);
+SOTTO_MUST_USE sotto_status demo_tokens_enrolled(demo *d, sotto_err *err);
 /* Of the device of that number. */
 void demo_enrolment(const demo *d, uint8_t seed[SOTTO_DEVICE_ENROLMENT], uint64_t number);
 /* Makes up a token in a file of that name, and copies it to out, unless that is NULL. */

@@ -55,6 +55,7 @@ typedef struct basket {
     sotto_arena arena;
     sotto_device_shared *shared; /* by the devices of this thread */
     sotto_ephemerals *stock;     /* that they seal with           */
+    sotto_token_stock *requests; /* that they ask for tokens with */
     double epsilon_left, epsilon_allowed;
 } basket;
 
@@ -207,9 +208,10 @@ static sotto_status read_budget(void *context, const sotto_budget_line *line, so
 
 static sotto_status tick(sotto_device *device, sotto_tick *out, unsigned number, sotto_err *err)
 {
-    const struct timespec moment = {0, number > 0 ? TICK_MS * 1000000L : 0};
+    const struct timespec moment = {0, TICK_MS * 1000000L};
 
-    (void)nanosleep(&moment, NULL);
+    if (number > 0)
+        (void)nanosleep(&moment, NULL);
     return sotto_device_tick(device, out, (sotto_conditions){true, true, true}, err);
 }
 
@@ -418,6 +420,25 @@ static sotto_status take_key(void *stock, sotto_ephemeral *out, const sotto_hpke
     return sotto_ephemerals_take(stock, out, to, err);
 }
 
+static sotto_status take_request(void *stock, sotto_token_asked *out, sotto_type2_key *key,
+                                 const uint8_t challenge[SOTTO_TOKEN_DIGEST], sotto_err *err)
+{
+    return sotto_token_stock_take(stock, out, key, challenge, err);
+}
+
+/* What the devices of one thread share. */
+static sotto_status equip(basket *b, sotto_err *err)
+{
+    b->shared = sotto_device_shared_new();
+    b->stock = sotto_ephemerals_new();
+    b->requests = sotto_token_stock_new();
+    if (!b->shared || !b->stock || !b->requests)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the demo");
+    sotto_shared_seal_with(b->shared, (sotto_ephemeral_source){take_key, b->stock});
+    sotto_shared_ask_with(b->shared, (sotto_token_source){take_request, b->requests});
+    return SOTTO_OK;
+}
+
 static void *work(void *context)
 {
     crew *c = context;
@@ -429,11 +450,9 @@ static void *work(void *context)
 
     sotto_arena_init(&b.arena, (size_t)64 << 20);
     sotto_arena_init(&body, 2 * size);
-    b.shared = sotto_device_shared_new();
-    b.stock = sotto_ephemerals_new();
-    status = b.shared && b.stock ? sotto_buf_take(&b.body, &body, size, &err) : SOTTO_NO_MEMORY;
+    status = equip(&b, &err);
     if (status == SOTTO_OK)
-        sotto_shared_seal_with(b.shared, (sotto_ephemeral_source){take_key, b.stock});
+        status = sotto_buf_take(&b.body, &body, size, &err);
     if (status == SOTTO_OK)
         status = work_through(&b, &err);
     (void)pthread_mutex_lock(&c->lock);
@@ -446,6 +465,7 @@ static void *work(void *context)
     (void)pthread_mutex_unlock(&c->lock);
     sotto_device_shared_free(b.shared);
     sotto_ephemerals_free(b.stock);
+    sotto_token_stock_free(b.requests);
     sotto_arena_clear(&b.arena);
     sotto_arena_clear(&body);
     return NULL;
@@ -505,6 +525,7 @@ sotto_status demo_devices_run(demo *d, sotto_err *err)
     write_url(&c);
     SOTTO_TRY(sotto_http_client_open(&c.client, &(sotto_http_client_options){0}, err));
     SOTTO_TRY(await_task(&c, err));
+    SOTTO_TRY(demo_tokens_enrolled(d, err));
     while (started < wanted && pthread_create(&threads[started], NULL, work, &c) == 0)
         started++;
     if (started > 0)

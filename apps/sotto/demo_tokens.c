@@ -136,17 +136,44 @@ static sotto_status enrol_from(const demo *d, sotto_db *db, uint8_t *ids, uint64
 }
 
 /* As the attester's operator does with devices before they are given away: all at once. */
-sotto_status demo_tokens_enrol(demo *d, sotto_err *err)
+static sotto_status enrol_all(const demo *d, sotto_err *err)
 {
-    uint8_t *ids = sotto_arena_take(&d->arena, (size_t)AT_ONCE * SOTTO_DEVICE_ENROLMENT);
+    sotto_arena arena;
     sotto_db *db = NULL;
-    sotto_status status;
 
-    if (!ids)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "the demo");
-    status = sotto_db_open(&db, &(sotto_db_options){.address = d->attester.database}, err);
+    sotto_arena_init(&arena, (size_t)2 * AT_ONCE * SOTTO_DEVICE_ENROLMENT);
+    uint8_t *ids = sotto_arena_take(&arena, (size_t)AT_ONCE * SOTTO_DEVICE_ENROLMENT);
+    sotto_status status =
+        sotto_db_open(&db, &(sotto_db_options){.address = d->attester.database}, err);
+    if (status == SOTTO_OK && !ids)
+        status = sotto_fail(err, SOTTO_NO_MEMORY, "the demo");
     for (uint64_t i = 0; status == SOTTO_OK && i < d->devices && !demo_interrupted(); i += AT_ONCE)
         status = enrol_from(d, db, ids, i, err);
     sotto_db_close(db);
+    sotto_arena_clear(&arena);
     return status;
+}
+
+static void *enrol(void *context)
+{
+    demo *d = context;
+
+    d->enrolled.status = enrol_all(d, &d->enrolled);
+    return NULL;
+}
+
+sotto_status demo_tokens_enrol(demo *d, sotto_err *err)
+{
+    d->enrolling = pthread_create(&d->enroller, NULL, enrol, d) == 0;
+    return d->enrolling ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "no thread for the enrolment");
+}
+
+sotto_status demo_tokens_enrolled(demo *d, sotto_err *err)
+{
+    if (d->enrolling)
+        (void)pthread_join(d->enroller, NULL);
+    d->enrolling = false;
+    return d->enrolled.status == SOTTO_OK
+               ? SOTTO_OK
+               : sotto_fail(err, d->enrolled.status, "%s", d->enrolled.reason);
 }

@@ -45,6 +45,14 @@ SOTTO_MUST_USE sotto_status sotto_rsa_random(const sotto_rsa_public *key, uint8_
 SOTTO_MUST_USE sotto_status sotto_rsa_blind(sotto_rsa_public *key, uint8_t *out, uint8_t *inverse,
                                             const uint8_t *in, const uint8_t *blind,
                                             sotto_err *err);
+/* sotto_rsa_blind of `count` numbers that lie one behind the other, for less than so many calls of it.
+ *   SOTTO_REJECTED  as above, of any of them: which one, single calls tell
+ *   SOTTO_BUG       more than SOTTO_RSA_MANY */
+enum { SOTTO_RSA_MANY = 32 };
+SOTTO_MUST_USE sotto_status sotto_rsa_blind_many(sotto_rsa_public *key, uint8_t *out,
+                                                 uint8_t *inverses, const uint8_t *in,
+                                                 const uint8_t *blinds, size_t count,
+                                                 sotto_err *err);
 /* out = in * inverse.
  *   SOTTO_REJECTED  in is not below the modulus */
 SOTTO_MUST_USE sotto_status sotto_rsa_unblind(sotto_rsa_public *key, uint8_t *out,

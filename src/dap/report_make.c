@@ -116,11 +116,13 @@ static void begin(sotto_dap_report *out, const sotto_report_draft *draft)
     *out = (sotto_dap_report){.metadata = draft->metadata, .public_share = draft->public_share};
 }
 
-static sotto_status seal_both(sotto_dap_report *out, const sotto_report_draft *draft,
-                              const sotto_hpke_config to[SOTTO_REPORT_SHARES],
-                              const sotto_ephemeral *with, sotto_bytes ikm, sotto_arena *arena,
-                              sotto_err *err)
+sotto_status sotto_report_seal_both_with(sotto_dap_report *out, const sotto_report_draft *draft,
+                                         const sotto_hpke_config to[SOTTO_REPORT_SHARES],
+                                         const sotto_ephemeral *with, sotto_bytes ikm,
+                                         sotto_arena *arena, sotto_err *err)
 {
+    if (ikm.len != SOTTO_REPORT_SHARES * IKM)
+        return sotto_fail(err, SOTTO_BUG, "report: %zu random bytes to seal with", ikm.len);
     begin(out, draft);
     SOTTO_TRY(seal_once(&out->leader, draft, SOTTO_REPORT_LEADER, &to[SOTTO_REPORT_LEADER], with,
                         sotto_bytes_of(ikm.data, IKM), arena, err));
@@ -132,9 +134,7 @@ sotto_status sotto_report_seal_both(sotto_dap_report *out, const sotto_report_dr
                                     const sotto_hpke_config to[SOTTO_REPORT_SHARES],
                                     sotto_bytes ikm, sotto_arena *arena, sotto_err *err)
 {
-    if (ikm.len != SOTTO_REPORT_SHARES * IKM)
-        return sotto_fail(err, SOTTO_BUG, "report: %zu random bytes to seal with", ikm.len);
-    return seal_both(out, draft, to, NULL, ikm, arena, err);
+    return sotto_report_seal_both_with(out, draft, to, NULL, ikm, arena, err);
 }
 
 size_t sotto_report_random_size(const sotto_vdaf *vdaf)
@@ -173,5 +173,5 @@ sotto_status sotto_report_make_with(sotto_dap_report *out, sotto_report_draft *d
     sotto_bytes ikm;
 
     SOTTO_TRY(sotto_report_shard_from(draft, &ikm, vdaf, measurement, random, arena, err));
-    return seal_both(out, draft, to, with, ikm, arena, err);
+    return sotto_report_seal_both_with(out, draft, to, with, ikm, arena, err);
 }

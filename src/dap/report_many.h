@@ -10,6 +10,12 @@
 #include "dap/report.h"
 #include "seal/sender.h"
 
+/* As sotto_report_seal_both, with ephemeral keys for the leader and the helper; NULL: they come of ikm. */
+SOTTO_MUST_USE sotto_status sotto_report_seal_both_with(
+    sotto_dap_report *out, const sotto_report_draft *draft,
+    const sotto_hpke_config to[SOTTO_REPORT_SHARES], const sotto_ephemeral *with, sotto_bytes ikm,
+    sotto_arena *arena, sotto_err *err);
+
 /* The first half of sotto_report_make: fills the draft; *ikm is what is left of `random`, to seal with. */
 SOTTO_MUST_USE sotto_status sotto_report_shard_from(sotto_report_draft *draft, sotto_bytes *ikm,
                                                     const sotto_vdaf *vdaf,

@@ -36,6 +36,7 @@ struct sotto_device {
     sotto_device_host host;
     sotto_device_simulation simulation;
     const sotto_ephemeral_source *ephemerals; /* NULL: its own keys */
+    const sotto_token_source *requests;       /* NULL: its own requests */
     bool ticked;
     bool retained;
     int64_t retained_at;

@@ -9,31 +9,33 @@
 
 /* ---- which log -------------------------------------------------------------------------------------------- */
 
-static const sotto_policy_log *log_of(const sotto_policy *policy, sotto_bytes signed_note)
+/* By what the checkpoint says of itself; nothing is proved by it. */
+static const sotto_policy_log *log_of(const sotto_policy *policy, sotto_checkpoint *checkpoint,
+                                      sotto_bytes signed_note)
 {
-    sotto_checkpoint checkpoint;
     sotto_note note;
 
     if (sotto_note_decode(&note, signed_note, NULL) != SOTTO_OK ||
-        sotto_checkpoint_decode(&checkpoint, note.text, NULL) != SOTTO_OK)
+        sotto_checkpoint_decode(checkpoint, note.text, NULL) != SOTTO_OK)
         return NULL;
     for (size_t i = 0; i < policy->log_count; i++)
-        if (sotto_bytes_equal_vartime(policy->logs[i].key.name, checkpoint.origin))
+        if (sotto_bytes_equal_vartime(policy->logs[i].key.name, checkpoint->origin))
             return &policy->logs[i];
     return NULL;
 }
 
-static sotto_status find_log(const sotto_policy_log **out, const sotto_policy *policy,
-                             sotto_bytes note, sotto_err *err)
+static sotto_status find_log(const sotto_policy_log **out, sotto_checkpoint *checkpoint,
+                             const sotto_policy *policy, sotto_bytes note, sotto_err *err)
 {
-    *out = log_of(policy, note);
+    *out = log_of(policy, checkpoint, note);
     return *out ? SOTTO_OK : sotto_fail(err, SOTTO_DENIED, "it is on no log that the policy names");
 }
 
 /* ---- what is on it ---------------------------------------------------------------------------------------- */
 
-static sotto_status verify(const sotto_policy *policy, sotto_logged *out, sotto_bundle_facts *facts,
-                           sotto_bytes bytes, sotto_entry_type type, sotto_err *err)
+static sotto_status verify(const sotto_policy *policy, sotto_device_shared *shared,
+                           sotto_logged *out, sotto_bundle_facts *facts, sotto_bytes bytes,
+                           sotto_entry_type type, sotto_err *err)
 {
     sotto_inclusion inclusion;
     sotto_tlog_entry entry;
@@ -57,8 +59,9 @@ static sotto_status verify(const sotto_policy *policy, sotto_logged *out, sotto_
     if (policy->log_count == 0)
         return SOTTO_OK;
     SOTTO_TRY(sotto_inclusion_decode(&inclusion, bundle.proof, err));
-    SOTTO_TRY(find_log(&out->log, policy, inclusion.checkpoint, err));
-    return sotto_bundle_verify(facts, bytes, &out->log->trust, err);
+    facts->note = inclusion.checkpoint;
+    SOTTO_TRY(find_log(&out->log, &facts->checkpoint, policy, facts->note, err));
+    return sotto_shared_bundle(shared, facts, bytes, policy, &out->log->trust, err);
 }
 
 sotto_status sotto_device_logged_before(const sotto_policy *policy, sotto_logged *out,
@@ -66,7 +69,7 @@ sotto_status sotto_device_logged_before(const sotto_policy *policy, sotto_logged
 {
     sotto_bundle_facts facts;
 
-    return verify(policy, out, &facts, bytes, type, err);
+    return verify(policy, NULL, out, &facts, bytes, type, err);
 }
 
 sotto_status sotto_device_logged(sotto_device *device, sotto_logged *out, sotto_bytes bytes,
@@ -74,7 +77,7 @@ sotto_status sotto_device_logged(sotto_device *device, sotto_logged *out, sotto_
 {
     sotto_bundle_facts facts = {0};
 
-    SOTTO_TRY(verify(device->terms.policy, out, &facts, bytes, type, err));
+    SOTTO_TRY(verify(device->terms.policy, device->shared, out, &facts, bytes, type, err));
     if (!out->log)
         return SOTTO_OK;
     return sotto_log_seen_take(device->ledger, &facts.checkpoint, facts.note, steps,
@@ -86,7 +89,7 @@ sotto_status sotto_device_saw(sotto_device *device, const sotto_policy_log **log
 {
     sotto_checkpoint now;
 
-    SOTTO_TRY(find_log(log, device->terms.policy, note, err));
+    SOTTO_TRY(find_log(log, &now, device->terms.policy, note, err));
     SOTTO_TRY(sotto_checkpoint_open(&now, note, &(*log)->trust, err));
     return sotto_log_seen_take(device->ledger, &now, note, steps, sotto_device_now(device),
                                &device->work, err);

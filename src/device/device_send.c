@@ -134,6 +134,7 @@ static sotto_status carry_report(const sending *s, const sotto_exchange *request
         return SOTTO_STALE;
     if (status != SOTTO_OK)
         return sotto_exchange_carry(&device->host, request, report->bytes, answer);
+    way.ephemerals = device->ephemerals;
     sotto_device_entropy(device, &entropy);
     status = sotto_oblivious_carry(&device->host, &way, request, report->bytes, s->now, &entropy,
                                    &device->work, answer);

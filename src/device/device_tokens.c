@@ -56,18 +56,15 @@ static sotto_status plan(void *context, sotto_wallet_row *row, sotto_err *err)
 
 static sotto_status take_keys(sotto_device *device, sotto_bytes file, bool logged, sotto_err *err)
 {
-    const sotto_listed_key *keys;
-    const char *issuer;
+    sotto_issuer_keys list;
     sotto_entropy entropy;
-    sotto_bytes list;
-    size_t count;
 
-    SOTTO_TRY(sotto_listed_keys_judge(&issuer, &list, device->terms.policy, file, err));
-    SOTTO_TRY(sotto_listed_keys_read(&keys, &count, list, &device->work, err));
+    SOTTO_TRY(
+        sotto_shared_keys(&list, device->shared, device->terms.policy, file, &device->work, err));
     planner p = {&entropy, sotto_device_now(device)};
     sotto_device_entropy(device, &entropy);
-    const sotto_status status =
-        sotto_wallet_take(device->ledger, issuer, logged, keys, count, plan, &p, p.now, err);
+    const sotto_status status = sotto_wallet_take(device->ledger, list.issuer, logged, list.keys,
+                                                  list.count, plan, &p, p.now, err);
     sotto_entropy_clear(&entropy);
     return status;
 }
@@ -156,21 +153,33 @@ static sotto_status write_body(const sotto_device *device, sotto_buf *out,
 
 /* ---- a request -------------------------------------------------------------------------------------------- */
 
-/* seed | salt | blind, all of it drawn before anything leaves. */
+/* seed | salt | blind */
+static void keep_secret(sotto_wallet_row *row, const uint8_t seed[SOTTO_ONCE_SEED],
+                        const sotto_type2_random *random)
+{
+    memcpy(row->secret, seed, SOTTO_ONCE_SEED);
+    memcpy(row->secret + SOTTO_ONCE_SEED, random->salt, sizeof random->salt);
+    memcpy(row->secret + SOTTO_ONCE_SEED + sizeof random->salt, random->blind,
+           sizeof random->blind);
+    row->len = SOTTO_WALLET_ASKED;
+}
+
+/* All of it drawn before anything leaves. */
 static sotto_status draw_secret(sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
                                 sotto_err *err)
 {
+    uint8_t seed[SOTTO_ONCE_SEED];
     sotto_type2_random random;
     sotto_entropy entropy;
 
     sotto_device_entropy(device, &entropy);
-    sotto_status status = sotto_entropy_take(&entropy, row->secret, SOTTO_ONCE_SEED, err);
+    sotto_status status = sotto_entropy_take(&entropy, seed, sizeof seed, err);
     sotto_entropy_clear(&entropy);
     if (status == SOTTO_OK)
         status = sotto_type2_draw(&random, key, err);
-    memcpy(row->secret + SOTTO_ONCE_SEED, random.salt, sizeof random.salt);
-    memcpy(row->secret + SOTTO_ONCE_SEED + sizeof random.salt, random.blind, sizeof random.blind);
-    row->len = SOTTO_WALLET_ASKED;
+    if (status == SOTTO_OK)
+        keep_secret(row, seed, &random);
+    sotto_wipe(seed, sizeof seed);
     sotto_wipe(&random, sizeof random);
     return status;
 }
@@ -282,6 +291,26 @@ static sotto_status take_answer(sotto_device *device, sotto_wallet_row *row, sot
                 now, err);
 }
 
+/* ---- a request that was made beforehand ------------------------------------------------------------------- */
+
+/* Fills the row's secret, and the request that follows from it. */
+static bool take_request(const sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
+                         sotto_type2_pending *pending, uint8_t request[SOTTO_TYPE2_REQUEST])
+{
+    const sotto_token_source *from = device->requests;
+    uint8_t challenge[SOTTO_TOKEN_DIGEST];
+    sotto_token_asked asked;
+
+    if (!from || challenge_of(challenge, row, NULL) != SOTTO_OK ||
+        from->take(from->context, &asked, key, challenge, NULL) != SOTTO_OK)
+        return false;
+    keep_secret(row, asked.seed, &asked.random);
+    *pending = asked.pending;
+    memcpy(request, asked.request, sizeof asked.request);
+    sotto_wipe(&asked, sizeof asked);
+    return true;
+}
+
 /* ---- asking ----------------------------------------------------------------------------------------------- */
 
 static sotto_status ask(sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
@@ -289,15 +318,19 @@ static sotto_status ask(sotto_device *device, sotto_wallet_row *row, sotto_type2
 {
     uint8_t request[SOTTO_TYPE2_REQUEST];
     sotto_exchange_answer answer = {0};
+    bool made = false;
 
     if (row->state == SOTTO_TOKEN_PLANNED) {
-        SOTTO_TRY(draw_secret(device, row, key, err));
+        made = take_request(device, row, key, pending, request);
+        if (!made)
+            SOTTO_TRY(draw_secret(device, row, key, err));
         row->state = SOTTO_TOKEN_ASKED;
         /* On the disk before it leaves: a second request would be another token, which the attester refuses. */
         SOTTO_TRY(
             sotto_wallet_change(device->ledger, row, SOTTO_TOKEN_PLANNED, "asked for", now, err));
     }
-    SOTTO_TRY(make_request(key, pending, request, row, err));
+    if (!made)
+        SOTTO_TRY(make_request(key, pending, request, row, err));
     const sotto_status status = post(device, &answer, row, request, NULL);
     device->called_off = status == SOTTO_AGAIN;
     return status == SOTTO_OK ? take_answer(device, row, key, pending, &answer, now, err)

@@ -36,6 +36,7 @@ sotto_status sotto_oblivious_find(sotto_oblivious *out, const sotto_parties *par
         return SOTTO_MISSING;
     if (!relay || !key)
         return sotto_fail(err, SOTTO_STALE, "the parties lack a relay or a gateway");
+    out->ephemerals = NULL;
     out->relay = (const char *)relay->url.data; /* a text: see recipe/parties.c */
     /* Never SOTTO_MISSING, which would let the report bypass the relay. */
     if (sotto_hpke_config_decode(&out->gateway, key->config, NULL) != SOTTO_OK)
@@ -133,14 +134,18 @@ static sotto_status write_message(sotto_buf *out, const sotto_exchange *request,
 static sotto_status seal(sotto_buf *out, sotto_ohttp_exchange *exchange, const sotto_oblivious *way,
                          sotto_bytes plain, sotto_entropy *entropy, sotto_arena *arena)
 {
+    const sotto_ephemeral_source *from = way->ephemerals;
     uint8_t ikm[SOTTO_HPKE_MAX_PRIVATE_KEY];
+    sotto_ephemeral with;
 
     SOTTO_TRY(sotto_buf_take(out, arena, plain.len + OUTSIDE, NULL));
-    sotto_status status = sotto_entropy_take(entropy, ikm, sizeof ikm, NULL);
+    sotto_status status = from ? from->take(from->context, &with, &way->gateway, NULL)
+                               : sotto_entropy_take(entropy, ikm, sizeof ikm, NULL);
     if (status == SOTTO_OK)
-        status = sotto_ohttp_request_seal(exchange, out, &way->gateway,
-                                          sotto_bytes_of(ikm, sizeof ikm), plain, NULL);
+        status = sotto_ohttp_request_seal_with(exchange, out, &way->gateway, from ? &with : NULL,
+                                               sotto_bytes_of(ikm, sizeof ikm), plain, NULL);
     sotto_wipe(ikm, sizeof ikm);
+    sotto_wipe(&with, sizeof with);
     return status;
 }
 

@@ -13,7 +13,7 @@
 #include "device/exchange.h"
 #include "noise/entropy.h"
 #include "recipe/model.h"
-#include "sotto/seal.h"
+#include "seal/sender.h"
 
 /* Requests are padded to a multiple of this, so that all of one recipe, and all fetches, have one length. */
 enum { SOTTO_OBLIVIOUS_PAD = 1024 };
@@ -21,6 +21,7 @@ enum { SOTTO_OBLIVIOUS_PAD = 1024 };
 typedef struct sotto_oblivious {
     const char *relay; /* where every request is posted */
     sotto_hpke_config gateway;
+    const sotto_ephemeral_source *ephemerals; /* of a simulation; NULL: the device makes its own */
 } sotto_oblivious;
 
 /* The way that these parties name: their first relay, and the key of their first gateway.

@@ -10,10 +10,13 @@
 #ifndef SOTTO_DEVICE_SHARED_H
 #define SOTTO_DEVICE_SHARED_H
 
+#include "dap/token_stock.h"
 #include "device/ledger/ledger.h"
+#include "recipe/listed_keys.h"
 #include "recipe/policy_tables.h"
 #include "seal/sender.h"
 #include "sotto/device.h"
+#include "tlog/bundle.h"
 
 /* What a device is opened with. */
 typedef struct sotto_terms {
@@ -37,6 +40,24 @@ SOTTO_MUST_USE sotto_status sotto_shared_recipe(const sotto_recipe **out,
                                                 sotto_device_shared *shared, sotto_bytes text,
                                                 sotto_arena *arena, sotto_err *err);
 
+/* sotto_bundle_verify, or the memory that it passed these bytes for a device with this policy. checkpoint and note of `facts` are given as
+ * the bytes have them, and all of it is overwritten if it is verified now. Refusals are not kept. shared may be NULL. */
+SOTTO_MUST_USE sotto_status sotto_shared_bundle(sotto_device_shared *shared,
+                                                sotto_bundle_facts *facts, sotto_bytes bytes,
+                                                const sotto_policy *policy,
+                                                const sotto_log_trust *trust, sotto_err *err);
+
+/* A signed list of token keys that was judged and read. */
+typedef struct sotto_issuer_keys {
+    const char *issuer; /* its name in the policy */
+    const sotto_listed_key *keys;
+    size_t count;
+} sotto_issuer_keys;
+/* sotto_listed_keys_judge and sotto_listed_keys_read, or what they found for a device with this policy. */
+SOTTO_MUST_USE sotto_status sotto_shared_keys(sotto_issuer_keys *out, sotto_device_shared *shared,
+                                              const sotto_policy *policy, sotto_bytes file,
+                                              sotto_arena *arena, sotto_err *err);
+
 /* Stores in memory that a device is done with wait for the next: to open one takes longer than to use it. Either takes
  * over what it is given, and may be NULL. */
 sotto_store *sotto_shared_take_store(sotto_device_shared *shared);
@@ -48,6 +69,9 @@ void sotto_shared_leave(sotto_device_shared *shared, sotto_store *store, sotto_l
 void sotto_shared_seal_with(sotto_device_shared *shared, sotto_ephemeral_source source);
 /* NULL: there is none. */
 const sotto_ephemeral_source *sotto_shared_ephemerals(const sotto_device_shared *shared);
+/* Lets the same devices ask for tokens with requests from here. */
+void sotto_shared_ask_with(sotto_device_shared *shared, sotto_token_source source);
+const sotto_token_source *sotto_shared_tokens(const sotto_device_shared *shared);
 
 /* Whether this judge let the recipe pass, and what it found. Refusals are not kept. */
 bool sotto_shared_passed(const sotto_device_shared *shared, sotto_known_epsilon *known,

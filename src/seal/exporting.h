@@ -16,10 +16,11 @@ typedef struct sotto_hpke_export {
     size_t len;
 } sotto_hpke_export;
 
-/* As sotto_hpke_seal. */
+/* As sotto_hpke_seal.
+ *   with  the ephemeral key, as sotto_hpke_sender_seal takes it; NULL: it comes of ikm */
 SOTTO_MUST_USE sotto_status sotto_hpke_seal_exporting(sotto_buf *out, const sotto_hpke_config *to,
-                                                      sotto_bytes ikm, sotto_bytes info,
-                                                      sotto_bytes plain,
+                                                      const sotto_ephemeral *with, sotto_bytes ikm,
+                                                      sotto_bytes info, sotto_bytes plain,
                                                       const sotto_hpke_export *secret,
                                                       sotto_err *err);
 

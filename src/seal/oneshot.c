@@ -101,34 +101,36 @@ sotto_status sotto_hpke_sender_seal(sotto_hpke_sender *sender, sotto_buf *out,
     return seal_with(sender, out, with, aad, plain, NULL, err);
 }
 
-static sotto_status seal(sotto_buf *out, const sotto_hpke_config *to, sotto_bytes ikm,
-                         sotto_bytes info, sotto_bytes aad, sotto_bytes plain,
+/* with: NULL, and the ephemeral key comes of ikm. */
+static sotto_status seal(sotto_buf *out, const sotto_hpke_config *to, const sotto_ephemeral *with,
+                         sotto_bytes ikm, sotto_bytes info, sotto_bytes aad, sotto_bytes plain,
                          const sotto_hpke_export *secret, sotto_err *err)
 {
-    sotto_ephemeral with;
+    sotto_ephemeral derived;
     sotto_hpke_sender sender;
 
     sotto_status status = sotto_hpke_sender_init(&sender, to, info, err);
+    if (status == SOTTO_OK && !with)
+        status = sotto_hpke_sender_derive(&sender, &derived, ikm, err);
     if (status == SOTTO_OK)
-        status = sotto_hpke_sender_derive(&sender, &with, ikm, err);
-    if (status == SOTTO_OK)
-        status = seal_with(&sender, out, &with, aad, plain, secret, err);
+        status = seal_with(&sender, out, with ? with : &derived, aad, plain, secret, err);
     sotto_hpke_sender_clear(&sender);
-    sotto_wipe(&with, sizeof with);
+    sotto_wipe(&derived, sizeof derived);
     return status;
 }
 
 sotto_status sotto_hpke_seal(sotto_buf *out, const sotto_hpke_config *to, sotto_bytes ikm,
                              sotto_bytes info, sotto_bytes aad, sotto_bytes plain, sotto_err *err)
 {
-    return seal(out, to, ikm, info, aad, plain, NULL, err);
+    return seal(out, to, NULL, ikm, info, aad, plain, NULL, err);
 }
 
-sotto_status sotto_hpke_seal_exporting(sotto_buf *out, const sotto_hpke_config *to, sotto_bytes ikm,
+sotto_status sotto_hpke_seal_exporting(sotto_buf *out, const sotto_hpke_config *to,
+                                       const sotto_ephemeral *with, sotto_bytes ikm,
                                        sotto_bytes info, sotto_bytes plain,
                                        const sotto_hpke_export *secret, sotto_err *err)
 {
-    return seal(out, to, ikm, info, sotto_bytes_of(NULL, 0), plain, secret, err);
+    return seal(out, to, with, ikm, info, sotto_bytes_of(NULL, 0), plain, secret, err);
 }
 
 /* ---- receiving ----------------------------------------------------------------------------------- */

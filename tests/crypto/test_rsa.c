@@ -80,6 +80,68 @@ static void a_blind_without_an_inverse_is_refused(sotto_test *t)
     sotto_rsa_private_clear(&key);
 }
 
+static void many_are_blinded_as_each_by_itself(sotto_test *t)
+{
+    static uint8_t in[SOTTO_RSA_MANY + 1][SIZE], blinds[SOTTO_RSA_MANY + 1][SIZE];
+    static uint8_t out[SOTTO_RSA_MANY + 1][SIZE], inverses[SOTTO_RSA_MANY + 1][SIZE];
+    const size_t counts[] = {0, 1, 2, 7, SOTTO_RSA_MANY};
+    uint8_t one[SIZE], inverse[SIZE];
+    sotto_rsa_private key;
+
+    open_key(t, &key);
+    for (size_t i = 0; i < SOTTO_RSA_MANY; i++) {
+        CHECK_OK(t, sotto_rsa_random(&key.public_key, in[i], &t->err));
+        CHECK_OK(t, sotto_rsa_random(&key.public_key, blinds[i], &t->err));
+    }
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        memset(out, 1, sizeof out);
+        CHECK_OK(t, sotto_rsa_blind_many(&key.public_key, out[0], inverses[0], in[0], blinds[0],
+                                         counts[c], &t->err));
+        CHECK_EQUAL(t, 1, out[counts[c]][0]); /* and nothing behind the last */
+        for (size_t i = 0; i < counts[c]; i++) {
+            CHECK_OK(t, sotto_rsa_blind(&key.public_key, one, inverse, in[i], blinds[i], &t->err));
+            CHECK_BYTES(t, one, out[i], SIZE);
+            CHECK_BYTES(t, inverse, inverses[i], SIZE);
+        }
+    }
+    CHECK_STATUS(t, SOTTO_BUG,
+                 sotto_rsa_blind_many(&key.public_key, out[0], inverses[0], in[0], blinds[0],
+                                      SOTTO_RSA_MANY + 1, &t->err));
+    sotto_rsa_private_clear(&key);
+}
+
+/* One bad number among good ones; nothing of the others is left. */
+static void one_bad_number_refuses_all(sotto_test *t)
+{
+    uint8_t in[3][SIZE], blinds[3][SIZE], out[3][SIZE], inverses[3][SIZE], factor[SIZE];
+    sotto_rsa_private key;
+    BIGNUM *p = NULL;
+
+    open_key(t, &key);
+    CHECK(t, EVP_PKEY_get_bn_param(key.key, OSSL_PKEY_PARAM_RSA_FACTOR1, &p));
+    CHECK(t, BN_bn2binpad(p, factor, SIZE) == SIZE);
+    BN_clear_free(p);
+    for (unsigned bad = 0; bad < 12; bad++) {
+        uint8_t *number = bad % 2 ? in[bad % 3] : blinds[bad % 3];
+
+        for (size_t i = 0; i < 3; i++) {
+            CHECK_OK(t, sotto_rsa_random(&key.public_key, in[i], &t->err));
+            CHECK_OK(t, sotto_rsa_random(&key.public_key, blinds[i], &t->err));
+        }
+        memcpy(number, bad < 6 ? key.public_key.modulus : factor, SIZE);
+        memset(out, 1, sizeof out);
+        memset(inverses, 1, sizeof inverses);
+        CHECK_STATUS(t, SOTTO_REJECTED,
+                     sotto_rsa_blind_many(&key.public_key, out[0], inverses[0], in[0], blinds[0], 3,
+                                          &t->err));
+        CHECK_REASON(t, bad < 6 ? "RSA: a number is not below the modulus"
+                                : "RSA: a blind or a message has no inverse");
+        for (size_t i = 0; i < 3; i++)
+            CHECK(t, out[i][0] == 0 && out[i][SIZE - 1] == 0 && inverses[i][0] == 0);
+    }
+    sotto_rsa_private_clear(&key);
+}
+
 static void keys_of_other_sizes_are_refused(sotto_test *t)
 {
     uint8_t n[SOTTO_RSA_MAX + 1];
@@ -134,6 +196,8 @@ int main(int argc, char **argv)
         CASE(a_blinded_signature_is_the_plain_one),
         CASE(numbers_that_are_not_below_the_modulus_are_refused),
         CASE(a_blind_without_an_inverse_is_refused),
+        CASE(many_are_blinded_as_each_by_itself),
+        CASE(one_bad_number_refuses_all),
         CASE(keys_of_other_sizes_are_refused),
         CASE(private_keys_are_written_as_they_are_read),
     };

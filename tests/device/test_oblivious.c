@@ -1,5 +1,7 @@
 /* A device whose parties name a relay and a gateway: what its host sees, and what it believes of what comes back. */
 #include "device/oblivious.h"
+#include "device/shared.h"
+#include "seal/ephemerals.h"
 #include "seal/ohttp/bhttp.h"
 #include "seal/ohttp/ohttp.h"
 #include "support/devices.h"
@@ -270,6 +272,46 @@ static void a_report_goes_through_the_relay(sotto_test *t)
     sotto_test_phone_close(&phone);
 }
 
+typedef struct counted {
+    sotto_ephemerals *stock;
+    unsigned taken;
+} counted;
+
+static sotto_status take_counted(void *context, sotto_ephemeral *out, const sotto_hpke_config *to,
+                                 sotto_err *err)
+{
+    counted *c = context;
+
+    c->taken++;
+    return sotto_ephemerals_take(c->stock, out, to, err);
+}
+
+/* Leader, helper and gateway; the latter opens what it gets as any other request. */
+static void a_simulated_device_seals_for_the_gateway_with_keys_from_outside(sotto_test *t)
+{
+    counted c = {.stock = sotto_ephemerals_new()};
+    sotto_device_shared *shared = sotto_device_shared_new();
+
+    CHECK(t, c.stock && shared);
+    sotto_shared_seal_with(shared, (sotto_ephemeral_source){take_counted, &c});
+    net = (network){0};
+    start(t, parties(t, RELAY, LATER));
+    sotto_test_phone_close(&phone);
+    phone.options.shared = shared;
+    phone.options.simulation = NULL;
+    sotto_test_phone_open(&phone);
+    CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
+    CHECK_OK(t, sotto_test_phone_type(&phone, 1, 35, "i went home"));
+    offer(t, "50001");
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).waiting);
+    CHECK_EQUAL(t, 1, acknowledged());
+    CHECK_EQUAL(t, 1, phone.uploads);
+    CHECK_EQUAL(t, 3, c.taken);
+    sotto_test_phone_close(&phone);
+    sotto_device_shared_free(shared);
+    sotto_ephemerals_free(c.stock);
+}
+
 /* Reports on a value, on none, and dummies; whatever the recipe's name and the time are. */
 static void all_requests_have_one_length(sotto_test *t)
 {
@@ -493,6 +535,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_report_goes_through_the_relay),
+        CASE(a_simulated_device_seals_for_the_gateway_with_keys_from_outside),
         CASE(all_requests_have_one_length),
         CASE(a_dummy_has_the_length_of_an_answer),
         CASE(a_recipe_gets_the_relay_that_it_asks_for),

@@ -34,6 +34,24 @@ static void a_token_of_type_2_follows_no_secret(sotto_test *t)
     sotto_rsa_private_clear(&secret);
 }
 
+static void blinding_many_follows_no_secret(sotto_test *t)
+{
+    enum { SIZE = SOTTO_TYPE2_NUMBER, COUNT = 3 };
+    uint8_t in[COUNT][SIZE], blinds[COUNT][SIZE], out[COUNT][SIZE], inverses[COUNT][SIZE];
+    sotto_rsa_private secret;
+
+    CHECK_OK(t, sotto_rsa_private_decode(&secret, sotto_test_hex(t, TOKEN_KEY), &t->err));
+    for (size_t i = 0; i < COUNT; i++) {
+        CHECK_OK(t, sotto_rsa_random(&secret.public_key, in[i], &t->err));
+        CHECK_OK(t, sotto_rsa_random(&secret.public_key, blinds[i], &t->err));
+    }
+    sotto_ctime_secret(in, sizeof in);
+    sotto_ctime_secret(blinds, sizeof blinds);
+    CHECK_OK(t, sotto_rsa_blind_many(&secret.public_key, out[0], inverses[0], in[0], blinds[0],
+                                     COUNT, &t->err));
+    sotto_rsa_private_clear(&secret);
+}
+
 static void secret_scalars(sotto_test *t, const sotto_group *g, sotto_scalar *out, size_t count)
 {
     CHECK_OK(t, sotto_scalar_random(g, out, count, &t->err));
@@ -106,6 +124,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_token_of_type_2_follows_no_secret),
+        CASE(blinding_many_follows_no_secret),
         CASE(arc_follows_no_secret),
         CASE(a_difference_of_scalars_follows_no_secret),
     };

@@ -2,6 +2,7 @@
 
 #include "seal/agreed.h"
 #include "seal/ohttp/ohttp.h"
+#include "seal/sender.h"
 
 #include <string.h>
 
@@ -62,6 +63,34 @@ static void both_ends_agree_with_every_suite(sotto_test *t)
         CHECK_BYTES(t, "so", opened, 2);
         sotto_hpke_receiver_free(g.receiver);
     }
+}
+
+/* The key that ikm gives, agreed beforehand or not, seals the same bytes. */
+static void a_key_from_a_stock_seals_the_same_bytes(sotto_test *t)
+{
+    uint8_t wires[3][ROOM];
+    sotto_ohttp_exchange exchanges[3];
+    sotto_hpke_sender sender;
+    sotto_ephemeral with;
+    gateway g;
+
+    open_gateway(t, &g, usual_suite(), KEY_ID);
+    CHECK_OK(t, sotto_hpke_sender_init(&sender, &g.config, ascii(""), &t->err));
+    CHECK_OK(t, sotto_hpke_sender_derive(&sender, &with, ikm_of(t, 2), &t->err));
+    for (size_t i = 0; i < 3; i++) {
+        sotto_buf out = sotto_buf_over(wires[i], ROOM);
+
+        if (i == 2)
+            sotto_hpke_sender_agree(&sender, &with, 1);
+        CHECK_OK(t, sotto_ohttp_request_seal_with(
+                        &exchanges[i], &out, &g.config, i > 0 ? &with : NULL,
+                        i > 0 ? ascii("") : ikm_of(t, 2), ascii("ask"), &t->err));
+        CHECK_BYTES(t, wires[0], wires[i], out.len);
+        CHECK_BYTES(t, exchanges[0].secret, exchanges[i].secret, exchanges[0].secret_len);
+        CHECK_BYTES(t, exchanges[0].enc, exchanges[i].enc, exchanges[0].enc_len);
+    }
+    sotto_hpke_sender_clear(&sender);
+    sotto_hpke_receiver_free(g.receiver);
 }
 
 static void a_flipped_bit_anywhere_is_refused(sotto_test *t)
@@ -293,11 +322,17 @@ static void keys_with_mistakes_are_refused(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(both_ends_agree_with_every_suite),     CASE(a_flipped_bit_anywhere_is_refused),
-        CASE(a_request_is_for_one_key_id),          CASE(truncated_requests_are_malformed),
-        CASE(truncated_responses_are_malformed),    CASE(a_response_is_for_one_request),
-        CASE(what_does_not_fit_is_not_written),     CASE(keys_survive_the_wire),
-        CASE(the_first_pair_that_is_ours_is_taken), CASE(keys_with_mistakes_are_refused),
+        CASE(both_ends_agree_with_every_suite),
+        CASE(a_key_from_a_stock_seals_the_same_bytes),
+        CASE(a_flipped_bit_anywhere_is_refused),
+        CASE(a_request_is_for_one_key_id),
+        CASE(truncated_requests_are_malformed),
+        CASE(truncated_responses_are_malformed),
+        CASE(a_response_is_for_one_request),
+        CASE(what_does_not_fit_is_not_written),
+        CASE(keys_survive_the_wire),
+        CASE(the_first_pair_that_is_ours_is_taken),
+        CASE(keys_with_mistakes_are_refused),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -179,7 +179,8 @@ static sotto_status make_admitted(sotto_dap_report *out, sotto_report_draft *dra
                                   const sotto_wallet_row *token, const sotto_vdaf *vdaf,
                                   sotto_measurement measurement,
                                   const sotto_hpke_config to[SOTTO_REPORT_SHARES],
-                                  sotto_bytes random, sotto_arena *arena, sotto_err *err)
+                                  const sotto_ephemeral *with, sotto_bytes random,
+                                  sotto_arena *arena, sotto_err *err)
 {
     sotto_bytes ikm;
 
@@ -189,7 +190,7 @@ static sotto_status make_admitted(sotto_dap_report *out, sotto_report_draft *dra
     SOTTO_TRY(sotto_admission_attach(
         draft, sotto_bytes_of(token->secret + SOTTO_ONCE_SEED, SOTTO_TYPE2_TOKEN), token->secret,
         to, arena, err));
-    return sotto_report_seal_both(out, draft, to, ikm, arena, err);
+    return sotto_report_seal_both_with(out, draft, to, with, ikm, arena, err);
 }
 
 /* Shards and seals what the randomizer drew. */
@@ -211,15 +212,16 @@ static sotto_status make(sotto_dap_report *out, sotto_report_draft *draft,
     SOTTO_TRY(sotto_vdaf_open(&vdaf, &plan->task->vdaf, arena, err));
     SOTTO_TRY(sotto_buf_take(&random, arena, sotto_report_random_size(&vdaf), err));
     SOTTO_TRY(sotto_entropy_take(entropy, random.data, random.cap, err));
-    if (plan->token)
-        return make_admitted(out, draft, plan->token, &vdaf, measure(values, bits, count, one), to,
-                             sotto_bytes_of(random.data, random.cap), arena, err);
     sotto_ephemeral with[SOTTO_REPORT_SHARES];
     const sotto_ephemeral_source *from = plan->ephemerals;
     sotto_status status = SOTTO_OK;
     for (unsigned who = 0; from && who < SOTTO_REPORT_SHARES && status == SOTTO_OK; who++)
         status = from->take(from->context, &with[who], &to[who], err);
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && plan->token)
+        status = make_admitted(out, draft, plan->token, &vdaf, measure(values, bits, count, one),
+                               to, from ? with : NULL, sotto_bytes_of(random.data, random.cap),
+                               arena, err);
+    else if (status == SOTTO_OK)
         status = sotto_report_make_with(out, draft, &vdaf, measure(values, bits, count, one), to,
                                         from ? with : NULL, sotto_bytes_of(random.data, random.cap),
                                         arena, err);

@@ -40,9 +40,9 @@ static void keep_enc(sotto_ohttp_exchange *exchange, sotto_bytes enc)
 
 /* ---- requests --------------------------------------------------------------------------------------------------- */
 
-sotto_status sotto_ohttp_request_seal(sotto_ohttp_exchange *exchange, sotto_buf *out,
-                                      const sotto_hpke_config *to, sotto_bytes ikm,
-                                      sotto_bytes plain, sotto_err *err)
+sotto_status sotto_ohttp_request_seal_with(sotto_ohttp_exchange *exchange, sotto_buf *out,
+                                           const sotto_hpke_config *to, const sotto_ephemeral *with,
+                                           sotto_bytes ikm, sotto_bytes plain, sotto_err *err)
 {
     uint8_t info[SOTTO_OHTTP_INFO];
     sotto_writer w = sotto_writer_on(out);
@@ -56,13 +56,20 @@ sotto_status sotto_ohttp_request_seal(sotto_ohttp_exchange *exchange, sotto_buf 
     sotto_write_bytes(&w, sotto_bytes_of(info + sizeof REQUEST, SOTTO_OHTTP_HEADER));
     SOTTO_TRY(sotto_writer_finish(&w, "OHTTP request", err));
     const sotto_status status = sotto_hpke_seal_exporting(
-        out, to, ikm, sotto_bytes_of(info, sizeof info), plain, &secret, err);
+        out, to, with, ikm, sotto_bytes_of(info, sizeof info), plain, &secret, err);
     if (status == SOTTO_OK)
         keep_enc(exchange,
                  sotto_bytes_of(out->data + start + SOTTO_OHTTP_HEADER, sizes.public_key));
     else
         out->len = start;
     return status;
+}
+
+sotto_status sotto_ohttp_request_seal(sotto_ohttp_exchange *exchange, sotto_buf *out,
+                                      const sotto_hpke_config *to, sotto_bytes ikm,
+                                      sotto_bytes plain, sotto_err *err)
+{
+    return sotto_ohttp_request_seal_with(exchange, out, to, NULL, ikm, plain, err);
 }
 
 sotto_status sotto_ohttp_request_read(sotto_ohttp_request *out, sotto_bytes wire, sotto_err *err)

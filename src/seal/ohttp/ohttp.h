@@ -54,6 +54,10 @@ void sotto_ohttp_info(uint8_t out[SOTTO_OHTTP_INFO], uint8_t key_id, sotto_hpke_
 SOTTO_MUST_USE sotto_status sotto_ohttp_request_seal(sotto_ohttp_exchange *exchange, sotto_buf *out,
                                                      const sotto_hpke_config *to, sotto_bytes ikm,
                                                      sotto_bytes plain, sotto_err *err);
+/* The same with this ephemeral key, as sotto_hpke_sender_seal takes it; NULL: it comes of ikm. */
+SOTTO_MUST_USE sotto_status sotto_ohttp_request_seal_with(
+    sotto_ohttp_exchange *exchange, sotto_buf *out, const sotto_hpke_config *to,
+    const sotto_ephemeral *with, sotto_bytes ikm, sotto_bytes plain, sotto_err *err);
 /* Appends the answer's plaintext.
  *   SOTTO_MALFORMED  too short
  *   SOTTO_REJECTED   not this gateway's answer to this request

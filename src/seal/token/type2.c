@@ -66,6 +66,17 @@ sotto_status sotto_type2_draw(sotto_type2_random *random, const sotto_type2_key 
     return sotto_rsa_random(&key->rsa, random->blind, err);
 }
 
+void sotto_type2_begin(const sotto_type2_key *key, sotto_type2_pending *pending,
+                       uint8_t request[SOTTO_TYPE2_REQUEST],
+                       const uint8_t challenge[SOTTO_TOKEN_DIGEST],
+                       const uint8_t nonce[SOTTO_TOKEN_NONCE])
+{
+    sotto_token_input(pending->input, SOTTO_TOKEN_BLIND_RSA, nonce, challenge, key->id);
+    memset(request, 0, 3);
+    request[1] = SOTTO_TOKEN_BLIND_RSA;
+    request[2] = key->id[SOTTO_TOKEN_KEY_ID - 1];
+}
+
 sotto_status sotto_type2_request(sotto_type2_key *key, sotto_type2_pending *pending,
                                  uint8_t request[SOTTO_TYPE2_REQUEST],
                                  const uint8_t challenge[SOTTO_TOKEN_DIGEST],
@@ -73,10 +84,7 @@ sotto_status sotto_type2_request(sotto_type2_key *key, sotto_type2_pending *pend
 {
     const sotto_bytes input = sotto_bytes_of(pending->input, SOTTO_TOKEN_INPUT);
 
-    sotto_token_input(pending->input, SOTTO_TOKEN_BLIND_RSA, random->nonce, challenge, key->id);
-    memset(request, 0, 3);
-    request[1] = SOTTO_TOKEN_BLIND_RSA;
-    request[2] = key->id[SOTTO_TOKEN_KEY_ID - 1];
+    sotto_type2_begin(key, pending, request, challenge, random->nonce);
     return sotto_blind_rsa_blind(&key->rsa, request + 3, pending->inverse, &input, 1,
                                  sotto_bytes_of(random->salt, sizeof random->salt), random->blind,
                                  err);

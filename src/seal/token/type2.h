@@ -58,6 +58,11 @@ SOTTO_MUST_USE sotto_status sotto_type2_request(sotto_type2_key *key, sotto_type
                                                 uint8_t request[SOTTO_TYPE2_REQUEST],
                                                 const uint8_t challenge[SOTTO_TOKEN_DIGEST],
                                                 const sotto_type2_random *random, sotto_err *err);
+/* Everything of it but the blinding: pending->input, and what stands in front of the blinded number. */
+void sotto_type2_begin(const sotto_type2_key *key, sotto_type2_pending *pending,
+                       uint8_t request[SOTTO_TYPE2_REQUEST],
+                       const uint8_t challenge[SOTTO_TOKEN_DIGEST],
+                       const uint8_t nonce[SOTTO_TOKEN_NONCE]);
 /* A token that was verified; wiped after a failure.
  *   SOTTO_MALFORMED  a response of another length
  *   SOTTO_REJECTED   not this key's signature of this request */

@@ -187,10 +187,12 @@ class Run:
         sizes, back = {}, {}
         for s in self.to("devices", "relay"):
             sizes.setdefault("requests with a " + self.kind_of(s), set()).add(len(s.data))
-            back[(s.source, s.source_port)] = self.kind_of(s)
+            back.setdefault((s.source, s.source_port), []).append(s)
         for s in self.streams["devices"]:
             if s.source == self.address["relay"]:
-                sizes.setdefault("answers to a " + back.get((s.target, s.target_port), "report"), set()).add(len(body_of(s)))
+                # A device that got the same port twice: its answer began after the later one of the requests before it.
+                request = max((r for r in back[(s.target, s.target_port)] if r.began <= s.began), key=lambda r: r.began)
+                sizes.setdefault("answers to a " + self.kind_of(request), set()).add(len(body_of(s)))
         sizes["requests for a token"] = {len(s.data) for s in self.to("devices", "attester")}
         return sizes
 

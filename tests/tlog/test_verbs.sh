@@ -134,7 +134,7 @@ publish_later() {
 mkdir phone
 "$sotto" device new >phone/streams.json
 "$sotto" recipe new --parties >phone/parties.json
-"$sotto" recipe new --policy | sed "s|\"min_cohort\"|\"logs\": {\"main\": {\"key\": \"$log\", \"witnesses\": [\"$witness\"]}}, \"min_cohort\"|" \
+"$sotto" recipe new --policy | sed "s|\"min_cohort\"|\"logs\": {\"main\": {\"key\": \"$log\", \"witnesses\": [\"$witness\"], \"fresh_days\": 365}}, \"min_cohort\"|" \
     >phone/policy.json
 device() { # CODE VERB...
     wanted=$1

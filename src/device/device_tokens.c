@@ -10,6 +10,7 @@
 #include "device/exchange.h"
 #include "device/ledger/consent.h"
 #include "noise/coin.h"
+#include "recipe/signed_parties.h"
 #include "seal/token/attested.h"
 
 #include <stdio.h>
@@ -60,14 +61,17 @@ static sotto_status take_keys(sotto_device *device, sotto_bytes file, bool logge
     const char *issuer;
     sotto_entropy entropy;
     sotto_bytes list;
+    uint64_t serial;
     size_t count;
 
-    SOTTO_TRY(sotto_listed_keys_judge(&issuer, &list, device->terms.policy, file, err));
+    SOTTO_TRY(sotto_listed_keys_judge(&issuer, &list, &serial, device->terms.policy, file, err));
+    if (SOTTO_RULE(list_not_ahead) && sotto_signed_parties_ahead(serial, sotto_device_now(device)))
+        return sotto_fail(err, SOTTO_DENIED, "list of token keys: its serial is far ahead");
     SOTTO_TRY(sotto_listed_keys_read(&keys, &count, list, &device->work, err));
     planner p = {&entropy, sotto_device_now(device)};
     sotto_device_entropy(device, &entropy);
-    const sotto_status status =
-        sotto_wallet_take(device->ledger, issuer, logged, keys, count, plan, &p, p.now, err);
+    const sotto_status status = sotto_wallet_take(device->ledger, issuer, serial, logged, keys,
+                                                  count, plan, &p, p.now, err);
     sotto_entropy_clear(&entropy);
     return status;
 }

@@ -184,7 +184,7 @@ static sotto_status check_tree(sotto_device *device, sotto_case *c, const sotto_
                       log->name);
     if (SOTTO_RULE(silent_where_frozen) && !c->out.why && is_frozen(log, &seen, c->now))
         sotto_explain(&c->out, SOTTO_WHY_LOG, "logs",
-                      "The last tree of the log \"%.100s\" that came was cosigned more than %d "
+                      "The last tree of log \"%.100s\" was cosigned more than %d "
                       "days ago: newer ones may be kept from this device.",
                       log->name, (int)log->fresh_days);
     return SOTTO_OK;

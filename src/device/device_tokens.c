@@ -21,7 +21,10 @@ enum {
     BODY = 2 + SOTTO_ATTESTED_EVIDENCE + SOTTO_TYPE2_REQUEST,
     MOST_ANSWER = 4096, /* a response has 256 bytes, and a problem document some hundred */
     EVIDENCE = SOTTO_SIGN_PUBLIC + SOTTO_SIGNATURE,
-    APART = 3600 /* seconds at most that a request waits after a report */
+    APART = 3600, /* seconds at most that a request waits after a report */
+    /* Seconds that it waits after a failure: the first time, and at most. */
+    FIRST_WAIT = 60,
+    LONGEST_WAIT = 6 * 3600
 };
 
 /* ---- keys ------------------------------------------------------------------------------------------------- */
@@ -285,6 +288,25 @@ static sotto_status take_answer(sotto_device *device, sotto_wallet_row *row, sot
                 now, err);
 }
 
+/* Twice as long each time, from half of it up to one and a half: devices that failed together do not come back together. Kept, so that
+ * a host that starts again and again does not ask each time. What is left of a short collection bounds it. */
+static sotto_status back_off(sotto_device *device, sotto_wallet_row *row, int64_t now,
+                             sotto_err *err)
+{
+    const int64_t left = (row->key.closes - now) / 4;
+    int64_t wait = row->ready < FIRST_WAIT ? FIRST_WAIT : 2 * row->ready;
+    sotto_entropy entropy;
+
+    wait = wait > LONGEST_WAIT ? LONGEST_WAIT : wait;
+    row->ready = wait > left ? left : wait;
+    sotto_device_entropy(device, &entropy);
+    const sotto_status status = draw_below(&row->ask, row->ready, &entropy, err);
+    sotto_entropy_clear(&entropy);
+    SOTTO_TRY(status);
+    row->ask += now + row->ready / 2;
+    return keep(device, row, SOTTO_TOKEN_ASKED, "asked for", now, err);
+}
+
 /* ---- asking ----------------------------------------------------------------------------------------------- */
 
 static sotto_status ask(sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
@@ -303,8 +325,11 @@ static sotto_status ask(sotto_device *device, sotto_wallet_row *row, sotto_type2
     SOTTO_TRY(make_request(key, pending, request, row, err));
     const sotto_status status = post(device, &answer, row, request, NULL);
     device->called_off = status == SOTTO_AGAIN;
-    return status == SOTTO_OK ? take_answer(device, row, key, pending, &answer, now, err)
-                              : SOTTO_OK;
+    if (status == SOTTO_OK)
+        SOTTO_TRY(take_answer(device, row, key, pending, &answer, now, err));
+    if (SOTTO_RULE(attester_is_spared) && !device->called_off && row->state == SOTTO_TOKEN_ASKED)
+        return back_off(device, row, now, err);
+    return SOTTO_OK;
 }
 
 static sotto_status ask_for(sotto_device *device, sotto_wallet_row *row, int64_t now,
@@ -469,9 +494,9 @@ sotto_status sotto_device_tokens(sotto_device *device, sotto_token_line_fn *show
                                        row.key.opens,
                                        row.key.closes,
                                        row.state,
-                                       row.state == SOTTO_TOKEN_PLANNED ? row.ask
-                                       : row.state == SOTTO_TOKEN_HELD  ? row.ready
-                                                                        : 0};
+                                       row.state < SOTTO_TOKEN_HELD    ? row.ask
+                                       : row.state == SOTTO_TOKEN_HELD ? row.ready
+                                                                       : 0};
         status = show(context, &line, err);
     }
     return status;

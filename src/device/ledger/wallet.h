@@ -33,7 +33,7 @@ typedef struct sotto_wallet_row {
     sotto_token_state state;
     int64_t ask;     /* when it is asked for, at the earliest */
     int64_t rest;    /* seconds that it waits when it came    */
-    int64_t ready;   /* held: when it may be used             */
+    int64_t ready;   /* held: when it may be used; asked: how long it waited last, in seconds */
     bool logged;     /* a log that the policy had showed its key */
     uint64_t serial; /* of the last list that had its key */
     size_t len;      /* of secret */

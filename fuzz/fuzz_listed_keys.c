@@ -37,10 +37,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sotto_bytes list = sotto_bytes_of(data, size);
     const sotto_listed_key *keys;
     const char *issuer;
+    uint64_t serial;
     sotto_arena arena;
     size_t count;
 
-    if (sotto_listed_keys_judge(&issuer, &list, &policy, list, NULL) == SOTTO_OK &&
+    if (sotto_listed_keys_judge(&issuer, &list, &serial, &policy, list, NULL) == SOTTO_OK &&
         !sotto_bytes_equal_vartime(list, sotto_bytes_of(by_the_owner, sizeof by_the_owner - 1)))
         abort();
     /* The list itself, behind whatever signatures. */

@@ -96,6 +96,8 @@ static void print_line(const sotto_token_line *line)
     sotto_device_print_text(line->issuer, strlen(line->issuer));
     if (line->state == SOTTO_TOKEN_PLANNED)
         printf("; asked for from %s on)\n", at);
+    else if (line->state == SOTTO_TOKEN_ASKED)
+        printf("; asked for again from %s on)\n", at);
     else if (line->state == SOTTO_TOKEN_HELD)
         printf("; used from %s on)\n", at);
     else

@@ -316,8 +316,10 @@ static const sotto_verb verb_monitor = {
     .run = run_monitor,
 };
 
-static const sotto_verb *const parts[] = {&verb_key,     &verb_verify,         &verb_proof,
-                                          &verb_monitor, &sotto_verb_log_feed, NULL};
+static const sotto_verb *const parts[] = {
+    &verb_key,     &verb_verify,         &verb_proof,
+    &verb_monitor, &sotto_verb_log_feed, &sotto_verb_log_publish,
+    NULL};
 
 const sotto_verb sotto_verb_log = {
     .name = "log",

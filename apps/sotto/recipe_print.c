@@ -195,7 +195,8 @@ static void print_forecast(const sotto_forecast *f)
 void sotto_recipe_print_claim(const sotto_recipe_job *job)
 {
     const sotto_recipe_claim *c = &job->claim;
-    const bool deletion = job->recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT;
+    const bool deletion = job->recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT,
+               tokens = job->recipe->anonymity.tokens != SOTTO_TOKENS_NONE;
 
     if (job->json) {
         print_claim_json(job);
@@ -217,10 +218,10 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
     printf("  at worst        epsilon %.6g  an analyst who brings %" PRIu64
            " reports of his own to a batch, and subtracts\n"
            "                  them, faces one device's report; %svolume checks and the honest\n"
-           "                  share limit this\n",
+           "                  share limit this%s\n",
            sotto_bound_shown(fmax(c->epsilon_local, c->replacement_local), 6),
-           job->recipe->min_cohort - (job->recipe->min_cohort > 0),
-           job->recipe->anonymity.tokens ? "tokens, " : "");
+           job->recipe->min_cohort - (job->recipe->min_cohort > 0), tokens ? "tokens, " : "",
+           tokens ? ". Issuer and attester, each alone, can make tokens as they like" : "");
     if (c->sampled_by)
         printf(
             "  taking part     epsilon %.6g  since nobody sees who does, if as many devices might\n"

@@ -527,7 +527,8 @@ typedef struct sotto_token_line {
     const char *analysis;
     int64_t opens, closes; /* of the collection            */
     sotto_token_state state;
-    int64_t at; /* planned: when it is asked for; held: from when it may be used; else 0 */
+    int64_t
+        at; /* planned, asked: when it is asked for (again); held: from when it may be used; else 0 */
 } sotto_token_line;
 typedef sotto_status sotto_token_line_fn(void *context, const sotto_token_line *line,
                                          sotto_err *err);

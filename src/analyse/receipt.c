@@ -219,6 +219,12 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
         sotto_bound_shown(
             r->replacement_local > r->epsilon_local ? r->replacement_local : r->epsilon_local, 4),
         r->tokens ? "one anonymous token for each device, " : "");
+    if (r->tokens && r->issuer)
+        say(w,
+            "  may bring reports of no device all the same: the issuer (%s) or the attester (%s), "
+            "each "
+            "alone, since each can have tokens made as it likes\n",
+            r->issuer, r->attester);
     say_noise(w, r);
     say(w, "  amplified by aggregation: %s\n", r->aggregation ? "yes" : "no");
     say_sampling(w, r);

@@ -10,6 +10,7 @@
 #include "device/exchange.h"
 #include "device/ledger/consent.h"
 #include "noise/coin.h"
+#include "recipe/signed_parties.h"
 #include "seal/token/attested.h"
 
 #include <stdio.h>
@@ -20,7 +21,10 @@ enum {
     BODY = 2 + SOTTO_ATTESTED_EVIDENCE + SOTTO_TYPE2_REQUEST,
     MOST_ANSWER = 4096, /* a response has 256 bytes, and a problem document some hundred */
     EVIDENCE = SOTTO_SIGN_PUBLIC + SOTTO_SIGNATURE,
-    APART = 3600 /* seconds at most that a request waits after a report */
+    APART = 3600, /* seconds at most that a request waits after a report */
+    /* Seconds that it waits after a failure: the first time, and at most. */
+    FIRST_WAIT = 60,
+    LONGEST_WAIT = 6 * 3600
 };
 
 /* ---- keys ------------------------------------------------------------------------------------------------- */
@@ -61,10 +65,13 @@ static sotto_status take_keys(sotto_device *device, sotto_bytes file, bool logge
 
     SOTTO_TRY(
         sotto_shared_keys(&list, device->shared, device->terms.policy, file, &device->work, err));
+    if (SOTTO_RULE(list_not_ahead) &&
+        sotto_signed_parties_ahead(list.serial, sotto_device_now(device)))
+        return sotto_fail(err, SOTTO_DENIED, "list of token keys: its serial is far ahead");
     planner p = {&entropy, sotto_device_now(device)};
     sotto_device_entropy(device, &entropy);
-    const sotto_status status = sotto_wallet_take(device->ledger, list.issuer, logged, list.keys,
-                                                  list.count, plan, &p, p.now, err);
+    const sotto_status status = sotto_wallet_take(device->ledger, list.issuer, list.serial, logged,
+                                                  list.keys, list.count, plan, &p, p.now, err);
     sotto_entropy_clear(&entropy);
     return status;
 }
@@ -291,6 +298,26 @@ static sotto_status take_answer(sotto_device *device, sotto_wallet_row *row, sot
                 now, err);
 }
 
+/* Twice as long each time, from half of it up to one and a half, so that devices that failed together do not come back
+ * together. Kept, so that a host that starts again and again does not ask each time. At most a quarter of what is left of
+ * the collection. */
+static sotto_status back_off(sotto_device *device, sotto_wallet_row *row, int64_t now,
+                             sotto_err *err)
+{
+    const int64_t left = (row->key.closes - now) / 4;
+    int64_t wait = row->ready < FIRST_WAIT ? FIRST_WAIT : 2 * row->ready;
+    sotto_entropy entropy;
+
+    wait = wait > LONGEST_WAIT ? LONGEST_WAIT : wait;
+    row->ready = wait > left ? left : wait;
+    sotto_device_entropy(device, &entropy);
+    const sotto_status status = draw_below(&row->ask, row->ready, &entropy, err);
+    sotto_entropy_clear(&entropy);
+    SOTTO_TRY(status);
+    row->ask += now + row->ready / 2;
+    return keep(device, row, SOTTO_TOKEN_ASKED, "asked for", now, err);
+}
+
 /* ---- a request that was made beforehand ------------------------------------------------------------------- */
 
 /* Fills the row's secret, and the request that follows from it. */
@@ -333,8 +360,11 @@ static sotto_status ask(sotto_device *device, sotto_wallet_row *row, sotto_type2
         SOTTO_TRY(make_request(key, pending, request, row, err));
     const sotto_status status = post(device, &answer, row, request, NULL);
     device->called_off = status == SOTTO_AGAIN;
-    return status == SOTTO_OK ? take_answer(device, row, key, pending, &answer, now, err)
-                              : SOTTO_OK;
+    if (status == SOTTO_OK)
+        SOTTO_TRY(take_answer(device, row, key, pending, &answer, now, err));
+    if (SOTTO_RULE(attester_is_spared) && !device->called_off && row->state == SOTTO_TOKEN_ASKED)
+        return back_off(device, row, now, err);
+    return SOTTO_OK;
 }
 
 static sotto_status ask_for(sotto_device *device, sotto_wallet_row *row, int64_t now,
@@ -500,9 +530,9 @@ sotto_status sotto_device_tokens(sotto_device *device, sotto_token_line_fn *show
                                        row.key.opens,
                                        row.key.closes,
                                        row.state,
-                                       row.state == SOTTO_TOKEN_PLANNED ? row.ask
-                                       : row.state == SOTTO_TOKEN_HELD  ? row.ready
-                                                                        : 0};
+                                       row.state < SOTTO_TOKEN_HELD    ? row.ask
+                                       : row.state == SOTTO_TOKEN_HELD ? row.ready
+                                                                       : 0};
         status = show(context, &line, err);
     }
     return status;

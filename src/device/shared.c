@@ -206,7 +206,7 @@ static sotto_status read_keys(sotto_issuer_keys *out, const sotto_policy *policy
 {
     sotto_bytes list;
 
-    SOTTO_TRY(sotto_listed_keys_judge(&out->issuer, &list, policy, file, err));
+    SOTTO_TRY(sotto_listed_keys_judge(&out->issuer, &list, &out->serial, policy, file, err));
     return sotto_listed_keys_read(&out->keys, &out->count, list, arena, err);
 }
 
@@ -229,7 +229,8 @@ sotto_status sotto_shared_keys(sotto_issuer_keys *out, sotto_device_shared *shar
         copy(&kept, sotto_bytes_of(out->keys, out->count * sizeof *out->keys), &shared->arena,
              NULL) != SOTTO_OK)
         return SOTTO_OK;
-    shared->keys = (sotto_issuer_keys){out->issuer, (const void *)kept.data, out->count};
+    shared->keys = (sotto_issuer_keys){out->issuer, out->serial, (const void *)kept.data,
+                                       out->count};
     memcpy(shared->keys_of, digest, DIGEST);
     return SOTTO_OK;
 }

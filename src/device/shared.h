@@ -50,6 +50,7 @@ SOTTO_MUST_USE sotto_status sotto_shared_bundle(sotto_device_shared *shared,
 /* A signed list of token keys that was judged and read. */
 typedef struct sotto_issuer_keys {
     const char *issuer; /* its name in the policy */
+    uint64_t serial;
     const sotto_listed_key *keys;
     size_t count;
 } sotto_issuer_keys;

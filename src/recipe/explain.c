@@ -172,7 +172,9 @@ static void say_anonymity(sotto_writer *w, const sotto_recipe *recipe,
     if (a->tokens)
         say(w,
             "It carries an anonymous token, so that nobody answers twice. Nobody can tell from the "
-            "token who you are%s.\n",
+            "token who you are%s. Issuer and attester are trusted to admit real devices only: each "
+            "of "
+            "them alone could have tokens made for reports of its own.\n",
             a->issuer ? ", unless attester and issuer work together with a server" : "");
     if (a->log)
         say(w, "The recipe is on a public log, %s, so that everybody is asked the same.\n", a->log);

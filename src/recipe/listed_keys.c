@@ -12,13 +12,14 @@ enum { MEMBERS = 5 };
 
 /* ---- whose it is ------------------------------------------------------------------------------------------ */
 
-sotto_status sotto_listed_keys_judge(const char **issuer, sotto_bytes *list,
+sotto_status sotto_listed_keys_judge(const char **issuer, sotto_bytes *list, uint64_t *serial,
                                      const sotto_policy *policy, sotto_bytes file, sotto_err *err)
 {
     sotto_signed_parties read;
 
     SOTTO_TRY(sotto_signed_keys_decode(&read, file, err));
     *list = read.parties;
+    *serial = read.serial;
     *issuer = NULL;
     for (size_t i = 0; i < policy->issuer_count && !*issuer; i++) {
         sotto_err why = {0};
@@ -47,10 +48,8 @@ static bool read_hex(uint8_t *out, size_t len, const json_t *json)
 
 static bool read_time(int64_t *out, const json_t *json)
 {
-    static const int64_t last = INT64_C(253402300799); /* 9999-12-31T23:59:59Z */
-
     *out = json_integer_value(json);
-    return json_is_integer(json) && *out >= 0 && *out <= last;
+    return json_is_integer(json) && *out >= 0 && *out <= SOTTO_LISTED_KEYS_LATEST;
 }
 
 static bool read_analysis(char out[SOTTO_LISTED_KEY_ANALYSIS + 1], const json_t *json)

@@ -5,7 +5,7 @@
  * behind a signature of the issuer's (recipe/signed_parties.h), by a key of the policy's `issuers`. The list itself is what
  * `sotto serve issuer` answers to GET keys: the same for everybody.
  *
- * Callers:  devices take lists; `sotto parties sign --token-keys` signs them.
+ * Callers:  devices take lists; an attester reads the issuer's; `sotto parties sign --token-keys` signs them.
  * Memory:   keys that were read lie in the arena; the name of an issuer is the policy's.
  */
 #ifndef SOTTO_RECIPE_LISTED_KEYS_H
@@ -15,6 +15,7 @@
 #include "seal/token/type2.h"
 
 enum { SOTTO_LISTED_KEYS_MOST = 512, SOTTO_LISTED_KEY_ANALYSIS = 128 };
+#define SOTTO_LISTED_KEYS_LATEST INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 
 typedef struct sotto_listed_key {
     char analysis[SOTTO_LISTED_KEY_ANALYSIS + 1];
@@ -26,13 +27,14 @@ typedef struct sotto_listed_key {
 /* Whether this is a list that a device with this policy may use, and whose. The one place that decides it.
  *   issuer  its name in the policy
  *   list    borrows from file
+ *   serial  that was signed with it
  *   SOTTO_MALFORMED  no signed list
  *   SOTTO_TOO_LARGE  more than SOTTO_SIGNED_KEYS_MAX bytes
  *   SOTTO_DENIED     none of the policy's issuers signed it, or it names none
  *   SOTTO_REJECTED   the signature of one of them does not hold */
 SOTTO_MUST_USE sotto_status sotto_listed_keys_judge(const char **issuer, sotto_bytes *list,
-                                                    const sotto_policy *policy, sotto_bytes file,
-                                                    sotto_err *err);
+                                                    uint64_t *serial, const sotto_policy *policy,
+                                                    sotto_bytes file, sotto_err *err);
 
 /* SOTTO_MALFORMED  not such a list, one collection twice, or a key whose id is not its own
  * SOTTO_TOO_LARGE  more than SOTTO_LISTED_KEYS_MOST keys */

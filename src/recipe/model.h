@@ -223,6 +223,7 @@ typedef struct sotto_policy_log {
     sotto_note_key key;
     sotto_log_trust trust; /* log: &key */
     const char *feed;      /* URL; NULL: the host brings it */
+    int64_t fresh_days;    /* that a cosignature is believed to be of the last tree */
 } sotto_policy_log;
 
 struct sotto_policy {

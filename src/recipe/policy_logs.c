@@ -84,6 +84,7 @@ void sotto_policy_read_logs(sotto_reading *r, sotto_policy *out)
                                       "the same origin as another's");
         log->name = sotto_reading_copy(r, name);
         log->feed = sotto_reading_text(r, json, "feed");
+        log->fresh_days = json_integer_value(json_object_get(json, "fresh_days"));
         log->trust.log = &log->key;
         read_witnesses(r, log, json, &at);
         out->log_count++;

@@ -260,6 +260,7 @@ KEY_ROW(IN_LOG, "key", TEXT, 0, 1, 512, NULL, MUST, "its public key, as `sotto l
 KEY_ROW(IN_LOG, "witnesses", LIST, TEXT, 0, 16, NULL, "[]", "public keys of witnesses, as `sotto log key --cosigns` prints them")
 KEY_ROW(IN_LOG, "quorum", WHOLE, 0, 1, 16, NULL, MAY, "how many witnesses must have cosigned a tree; all of them, if not given")
 KEY_ROW(IN_LOG, "feed", TEXT, 0, 1, 1024, NULL, MAY, "URL of its feed (`sotto log feed`), which devices fetch once a day through the relay; not given: the application brings it")
+KEY_ROW(IN_LOG, "fresh_days", WHOLE, 0, 1, 365, NULL, "7", "how long ago the quorum may have cosigned the last tree that a device saw. After that it answers nothing of the log: newer trees may be kept from it")
 
 KEY_ROW(IN_KEYS, "*", HEX, 0, 16, 1024, NULL, MAY, "a public key, by its name")
 

@@ -32,6 +32,7 @@ sotto_status sotto_checkpoint_decode(sotto_checkpoint *out, sotto_bytes text, so
     if (!no_empty_line(text))
         return sotto_fail(err, SOTTO_MALFORMED, "checkpoint: an empty line, or one without an end");
     out->extensions = text;
+    out->cosigned = 0;
     return SOTTO_OK;
 }
 
@@ -80,14 +81,25 @@ static bool counted_before(const sotto_log_trust *trust, size_t i)
     return false;
 }
 
-static sotto_status check_witnesses(const sotto_note *note, const sotto_log_trust *trust,
-                                    sotto_err *err)
+/* The latest first. */
+static void insert(uint64_t *times, size_t count, uint64_t time)
 {
+    while (count > 0 && times[count - 1] < time) {
+        times[count] = times[count - 1];
+        count--;
+    }
+    times[count] = time;
+}
+
+static sotto_status check_witnesses(sotto_checkpoint *out, const sotto_note *note,
+                                    const sotto_log_trust *trust, sotto_err *err)
+{
+    uint64_t times[SOTTO_NOTE_SIGNATURES], time;
     size_t good = 0;
 
     for (size_t i = 0; i < trust->witness_count; i++) {
         sotto_err why = {0};
-        const sotto_status status = sotto_note_check(note, &trust->witnesses[i], NULL, &why);
+        const sotto_status status = sotto_note_check(note, &trust->witnesses[i], &time, &why);
 
         if (SOTTO_RULE(cosignatures_hold) && status != SOTTO_OK && status != SOTTO_MISSING)
             return sotto_fail(err, SOTTO_REJECTED, "checkpoint: %s", why.reason);
@@ -96,12 +108,14 @@ static sotto_status check_witnesses(const sotto_note *note, const sotto_log_trus
             continue; /* a signature says nothing of consistency, and may be the log's own */
         if (SOTTO_RULE(witness_counts_once) && counted_before(trust, i))
             continue;
-        good += status == SOTTO_OK;
+        if (status == SOTTO_OK && good < SOTTO_NOTE_SIGNATURES)
+            insert(times, good++, time);
     }
     if (SOTTO_RULE(witnesses_reach_the_quorum) && good < trust->quorum)
         return sotto_fail(err, SOTTO_DENIED,
                           "checkpoint: cosigned by %zu witnesses; %zu are wanted", good,
                           trust->quorum);
+    out->cosigned = trust->quorum > 0 && good >= trust->quorum ? times[trust->quorum - 1] : 0;
     return SOTTO_OK;
 }
 
@@ -113,7 +127,7 @@ sotto_status sotto_checkpoint_open(sotto_checkpoint *out, sotto_bytes bytes,
     SOTTO_TRY(sotto_note_decode(&note, bytes, err));
     SOTTO_TRY(sotto_checkpoint_decode(out, note.text, err));
     SOTTO_TRY(check_log(out, &note, trust->log, err));
-    return check_witnesses(&note, trust, err);
+    return check_witnesses(out, &note, trust, err);
 }
 
 sotto_status sotto_checkpoint_continues(const sotto_checkpoint *now, const sotto_checkpoint *seen,

@@ -15,6 +15,9 @@ typedef struct sotto_checkpoint {
     uint64_t size;
     sotto_merkle_hash root;
     sotto_bytes extensions; /* further lines, each with its newline */
+    /* Set by sotto_checkpoint_open: since when so many witnesses as the quorum has cosigned it, in seconds since 1970; 0: none is wanted.
+     * Of a witness that cosigned twice, the later time counts. */
+    uint64_t cosigned;
 } sotto_checkpoint;
 
 /* The text of a note. SOTTO_MALFORMED: not a checkpoint. */

@@ -57,6 +57,14 @@ static void a_receipt_claims_aggregation_and_no_sampling(sotto_test *t)
     CHECK_NEAR(t, 0.5, receipt.honest_share, 0);
 }
 
+static void explain(sotto_test *t, char *text, size_t size)
+{
+    sotto_buf out = sotto_buf_over(text, size - 1);
+
+    CHECK_OK(t, sotto_receipt_explain(&out, &receipt, &t->err));
+    text[out.len] = 0;
+}
+
 #define ANONYMITY                                                                                  \
     "\"anonymity\": {\"relay\": \"key:relay\", \"gateway\": \"key:gateway\", "                     \
     "\"tokens\": \"type-2\", \"attester\": \"key:attester\", \"issuer\": \"key:issuer\", "         \
@@ -85,6 +93,21 @@ static void a_receipt_claims_sampling_by_the_operators_population(sotto_test *t)
     make_of(t, recipe);
     CHECK(t, !receipt.sampling && strstr(receipt.sampling_why, "no population"));
     CHECK_NEAR(t, receipt.epsilon_cohort, receipt.epsilon_sampled, 0);
+}
+
+/* A token for each device stops devices; not those who make tokens. */
+static void a_receipt_says_who_can_make_tokens(sotto_test *t)
+{
+    char text[8192];
+
+    make_of(t, sotto_test_recipe(t, "\"population\"", ANONYMITY));
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "what bounds that: one anonymous token for each device") != NULL);
+    CHECK(t, strstr(text, "may bring reports of no device all the same: the issuer (key:issuer) or "
+                          "the attester (key:attester), each alone") != NULL);
+    make(t);
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "reports of no device") == NULL);
 }
 
 /* One of the two operators may lie: the worse of what they say counts. */
@@ -197,14 +220,6 @@ static void a_receipt_reads_well(sotto_test *t)
     CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_receipt_explain(&small, &receipt, &t->err));
 }
 
-static void explain(sotto_test *t, char *text, size_t size)
-{
-    sotto_buf out = sotto_buf_over(text, size - 1);
-
-    CHECK_OK(t, sotto_receipt_explain(&out, &receipt, &t->err));
-    text[out.len] = 0;
-}
-
 /* Who brings all reports of a batch but one, and subtracts them, has that one: no amplification is left. */
 static void a_receipt_says_what_an_analyst_can_do_at_worst(sotto_test *t)
 {
@@ -289,6 +304,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_receipt_claims_aggregation_and_no_sampling),
         CASE(a_receipt_claims_sampling_by_the_operators_population),
+        CASE(a_receipt_says_who_can_make_tokens),
         CASE(a_receipt_believes_the_worse_of_two_operators),
         CASE(a_receipt_names_who_must_not_work_together),
         CASE(a_receipt_names_its_task_as_the_servers_do),

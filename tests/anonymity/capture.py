@@ -97,10 +97,16 @@ class Stream:
 
 
 def streams(packets):
-    flows = {}
+    """A SYN with another number begins another connection: a device may get the same port twice."""
+    flows, ended = {}, []
     for p in packets:
-        flows.setdefault((p.source, p.source_port, p.target, p.target_port), []).append(p)
-    return [s for s in (Stream(f) for f in flows.values()) if s.data]
+        ends = (p.source, p.source_port, p.target, p.target_port)
+        flow = flows.setdefault(ends, [])
+        if p.flags & SYN and flow and flow[0].sequence != p.sequence:
+            ended.append(flow)
+            flow = flows[ends] = []
+        flow.append(p)
+    return [s for s in (Stream(f) for f in ended + list(flows.values())) if s.data]
 
 
 if __name__ == "__main__":

@@ -1,11 +1,20 @@
-/* fleet DIRECTORY DEVICES SECONDS SEED FIRST_ADDRESS: many real devices of libsotto-device, in memory, each with an address of its own.
+/* fleet DIRECTORY DEVICES SEED FIRST_ADDRESS FETCH_SECONDS ANSWERS_AT ANSWER_SECONDS REST
+ * fleet DEVICES SEED
  *
- * Reads recipe.json, policy.json and parties.json in DIRECTORY. Each device that is drawn makes its report and waits until its moment
- * within SECONDS. It sends the report as the parties file says, from its own address, over a connection of its own. Prints a line for
- * each report: the device's number, its address, the report's id, and when it was sent and answered (seconds since 1970). The last
- * field is whether the device knows that it was taken. That is the truth which observers look for; nobody but the fleet has it. */
+ * Many real devices of libsotto-device, in memory, each with an address of its own. Reads policy.json and parties.json in DIRECTORY, or
+ * parties-0.json, parties-1.json, ... where there are such files: each device then has the next of them.
+ *
+ * A device fetches the log's feed through the relay at a moment within FETCH_SECONDS, and learns of recipe and keys by it. It asks the attester for its
+ * token at the time that it draws itself. At a moment of its own within ANSWER_SECONDS after ANSWERS_AT it makes its report, if it is drawn, and sends it
+ * as the parties file says. Each request is sent from the device's address, over a connection of its own. A REST above 0 makes devices careless: they
+ * ask for the token when they answer, and their clock is so many seconds ahead then, so that the token seems to have rested.
+ *
+ * Prints a line for each report: the device's number, its address, the report's id, when it was sent and answered (seconds since 1970), and whether the
+ * device knows that it was taken. That is the truth which observers look for; nobody but the fleet has it. With two arguments it prints
+ * the devices' public keys of enrolment, a line each. */
 #define _DEFAULT_SOURCE
 #include "base/hex.h"
+#include "crypto/hash.h"
 #include "device/device_internal.h"
 #include "device/ledger/outbox.h"
 #include "sotto/random.h"
@@ -21,27 +30,49 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS = 48, ANSWER = 1 << 16, FILE_MAX_BYTES = 1 << 20, TRIES = 3 };
+enum {
+    THREADS = 48,
+    ANSWER = 1 << 20,
+    FILE_MAX_BYTES = 1 << 20,
+    PARTIES_MOST = 64,
+    TRIES = 60, /* a second apart */
+    NAME = 64
+};
+
+typedef struct member member;
 
 typedef struct fleet {
-    sotto_bytes recipe, policy, parties;
+    sotto_bytes policy, parties[PARTIES_MOST];
+    size_t parties_count;
     uint32_t first; /* address, in the machine's order */
+    unsigned seed;
     size_t count;
-    size_t *order;   /* device numbers, by the moment at which they send */
-    double *moments; /* in that order, seconds after `began`             */
-    double began;
+    member *members;
+    double answers_at;
+    int64_t rest; /* 0: devices keep to the times that they draw */
     atomic_size_t next, failed;
     pthread_mutex_t lock; /* of standard output */
 } fleet;
 
+/* What a device does next, and when. */
+typedef enum step { FETCH, ASK, REPLY, DONE } step;
+
 /* One device while it lives. */
-typedef struct member {
-    const fleet *f;
+struct member {
+    fleet *f;
+    size_t number;
+    sotto_device *device;
+    step step;
+    unsigned tries; /* of this step */
+    double due;     /* seconds since 1970 */
+    double reply;   /* when it answers    */
+    double part;    /* of the second in which it asks: ticks are the host's */
+    int64_t ahead;  /* its clock          */
     struct in_addr address;
     char report[2 * SOTTO_REPORT_ID_SIZE + 1];
     bool may_send;
     double sent, answered;
-} member;
+};
 
 static double now(void)
 {
@@ -211,69 +242,180 @@ static void print_truth(fleet *f, const member *m, size_t number, bool delivered
     (void)pthread_mutex_unlock(&f->lock);
 }
 
-static sotto_status live(fleet *f, sotto_device *device, member *m, size_t place, sotto_err *err)
+static sotto_status tick(member *m, sotto_tick *out, sotto_err *err)
 {
-    static const char *const ways[] = {"walking", "bicycle", "bus", "train", "car"};
-    const size_t number = f->order[place];
-    const char *way = ways[number % 5];
-    const sotto_value value = {SOTTO_TYPE_TEXT, {.text = sotto_bytes_of(way, strlen(way))}};
-    const sotto_conditions good = {true, true, true};
-    sotto_event event = {
-        .stream = "commutes", .time = (int64_t)time(NULL), .values = &value, .value_count = 1};
-    sotto_tick tick;
+    return sotto_device_tick(m->device, out, (sotto_conditions){true, true, true}, err);
+}
 
-    SOTTO_TRY(sotto_random_bytes(event.id, sizeof event.id, err));
-    SOTTO_TRY(sotto_device_donate(device, &event, 1, NULL, err));
-    SOTTO_TRY(sotto_device_consent(device, true, err));
-    SOTTO_TRY(sotto_device_offer(device, f->recipe, err));
-    SOTTO_TRY(sotto_device_tick(device, &tick, good, err));
-    if (tick.waiting == 0)
-        return SOTTO_OK; /* it was not drawn */
-    SOTTO_TRY(sotto_outbox_send(device->ledger,
-                                &(sotto_transport){.ready = note_report, .context = m},
-                                (int64_t)time(NULL), NULL, err));
-    sleep_until(f->began + f->moments[place]);
-    m->may_send = true;
-    for (int i = 0; i < TRIES && tick.waiting > 0; i++)
-        SOTTO_TRY(sotto_device_tick(device, &tick, good, err));
-    print_truth(f, m, number, tick.waiting == 0);
+/* Its one token: in which state it is, and until when it waits there. */
+static sotto_status note_token(void *context, const sotto_token_line *line, sotto_err *err)
+{
+    (void)err;
+    *(sotto_token_line *)context = *line;
     return SOTTO_OK;
 }
 
-static sotto_status run_device(fleet *f, sotto_device_shared *shared, size_t place, sotto_err *err)
+static sotto_status look(member *m, sotto_token_line *token, sotto_err *err)
+{
+    *token = (sotto_token_line){0};
+    return sotto_device_tokens(m->device, note_token, token, err);
+}
+
+/* The same step once more, a second later. */
+static sotto_status again(member *m, const char *what, sotto_err *err)
+{
+    m->due = now() + 1;
+    return ++m->tries < TRIES ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "%s", what);
+}
+
+static void go_on(member *m, step next, double due)
+{
+    m->step = next;
+    m->due = due;
+    m->tries = 0;
+}
+
+/* The feed brings the recipe and the issuer's keys; with the key the device draws when it will ask. */
+static sotto_status fetch(member *m, sotto_err *err)
+{
+    sotto_token_line token;
+    sotto_tick ignored;
+
+    SOTTO_TRY(tick(m, &ignored, err));
+    SOTTO_TRY(look(m, &token, err));
+    if (!token.state)
+        return sotto_fail(err, SOTTO_IO, "the feed brought no key");
+    go_on(m, ASK, m->f->rest > 0 ? m->reply : (double)token.at + m->part);
+    return SOTTO_OK;
+}
+
+static sotto_status ask(member *m, sotto_err *err)
+{
+    sotto_token_line token;
+    sotto_tick ignored;
+
+    SOTTO_TRY(tick(m, &ignored, err));
+    SOTTO_TRY(look(m, &token, err));
+    if (token.state != SOTTO_TOKEN_HELD)
+        return again(m, "no token came", err);
+    m->ahead = m->f->rest;
+    go_on(m, REPLY, m->reply);
+    return SOTTO_OK;
+}
+
+/* Made while the host has no network, so that its id is known; then sent. */
+static sotto_status reply(member *m, sotto_err *err)
+{
+    sotto_token_line token;
+    sotto_tick out;
+
+    SOTTO_TRY(look(m, &token, err));
+    if (token.state == SOTTO_TOKEN_HELD && token.at > (int64_t)time(NULL) + m->ahead)
+        return again(m, "the token rests for too long", err);
+    m->may_send = false;
+    SOTTO_TRY(tick(m, &out, err));
+    go_on(m, DONE, 0);
+    if (out.waiting == 0)
+        return SOTTO_OK; /* it was not drawn */
+    SOTTO_TRY(sotto_outbox_send(m->device->ledger,
+                                &(sotto_transport){.ready = note_report, .context = m},
+                                (int64_t)time(NULL) + m->ahead, NULL, err));
+    m->may_send = true;
+    for (int i = 0; i < 3 && out.waiting > 0; i++)
+        SOTTO_TRY(tick(m, &out, err));
+    print_truth(m->f, m, m->number, out.waiting == 0);
+    return SOTTO_OK;
+}
+
+/* ---- its life ------------------------------------------------------------------------------------------------------- */
+
+static void enrolment_of(const fleet *f, size_t number, uint8_t seed[SOTTO_DEVICE_ENROLMENT])
+{
+    char text[NAME];
+    const int len = snprintf(text, sizeof text, "fleet %u device %zu", f->seed, number);
+
+    sotto_hash_once(seed, SOTTO_SHA256, sotto_bytes_of(text, (size_t)len));
+}
+
+static int64_t clock_of(void *context)
+{
+    return (int64_t)time(NULL) + ((const member *)context)->ahead;
+}
+
+static sotto_status begin(member *m, sotto_device_shared *shared, sotto_err *err)
 {
     static const sotto_field field = {"way", SOTTO_TYPE_TEXT};
     static const sotto_stream stream = {"commutes", &field, 1, 86400, 100};
-    member m = {.f = f, .address = {htonl(f->first + (uint32_t)f->order[place])}};
-    sotto_device *device;
+    static const char *const ways[] = {"walking", "bicycle", "bus", "train", "car"};
+    const char *way = ways[m->number % 5];
+    const sotto_value value = {SOTTO_TYPE_TEXT, {.text = sotto_bytes_of(way, strlen(way))}};
+    sotto_event event = {
+        .stream = "commutes", .time = (int64_t)time(NULL), .values = &value, .value_count = 1};
+    const fleet *f = m->f;
+    uint8_t enrolment[SOTTO_DEVICE_ENROLMENT];
 
-    SOTTO_TRY(
-        sotto_device_open(&device,
-                          &(sotto_device_options){.policy = f->policy,
-                                                  .parties = f->parties,
-                                                  .streams = &stream,
-                                                  .stream_count = 1,
-                                                  .host = {.exchange = exchange, .context = &m},
-                                                  .shared = shared},
-                          err));
-    const sotto_status status = live(f, device, &m, place, err);
-    sotto_device_close(device);
-    return status;
+    enrolment_of(f, m->number, enrolment);
+    SOTTO_TRY(sotto_device_open(
+        &m->device,
+        &(sotto_device_options){.policy = f->policy,
+                                .parties = f->parties[m->number % f->parties_count],
+                                .streams = &stream,
+                                .stream_count = 1,
+                                .host = {.exchange = exchange, .clock = clock_of, .context = m},
+                                .shared = shared,
+                                .enrolment = enrolment},
+        err));
+    SOTTO_TRY(sotto_device_consent(m->device, true, err));
+    SOTTO_TRY(sotto_random_bytes(event.id, sizeof event.id, err));
+    m->may_send = true;
+    return sotto_device_donate(m->device, &event, 1, NULL, err);
+}
+
+static sotto_status go(member *m, sotto_err *err)
+{
+    return m->step == FETCH ? fetch(m, err) : m->step == ASK ? ask(m, err) : reply(m, err);
+}
+
+/* A device ends with its last step, or with its first failure. */
+static void live(member *m, sotto_device_shared *shared)
+{
+    sotto_err err = {0};
+    sotto_status status = m->device ? SOTTO_OK : begin(m, shared, &err);
+
+    if (status == SOTTO_OK)
+        status = go(m, &err);
+    if (status != SOTTO_OK) {
+        (void)fprintf(stderr, "fleet: device %zu: %s\n", m->number, err.reason);
+        atomic_fetch_add(&m->f->failed, 1);
+        m->step = DONE;
+    }
+    if (m->step == DONE) {
+        sotto_device_close(m->device);
+        m->device = NULL;
+    }
+}
+
+/* Each thread has its devices from the beginning to the end: those that share what they read belong to one thread. */
+static member *next_of(fleet *f, size_t thread)
+{
+    member *next = NULL;
+
+    for (size_t i = thread; i < f->count; i += THREADS)
+        if (f->members[i].step != DONE && (!next || f->members[i].due < next->due))
+            next = &f->members[i];
+    return next;
 }
 
 static void *work(void *context)
 {
     fleet *f = context;
+    const size_t thread = atomic_fetch_add(&f->next, 1);
     sotto_device_shared *shared = sotto_device_shared_new();
-    size_t place;
+    member *m;
 
-    while (shared && (place = atomic_fetch_add(&f->next, 1)) < f->count) {
-        sotto_err err = {0};
-
-        if (run_device(f, shared, place, &err) != SOTTO_OK) {
-            (void)fprintf(stderr, "fleet: device %zu: %s\n", f->order[place], err.reason);
-            atomic_fetch_add(&f->failed, 1);
-        }
+    while (shared && (m = next_of(f, thread)) != NULL) {
+        sleep_until(m->due);
+        live(m, shared);
     }
     sotto_device_shared_free(shared);
     return NULL;
@@ -281,7 +423,7 @@ static void *work(void *context)
 
 /* ---- everybody ----------------------------------------------------------------------------------------------------- */
 
-static sotto_bytes read_file(const char *directory, const char *name)
+static bool read_file(sotto_bytes *out, const char *directory, const char *name)
 {
     char path[4096];
     uint8_t *data = malloc(FILE_MAX_BYTES);
@@ -290,67 +432,107 @@ static sotto_bytes read_file(const char *directory, const char *name)
     (void)snprintf(path, sizeof path, "%s/%s", directory, name);
     file = fopen(path, "rb");
     if (!data || !file) {
-        perror(path);
-        exit(1);
+        free(data);
+        return false;
     }
-    const size_t len = fread(data, 1, FILE_MAX_BYTES, file);
+    *out = sotto_bytes_of(data, fread(data, 1, FILE_MAX_BYTES, file));
     (void)fclose(file);
-    return sotto_bytes_of(data, len);
+    return true;
 }
 
-static int by_size(const void *a, const void *b)
+static bool read_files(fleet *f, const char *directory)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
+    char name[NAME];
+    bool more = true;
 
-    return (x > y) - (x < y);
+    while (more && f->parties_count < PARTIES_MOST) {
+        (void)snprintf(name, sizeof name, "parties-%zu.json", f->parties_count);
+        more = read_file(&f->parties[f->parties_count], directory, name);
+        f->parties_count += more;
+    }
+    if (f->parties_count == 0)
+        f->parties_count = read_file(&f->parties[0], directory, "parties.json");
+    return f->parties_count > 0 && read_file(&f->policy, directory, "policy.json");
 }
 
-/* Which device sends when: a fixed draw for each seed. */
-static void draw(fleet *f, double seconds, unsigned seed)
+static double drawn(double seconds)
 {
-    srandom(seed);
+    return seconds * (double)random() / (double)RAND_MAX;
+}
+
+/* Which device does what when: a fixed draw for each seed. */
+static void draw(fleet *f, double fetch_seconds, double reply_seconds)
+{
+    const double began = now() + 0.5;
+
+    srandom(f->seed);
     for (size_t i = 0; i < f->count; i++) {
-        f->order[i] = i;
-        f->moments[i] = seconds * (double)random() / (double)RAND_MAX;
-    }
-    qsort(f->moments, f->count, sizeof *f->moments, by_size);
-    for (size_t left = f->count; left > 1; left--) {
-        const size_t other = (size_t)random() % left, last = f->order[left - 1];
+        member *m = &f->members[i];
 
-        f->order[left - 1] = f->order[other];
-        f->order[other] = last;
+        *m = (member){.f = f, .number = i, .address = {htonl(f->first + (uint32_t)i)}};
+        m->due = began + drawn(fetch_seconds);
+        m->reply = f->answers_at + drawn(reply_seconds);
+        m->part = drawn(1);
     }
+}
+
+static int print_enrolments(const fleet *f)
+{
+    uint8_t seed[SOTTO_DEVICE_ENROLMENT], key[SOTTO_DEVICE_ENROLMENT];
+    char hex[2 * sizeof key + 1];
+
+    for (size_t i = 0; i < f->count; i++) {
+        enrolment_of(f, i, seed);
+        if (sotto_device_enrolment_key(key, seed, NULL) != SOTTO_OK)
+            return 1;
+        sotto_hex_encode(hex, sotto_bytes_of(key, sizeof key));
+        (void)printf("%s\n", hex);
+    }
+    return 0;
+}
+
+static int run(fleet *f)
+{
+    pthread_t threads[THREADS];
+    size_t started = 0;
+
+    (void)pthread_mutex_init(&f->lock, NULL);
+    while (started < THREADS && pthread_create(&threads[started], NULL, work, f) == 0)
+        started++;
+    for (size_t i = 0; i < started; i++)
+        (void)pthread_join(threads[i], NULL);
+    return atomic_load(&f->failed) > 0 || started < THREADS;
+}
+
+static int usage(void)
+{
+    (void)fprintf(stderr, "usage: fleet DIRECTORY DEVICES SEED FIRST_ADDRESS FETCH_SECONDS "
+                          "ANSWERS_AT ANSWER_SECONDS REST\n       fleet DEVICES SEED\n");
+    return 2;
 }
 
 int main(int argc, char **argv)
 {
     static fleet f;
-    pthread_t threads[THREADS];
     struct in_addr first;
-    size_t started = 0;
 
-    if (argc != 6 || inet_pton(AF_INET, argv[5], &first) != 1 ||
-        sotto_device_count_memory(NULL) != SOTTO_OK) {
-        (void)fprintf(stderr, "usage: fleet DIRECTORY DEVICES SECONDS SEED FIRST_ADDRESS\n");
-        return 2;
-    }
+    if ((argc != 3 && argc != 9) || sotto_device_count_memory(NULL) != SOTTO_OK)
+        return usage();
+    const char *const *words = (const char *const *)argv + (argc == 9);
+    f.count = strtoul(words[1], NULL, 10);
+    f.seed = (unsigned)strtoul(words[2], NULL, 10);
+    if (argc == 3)
+        return print_enrolments(&f);
+    if (inet_pton(AF_INET, words[3], &first) != 1 || !read_files(&f, argv[1]))
+        return usage();
     f.first = ntohl(first.s_addr);
-    f.count = strtoul(argv[2], NULL, 10);
-    f.recipe = read_file(argv[1], "recipe.json");
-    f.policy = read_file(argv[1], "policy.json");
-    f.parties = read_file(argv[1], "parties.json");
-    f.order = calloc(f.count + 1, sizeof *f.order);
-    f.moments = calloc(f.count + 1, sizeof *f.moments);
-    if (!f.order || !f.moments)
+    f.answers_at = strtod(words[5], NULL);
+    f.rest = strtol(words[7], NULL, 10);
+    f.members = calloc(f.count + 1, sizeof *f.members);
+    if (!f.members)
         return 1;
-    draw(&f, strtod(argv[3], NULL), (unsigned)strtoul(argv[4], NULL, 10));
-    (void)pthread_mutex_init(&f.lock, NULL);
-    f.began = now() + 2; /* the first devices are made meanwhile */
-    while (started < THREADS && pthread_create(&threads[started], NULL, work, &f) == 0)
-        started++;
-    for (size_t i = 0; i < started; i++)
-        (void)pthread_join(threads[i], NULL);
-    free(f.order);
-    free(f.moments);
-    return atomic_load(&f.failed) > 0 || started == 0;
+    draw(&f, strtod(words[4], NULL), strtod(words[6], NULL));
+    const int code = run(&f);
+    free(f.members);
+    return code;
 }

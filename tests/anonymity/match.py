@@ -3,7 +3,7 @@
 A seen request is (who, when): of a device by its address, or of a report by its id. A match is a dict from report to device. What an
 observer reaches is compared with guessing. Whoever matches n reports with n devices at random has one right in the mean, and
 nearly by Poisson's law, whatever n is; where groups are told apart, one in each group. A bound is so high that guessing passes it
-once in a million runs, all tries of an observer together.
+once in a million runs, all tries of all observers together.
 """
 import bisect
 import math

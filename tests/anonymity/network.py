@@ -61,12 +61,12 @@ class Network:
     def route(self, name, addresses, by):
         ip("route", "add", addresses, "via", by, inside=self.holders[name].pid)
 
-    def start(self, name, words, **more):
-        return subprocess.Popen(["nsenter", "-t", str(self.holders[name].pid), "-n"] + words, **more)
+    def inside(self, name):
+        """What a command begins with that runs in this namespace."""
+        return ["nsenter", "-t", str(self.holders[name].pid), "-n"]
 
-    def ask(self, name, words):
-        done = subprocess.run(["nsenter", "-t", str(self.holders[name].pid), "-n"] + words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        return done.returncode, done.stdout.decode(errors="replace")
+    def start(self, name, words, **more):
+        return subprocess.Popen(self.inside(name) + words, **more)
 
     def close(self):
         for holder in self.holders.values():

@@ -2,6 +2,7 @@
 import math
 import random
 
+import capture
 import match
 
 
@@ -46,4 +47,15 @@ for seed in range(20):
     check("chance alone", match.right(match.by_chance(devices, reports, seed), truth) <= match.bound(1, 1))
     late = run(200, 1, seed, jitter=0.3)
     check("a busy machine does not hide the order", match.best(*late[:3])[0] > match.bound(13, len(match.TRIES)))
+
+# ---- streams: two connections between the same ports are two -------------------------------------------------------------
+
+
+def packet(when, sequence, flags, data):
+    return capture.Packet(when, "10.0.0.1", 4000, "10.0.0.2", 80, sequence, flags, data)
+
+
+two = capture.streams([packet(1, 99, capture.SYN, b""), packet(2, 103, 0, b"def"), packet(3, 100, 0, b"abc"), packet(3, 100, 0, b"abc"),
+                       packet(5, 7, capture.SYN, b""), packet(5, 7, capture.SYN, b""), packet(6, 8, 0, b"xy")])
+check("in order, and once", sorted((bytes(s.data), s.began) for s in two) == [(b"abcdef", 1), (b"xy", 5)])
 print("all right")

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { DAY = 86400 };
+
 static sotto_test_phone phone;
 static sotto_test_log logs, other; /* the other is a fork of the first */
 
@@ -393,6 +395,70 @@ static sotto_bytes naming(sotto_test *t, const char *name, const char *log)
     return sotto_test_sure_recipe(t, name, "\"population\"", text);
 }
 
+static void cosign_at(int64_t time)
+{
+    for (unsigned i = 0; i < 3; i++)
+        logs.times[i] = (uint64_t)time;
+}
+
+/* Who brings trees may keep later ones back, but can't make an old one look new. */
+static void a_tree_that_was_cosigned_long_ago_is_not_acted_on(sotto_test *t)
+{
+    start(t);
+    const uint64_t at = add_recipe(t, &logs, "a");
+    cosign_at(phone.now - 7 * DAY - 1);
+    CHECK_STATUS(t, SOTTO_DENIED, offer(t, sotto_test_log_bundle(t, &logs, at, logs.size)));
+    CHECK(t, strstr(t->err.reason, "cosigned more than 7 days ago"));
+    cosign_at(phone.now - 7 * DAY);
+    CHECK_OK(t, offer(t, sotto_test_log_bundle(t, &logs, at, logs.size)));
+    phone.now++;
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK(t, why_says(t, "a", "was cosigned more than 7 days ago: newer ones may be kept"));
+    phone.now--;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    end();
+}
+
+/* A log in which nothing is published is cosigned anew all the same, and its feed brings that. */
+static void a_tree_that_is_cosigned_again_is_fresh(sotto_test *t)
+{
+    static const uint64_t sizes[] = {4};
+    uint64_t taken;
+
+    start(t);
+    const uint64_t at = add_recipe(t, &logs, "a");
+    const int64_t seen = phone.now;
+    cosign_at(seen - 6 * DAY);
+    CHECK_OK(t, offer(t, sotto_test_log_bundle(t, &logs, at, logs.size)));
+    phone.now += 2 * DAY;
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);
+    CHECK_OK(t, feed(t, sotto_test_log_feed(t, &logs, sizes, 1, &at, 1), &taken));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made); /* the same cosignatures once more */
+    cosign_at(seen);
+    logs.times[0] = (uint64_t)(seen - 20 * DAY); /* with two of three wanted, one may be away */
+    logs.witnesses = 7;
+    CHECK_OK(t, feed(t, sotto_test_log_feed(t, &logs, sizes, 1, &at, 1), &taken));
+    CHECK_EQUAL(t, seen, known(t).seen); /* it is the tree of then */
+    sotto_test_phone_open(&phone);
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    end();
+}
+
+static void a_policy_says_how_long_a_tree_is_fresh(sotto_test *t)
+{
+    start(t);
+    const char *policy =
+        sotto_test_log_policy(t, &logs, sotto_test_generous_policy, ", \"fresh_days\": 30");
+    phone.options.policy = sotto_bytes_of(policy, strlen(policy));
+    sotto_test_phone_open(&phone);
+    const uint64_t at = add_recipe(t, &logs, "a");
+    cosign_at(phone.now - 30 * DAY);
+    CHECK_OK(t, offer(t, sotto_test_log_bundle(t, &logs, at, logs.size)));
+    phone.now++;
+    CHECK(t, why_says(t, "a", "was cosigned more than 30 days ago"));
+    end();
+}
+
 static void a_recipe_is_on_the_log_that_it_names(sotto_test *t)
 {
     start(t);
@@ -563,6 +629,9 @@ int main(int argc, char **argv)
         CASE(a_fork_is_kept_and_nothing_is_taken_after_it),
         CASE(a_fork_shows_at_another_size),
         CASE(made_up_steps_are_no_fork),
+        CASE(a_tree_that_was_cosigned_long_ago_is_not_acted_on),
+        CASE(a_tree_that_is_cosigned_again_is_fresh),
+        CASE(a_policy_says_how_long_a_tree_is_fresh),
         CASE(a_recipe_is_on_the_log_that_it_names),
         CASE(after_a_fork_recipes_of_that_log_stay_silent),
         CASE(a_parties_file_comes_from_the_log),

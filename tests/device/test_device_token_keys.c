@@ -96,6 +96,48 @@ static void a_key_has_one_collection(sotto_test *t)
     sotto_test_phone_close(&sotto_test_wallet_phone);
 }
 
+static sotto_status take_as(sotto_test *t, uint64_t serial, const char *list)
+{
+    return sotto_test_wallet_take(t,
+                                  sotto_test_sign_list_as(t, SOTTO_TEST_ISSUER_SEED, serial, list));
+}
+
+/* It may have a key that its issuer withdrew: whoever brings lists could have it asked for under that one. */
+static void an_older_list_never_comes_back(sotto_test *t)
+{
+    const char *list;
+    char entry[1200], *withdrawn = sotto_test_take(t, 2000);
+
+    sotto_test_wallet_start(t, true);
+    list = sotto_test_list_of(t, sotto_test_wallet_issuer.spki, SOTTO_TEST_CLOSES);
+    (void)sotto_test_list_entry(entry, sizeof entry, sotto_test_wallet_issuer.spki, "withdrawn", 5,
+                                SOTTO_TEST_CLOSES);
+    (void)snprintf(withdrawn, 2000, "{\"keys\":[%s]}", entry);
+    CHECK_OK(t, take_as(t, 5, list));
+    CHECK_STATUS(t, SOTTO_STALE, take_as(t, 4, withdrawn));
+    CHECK_REASON(t, "list of token keys: a later one was taken");
+    CHECK_OK(t, take_as(t, 5, list));
+    CHECK_OK(t, take_as(t, 6, list)); /* nothing new but its serial */
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+    sotto_test_phone_open(&sotto_test_wallet_phone);
+    CHECK_STATUS(t, SOTTO_STALE, take_as(t, 5, list));
+    CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_PLANNED));
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+}
+
+/* Mistyped, it would keep later lists out. */
+static void a_list_far_ahead_of_the_clock_is_refused(sotto_test *t)
+{
+    const char *list;
+    const uint64_t most = SOTTO_TEST_LISTED + 30 * 86400;
+
+    sotto_test_wallet_start(t, false);
+    list = sotto_test_list_of(t, sotto_test_wallet_issuer.spki, SOTTO_TEST_CLOSES);
+    CHECK_STATUS(t, SOTTO_DENIED, take_as(t, most + 1, list));
+    CHECK_OK(t, take_as(t, most, list));
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+}
+
 /* By hand and in a feed; a list beside the log might be one for this device alone. */
 static void where_the_policy_names_a_log_lists_come_from_there(sotto_test *t)
 {
@@ -270,6 +312,8 @@ int main(int argc, char **argv)
         CASE(only_issuers_of_the_policy_are_taken),
         CASE(a_collection_has_one_key),
         CASE(a_key_has_one_collection),
+        CASE(an_older_list_never_comes_back),
+        CASE(a_list_far_ahead_of_the_clock_is_refused),
         CASE(where_the_policy_names_a_log_lists_come_from_there),
         CASE(a_key_from_before_there_was_a_log_is_proved_first),
         CASE(a_wallet_is_bounded),

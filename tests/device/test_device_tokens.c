@@ -166,7 +166,7 @@ static void a_token_that_came_is_not_used_at_once(sotto_test *t)
     sotto_test_token_ask(t);
     because(t, "did not come yet");
     sotto_test_wallet_attester.down = false;
-    (void)sotto_test_tick(&sotto_test_wallet_phone);
+    sotto_test_token_ask(t);
     CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_HELD));
     const int64_t ready = sotto_test_token_line(t).at;
     CHECK(t,
@@ -270,24 +270,63 @@ static void a_lost_answer_is_asked_for_with_the_same_bytes(sotto_test *t)
     sotto_test_token_ask(t);
     CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_ASKED));
     sotto_test_phone_open(&sotto_test_wallet_phone); /* a restart */
-    sotto_test_wallet_phone.now += 3600;
-    (void)sotto_test_tick(&sotto_test_wallet_phone);
+    sotto_test_token_ask(t);
     sotto_test_wallet_attester.down = false;
     sotto_test_wallet_attester.portal = true; /* no token of this key: not kept */
-    sotto_test_wallet_phone.now += 3600;
-    (void)sotto_test_tick(&sotto_test_wallet_phone);
+    sotto_test_token_ask(t);
     CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_ASKED));
     sotto_test_wallet_attester.portal = false;
     sotto_test_wallet_attester.says = 503;
-    (void)sotto_test_tick(&sotto_test_wallet_phone);
+    sotto_test_token_ask(t);
     CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_ASKED));
     sotto_test_wallet_attester.says = 0;
-    (void)sotto_test_tick(&sotto_test_wallet_phone);
+    sotto_test_token_ask(t);
     CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_HELD));
     CHECK_EQUAL(t, 5, sotto_test_wallet_attester.asks);
     for (size_t i = 1; i < sotto_test_wallet_attester.asks; i++)
         CHECK(t, sotto_bytes_equal_vartime(sotto_test_wallet_attester.bodies[0],
                                            sotto_test_wallet_attester.bodies[i]));
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+}
+
+/* Also by a host that starts again each time. */
+static void an_attester_that_is_down_is_asked_less_and_less(sotto_test *t)
+{
+    int64_t wait = 60, last;
+
+    sotto_test_wallet_start(t, true);
+    CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_the_list(t)));
+    sotto_test_wallet_attester.down = true;
+    sotto_test_token_ask(t);
+    for (size_t asks = 1; asks < 14; asks++) {
+        last = sotto_test_wallet_phone.now;
+        sotto_test_phone_open(&sotto_test_wallet_phone);
+        const int64_t next = sotto_test_token_line(t).at;
+        CHECK(t, next - last >= wait / 2 && next - last < wait + wait / 2);
+        sotto_test_wallet_phone.now = next - 1;
+        (void)sotto_test_tick(&sotto_test_wallet_phone);
+        CHECK_EQUAL(t, asks, sotto_test_wallet_attester.asks);
+        sotto_test_token_ask(t);
+        CHECK_EQUAL(t, asks + 1, sotto_test_wallet_attester.asks);
+        wait = wait < 3 * 3600 ? 2 * wait : 6 * 3600;
+    }
+    sotto_test_wallet_attester.down = false;
+    sotto_test_token_ask(t);
+    CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_HELD));
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+}
+
+/* It may be asked four times more before its collection closes, however often that failed. */
+static void a_short_collection_is_not_missed_by_waiting(sotto_test *t)
+{
+    sotto_test_wallet_start(t, false);
+    sotto_test_wallet_phone.now = SOTTO_TEST_CLOSES - 100;
+    CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_the_list(t)));
+    sotto_test_wallet_attester.down = true;
+    sotto_test_token_ask(t);
+    const int64_t left = SOTTO_TEST_CLOSES - sotto_test_wallet_phone.now;
+    CHECK(t, left >= 50); /* over half of what was left */
+    CHECK(t, sotto_test_token_line(t).at - sotto_test_wallet_phone.now <= left * 3 / 8);
     sotto_test_phone_close(&sotto_test_wallet_phone);
 }
 
@@ -599,6 +638,8 @@ int main(int argc, char **argv)
         CASE(nothing_is_asked_for_beside_a_report),
         CASE(a_bad_key_keeps_no_other_from_being_asked_for),
         CASE(a_lost_answer_is_asked_for_with_the_same_bytes),
+        CASE(an_attester_that_is_down_is_asked_less_and_less),
+        CASE(a_short_collection_is_not_missed_by_waiting),
         CASE(a_host_that_calls_it_off_is_asked_later),
         CASE(a_refusal_is_final_and_on_record),
         CASE(a_reset_device_has_no_token),

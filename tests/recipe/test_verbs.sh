@@ -88,6 +88,10 @@ expect 0 "refuses it, whatever its policy: privacy.adjacency: refused by devices
 sed 's/"population"/"anonymity": {"relay": "r", "gateway": "g", "tokens": "type-2", "attester": "a", "issuer": "i", "log": "l"}, "population"/' \
     importance.json >hidden.json
 expect 0 "not claimed: nothing prices importance sampling where the number of reports is known" lint hidden.json
+says "Issuer and attester, each alone, can make tokens as they like"
+expect 0 "Issuer and attester are trusted to admit real devices only" explain hidden.json
+expect 0 "ok. It may claim" lint recipe.json
+says_not "make tokens"
 sed 's/"type-2", "attester": "a", "issuer": "i"/"arc"/' hidden.json >arc.json
 expect 3 "anonymity: not yet: devices of this version have no tokens of ARC" lint arc.json
 sed '/"recipe": /d' recipe.json >nameless.json

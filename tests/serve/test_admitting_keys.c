@@ -309,7 +309,32 @@ static void what_was_spent_goes_with_its_key(sotto_test *t)
     CHECK_OK(t, sotto_gc_run(a.s.leader->db, &gc, &t->err));
     CHECK_EQUAL(t, 5, gc.tokens);
     CHECK_EQUAL(t, 0, gc.retired); /* the task itself is still open */
-    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, a.s.leader->db, "SELECT count(*) FROM spent"));
+    CHECK_EQUAL(t, 0,
+                sotto_test_ask_number(t, a.s.leader->db,
+                                      "SELECT count(*) FROM spent WHERE length(nonce) > 0"));
+    CHECK_OK(t, sotto_gc_run(a.s.leader->db, &gc, &t->err));
+    CHECK_EQUAL(t, 0, gc.tokens);
+    sotto_test_admitted_close(&a);
+}
+
+/* The first collection was an hour long, and closed a day ago. Its spent set was cleared under a short `late`. */
+static void a_longer_late_opens_no_cleared_key_again(sotto_test *t)
+{
+    sotto_test_admitted a;
+    sotto_gc gc;
+
+    sotto_test_admitted_open(t, &a, 1, &(sotto_test_service_options){.job_delay_ms = 3600000});
+    a.s.bucket = a.s.task.opens / a.s.task.precision;
+    sotto_test_upload_some(t, &a.s, 1, 1, SOTTO_TEST_SOUND);
+    gc = gc_at((int64_t)a.keys[0].closes + 2 * DAY + 1);
+    CHECK_OK(t, sotto_gc_run(a.s.leader->db, &gc, &t->err));
+    CHECK_EQUAL(t, 1, gc.tokens);
+    CHECK_OK(t, sotto_gc_run(a.s.helper->db, &gc, &t->err));
+    sotto_test_leader_restart(t, &a.s);
+    sotto_test_helper_restart(t, &a.s);
+    const sotto_bytes report = sotto_test_sealed_report(t, &a.s, 2, SOTTO_TEST_SOUND);
+    CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_INVALID, sotto_test_upload_error(t, &a.s, report));
+    CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_INVALID, sotto_test_job_error(t, &a.s, report));
     sotto_test_admitted_close(&a);
 }
 
@@ -343,6 +368,7 @@ int main(int argc, char **argv)
         CASE(a_recipe_has_the_keys_of_its_analysis_and_schedule),
         CASE(keys_of_a_recipe_with_a_log_come_as_a_bundle),
         CASE(what_was_spent_goes_with_its_key),
+        CASE(a_longer_late_opens_no_cleared_key_again),
         CASE(a_token_of_a_collection_that_closed_long_ago_is_rejected),
     };
 

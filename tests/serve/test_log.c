@@ -1,6 +1,7 @@
 /* A log and a witness as services: entries in, a cosigned checkpoint and tiles out, and forks and rollbacks refused. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/hex.h"
 #include "crypto/hash.h"
 #include "serve/host/operations.h"
@@ -25,6 +26,21 @@
 
 static const char token[] = "a-token-of-the-publisher";
 static sotto_serve_config log_config, witness_config;
+static atomic_int_fast64_t shift; /* seconds by which the services' clock is ahead */
+
+static uint64_t shifted_wall(void *context)
+{
+    (void)context;
+    return sotto_clock_wall(&sotto_clock_system) + (uint64_t)atomic_load(&shift) * 1000000000U;
+}
+
+static uint64_t unshifted(void *context)
+{
+    (void)context;
+    return sotto_clock_monotonic(&sotto_clock_system);
+}
+
+static const sotto_clock shifted = {shifted_wall, unshifted, NULL};
 
 typedef struct keys {
     const char *directory;
@@ -89,6 +105,7 @@ static sotto_status start(sotto_test *t, const keys *k, sotto_serve_config *conf
     sotto_serve_config_clear(config);
     CHECK_OK(t, sotto_serve_config_read(config, &(sotto_config_sources){.file = path}, &t->err));
     config->host.database = database;
+    config->host.clock = &shifted;
     return sotto_host_open(host, config->service, &config->host, config->own, &t->err);
 }
 
@@ -534,6 +551,35 @@ static void a_conflict_that_stays_is_asked_about_now_and_then(sotto_test *t)
     sotto_host_close(witness);
 }
 
+/* Devices believe no tree that was cosigned long ago. */
+static void a_tree_that_does_not_grow_is_cosigned_again(sotto_test *t)
+{
+    keys k;
+    sotto_host *witness, *log;
+    const sotto_log_trust trust = {&k.log, &k.witness, 1, 1};
+    sotto_checkpoint first, later = {0};
+
+    make_keys(t, &k);
+    witness = open_witness(t, &k, sotto_test_address(t));
+    log = open_log(t, &k, sotto_test_address(t), sotto_host_port(witness));
+    add_in_time(t, sotto_host_port(log), "one");
+    sotto_test_answer answer = await_cosigned(t, &k, sotto_host_port(log), 1);
+    CHECK_OK(t, sotto_checkpoint_open(&first, sotto_bytes_of(answer.body, answer.body_len), &trust,
+                                      &t->err));
+    atomic_fetch_add(&shift, 6 * 3600 + 60);
+    for (int i = 0; i < 600 && later.cosigned < first.cosigned + 6 * 3600; i++) {
+        sotto_test_sleep_ms(50);
+        answer = get(t, sotto_host_port(log), "checkpoint");
+        CHECK_OK(t, sotto_checkpoint_open(&later, sotto_bytes_of(answer.body, answer.body_len),
+                                          &trust, &t->err));
+    }
+    CHECK(t, later.cosigned >= first.cosigned + 6 * 3600);
+    CHECK_EQUAL(t, 1, later.size);
+    sotto_host_close(log);
+    sotto_host_close(witness);
+    atomic_store(&shift, 0);
+}
+
 /* Another process wrote its own tree there, or an old copy came back. */
 static void a_log_continues_its_database(sotto_test *t)
 {
@@ -658,6 +704,7 @@ int main(int argc, char **argv)
         CASE(a_tree_is_cosigned_before_the_next_is_signed),
         CASE(a_number_that_nobody_signed_stops_nothing),
         CASE(a_conflict_that_stays_is_asked_about_now_and_then),
+        CASE(a_tree_that_does_not_grow_is_cosigned_again),
         CASE(a_log_continues_its_database),
         CASE(a_stranger_s_line_is_not_served),
         CASE(a_witness_refuses_a_fork_and_keeps_it),

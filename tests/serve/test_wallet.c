@@ -110,9 +110,11 @@ static void a_device_has_its_tokens_through_the_exchange(sotto_test *t)
     CHECK_EQUAL(t, 2, with(t, SOTTO_TOKEN_ASKED));
     sotto_test_attested_enrol(t, &services, enrolment);
     dropped = 1;
+    phone.now += 3600; /* it waits after a failure, and longer after a second one */
     (void)sotto_test_tick(&phone);
     CHECK_EQUAL(t, 1, with(t, SOTTO_TOKEN_HELD));
     sotto_test_phone_open(&phone);
+    phone.now += 3600;
     (void)sotto_test_tick(&phone); /* the lost one is asked for again, and is no second token */
     CHECK_EQUAL(t, 2, with(t, SOTTO_TOKEN_HELD));
     CHECK_EQUAL(t, 2,

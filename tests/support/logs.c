@@ -1,6 +1,7 @@
 #include "support/logs.h"
 
 #include "crypto/hash.h"
+#include "support/devices.h"
 #include "support/recipes.h"
 #include "tlog/feed.h"
 
@@ -10,7 +11,8 @@ enum { ROOM = 1 << 18 };
 
 void sotto_test_log_init(sotto_test *t, sotto_test_log *log)
 {
-    *log = (sotto_test_log){.witnesses = 3};
+    *log = (sotto_test_log){.witnesses = 3,
+                            .times = {SOTTO_TEST_OPENS, SOTTO_TEST_OPENS, SOTTO_TEST_OPENS}};
     test_log_open(t, &log->keys);
 }
 
@@ -88,7 +90,7 @@ sotto_bytes sotto_test_log_note(sotto_test *t, const sotto_test_log *log, uint64
     add_signature(t, &note, &log->keys.log, 0);
     for (unsigned i = 0; i < 3; i++)
         if (log->witnesses >> i & 1)
-            add_signature(t, &note, &log->keys.by[i], 100);
+            add_signature(t, &note, &log->keys.by[i], log->times[i]);
     return sotto_buf_bytes(&note);
 }
 

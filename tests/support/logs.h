@@ -15,6 +15,7 @@ typedef struct sotto_test_log {
     sotto_bytes entries[SOTTO_TEST_LOG_ENTRIES], objects[SOTTO_TEST_LOG_ENTRIES];
     uint64_t size;
     unsigned witnesses; /* bits: who cosigns; at first the first two */
+    uint64_t times[3];  /* when each does; at first when the tests' recipes open */
 } sotto_test_log;
 
 void sotto_test_log_init(sotto_test *t, sotto_test_log *log);

@@ -97,11 +97,11 @@ static sotto_status carry(void *context, sotto_exchange *exchange)
 
 /* ---- files --------------------------------------------------------------------------------------------------- */
 
-sotto_bytes sotto_test_sign_list(sotto_test *t, uint8_t seed, const char *list)
+sotto_bytes sotto_test_sign_list_as(sotto_test *t, uint8_t seed, uint64_t serial, const char *list)
 {
     const uint8_t bytes[SOTTO_SIGN_SEED] = {seed};
     sotto_signed_parties file = {
-        .kind = SOTTO_SIGNED_KEYS, .serial = 1, .parties = sotto_bytes_of(list, strlen(list))};
+        .kind = SOTTO_SIGNED_KEYS, .serial = serial, .parties = sotto_bytes_of(list, strlen(list))};
     sotto_buf out = sotto_test_buf(t, LIST);
     sotto_signer signer;
 
@@ -110,6 +110,11 @@ sotto_bytes sotto_test_sign_list(sotto_test *t, uint8_t seed, const char *list)
     CHECK_OK(t, sotto_signed_parties_encode(&out, &file, &t->err));
     sotto_signer_clear(&signer);
     return sotto_buf_bytes(&out);
+}
+
+sotto_bytes sotto_test_sign_list(sotto_test *t, uint8_t seed, const char *list)
+{
+    return sotto_test_sign_list_as(t, seed, 1, list);
 }
 
 int sotto_test_list_entry(char *out, size_t size, const uint8_t spki[SOTTO_TYPE2_SPKI],

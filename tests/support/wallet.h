@@ -37,6 +37,8 @@ extern sotto_test_attester sotto_test_wallet_attester;
 /* ---- lists ---- */
 
 sotto_bytes sotto_test_sign_list(sotto_test *t, uint8_t seed, const char *list);
+/* The same with another serial than 1. */
+sotto_bytes sotto_test_sign_list_as(sotto_test *t, uint8_t seed, uint64_t serial, const char *list);
 /* One key of a list; returns its length. */
 int sotto_test_list_entry(char *out, size_t size, const uint8_t spki[SOTTO_TYPE2_SPKI],
                           const char *analysis, int64_t opens, int64_t closes);

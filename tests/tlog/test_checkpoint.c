@@ -29,6 +29,31 @@ static void a_cosigned_checkpoint_is_believed(sotto_test *t)
     test_log_close(&l);
 }
 
+/* One that is away for long does not make the others' cosignatures old, and one alone does not make them new. */
+static void the_time_is_the_quorum_s(sotto_test *t)
+{
+    sotto_checkpoint checkpoint;
+    sotto_buf note;
+    test_log l;
+
+    test_log_open(t, &l);
+    note = signed_checkpoint(t, &l, 5, 1);
+    add_signature(t, &note, &l.by[0], 100);
+    add_signature(t, &note, &l.by[1], 300);
+    CHECK_OK(t, sotto_checkpoint_open(&checkpoint, sotto_buf_bytes(&note), &l.trust, &t->err));
+    CHECK_EQUAL(t, 100, checkpoint.cosigned);
+    add_signature(t, &note, &l.by[2], 200);
+    CHECK_OK(t, sotto_checkpoint_open(&checkpoint, sotto_buf_bytes(&note), &l.trust, &t->err));
+    CHECK_EQUAL(t, 200, checkpoint.cosigned);
+    add_signature(t, &note, &l.by[0], 400); /* the later one of two */
+    CHECK_OK(t, sotto_checkpoint_open(&checkpoint, sotto_buf_bytes(&note), &l.trust, &t->err));
+    CHECK_EQUAL(t, 300, checkpoint.cosigned);
+    l.trust.quorum = 0;
+    CHECK_OK(t, sotto_checkpoint_open(&checkpoint, sotto_buf_bytes(&note), &l.trust, &t->err));
+    CHECK_EQUAL(t, 0, checkpoint.cosigned);
+    test_log_close(&l);
+}
+
 static void too_few_witnesses_are_refused(sotto_test *t)
 {
     sotto_checkpoint checkpoint;
@@ -274,12 +299,13 @@ static void a_smaller_checkpoint_is_a_rollback(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(a_cosigned_checkpoint_is_believed),        CASE(too_few_witnesses_are_refused),
-        CASE(a_witness_under_two_names_is_one),         CASE(a_plain_signature_is_no_cosignature),
-        CASE(a_bad_cosignature_rejects_the_checkpoint), CASE(witnesses_alone_are_not_the_log),
-        CASE(a_checkpoint_of_another_log_is_rejected),  CASE(an_empty_tree_has_the_empty_root),
-        CASE(what_is_no_checkpoint_is_malformed),       CASE(two_roots_of_one_size_are_a_fork),
-        CASE(a_newer_checkpoint_continues_the_last),    CASE(a_smaller_checkpoint_is_a_rollback),
+        CASE(a_cosigned_checkpoint_is_believed),   CASE(the_time_is_the_quorum_s),
+        CASE(too_few_witnesses_are_refused),       CASE(a_witness_under_two_names_is_one),
+        CASE(a_plain_signature_is_no_cosignature), CASE(a_bad_cosignature_rejects_the_checkpoint),
+        CASE(witnesses_alone_are_not_the_log),     CASE(a_checkpoint_of_another_log_is_rejected),
+        CASE(an_empty_tree_has_the_empty_root),    CASE(what_is_no_checkpoint_is_malformed),
+        CASE(two_roots_of_one_size_are_a_fork),    CASE(a_newer_checkpoint_continues_the_last),
+        CASE(a_smaller_checkpoint_is_a_rollback),
     };
 
     return RUN_TESTS(argc, argv, cases);

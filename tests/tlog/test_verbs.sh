@@ -69,6 +69,25 @@ is 0 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --witness "$
 echo '{}' >bad.json
 is 3 "$sotto" recipe publish bad.json --from "$url" --log "$log" --witness "$witness" --token log.token --out none
 
+# Signed parties files and lists of keys; what devices could not read, and what nobody signed, is not published.
+"$sotto" recipe new --parties >parties.json
+echo '{"keys": []}' >keys.json
+is 0 "$sotto" parties key signing.key
+"$sotto" parties sign parties.json --key signing.key --serial 7 >parties.signed || fail "no signed parties file"
+"$sotto" parties sign keys.json --token-keys --key signing.key --serial 8 >keys.signed || fail "no signed list of keys"
+publish() { # CODE FILE OPTIONS...
+    wanted=$1
+    shift
+    is "$wanted" "$sotto" log publish "$@" --from "$url" --log "$log" --witness "$witness" --token log.token
+}
+publish 3 parties.json --out none
+publish 3 recipe.json --out none
+sed 's/keys": \[\]/keys": [1]/' keys.signed >unreadable.signed
+publish 3 unreadable.signed --out none
+grep -q 'entry 0 is not valid' verb.err || fail "publish does not say what devices could not read"
+publish 2 parties.signed
+[ ! -e none ] || fail "a bundle of what was not published"
+
 # Offline.
 is 0 "$sotto" log verify bundle --log "$log" --witness "$witness" --out copy.json
 cmp -s recipe.json copy.json || fail "another recipe came out"
@@ -99,11 +118,23 @@ cmp -s before link || fail "the old state is not as it was"
 [ ! -s out ] || fail "the monitor tells of an entry twice"
 is 7 "$sotto" log monitor --from http://127.0.0.1:$((base + 4)) --state none --log "$log"
 
+publish_later() {
+    publish 0 parties.signed --out parties.bundle --json
+    grep -q '"type": "parties", "serial": 7, "bundle": "parties.bundle"' out || fail "publish does not say what it published"
+    publish 0 keys.signed --out keys.bundle
+    is 0 "$sotto" log verify parties.bundle --log "$log" --witness "$witness" --out copy.signed --json
+    grep -q '"type": "parties".*"serial": 7' out || fail "another entry than a parties file"
+    cmp -s parties.signed copy.signed || fail "another parties file came out"
+    is 0 "$sotto" log verify keys.bundle --log "$log" --witness "$witness" --out copy.signed --json
+    grep -q '"type": "issuer keys"' out || fail "another entry than a list of keys"
+    cmp -s keys.signed copy.signed || fail "another list came out"
+}
+
 # A device with a policy that names the log: it takes what is on it, and nothing else.
 mkdir phone
 "$sotto" device new >phone/streams.json
 "$sotto" recipe new --parties >phone/parties.json
-"$sotto" recipe new --policy | sed "s|\"min_cohort\"|\"logs\": {\"main\": {\"key\": \"$log\", \"witnesses\": [\"$witness\"]}}, \"min_cohort\"|" \
+"$sotto" recipe new --policy | sed "s|\"min_cohort\"|\"logs\": {\"main\": {\"key\": \"$log\", \"witnesses\": [\"$witness\"], \"fresh_days\": 365}}, \"min_cohort\"|" \
     >phone/policy.json
 device() { # CODE VERB...
     wanted=$1
@@ -131,6 +162,7 @@ grep -q '2 taken' out || fail "the feed's recipes are not taken"
 device 0 record
 grep -q 'log .*2 entries' out || fail "the record has no tree"
 is 0 "$sotto" log monitor --from "$url" --state state --log "$log"
+publish_later
 
 # A state that can't be read is not one that was never there.
 ln -s loop loop

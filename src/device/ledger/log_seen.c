@@ -21,7 +21,7 @@ static bool copy(sotto_bytes *out, sotto_bytes from, sotto_arena *arena)
     return bytes != NULL;
 }
 
-/* Its columns: kind, at, bytes, randomised. A damaged entry is ignored. */
+/* Its columns: kind, at, bytes, randomised, round. A damaged entry is ignored. */
 static bool take_row(sotto_log_seen *out, sqlite3_stmt *row, sotto_arena *arena)
 {
     const bool fork = sqlite3_column_int64(row, 0) == SOTTO_RECORD_FORK;
@@ -37,6 +37,7 @@ static bool take_row(sotto_log_seen *out, sqlite3_stmt *row, sotto_arena *arena)
     if (sotto_note_decode(&note, out->note, NULL) != SOTTO_OK ||
         sotto_checkpoint_decode(&out->checkpoint, note.text, NULL) != SOTTO_OK)
         out->checkpoint = (sotto_checkpoint){0};
+    out->checkpoint.cosigned = (uint64_t)sqlite3_column_int64(row, 4);
     return true;
 }
 
@@ -59,7 +60,7 @@ sotto_status sotto_log_seen_get(sotto_ledger *ledger, sotto_log_seen *out, sotto
     SOTTO_TRY(sotto_ledger_usable(ledger, err));
     sotto_status status = sotto_ledger_find(
         ledger, &statement, &row, err,
-        "SELECT kind, at, bytes, randomised FROM record WHERE recipe='' AND kind IN (?,?)"
+        "SELECT kind, at, bytes, randomised, round FROM record WHERE recipe='' AND kind IN (?,?)"
         " AND fields=? ORDER BY id",
         "iit", (int64_t)SOTTO_RECORD_LOG, (int64_t)SOTTO_RECORD_FORK, text_of(text, origin));
     while (status == SOTTO_OK && row) {
@@ -107,7 +108,7 @@ static sotto_status write(sotto_ledger *ledger, sotto_bytes origin, const sotto_
                                       .kind = SOTTO_RECORD_LOG,
                                       .fields = text_of(text, origin),
                                       .note = note,
-                                      .round = seen->checkpoint.size,
+                                      .round = seen->checkpoint.cosigned,
                                       .randomised = seen->note,
                                       .bytes = (uint64_t)seen->due};
     int64_t number;
@@ -169,15 +170,16 @@ static sotto_status take(sotto_ledger *ledger, const sotto_checkpoint *now, sott
     sotto_status status = sotto_growth_check(now, &seen.checkpoint, steps, fork, err);
     if (SOTTO_RULE(forks_are_kept) && *fork)
         return write_fork(ledger, &seen, now, note, steps, at, arena, NULL);
-    if (status != SOTTO_OK || (now->size == seen.checkpoint.size && seen.note.len > 0))
+    if (status != SOTTO_OK)
         return status;
+    if (now->size != seen.checkpoint.size || seen.note.len == 0)
+        seen.at = at;
     seen.checkpoint = *now;
     seen.note = note;
-    seen.at = at;
     return write(ledger, now->origin, &seen, err);
 }
 
-/* The same tree once more costs no transaction. */
+/* The same tree once more costs no transaction, unless it was cosigned later: a log that does not grow is no frozen one. */
 static sotto_status is_last(sotto_ledger *ledger, const sotto_checkpoint *now, bool *last,
                             sotto_arena *arena, sotto_err *err)
 {
@@ -186,7 +188,7 @@ static sotto_status is_last(sotto_ledger *ledger, const sotto_checkpoint *now, b
     sotto_status status = sotto_log_seen_get(ledger, &seen, now->origin, arena, err);
 
     *last = status == SOTTO_OK && !seen.forked && seen.note.len > 0 &&
-            now->size == seen.checkpoint.size &&
+            now->size == seen.checkpoint.size && now->cosigned <= seen.checkpoint.cosigned &&
             sotto_merkle_equal(&now->root, &seen.checkpoint.root);
     sotto_arena_rollback(arena, mark);
     return status;

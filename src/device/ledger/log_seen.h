@@ -13,7 +13,7 @@
 #include "tlog/checkpoint.h"
 
 typedef struct sotto_log_seen {
-    sotto_checkpoint checkpoint; /* size 0: none was seen */
+    sotto_checkpoint checkpoint; /* size 0: none was seen; its `cosigned` is kept, too */
     sotto_bytes note;            /* the signed checkpoint itself */
     int64_t at;                  /* when it was seen first       */
     int64_t due;                 /* when the log's feed is fetched next; 0: at once */
@@ -24,8 +24,8 @@ typedef struct sotto_log_seen {
 SOTTO_MUST_USE sotto_status sotto_log_seen_get(sotto_ledger *ledger, sotto_log_seen *out,
                                                sotto_bytes origin, sotto_arena *arena,
                                                sotto_err *err);
-/* Takes a checkpoint that was opened as the last one of its log, if it continues the one before; durable when it returns. A fork is
- * kept, durable as well. Statuses as sotto_growth_check, and SOTTO_DENIED: the log forked before. */
+/* Takes a checkpoint that was opened as the last one of its log, if it continues the one before; durable when it returns. The same tree
+ * takes its own place where it was cosigned later. A fork is kept, durable as well. Statuses as sotto_growth_check, and SOTTO_DENIED: the log forked before. */
 SOTTO_MUST_USE sotto_status sotto_log_seen_take(sotto_ledger *ledger, const sotto_checkpoint *now,
                                                 sotto_bytes note, sotto_bytes steps, int64_t at,
                                                 sotto_arena *arena, sotto_err *err);

@@ -35,7 +35,7 @@ typedef struct sotto_record_entry {
     const char *analysis;
     const char *fields; /* "keyboard.age keyboard.ngram"; of LOG and FORK the log's origin */
     const char *note;
-    uint64_t round;
+    uint64_t round; /* of LOG when its tree was cosigned */
     uint8_t report[SOTTO_REPORT_ID_SIZE];
     sotto_bytes randomised; /* of PARTIES the file, of LOG and FORK signed trees: no secrets */
     sotto_decimal epsilon, delta, local;

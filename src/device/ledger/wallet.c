@@ -25,7 +25,8 @@ static bool copy_bytes(uint8_t *out, size_t len, sotto_bytes bytes)
     return bytes.len == len;
 }
 
-/* In its columns' order: id, key, issuer, analysis, opens, closes, state, ask, rest, ready, spki, secret, logged. */
+/* In its columns' order: id, key, issuer, analysis, opens, closes, state, ask, rest, ready, spki, secret, logged. The last one is twice the
+ * serial of the list, and 1 more if a log showed it: earlier versions had no serial there. */
 static sotto_status take(sotto_wallet_row *out, sqlite3_stmt *row, sotto_err *err)
 {
     const sotto_bytes secret = sotto_ledger_blob(row, 11);
@@ -38,7 +39,8 @@ static sotto_status take(sotto_wallet_row *out, sqlite3_stmt *row, sotto_err *er
         .rest = sqlite3_column_int64(row, 8),
         .ready = sqlite3_column_int64(row, 9),
         .len = secret.len,
-        .logged = sqlite3_column_int64(row, 12) != 0,
+        .logged = sqlite3_column_int64(row, 12) & 1,
+        .serial = (uint64_t)sqlite3_column_int64(row, 12) >> 1,
     };
     if (!copy_bytes(out->key.id, sizeof out->key.id, sotto_ledger_blob(row, 1)) ||
         !copy_text(out->issuer, sizeof out->issuer, sotto_ledger_text(row, 2)) ||
@@ -103,13 +105,13 @@ static sotto_status write(sotto_ledger *ledger, const sotto_wallet_row *row, sot
 
     if (id)
         SOTTO_TRY(sotto_ledger_fold(ledger, "tokens", id, err));
-    return sotto_ledger_insert(ledger, "tokens", &id, err,
-                               "INSERT OR REPLACE INTO tokens VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
-                               "bttiiiiiibbi", sotto_bytes_of(row->key.id, sizeof row->key.id),
-                               row->issuer, row->key.analysis, row->key.opens, row->key.closes,
-                               (int64_t)row->state, row->ask, row->rest, row->ready,
-                               sotto_bytes_of(row->key.spki, sizeof row->key.spki),
-                               sotto_bytes_of(row->secret, row->len), (int64_t)row->logged);
+    return sotto_ledger_insert(
+        ledger, "tokens", &id, err,
+        "INSERT OR REPLACE INTO tokens VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", "bttiiiiiibbi",
+        sotto_bytes_of(row->key.id, sizeof row->key.id), row->issuer, row->key.analysis,
+        row->key.opens, row->key.closes, (int64_t)row->state, row->ask, row->rest, row->ready,
+        sotto_bytes_of(row->key.spki, sizeof row->key.spki), sotto_bytes_of(row->secret, row->len),
+        (int64_t)(row->serial << 1 | row->logged));
 }
 
 /* ---- keys ------------------------------------------------------------------------------------------------- */
@@ -152,6 +154,7 @@ static sotto_status look_up(sotto_ledger *ledger, sotto_wallet_row *row, bool *k
 
 typedef struct taking {
     const char *issuer;
+    uint64_t serial;
     bool logged;
     const sotto_listed_key *keys;
     size_t count;
@@ -163,7 +166,8 @@ typedef struct taking {
 static sotto_status add(sotto_ledger *ledger, const taking *t, const sotto_listed_key *key,
                         sotto_err *err)
 {
-    sotto_wallet_row row = {.key = *key, .state = SOTTO_TOKEN_PLANNED, .logged = t->logged};
+    sotto_wallet_row row = {
+        .key = *key, .state = SOTTO_TOKEN_PLANNED, .logged = t->logged, .serial = t->serial};
 
     if (!copy_text(row.issuer, sizeof row.issuer, t->issuer))
         return sotto_fail(err, SOTTO_TOO_LARGE, "an issuer's name of %zu bytes", strlen(t->issuer));
@@ -171,23 +175,42 @@ static sotto_status add(sotto_ledger *ledger, const taking *t, const sotto_liste
     return write(ledger, &row, err);
 }
 
-/* One that is known is written again where a log has it now, and had not before. */
+/* One that is known is written again where a log has it now, and had not before, or where a later list has it. */
 static sotto_status take_key(sotto_ledger *ledger, const taking *t, const sotto_listed_key *key,
                              bool adding, size_t *fresh, sotto_err *err)
 {
     sotto_wallet_row row = {0};
     bool known;
     sotto_status status = look_up(ledger, &row, &known, t->issuer, key, err);
-    const bool proved = status == SOTTO_OK && known && t->logged && !row.logged;
+    const bool news =
+        status == SOTTO_OK && known && ((t->logged && !row.logged) || t->serial > row.serial);
 
     if (status == SOTTO_OK)
-        *fresh += !known || proved;
-    if (proved && adding) {
-        row.logged = true;
+        *fresh += !known || news;
+    if (news && adding) {
+        row.logged = row.logged || t->logged;
+        row.serial = t->serial;
         status = write(ledger, &row, err);
     }
     sotto_wipe(&row, sizeof row);
     return status == SOTTO_OK && !known && adding ? add(ledger, t, key, err) : status;
+}
+
+static sotto_status check_serial(sotto_ledger *ledger, const taking *t, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    const sotto_status status =
+        sotto_ledger_find(ledger, &statement, &row, err,
+                          "SELECT max(logged) FROM tokens WHERE issuer=?", "t", t->issuer);
+    const uint64_t last =
+        status == SOTTO_OK && row ? (uint64_t)sqlite3_column_int64(statement, 0) >> 1 : 0;
+
+    sotto_ledger_release(ledger, statement);
+    SOTTO_TRY(status);
+    if (SOTTO_RULE(lists_never_go_back) && t->serial < last)
+        return sotto_fail(err, SOTTO_STALE, "list of token keys: a later one was taken");
+    return SOTTO_OK;
 }
 
 /* Without a transaction it only counts. */
@@ -195,6 +218,7 @@ static sotto_status go_through(sotto_ledger *ledger, const taking *t, bool addin
                                sotto_err *err)
 {
     *fresh = 0;
+    SOTTO_TRY(check_serial(ledger, t, err));
     for (size_t i = 0; i < t->count; i++)
         if (is_wanted(&t->keys[i], t->now))
             SOTTO_TRY(take_key(ledger, t, &t->keys[i], adding, fresh, err));
@@ -214,12 +238,12 @@ static sotto_status add_all(sotto_ledger *ledger, const taking *t, sotto_err *er
     return SOTTO_OK;
 }
 
-sotto_status sotto_wallet_take(sotto_ledger *ledger, const char *issuer, bool logged,
-                               const sotto_listed_key *keys, size_t count,
+sotto_status sotto_wallet_take(sotto_ledger *ledger, const char *issuer, uint64_t serial,
+                               bool logged, const sotto_listed_key *keys, size_t count,
                                sotto_wallet_plan_fn *plan, void *context, int64_t now,
                                sotto_err *err)
 {
-    const taking t = {issuer, logged, keys, count, plan, context, now};
+    const taking t = {issuer, serial, logged, keys, count, plan, context, now};
     size_t fresh;
 
     SOTTO_TRY(go_through(ledger, &t, false, &fresh, err));

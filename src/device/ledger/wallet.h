@@ -31,11 +31,12 @@ typedef struct sotto_wallet_row {
     char issuer[SOTTO_WALLET_PARTY + 1];
     sotto_listed_key key;
     sotto_token_state state;
-    int64_t ask;   /* when it is asked for, at the earliest */
-    int64_t rest;  /* seconds that it waits when it came    */
-    int64_t ready; /* held: when it may be used             */
-    bool logged;   /* a log that the policy had showed its key */
-    size_t len;    /* of secret */
+    int64_t ask;     /* when it is asked for, at the earliest */
+    int64_t rest;    /* seconds that it waits when it came    */
+    int64_t ready;   /* held: when it may be used; asked: how long it waited last, in seconds */
+    bool logged;     /* a log that the policy had showed its key */
+    uint64_t serial; /* of the last list that had its key */
+    size_t len;      /* of secret */
     /* asked: seed of the one-time key, salt, blind; held: seed, token; else empty */
     uint8_t secret[SOTTO_WALLET_HELD];
 } sotto_wallet_row;
@@ -45,9 +46,11 @@ typedef struct sotto_wallet_row {
 typedef sotto_status sotto_wallet_plan_fn(void *context, sotto_wallet_row *row, sotto_err *err);
 
 /* Adds a row for each key of a list that is not known yet, and has neither closed nor opens too late. All or none.
+ *   SOTTO_STALE      a list of this issuer with a higher serial was taken: this one may have a key that was withdrawn since
  *   SOTTO_REJECTED   a collection is known with another key, or another end; or a key is another collection's
  *   SOTTO_TOO_LARGE  more than SOTTO_WALLET_KEYS */
-SOTTO_MUST_USE sotto_status sotto_wallet_take(sotto_ledger *ledger, const char *issuer, bool logged,
+SOTTO_MUST_USE sotto_status sotto_wallet_take(sotto_ledger *ledger, const char *issuer,
+                                              uint64_t serial, bool logged,
                                               const sotto_listed_key *keys, size_t count,
                                               sotto_wallet_plan_fn *plan, void *context,
                                               int64_t now, sotto_err *err);

@@ -10,9 +10,13 @@
 #define SOTTO_SERVE_ATTESTER_ATTESTER_COUNTS_H
 
 #include "db/store.h"
-#include "serve/attester/token_list.h"
 
 enum { SOTTO_ATTESTER_ID = 32 };
+
+typedef struct sotto_attester_key {
+    uint8_t id[SOTTO_ATTESTER_ID];
+    int64_t closes; /* seconds since 1970 */
+} sotto_attester_key;
 
 #define SOTTO_ATTESTER_SCHEMA                                                                      \
     "CREATE TABLE device (id {bytes} PRIMARY KEY);"                                                \

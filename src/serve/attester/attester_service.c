@@ -1,10 +1,12 @@
 #include "serve/attester/attester_service.h"
 
 #include "base/alloc.h"
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/hex.h"
 #include "base/rule.h"
 #include "crypto/signature.h"
+#include "recipe/listed_keys.h"
 #include "serve/host/bearer.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
@@ -19,6 +21,7 @@
 enum {
     OWNER = 15,
     LIST = 16 << 20,
+    KEYS = SOTTO_LISTED_KEYS_MOST * 1024, /* memory for all of them */
     LISTED = 4096,
     MISSES = 1024,
     MISS_MS = 10000,
@@ -231,16 +234,21 @@ static void count_and_forward(void *context, sotto_worker *worker)
         forward(p);
 }
 
-static sotto_status compare(void *context, const sotto_attester_key *key, sotto_err *err)
+/* Read as devices read it: a list that they refuse is none here. */
+static sotto_status look_for_key(passage *p, sotto_bytes list)
 {
-    passage *p = context;
+    const sotto_listed_key *keys;
+    sotto_arena arena;
+    size_t count;
 
-    (void)err;
-    if (!p->listed && memcmp(key->id, p->key.id, SOTTO_ATTESTER_ID) == 0) {
-        p->key.closes = key->closes;
-        p->listed = true;
+    sotto_arena_init(&arena, KEYS);
+    sotto_status status = sotto_listed_keys_read(&keys, &count, list, &arena, NULL);
+    for (size_t i = 0; status == SOTTO_OK && i < count && !p->listed; i++) {
+        p->listed = memcmp(keys[i].id, p->key.id, SOTTO_ATTESTER_ID) == 0;
+        p->key.closes = keys[i].closes;
     }
-    return SOTTO_OK;
+    sotto_arena_clear(&arena);
+    return status;
 }
 
 static void on_list(void *context, sotto_status status, const sotto_http_response *response,
@@ -250,7 +258,7 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
 
     (void)err;
     if (status != SOTTO_OK || response->status != 200 ||
-        sotto_token_list_each(response->body, compare, p, NULL) != SOTTO_OK) {
+        look_for_key(p, response->body) != SOTTO_OK) {
         forget_miss(p->attester, p->device);
         refuse(p, SOTTO_IO);
         return;

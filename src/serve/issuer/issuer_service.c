@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/hex.h"
 #include "base/rule.h"
+#include "recipe/listed_keys.h"
 #include "serve/host/bearer.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
@@ -144,7 +145,8 @@ static bool read_seconds(int64_t *out, sotto_bytes text)
             return false;
         *out = *out * 10 + (text.data[i] - '0');
     }
-    return true;
+    /* What devices and attesters read of a list. */
+    return *out <= SOTTO_LISTED_KEYS_LATEST;
 }
 
 static bool read_collection(sotto_issuer_collection *c, const issuer *i,

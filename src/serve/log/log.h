@@ -3,7 +3,7 @@
  *   log_service.c  the row of the table: options, opening, health
  *   appends.c      entries that arrive, signed together
  *   static_files.c the checkpoint and the tiles
- *   witnesses.c    asks each witness for its cosignature until it has it
+ *   witnesses.c    asks each witness for its cosignature until it has it, and for a later one now and then
  *
  * Threads:  `lock` guards the store and the state of witnesses; workers hold it, loops never do.
  */
@@ -30,6 +30,7 @@ typedef struct sotto_log_witness {
     bool done;          /* it cosigned the tree of `size`      */
     uint64_t size;      /* of the last tree that it cosigned   */
     int64_t not_before; /* seconds since 1970: the next try    */
+    int64_t renew;      /* done: when it is asked to cosign the same tree once more */
     uint64_t asked;     /* the size that the call is about     */
     uint64_t old;       /* the size that the call went from    */
     uint64_t claimed;   /* a size above ours that it named, and has not shown yet; 0: none */
@@ -76,7 +77,7 @@ SOTTO_MUST_USE sotto_status sotto_log_known(sotto_log_server *log, sotto_checkpo
 /* static_files.c */
 void sotto_log_get(void *state, const sotto_route *route, sotto_http_request *request);
 
-/* witnesses.c: starts a call to each witness that has not cosigned the last tree and is due. */
+/* witnesses.c: starts a call to each witness that has not cosigned the last tree, or not for long, and is due. */
 void sotto_log_ask_witnesses(sotto_log_server *log);
 
 #endif

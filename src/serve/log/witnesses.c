@@ -1,4 +1,5 @@
-/* Each witness is asked until it has cosigned the last tree; what it says is published with the checkpoint (C2SP tlog-witness). */
+/* Each witness is asked until it has cosigned the last tree; what it says is published with the checkpoint (C2SP tlog-witness). Devices
+ * demand that this was not long ago. So it is asked again, also if nothing was added. */
 #include "serve/log/log.h"
 
 #include "base/alloc.h"
@@ -12,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RETRY_SECONDS = 5, ANSWER = 8192, URL = 2048 };
+enum { RETRY_SECONDS = 5, RENEW_SECONDS = 6 * 3600, ANSWER = 8192, URL = 2048 };
 
 /* An answer, on its way from the client's thread to a worker. */
 typedef struct heard {
@@ -59,6 +60,7 @@ static sotto_status take_line(sotto_log_server *log, sotto_log_witness *witness,
     memcpy(witness->line, line.data, line.len);
     witness->line[line.len] = 0;
     witness->done = true;
+    witness->renew = sotto_host_seconds(log->host) + RENEW_SECONDS;
     witness->size = witness->asked;
     atomic_fetch_add(&log->cosigned, 1);
     if (!atomic_exchange(&log->confirmed, true))
@@ -243,6 +245,14 @@ static unsigned count_busy(const sotto_log_server *log)
     return busy;
 }
 
+/* A line that it gave before stays published until there is a later one. */
+static bool is_wanted(const sotto_log_witness *witness, int64_t now)
+{
+    if (SOTTO_RULE(log_renews_cosignatures) && now >= witness->renew)
+        return true;
+    return !witness->done;
+}
+
 void sotto_log_ask_witnesses(sotto_log_server *log)
 {
     const int64_t now = sotto_host_seconds(log->host);
@@ -254,7 +264,7 @@ void sotto_log_ask_witnesses(sotto_log_server *log)
 
         if (atomic_exchange(&witness->lost, false))
             witness->busy = false;
-        if (witness->busy || witness->done || now < witness->not_before ||
+        if (witness->busy || !is_wanted(witness, now) || now < witness->not_before ||
             !log->witness_keys.urls[i])
             continue;
         h = sotto_alloc(sizeof *h);

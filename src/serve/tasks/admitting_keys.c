@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/rule.h"
+#include "serve/tasks/spent_tokens.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -81,11 +82,13 @@ static sotto_status insert(sotto_tx *tx, const sotto_admitting_keys *keys,
 static sotto_status select_keys(sotto_tx *tx, sotto_sql *q, int64_t task, sotto_err *err)
 {
     SOTTO_TRY(sotto_sql_prepare(tx, q,
-                                "SELECT n, issuer, spki, opens, closes FROM token_key"
-                                " WHERE task = ?1 ORDER BY opens LIMIT ?2",
+                                "SELECT n, issuer, spki, opens, closes, (SELECT count(*) FROM spent"
+                                " WHERE spent.token_key = token_key.n AND spent.nonce = ?3)"
+                                " FROM token_key WHERE task = ?1 ORDER BY opens LIMIT ?2",
                                 err));
     sotto_sql_int(q, 1, task);
     sotto_sql_int(q, 2, SOTTO_ADMITTING_KEYS_MOST);
+    sotto_sql_bytes(q, 3, SOTTO_NO_NONCE);
     return SOTTO_OK;
 }
 
@@ -131,6 +134,7 @@ static sotto_status read_key(sotto_admitting_key *key, const sotto_sql *q, sotto
     SOTTO_TRY(sotto_sql_column_fixed(q, 2, key->spki, sizeof key->spki, err));
     key->opens = collection.opens = (uint64_t)sotto_sql_column_int(q, 3);
     key->closes = collection.closes = (uint64_t)sotto_sql_column_int(q, 4);
+    key->cleared = sotto_sql_column_int(q, 5) > 0;
     SOTTO_TRY(read_id(key->id, key, err));
     key->n = number_of(key->id);
     memcpy(collection.key_id, key->id, sizeof collection.key_id);

@@ -24,6 +24,7 @@ typedef struct sotto_admitting_key {
     int64_t n; /* of its id: the same in every task that has it */
     uint8_t id[SOTTO_TOKEN_KEY_ID];
     uint8_t challenge[SOTTO_TOKEN_DIGEST]; /* of tokens for this window */
+    bool cleared; /* what was spent of it is deleted (serve/tasks/spent_tokens.h) */
 } sotto_admitting_key;
 
 typedef struct sotto_admitting_keys {

@@ -115,20 +115,39 @@ sotto_status sotto_tokens_spend(sotto_tx *tx, sotto_token_spend **spends, size_t
     return SOTTO_OK;
 }
 
+#define CLOSED_KEYS "SELECT n FROM token_key GROUP BY n HAVING max(closes) < ?1"
+
+/* In the transaction that deletes the first of its rows. SQLite wants a WHERE before ON CONFLICT; numbers are never negative. */
+static sotto_status close_keys(sotto_tx *tx, int64_t before, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO spent (token_key, nonce, task, report) SELECT c.n, "
+                                "?2, 0, ?2 FROM (" CLOSED_KEYS
+                                ") AS c WHERE c.n >= 0 ON CONFLICT DO NOTHING",
+                                err));
+    sotto_sql_int(&q, 1, before);
+    sotto_sql_bytes(&q, 2, SOTTO_NO_NONCE);
+    return sotto_sql_run(&q, NULL, err);
+}
+
 sotto_status sotto_tokens_forget(sotto_tx *tx, int64_t before, uint64_t rows, uint64_t *gone,
                                  sotto_err *err)
 {
     sotto_sql q;
 
+    SOTTO_TRY(close_keys(tx, before, err));
+
     /* Keys in an inner SELECT, since not every SQLite has DELETE ... LIMIT. */
-    SOTTO_TRY(sotto_sql_prepare(
-        tx, &q,
-        "DELETE FROM spent WHERE token_key IN (SELECT n FROM token_key GROUP BY n HAVING "
-        "max(closes) < ?1)"
-        " AND nonce IN (SELECT nonce FROM spent WHERE token_key IN (SELECT n FROM token_key"
-        " GROUP BY n HAVING max(closes) < ?1) LIMIT ?2)",
-        err));
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q,
+                          "DELETE FROM spent WHERE token_key IN (" CLOSED_KEYS ")"
+                          " AND nonce IN (SELECT nonce FROM spent WHERE token_key IN (" CLOSED_KEYS
+                          ") AND nonce <> ?3 LIMIT ?2)",
+                          err));
     sotto_sql_int(&q, 1, before);
     sotto_sql_int(&q, 2, (int64_t)rows);
+    sotto_sql_bytes(&q, 3, SOTTO_NO_NONCE);
     return sotto_sql_run(&q, gone, err);
 }

@@ -8,6 +8,7 @@
  * key, and a sender may choose one id in two of them. The same report may be sent again: a retry, or its share sealed anew. Rows go
  * with their key: servers refuse tokens of a collection that closed longer ago than reports may be late, and only then are its rows
  * deleted.
+ * One row without a nonce stays, which no token has. It closes the key for good: an operator may raise `late` afterwards.
  */
 #ifndef SOTTO_SERVE_TASKS_SPENT_TOKENS_H
 #define SOTTO_SERVE_TASKS_SPENT_TOKENS_H
@@ -15,6 +16,9 @@
 #include "dap/admission.h"
 #include "db/sql.h"
 #include "db/store.h"
+
+/* In the place of a nonce, of a key that is closed for good. */
+#define SOTTO_NO_NONCE sotto_bytes_of("", 0)
 
 typedef struct sotto_token_spend {
     int64_t key; /* the number of its key (serve/tasks/admitting_keys.h) */
@@ -30,7 +34,7 @@ typedef struct sotto_token_spend {
  * transaction, behind sotto_report_ids_take. */
 SOTTO_MUST_USE sotto_status sotto_tokens_spend(sotto_tx *tx, sotto_token_spend **spends,
                                                size_t count, sotto_err *err);
-/* Deletes what was spent of keys that closed before this time (seconds since 1970), up to `rows` of them. */
+/* Deletes what was spent of keys that closed before this time (seconds since 1970), up to `rows` of them, and closes these keys. */
 SOTTO_MUST_USE sotto_status sotto_tokens_forget(sotto_tx *tx, int64_t before, uint64_t rows,
                                                 uint64_t *gone, sotto_err *err);
 

@@ -74,6 +74,9 @@ static sotto_status find_key(const sotto_admitting_key **out, const sotto_token_
     /* What was spent of it may be deleted soon: serve/tasks/spent_tokens.h. */
     if (SOTTO_RULE(token_key_late) && q->now >= key->closes + q->late_seconds)
         return sotto_fail(err, SOTTO_STALE, "token: its collection closed long ago");
+    /* Or is deleted, and `late` was raised since. */
+    if (SOTTO_RULE(cleared_keys_stay_closed) && key->cleared)
+        return sotto_fail(err, SOTTO_STALE, "token: what was spent of its collection is cleared");
     *out = key;
     return SOTTO_OK;
 }

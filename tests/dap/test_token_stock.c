@@ -102,7 +102,7 @@ static void a_child_has_requests_of_its_own(sotto_test *t)
     sotto_token_stock *stock = sotto_token_stock_new();
     sotto_token_asked mine, first;
     sotto_test_issuer issuer;
-    uint8_t seed[SOTTO_SIGN_SEED];
+    uint8_t seed[SOTTO_ONCE_SEED];
     int pipes[2], status = -1;
 
     sotto_test_issuer_open(t, &issuer, 0);

@@ -138,15 +138,15 @@ static void answer(sotto_http_request *request, unsigned status, const char *typ
 static bool read_seconds(int64_t *out, sotto_bytes text)
 {
     *out = 0;
-    if (SOTTO_RULE(issuer_times_short) && (text.len == 0 || text.len > 12))
-        return false;
     for (size_t i = 0; i < text.len; i++) {
         if (text.data[i] < '0' || text.data[i] > '9')
             return false;
         *out = *out * 10 + (text.data[i] - '0');
+        /* Devices and attesters read no later time in a list. */
+        if (SOTTO_RULE(issuer_times_short) && *out > SOTTO_LISTED_KEYS_LATEST)
+            return false;
     }
-    /* What devices and attesters read of a list. */
-    return *out <= SOTTO_LISTED_KEYS_LATEST;
+    return text.len > 0;
 }
 
 static bool read_collection(sotto_issuer_collection *c, const issuer *i,

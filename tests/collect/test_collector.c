@@ -409,7 +409,8 @@ static void another_kind_of_message_is_refused(sotto_test *t)
 
 static void a_leader_that_is_down_is_told(sotto_test *t)
 {
-    static const char nobody[] = "http://127.0.0.1:1/leader/"; /* a closed port may be another's soon */
+    static const char nobody[] =
+        "http://127.0.0.1:1/leader/"; /* a closed port may be another's soon */
 
     SET(t, {.status = 200});
     s.c.task.leader_url = sotto_bytes_of(nobody, sizeof nobody - 1);

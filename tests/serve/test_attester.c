@@ -114,6 +114,20 @@ static int64_t counted(sotto_test *t, const deployment *d)
     return sotto_test_ask_number(t, d->attester->db, "SELECT count(*) FROM issuance");
 }
 
+/* All of it, and a device that the attester knows. */
+static void open_enrolled(sotto_test *t, deployment *d, device *v)
+{
+    open_all(t, d);
+    make_device(t, v, 1);
+    CHECK_EQUAL(t, 204, enrol(t, d, v, SOTTO_HTTP_PUT, OPERATOR));
+}
+
+static void close_with(deployment *d, device *v)
+{
+    clear_device(v);
+    close_all(d);
+}
+
 /* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 static void a_device_has_one_token_a_key(sotto_test *t)
@@ -123,9 +137,7 @@ static void a_device_has_one_token_a_key(sotto_test *t)
     deployment d;
     device v;
 
-    open_all(t, &d);
-    make_device(t, &v, 1);
-    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    open_enrolled(t, &d, &v);
     prepare(t, &d, &v, 100);
     const sotto_http_response first = send(t, &d, &v), again = send(t, &d, &v);
     CHECK_EQUAL(t, 200, first.status);
@@ -139,8 +151,7 @@ static void a_device_has_one_token_a_key(sotto_test *t)
     prepare(t, &d, &v, 200);
     CHECK_EQUAL(t, 200, send(t, &d, &v).status);
     CHECK_EQUAL(t, 2, counted(t, &d));
-    clear_device(&v);
-    close_all(&d);
+    close_with(&d, &v);
 }
 
 static void a_count_outlives_restarts_and_enrolments(sotto_test *t)
@@ -148,9 +159,7 @@ static void a_count_outlives_restarts_and_enrolments(sotto_test *t)
     deployment d;
     device v;
 
-    open_all(t, &d);
-    make_device(t, &v, 1);
-    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    open_enrolled(t, &d, &v);
     prepare(t, &d, &v, 100);
     CHECK_EQUAL(t, 200, send(t, &d, &v).status);
     sotto_host_close(d.attester);
@@ -161,8 +170,7 @@ static void a_count_outlives_restarts_and_enrolments(sotto_test *t)
     CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
     prepare(t, &d, &v, 100);
     CHECK_EQUAL(t, 409, send(t, &d, &v).status);
-    clear_device(&v);
-    close_all(&d);
+    close_with(&d, &v);
 }
 
 enum { AT_ONCE = 8 };
@@ -188,9 +196,7 @@ static void of_many_requests_at_once_one_is_answered(sotto_test *t)
 
     atomic_store(&issued, 0);
     atomic_store(&refused, 0);
-    open_all(t, &d);
-    make_device(t, &v, 1);
-    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    open_enrolled(t, &d, &v);
     for (unsigned i = 0; i < AT_ONCE; i++) {
         prepare(t, &d, &v, 100);
         (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/%s", sotto_host_port(d.attester),
@@ -209,8 +215,7 @@ static void of_many_requests_at_once_one_is_answered(sotto_test *t)
     CHECK_EQUAL(t, 1, atomic_load(&issued));
     CHECK_EQUAL(t, AT_ONCE - 1, atomic_load(&refused));
     CHECK_EQUAL(t, 1, counted(t, &d));
-    clear_device(&v);
-    close_all(&d);
+    close_with(&d, &v);
 }
 
 static void only_enrolled_devices_have_tokens(sotto_test *t)
@@ -223,8 +228,7 @@ static void only_enrolled_devices_have_tokens(sotto_test *t)
     prepare(t, &d, &v, 100);
     CHECK_EQUAL(t, 403, send(t, &d, &v).status);
     CHECK_EQUAL(t, 0, counted(t, &d));
-    clear_device(&v);
-    close_all(&d);
+    close_with(&d, &v);
 }
 
 static void a_device_signs_its_request(sotto_test *t)
@@ -232,9 +236,7 @@ static void a_device_signs_its_request(sotto_test *t)
     deployment d;
     device v;
 
-    open_all(t, &d);
-    make_device(t, &v, 1);
-    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    open_enrolled(t, &d, &v);
     prepare(t, &d, &v, 100);
     v.body[60] ^= 1; /* the signature */
     CHECK_EQUAL(t, 403, send(t, &d, &v).status);
@@ -245,8 +247,7 @@ static void a_device_signs_its_request(sotto_test *t)
     v.body[1] = 95;
     CHECK_EQUAL(t, 400, send(t, &d, &v).status);
     CHECK_EQUAL(t, 0, counted(t, &d));
-    clear_device(&v);
-    close_all(&d);
+    close_with(&d, &v);
 }
 
 static void a_key_that_is_not_listed_is_not_counted(sotto_test *t)
@@ -254,15 +255,12 @@ static void a_key_that_is_not_listed_is_not_counted(sotto_test *t)
     deployment d;
     device v;
 
-    open_all(t, &d);
-    make_device(t, &v, 1);
-    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    open_enrolled(t, &d, &v);
     prepare(t, &d, &v, 100);
     sotto_test_do(t, d.issuer->db, "DELETE FROM token_key");
     CHECK_EQUAL(t, 404, send(t, &d, &v).status);
     CHECK_EQUAL(t, 0, counted(t, &d));
-    clear_device(&v);
-    close_all(&d);
+    close_with(&d, &v);
 }
 
 static void a_key_that_has_closed_is_not_counted(sotto_test *t)
@@ -270,14 +268,11 @@ static void a_key_that_has_closed_is_not_counted(sotto_test *t)
     deployment d;
     device v;
 
-    open_all(t, &d);
-    make_device(t, &v, 1);
-    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    open_enrolled(t, &d, &v);
     prepare_until(t, &d, &v, 100, sotto_host_seconds(d.issuer) - 60); /* still on the list */
     CHECK_EQUAL(t, 410, send(t, &d, &v).status);
     CHECK_EQUAL(t, 0, counted(t, &d));
-    clear_device(&v);
-    close_all(&d);
+    close_with(&d, &v);
 }
 
 /* Whatever the list says afterwards, and whatever the clock. */
@@ -286,9 +281,7 @@ static void counts_go_with_their_keys(sotto_test *t)
     deployment d;
     device v;
 
-    open_all(t, &d);
-    make_device(t, &v, 1);
-    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    open_enrolled(t, &d, &v);
     prepare(t, &d, &v, 100);
     CHECK_EQUAL(t, 200, send(t, &d, &v).status);
     sotto_test_do(t, d.attester->db, "UPDATE listed SET closes = 1");
@@ -303,8 +296,7 @@ static void counts_go_with_their_keys(sotto_test *t)
     prepare(t, &d, &v, 100);
     CHECK_EQUAL(t, 410, send(t, &d, &v).status);
     CHECK_EQUAL(t, 1, counted(t, &d));
-    clear_device(&v);
-    close_all(&d);
+    close_with(&d, &v);
 }
 
 enum { MANY = 6000 };
@@ -344,15 +336,13 @@ static void invented_keys_do_not_fetch_the_list_each_time(sotto_test *t)
     deployment d;
     unsigned status = 0;
 
-    open_all(t, &d);
-    make_device(t, &v, 1);
+    open_enrolled(t, &d, &v);
     make_device(t, &other, 2);
-    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
     CHECK_EQUAL(t, 204, enrol(t, &d, &other, SOTTO_HTTP_PUT, OPERATOR));
     prepare(t, &d, &v, 100);
     sotto_test_do(t, d.issuer->db, "DELETE FROM token_key");
     CHECK_EQUAL(t, 404, send(t, &d, &v).status);
-    for (int i = 0; i < 5 && status != 503; i++)
+    for (uint64_t until = 0; status != 503 && sotto_test_waits(&until, 1);)
         status = send(t, &d, &v).status;
     CHECK_EQUAL(t, 503, status);
     prepare(t, &d, &other, 200);
@@ -360,9 +350,8 @@ static void invented_keys_do_not_fetch_the_list_each_time(sotto_test *t)
     prepare(t, &d, &v, 200); /* which is known by now */
     CHECK_EQUAL(t, 200, send(t, &d, &v).status);
     CHECK_EQUAL(t, 2, counted(t, &d));
-    clear_device(&v);
     clear_device(&other);
-    close_all(&d);
+    close_with(&d, &v);
 }
 
 static void only_the_operator_enrols(sotto_test *t)
@@ -374,8 +363,7 @@ static void only_the_operator_enrols(sotto_test *t)
     make_device(t, &v, 1);
     CHECK_EQUAL(t, 401, enrol(t, &d, &v, SOTTO_HTTP_PUT, "Bearer attester-of-the-test"));
     CHECK_EQUAL(t, 0, sotto_test_ask_number(t, d.attester->db, "SELECT count(*) FROM device"));
-    clear_device(&v);
-    close_all(&d);
+    close_with(&d, &v);
 }
 
 static void a_fleet_is_enrolled_at_once(sotto_test *t)
@@ -441,8 +429,7 @@ static void a_platform_may_attest_in_its_own_way(sotto_test *t)
     prepare(t, &d, &v, 100);
     v.body[3] = 'x';
     CHECK_EQUAL(t, 409, send(t, &d, &v).status); /* it is the same device to the plug-in */
-    clear_device(&v);
-    close_all(&d);
+    close_with(&d, &v);
 }
 
 int main(int argc, char **argv)

@@ -452,7 +452,7 @@ static void damage_a_segment(sotto_test *t)
 {
     s.bucket--;
     sotto_test_do(t, s.leader->db,
-                  "ALTER TABLE job RENAME COLUMN added TO away");       /* it stays one */
+                  "ALTER TABLE job RENAME COLUMN added TO away"); /* it stays one */
     atomic_fetch_add(&sotto_leader_of(s.leader)->cached_bytes,
                      (size_t)1 << 40); /* and is read back */
     CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, make(t, 2, SOTTO_TEST_SOUND)).status);

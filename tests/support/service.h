@@ -24,8 +24,8 @@ typedef struct sotto_test_service {
     sotto_sim_random random;
     sotto_hpke_config leader_hpke, helper_hpke;
     unsigned patience; /* of sotto_test_collect: polls, 50 ms apart; sotto_test_patience at first */
-    unsigned call_ms;   /* that it waits for an answer; 0: the client's default      */
-    uint64_t bucket;    /* the time of reports that are made now */
+    unsigned call_ms;  /* that it waits for an answer; 0: the client's default      */
+    uint64_t bucket;   /* the time of reports that are made now */
     sotto_bytes answer; /* what sotto_test_collect got last      */
     int kept[2];        /* the sockets that keep both ports      */
     /* What a device does to a report before it is sealed; NULL: nothing. */

@@ -218,6 +218,16 @@ sotto_status sotto_test_wallet_take(sotto_test *t, sotto_bytes file)
     return sotto_device_take_issuer_keys(sotto_test_wallet_phone.device, file, &t->err);
 }
 
+void sotto_test_wallet_take_another(sotto_test *t, const sotto_test_issuer *issuer, int64_t opens)
+{
+    char entry[1200], *list = sotto_test_take(t, 1300);
+
+    (void)sotto_test_list_entry(entry, sizeof entry, issuer->spki, "another", opens,
+                                SOTTO_TEST_CLOSES);
+    (void)snprintf(list, 1300, "{\"keys\":[%s]}", entry);
+    CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_sign_list(t, SOTTO_TEST_ISSUER_SEED, list)));
+}
+
 sotto_status sotto_test_take_line(void *context, const sotto_token_line *line, sotto_err *err)
 {
     sotto_token_line *last = context;

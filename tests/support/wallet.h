@@ -47,6 +47,8 @@ const char *sotto_test_list_of(sotto_test *t, const uint8_t spki[SOTTO_TYPE2_SPK
 /* The one that the policy's issuer signed. */
 sotto_bytes sotto_test_the_list(sotto_test *t);
 sotto_status sotto_test_wallet_take(sotto_test *t, sotto_bytes file);
+/* Lists a collection of its own under this key. */
+void sotto_test_wallet_take_another(sotto_test *t, const sotto_test_issuer *issuer, int64_t opens);
 
 /* ---- the phone ---- */
 

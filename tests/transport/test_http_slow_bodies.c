@@ -89,6 +89,16 @@ static void honest_uploads_succeed_beside_slow_bodies(sotto_test *t)
     sotto_test_http_close(&http);
 }
 
+/* Until each of so many clients, which sent all of a body but its last byte, is held or refused. */
+static void wait_until_decided(unsigned clients)
+{
+    uint64_t until = 0;
+
+    while (counts().overloaded + counts().bytes_in_flight_now / (BODY - 1) < clients &&
+           sotto_test_waits(&until, 1))
+        ;
+}
+
 static void a_body_is_charged_for_what_has_come(sotto_test *t)
 {
     enum { SLOW = 20, COME = 70000 };
@@ -119,7 +129,7 @@ static void an_address_has_its_share_of_the_bytes(sotto_test *t)
     for (int i = 0; i < HELD; i++) { /* all but the last byte of each */
         fds[i] = begin_body(t, "127.0.0.2", BODY);
         sotto_test_send(t, fds[i], bytes, BODY - 1);
-        settle();
+        wait_until_decided((unsigned)i + 1);
     }
     CHECK(t, counts().bytes_in_flight_now <= BUDGET * 3 / 4);
     CHECK(t, counts().overloaded > 0);
@@ -141,14 +151,14 @@ static void a_share_counts_once_half_of_the_budget_is_taken(sotto_test *t)
     for (int i = 0; i < 4; i++) {
         fds[i] = begin_body(t, "127.0.0.2", BODY);
         sotto_test_send(t, fds[i], bytes, BODY - 1);
-        settle();
+        wait_until_decided((unsigned)i + 1);
     }
     CHECK_EQUAL(t, 0, counts().overloaded);
     for (int i = 0; i < 2;
          i++) { /* past the half: the first fits, though it is longer than the share */
         far[i] = begin_body(t, "127.0.0.3", BODY);
         sotto_test_send(t, far[i], bytes, BODY - 1);
-        settle();
+        wait_until_decided(4 + (unsigned)i + 1);
         CHECK_EQUAL(t, i, counts().overloaded);
     }
     sotto_test_send(t, far[0], bytes, 1);
@@ -168,7 +178,7 @@ static void a_share_of_all_is_no_limit(sotto_test *t)
     for (int i = 0; i < 7; i++) {
         fds[i] = begin_body(t, "127.0.0.2", BODY);
         sotto_test_send(t, fds[i], bytes, BODY - 1);
-        settle();
+        wait_until_decided((unsigned)i + 1);
     }
     CHECK_EQUAL(t, 0, counts().overloaded);
     close_all(fds, 7);
@@ -186,7 +196,7 @@ static void one_who_is_vouched_for_has_no_share(sotto_test *t)
         sotto_test_send_text(t, fds[i],
                              "POST /known HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
         sotto_test_send(t, fds[i], bytes, BODY - 1);
-        settle();
+        wait_until_decided((unsigned)i + 1);
     }
     CHECK_EQUAL(t, 0, counts().overloaded);
     close_all(fds, 7);

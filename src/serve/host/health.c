@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/wait.h"
+#include "serve/host/waiter.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,11 +19,7 @@ static const uint64_t SEEN_FOR_NS = 3 * UINT64_C(1000000000);
 
 struct sotto_health {
     sotto_host *host;
-    pthread_t thread;
-    bool started;
-    pthread_mutex_t lock;
-    pthread_cond_t change;
-    bool stopping;
+    sotto_waiter waiter;
     sotto_health_view view;
     uint64_t seen; /* by the system's monotonic clock: when a look last succeeded */
 };
@@ -46,26 +43,26 @@ static void look_at_database(sotto_health *health)
 {
     bool reached = sotto_db_read(health->host->db, look, health->host, NULL) == SOTTO_OK;
 
-    (void)pthread_mutex_lock(&health->lock);
+    (void)pthread_mutex_lock(&health->waiter.lock);
     health->view.database = reached;
     if (reached)
         health->seen = sotto_clock_monotonic(&sotto_clock_system);
-    (void)pthread_mutex_unlock(&health->lock);
+    (void)pthread_mutex_unlock(&health->waiter.lock);
 }
 
 /* ---- the thread ----------------------------------------------------------------------------------------------------- */
 
 /* False: stop. */
-static bool wait_a_second(sotto_health *health)
+static bool wait_a_second(sotto_waiter *w)
 {
     const struct timespec until = sotto_wait_until(LOOK_EVERY_MS);
     bool go_on;
 
-    (void)pthread_mutex_lock(&health->lock);
-    while (!health->stopping && pthread_cond_timedwait(&health->change, &health->lock, &until) == 0)
+    (void)pthread_mutex_lock(&w->lock);
+    while (!w->ending && pthread_cond_timedwait(&w->change, &w->lock, &until) == 0)
         ;
-    go_on = !health->stopping;
-    (void)pthread_mutex_unlock(&health->lock);
+    go_on = !w->ending;
+    (void)pthread_mutex_unlock(&w->lock);
     return go_on;
 }
 
@@ -74,7 +71,7 @@ static void *run(void *context)
     sotto_health *health = context;
     const sotto_host *host = health->host;
 
-    while (wait_a_second(health)) {
+    while (wait_a_second(&health->waiter)) {
         if (host->service->tick)
             host->service->tick(host->state);
         look_at_database(health);
@@ -86,15 +83,13 @@ sotto_status sotto_health_open(sotto_health **out, sotto_host *host, sotto_err *
 {
     sotto_health *health = sotto_alloc(sizeof *health);
 
-    if (!health || !sotto_wait_init(&health->change)) {
+    if (!health || !sotto_waiter_init(&health->waiter)) {
         sotto_release(health, health ? sizeof *health : 0);
         return sotto_fail(err, SOTTO_NO_MEMORY, "a server's health");
     }
     health->host = host;
-    (void)pthread_mutex_init(&health->lock, NULL);
     look_at_database(health);
-    health->started = pthread_create(&health->thread, NULL, run, health) == 0;
-    if (!health->started) {
+    if (!sotto_waiter_start(&health->waiter, run, health)) {
         sotto_health_close(health);
         return sotto_fail(err, SOTTO_IO, "no thread for a server's health");
     }
@@ -106,14 +101,7 @@ void sotto_health_close(sotto_health *health)
 {
     if (!health)
         return;
-    (void)pthread_mutex_lock(&health->lock);
-    health->stopping = true;
-    (void)pthread_cond_broadcast(&health->change);
-    (void)pthread_mutex_unlock(&health->lock);
-    if (health->started)
-        (void)pthread_join(health->thread, NULL);
-    (void)pthread_cond_destroy(&health->change);
-    (void)pthread_mutex_destroy(&health->lock);
+    sotto_waiter_end(&health->waiter);
     sotto_release(health, sizeof *health);
 }
 
@@ -125,19 +113,19 @@ static bool is_stale(const sotto_health *health)
 
 void sotto_health_look(sotto_health *health, sotto_health_view *view)
 {
-    (void)pthread_mutex_lock(&health->lock);
+    (void)pthread_mutex_lock(&health->waiter.lock);
     *view = health->view;
     view->database = view->database && !is_stale(health);
-    (void)pthread_mutex_unlock(&health->lock);
+    (void)pthread_mutex_unlock(&health->waiter.lock);
 }
 
 void sotto_health_set_draining(sotto_health *health)
 {
     if (!health)
         return;
-    (void)pthread_mutex_lock(&health->lock);
+    (void)pthread_mutex_lock(&health->waiter.lock);
     health->view.draining = true;
-    (void)pthread_mutex_unlock(&health->lock);
+    (void)pthread_mutex_unlock(&health->waiter.lock);
 }
 
 /* ---- in words --------------------------------------------------------------------------------------------------------- */

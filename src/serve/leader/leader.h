@@ -147,7 +147,7 @@ extern const sotto_queue sotto_leader_queues[SOTTO_LEADER_QUEUES];
 /* What a server of this role has as its own; NULL until it is open. */
 static inline sotto_leader *sotto_leader_of(const sotto_server *server)
 {
-    return server->own;
+    return (sotto_leader *)server->own;
 }
 
 SOTTO_MUST_USE sotto_status sotto_leader_open(sotto_server *server, sotto_err *err);

@@ -4,19 +4,16 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/wait.h"
+#include "serve/host/waiter.h"
 
 #include <errno.h>
-#include <pthread.h>
 
 struct sotto_pace {
     void (*due)(void *context);
     void *context;
-    pthread_t thread;
-    bool started;
-    pthread_mutex_t lock; /* over all that follows */
-    pthread_cond_t change;
+    sotto_waiter waiter; /* its lock: over all that follows */
     uint64_t milliseconds, began_ms;
-    bool waiting, closing;
+    bool waiting;
     struct timespec until; /* while somebody waits */
 };
 
@@ -28,10 +25,12 @@ static uint64_t now_ms(void)
 /* True when somebody waited long enough; the lock is held. */
 static bool wait_for_work(sotto_pace *pace)
 {
-    while (!pace->closing) {
+    sotto_waiter *w = &pace->waiter;
+
+    while (!w->ending) {
         if (!pace->waiting)
-            (void)pthread_cond_wait(&pace->change, &pace->lock);
-        else if (pthread_cond_timedwait(&pace->change, &pace->lock, &pace->until) == ETIMEDOUT)
+            (void)pthread_cond_wait(&w->change, &w->lock);
+        else if (pthread_cond_timedwait(&w->change, &w->lock, &pace->until) == ETIMEDOUT)
             return true;
     }
     return false;
@@ -41,14 +40,14 @@ static void *run(void *context)
 {
     sotto_pace *pace = context;
 
-    (void)pthread_mutex_lock(&pace->lock);
+    (void)pthread_mutex_lock(&pace->waiter.lock);
     while (wait_for_work(pace)) {
         pace->waiting = false;
-        (void)pthread_mutex_unlock(&pace->lock);
+        (void)pthread_mutex_unlock(&pace->waiter.lock);
         pace->due(pace->context);
-        (void)pthread_mutex_lock(&pace->lock);
+        (void)pthread_mutex_lock(&pace->waiter.lock);
     }
-    (void)pthread_mutex_unlock(&pace->lock);
+    (void)pthread_mutex_unlock(&pace->waiter.lock);
     return NULL;
 }
 
@@ -58,16 +57,14 @@ sotto_status sotto_pace_open(sotto_pace **out, uint64_t milliseconds, void (*due
     sotto_pace *pace = sotto_alloc(sizeof *pace);
 
     *out = NULL;
-    if (!pace || !sotto_wait_init(&pace->change)) {
+    if (!pace || !sotto_waiter_init(&pace->waiter)) {
         sotto_release(pace, pace ? sizeof *pace : 0);
         return sotto_fail(err, SOTTO_NO_MEMORY, "the intake");
     }
-    (void)pthread_mutex_init(&pace->lock, NULL);
     pace->due = due;
     pace->context = context;
     pace->milliseconds = milliseconds;
-    pace->started = pthread_create(&pace->thread, NULL, run, pace) == 0;
-    if (!pace->started) {
+    if (!sotto_waiter_start(&pace->waiter, run, pace)) {
         sotto_pace_close(pace);
         return sotto_fail(err, SOTTO_IO, "no thread for the intake");
     }
@@ -79,14 +76,7 @@ void sotto_pace_close(sotto_pace *pace)
 {
     if (!pace)
         return;
-    (void)pthread_mutex_lock(&pace->lock);
-    pace->closing = true;
-    (void)pthread_cond_signal(&pace->change);
-    (void)pthread_mutex_unlock(&pace->lock);
-    if (pace->started)
-        (void)pthread_join(pace->thread, NULL);
-    (void)pthread_cond_destroy(&pace->change);
-    (void)pthread_mutex_destroy(&pace->lock);
+    sotto_waiter_end(&pace->waiter);
     sotto_release(pace, sizeof *pace);
 }
 
@@ -95,7 +85,7 @@ bool sotto_pace_begin(sotto_pace *pace, bool at_once)
     uint64_t now = now_ms(), end;
     bool may;
 
-    (void)pthread_mutex_lock(&pace->lock);
+    (void)pthread_mutex_lock(&pace->waiter.lock);
     end = pace->began_ms + pace->milliseconds;
     may = at_once || now >= end;
     if (may) {
@@ -104,18 +94,18 @@ bool sotto_pace_begin(sotto_pace *pace, bool at_once)
     } else if (!pace->waiting) {
         pace->waiting = true;
         pace->until = sotto_wait_until(end - now);
-        (void)pthread_cond_signal(&pace->change);
+        (void)pthread_cond_signal(&pace->waiter.change);
     }
-    (void)pthread_mutex_unlock(&pace->lock);
+    (void)pthread_mutex_unlock(&pace->waiter.lock);
     return may;
 }
 
 void sotto_pace_set(sotto_pace *pace, uint64_t milliseconds)
 {
-    (void)pthread_mutex_lock(&pace->lock);
+    (void)pthread_mutex_lock(&pace->waiter.lock);
     pace->milliseconds = milliseconds;
     if (pace->waiting)
         pace->until = sotto_wait_until(milliseconds);
-    (void)pthread_cond_signal(&pace->change);
-    (void)pthread_mutex_unlock(&pace->lock);
+    (void)pthread_cond_signal(&pace->waiter.change);
+    (void)pthread_mutex_unlock(&pace->waiter.lock);
 }

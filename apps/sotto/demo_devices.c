@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "dap/dap.h"
 #include "device/exchange.h"
-#include "device/shared.h"
+#include "device/simulated.h"
 #include "seal/ephemerals.h"
 #include "sotto/random.h"
 #include "terminal.h"
@@ -56,6 +56,7 @@ typedef struct basket {
     sotto_device_shared *shared; /* by the devices of this thread */
     sotto_ephemerals *stock;     /* that they seal with           */
     sotto_token_stock *requests; /* that they ask for tokens with */
+    sotto_proved *proved;        /* to them                       */
     double epsilon_left, epsilon_allowed;
 } basket;
 
@@ -420,22 +421,18 @@ static sotto_status take_key(void *stock, sotto_ephemeral *out, const sotto_hpke
     return sotto_ephemerals_take(stock, out, to, err);
 }
 
-static sotto_status take_request(void *stock, sotto_token_asked *out, sotto_type2_key *key,
-                                 const uint8_t challenge[SOTTO_TOKEN_DIGEST], sotto_err *err)
-{
-    return sotto_token_stock_take(stock, out, key, challenge, err);
-}
-
 /* What the devices of one thread share. */
 static sotto_status equip(basket *b, sotto_err *err)
 {
     b->shared = sotto_device_shared_new();
     b->stock = sotto_ephemerals_new();
     b->requests = sotto_token_stock_new();
-    if (!b->shared || !b->stock || !b->requests)
+    b->proved = sotto_proved_new();
+    if (!b->shared || !b->stock || !b->requests || !b->proved)
         return sotto_fail(err, SOTTO_NO_MEMORY, "the demo");
     sotto_shared_seal_with(b->shared, (sotto_ephemeral_source){take_key, b->stock});
-    sotto_shared_ask_with(b->shared, (sotto_token_source){take_request, b->requests});
+    sotto_shared_ask_with(b->shared, sotto_token_source_of(b->requests));
+    sotto_shared_prove_with(b->shared, sotto_proved_prover(b->proved));
     return SOTTO_OK;
 }
 
@@ -466,6 +463,7 @@ static void *work(void *context)
     sotto_device_shared_free(b.shared);
     sotto_ephemerals_free(b.stock);
     sotto_token_stock_free(b.requests);
+    sotto_proved_free(b.proved);
     sotto_arena_clear(&b.arena);
     sotto_arena_clear(&body);
     return NULL;

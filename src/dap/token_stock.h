@@ -18,13 +18,6 @@ typedef struct sotto_token_asked {
     uint8_t request[SOTTO_TYPE2_REQUEST];
 } sotto_token_asked;
 
-/* Where a device gets requests from that were made beforehand. After a failure it makes its own. */
-typedef struct sotto_token_source {
-    sotto_status (*take)(void *context, sotto_token_asked *out, sotto_type2_key *key,
-                         const uint8_t challenge[SOTTO_TOKEN_DIGEST], sotto_err *err);
-    void *context;
-} sotto_token_source;
-
 typedef struct sotto_token_stock sotto_token_stock;
 
 /* NULL: no memory. */

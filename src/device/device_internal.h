@@ -51,6 +51,12 @@ struct sotto_device {
     int64_t fetch_again; /* after a fetch that failed; see device_feed.c */
 };
 
+/* ---- device_tokens.c ---- */
+
+/* What the token of this row is asked for (dap/admission.h). */
+SOTTO_MUST_USE sotto_status sotto_device_challenge(uint8_t out[SOTTO_TOKEN_DIGEST],
+                                                   const sotto_wallet_row *row, sotto_err *err);
+
 /* ---- device.c ---- */
 
 /* Seconds since 1970, between then and the year 9999 whatever the host's clock says. */

@@ -160,39 +160,27 @@ static sotto_status write_body(const sotto_device *device, sotto_buf *out,
 
 /* ---- a request -------------------------------------------------------------------------------------------- */
 
-/* seed | salt | blind */
-static void keep_secret(sotto_wallet_row *row, const uint8_t seed[SOTTO_ONCE_SEED],
-                        const sotto_type2_random *random)
-{
-    memcpy(row->secret, seed, SOTTO_ONCE_SEED);
-    memcpy(row->secret + SOTTO_ONCE_SEED, random->salt, sizeof random->salt);
-    memcpy(row->secret + SOTTO_ONCE_SEED + sizeof random->salt, random->blind,
-           sizeof random->blind);
-    row->len = SOTTO_WALLET_ASKED;
-}
-
-/* All of it drawn before anything leaves. */
+/* seed | salt | blind, all of it drawn before anything leaves. */
 static sotto_status draw_secret(sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
                                 sotto_err *err)
 {
-    uint8_t seed[SOTTO_ONCE_SEED];
     sotto_type2_random random;
     sotto_entropy entropy;
 
     sotto_device_entropy(device, &entropy);
-    sotto_status status = sotto_entropy_take(&entropy, seed, sizeof seed, err);
+    sotto_status status = sotto_entropy_take(&entropy, row->secret, SOTTO_ONCE_SEED, err);
     sotto_entropy_clear(&entropy);
     if (status == SOTTO_OK)
         status = sotto_type2_draw(&random, key, err);
-    if (status == SOTTO_OK)
-        keep_secret(row, seed, &random);
-    sotto_wipe(seed, sizeof seed);
+    memcpy(row->secret + SOTTO_ONCE_SEED, random.salt, sizeof random.salt);
+    memcpy(row->secret + SOTTO_ONCE_SEED + sizeof random.salt, random.blind, sizeof random.blind);
+    row->len = SOTTO_WALLET_ASKED;
     sotto_wipe(&random, sizeof random);
     return status;
 }
 
-static sotto_status challenge_of(uint8_t out[SOTTO_TOKEN_DIGEST], const sotto_wallet_row *row,
-                                 sotto_err *err)
+sotto_status sotto_device_challenge(uint8_t out[SOTTO_TOKEN_DIGEST], const sotto_wallet_row *row,
+                                    sotto_err *err)
 {
     sotto_admission_collection collection = {
         .opens = (uint64_t)row->key.opens,
@@ -217,7 +205,7 @@ static sotto_status make_request(sotto_type2_key *key, sotto_type2_pending *pend
     memcpy(random.blind, row->secret + SOTTO_ONCE_SEED + sizeof random.salt, sizeof random.blind);
     sotto_status status = sotto_admission_nonce(random.nonce, row->secret, err);
     if (status == SOTTO_OK)
-        status = challenge_of(challenge, row, err);
+        status = sotto_device_challenge(challenge, row, err);
     if (status == SOTTO_OK)
         status = sotto_type2_request(key, pending, request, challenge, &random, err);
     sotto_wipe(&random, sizeof random);
@@ -318,26 +306,6 @@ static sotto_status back_off(sotto_device *device, sotto_wallet_row *row, int64_
     return keep(device, row, SOTTO_TOKEN_ASKED, "asked for", now, err);
 }
 
-/* ---- a request that was made beforehand ------------------------------------------------------------------- */
-
-/* Fills the row's secret, and the request that follows from it. */
-static bool take_request(const sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
-                         sotto_type2_pending *pending, uint8_t request[SOTTO_TYPE2_REQUEST])
-{
-    const sotto_token_source *from = device->requests;
-    uint8_t challenge[SOTTO_TOKEN_DIGEST];
-    sotto_token_asked asked;
-
-    if (!from || challenge_of(challenge, row, NULL) != SOTTO_OK ||
-        from->take(from->context, &asked, key, challenge, NULL) != SOTTO_OK)
-        return false;
-    keep_secret(row, asked.seed, &asked.random);
-    *pending = asked.pending;
-    memcpy(request, asked.request, sizeof asked.request);
-    sotto_wipe(&asked, sizeof asked);
-    return true;
-}
-
 /* ---- asking ----------------------------------------------------------------------------------------------- */
 
 static sotto_status ask(sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
@@ -348,7 +316,9 @@ static sotto_status ask(sotto_device *device, sotto_wallet_row *row, sotto_type2
     bool made = false;
 
     if (row->state == SOTTO_TOKEN_PLANNED) {
-        made = take_request(device, row, key, pending, request);
+        const sotto_token_source *from = device->requests;
+
+        made = from && from->take(from->context, row, key, pending, request) == SOTTO_OK;
         if (!made)
             SOTTO_TRY(draw_secret(device, row, key, err));
         row->state = SOTTO_TOKEN_ASKED;

@@ -9,11 +9,7 @@
 
 #include <string.h>
 
-enum {
-    RECIPES = 16, /* a simulation asks few questions of many devices */
-    PROOFS = 16,  /* bundles; the oldest makes room                  */
-    DIGEST = 32
-};
+enum { RECIPES = 16 }; /* a simulation asks few questions of many devices */
 
 typedef struct shared_recipe {
     const sotto_recipe *recipe;
@@ -28,11 +24,8 @@ struct sotto_device_shared {
     sotto_bytes policy, parties;
     shared_recipe recipes[RECIPES];
     size_t recipe_count;
-    uint8_t proved[PROOFS][DIGEST]; /* SHA-256 of bundles that held under terms.policy */
-    size_t proofs;                  /* that were ever kept */
-    sotto_issuer_keys keys;         /* of the first list; issuer is NULL before */
-    uint8_t keys_of[DIGEST];        /* SHA-256 of it */
-    sotto_store *store;             /* blank, for the next device; or NULL */
+    const sotto_prover *prover; /* or NULL */
+    sotto_store *store;         /* blank, for the next device; or NULL */
     sotto_ledger *ledger;
     sotto_ephemeral_source ephemerals;
     sotto_token_source tokens;
@@ -167,42 +160,36 @@ sotto_status sotto_terms_read(sotto_terms *out, sotto_device_shared *shared, sot
     return read_terms(out, policy, parties, arena, err);
 }
 
-/* ---- what was proved --------------------------------------------------------------------------------------- */
+/* ---- what was proved -------------------------------------------------------------------------------------- */
 
-/* Another policy may trust other keys. The one here is found by its exact bytes and stays where it is. */
-static bool is_ours(const sotto_device_shared *shared, const sotto_policy *policy)
+void sotto_shared_prove_with(sotto_device_shared *shared, const sotto_prover *prover)
 {
-    if (SOTTO_RULE(proved_for_this_policy) && shared && policy != shared->terms.policy)
-        return false;
-    return shared != NULL;
+    shared->prover = prover;
 }
 
-static bool is_same(const uint8_t kept[DIGEST], const uint8_t digest[DIGEST])
+/* Another policy may trust other keys; the text that is kept is of this one alone. */
+static const sotto_prover *prover_of(const sotto_device_shared *shared, const sotto_policy *policy)
 {
-    if (SOTTO_RULE(proved_these_bytes) && memcmp(kept, digest, DIGEST) != 0)
-        return false;
-    return true;
+    if (!shared)
+        return NULL;
+    if (SOTTO_RULE(proved_for_this_policy) && policy != shared->terms.policy)
+        return NULL;
+    return shared->prover;
 }
 
 sotto_status sotto_shared_bundle(sotto_device_shared *shared, sotto_bundle_facts *facts,
                                  sotto_bytes bytes, const sotto_policy *policy,
                                  const sotto_log_trust *trust, sotto_err *err)
 {
-    uint8_t digest[DIGEST];
+    const sotto_prover *by = prover_of(shared, policy);
 
-    if (!is_ours(shared, policy))
-        return sotto_bundle_verify(facts, bytes, trust, err);
-    sotto_hash_once(digest, SOTTO_SHA256, bytes);
-    for (size_t i = 0; i < PROOFS && i < shared->proofs; i++)
-        if (is_same(shared->proved[i], digest))
-            return SOTTO_OK;
-    SOTTO_TRY(sotto_bundle_verify(facts, bytes, trust, err));
-    memcpy(shared->proved[shared->proofs++ % PROOFS], digest, DIGEST);
-    return SOTTO_OK;
+    if (by)
+        return by->bundle(by->context, facts, shared->policy, bytes, trust, err);
+    return sotto_bundle_verify(facts, bytes, trust, err);
 }
 
-static sotto_status read_keys(sotto_issuer_keys *out, const sotto_policy *policy, sotto_bytes file,
-                              sotto_arena *arena, sotto_err *err)
+sotto_status sotto_issuer_keys_read(sotto_issuer_keys *out, const sotto_policy *policy,
+                                    sotto_bytes file, sotto_arena *arena, sotto_err *err)
 {
     sotto_bytes list;
 
@@ -214,25 +201,11 @@ sotto_status sotto_shared_keys(sotto_issuer_keys *out, sotto_device_shared *shar
                                const sotto_policy *policy, sotto_bytes file, sotto_arena *arena,
                                sotto_err *err)
 {
-    uint8_t digest[DIGEST];
-    sotto_bytes kept;
+    const sotto_prover *by = prover_of(shared, policy);
 
-    if (!is_ours(shared, policy))
-        return read_keys(out, policy, file, arena, err);
-    sotto_hash_once(digest, SOTTO_SHA256, file);
-    if (shared->keys.issuer && is_same(shared->keys_of, digest)) {
-        *out = shared->keys;
-        return SOTTO_OK;
-    }
-    SOTTO_TRY(read_keys(out, policy, file, arena, err));
-    if (shared->keys.issuer ||
-        copy(&kept, sotto_bytes_of(out->keys, out->count * sizeof *out->keys), &shared->arena,
-             NULL) != SOTTO_OK)
-        return SOTTO_OK;
-    shared->keys = (sotto_issuer_keys){out->issuer, out->serial, (const void *)kept.data,
-                                       out->count};
-    memcpy(shared->keys_of, digest, DIGEST);
-    return SOTTO_OK;
+    if (by)
+        return by->keys(by->context, out, shared->policy, policy, file, arena, err);
+    return sotto_issuer_keys_read(out, policy, file, arena, err);
 }
 
 /* ---- stores in memory ------------------------------------------------------------------------------------- */

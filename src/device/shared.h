@@ -10,9 +10,8 @@
 #ifndef SOTTO_DEVICE_SHARED_H
 #define SOTTO_DEVICE_SHARED_H
 
-#include "dap/token_stock.h"
 #include "device/ledger/ledger.h"
-#include "recipe/listed_keys.h"
+#include "device/ledger/wallet.h"
 #include "recipe/policy_tables.h"
 #include "seal/sender.h"
 #include "sotto/device.h"
@@ -40,13 +39,6 @@ SOTTO_MUST_USE sotto_status sotto_shared_recipe(const sotto_recipe **out,
                                                 sotto_device_shared *shared, sotto_bytes text,
                                                 sotto_arena *arena, sotto_err *err);
 
-/* sotto_bundle_verify, or the memory that it passed these bytes for a device with this policy. checkpoint and note of `facts` are given as
- * the bytes have them, and all of it is overwritten if it is verified now. Refusals are not kept. shared may be NULL. */
-SOTTO_MUST_USE sotto_status sotto_shared_bundle(sotto_device_shared *shared,
-                                                sotto_bundle_facts *facts, sotto_bytes bytes,
-                                                const sotto_policy *policy,
-                                                const sotto_log_trust *trust, sotto_err *err);
-
 /* A signed list of token keys that was judged and read. */
 typedef struct sotto_issuer_keys {
     const char *issuer; /* its name in the policy */
@@ -54,10 +46,33 @@ typedef struct sotto_issuer_keys {
     const sotto_listed_key *keys;
     size_t count;
 } sotto_issuer_keys;
-/* sotto_listed_keys_judge and sotto_listed_keys_read, or what they found for a device with this policy. */
+
+/* Who remembers what was proved (device/simulated.h). It gets the text of the policy, whose keys all proofs are made with. */
+typedef struct sotto_prover {
+    /* As sotto_bundle_verify; facts has checkpoint and note as the bytes have them. */
+    sotto_status (*bundle)(void *context, sotto_bundle_facts *facts, sotto_bytes policy_text,
+                           sotto_bytes bytes, const sotto_log_trust *trust, sotto_err *err);
+    /* As sotto_issuer_keys_read. */
+    sotto_status (*keys)(void *context, sotto_issuer_keys *out, sotto_bytes policy_text,
+                         const sotto_policy *policy, sotto_bytes file, sotto_arena *arena,
+                         sotto_err *err);
+    void *context; /* outlives the devices */
+} sotto_prover;
+
+/* Devices with the policy that is shared ask this one. */
+void sotto_shared_prove_with(sotto_device_shared *shared, const sotto_prover *prover);
+/* Either asks it, or finds out by itself. shared may be NULL. */
+SOTTO_MUST_USE sotto_status sotto_shared_bundle(sotto_device_shared *shared,
+                                                sotto_bundle_facts *facts, sotto_bytes bytes,
+                                                const sotto_policy *policy,
+                                                const sotto_log_trust *trust, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_shared_keys(sotto_issuer_keys *out, sotto_device_shared *shared,
                                               const sotto_policy *policy, sotto_bytes file,
                                               sotto_arena *arena, sotto_err *err);
+/* sotto_listed_keys_judge and sotto_listed_keys_read. */
+SOTTO_MUST_USE sotto_status sotto_issuer_keys_read(sotto_issuer_keys *out,
+                                                   const sotto_policy *policy, sotto_bytes file,
+                                                   sotto_arena *arena, sotto_err *err);
 
 /* Stores in memory that a device is done with wait for the next: to open one takes longer than to use it. Either takes
  * over what it is given, and may be NULL. */
@@ -70,6 +85,13 @@ void sotto_shared_leave(sotto_device_shared *shared, sotto_store *store, sotto_l
 void sotto_shared_seal_with(sotto_device_shared *shared, sotto_ephemeral_source source);
 /* NULL: there is none. */
 const sotto_ephemeral_source *sotto_shared_ephemerals(const sotto_device_shared *shared);
+/* Where a device gets a request for a token from that was made beforehand: fills the row's secret, and the request that follows from
+ * it. After a failure the device makes its own. */
+typedef struct sotto_token_source {
+    sotto_status (*take)(void *context, sotto_wallet_row *row, sotto_type2_key *key,
+                         sotto_type2_pending *pending, uint8_t request[SOTTO_TYPE2_REQUEST]);
+    void *context;
+} sotto_token_source;
 /* Lets the same devices ask for tokens with requests from here. */
 void sotto_shared_ask_with(sotto_device_shared *shared, sotto_token_source source);
 const sotto_token_source *sotto_shared_tokens(const sotto_device_shared *shared);

@@ -1,6 +1,7 @@
 /* Devices that share what was proved of bundles and lists of token keys decide as those that prove it themselves. */
 #include "device/device_internal.h"
 #include "device/device_log.h"
+#include "device/simulated.h"
 
 #include "support/devices.h"
 #include "support/logs.h"
@@ -11,6 +12,7 @@
 static sotto_test_phone phone;
 static sotto_test_log logs;
 static sotto_device_shared *shared;
+static sotto_proved *proved;
 
 static void start(sotto_test *t, const char *policy)
 {
@@ -20,10 +22,25 @@ static void start(sotto_test *t, const char *policy)
     CHECK_OK(t, sotto_device_consent(phone.device, true, &t->err));
 }
 
+/* Both with room for everything, unless it is said how much. */
+static void share(sotto_test *t, sotto_device_shared *own, sotto_proved *memory)
+{
+    shared = own ? own : sotto_device_shared_new();
+    proved = memory ? memory : sotto_proved_new();
+    CHECK(t, shared && proved);
+    sotto_shared_prove_with(shared, sotto_proved_prover(proved));
+}
+
+static void unshare(void)
+{
+    sotto_device_shared_free(shared);
+    sotto_proved_free(proved);
+}
+
 /* A log, and a policy that names it. */
 static const char *begin(sotto_test *t)
 {
-    shared = sotto_device_shared_new();
+    share(t, NULL, NULL);
     sotto_test_log_init(t, &logs);
     sotto_test_log_grow(t, &logs, 3);
     return sotto_test_log_policy(t, &logs, sotto_test_generous_policy, "");
@@ -31,7 +48,7 @@ static const char *begin(sotto_test *t)
 
 static void end(void)
 {
-    sotto_device_shared_free(shared);
+    unshare();
     sotto_test_log_clear(&logs);
 }
 
@@ -185,15 +202,16 @@ static void a_list_is_taken_by_every_device(sotto_test *t)
 {
     const size_t rooms[] = {0, 1 << 14, 1 << 22};
 
-    for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++) {
-        shared = sotto_shared_within(rooms[i]);
+    for (size_t i = 0; i < 2 * (sizeof rooms / sizeof rooms[0]); i++) {
+        share(t, i % 2 ? sotto_shared_within(rooms[i / 2]) : NULL,
+              i % 2 ? NULL : sotto_proved_within(rooms[i / 2]));
         for (int again = 0; again < 3; again++) {
             start_wallet(t);
             CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_the_list(t)));
             CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_PLANNED));
             sotto_test_phone_close(&sotto_test_wallet_phone);
         }
-        sotto_device_shared_free(shared);
+        unshare();
     }
 }
 
@@ -203,7 +221,7 @@ static void another_list_is_judged_again(sotto_test *t)
     uint8_t *changed;
     sotto_bytes file;
 
-    shared = sotto_device_shared_new();
+    share(t, NULL, NULL);
     start_wallet(t);
     file = sotto_test_the_list(t);
     list = sotto_test_list_of(t, sotto_test_wallet_issuer.spki, SOTTO_TEST_CLOSES);
@@ -219,13 +237,13 @@ static void another_list_is_judged_again(sotto_test *t)
         sotto_test_wallet_take(t, sotto_test_sign_list(t, SOTTO_TEST_ISSUER_SEED + 1, list)));
     CHECK(t, sotto_test_token_is(t, 0));
     sotto_test_phone_close(&sotto_test_wallet_phone);
-    sotto_device_shared_free(shared);
+    unshare();
 }
 
 /* One that names no issuer. */
 static void another_policy_judges_the_list_for_itself(sotto_test *t)
 {
-    shared = sotto_device_shared_new();
+    share(t, NULL, NULL);
     start_wallet(t);
     CHECK_OK(t, sotto_test_wallet_take(t, sotto_test_the_list(t)));
     sotto_test_phone_close(&sotto_test_wallet_phone);
@@ -235,7 +253,7 @@ static void another_policy_judges_the_list_for_itself(sotto_test *t)
     CHECK_STATUS(t, SOTTO_DENIED, sotto_test_wallet_take(t, sotto_test_the_list(t)));
     CHECK(t, sotto_test_token_is(t, 0));
     sotto_test_phone_close(&sotto_test_wallet_phone);
-    sotto_device_shared_free(shared);
+    unshare();
 }
 
 /* ---- requests for tokens ---------------------------------------------------------------------------------- */
@@ -246,15 +264,14 @@ typedef struct counted {
     bool fails;
 } counted;
 
-static sotto_status take_counted(void *context, sotto_token_asked *out, sotto_type2_key *key,
-                                 const uint8_t challenge[SOTTO_TOKEN_DIGEST], sotto_err *err)
+static sotto_status take_counted(void *context, sotto_wallet_row *row, sotto_type2_key *key,
+                                 sotto_type2_pending *pending, uint8_t request[SOTTO_TYPE2_REQUEST])
 {
     counted *c = context;
+    const sotto_token_source from = sotto_token_source_of(c->stock);
 
     c->taken++;
-    if (c->fails)
-        return sotto_fail(err, SOTTO_REJECTED, "none");
-    return sotto_token_stock_take(c->stock, out, key, challenge, err);
+    return c->fails ? SOTTO_REJECTED : from.take(from.context, row, key, pending, request);
 }
 
 /* In memory, in memory without a request in stock, with randomness that repeats, in files. All of them get a token. */
@@ -263,7 +280,7 @@ static void only_simulated_devices_ask_with_requests_from_outside(sotto_test *t)
     counted c = {.stock = sotto_token_stock_new()};
 
     CHECK(t, c.stock != NULL);
-    shared = sotto_device_shared_new();
+    share(t, NULL, NULL);
     sotto_shared_ask_with(shared, (sotto_token_source){take_counted, &c});
     for (unsigned way = 0; way < 4; way++) {
         c.taken = 0;
@@ -281,7 +298,7 @@ static void only_simulated_devices_ask_with_requests_from_outside(sotto_test *t)
         sotto_test_phone_close(&sotto_test_wallet_phone);
     }
     sotto_token_stock_free(c.stock);
-    sotto_device_shared_free(shared);
+    unshare();
 }
 
 /* The wallet keeps what the request was made from: a lost answer is asked for again with the same bytes. */
@@ -289,7 +306,7 @@ static void a_request_from_outside_is_asked_again_with_the_same_bytes(sotto_test
 {
     counted c = {.stock = sotto_token_stock_new()};
 
-    shared = sotto_device_shared_new();
+    share(t, NULL, NULL);
     sotto_shared_ask_with(shared, (sotto_token_source){take_counted, &c});
     sotto_test_wallet_init(t);
     sotto_test_wallet_phone.options.simulation = NULL;
@@ -308,7 +325,7 @@ static void a_request_from_outside_is_asked_again_with_the_same_bytes(sotto_test
                                        sotto_test_wallet_attester.bodies[1]));
     sotto_test_phone_close(&sotto_test_wallet_phone);
     sotto_token_stock_free(c.stock);
-    sotto_device_shared_free(shared);
+    unshare();
 }
 
 int main(int argc, char **argv)

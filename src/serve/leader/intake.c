@@ -31,6 +31,7 @@ enum { SPOOLED = 32 << 10 };
 enum { TELL_EVERY_MS = 1000 };
 /* From the beginning of one commit to that of the next, where there are fewer reports than that. */
 enum { PACE_MS = 4, ENOUGH = 128, SOME = 32 };
+enum { FEW = 64 };
 
 typedef struct flush {
     sotto_intake *intake;
@@ -209,8 +210,7 @@ static void end_flush(flush *f, sotto_status status, bool on_worker)
     start_flushes(intake, false);
 }
 
-/* The answers are written on a worker: the store's thread has the next commit to make. worker is NULL where the pool is full:
- * then this is the store's thread, which leaves the first step of long reports to their job. */
+/* worker is NULL on the store's thread, which leaves the first step of long reports to their job. */
 static void after_commit(void *context, sotto_worker *worker)
 {
     flush *f = context;
@@ -222,10 +222,26 @@ static void after_commit(void *context, sotto_worker *worker)
     end_flush(f, f->job.status, worker != NULL);
 }
 
+/* Few answers are written sooner than another thread is woken for them. */
+static bool has_few_answers(const flush *f)
+{
+    size_t reports = 0;
+
+    for (const sotto_flush_group *g = f->work.first; g; g = g->next) {
+        if (sotto_job_part_is_long(g->task))
+            return false;
+        reports += g->count;
+    }
+    return reports <= FEW;
+}
+
+/* Many answers are written on a worker: the store's thread has the next commit to make. */
 static void hand_back(flush *f, sotto_status status)
 {
+    bool here = status == SOTTO_OK && has_few_answers(f);
+
     f->job.status = status;
-    if (sotto_pool_post(f->intake->server->pool, after_commit, f, NULL) != SOTTO_OK)
+    if (here || sotto_pool_post(f->intake->server->pool, after_commit, f, NULL) != SOTTO_OK)
         after_commit(f, NULL);
 }
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from network import Network
+from network import Loopback, Network
 
 DEVICES = "10.78."  # addresses of devices begin so
 # role, address, port, lines of its file
@@ -53,18 +53,22 @@ def stamp(seconds):
 
 
 class Deployment:
-    """`plan` is a dict: devices, rate (of taking part), mix_least, mix_delay_ms, fetch and answer (seconds), gateways (more than one: each device has a
-    key of its own, GATEWAY_KEYS of each gateway), hasty (tokens are asked for when they are used)."""
+    """Roles in namespaces, captured; or on the addresses of `loopback`, which ends with a dot, as "127.3.4.".
 
-    def __init__(self, directory, sotto, fleet, here, plan):
+    `plan` is a dict: devices, rate (of taking part), mix_least, mix_delay_ms, fetch and answer (seconds), gateways (more than one: each device has a
+    key of its own, GATEWAY_KEYS of each gateway), hasty (tokens are asked for when they are used), length (seconds of the collection; else so
+    many as answers need)."""
+
+    def __init__(self, directory, sotto, fleet, here, plan, loopback=None):
         self.directory, self.sotto, self.fleet, self.here, self.plan = directory, sotto, fleet, here, plan
-        self.address = {role: address for role, address, _, _ in ROLES}
+        self.loopback, self.devices = loopback, loopback + "100" if loopback else DEVICES + "1.0"
+        self.address = {role: loopback + address.rsplit(".", 1)[1] if loopback else address for role, address, _, _ in ROLES}
         self.port = {role: port for role, _, port, _ in ROLES}
         self.servers, self.captures, self.batches, self.gateway_keys, self.left = {}, {}, 0, [], []
         self.started = time.time()
         self.began = int(self.started)
-        self.network = Network()
-        for role, address, _, _ in ROLES:
+        self.network = Loopback() if loopback else Network()
+        for role, address in self.address.items():
             self.network.add(role, address)
         self.network.give_all("devices", DEVICES + "0.0/16")
         for role in ("relay", "attester"):
@@ -119,8 +123,8 @@ class Deployment:
         for role, _, port, lines in ROLES:
             for n in numbers if role == "gateway" else [0] if lines else []:
                 name = f"{role}-{n}" if n else role
-                own = [f"[{role}]", f"listen = 0.0.0.0:{port + 10 * n}", f"operations = 127.0.0.1:{port + 10 * n + 1000}", "plain_http = yes",
-                       f"database = sqlite:{name}.db", f"datastore_key = {name}.key", "log_level = debug"]
+                own = [f"[{role}]", f"listen = {self.listening(role)}:{port + 10 * n}", f"operations = {self.own(role)}:{port + 10 * n + 1000}",
+                       "plain_http = yes", f"database = sqlite:{name}.db", f"datastore_key = {name}.key", "log_level = debug"]
                 self.write(name + ".ini", "\n".join(own + lines + more.get(role, [])) + "\n")
                 self.serve(role, name)
         for role in self.servers:
@@ -129,16 +133,23 @@ class Deployment:
         self.enrol()
         self.wait_until(lambda: "log.confirmed" in self.log_of("log"), "the witness does not cosign")
         self.ask_everybody()
-        for role in self.address:
+        for role in [] if self.loopback else self.address:
             words = [sys.executable, os.path.join(self.here, "capture.py"), self.path(role + ".packets")]
             self.captures[role] = self.network.start(role, words, stdout=subprocess.PIPE)
-        for role in self.address:
-            self.captures[role].stdout.readline()
+        for capture in self.captures.values():
+            capture.stdout.readline()
 
     def serve(self, role, name):
         with open(self.path(name + ".log"), "ab") as log:
             self.left.append(name)
             self.servers[name] = self.network.start(role, [self.sotto, "serve", role, "--config", name + ".ini"], cwd=self.directory, stderr=log)
+
+    def own(self, role):
+        """Where a role reaches itself."""
+        return self.address[role] if self.loopback else "127.0.0.1"
+
+    def listening(self, role):
+        return self.address[role] if self.loopback else "0.0.0.0"
 
     def gateway(self, n):
         return f"http://{self.address['gateway']}:{self.port['gateway'] + 10 * n}/"
@@ -215,7 +226,7 @@ class Deployment:
         plan = self.plan
         self.opens = int(time.time() + spare + plan["fetch"] + PRECISION) // PRECISION * PRECISION
         # Tokens rest for a quarter of the collection at most. Devices answer after that quarter.
-        length = int(4 / 3 * (plan["answer"] + 5) + PRECISION) // PRECISION * PRECISION
+        length = plan.get("length") or int(4 / 3 * (plan["answer"] + 5) + PRECISION) // PRECISION * PRECISION
         self.rest, self.closes = length // 4 + 1, self.opens + length
         analysis = f"com.example.commute{attempt}"
         self.write_question(analysis, attempt)
@@ -226,7 +237,7 @@ class Deployment:
         self.token_key = bytes.fromhex(next(k["id"] for k in json.loads(self.read("keys.json"))["keys"] if k["analysis"] == analysis))
         self.write("keys.signed", self.say("parties", "sign", "keys.json", "--token-keys", "--key", "issuer.sign"))
         trust = ["--log", self.read("log.pub"), "--witness", self.read("witness.pub")]
-        to = ["--from", f"http://127.0.0.1:{self.port['log']}/"] + trust  # from its own namespace: plain HTTP is for loopback
+        to = ["--from", f"http://{self.own('log')}:{self.port['log']}/"] + trust  # from its own namespace: plain HTTP is for loopback
         self.say("recipe", "publish", "recipe.json", "--policy", "policy.json", *to, "--token", "log.token", "--out", "recipe.bundle", inside="log")
         self.say("log", "publish", "keys.signed", *to, "--token", "log.token", "--out", "keys.bundle", inside="log")
         self.say("log", "feed", "recipe.bundle", "keys.bundle", *to, "--out", "log-files/feed", inside="log")
@@ -266,7 +277,7 @@ class Deployment:
     def run_fleet(self):
         plan = self.plan
         answers = self.opens + (0 if plan["hasty"] else self.rest)  # hasty devices have clocks that are ahead
-        words = [self.fleet, self.directory, str(plan["devices"]), str(plan["seed"]), DEVICES + "1.0", str(plan["fetch"]),
+        words = [self.fleet, self.directory, str(plan["devices"]), str(plan["seed"]), self.devices, str(plan["fetch"]),
                  str(answers), str(plan["answer"]), str(self.rest if plan["hasty"] else 0)]
         fleet = self.network.start("devices", words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         # Batches that leave from now on have reports; those before had fetches.
@@ -287,7 +298,7 @@ class Deployment:
         return truth
 
     def metric(self, role, name):
-        get = f"import urllib.request as u; print(u.urlopen('http://127.0.0.1:{self.port[role] + 1000}/metrics', timeout=60).read().decode())"
+        get = f"import urllib.request as u; print(u.urlopen('http://{self.own(role)}:{self.port[role] + 1000}/metrics', timeout=60).read().decode())"
         found = re.search(rf"^{name} (\S+)$", self.ask(role, get), re.M)
         return float(found.group(1)) if found else -1
 

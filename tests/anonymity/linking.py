@@ -34,18 +34,20 @@ def plan_of(play, devices, seed):
     if play != WHOLE:
         plan.update(mix_least=1, mix_delay_ms=1)
     if play == HASTY:
-        plan.update(devices=max(80, devices // 2), hasty=True)
+        plan.update(devices=max(120, devices // 2), hasty=True)
     if play == KEYED:
         plan.update(devices=3 * GATEWAY_KEYS, rate=1, gateways=3)
     plan.update(fetch=max(6, plan["devices"] / RATE), answer=max(12, plan["devices"] / RATE))
+    if play == HASTY:
+        plan["answer"] *= 1.5  # they begin sooner, and need not wait for a token's rest
     return plan
 
 
 # ---- who looks, and what may come of it ---------------------------------------------------------------------------------
 #
 # GUESSES: what guessing gives. BATCHES: what guessing within the relay's batches gives, JOBS: within the leader's jobs. LINKS: it must
-# link, or the run shows nothing. None: this play says nothing of it.
-GUESSES, BATCHES, JOBS, LINKS = "guesses", "guesses within a batch", "guesses within a job", "links"
+# link, or the run shows nothing; MORE: it must pass what guessing gives. None: this play says nothing of it.
+GUESSES, BATCHES, JOBS, LINKS, MORE = "guesses", "guesses within a batch", "guesses within a job", "links", "more than guesses"
 
 OBSERVERS = (
     # device's side, report's side, everything on, no mixing, tokens at the time of use, a key for each client
@@ -61,14 +63,14 @@ OBSERVERS = (
     ("network", "gateway", BATCHES, LINKS, LINKS, LINKS),
     ("network", "leader", BATCHES, LINKS, LINKS, LINKS),
     ("network", "helper", JOBS, JOBS, JOBS, JOBS),
-    ("network's tokens", "leader", GUESSES, GUESSES, LINKS, None),
+    ("network's tokens", "leader", GUESSES, GUESSES, MORE, None),
     ("network's tokens", "helper", GUESSES, GUESSES, JOBS, None),
     ("network's fetches", "leader", GUESSES, GUESSES, GUESSES, None),
     ("network's fetches", "helper", GUESSES, GUESSES, GUESSES, None),
-    ("attester", "gateway", GUESSES, GUESSES, LINKS, None),
-    ("attester", "leader", GUESSES, GUESSES, LINKS, None),
+    ("attester", "gateway", GUESSES, GUESSES, MORE, None),
+    ("attester", "leader", GUESSES, GUESSES, MORE, None),
     ("attester", "helper", GUESSES, GUESSES, JOBS, None),
-    ("issuer", "leader", GUESSES, GUESSES, LINKS, None),
+    ("issuer", "leader", GUESSES, GUESSES, MORE, None),
     ("issuer", "helper", GUESSES, GUESSES, JOBS, None),
     ("log", "leader", GUESSES, GUESSES, GUESSES, None),
     ("log", "helper", GUESSES, GUESSES, GUESSES, None),
@@ -113,13 +115,14 @@ def judge(run, play):
         if may is None:
             continue
         count, how = reached(run, device_side, report_side)
-        # Who must link has to pass the bound that batches of 16 keep.
-        most = match.bound(groups.get(may, len(run.truth) / 16), len(match.TRIES) * len(OBSERVERS) * len(PLAYS))
+        # Who must link has to pass the bound that batches of 16 keep. Of all devices that ask for a token, half send a report, and on a
+        # busy machine others ask between the two: there it has to pass the bound that it keeps in the other plays.
+        most = match.bound(groups.get(may, 1 if may == MORE else len(run.truth) / 16), len(match.TRIES) * len(OBSERVERS) * len(PLAYS))
         name = " and ".join(x for x in (device_side, report_side) if x)
         print(f"  {name}: {count} of {len(run.truth)} right ({how}); {may}: bound {most}")
         if may in groups and count > most:
             complain(f"{name}: {count} right, and guessing has more than {most} once in a million runs")
-        if may == LINKS and count <= most:
+        if may in (LINKS, MORE) and count <= most:
             complain(f"{name}: {count} right: this run could not show a link")
 
 

@@ -48,6 +48,17 @@ for seed in range(20):
     late = run(200, 1, seed, jitter=0.3)
     check("a busy machine does not hide the order", match.best(*late[:3])[0] > match.bound(13, len(match.TRIES)))
 
+# ---- a sender who fills batches: what mixing does not stop ----------------------------------------------------------------
+
+for seed in range(20):
+    devices, reports, truth, batches = run(192, 16, seed)
+    mine = set(random.Random(seed).sample(range(16), 15))
+    batch_of = {device: place // 16 for place, (device, _) in enumerate(devices)}
+    others = [(d, t) for place, (d, t) in enumerate(devices) if place % 16 not in mine]
+    left = [(r, t) for r, t in reports if truth[r] in dict(others)]
+    check("one device's request is left of each batch", sorted(batch_of[d] for d, _ in others) == list(range(batches)))
+    check("whoever knows all the others links it", match.best(others, left, truth)[0] == batches)
+
 # ---- streams: two connections between the same ports are two -------------------------------------------------------------
 
 

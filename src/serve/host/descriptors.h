@@ -11,7 +11,6 @@
 
 enum {
     SOTTO_OPERATIONS_CONNECTIONS = 64, /* the operations port's own cap               */
-    SOTTO_PEER_CALLS = 64,             /* of a client of ours that are on the wire at once */
 };
 
 /* Raises the soft file limit to the hard one, as far as the system allows, and returns what it is then. */

@@ -46,7 +46,8 @@ typedef struct result {
     double limit, speed;                  /* reports a second */
     double leader_us, helper_us, load_us; /* CPU, for each report */
     double relay_us, gateway_us;
-    double syncs; /* for 1,000 reports */
+    double others; /* of the cores: what nobody of ours took */
+    double syncs;  /* for 1,000 reports */
     double p50_ms, p99_ms, backlog_growth, most_backlog;
     double sync_p50_ms, sync_p99_ms; /* of the disk, in the same time */
     double collect_ms; /* from asking for the finished batch to its sum */
@@ -54,6 +55,12 @@ typedef struct result {
     double leader_growth, helper_growth; /* MiB, from the second third of the run to the last */
     double database[2];                  /* bytes a report: the leader's, the helper's */
 } result;
+
+/* CPU of all our processes for each report. */
+static double all_us(const result *r)
+{
+    return r->leader_us + r->helper_us + r->load_us + r->relay_us + r->gateway_us;
+}
 
 static double now_s(void)
 {
@@ -63,6 +70,21 @@ static double now_s(void)
 static double cores(void)
 {
     return (double)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* Seconds of CPU that all processes of the machine took since it started; 0: not known. */
+static double machine_seconds(void)
+{
+    unsigned long long user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0;
+    FILE *file = fopen("/proc/stat", "r");
+    const int read = file ? fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu", &user, &nice,
+                                   &system, &idle, &wait, &irq, &soft)
+                          : 0;
+
+    if (file)
+        (void)fclose(file);
+    return read == 7 ? (double)(user + nice + system + irq + soft) / (double)sysconf(_SC_CLK_TCK)
+                     : 0;
 }
 
 static void pause_ms(long ms)
@@ -260,6 +282,20 @@ static double database_bytes(const sotto_deployment *d, size_t side, double repo
     return bytes / reports;
 }
 
+/* Where requests go. */
+static void aim(sotto_traffic_options *o, const sotto_deployment *d, const sotto_source *s)
+{
+    for (unsigned i = 0; i < d->options.leaders; i++)
+        o->ports[i] = d->leaders[i].port;
+    memcpy(o->task, d->task.id, sizeof o->task);
+    if (!s->between)
+        return;
+    o->ports[0] = s->between->relay.port;
+    o->path = SOTTO_BETWEEN_PATH;
+    o->media_type = SOTTO_OHTTP_REQUEST_TYPE;
+    o->sealed = true;
+}
+
 static void drive(sotto_deployment *d, const pipeline_case *c, sotto_source *s, result *out)
 {
     static watcher w;
@@ -275,15 +311,7 @@ static void drive(sotto_deployment *d, const pipeline_case *c, sotto_source *s, 
     sotto_err err = {0};
     double start;
 
-    for (unsigned i = 0; i < d->options.leaders; i++)
-        o.ports[i] = d->leaders[i].port;
-    memcpy(o.task, d->task.id, sizeof o.task);
-    if (s->between) {
-        o.ports[0] = s->between->relay.port;
-        o.path = SOTTO_BETWEEN_PATH;
-        o.media_type = SOTTO_OHTTP_REQUEST_TYPE;
-        o.sealed = true;
-    }
+    aim(&o, d, s);
     if (c->streamed)
         o.room = c->a_request * sotto_maker_report_size(s->maker);
     o.fates = sotto_alloc((size_t)s->total);
@@ -294,6 +322,7 @@ static void drive(sotto_deployment *d, const pipeline_case *c, sotto_source *s, 
     w.every_s = c->rate > 0 ? 0.1 : 0.25;
     add_stats(d, out, -1, (double)s->total);
     add_between(s->between, out, -1, (double)s->total);
+    const double busy = machine_seconds();
     start = now_s();
     sotto_bench_expect(pthread_create(&w.thread, NULL, watch, &w) == 0, "no thread");
     sotto_sync_probe *probe = c->rate > 0 ? sotto_sync_probe_start(d->directory) : NULL;
@@ -308,9 +337,11 @@ static void drive(sotto_deployment *d, const pipeline_case *c, sotto_source *s, 
     out->speed = (double)s->made / (c->rate > 0 ? traffic.seconds : now_s() - start);
     add_stats(d, out, 1, (double)s->total);
     add_between(s->between, out, 1, (double)s->total);
+    out->others = (machine_seconds() - busy) / (now_s() - start) / cores();
     for (size_t side = 0; side < 2; side++)
         out->database[side] = database_bytes(d, side, (double)s->made);
     out->load_us = traffic.cpu_seconds * 1e6 / (double)s->made;
+    out->others -= all_us(out) * 1e-6 * out->speed / cores();
     sotto_bench_expect(traffic.acknowledged == s->made && traffic.wrong == 0,
                        "not every report was acknowledged");
     read_latencies(out, o.latencies, traffic.latency_count);
@@ -393,18 +424,15 @@ static void show(const sotto_bench *b, const pipeline_case *c, const result *r)
         note(b, c->name, "of-limit-goal", "%", 100 * c->goal);
     /* What the same work would come to were the cores ours alone, from its CPU time: where neighbours work too. */
     if (c->rate == 0 && !c->postgres)
-        note(b, c->name, "of-limit-by-cpu-time", "%",
-             100e6 * cores() /
-                 (r->leader_us + r->helper_us + r->load_us + r->relay_us + r->gateway_us) /
-                 r->limit);
+        note(b, c->name, "of-limit-by-cpu-time", "%", 100e6 * cores() / all_us(r) / r->limit);
     if (r->relay_us > 0) {
         note(b, c->name, "speed-goal", "reports/s", 4300);
-        note(b, c->name, "speed-by-cpu-time", "reports/s",
-             1e6 * cores() /
-                 (r->leader_us + r->helper_us + r->load_us + r->relay_us + r->gateway_us));
+        note(b, c->name, "speed-by-cpu-time", "reports/s", 1e6 * cores() / all_us(r));
         note(b, c->name, "relay-cpu", "us/report", r->relay_us);
         note(b, c->name, "gateway-cpu", "us/report", r->gateway_us);
     }
+    /* Figures of a machine that others used say so. */
+    note(b, c->name, "others-cpu", "% of the cores", 100 * r->others);
     note(b, c->name, "leader-cpu", "us/report", r->leader_us);
     note(b, c->name, "helper-cpu", "us/report", r->helper_us);
     note(b, c->name, "load-cpu", "us/report", r->load_us);

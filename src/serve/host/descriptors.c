@@ -45,10 +45,9 @@ uint64_t sotto_descriptors_raise(void)
 static uint64_t reserve_of(const sotto_service *service, const sotto_host_options *o)
 {
     const uint64_t loops = (uint64_t)(o->loops > 0 ? o->loops : 1) + 1;
-    const uint64_t calls = service->calls ? SOTTO_PEER_CALLS : 0;
 
     return PROCESS + STORE + loops * EACH_LOOP + PORTS * EACH_PORT + SOTTO_OPERATIONS_CONNECTIONS +
-           calls * EACH_CALL;
+           (uint64_t)service->calls * EACH_CALL;
 }
 
 sotto_status sotto_descriptors_plan(sotto_descriptors *plan, const sotto_service *service,

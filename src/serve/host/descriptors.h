@@ -11,7 +11,6 @@
 
 enum {
     SOTTO_OPERATIONS_CONNECTIONS = 64, /* the operations port's own cap               */
-    SOTTO_PEER_CALLS = 64,             /* calls of our own client that are under way at once */
 };
 
 /* Raises the soft file limit to the hard one, as far as the system allows, and returns what it is then. */

@@ -90,7 +90,7 @@ static sotto_status open_client(sotto_host *h, sotto_err *err)
     return sotto_http_client_open(
         &h->client,
         &(sotto_http_client_options){.ca_file = h->options.ca_file,
-                                     .max_active = SOTTO_PEER_CALLS,
+                                     .max_active = h->service->calls,
                                      .max_backoff_ms = IN_A_CALL_MS,
                                      .plain_anywhere = h->options.plain_http,
                                      .log = &h->options.log},

@@ -56,14 +56,17 @@ typedef struct sotto_queue {
     int64_t first_wait_ms, longest_wait_ms; /* after a step that failed */
 } sotto_queue;
 
+/* Calls of a service's own work; and of one that forwards each request that it gets, where what is under way is what fills batches. */
+enum { SOTTO_PEER_CALLS = 64, SOTTO_FORWARDED_CALLS = 128 };
+
 /* ---- the service ------------------------------------------------------------------------------------------------- */
 
 typedef struct sotto_service {
     const char *name;    /* its name: the verb, the file's section, and its default file names */
     const char *summary; /* one line of help */
     const char *listen, *operations; /* default addresses */
-    int64_t owner; /* what marks its database (host/database_owner.h); never another service's */
-    bool calls;    /* it calls peers: the host has a client for it */
+    int64_t owner;  /* what marks its database (host/database_owner.h); never another service's */
+    unsigned calls; /* to peers, on the wire at once: the host has a client for them; 0: none */
     /* Of one without tasks that has HPKE keys (host/keys.h): where its config has their sotto_key_times. */
     bool keys;
     size_t key_times;

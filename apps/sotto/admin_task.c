@@ -32,7 +32,8 @@ static sotto_status read_ids(sotto_admin *admin, sotto_buf *out, const char *tex
         if (out->cap - out->len < SOTTO_TASK_ID_SIZE ||
             sotto_dap_id_decode(out->data + out->len, SOTTO_TASK_ID_SIZE, sotto_bytes_of(text, len),
                                 NULL) != SOTTO_OK)
-            return sotto_fail(&admin->err, SOTTO_MALFORMED, "--expect: %.60s is no task id", text);
+            return sotto_fail(&admin->err, SOTTO_MALFORMED, "--expect: %.60s is not a task id",
+                              text);
         out->len += SOTTO_TASK_ID_SIZE;
         text += len;
     }

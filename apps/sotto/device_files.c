@@ -255,7 +255,7 @@ static sotto_status describe(sotto_device_job *job)
         job->about_read =
             json_loadb((const char *)text.data, text.len, JSON_REJECT_DUPLICATES, NULL);
         if (!json_is_object(job->about_read))
-            return sotto_fail(&job->err, SOTTO_MALFORMED, "%.100s: no JSON object", job->about);
+            return sotto_fail(&job->err, SOTTO_MALFORMED, "%.100s: not a JSON object", job->about);
     }
     json_object_foreach(job->about_read, name, value)
     {

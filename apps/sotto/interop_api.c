@@ -48,7 +48,7 @@ static sotto_status run_command(const interop_command *command, sotto_bytes body
     if (json_is_object(in))
         status = command->run(in, out, arena, err);
     else
-        status = sotto_fail(err, SOTTO_MALFORMED, "the request is no JSON object");
+        status = sotto_fail(err, SOTTO_MALFORMED, "the request is not a JSON object");
     json_decref(in);
     return status;
 }

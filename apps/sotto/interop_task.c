@@ -142,7 +142,7 @@ static sotto_status read_configuration(sotto_task_configuration *c, const json_t
     SOTTO_TRY(read_vdaf(&c->vdaf, json_object_get(in, "vdaf"), err));
     if (c->time_precision == 0 || mode < SOTTO_DAP_TIME_INTERVAL ||
         mode > SOTTO_DAP_LEADER_SELECTED)
-        return sotto_fail(err, SOTTO_MALFORMED, "time_precision or batch_mode is not one");
+        return sotto_fail(err, SOTTO_MALFORMED, "invalid time_precision or batch_mode");
     c->leader_url = sotto_bytes_of(leader, strlen(leader));
     c->helper_url = sotto_bytes_of(helper, strlen(helper));
     c->batch_mode = (unsigned)mode;

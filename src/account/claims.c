@@ -86,7 +86,7 @@ sotto_status sotto_claim_cohort(sotto_answer *out, const sotto_claim_question *q
     if (sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_SUM, "a cohort", NULL) != SOTTO_OK)
         return SOTTO_OK;
     if (q->honest == 0)
-        return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to hide among");
+        return sotto_fail(err, SOTTO_DENIED, "no honest report is left, so nothing is hidden");
     SOTTO_TRY(ask_reports(out, q, rate, err));
     if (out->high >= (1 - SOTTO_LEAST_GAIN) * q->law->local) {
         *out = local;
@@ -122,7 +122,7 @@ static sotto_status share_of(double *out, const sotto_claim_question *q, double 
     double shown;
 
     if (q->honest == 0)
-        return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to hide among");
+        return sotto_fail(err, SOTTO_DENIED, "no honest report is left, so nothing is hidden");
     SOTTO_TRY(sotto_sampled_fewest(&shown, (double)q->honest, rate, log_miss, err));
     return sotto_sampled_share(out, fmin(population, shown), rate, log_miss, err);
 }

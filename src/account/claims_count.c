@@ -16,7 +16,7 @@ sotto_status sotto_claim_count(sotto_answer *out, const sotto_claim_question *q,
     SOTTO_TRY(
         sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_SAMPLE, "a number of reports", err));
     if (q->honest == 0)
-        return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to send dummies");
+        return sotto_fail(err, SOTTO_DENIED, "no honest device is left to send dummies");
     SOTTO_TRY(sotto_count_eps(&eps, (double)q->honest, rate, q->log_delta, err));
     if (!(eps.high < INFINITY))
         return sotto_fail(err, SOTTO_DENIED,
@@ -32,7 +32,7 @@ sotto_status sotto_plan_count(sotto_answer *out, double *rate, const sotto_claim
     SOTTO_TRY(
         sotto_cover_check(q->trust, q->hidden, SOTTO_COVER_SAMPLE, "a number of reports", err));
     if (q->honest == 0)
-        return sotto_fail(err, SOTTO_DENIED, "nobody honest is left to send dummies");
+        return sotto_fail(err, SOTTO_DENIED, "no honest device is left to send dummies");
     SOTTO_TRY(sotto_count_rate(rate, (double)q->honest, epsilon, q->log_delta, err));
     return sotto_claim_count(out, q, *rate, err);
 }

@@ -355,9 +355,11 @@ static sotto_status find_place(withdrawing *w, const sotto_collection_query *que
     sotto_dap_path path = {.resource = SOTTO_DAP_COLLECTION_JOBS, .has_id = true};
 
     if (task->batch_mode == SOTTO_DAP_LEADER_SELECTED)
-        return sotto_fail(err, SOTTO_DENIED, "a question for the next batch keeps no report out");
+        return sotto_fail(err, SOTTO_DENIED,
+                          "a request for the next batch has nothing to withdraw");
     if (w->collector->options.janus)
-        return sotto_fail(err, SOTTO_MISSING, "only who asked knows what the leader calls it");
+        return sotto_fail(err, SOTTO_MISSING,
+                          "with Janus, only the process that asked knows the request's id");
     SOTTO_TRY(sotto_collect_query_encode(&request, task, query, err));
     memcpy(path.task_id, task->id, sizeof path.task_id);
     sotto_dap_resource_id(path.id, SOTTO_DAP_COLLECTION_KIND, task->id, sotto_buf_bytes(&request));

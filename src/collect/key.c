@@ -126,7 +126,7 @@ sotto_status sotto_collector_key_decode(sotto_collector_key *out, sotto_bytes te
     if (json_is_object(json))
         status = read_members(out, json, err);
     else
-        status = sotto_fail(err, SOTTO_MALFORMED, "collector key: no JSON object");
+        status = sotto_fail(err, SOTTO_MALFORMED, "collector key: not a JSON object");
     json_decref(json);
     if (status != SOTTO_OK)
         sotto_wipe(out, sizeof *out);

@@ -17,7 +17,7 @@ sotto_status sotto_dap_id_decode(uint8_t *out, size_t size, sotto_bytes text, so
         return sotto_fail(err, SOTTO_MALFORMED, "id: %zu characters, not %zu", text.len,
                           (4 * size + 2) / 3);
     if (!sotto_base64_decode(out, size, SOTTO_BASE64_URL, text))
-        return sotto_fail(err, SOTTO_MALFORMED, "id: not base64url in its one spelling");
+        return sotto_fail(err, SOTTO_MALFORMED, "id: not canonical base64url");
     return SOTTO_OK;
 }
 

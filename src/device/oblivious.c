@@ -35,7 +35,7 @@ sotto_status sotto_oblivious_find(sotto_oblivious *out, const sotto_parties *par
     if (!relay && !gateway)
         return SOTTO_MISSING;
     if (!relay || !key)
-        return sotto_fail(err, SOTTO_STALE, "the parties name no whole way through a relay");
+        return sotto_fail(err, SOTTO_STALE, "the parties lack a relay or a gateway");
     out->relay = (const char *)relay->url.data; /* a text: see recipe/parties.c */
     /* Never SOTTO_MISSING, which would let the report bypass the relay. */
     if (sotto_hpke_config_decode(&out->gateway, key->config, NULL) != SOTTO_OK)

@@ -304,14 +304,13 @@ sotto_status sotto_charge_check(const sotto_charge *charge, sotto_err *err)
                           charge->field_count);
     if (charge->local.units == 0 || charge->epsilon.units == 0 || charge->delta.units >= ONE)
         return sotto_fail(err, SOTTO_MALFORMED,
-                          "recipe %.63s: no report costs nothing, and delta is below 1",
-                          charge->recipe);
+                          "recipe %.63s: epsilon must be above 0, delta below 1", charge->recipe);
     if (SOTTO_RULE(replacement_only) && charge->adjacency != SOTTO_ADJACENCY_REPLACEMENT)
         return sotto_fail(err, SOTTO_DENIED, "recipe %.63s: budgets count in the replacement model",
                           charge->recipe);
     if (charge->local_adjacency != SOTTO_ADJACENCY_REPLACEMENT &&
         charge->local_adjacency != SOTTO_ADJACENCY_DELETION)
-        return sotto_fail(err, SOTTO_DENIED, "recipe %.63s: no report hides that it was sent",
+        return sotto_fail(err, SOTTO_DENIED, "recipe %.63s: unknown local adjacency",
                           charge->recipe);
     if (charge->min_cohort > SOTTO_BUDGET_MAX_COHORT ||
         (charge->population && charge->min_cohort > charge->population))

@@ -137,7 +137,7 @@ static json_t *find_order(sotto_reading *r, json_t *encode, const sotto_place *p
                                   "no encoder for \"%.60s\"", column);
         for (size_t j = 0; j < i; j++)
             if (strcmp(column, json_string_value(json_array_get(order, j))) == 0)
-                sotto_reading_mistake(r, &at, "each column once", "\"%.60s\" is there twice",
+                sotto_reading_mistake(r, &at, "each column once", "\"%.60s\" is listed twice",
                                       column);
     }
     if (order && json_array_size(order) < encoders)

@@ -70,7 +70,7 @@ static void sort_children(builder *b, const sotto_tree_node *node, const char *k
             sotto_place list = {b->place, key, 0};
             sotto_place at = {&list, NULL, scratch[i].node - node->first};
 
-            sotto_reading_mistake(b->r, &at, "each word once", "\"%.60s\" is there twice",
+            sotto_reading_mistake(b->r, &at, "each word once", "\"%.60s\" is listed twice",
                                   scratch[i].word);
         }
     }

@@ -30,7 +30,7 @@ static void sort_words(sotto_reading *r, sotto_words *words, const sotto_place *
         if (i > 0 && strcmp(entries[i].text, entries[i - 1].text) == 0) {
             sotto_place at = {place, NULL, entries[i].position};
 
-            sotto_reading_mistake(r, &at, "each value once", "\"%.60s\" is there twice",
+            sotto_reading_mistake(r, &at, "each value once", "\"%.60s\" is listed twice",
                                   entries[i].text);
         }
     }

@@ -99,7 +99,7 @@ sotto_status sotto_log_follow(const sotto_log_source *source, const sotto_checkp
 
     if (SOTTO_RULE(follower_notices_a_rollback) && to->size < from->size)
         return sotto_fail(err, SOTTO_STALE,
-                          "the log went back: it has %" PRIu64 " entries, and %" PRIu64
+                          "the log was rolled back: it has %" PRIu64 " entries, and %" PRIu64
                           " were seen",
                           to->size, from->size);
     SOTTO_TRY(begin(source, &tree, from, to->size, err));

@@ -51,7 +51,7 @@ sotto_status sotto_growth_check(const sotto_checkpoint *now, const sotto_checkpo
         return SOTTO_OK;
     if (SOTTO_RULE(growth_never_goes_back) && now->size < seen->size)
         return sotto_fail(err, SOTTO_STALE,
-                          "the log went back: %" PRIu64 " entries, and %" PRIu64 " were seen",
+                          "the log was rolled back: %" PRIu64 " entries, and %" PRIu64 " were seen",
                           now->size, seen->size);
     if (now->size == seen->size)
         same = sotto_merkle_equal(&now->root, &seen->root);

@@ -119,7 +119,7 @@ static void a_gain_below_a_thousandth_is_not_told(sotto_test *t)
     CHECK_OK(t, sotto_claim_cohort(&claim, &few, 1, &t->err));
     CHECK(t, claim.high == 8 && claim.no_gain && strstr(claim.theorem, "too few") != NULL);
     CHECK_STATUS(t, SOTTO_DENIED, sotto_claim_cohort(&claim, &nobody, 1, &t->err));
-    CHECK_REASON(t, "nobody honest");
+    CHECK_REASON(t, "no honest");
 }
 
 /* One function: what a device claims is what the accountant answers. */

@@ -247,7 +247,7 @@ static void an_older_tree_never_comes_back(sotto_test *t)
     sotto_test_log_grow(t, &logs, 9);
     CHECK_OK(t, feed(t, sotto_test_log_feed(t, &logs, NULL, 0, NULL, 0), NULL));
     CHECK_STATUS(t, SOTTO_STALE, feed(t, old_feed, NULL));
-    CHECK_REASON(t, "the log went back: 4 entries, and 9 were seen");
+    CHECK_REASON(t, "the log was rolled back: 4 entries, and 9 were seen");
     CHECK_STATUS(t, SOTTO_STALE, offer(t, old_bundle));
     sotto_test_phone_open(&phone); /* nor after a restart ... */
     CHECK_STATUS(t, SOTTO_STALE, feed(t, old_feed, NULL));

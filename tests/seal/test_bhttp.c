@@ -173,28 +173,28 @@ static void control_data_is_one_line(sotto_test *t)
            "056874747073"
            "0161"
            "012f",
-           "BHTTP: control data has a byte");
+           "BHTTP: control data has an invalid byte");
     refuse(t,
            "00"
            "03474554"
            "056874747073"
            "02610a"
            "012f",
-           "BHTTP: control data has a byte");
+           "BHTTP: control data has an invalid byte");
     refuse(t,
            "00"
            "03474554"
            "056874747073"
            "0161"
            "022f20",
-           "BHTTP: control data has a byte");
+           "BHTTP: control data has an invalid byte");
     refuse(t,
            "00"
            "03474554"
            "056874747073"
            "0161"
            "022f80",
-           "BHTTP: control data has a byte");
+           "BHTTP: control data has an invalid byte");
 }
 
 static void names_are_lower_case_tokens(sotto_test *t)
@@ -203,22 +203,22 @@ static void names_are_lower_case_tokens(sotto_test *t)
            "00" CONTROL "04"
            "0141"
            "0161",
-           "BHTTP: a field's name");
+           "BHTTP: an invalid field name");
     refuse(t,
            "00" CONTROL "05"
            "023a61"
            "0161",
-           "BHTTP: a field's name");
+           "BHTTP: an invalid field name");
     refuse(t,
            "00" CONTROL "03"
            "00"
            "0161",
-           "BHTTP: a field's name");
+           "BHTTP: an invalid field name");
     refuse(t,
            "00" CONTROL "04"
            "0100"
            "0161",
-           "BHTTP: a field's name");
+           "BHTTP: an invalid field name");
 }
 
 static void values_are_one_line(sotto_test *t)
@@ -227,22 +227,22 @@ static void values_are_one_line(sotto_test *t)
            "00" CONTROL "06"
            "0161"
            "03610a61",
-           "BHTTP: a field's value");
+           "BHTTP: an invalid field value");
     refuse(t,
            "00" CONTROL "06"
            "0161"
            "03610061",
-           "BHTTP: a field's value");
+           "BHTTP: an invalid field value");
     refuse(t,
            "00" CONTROL "05"
            "0161"
            "022061",
-           "BHTTP: a field's value");
+           "BHTTP: an invalid field value");
     refuse(t,
            "00" CONTROL "05"
            "0161"
            "026109",
-           "BHTTP: a field's value");
+           "BHTTP: an invalid field value");
 }
 
 static void a_response_ends_with_a_final_status(sotto_test *t)
@@ -261,11 +261,11 @@ static void a_response_ends_with_a_final_status(sotto_test *t)
     refuse(t,
            "01"
            "4063",
-           "BHTTP: the status is none");
+           "BHTTP: an invalid status");
     refuse(t,
            "01"
            "4258",
-           "BHTTP: the status is none");
+           "BHTTP: an invalid status");
 }
 
 static void padding_is_zero(sotto_test *t)

@@ -163,7 +163,7 @@ sed 's/"min_cohort": *[0-9]*/"min_cohort": 11/' recipe.json >other.json
 refuses 4 'task ids differ' sotto admin task add other.json parties.json --config helper.ini \
     --expect "$(sed -n 's/^task \([^ ]*\).*/\1/p' tasks.txt)"
 refuses 1 'no task id' sotto admin task add recipe.json parties.json --config helper.ini --expect ''
-refuses 1 'is no task id' sotto admin task add recipe.json parties.json --config helper.ini --expect 'one two'
+refuses 1 'is not a task id' sotto admin task add recipe.json parties.json --config helper.ini --expect 'one two'
 refuses 2 'takes a number from 1 to 100000000000, or COHORT=NUMBER; nothing changed' \
     sotto admin task add recipe.json parties.json --population 0 --config helper.ini
 refuses 2 'from 1 to 100000000000' \

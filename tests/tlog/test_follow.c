@@ -143,7 +143,7 @@ static void a_rollback_is_noticed(sotto_test *t)
     from = *sotto_log_store_signed(f.store, NULL);
     CHECK_STATUS(t, SOTTO_STALE,
                  sotto_log_follow(&f.source, &from, &to, f.room, tell, &s, &t->err));
-    CHECK_REASON(t, "the log went back: it has 10 entries, and 20 were seen");
+    CHECK_REASON(t, "the log was rolled back: it has 10 entries, and 20 were seen");
     tear_down(&f);
 }
 

@@ -153,7 +153,7 @@ static void a_smaller_tree_is_a_rollback(sotto_test *t)
     bool fork;
 
     CHECK_STATUS(t, SOTTO_STALE, check(t, tree_of(8, LEAVES), tree_of(21, LEAVES), &steps, &fork));
-    CHECK_REASON(t, "the log went back: 8 entries, and 21 were seen");
+    CHECK_REASON(t, "the log was rolled back: 8 entries, and 21 were seen");
 }
 
 /* ---- feeds --------------------------------------------------------------------------------------------------- */

@@ -37,7 +37,8 @@ static sotto_status check_rows(const sotto_bbglr_rows *rows, size_t key, uint64_
         const uint8_t *row = sotto_bbglr_row(rows, i);
 
         if (sotto_bbglr_index(row) >= registered || (key == 5 && row[4] > SOTTO_BBGLR_WANT_SEED))
-            return sotto_fail(err, SOTTO_MALFORMED, "body: a row for nobody, or for nothing");
+            return sotto_fail(err, SOTTO_MALFORMED,
+                              "body: a row for an unknown client or of an unknown kind");
         if (i > 0 && memcmp(sotto_bbglr_row(rows, i - 1), row, key) >= 0)
             return sotto_fail(err, SOTTO_MALFORMED, "body: rows do not ascend");
     }

@@ -340,7 +340,7 @@ static sotto_status step_to(sotto_query *query, sqlite3_stmt *statement, uint64_
     if (code == SQLITE_ROW)
         return SOTTO_OK;
     if (code == SQLITE_DONE)
-        return sotto_fail(err, SOTTO_AGAIN, "query: events went while it ran");
+        return sotto_fail(err, SOTTO_AGAIN, "query: events were erased meanwhile");
     return failed(query, sqlite3_db_handle(statement), code, err);
 }
 

@@ -157,7 +157,7 @@ bool sotto_store_in_place(const sotto_store *store)
 
 sotto_status sotto_store_restless(sotto_err *err)
 {
-    return sotto_fail(err, SOTTO_IO, "the event file is never the one that was opened");
+    return sotto_fail(err, SOTTO_IO, "the event file keeps being replaced");
 }
 
 sotto_status sotto_store_follow(sotto_store *store, sotto_err *err)

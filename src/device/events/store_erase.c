@@ -235,7 +235,7 @@ static sotto_status drop_expired(sotto_store *store, const kept_list *list, int6
 
         /* A host can't have declared this value, and times are computed with it. */
         if (SOTTO_RULE(retention_as_declared) && (kept->max_age <= 0 || kept->max_rows <= 0))
-            return sotto_fail(err, SOTTO_MALFORMED, "%s: kept by no rule", kept->name);
+            return sotto_fail(err, SOTTO_MALFORMED, "%s: no retention rule", kept->name);
         SOTTO_TRY(drop_aged(store, kept, now, err));
         SOTTO_TRY(sotto_store_drop_oldest(store, kept->name, (uint64_t)kept->max_rows, err));
     }

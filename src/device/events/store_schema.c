@@ -124,8 +124,7 @@ static sotto_status same_fields(sqlite3_stmt *known, const sotto_stream *stream,
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return sotto_sqlite_fail(err, code, "streams");
     if (SOTTO_RULE(fixed_schema) && *exists && !same)
-        return sotto_fail(err, SOTTO_DENIED, "stream %s: its fields are fixed, and were others",
-                          stream->name);
+        return sotto_fail(err, SOTTO_DENIED, "stream %s: known with other fields", stream->name);
     return SOTTO_OK;
 }
 

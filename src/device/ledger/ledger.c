@@ -139,8 +139,7 @@ sotto_status sotto_ledger_end(sotto_ledger *ledger, sotto_status status, sotto_e
         return SOTTO_OK;
     }
     sotto_sqlite_rollback(ledger->db);
-    ledger->meta.generation = before; /* no witness may be told of a generation that was not
-                                       * committed */
+    ledger->meta.generation = before; /* no witness may hear of a failed commit */
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
         return sotto_ledger_shut(ledger, damaged, err);
     return status;

@@ -211,7 +211,7 @@ static sotto_status check_tables(sotto_ledger *ledger, sotto_err *err)
 
     sotto_ledger_release(ledger, statement);
     if (SOTTO_RULE(tables_as_laid_out) && status == SOTTO_OK && other)
-        return sotto_fail(err, SOTTO_MALFORMED, "a table is not what was laid out");
+        return sotto_fail(err, SOTTO_MALFORMED, "a table is damaged");
     return status;
 }
 
@@ -223,7 +223,7 @@ sotto_status sotto_ledger_verify(sotto_ledger *ledger, sotto_err *err)
     for (size_t i = 0; i < sizeof folded / sizeof folded[0]; i++)
         SOTTO_TRY(fold_table(ledger, fold, folded[i], err));
     if (SOTTO_RULE(rows_as_written) && memcmp(fold, ledger->meta.fold, sizeof fold) != 0)
-        return sotto_fail(err, SOTTO_MALFORMED, "a row is not what was written");
+        return sotto_fail(err, SOTTO_MALFORMED, "a row was changed or damaged");
     return SOTTO_OK;
 }
 
@@ -261,7 +261,7 @@ static sotto_status take_meta(sotto_ledger_meta *meta, sqlite3_stmt *statement, 
     if (whole && memcmp(sum, kept, sizeof sum) == 0)
         return SOTTO_OK;
     *meta = (sotto_ledger_meta){0}; /* a reset goes on from what is known */
-    return sotto_fail(err, SOTTO_MALFORMED, "the ledger's own row is not what was written");
+    return sotto_fail(err, SOTTO_MALFORMED, "the ledger's own row is damaged");
 }
 
 sotto_status sotto_ledger_read_meta(sotto_ledger *ledger, sotto_err *err)

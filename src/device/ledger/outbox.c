@@ -139,7 +139,7 @@ static sotto_status take_row(sotto_ledger *ledger, waiting *out, sqlite3_stmt *r
     if (report.len != sizeof out->report.id || strlen(recipe) >= sizeof out->recipe ||
         !sotto_ledger_digest(row, 8, out->bytes_sum) ||
         !sotto_ledger_digest(row, 9, out->inputs_sum))
-        return sotto_fail(err, SOTTO_MALFORMED, "a waiting report is not what was written");
+        return sotto_fail(err, SOTTO_MALFORMED, "a waiting report is damaged");
     memcpy(out->report.id, report.data, sizeof out->report.id);
     memcpy(out->recipe, recipe, strlen(recipe) + 1);
     out->report.recipe = out->recipe;

@@ -48,7 +48,7 @@ static sotto_status take(sotto_shelved *out, sqlite3_stmt *row, sotto_err *err)
     };
     if (strlen(name) >= sizeof out->name || !sotto_ledger_digest(row, 5, out->judged) ||
         !sotto_ledger_digest(row, 8, out->hash))
-        return sotto_fail(err, SOTTO_MALFORMED, "a recipe is not what was written");
+        return sotto_fail(err, SOTTO_MALFORMED, "a recipe is damaged");
     memcpy(out->name, name, strlen(name) + 1);
     return SOTTO_OK;
 }

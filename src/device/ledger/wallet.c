@@ -45,7 +45,7 @@ static sotto_status take(sotto_wallet_row *out, sqlite3_stmt *row, sotto_err *er
         !copy_text(out->key.analysis, sizeof out->key.analysis, sotto_ledger_text(row, 3)) ||
         !copy_bytes(out->key.spki, sizeof out->key.spki, sotto_ledger_blob(row, 10)) ||
         secret.len > sizeof out->secret)
-        return sotto_fail(err, SOTTO_MALFORMED, "a token is not what was written");
+        return sotto_fail(err, SOTTO_MALFORMED, "a token is damaged");
     if (secret.len)
         memcpy(out->secret, secret.data, secret.len);
     return SOTTO_OK;

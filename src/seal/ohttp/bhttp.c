@@ -51,9 +51,9 @@ static void write_piece(sotto_writer *w, sotto_bytes piece)
 static sotto_status check_line(sotto_bytes name, sotto_bytes value, sotto_err *err)
 {
     if (!sotto_bhttp_name_is_clean(name))
-        return sotto_fail(err, SOTTO_MALFORMED, "BHTTP: a field's name is not one");
+        return sotto_fail(err, SOTTO_MALFORMED, "BHTTP: an invalid field name");
     if (!sotto_bhttp_value_is_clean(value))
-        return sotto_fail(err, SOTTO_MALFORMED, "BHTTP: a field's value is not one");
+        return sotto_fail(err, SOTTO_MALFORMED, "BHTTP: an invalid field value");
     return SOTTO_OK;
 }
 
@@ -133,7 +133,7 @@ static sotto_status read_request(sotto_reader *in, sotto_bhttp *out, sotto_err *
                        sotto_bhttp_control_is_clean(out->authority) &&
                        sotto_bhttp_control_is_clean(out->path);
     if (!clean)
-        return sotto_fail(err, SOTTO_MALFORMED, "BHTTP: control data has a byte that it can't");
+        return sotto_fail(err, SOTTO_MALFORMED, "BHTTP: control data has an invalid byte");
     return SOTTO_OK;
 }
 
@@ -152,7 +152,7 @@ static sotto_status read_status(sotto_reader *in, bool indeterminate, sotto_bhtt
     if (in->short_read)
         return sotto_fail(err, SOTTO_MALFORMED, "BHTTP: control data: too short");
     if (status < 200 || status > 599)
-        return sotto_fail(err, SOTTO_MALFORMED, "BHTTP: the status is none");
+        return sotto_fail(err, SOTTO_MALFORMED, "BHTTP: an invalid status");
     out->status = (unsigned)status;
     return SOTTO_OK;
 }

@@ -1,6 +1,6 @@
 /* seal/token/arc.h - anonymous rate-limited credentials (draft-ietf-privacypass-arc-crypto-01, ARCV1-P256).
  *
- * Callers:  device/ asks for a credential and shows it; whoever issued it verifies what is shown.
+ * Callers:  sotto-vectors, tests and benchmarks. No service or device uses it yet (docs/decisions/0083).
  * Memory:   keys, credentials and messages are plain values of fixed size.
  * Threads:  a group, and a verifier, belong to one thread at a time.
  * Secrets:  private keys, pending requests, credentials; wipe them. Time does not depend on them, nor on the nonce of a

@@ -1,6 +1,6 @@
 /* seal/token/type1.h - tokens of type 1, verified by their issuer alone: VOPRF over P-384 (RFC 9578, 5).
  *
- * Callers:  sotto-vectors and interoperability tests; sotto's services issue type 2 and ARC. No device links it.
+ * Callers:  sotto-vectors and interoperability tests; sotto's issuer issues type 2 alone. No device links it.
  * Secrets:  the private key, and blind and input until the token is spent.
  */
 #ifndef SOTTO_SEAL_TOKEN_TYPE1_H

@@ -131,7 +131,8 @@ static sotto_status count(sotto_tx *tx, void *context, sotto_err *err)
     same = there && sotto_bytes_equal(sotto_sql_column_bytes(&q, 0), r->digest);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     if (SOTTO_RULE(one_token_a_key) && !same)
-        return sotto_fail(err, SOTTO_DENIED, "attester: the device has asked under this key");
+        return sotto_fail(err, SOTTO_DENIED,
+                          "attester: the device asked under this key before, with another request");
     return SOTTO_OK;
 }
 

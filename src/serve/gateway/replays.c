@@ -117,7 +117,7 @@ static sotto_status note(sotto_replays *r, const uint64_t name[2], sotto_err *er
     if (SOTTO_RULE(gateway_no_replay) && (has(&r->now, name) || has(&r->before, name)))
         return sotto_fail(err, SOTTO_STALE, "this request was opened before");
     if (SOTTO_RULE(gateway_replays_bounded) && r->now.used + r->before.used >= r->most)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "as many requests are remembered as may be");
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the memory for replays is full");
     if (2 * r->now.used >= r->now.slot_count)
         SOTTO_TRY(grow(&r->now, err));
     memcpy(place_of(&r->now, name), name, NAME);

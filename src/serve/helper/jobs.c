@@ -92,7 +92,7 @@ static const char *read_reports(sotto_helper_job *job, sotto_arena *scratch)
         sotto_helper_report *r = &job->reports[i];
 
         if (!sotto_dap_job_init_req_next(&in, &r->init))
-            return "a report is not one";
+            return "a report is malformed";
         memcpy(job->marks[i].report, r->init.metadata.report_id, sizeof job->marks[i].report);
         job->marks[i].bucket = r->init.metadata.time & INT64_MAX;
         if (!find_batch(job, r))

@@ -21,7 +21,7 @@ static sotto_status keep_record(sotto_leader_job *job, sotto_bytes record, sotto
     sotto_reader in = sotto_reader_over(record);
 
     if (!sotto_kept_report_next(&in, &job->reports[job->read]))
-        return sotto_fail(err, SOTTO_MALFORMED, "a record is not one");
+        return sotto_fail(err, SOTTO_MALFORMED, "a record is malformed");
     job->read++;
     return sotto_reader_finish(&in, "record", err);
 }

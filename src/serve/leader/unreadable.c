@@ -277,7 +277,7 @@ sotto_status sotto_unreadable_give_up(sotto_tx *tx, void *context, sotto_err *er
 
     g->key_is_missing = false;
     if (!g->reason || !g->reason[0])
-        return sotto_fail(err, SOTTO_DENIED, "reports are given up with a reason, or not");
+        return sotto_fail(err, SOTTO_DENIED, "give a reason (--reason) to abandon reports");
     SOTTO_TRY(find(tx, &d, g->segment, err));
     SOTTO_TRY(check_key(&d, g, err));
     SOTTO_TRY(sotto_release_lock(tx, d.task, false, err));

@@ -20,7 +20,9 @@ static sotto_status start(sotto_log_server *log, sotto_err *err)
 
     SOTTO_TRY(sotto_signer_file_read(&log->key, log->config.key, err));
     if (log->key.signer.key.kind != SOTTO_NOTE_ED25519)
-        return sotto_fail(err, SOTTO_DENIED, "the log's key is one for cosignatures");
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "the log's key is for cosignatures: make one with `sotto log key`, without --cosigns");
     SOTTO_TRY(sotto_bearer_read(&log->token, log->config.token, err));
     if (log->config.witnesses)
         SOTTO_TRY(sotto_key_file_read(&log->witness_keys, log->config.witnesses, err));

@@ -284,7 +284,7 @@ static sotto_status read_texts(sotto_pairing *out, json_t *json, bool collectors
             continue;
         if (len == 0 || len >= fields[i].size || strlen(text) != len ||
             !is_field(text, i, out->foreign))
-            return sotto_fail(err, SOTTO_MALFORMED, "pairing file: %s is not one", fields[i].key);
+            return sotto_fail(err, SOTTO_MALFORMED, "pairing file: %s is invalid", fields[i].key);
         memcpy(text_of(out, &fields[i]), text, len + 1);
     }
     return SOTTO_OK;
@@ -324,11 +324,11 @@ static sotto_status read_fields(sotto_pairing *out, json_t *json, sotto_err *err
     }
     if (!seed || !sotto_hex_decode(out->verify_seed, sizeof out->verify_seed,
                                    sotto_bytes_of(seed, strlen(seed))))
-        return sotto_fail(err, SOTTO_MALFORMED, "pairing file: verify_seed is not one");
+        return sotto_fail(err, SOTTO_MALFORMED, "pairing file: verify_seed is invalid");
     fingerprint(out);
     /* Not a signature: it finds a file that was damaged or mixed from two. */
     if (strcmp(given, out->fingerprint) != 0)
-        return sotto_fail(err, SOTTO_REJECTED, "pairing file: its fingerprint is another's");
+        return sotto_fail(err, SOTTO_REJECTED, "pairing file: its fingerprint does not match");
     return SOTTO_OK;
 }
 

@@ -279,7 +279,7 @@ sotto_status sotto_rate_release_batch(sotto_tx *tx, void *context, sotto_err *er
     sotto_sql q;
 
     if (SOTTO_RULE(rate_released_with_reason) && (!r->reason || !r->reason[0]))
-        return sotto_fail(err, SOTTO_DENIED, "a held batch is released with a reason, or not");
+        return sotto_fail(err, SOTTO_DENIED, "give a reason (--reason) to release a held batch");
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "UPDATE held SET reason = ?5, released = {now} WHERE task = ?1 AND"
                                 " first_bucket = ?2 AND end_bucket = ?3 AND batch = ?4 AND"

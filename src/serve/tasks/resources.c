@@ -225,7 +225,7 @@ static const sotto_server_task *find_task(sotto_server *server, const sotto_reso
 
     if (sotto_dap_id_decode(id, sizeof id, sotto_route_segment(server->host, request, TASK_AT),
                             NULL) != SOTTO_OK) {
-        (void)refuse_as_dap(request, SOTTO_DAP_INVALID_MESSAGE, "the task id is not one", NULL);
+        (void)refuse_as_dap(request, SOTTO_DAP_INVALID_MESSAGE, "the task id is invalid", NULL);
         return NULL;
     }
     task = sotto_tasks_find(server->tasks, id);

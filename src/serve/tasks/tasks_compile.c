@@ -170,7 +170,8 @@ static sotto_status bare_decode(sotto_bare_task *out, sotto_bytes stored, sotto_
     if (!is_name(leader) || !is_name(helper) ||
         (out->verify_key.len != 0 && out->verify_key.len != SOTTO_DAP_VERIFY_KEY_SIZE) ||
         (out->id.len != 0 && out->id.len != SOTTO_TASK_ID_SIZE) || profile > SOTTO_DAP_JANUS)
-        return sotto_fail(err, SOTTO_MALFORMED, "a bare task's names, key, id or profile are none");
+        return sotto_fail(err, SOTTO_MALFORMED,
+                          "a bare task's names, key, id or profile are invalid");
     out->profile = (sotto_dap_profile)profile;
     out->leader = (const char *)leader.data;
     out->helper = (const char *)helper.data;

@@ -270,7 +270,9 @@ static sotto_status start(witness *w, const sotto_witness_config *config, sotto_
         return sotto_fail(err, SOTTO_MISSING, "a witness needs the options key and logs");
     SOTTO_TRY(sotto_signer_file_read(&w->key, config->key, err));
     if (w->key.signer.key.kind != SOTTO_NOTE_COSIGNATURE)
-        return sotto_fail(err, SOTTO_DENIED, "the witness' key is none for cosignatures");
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "the witness' key is not for cosignatures: make one with `sotto log key --cosigns`");
     SOTTO_TRY(sotto_key_file_read(&w->logs, config->logs, err));
     for (size_t i = 0; i < w->logs.count; i++) {
         sotto_hash_once(digest, SOTTO_SHA256, w->logs.keys[i].name);

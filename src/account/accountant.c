@@ -1,5 +1,5 @@
-/* The door: what every claim needs is checked here, whichever row of the table then answers. The table itself is in
- * accountant_table.c, so that who needs a few rows links no others. */
+/* The entrance: what every claim needs is checked here, whichever row of the table then answers. The table itself
+ * is in accountant_table.c, so that a program that needs a few rows links no others. */
 #include "account/accountant.h"
 
 #include "account/numeric/parameter.h"
@@ -153,7 +153,7 @@ void sotto_answer_start(sotto_answer *out, const sotto_case *c)
                           .route = ""};
 }
 
-/* The last line of defence: what is no enclosure never leaves. */
+/* A last check: an answer that is not a valid enclosure is never returned. */
 sotto_status sotto_answer_check(const sotto_answer *a, sotto_err *err)
 {
     if (!(a->low >= 0) || !(a->high >= a->low))
@@ -164,7 +164,7 @@ sotto_status sotto_answer_check(const sotto_answer *a, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* What one report has by itself is claimed in place of a gain too small to speak of. */
+/* Where the gain is too small to report, the epsilon of one report alone is claimed. */
 static void note_gain(sotto_answer *out, double alone, const char *no_gain)
 {
     out->no_gain = out->high >= (1 - SOTTO_LEAST_GAIN) * alone;

@@ -53,14 +53,14 @@ typedef struct sotto_mechanism_entry {
     /* NULL: found by search over epsilon. */
     sotto_status (*delta)(sotto_answer *out, const sotto_case *c, double eps, sotto_err *err);
     uint64_t (*cohort)(const sotto_question *q); /* NULL: nobody else's randomness counts */
-    /* The epsilon of one report or release alone, and the theorem's place where amplification gains nothing over it.
-     * NULL: nothing is amplified. */
+    /* The epsilon of one report or release alone, which also replaces the theorem's value where amplification gains
+     * nothing. NULL: nothing is amplified. */
     double (*alone)(const sotto_question *q);
     const char *no_gain;
 } sotto_mechanism_entry;
 
-/* A few others take a millionth off an epsilon, which is what any delta buys: no gain that anybody should be told of.
- * A thousandth is the last digit that lint prints. */
+/* A few other reports, or any delta, lower an epsilon by a millionth: that is not reported as a gain. A thousandth is
+ * the last digit that lint prints. */
 #define SOTTO_LEAST_GAIN 1e-3
 
 #define SOTTO_NO_GAIN_BY_SHUFFLING                                                                 \
@@ -124,7 +124,7 @@ SOTTO_MUST_USE sotto_status sotto_shares_open(sotto_discrete_sum *out, const sot
 SOTTO_MUST_USE sotto_status sotto_compose_mixed(sotto_answer *out, const sotto_question *questions,
                                                 size_t count, sotto_err *err);
 
-/* That it is an enclosure, and finite: nothing else may leave. */
+/* Checks that it is an enclosure, and finite: nothing else may be returned. */
 SOTTO_MUST_USE sotto_status sotto_answer_check(const sotto_answer *a, sotto_err *err);
 
 /* Puts a computed bound and its grounds into an answer. */

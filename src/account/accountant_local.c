@@ -9,7 +9,7 @@
 #include "account/local/sampling.h"
 #include "account/numeric/parameter.h"
 
-/* The honest have been counted: none of those left is dishonest. */
+/* Dishonest people were subtracted before, so all of these count as honest. */
 static sotto_crowd honest_crowd(const sotto_case *c)
 {
     return (sotto_crowd){.n_total = (double)c->honest, .dishonest_fraction = 0};

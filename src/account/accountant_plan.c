@@ -1,7 +1,7 @@
 /* The other way round: which noise, cohort, rate, number of rounds or local epsilon keeps a promise.
  *
- * One search for all: whether a value will do is asked of the accountant itself, so that no inverse can
- * disagree with the question it inverts.
+ * One search serves all: the accountant itself says whether a value is enough, so an inverse can't
+ * disagree with the question that it inverts.
  */
 #include "account/accountant.h"
 
@@ -9,7 +9,8 @@
 #include "account/gauss/sgm_guess.h"
 #include "account/numeric/parameter.h"
 
-/* How near the value and the limit come, relative to the value; and where an evaluation is dear. */
+/* How near the value and the limit come, relative to the value; and the same where an evaluation is
+ * expensive. */
 static const double CLOSE = 1e-8, CLOSE_ENOUGH = 1e-6;
 
 typedef struct range {
@@ -188,8 +189,8 @@ static void put(search *s, double x)
         *s->at.count = (uint64_t)x;
 }
 
-/* How far above the target a value leads, as a logarithm: at most 0 will do. NAN: refused, which won't. A lack of
- * memory is neither. */
+/* How far above the target a value leads, as a logarithm: at most 0 will do. NAN: refused, so it is not enough.
+ * Out of memory is an error. */
 static sotto_status excess_at(double *out, search *s, double x, sotto_err *err)
 {
     sotto_answer answer;
@@ -260,7 +261,7 @@ static sotto_status narrow(search *s, const range *r, end *good, end *bad, sotto
 }
 
 /* Where no better guess closed in. Of a sampled Gaussian, near where the answer lies: far from it an evaluation can be
- * dear. */
+ * expensive. */
 static double first_guess(const search *s, const range *r)
 {
     const sotto_question *q = &s->question;
@@ -434,7 +435,7 @@ static sotto_status find(sotto_plan *out, search *s, const range *r, const char 
     if (!(safe.excess <= 0)) {
         sotto_answer answer;
 
-        /* The question's own mistakes come first: they would be refused with any value. */
+        /* The question's own mistakes are reported first: it would be refused with any value. */
         put(s, best.x);
         SOTTO_TRY(sotto_privacy_epsilon(&answer, &s->question, s->tables, err));
         return sotto_fail(err, SOTTO_DENIED, "%s: even %.6g gives epsilon %.6g, above %.6g", name,

@@ -22,7 +22,7 @@ static sotto_status limit_rho(sotto_pure_filter *filter, double epsilon, double 
     return SOTTO_OK;
 }
 
-/* Basic composition is the filter that no delta was given to. */
+/* Basic composition is the filter with delta 0. */
 static sotto_status open_filter(sotto_pure_filter *filter, const sotto_budget_limit *limit,
                                 const sotto_spent *spent, sotto_err *err)
 {
@@ -48,7 +48,7 @@ static sotto_status open_filter(sotto_pure_filter *filter, const sotto_budget_li
     return SOTTO_OK;
 }
 
-/* Deltas apart: what is against one is not said of the other. */
+/* Deltas are judged separately, so that a refusal names the right one. */
 static bool admits(sotto_pure_filter filter, sotto_decimal epsilon)
 {
     filter.delta_spent.units = 0;

@@ -33,7 +33,7 @@ typedef struct sotto_spent {
     sotto_decimal epsilon, delta;
     double squares; /* of the epsilons, rounded up: twice rho */
     uint64_t reports;
-    bool unknown; /* the ledger was lost: taken as all there ever was */
+    bool unknown; /* the ledger was lost: counts as fully spent */
 } sotto_spent;
 
 /* Reasons against a report. */
@@ -47,7 +47,7 @@ typedef enum sotto_budget_reason {
 typedef struct sotto_budget_decision {
     unsigned against; /* sotto_budget_reason bits; 0: it fits */
     /* For the words of a refusal. */
-    bool by_filter;             /* the sum of epsilons may pass its limit, rightly      */
+    bool by_filter;             /* a filter applies: the sum of epsilons may be above the limit */
     sotto_decimal epsilon_fits; /* the largest that would; 0 unless epsilon is against  */
     sotto_decimal delta_limit,
         delta_fits; /* of the releases: without what composing costs        */

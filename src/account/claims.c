@@ -45,7 +45,7 @@ sotto_status sotto_report_law_bits(sotto_report_law *out, double eps, double rep
 
 /* ---- the door --------------------------------------------------------------------------------------- */
 
-/* The honest were counted before: none of those left is dishonest. */
+/* Dishonest people were subtracted before, so all of these count as honest. */
 static sotto_status ask(sotto_answer *out, const sotto_mechanism_entry *row,
                         const sotto_claim_question *q, sotto_question *question, sotto_err *err)
 {
@@ -279,7 +279,7 @@ sotto_status sotto_claim_server_noise(sotto_answer *out, double sigma, double di
     *out = (sotto_answer){.adjacency = SOTTO_ADJACENCY_REPLACEMENT, .trust = SOTTO_TRUST_SPLIT};
     SOTTO_TRY(sotto_zcdp_of_gaussian(&rho, sotto_round_down(sigma, 1), distance, err));
     SOTTO_TRY(sotto_zcdp_epsilon(&eps, rho, sotto_round_down(log_delta - 1e-3, 1), err));
-    /* A thousandth of log delta was put aside for the draws. */
+    /* A thousandth of log delta is reserved for the inexact draws. */
     if (!((1 + exp(eps.high)) * draws < 0.9e-3 * delta))
         return sotto_fail(err, SOTTO_DENIED, "the draws of this noise cost too much of delta");
     SOTTO_TRY(sotto_answer_set(

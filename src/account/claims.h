@@ -5,8 +5,8 @@
  * Linking:  reaches the accountant's door and its rows about local randomizers alone: a device takes in nothing
  *           about sampled or allocated Gaussians.
  *
- * Adjacency is replacement. Every claim passes the accountant's door, so amplification that the trust model has not
- * earned is refused here as it is there.
+ * Adjacency is replacement. Every claim passes the accountant's own checks, so amplification that the trust model
+ * has not earned is refused here too.
  */
 #ifndef SOTTO_ACCOUNT_CLAIMS_H
 #define SOTTO_ACCOUNT_CLAIMS_H

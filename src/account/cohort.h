@@ -10,7 +10,8 @@
 /* No recipe may state a larger one. */
 #define SOTTO_COHORT_SEARCHED UINT64_C(1000000000)
 
-/* Whether the claim holds among this many honest reports (1 or more). More of them never make it false. */
+/* Whether the claim holds among this many honest reports (1 or more). If it holds for n, it holds for
+ * more. */
 typedef sotto_status sotto_cohort_holds(void *context, uint64_t honest, bool *holds,
                                         sotto_err *err);
 

@@ -1,4 +1,4 @@
-/* account/honest.h - how many people of a cohort are counted on.
+/* account/honest.h - how many people of a cohort count as honest.
  *
  * Callers:  the accountant, recipe/ and device/: whoever turns the size of a cohort into an epsilon.
  *
@@ -10,7 +10,7 @@
 #include "account/numeric/decimal.h"
 #include "sotto/privacy.h"
 
-/* Larger cohorts are refused: nobody in them is counted on. */
+/* Larger cohorts are refused. */
 #define SOTTO_COHORT_MAX UINT64_C(1000000000000)
 
 /* Honest people of a cohort of 1 to SOTTO_COHORT_MAX, exactly.

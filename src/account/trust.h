@@ -12,7 +12,7 @@
 
 /* Amplification that may be claimed. */
 enum {
-    SOTTO_GAIN_SHUFFLE = 1, /* only sums are seen: a report hides among the cohort's              */
+    SOTTO_GAIN_SHUFFLE = 1, /* only sums are seen: amplification by aggregation                   */
     SOTTO_GAIN_SAMPLING =
         2, /* a secret sample; only where nobody sees who takes part             */
     SOTTO_GAIN_CHECK_IN =
@@ -21,7 +21,7 @@ enum {
 
 /* Who may add noise to a sum, beside each device to its own report. */
 enum {
-    SOTTO_NOISE_BY_SERVERS = 1,  /* each of them all of it: the other one may leave its out */
+    SOTTO_NOISE_BY_SERVERS = 1,  /* each adds all of it, since the other may leave its noise out */
     SOTTO_NOISE_BY_SHARES = 2,   /* each device a part                                      */
     SOTTO_NOISE_BY_COMMITTEE = 4 /* devices that were drawn for it                          */
 };
@@ -53,7 +53,7 @@ typedef struct sotto_trust_words {
 const sotto_trust_model *sotto_trust_model_of(sotto_trust trust);
 const sotto_trust_words *sotto_trust_words_of(sotto_trust trust);
 
-/* 0: no trust model of recipes has this name; central is none. */
+/* 0: no trust model of recipes has this name; central is not one of them. */
 sotto_trust sotto_trust_named(const char *name);
 
 bool sotto_trust_is_known(sotto_trust trust);

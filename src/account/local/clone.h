@@ -25,8 +25,9 @@ typedef struct sotto_crowd {
     double dishonest_fraction;
 } sotto_crowd;
 
-/* How many are left to hide behind, the person in question among them: n - ceil(n f), exactly.
- *   SOTTO_MALFORMED  n_total is no whole number of 1 to 10^12, or the fraction is not in [0, 1)
+/* How many count as honest, the person in question among them: n - ceil(n f), exactly.
+ *   SOTTO_MALFORMED  n_total is not a whole number from 1 to 10^12, or the fraction is not in [0,
+ *                    1)
  *   SOTTO_DENIED     nobody is left */
 SOTTO_MUST_USE sotto_status sotto_crowd_honest(double *n_honest, const sotto_crowd *crowd,
                                                sotto_err *err);
@@ -66,7 +67,7 @@ SOTTO_MUST_USE sotto_status sotto_clone_eps(sotto_bound *out, const sotto_clone_
                                             const sotto_crowd *crowd, double log_delta,
                                             sotto_err *err);
 
-/* Its upper end alone. Nobody needs to know how far above `enough` it lies: then any true bound may come back. */
+/* Its upper end alone. Above `enough` any valid bound may be returned. */
 SOTTO_MUST_USE sotto_status sotto_clone_eps_high(double *out, const sotto_clone_law *law,
                                                  const sotto_crowd *crowd, double log_delta,
                                                  double enough, sotto_err *err);

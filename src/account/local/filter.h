@@ -5,7 +5,7 @@
  *
  * A filter promises (epsilon, delta) for everything that it admitted, decided beforehand; a refused spend costs
  * nothing. A filter is not an odometer: its formula, evaluated at a time that was chosen by looking at answers, is
- * not a bound on the loss so far. Who wants a running total opens an odometer and pays for it.
+ * not a bound on the loss so far. For a running total open an odometer, which costs more.
  */
 #ifndef SOTTO_ACCOUNT_LOCAL_FILTER_H
 #define SOTTO_ACCOUNT_LOCAL_FILTER_H
@@ -84,7 +84,7 @@ typedef struct sotto_odometer {
 /* first 1e-12..1e6, levels 1..60. For pure epsilon, rho is epsilon^2 / 2. */
 SOTTO_MUST_USE sotto_status sotto_odometer_open(sotto_odometer *o, double first, unsigned levels,
                                                 double log_delta, sotto_err *err);
-/* Never refuses for want of budget: it measures. SOTTO_MALFORMED for what isn't a rho. */
+/* Has no limit: it only measures. SOTTO_MALFORMED: not a rho. */
 SOTTO_MUST_USE sotto_status sotto_odometer_spend(sotto_odometer *o, double rho, sotto_err *err);
 /* 0 before the first spend. SOTTO_DENIED beyond the last level. */
 SOTTO_MUST_USE sotto_status sotto_odometer_read(sotto_bound *out, const sotto_odometer *o,

@@ -436,7 +436,7 @@ sotto_status sotto_onehot_rdp_bit(sotto_bound *out, double eps0, const sotto_cro
     return SOTTO_OK;
 }
 
-/* The conversion of seed theorem 1 at one order. */
+/* From Renyi to (eps, delta) at one order (Canonne et al. 2020, Proposition 12). */
 static double convert(const both_ways *w, double bits, double alpha, double log_delta)
 {
     return bits * rdp(w, alpha) + log1p(-1 / alpha) - (log_delta + log(alpha)) / (alpha - 1);

@@ -11,7 +11,7 @@
 #include "aggregate/vector.h"
 
 /* "I said this once": stored at most once for (session, epoch, round, kind, subject), ever, over crashes and restored backups.
- * The same digest again is no second vow; another digest fails the transaction, and the participant stops. */
+ * Storing the same digest again is allowed; another digest fails the transaction, and the participant stops. */
 typedef struct sotto_vow {
     uint16_t kind;
     uint64_t epoch, round;

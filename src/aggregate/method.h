@@ -61,7 +61,8 @@ typedef struct sotto_machine {
 } sotto_machine;
 
 typedef struct sotto_machine_ops {
-    /* SOTTO_DENIED: the round does not keep its own promises, or names another registry: nobody joins it. */
+    /* SOTTO_DENIED: the round's own parameters contradict each other, or it names another registry: nobody
+     * joins it. */
     sotto_status (*join)(sotto_machine **, const sotto_round *, const sotto_self *, sotto_arena *,
                          sotto_err *);
     /* This participant's vector, once effects asked for it. It is masked in place, and is then what goes out as the bulk

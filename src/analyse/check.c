@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Together they call a right result wrong once in a million runs: a demo that runs in every build of many people is
- * not to cry wolf. A wrong constant in the de-biasing moves every bin by many deviations, so little is lost. */
+/* Together they call a right result wrong once in a million runs: a demo that runs in many people's builds must not
+ * raise false alarms. A wrong constant in the de-biasing moves every bin by many deviations, so little is lost. */
 static const double too_unlikely = 5e-7;
 
 /* P(Bin(n, p) >= k). */

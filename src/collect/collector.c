@@ -97,7 +97,7 @@ sotto_status sotto_collect_call(sotto_collector *collector, sotto_http_response 
     sotto_wipe(bearer, sizeof bearer);
     if (status == SOTTO_OK)
         return SOTTO_OK;
-    /* What our callers act on is the batch; a call's own troubles are of three kinds. */
+    /* Callers act on what became of the batch; failures of a call itself are of three kinds. */
     if (status == SOTTO_DENIED || status == SOTTO_TOO_LARGE)
         status = SOTTO_MALFORMED;
     else if (status != SOTTO_NO_MEMORY && status != SOTTO_MALFORMED)
@@ -259,7 +259,7 @@ static sotto_status wait_for_answer(asking *a, sotto_bytes request, sotto_err *e
     SOTTO_TRY(
         sotto_dap_path_encode(&text, sotto_bytes_of(leader->url, strlen(leader->url)), &path, err));
     url[text.len] = 0;
-    if (janus) /* whoever chose the place need not be told it */
+    if (janus) /* with PUT we chose the place ourselves, so it need not be named */
         memcpy(a->out->job, url, text.len + 1);
     SOTTO_TRY(call(a, janus ? SOTTO_HTTP_PUT : SOTTO_HTTP_POST, url, request, err));
     while (a->response.body.len == 0) {
@@ -344,7 +344,8 @@ typedef struct withdrawing {
     bool answer; /* ... and its answer             */
 } withdrawing;
 
-/* Where a sotto leader has the question, without asking it: that would make it anew, which may close the batch at once. */
+/* The URL of the request at a sotto leader, computed here. To ask for it would create the request again, which may close
+ * the batch at once. */
 static sotto_status find_place(withdrawing *w, const sotto_collection_query *query, sotto_err *err)
 {
     const sotto_task *task = w->collector->options.task;

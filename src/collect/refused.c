@@ -1,4 +1,4 @@
-/* What both servers refused of a batch: shown beside its result. A server that does not tell spoils nothing. */
+/* What both servers refused of a batch: shown beside its result. A server that does not tell does no harm. */
 #include "collect/collect.h"
 
 #include "base/arena.h"

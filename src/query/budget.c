@@ -120,7 +120,7 @@ static void say_epsilon(sotto_refusal *r, const account *a, const sotto_budget_d
 {
     words w = in_words(a->spent->epsilon, asked, a->limit.epsilon, d->epsilon_fits);
 
-    /* A filter's sum may be above its limit, rightly. */
+    /* With a filter, the sum may be above the limit. */
     say(r,
         d->by_filter ? "epsilon: %s in all passed a filter for %s, "
                      : "epsilon: %s of %s is spent, ",
@@ -137,7 +137,7 @@ static void say_delta(sotto_refusal *r, const account *a, const sotto_budget_dec
         w.asked, w.fits);
 }
 
-/* Reports, epsilon and delta of one account: all that is against it is said at once. */
+/* Reports, epsilon and delta of one account: all that exceeds a limit is reported at once. */
 static sotto_status check_account(const sotto_charge *charge, const account *a, int check,
                                   sotto_refusal *refusal, sotto_err *err)
 {

@@ -109,7 +109,7 @@ static sotto_status check(sotto_query_finding *out, message *said,
 
 /* ---- over streams that are made up -------------------------------------------------------------------------- */
 
-/* SQLite says what it does not know, one table or column at a time; that is then made up. */
+/* SQLite reports unknown tables and columns one at a time; each is then added. */
 enum { MOST_STREAMS = 16, MOST_ROUNDS = 256 };
 
 typedef struct made_up {
@@ -172,7 +172,7 @@ static learned learn_table(made_up *m, const char *name)
 }
 
 /* Where the column has a table's name, that one gets it; else the first that lacks it, since the name before the dot may
- * stand for any of them. One that gets it in vain does no harm but to make a later name ambiguous. */
+ * stand for any of them. A table that gets it needlessly can only make a later name ambiguous. */
 static learned learn_column(made_up *m, const char *name)
 {
     const char *dot = strchr(name, '.');

@@ -67,7 +67,8 @@ int sotto_compile_prepare(sqlite3 *db, sqlite3_stmt **out, sotto_verifier *verif
                               SQLITE_PREPARE_NO_VTAB, out, tail);
 }
 
-/* What SQLite read without telling is not in the copy: the query is refused when it is offered. */
+/* A column that SQLite read without reporting it is not in the copy: then the query is refused when
+ * it is offered. */
 static sotto_status try_copy(sqlite3_stmt *statement, sotto_verifier *verifier, sotto_err *err)
 {
     const char *text = sqlite3_sql(statement);

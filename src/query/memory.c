@@ -68,8 +68,8 @@ bool sotto_memory_counted(void)
 {
     bool counted = false;
 
-    /* Tried out: a process that shut SQLite down and configured it anew may have ended either count, which then stands
-     * still. Another thread can hide one of these blocks from SQLite's count, but hardly all. */
+    /* Checked by trying: a process that shut SQLite down and configured it anew may have stopped either counter.
+     * Another thread can hide one of these blocks from SQLite's count, but hardly all. */
     for (int i = 0; i < TRIES && !counted; i++) {
         int64_t before = sotto_memory_held();
         void *block = sqlite3_malloc(1 << (i + 3));

@@ -195,7 +195,7 @@ static sotto_status check_owner(sqlite3 *db, const sotto_sqlite_options *options
     *empty = application == 0 && version == 0 && tables == 0 && !options->read_only;
     if (*empty)
         return SOTTO_OK;
-    /* A healthy file of somebody else's, opened by mistake, must not be taken for a damaged one of ours. */
+    /* A valid file of another program, opened by mistake, must not be treated as a damaged one of ours. */
     if (application != options->application)
         return sotto_fail(err, is_somebodys(application) ? SOTTO_DENIED : SOTTO_MALFORMED,
                           "%.80s: not a file of this kind", options->path);
@@ -298,7 +298,7 @@ sotto_status sotto_sqlite_open(sqlite3 **out, const sotto_sqlite_options *option
 
 void sotto_sqlite_close(sqlite3 *db)
 {
-    /* sqlite3_close refuses, and keeps file and locks for good, while a statement is in somebody's hands. */
+    /* sqlite3_close refuses while a statement is in use, and would keep file and locks for good. */
     (void)sqlite3_close_v2(db);
 }
 

@@ -55,8 +55,8 @@ SOTTO_MUST_USE sotto_status sotto_sqlite_renew(sqlite3 *db, const sotto_sqlite_o
 /* NULL is fine. The file stays open until the last statement is finalised. */
 void sotto_sqlite_close(sqlite3 *db);
 
-/* Whether the file that is open is the one that has its name now; what is written to any other is lost with the last who
- * has it open. A host's VFS that can't tell counts as in place. Not for stores in memory. */
+/* Whether the file that is open is the one that has its name now; what is written to a replaced file is lost when its
+ * last user closes it. If a host's VFS can't tell, the file counts as in place. Not for stores in memory. */
 bool sotto_sqlite_in_place(sqlite3 *db);
 
 /* Reads every page; SOTTO_MALFORMED if one is damaged. */

@@ -15,7 +15,7 @@ typedef struct sql_reader {
     bool hints;       /* INDEXED BY or NOT INDEXED                                       */
     bool takes_first; /* a word by which one row can count for more than an equal one has */
     bool parameter;
-    bool stray; /* a byte with no business outside quotes */
+    bool stray; /* a byte that is not allowed outside quotes */
 } sql_reader;
 
 static bool is_letter(uint8_t c)

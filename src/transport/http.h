@@ -42,7 +42,7 @@ bool sotto_http_is_media_type(sotto_bytes value, const char *type);
 bool sotto_http_host_is_loopback(sotto_bytes host);
 
 /* Where a Location points to (RFC 9110, 10.2.2): a path, or a whole URL, at the origin of `base` and nowhere else. So a token
- * that goes along stays with whom it is for, whatever a peer says.
+ * never goes to another server, whatever a peer says.
  *   SOTTO_MALFORMED  it points elsewhere, or does not fit with its end
  */
 SOTTO_MUST_USE sotto_status sotto_http_locate(char *out, size_t size, sotto_bytes base,

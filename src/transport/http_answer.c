@@ -46,8 +46,8 @@ static void write_number(sotto_writer *out, uint64_t value)
     sotto_write_bytes(out, sotto_bytes_of(digits + at, sizeof digits - at));
 }
 
-/* Says how long the body is. One whose length nobody knows comes in chunks; HTTP/1.0 has none, and the connection's end is its
- * end. */
+/* Says how long the body is. A body of unknown length is sent in chunks; HTTP/1.0 has no chunks, so there the connection's end
+ * is the body's. */
 static void write_length(sotto_writer *out, const sotto_http_request *request, uint64_t length)
 {
     if (request->answer_chunked) {
@@ -132,7 +132,7 @@ void sotto_http_request_render(sotto_http_request *request, const sotto_http_rep
     sotto_buf buf;
     sotto_writer out;
 
-    /* A handler that would let a value start a line of its own answers nothing that it meant to. */
+    /* A header value that could start a new line is refused, with the whole answer. */
     if (reply->status < 200 || reply->status > 599 ||
         !sotto_http_fields_are_clean(reply->fields, reply->field_count)) {
         reply = &broken;

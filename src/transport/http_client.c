@@ -120,7 +120,7 @@ static sotto_status fatal(const sotto_http_pending *p, CURLcode code)
     return SOTTO_OK;
 }
 
-/* What to do about a certificate of an issuer that nobody was told to believe. One with another name, say, is not mended so. */
+/* The hint for a certificate of an unknown issuer. It would not help with other faults, such as a wrong name. */
 static const char *advice(const sotto_http_client *client, const sotto_http_pending *p)
 {
     long verdict = 0;
@@ -214,7 +214,7 @@ static void collect(sotto_http_client *client)
     }
 }
 
-/* Moves whoever has waited long enough; returns ms until the next one has. */
+/* Starts the calls that have waited long enough; returns ms until the next one has. */
 static int wake_sleepers(sotto_http_client *client)
 {
     const uint64_t now = now_ns();
@@ -281,7 +281,7 @@ static void *run(void *context)
         }
         (void)curl_multi_perform(client->multi, &running);
         collect(client);
-        /* What just ended may be due again soon, or have made room for others. */
+        /* A call that just ended may be retried soon, or has made room for others. */
         const int sleep_ms = wake_sleepers(client);
         if (!client->ready.first || client->active_count >= client->options.max_active)
             (void)curl_multi_poll(client->multi, NULL, 0, sleep_ms, NULL);

@@ -82,7 +82,7 @@ SOTTO_MUST_USE sotto_status sotto_http_url_check(char *host, size_t size, const 
                                                  bool plain_anywhere, sotto_err *err);
 
 /* Starts a call. Retried with growing waits, at least as long as Retry-After says: on 429; and for what may be repeated,
- * on 408, 500, 502, 503, 504 and lost connections. What never left is always tried again.
+ * on 408, 500, 502, 503, 504 and lost connections. A request that was never sent is always retried.
  *   SOTTO_DENIED     plain http:// to a host that isn't loopback; `done` isn't called in this and the cases below
  *   SOTTO_AGAIN      max_waiting calls are under way
  *   SOTTO_MALFORMED  the URL or a field is not one

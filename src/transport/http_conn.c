@@ -142,7 +142,8 @@ void sotto_http_conn_woken(sotto_http_request *request)
 {
     sotto_http_conn *conn = request->conn;
 
-    /* While the handler has the request, nobody waits; and what it was woken for may be over. */
+    /* While the handler has the request, no timeout runs; and the reason for the wake-up may be
+     * gone. */
     if (!conn || conn->busy)
         return;
     if (conn->state == SOTTO_HTTP_CONN_BODY || conn->state == SOTTO_HTTP_CONN_CHUNKED)

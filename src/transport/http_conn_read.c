@@ -23,7 +23,8 @@ static unsigned refuse_length(const sotto_http_conn *conn)
     return length + atomic_load(&server->in_flight) > most ? 503 : 0;
 }
 
-/* A short body that came with its head keeps its connection for no time. */
+/* A short body that came with its head is there already, so it needs no share of the
+ * connections. */
 static bool is_here(const sotto_http_conn *conn)
 {
     return conn->left <= evbuffer_get_length(sotto_http_conn_input(conn));
@@ -41,7 +42,7 @@ static bool begin_body(sotto_http_conn *conn)
         return sotto_http_conn_hand_over(conn);
     if (!is_here(conn) && !sotto_http_share_begin_body(conn))
         return sotto_http_conn_refuse(conn, 503);
-    /* One who has begun to send needs no leave to go on. */
+    /* A client that has begun to send the body needs no 100 Continue. */
     if (head->expects_continue && evbuffer_get_length(sotto_http_conn_input(conn)) == 0)
         evbuffer_add(conn->loop->out, "HTTP/1.1 100 Continue\r\n\r\n", 25);
     conn->chunks = (sotto_http_chunks){0};
@@ -85,7 +86,8 @@ bool sotto_http_conn_step_head(sotto_http_conn *conn)
     /* A client that doesn't take its answers gets no more of them. */
     if (sotto_http_conn_waiting(conn) > MAX_OUTPUT)
         return false;
-    /* An answer from before a drain did not say that it is the last, and may be sent after the idle were swept. */
+    /* An answer from before a drain did not say that it is the last one, and may be sent after idle connections
+     * were closed. */
     if (len == 0)
         return conn->eof || atomic_load(&conn->loop->server->draining)
                    ? sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_CLOSING)

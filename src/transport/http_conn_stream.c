@@ -64,7 +64,8 @@ static sotto_http_flow write_piece(sotto_http_conn *conn, size_t *len)
     return flow;
 }
 
-/* One who has gone is seen by what is read, which goes on; one who takes nothing, by the clock. */
+/* A client that has gone is noticed by reading, which goes on; one that takes nothing, by a
+ * timeout. */
 bool sotto_http_conn_step_stream(sotto_http_conn *conn)
 {
     if (conn->eof)

@@ -14,7 +14,7 @@ static bool expired(uint64_t now, uint64_t since, uint64_t ms)
     return now > since && (now - since) / MS > ms;
 }
 
-/* Each window of time must carry its bytes, so that a quick start earns no leave to dawdle later. */
+/* Each window of time must carry its bytes, so that a quick start does not allow a slow rest. */
 static bool too_slow(const sotto_http_conn *conn, uint64_t now, uint64_t *since, uint64_t *moved,
                      uint64_t ms)
 {
@@ -44,7 +44,8 @@ static bool takes_too_slowly(sotto_http_conn *conn, uint64_t now)
     const uint64_t taken = taken_by_client(conn);
     uint64_t moved;
 
-    /* With TLS, what our kernel holds is a little longer than what we wrote: never less than nothing was taken. */
+    /* With TLS, what our kernel holds is a little longer than what we wrote: so the difference is never below
+     * 0. */
     if (conn->write_since == 0 || (int64_t)(taken - conn->write_from) < 0)
         conn->write_from = taken;
     if (conn->write_since == 0)

@@ -8,7 +8,8 @@
 #include <event2/bufferevent.h>
 #include <sys/socket.h>
 
-/* The answer is written, and the request goes. What follows depends on whether the client was heard out. */
+/* The answer is written, and the request goes. What follows depends on whether the whole request was
+ * read. */
 bool sotto_http_conn_finish(sotto_http_conn *conn)
 {
     sotto_http_request *request = conn->request;
@@ -44,7 +45,7 @@ bool sotto_http_conn_deliver(sotto_http_conn *conn)
     return sotto_http_conn_finish(conn);
 }
 
-/* The server's own refusal. There is no telling where the next request would begin, so this is the last one. */
+/* The server's own refusal. It is not known where the next request would begin, so this is the last one. */
 bool sotto_http_conn_refuse(sotto_http_conn *conn, unsigned status)
 {
     sotto_http_server *server = conn->loop->server;

@@ -193,8 +193,8 @@ static void take_spare(sotto_http_loop *loop)
         loop->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* There is no descriptor, though connections are capped so that there should be. The spare one is given up for an accept, so
- * that those who wait are told. Then the listener rests until the loop's clock ticks: epoll would call at once and for ever. */
+/* There is no descriptor, though connections are capped so that there should be. The spare one is closed for an accept, so that
+ * waiting clients get 503. Then the listener rests until the loop's next tick: otherwise epoll would call in a busy loop. */
 static void run_out(sotto_http_loop *loop, int listener, int why)
 {
     const uint64_t now = sotto_clock_monotonic(&sotto_clock_system);
@@ -227,7 +227,7 @@ static void on_accept(int listener, short what, void *context)
     for (int i = 0; i < MAX_ACCEPTS; i++) {
         int fd, why;
 
-        /* Somebody waits for sure only at first. If more do, epoll calls again. */
+        /* Only the first accept is sure to find a client. If more wait, epoll calls again. */
         if (i > 0 && is_full(loop->server))
             return;
         if (is_full(loop->server) && make_room(loop))
@@ -333,7 +333,7 @@ static void *run(void *context)
     sotto_http_loop *loop = context;
     sigset_t pipe;
 
-    /* Writing to one who has left is an error to us, not a reason to end the program. */
+    /* Writing to a client that has gone is an error, not a reason to end the program (SIGPIPE). */
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     (void)pthread_sigmask(SIG_BLOCK, &pipe, NULL);
@@ -396,8 +396,7 @@ sotto_status sotto_http_loop_start(sotto_http_loop *loop, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* A callback that libevent deferred keeps its connection until it has run, also one that was closed meanwhile and has nothing
- * left to tell. */
+/* A callback that libevent deferred keeps its connection until it has run, also a connection that was closed meanwhile. */
 static void run_deferred(struct event_base *base)
 {
     enum { ROUNDS = 8 }; /* one is enough, and none can go on */
@@ -422,7 +421,8 @@ void sotto_http_loop_close(sotto_http_loop *loop)
     }
     loop->handed_count = 0;
     pthread_mutex_unlock(&loop->lock);
-    /* No connection is left. One that was woken and is neither answered nor gone is its handler's still. */
+    /* No connection is left. A request that was woken and is neither answered nor gone still belongs to its
+     * handler. */
     while (answered) {
         bool done, gone;
         sotto_http_request *request = unqueue(loop, &answered, &done, &gone);

@@ -124,7 +124,7 @@ static unsigned read_version(sotto_http_head *head, sotto_bytes word)
     return 0;
 }
 
-/* Percent-decodes in place. A NUL or another control character has no business in a name, however it is spelt. */
+/* Percent-decodes in place. A NUL or another control character is refused, also if it is percent-encoded. */
 static bool decode_segment(uint8_t *text, size_t *len)
 {
     size_t out = 0;
@@ -281,7 +281,7 @@ static void read_connection(sotto_http_head *head, sotto_bytes value)
         head->keep_alive = true;
 }
 
-/* Fields that must not come twice: a second one might be read by somebody else as the first. */
+/* Fields that must not come twice: another reader might use the second one. */
 static bool is_single(sotto_bytes name)
 {
     static const char *const single[] = {"host",          "content-length", "transfer-encoding",

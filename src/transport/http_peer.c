@@ -82,7 +82,7 @@ sotto_http_peer *sotto_http_peer_find(sotto_http_peers *peers, int fd)
     sotto_http_peer *peer;
     uint64_t key[2];
 
-    /* One who has gone already has no address: all of those are one. */
+    /* A client that has gone already has no address: all of those share one entry. */
     if (getpeername(fd, &address.any, &len) != 0)
         address.any.sa_family = AF_UNSPEC;
     sotto_http_peer_key(key, &address.any);
@@ -104,7 +104,7 @@ void sotto_http_peer_leave(sotto_http_peers *peers, sotto_http_peer *peer)
     if (!peer)
         return;
     refs = atomic_load(&peer->refs);
-    /* The last one leaves under the lock, where nobody can find the entry meanwhile. */
+    /* The last reference is dropped under the lock, so that nobody finds the entry meanwhile. */
     while (refs > 1)
         if (atomic_compare_exchange_weak(&peer->refs, &refs, refs - 1))
             return;

@@ -213,7 +213,8 @@ void sotto_http_server_swept(sotto_http_server *server)
     tell_drain(server);
 }
 
-/* No connection is nothing until every loop has looked: the first may be about to accept one. */
+/* "No connections" counts only after every loop has looked: the first may be about to accept
+ * one. */
 static bool is_empty(const sotto_http_server *server)
 {
     return atomic_load(&server->swept) == server->loop_count &&
@@ -226,7 +227,7 @@ sotto_status sotto_http_server_drain(sotto_http_server *server, unsigned timeout
     bool empty;
 
     atomic_store(&server->draining, true);
-    /* Whoever connects from now on is told by the kernel that nobody listens. */
+    /* From now on the kernel refuses new connections. */
     (void)shutdown(server->listener, SHUT_RDWR);
     for (unsigned i = 0; i < server->loop_count; i++)
         sotto_http_loop_wake(&server->loops[i]);

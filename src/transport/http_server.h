@@ -93,7 +93,7 @@ void sotto_http_request_stream(sotto_http_request *request);
 
 /* On any thread: whoever said SOTTO_HTTP_WAIT is called again soon, on the loop's thread. Without need it does no harm.
  * Allowed from `head` to `body` or `lost` of a body, or to a `piece` that answers or fails, after which neither is called. Of an
- * answer, allowed from sotto_http_answer_stream to `over`. A thread of the handler's own that calls it shares a lock with those. */
+ * answer, allowed from sotto_http_answer_stream to `over`. A handler's own thread that calls it must hold a lock against those. */
 void sotto_http_wake(sotto_http_request *request);
 
 #define SOTTO_HTTP_UNTOLD UINT64_MAX /* a length: the end shows when it comes */

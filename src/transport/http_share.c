@@ -1,7 +1,7 @@
 /* An address's share of what bodies may hold: bytes, and connections that read one.
  *
- * While half of either is free, anybody may have it: a server behind one proxy loses nothing then. Past the half, an address
- * that has its share waits until it has less, and whoever holds little finds the other half. */
+ * While half of either is free, any address may use it, so a server behind one proxy loses nothing. Once half is used, an
+ * address at its share is refused until it holds less, and the other half is left for others. */
 #include "transport/http_server_internal.h"
 
 #include "base/rule.h"
@@ -13,7 +13,7 @@ static bool has_share(const sotto_http_conn *conn)
     return conn->loop->server->options.address_share < NO_LIMIT && !conn->request->vouched;
 }
 
-/* Another body of this address is held, so this one is not all that it has. */
+/* Another body of this address is held, so this is not its only one. */
 static bool has_others(const sotto_http_conn *conn)
 {
     return atomic_load(&conn->peer->bytes) > conn->request->body_charge;

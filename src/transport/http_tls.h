@@ -8,7 +8,7 @@
 
 #include "transport/http_server.h"
 
-/* Reads both files; connections from now on get what is in them. Whatever fails changes nothing.
+/* Reads both files; connections from now on get what is in them. On failure nothing changes.
  *   SOTTO_STALE  the server speaks plain HTTP; others as sotto_http_server_open
  */
 SOTTO_MUST_USE sotto_status sotto_http_server_reload(sotto_http_server *server,

@@ -34,7 +34,7 @@ static sotto_status vow(const bbglr_client *c, sotto_effects *effects, unsigned 
     return sotto_effects_vow(effects, &v, err);
 }
 
-/* Gives up, and never speaks in this round again. */
+/* Gives up, and sends nothing more in this round. */
 static void give_up(bbglr_client *c, sotto_effects *effects, sotto_status outcome,
                     const char *reason)
 {
@@ -198,8 +198,8 @@ static sotto_status take_roster(bbglr_client *c, const sotto_bbglr_body *body,
     return SOTTO_OK;
 }
 
-/* A share that does not open is not held. Its dealer's mask is still used, since its key is signed: it only spoils its own
- * chance of being recovered. */
+/* A share that does not open is not held. Its dealer's mask is still used, since its key is signed: it only makes its own
+ * recovery less likely. */
 static sotto_status open_share(bbglr_client *c, sotto_dh *channel, sotto_aead *aead,
                                client_peer *peer, const uint8_t *row, sotto_err *err)
 {

@@ -75,7 +75,7 @@ bool sotto_bbglr_server_file(bbglr_server *s, const sotto_message *m)
     }
 }
 
-/* A stage is only as good as the messages that led to it. */
+/* A saved stage is used only with the messages that led to it. */
 static bool complete(const bbglr_server *s)
 {
     for (uint32_t i = 0; i < s->round->registered; i++) {

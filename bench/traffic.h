@@ -70,7 +70,7 @@ typedef struct sotto_traffic {
         kept_unsaid; /* reports called replayed as they came for the first time: must stay 0    */
     uint64_t
         acknowledged; /* reports, each once                                                       */
-    uint64_t wrong;   /* answers that are none: other statuses, unknown reports                   */
+    uint64_t wrong;   /* invalid answers: other statuses, unknown reports                   */
     double seconds, cpu_seconds; /* of this thread */
     size_t latency_count;
 } sotto_traffic;

@@ -39,10 +39,10 @@ int sotto_admin_parse(sotto_admin *admin, const char *verb, int argc, char **arg
                       const char *const *known, size_t least, size_t most);
 /* The value of a flag, the last one given; NULL: not given. */
 const char *sotto_admin_flag(const sotto_admin *admin, const char *name);
-/* A flag that is a number. False: it is none, and that was said. */
+/* A flag that is a number. False: not a number, and an error was printed. */
 bool sotto_admin_number(const sotto_admin *admin, uint64_t *out, const char *name);
 
-/* --reason TEXT, which is kept and listed: a line of text. NULL: it is none, and that was said. */
+/* --reason TEXT, which is kept and listed: a line of text. NULL: not valid, and an error was printed. */
 const char *sotto_admin_reason(const sotto_admin *admin);
 
 /* Reads the configuration that was named. EXIT_DONE or EXIT_USAGE. */

@@ -259,7 +259,7 @@ static const sotto_verb verb_delete = {
         "made,\n"
         "known to every replica first, which takes about 20 seconds, and active then. Reports "
         "that\n"
-        "are sealed to the deleted key are refused from then on. A leader keeps what it has\n"
+        "are sealed to the deleted key are rejected from then on. A leader keeps what it has\n"
         "acknowledged; a helper loses its half of reports that are not in a job yet, which are "
         "not\n"
         "added up. docs/operating.md says what to do before and after.\n",

@@ -22,25 +22,20 @@ static const char usage[] =
     "  --from TIME      start of the batch, such as 2026-11-20T00:00:00Z; default: the schedule's\n"
     "  --until TIME     end of it, itself not included\n"
     "  --close-early    ask although that end is yet to come: once there are enough reports, the\n"
-    "                   batch is closed for good, and whatever comes later is refused. The "
-    "request\n"
-    "                   stands: if there are too few now, the batch is closed as soon as there "
-    "are\n"
-    "                   enough, without another word from you, unless you --withdraw it\n"
-    "  --withdraw       ask nothing; take back the request that stands for this batch, with the "
-    "same\n"
-    "                   files, --from, --until and --cohort. Nothing is lost by it, and the batch "
-    "stays\n"
-    "                   open. Too late, and said so, once the leader has closed the batch\n"
+    "                   batch is closed for good, and later reports are rejected. If there are\n"
+    "                   too few now, the request stays open: the leader closes the batch as soon\n"
+    "                   as there are enough, unless you --withdraw it\n"
+    "  --withdraw       ask nothing; withdraw the open request for this batch, with the same\n"
+    "                   files, --from, --until and --cohort. Nothing is lost by it, and the\n"
+    "                   batch stays open. Refused once the leader has closed the batch\n"
     "  next             the next batch, of a recipe whose leader selects them\n"
     "  --forget         once it is shown, let the leader go on to the next batch\n"
     "  --cohort C       a number from 0, or values of the recipe's cohort fields: en_US,phone\n"
     "  --policy FILE    the devices' policy, whose share of honest reports the receipt then uses;\n"
     "                   without it: half\n"
-    "  --wait SECONDS   how long to wait for the batch; default 60; 0: ask once, and don't wait. "
-    "Who "
-    "asks\n"
-    "                   for a batch for the first time is never answered at once\n"
+    "  --wait SECONDS   how long to wait for the batch; default 60; 0: ask once, and don't "
+    "wait.\n"
+    "                   The first request for a batch is never answered at once\n"
     "  --bins N         bars to print, the largest first; default 20, 0: all\n"
     "  --csv FILE       also a table: bin, label, sum, count, deviation, interval, share of all\n"
     "  --svg FILE       also a picture, of as many bars as are printed\n"
@@ -256,9 +251,9 @@ static int collect(sotto_collect_job *job)
     /* The leader keeps the question, and goes on with it when we are gone. */
     if (status == SOTTO_AGAIN)
         (void)fprintf(stderr,
-                      "sotto collect: the request stands: once there are enough reports, the "
-                      "leader closes the batch by itself,\nand what comes later is refused. Ask "
-                      "again for the answer%s\n",
+                      "sotto collect: the request stays open: once there are enough reports, the "
+                      "leader closes the batch,\nand later reports are rejected. Ask again for "
+                      "the answer%s\n",
                       job->task.batch_mode == 2 ? "" : "; --withdraw takes the request back");
     return exit_code(status);
 }

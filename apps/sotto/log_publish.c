@@ -103,7 +103,7 @@ static sotto_status make_bundle(sotto_log_job *job, sotto_log_object *object, so
     bundle = (sotto_bundle){entry, object->bytes, sotto_buf_bytes(&proof)};
     SOTTO_TRY(sotto_bundle_encode(&out, &bundle, &job->err));
     object->bundle = sotto_buf_bytes(&out);
-    /* As a device will do: a bundle that no device takes is none. */
+    /* As a device will do: a bundle that no device takes is not written. */
     return sotto_bundle_verify(&facts, object->bundle, &job->trust, &job->err);
 }
 

@@ -6,8 +6,8 @@
  * Secrets:  none: everything here was released.
  *
  * A count is of the reports in the batch, "no value" among them, not of the population behind them. Its interval
- * covers the chance in the randomizer, and nothing else: not who chose to answer, and not those who lie. How far one
- * liar can move a count stands in the receipt.
+ * covers the chance in the randomizer, and nothing else: not who chose to answer, and not malicious clients. The
+ * receipt says how far one malicious client can move a count.
  */
 #ifndef SOTTO_ANALYSE_H
 #define SOTTO_ANALYSE_H
@@ -92,7 +92,7 @@ typedef struct sotto_receipt {
     bool sampling;    /* a gain by taking part at random is claimed; epsilon_sampled has it      */
     double epsilon_sampled;
     const char *sampling_why; /* its theorem, or why it is not claimed */
-    uint64_t population;      /* that it rests on: the smaller of both operators' figures */
+    uint64_t population;      /* that it rests on: the smaller of what both operators stated */
     /* Who must not work together: the relay with the gateway or the leader, attester and issuer with a server; may be NULL. */
     const char *relay, *gateway, *attester, *issuer;
     bool tokens; /* each report carried one */

@@ -114,11 +114,12 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_collector_forget(sotto_collector *co
                                                              const sotto_collection *collection,
                                                              sotto_err *err);
 
-/* Takes a question back that the leader has not begun to answer: its interval stays open. For a task of time intervals.
- *   SOTTO_MISSING  the leader has no such question; or is no sotto, and gives questions names that only they know who asked
+/* Withdraws a request that the leader has not begun to answer: its interval stays open. For a task of time intervals.
+ *   SOTTO_MISSING  the leader has no such request; or it is not a sotto leader, and only the process that asked knows the
+ *                  request's id
  *   SOTTO_STALE    too late: the batch is closed, and its answer can be asked for
- *   SOTTO_DENIED   not a task of time intervals: a question for the next batch closes nothing that could be kept open
- *   else           as sotto_collector_ask, and the question may stand */
+ *   SOTTO_DENIED   not a task of time intervals: a request for the next batch has nothing to withdraw
+ *   else           as sotto_collector_ask, and the request may still be open */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_collector_withdraw(sotto_collector *collector,
                                                                const sotto_collection_query *query,
                                                                sotto_err *err);

@@ -95,13 +95,13 @@ struct sotto_exchange {
     sotto_status (*begin)(sotto_exchange *exchange, const sotto_exchange_head *head);
     /* The next piece of the answer's body, of any length. */
     sotto_status (*take)(sotto_exchange *exchange, const uint8_t *piece, size_t len);
-    /* Where one of them does not return SOTTO_OK, the device wants no more: close the connection and return that. */
+    /* If one of them does not return SOTTO_OK, close the connection and return that status. */
 
     void *state; /* the device's own */
 };
 
-/* A counter of the platform that can't be turned back, where there is one. Only with it is a ledger that was put back
- * from an old copy noticed; without it, keep both files out of backups. */
+/* A counter of the platform that can't be turned back, where there is one. Only with it is a ledger restored from an
+ * old copy detected; without it, keep both files out of backups. */
 typedef struct sotto_device_counter {
     /* The highest it was raised to; 0 if never. */
     sotto_status (*read)(void *context, uint64_t *generation, sotto_err *err);
@@ -128,7 +128,7 @@ typedef struct sotto_device_host {
     /* Called by sotto_device_tick alone, in its thread, and for a report only when its spend is on the disk. NULL: reports
      * wait.
      *   SOTTO_OK     the answer came and ended as HTTP says that it must: not where a connection was cut
-     *   SOTTO_AGAIN  the host called it off: this tick begins no other exchange
+     *   SOTTO_AGAIN  the host cancelled it: this tick begins no other exchange
      *   another      it failed; nothing is known about what became of the request
      */
     sotto_status (*exchange)(void *context, sotto_exchange *exchange);
@@ -245,8 +245,8 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_consented(sotto_device *devic
                                                              sotto_err *err);
 
 /* Erases a damaged file set aside, and one stream's events; with NULL all events and waiting reports. An answer that
- * another process is making of them is dropped. The ledger stays: what was told can't be taken back, and forgetting
- * must not buy a second answer.
+ * another process is making of them is dropped. The ledger stays: what was sent can't be taken back, and forgetting
+ * must not allow a second answer.
  *   SOTTO_AGAIN, SOTTO_IO  events, reports or bytes of them may linger: call again. Reports leave only if the ledger
  *                          could not be written either.
  */
@@ -329,7 +329,7 @@ typedef struct sotto_known_log {
     int64_t seen;           /* when it was seen first; seconds since 1970  */
     int64_t fetch;          /* when the feed is fetched next; 0: at once   */
     sotto_bytes checkpoint; /* the last tree, as the log and its witnesses signed it */
-    /* The log signed two trees, and neither is a beginning of the other: nothing is taken from it now. */
+    /* The log signed two trees, and neither continues the other: nothing is taken from it now. */
     bool forked;
     /* Evidence of the last fork, also when it was resolved: both signed checkpoints. Where they have different sizes,
      * fork_steps show it to everybody (src/tlog/growth.h). */
@@ -386,9 +386,9 @@ typedef struct sotto_tick {
 } sotto_tick;
 
 /* Erases events that are too old, with or without consent; without it, nothing else but to finish a withdrawal.
- * Draws what has to be drawn, answers what is due and offers what waits, oldest first, once each. What keeps it from
- * answering one recipe keeps it from no other, and is no failure: sotto_device_why tells. Then it asks for tokens whose time
- * has come, taking part or not. Without dummies a device that does not take part calls host.exchange for tokens alone.
+ * Draws what has to be drawn, answers what is due and offers what waits, oldest first, once each. If it can't answer one
+ * recipe, it still answers the others, and that is no failure: sotto_device_why tells why. Then it asks for tokens whose
+ * time has come, taking part or not. Without dummies a device that does not take part calls host.exchange for tokens alone.
  *   out           may be NULL
  *   SOTTO_DENIED  the ledger is closed
  *   SOTTO_AGAIN   something could not be made durable: what was not offered waits for the next tick
@@ -451,7 +451,7 @@ typedef struct sotto_explanation {
 /* Exactly why this device did or did not answer. Local only: never to be sent. Draws nothing and reads no event. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_why(sotto_device *device, sotto_explanation *out,
                                                        const char *recipe, sotto_err *err);
-/* "not-sampled", "budget", ...: stable words; NULL for what is none. */
+/* "not-sampled", "budget", ...: stable words; NULL for an unknown value. */
 SOTTO_API const char *sotto_why_name(sotto_why why);
 
 /* ---- what left my device ------------------------------------------------------------------------------------ */
@@ -519,7 +519,7 @@ typedef enum sotto_token_state {
     SOTTO_TOKEN_SPENT,  /* a report carries it                                 */
     SOTTO_TOKEN_REFUSED /* the attester refused: there is none for this device */
 } sotto_token_state;
-/* "planned", "held", ...; NULL for what is none. */
+/* "planned", "held", ...; NULL for an unknown value. */
 SOTTO_API const char *sotto_token_state_name(sotto_token_state state);
 
 typedef struct sotto_token_line {

@@ -1,4 +1,5 @@
-/* sotto/rejections.h - reports that a server refused, by cause: what is told of a batch once it was released.
+/* sotto/rejections.h - reports that a server rejected, by cause: what a server tells about a batch once it
+ * was released.
  *
  * Callers:  collect/ reads them, analyse/ puts them into receipts.
  * Memory:   plain values.
@@ -24,10 +25,10 @@ typedef struct sotto_rejection {
 typedef enum sotto_rate_checking {
     SOTTO_RATE_UNTOLD =
         0,              /* one of another make, or older                                         */
-    SOTTO_RATE_CHECKED, /* it compared; an older one, which does not tell what came of it        */
+    SOTTO_RATE_CHECKED, /* compared, by an older server that does not tell the outcome           */
     SOTTO_RATE_OFF,     /* its operator gave no figure                                           */
-    SOTTO_RATE_PASSED,  /* no more came than that explains, with room to spare                   */
-    SOTTO_RATE_RELEASED /* more came; its operator released the batch all the same, with a reason */
+    SOTTO_RATE_PASSED,  /* no more than the population explains                                  */
+    SOTTO_RATE_RELEASED /* too many; its operator released the batch, with a reason */
 } sotto_rate_checking;
 
 typedef struct sotto_rejections {

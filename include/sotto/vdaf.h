@@ -9,7 +9,7 @@
  *
  * A call on a batch returns an error of its own only if the whole batch could not be worked on. Then every
  * report of it is rejected, and what the call took from the arena is wiped and given back. What is wrong
- * with one report stands in that report's result and leaves its neighbours alone.
+ * with one report is in that report's result, and does not affect the others.
  *
  * States and sums belong to the instance that made them; with another one they give SOTTO_BUG.
  */
@@ -136,7 +136,7 @@ typedef struct sotto_prio3_verification {
     uint8_t joint_rand_seed[SOTTO_PRIO3_SEED_SIZE]; /* as corrected by this aggregator */
 } sotto_prio3_verification;
 
-/* Expands and queries each report; out[i] is SOTTO_AGAIN or refused. */
+/* Expands and queries each report; out[i] is SOTTO_AGAIN or rejected. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_verify_init(
     const sotto_prio3 *vdaf, sotto_prio3_verification *out, const sotto_prio3_verifier *verifier,
     const sotto_prio3_report *reports, size_t count, sotto_arena *arena, sotto_err *err);
@@ -234,21 +234,21 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_unshard_signed(const sotto_pri
 /* ---- ping-pong: the two-aggregator topology as a pure state machine ------------------------------ */
 
 /* Leader, first step: states[i] is SOTTO_AGAIN and outbound[i] (in the arena) goes to the helper, or
- * states[i] is refused and outbound[i] is empty. */
+ * states[i] is rejected and outbound[i] is empty. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_ping_pong_leader_init(
     const sotto_prio3 *vdaf, sotto_prio3_verification *states, sotto_bytes *outbound,
     const sotto_prio3_verifier *verifier, const sotto_prio3_report *reports, size_t count,
     sotto_arena *arena, sotto_err *err);
 
 /* Helper, only step: states[i] is SOTTO_OK and outbound[i] (in the arena) answers the leader, or
- * states[i] is refused and outbound[i] is empty. */
+ * states[i] is rejected and outbound[i] is empty. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_ping_pong_helper_init(
     const sotto_prio3 *vdaf, sotto_prio3_verification *states, sotto_bytes *outbound,
     const sotto_prio3_verifier *verifier, const sotto_prio3_report *reports,
     const sotto_bytes *inbound, size_t count, sotto_arena *arena, sotto_err *err);
 
-/* Leader, last step: each state that is SOTTO_AGAIN becomes SOTTO_OK or is refused. Empty inbound[i]: the
- * helper rejected the report, so it is SOTTO_REJECTED here too. */
+/* Leader, last step: each state that is SOTTO_AGAIN becomes SOTTO_OK or is rejected. Empty inbound[i]:
+ * the helper rejected the report, so it is SOTTO_REJECTED here too. */
 SOTTO_API SOTTO_MUST_USE sotto_status
 sotto_ping_pong_leader_continued(const sotto_prio3 *vdaf, sotto_prio3_verification *states,
                                  const sotto_bytes *inbound, size_t count, sotto_err *err);

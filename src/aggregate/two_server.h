@@ -62,7 +62,7 @@ typedef struct sotto_vdaf_server_ops {
     sotto_status (*take_off)(struct sotto_tally *, const struct sotto_tally *, sotto_err *);
     /* Both servers' encoded tallies into sizes.outputs sums; in two's complement if the servers added noise.
      *   noise_sigma     of what each server added to every sum; 0: nothing
-     *   SOTTO_REJECTED  a share is none, or no so many valid reports add up to this */
+     *   SOTTO_REJECTED  an invalid share, or a sum that so many valid reports can't have */
     sotto_status (*open)(const sotto_vdaf *, sotto_uint128 *sums, const sotto_bytes shares[2],
                          uint64_t reports, double noise_sigma, sotto_err *);
 } sotto_vdaf_server_ops;

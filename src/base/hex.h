@@ -13,7 +13,7 @@
 void sotto_hex_encode(char *out, sotto_bytes bytes);
 /* False, with out undefined, unless text is 2 * len lower-case digits: what is written once is spelt in one way. */
 bool sotto_hex_decode(uint8_t *out, size_t len, sotto_bytes text);
-/* What one digit of either case stands for; -1: it is none. */
+/* What one digit of either case stands for; -1: not a digit. */
 int sotto_hex_digit_vartime(uint8_t c);
 
 #endif

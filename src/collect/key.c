@@ -34,7 +34,7 @@ sotto_hpke_config sotto_collector_key_config(const sotto_collector_key *key)
 
 /* ---- the file ------------------------------------------------------------------------------------------ */
 
-/* SIZE_MAX: it is none, or too long. */
+/* SIZE_MAX: not hex, or too long. */
 static size_t read_hex(uint8_t *out, size_t size, json_t *json)
 {
     const char *text = json_string_value(json);

@@ -37,7 +37,7 @@ typedef struct sotto_vector_randomizer {
     double sensitivity;  /* of the sum, in the vector's units, rounded up                   */
     double device_sigma; /* one device's noise in grid units, rounded down                  */
     double sigma;        /* the honest devices' together, in the vector's units, rounded down */
-    double tau;          /* a sum of discrete Gaussians is not one: added to the divergence */
+    double tau;          /* added to the divergence: a sum of such laws is not exactly one */
     double delta;        /* what one report's inexact draws add                             */
     uint64_t most;       /* no coordinate of a report is further from 0                     */
 } sotto_vector_randomizer;

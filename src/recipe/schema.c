@@ -236,7 +236,7 @@ static void check_decimal(sotto_reading *r, const sotto_schema_key *row, const j
         wrong(r, row, place, "more digits than a budget is counted in");
 }
 
-/* told_by: the key that told which variant this is; NULL: it is none. */
+/* told_by: the key that told which variant this is; NULL: it is not a variant. */
 static void check_object(sotto_reading *r, const char *object, const char *told_by, json_t *value,
                          const sotto_place *place);
 

@@ -53,7 +53,7 @@ OBJECT_ROW(IN_KEYS, "keys", "issuers and parties_keys", "Keys are names.")
 OBJECT_ROW(IN_PARTIES, "parties", "Parties", "Who adds up, by name.")
 OBJECT_ROW(IN_PARTY, "party", "parties: one", "Part of what a device trusts: it never takes this from a server.")
 OBJECT_ROW(IN_HPKE, "hpke", "parties: hpke", "One key and when it is used.")
-OBJECT_ROW(IN_STREAMS, "streams", "Streams", "What events look like, for `sotto device` and `sotto recipe lint --streams` (streams.json); an application says the same in C, as sotto_stream and sotto_field. A name has up to 63 of the characters a-z 0-9 _, starts with a letter, not with sotto_ or sqlite_. It is none of rowid, oid, event_id and event_time: the last two are fields of every stream.")
+OBJECT_ROW(IN_STREAMS, "streams", "Streams", "What events look like, for `sotto device` and `sotto recipe lint --streams` (streams.json); an application says the same in C, as sotto_stream and sotto_field. A name has up to 63 of the characters a-z 0-9 _, starts with a letter, not with sotto_ or sqlite_. It can't be rowid, oid, event_id or event_time: the last two are fields of every stream.")
 OBJECT_ROW(IN_STREAM, "stream", "streams: one", "Events are rows of it, which never leave the device.")
 OBJECT_ROW(IN_TYPES, "types", "streams: fields", "In the order in which the library takes an event's values.")
 

@@ -84,8 +84,8 @@ sotto_status sotto_note_decode(sotto_note *out, sotto_bytes bytes, sotto_err *er
     out->signatures = rest = sotto_bytes_of(bytes.data + split, bytes.len - split);
     for (; rest.len > 0; count++)
         if (!take_line(&one, &rest))
-            return sotto_fail(err, SOTTO_MALFORMED,
-                              "signed note: line %u of the signatures is none", count + 1);
+            return sotto_fail(err, SOTTO_MALFORMED, "signed note: signature line %u is malformed",
+                              count + 1);
     if (count == 0)
         return sotto_fail(err, SOTTO_MALFORMED, "signed note: no signature");
     if (count > SOTTO_NOTE_SIGNATURES)

@@ -85,7 +85,7 @@ SOTTO_MUST_USE sotto_status sotto_http_url_check(char *host, size_t size, const 
  * on 408, 500, 502, 503, 504 and lost connections. A request that was never sent is always retried.
  *   SOTTO_DENIED     plain http:// to a host that isn't loopback; `done` isn't called in this and the cases below
  *   SOTTO_AGAIN      max_waiting calls are under way
- *   SOTTO_MALFORMED  the URL or a field is not one
+ *   SOTTO_MALFORMED  the URL or a field is malformed
  *   SOTTO_NO_MEMORY
  */
 SOTTO_MUST_USE sotto_status sotto_http_call_start(sotto_http_client *client,

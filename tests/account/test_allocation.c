@@ -233,7 +233,7 @@ static void sums_at_all_nodes_are_within_their_bound(sotto_test *t)
     }
 }
 
-/* Sums of numbers that are none promise nothing. */
+/* Sums with NaN promise nothing. */
 static void a_line_that_went_wrong_bounds_nothing(sotto_test *t)
 {
     static sotto_allocation_contour line;

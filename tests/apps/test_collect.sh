@@ -113,13 +113,13 @@ before=$(date +%s%3N)
 run 5 --cohort 0 --wait 3
 [ $(($(date +%s%3N) - before)) -ge 3000 ] || fail "it did not wait as long as it was told to"
 complains "not ready"
-complains "the request stands"
+complains "the request stays open"
 complains "held"
 complains "withdraw takes"
 before=$(date +%s%3N)
 run 5 --cohort 0 --wait 0
 [ $(($(date +%s%3N) - before)) -lt 30000 ] || fail "it waits although it was told not to"
-complains "the request stands"
+complains "the request stays open"
 grep -q "waiting for the batch" "$work/err" && fail "it says that it waits, and was told not to"
 # What was asked too early is taken back; --close-early is nothing that this needs.
 ask 0 --cohort 0 --until 2090-01-01T00:00:00Z --withdraw

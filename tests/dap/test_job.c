@@ -53,7 +53,7 @@ static void job_extensions_increase_and_are_known(sotto_test *t)
         {"000400020000", SOTTO_MISSING},
         {"000400000000", SOTTO_MISSING},
         {"002800010020" BATCH_ID "00070000", SOTTO_MISSING},
-        /* Out of order wins over unknown: the message is not one. */
+        /* Out of order wins over unknown: the message is malformed. */
         {"00280007000000010020" BATCH_ID, SOTTO_MALFORMED},
         {"004800010020" BATCH_ID "00010020" BATCH_ID, SOTTO_MALFORMED},
         {"0003000100", SOTTO_MALFORMED},

@@ -33,7 +33,7 @@ static void an_empty_upload_is_one(sotto_test *t)
     CHECK_EQUAL(t, 0, req.count);
 }
 
-/* Their list of extensions is not one, but the reports beside it must still be found. */
+/* Their list of extensions is malformed, but the reports beside it must still be found. */
 static void a_bad_extension_list_spoils_only_its_report(sotto_test *t)
 {
     sotto_sim_random random;

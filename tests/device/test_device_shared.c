@@ -69,7 +69,7 @@ static void what_another_policy_let_pass_is_judged_again(sotto_test *t)
     sotto_device_shared_free(shared);
 }
 
-/* One that gives no report, and parties that are none. */
+/* One that gives no report, and malformed parties. */
 static void each_device_keeps_its_own_policy_and_parties(sotto_test *t)
 {
     sotto_device_shared *shared = sotto_device_shared_new();

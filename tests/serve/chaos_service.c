@@ -526,7 +526,7 @@ static bool compare(run *r, const sotto_traffic *sent, const sotto_traffic *afte
     good &= refusals_are(r, &t, got);
     good &= same("replays that were taken as new", 0, sent->taken_twice + after->taken_twice);
     good &= same("called replayed at their first sending", 0, sent->kept_unsaid);
-    good &= same("answers that are none", 0, sent->wrong + after->wrong);
+    good &= same("invalid answers", 0, sent->wrong + after->wrong);
     good &= same("reports in abandoned jobs", 0, count_of(&got->leader, "abandoned"));
     return good;
 }

@@ -304,7 +304,7 @@ static void a_collection_is_refused_by_what_is_wrong_with_it(sotto_test *t)
         {"an extension", {1, b, 1, NULL, "00010000"}, SOTTO_DAP_UNSUPPORTED_EXTENSION},
         {"out of order", {1, b, 1, NULL, "0002000000010000"}, SOTTO_DAP_INVALID_EXTENSION},
         {"twice", {1, b, 1, NULL, "0001000000010000"}, SOTTO_DAP_INVALID_EXTENSION},
-        {"a list that is none", {1, b, 1, NULL, "000100"}, SOTTO_DAP_INVALID_MESSAGE},
+        {"a malformed list", {1, b, 1, NULL, "000100"}, SOTTO_DAP_INVALID_MESSAGE},
     };
     sotto_http_response r;
 

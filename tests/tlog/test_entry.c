@@ -64,7 +64,7 @@ static void each_type_is_read_back(sotto_test *t)
         CHECK_OK(t, sotto_tlog_entry_encode(&again, &read, &t->err));
         CHECK_BYTES(t, out.data, again.data, out.len);
         CHECK(t, sotto_entry_type_name(type) != NULL);
-        /* Cut off anywhere, or longer, it is none. */
+        /* Cut off anywhere, or longer, it is malformed. */
         for (size_t len = 0; len < out.len; len++)
             CHECK_STATUS(t, SOTTO_MALFORMED,
                          sotto_tlog_entry_decode(&read, sotto_bytes_of(out.data, len), &t->err));

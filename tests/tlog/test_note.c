@@ -192,16 +192,16 @@ static void what_is_no_note_is_malformed(sotto_test *t)
         {"", "no empty line before signatures"},
         {"text\n", "no empty line before signatures"},
         {"text\n\n", "no signature"},
-        {"text\n\n- a AAAAAAAA\n", "line 1 of the signatures is none"},
-        {"text\n\n\xe2\x80\x94 a AAAAAAAA", "line 1 of the signatures is none"},
-        {"text\n\n\xe2\x80\x94 a AAAAAAAA\nmore\n", "line 2 of the signatures is none"},
-        {"text\n\n\xe2\x80\x94 a AAAA\n", "line 1 of the signatures is none"},
-        {"text\n\n\xe2\x80\x94 a+b AAAAAAAA\n", "line 1 of the signatures is none"},
+        {"text\n\n- a AAAAAAAA\n", "signature line 1 is malformed"},
+        {"text\n\n\xe2\x80\x94 a AAAAAAAA", "signature line 1 is malformed"},
+        {"text\n\n\xe2\x80\x94 a AAAAAAAA\nmore\n", "signature line 2 is malformed"},
+        {"text\n\n\xe2\x80\x94 a AAAA\n", "signature line 1 is malformed"},
+        {"text\n\n\xe2\x80\x94 a+b AAAAAAAA\n", "signature line 1 is malformed"},
         {"text\n\n\xe2\x80\x94 a\xc2\xa0"
          "b AAAAAAAA\n",
-         "line 1 of the signatures is none"},
-        {"text\n\n\xe2\x80\x94  AAAAAAAA\n", "line 1 of the signatures is none"},
-        {"text\n\n\xe2\x80\x94 a AAA!AAAA\n", "line 1 of the signatures is none"},
+         "signature line 1 is malformed"},
+        {"text\n\n\xe2\x80\x94  AAAAAAAA\n", "signature line 1 is malformed"},
+        {"text\n\n\xe2\x80\x94 a AAA!AAAA\n", "signature line 1 is malformed"},
     };
     sotto_note note;
 

@@ -221,7 +221,7 @@ static void an_aggregator_whose_seed_differs_refuses_although_the_proof_holds(so
     }
 }
 
-/* ---- measurements that are none -------------------------------------------------------------------- */
+/* ---- invalid measurements --------------------------------------------------------------------------- */
 
 /* The real circuit without its linear check: elements are free bits, proved to be bits. */
 static sotto_circuit without_linear_check(sotto_test *t, const sotto_test_prio3 *p)

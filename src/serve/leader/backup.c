@@ -168,6 +168,6 @@ sotto_status sotto_server_backup(sotto_db *db, const char *address, const char *
     if (spool >= 0)
         (void)close(spool);
     if (status != SOTTO_OK)
-        (void)unlink(path); /* half a copy is none */
+        (void)unlink(path); /* an incomplete copy is of no use */
     return status;
 }

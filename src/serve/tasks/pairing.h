@@ -51,7 +51,7 @@ typedef struct sotto_paired {
 SOTTO_MUST_USE sotto_status sotto_pairing_new(sotto_pairing *out, const sotto_paired *parties,
                                               sotto_bytes collector_config, sotto_err *err);
 /* Tokens that somebody else chose, 1 to 255 characters of "token68" (RFC 9110, 11.2), for tasks with other
- * implementations; SOTTO_MALFORMED: a token, name or URL is not one. The collector's token for counts is a fresh one,
+ * implementations; SOTTO_MALFORMED: an invalid token, name or URL. The collector's token for counts is a fresh one,
  * as is its other where it is NULL; its key is what each task says. */
 SOTTO_MUST_USE sotto_status sotto_pairing_foreign(sotto_pairing *out, const sotto_paired *parties,
                                                   const char *leader_token,

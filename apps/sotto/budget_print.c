@@ -24,7 +24,7 @@ bool sotto_budget_claim_fails(const sotto_budget_result *r)
 
 /* ---- refusals --------------------------------------------------------------------------------------- */
 
-#define BY_HIDDEN   "--hidden asserts that a relay, anonymous tokens and a log hide who takes part"
+#define BY_HIDDEN   "--hidden asserts that a relay and anonymous tokens hide who takes part"
 #define BY_COUNTING "--mechanism counted-gaussian is for sampling that is seen"
 
 /* The way out of a refusal to amplify, which comes before every other; "" for none. */

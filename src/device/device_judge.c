@@ -380,7 +380,7 @@ static sotto_status check_token(sotto_device *device, sotto_case *c, sotto_err *
 {
     if (c->recipe->anonymity.tokens == SOTTO_TOKENS_NONE)
         return SOTTO_OK;
-    if (SOTTO_RULE(tokens_need_x25519) &&
+    if (SOTTO_RULE(tokens_need_a_group) &&
         (!takes_tokens(c->plan.keys[0]) || !takes_tokens(c->plan.keys[1]))) {
         sotto_explain(&c->out, SOTTO_WHY_TOKEN, "",
                       "The recipe asks for a token: a server's key is not one of X25519.");

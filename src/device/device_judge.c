@@ -394,10 +394,23 @@ static sotto_status check_parties(sotto_device *device, sotto_case *c, sotto_err
     return blame(c, SOTTO_WHY_PARTIES, "", status, &first, err);
 }
 
+/* A token's one-time key agrees with both servers' keys (dap/admission.h). An encoded HpkeConfig has its KEM behind its id. */
+static bool takes_tokens(const sotto_party_key *key)
+{
+    return key->config.data[1] == SOTTO_HPKE_KEM_X25519 >> 8 &&
+           key->config.data[2] == (SOTTO_HPKE_KEM_X25519 & 0xff);
+}
+
 static sotto_status check_token(sotto_device *device, sotto_case *c, sotto_err *err)
 {
     if (c->recipe->anonymity.tokens == SOTTO_TOKENS_NONE)
         return SOTTO_OK;
+    if (SOTTO_RULE(tokens_need_a_group) &&
+        (!takes_tokens(c->plan.keys[0]) || !takes_tokens(c->plan.keys[1]))) {
+        sotto_explain(&c->out, SOTTO_WHY_TOKEN, "",
+                      "The recipe asks for a token: a server's key is not one of X25519.");
+        return SOTTO_OK;
+    }
     SOTTO_TRY(sotto_device_find_token(device, c, err));
     c->plan.token = &c->token;
     return SOTTO_OK;

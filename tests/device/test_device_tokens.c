@@ -3,6 +3,7 @@
 #include "device/device_internal.h"
 
 #include "base/arena.h"
+#include "base/hex.h"
 #include "dap/admission.h"
 #include "dap/dap.h"
 #include "recipe/task.h"
@@ -441,6 +442,40 @@ static void a_retry_and_another_seal_have_the_same_token(sotto_test *t)
     sotto_test_phone_close(&sotto_test_wallet_phone);
 }
 
+/* The parties of the first generation, with a helper's key of P-256: DAP knows it, and a one-time key can't agree with it. */
+static sotto_bytes parties_of_p256(sotto_test *t)
+{
+    static const char helper[] = "\"role\": \"helper\"", config[] = "\"config\": \"";
+    const char *text = (const char *)sotto_test_token_parties(t, 1).data;
+    const char *at = strstr(strstr(text, helper), config) + strlen(config);
+    char *out = sotto_test_take(t, 8192), hex[2 * 128 + 1];
+    sotto_buf bytes = sotto_test_buf(t, 128);
+    sotto_hpke_key key;
+
+    CHECK_OK(t, sotto_hpke_key_derive(&key, SOTTO_HPKE_KEM_P256,
+                                      sotto_bytes_of("32 bytes that a key is made from", 32),
+                                      &t->err));
+    const sotto_hpke_config made =
+        sotto_hpke_config_of(&key, 200, SOTTO_HPKE_KDF_SHA256, SOTTO_HPKE_AEAD_AES128_GCM);
+    CHECK_OK(t, sotto_hpke_config_encode(&bytes, &made, &t->err));
+    sotto_hex_encode(hex, sotto_buf_bytes(&bytes));
+    return sotto_bytes_of(
+        out, (size_t)snprintf(out, 8192, "%.*s%s%s", (int)(at - text), text, hex, strchr(at, '"')));
+}
+
+static void servers_with_other_keys_get_no_token(sotto_test *t)
+{
+    sotto_test_wallet_init(t);
+    sotto_test_wallet_phone.options.parties = parties_of_p256(t);
+    sotto_test_wallet_begin(t);
+    sotto_test_token_get(t);
+    CHECK_OK(t, sotto_device_offer(sotto_test_wallet_phone.device,
+                                   sotto_test_token_recipe(t, "50001"), &t->err));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&sotto_test_wallet_phone).made);
+    because(t, "not one of X25519");
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+}
+
 static void dummies_carry_a_token(sotto_test *t)
 {
     static const unsigned first[] = {1, 1};
@@ -529,6 +564,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_token_admits_one_report),
         CASE(nothing_is_asked_before_its_time),
+        CASE(servers_with_other_keys_get_no_token),
         CASE(without_a_token_a_device_is_silent_and_says_why),
         CASE(a_token_that_came_is_not_used_at_once),
         CASE(nothing_is_asked_for_beside_a_report),

@@ -50,7 +50,7 @@ typedef struct result {
     double syncs;  /* for 1,000 reports */
     double p50_ms, p99_ms, backlog_growth, most_backlog;
     double sync_p50_ms, sync_p99_ms; /* of the disk, in the same time */
-    double collect_ms; /* from asking for the finished batch to its sum */
+    double collect_ms;               /* from asking for the finished batch to its sum */
     double leader_mib, helper_mib;
     double leader_growth, helper_growth; /* MiB, from the second third of the run to the last */
     double database[2];                  /* bytes a report: the leader's, the helper's */

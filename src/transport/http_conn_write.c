@@ -56,8 +56,8 @@ bool sotto_http_conn_deliver(sotto_http_conn *conn)
     conn->busy = conn->waits = false;
     request->let_through = false; /* its handler is done with it: it can't be lost any more */
     if (request->answer_len == 0 || !send_now(conn, request, &sent) ||
-        (sent < request->answer_len && evbuffer_add(conn->loop->out, request->answer + sent,
-                                                    request->answer_len - sent) != 0))
+        (sent < request->answer_len &&
+         evbuffer_add(conn->loop->out, request->answer + sent, request->answer_len - sent) != 0))
         return sotto_http_conn_die(conn);
     if (request->answer_in_pieces)
         return sotto_http_conn_enter(conn, SOTTO_HTTP_CONN_STREAM);

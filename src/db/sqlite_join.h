@@ -3,9 +3,9 @@
  * Callers:  sqlite_open.c, for every connection; sqlite.c when a transaction begins.
  * Threads:  a connection's own, as with SQLite.
  *
- * SQLite writes a page of the WAL in two calls, its head and itself. Here what follows on what was written before waits in memory until
- * the WAL is synced, which SQLite does before a commit counts (synchronous is FULL or more: sqlite_open.c sees to it). Nobody else
- * reads a page before that, and who reads it here has it written first. All other files are SQLite's own affair.
+ * SQLite writes a page of the WAL in two calls, its head and itself. Here, bytes that follow on those written before wait in memory
+ * until the WAL is synced. SQLite syncs it before a commit counts: synchronous is FULL or more (sqlite_open.c sees to it). Nobody
+ * else reads a page before that, and a read through this VFS writes it first. All other files pass through unchanged.
  */
 #ifndef SOTTO_DB_SQLITE_JOIN_H
 #define SOTTO_DB_SQLITE_JOIN_H

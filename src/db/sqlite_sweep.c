@@ -33,8 +33,8 @@ static unsigned checkpoint(sotto_lite_sweeper *s, int how, int *pages)
            SQLITE_OK;
 }
 
-/* Passive: nobody waits for it. What is written meanwhile is copied in the next round, each shorter than the one before, until little
- * is left to the writer or the cut: no commit is made while they copy. Returns how many rounds copied something. */
+/* Passive: nobody waits for it. What is written meanwhile is copied in the next round, each shorter than the one before. So little
+ * is left for the writer or the cut, and no commit is made while they copy. Returns how many rounds copied something. */
 static unsigned copy_most(sotto_lite_sweeper *s)
 {
     enum { ROUNDS = 8, LITTLE = 256 };

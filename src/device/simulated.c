@@ -10,11 +10,16 @@
 
 enum { PROOFS = 16, DIGEST = 32, LISTS = 1 << 20 };
 
+typedef struct bundle {
+    uint8_t digest[DIGEST];
+    uint64_t cosigned; /* when, which follows from the signatures */
+} bundle;
+
 struct sotto_proved {
     sotto_prover prover;
-    uint8_t bundles[PROOFS][DIGEST]; /* the oldest makes room */
-    size_t count;                    /* that were ever kept   */
-    sotto_issuer_keys keys;          /* of the first list; issuer is NULL before */
+    bundle bundles[PROOFS]; /* the oldest makes room */
+    size_t count;           /* that were ever kept   */
+    sotto_issuer_keys keys; /* of the first list; issuer is NULL before */
     uint8_t list[DIGEST];
     sotto_arena arena;
 };
@@ -52,10 +57,14 @@ static sotto_status prove_bundle(void *context, sotto_bundle_facts *facts, sotto
 
     digest_of(digest, policy_text, bytes);
     for (size_t i = 0; i < PROOFS && i < p->count; i++)
-        if (is_same(p->bundles[i], digest))
+        if (is_same(p->bundles[i].digest, digest)) {
+            facts->checkpoint.cosigned = p->bundles[i].cosigned;
             return SOTTO_OK;
+        }
     SOTTO_TRY(sotto_bundle_verify(facts, bytes, trust, err));
-    memcpy(p->bundles[p->count++ % PROOFS], digest, DIGEST);
+    bundle *kept = &p->bundles[p->count++ % PROOFS];
+    memcpy(kept->digest, digest, DIGEST);
+    kept->cosigned = facts->checkpoint.cosigned;
     return SOTTO_OK;
 }
 

@@ -7,10 +7,10 @@
  * A device fetches the log's feed through the relay at a moment within FETCH_SECONDS, and learns of recipe and keys by it. It asks the attester for its
  * token at the time that it draws itself. At a moment of its own within ANSWER_SECONDS after ANSWERS_AT it makes its report, if it is drawn, and sends it
  * as the parties file says. Each request is sent from the device's address, over a connection of its own. A REST above 0 makes devices careless: they
- * ask for the token when they answer, and their clock is so many seconds ahead then, so that the token seems to have rested.
+ * ask for the token when they answer. Their clock is so many seconds ahead then, so that the token seems to have rested.
  *
- * Prints a line for each report: the device's number, its address, the report's id, when it was sent and answered (seconds since 1970), and whether the
- * device knows that it was taken. That is the truth which observers look for; nobody but the fleet has it. With two arguments it prints
+ * Prints a line for each report: the device's number, its address, the report's id, and when it was sent and answered (seconds since 1970). The last
+ * field is whether the device knows that it was taken. That is the truth which observers look for; nobody but the fleet has it. With two arguments it prints
  * the devices' public keys of enrolment, a line each. */
 #define _DEFAULT_SOURCE
 #include "base/hex.h"

@@ -115,8 +115,8 @@ def judge(run, play):
         if may is None:
             continue
         count, how = reached(run, device_side, report_side)
-        # Who must link has to pass the bound that batches of 16 keep. Of all devices that ask for a token, half send a report, and on a
-        # busy machine others ask between the two: there it has to pass the bound that it keeps in the other plays.
+        # Who must link has to pass the bound that batches of 16 keep. Of all devices that ask for a token, half
+        # send a report, and on a busy machine others ask between the two. There it has to pass the bound of the other plays.
         most = match.bound(groups.get(may, 1 if may == MORE else len(run.truth) / 16), len(match.TRIES) * len(OBSERVERS) * len(PLAYS))
         name = " and ".join(x for x in (device_side, report_side) if x)
         print(f"  {name}: {count} of {len(run.truth)} right ({how}); {may}: bound {most}")

@@ -1,5 +1,5 @@
-/* Binding a share to its token and checking that: no branch and no address depends on the one-time key, on the server's key, on
- * what they agree on, or on the share. The one-time key's public half and the verdict are public. */
+/* Binding a share to its token, and checking that. No branch and no address depends on the one-time key, the server's key, what
+ * they agree on, or the share. The one-time key's public half and the verdict are public. */
 #include "dap/admission.h"
 
 #include "support/ctime.h"

@@ -317,7 +317,7 @@ static void a_request_from_outside_is_asked_again_with_the_same_bytes(sotto_test
     sotto_test_token_ask(t);
     CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_ASKED));
     sotto_test_wallet_attester.down = false;
-    (void)sotto_test_tick(&sotto_test_wallet_phone);
+    sotto_test_token_ask(t);
     CHECK(t, sotto_test_token_is(t, SOTTO_TOKEN_HELD));
     CHECK_EQUAL(t, 1, c.taken);
     CHECK_EQUAL(t, 2, sotto_test_wallet_attester.asks);

@@ -17,15 +17,15 @@
 /* Of a sealed body. A longer one, sealed and open, would take all the memory of a job. */
 enum { SOTTO_SEGMENT_MAX_BODY = 128 << 20 };
 
-/* A report as the leader keeps it is its record: DAP's ReportShare as the helper is going to be sent it, then the leader's own
- * input share, open, behind its length in four bytes. So it begins with the report's id. */
+/* The leader keeps a report as its record. It is DAP's ReportShare as it will be sent to the helper, then the length of the
+ * leader's own input share in four bytes, then that share, open. So a record begins with the report's id. */
 
 /* At least what the record of this report takes. */
 size_t sotto_record_size(const sotto_dap_report *report);
 /* Appends the record up to the leader's share. */
 SOTTO_MUST_USE sotto_status sotto_record_begin(sotto_buf *out, const sotto_dap_report *report,
                                                sotto_err *err);
-/* The next record of several; false at the end, or at bytes that are none. */
+/* The next record of several; false at the end, or at bytes that are invalid. */
 bool sotto_record_next(sotto_reader *in, sotto_bytes *record);
 /* What the leader's first step takes, and the ReportShare; both borrowed from the record.
  *   SOTTO_MALFORMED  it is no record */

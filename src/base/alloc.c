@@ -172,6 +172,13 @@ void *sotto_alloc(size_t size)
     return memory;
 }
 
+void *sotto_alloc_kept(size_t size)
+{
+    if (size == 0 || size > PTRDIFF_MAX - 63 || told_to_fail(size))
+        return NULL;
+    return take_kept(block_size((size + 63) & ~(size_t)63));
+}
+
 void sotto_release(void *memory, size_t size)
 {
     if (!memory)

@@ -21,6 +21,9 @@ void sotto_release_wiped(void *memory, size_t size);
  * of them are used for. No use under sanitizers, which want to see each block go. */
 void sotto_alloc_keep_large(size_t most);
 
+/* One of those that are kept, of this size and zeroed; NULL: there is none. So it is memory that the process has anyway. */
+SOTTO_MUST_USE void *sotto_alloc_kept(size_t size);
+
 /* The (n+1)-th allocation from now fails, and every later one; negative: none does. For tests. */
 void sotto_alloc_fail_after(long n);
 /* Every allocation of exactly this size fails, in whichever thread; 0: none does. For tests that mean one kind of object

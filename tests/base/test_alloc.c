@@ -47,6 +47,28 @@ static void large_blocks_come_back_zeroed(sotto_test *t)
     sotto_alloc_keep_large(0);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static void a_kept_block_is_handed_out_once_and_zeroed(sotto_test *t)
+{
+    enum { SIZE = 900000 }; /* which no other test has */
+    uint8_t *block, *again;
+
+    sotto_alloc_keep_large(1 << 20);
+    CHECK(t, sotto_alloc_kept(SIZE) == NULL); /* none is made for it */
+    block = sotto_alloc(SIZE);
+    CHECK(t, block != NULL);
+    memset(block, 0xa5, SIZE);
+    sotto_release(block, SIZE);
+    CHECK(t, sotto_alloc_kept(2 * (size_t)SIZE) == NULL);
+    again = sotto_alloc_kept(SIZE);
+    CHECK(t, again == block);
+    CHECK(t, again[0] == 0 && memcmp(again, again + 1, SIZE - 1) == 0);
+    CHECK(t, sotto_alloc_kept(SIZE) == NULL);
+    sotto_alloc_keep_large(0);
+    sotto_release(again, SIZE);
+}
+#endif
+
 static void alloc_fails_for_one_size_when_told(sotto_test *t)
 {
     sotto_alloc_fail_size(8);
@@ -79,7 +101,11 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(alloc_refuses_nothing_and_too_much), CASE(alloc_gives_zeroed_aligned_memory),
-        CASE(large_blocks_come_back_zeroed),      CASE(alloc_fails_when_told_and_recovers),
+        CASE(large_blocks_come_back_zeroed),
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        CASE(a_kept_block_is_handed_out_once_and_zeroed),
+#endif
+        CASE(alloc_fails_when_told_and_recovers),
         CASE(alloc_fails_for_one_size_when_told),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -49,6 +49,8 @@ typedef struct sotto_flush {
 
 /* Groups what `uploads` hold and seals their segments. */
 SOTTO_MUST_USE sotto_status sotto_flush_prepare(sotto_flush *f, sotto_err *err);
+/* Makes each body one piece, for its row: those of long reports have their shares where they came. */
+SOTTO_MUST_USE sotto_status sotto_flush_join(sotto_flush *f, sotto_err *err);
 /* All of it, inside sotto_db_run; may run again. Bodies that have a place go by their place. */
 SOTTO_MUST_USE sotto_status sotto_flush_store(sotto_tx *tx, sotto_flush *f, sotto_err *err);
 /* What became of a report of the group, once it is stored: a report error, or 0. */

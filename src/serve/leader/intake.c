@@ -278,7 +278,8 @@ static void spool_bodies(flush *f, sotto_spool *spool)
     }
     for (sotto_flush_group *g = f->work.first; g; g = g->next)
         if (g->segment.reports > 0)
-            pieces[count++] = (sotto_spool_piece){g->segment.body, {0}};
+            pieces[count++] = (sotto_spool_piece){
+                g->segment.body, {0}, g->segment.shares, g->segment.share_count};
     f->spooled = (sotto_spool_job){pieces, count, on_spooled, f, NULL, SOTTO_OK, {0}};
     sotto_spool_post(spool, &f->spooled);
 }
@@ -315,6 +316,8 @@ static void run_flush(void *context, sotto_worker *worker)
     (void)worker;
     take_gathered(f->intake, f);
     status = sotto_flush_prepare(&f->work, &err);
+    if (status == SOTTO_OK && (!spool || f->work.bytes < SPOOLED))
+        status = sotto_flush_join(&f->work, &err);
     if (status != SOTTO_OK)
         tell(f->intake, &err);
     if (status != SOTTO_OK || !f->work.first) /* or another flush took what there was */

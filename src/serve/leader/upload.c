@@ -8,6 +8,7 @@
 #include "dap/upload.h"
 #include "serve/leader/arrivals.h"
 #include "serve/leader/leader.h"
+#include "serve/leader/sealed_shares.h"
 #include "serve/tasks/answer.h"
 #include "serve/tasks/metrics.h"
 #include "serve/tasks/report_time.h"
@@ -97,10 +98,10 @@ static uint8_t check_time(const sotto_upload_request *upload, uint64_t time, uin
     }
 }
 
-/* Opens the leader's share into its record, behind what is there already. */
+/* Opens the leader's share into its record, behind what is there already; *key opens it again. */
 static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
                       sotto_buf *record, const sotto_dap_report *report,
-                      const sotto_agreement *with)
+                      const sotto_agreement *with, sotto_message_key *key)
 {
     const sotto_task *task = &upload->task->dap;
     sotto_status status;
@@ -109,9 +110,9 @@ static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_
     if (sotto_input_share_aad_encode(aad, task->id, task->configuration, &report->metadata,
                                      report->public_share, NULL) != SOTTO_OK)
         return SOTTO_REPORT_INVALID_MESSAGE;
-    status = sotto_receivers_unseal(upload->server->receivers[worker->number], record,
-                                    report->leader.config_id, with, sotto_buf_bytes(aad),
-                                    report->leader.payload, NULL);
+    status = sotto_receivers_unseal_keyed(upload->server->receivers[worker->number], record,
+                                          report->leader.config_id, with, sotto_buf_bytes(aad),
+                                          report->leader.payload, key, NULL);
     if (status == SOTTO_NO_MEMORY)
         upload->failed = status;
     if (status != SOTTO_OK)
@@ -176,6 +177,22 @@ static uint8_t check_share(sotto_upload_request *upload, const sotto_worker *wor
     return 0;
 }
 
+/* A long one goes to disk as it came: what is written beside it is its head. */
+static void keep_head(sotto_upload_request *upload, sotto_uploaded *out,
+                      const sotto_kept_report *kept, const sotto_message_key *key, sotto_bytes aad)
+{
+    sotto_buf head;
+    sotto_status status =
+        sotto_buf_take(&head, &upload->arena, sotto_sealed_head_size(kept, aad), NULL);
+
+    if (status == SOTTO_OK)
+        status = sotto_sealed_head_write(&head, kept, key, aad, NULL);
+    if (status != SOTTO_OK)
+        upload->failed = status;
+    out->head = sotto_buf_bytes(&head);
+    out->share = kept->leader_share;
+}
+
 static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
                           sotto_uploaded *out, const sotto_dap_report *report,
                           const sotto_agreement *with)
@@ -183,6 +200,7 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
     sotto_kept_report kept = {report->metadata, report->public_share, report->helper,
                               report->leader.payload};
     size_t size = sotto_kept_report_size(&kept), start;
+    sotto_message_key key;
     sotto_buf *all = &upload->records, record;
     sotto_status status = sotto_receivers_know(upload->server->receivers[worker->number],
                                                report->leader.config_id, NULL);
@@ -199,9 +217,12 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
         return SOTTO_REPORT_INVALID_MESSAGE;
     }
     start = record.len;
-    error = unseal(upload, worker, aad, &record, report, with);
+    error = unseal(upload, worker, aad, &record, report, with, &key);
     if (error == 0)
         error = check_share(upload, worker, out, &record, start, sotto_buf_bytes(aad), report);
+    if (error == 0 && sotto_job_part_is_long(upload->task))
+        keep_head(upload, out, &kept, &key, sotto_buf_bytes(aad));
+    sotto_wipe(&key, sizeof key);
     if (error)
         return error; /* the next one overwrites what there is of it */
     all->len += record.len;
@@ -374,7 +395,8 @@ static sotto_upload_request *opened_of(sotto_upload_request *chain)
             sotto_upload_give_up(u, u->failed);
             continue;
         }
-        sotto_http_request_forget_body(u->request);
+        if (!sotto_job_part_is_long(u->task)) /* whose shares go to disk from there */
+            sotto_http_request_forget_body(u->request);
         *end = u;
         end = &u->next;
     }

@@ -20,6 +20,8 @@ typedef struct sotto_uploaded {
     uint64_t bucket;
     uint8_t error;                   /* 0: acceptable so far, else a report error  */
     sotto_bytes record;              /* as it is kept (serve/leader/segments.h)            */
+    sotto_bytes head,
+        share; /* ... and of a long one on disk (sealed_shares.h); the share in the request's body */
     struct sotto_token_spend *spend; /* its token; NULL: its task asks for none */
 } sotto_uploaded;
 

@@ -53,34 +53,8 @@ static void drop_uploads(sotto_cached_reports *cached)
     cached->upload_count = 0;
 }
 
-static bool sum_up(sotto_cached_reports *cached, const sotto_server_task *task)
+void sotto_cached_reports_count(sotto_cached_reports *cached)
 {
-    sotto_kept_report *reports =
-        sotto_arena_take_array(&cached->part_memory, cached->count + 1, sizeof *reports);
-
-    if (!reports)
-        return false;
-    for (size_t i = 0; i < cached->count; i++) {
-        sotto_reader in = sotto_reader_over(cached->records[i]);
-
-        if (!sotto_kept_report_next(&in, &reports[i]) || sotto_reader_left(&in) > 0)
-            return false;
-    }
-    return task->method->two_server->tally_init(&cached->sum, &task->vdaf, &cached->sum_memory,
-                                                NULL) == SOTTO_OK &&
-           sotto_job_part_sum(&cached->part, &cached->sum, task, reports, cached->count,
-                              &cached->part_memory, NULL) == SOTTO_OK;
-}
-
-void sotto_cached_reports_begin(sotto_cached_reports *cached, const sotto_server_task *task)
-{
-    cached->begun = sum_up(cached, task);
-    if (!cached->begun) {
-        sotto_arena_clear(&cached->part_memory);
-        sotto_arena_clear(&cached->sum_memory);
-        return;
-    }
-    drop_uploads(cached);
     cached->held = cached->part_memory.held + cached->sum_memory.held;
     atomic_fetch_add(&cached->leader->cached_bytes, cached->held);
 }

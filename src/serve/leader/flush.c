@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/rule.h"
 #include "serve/leader/leader.h"
+#include "serve/leader/long_reports.h"
 #include "serve/leader/rejected_ids.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/spent_tokens.h"
@@ -161,7 +162,15 @@ static sotto_status seal_group(sotto_flush *f, sotto_flush_group *g, sotto_err *
     return g->segment.reports > 0 ? seal_records(f, g, err) : SOTTO_OK;
 }
 
-sotto_status sotto_flush_prepare(sotto_flush *f, sotto_err *err)
+bool sotto_flush_is_long(const sotto_flush *f)
+{
+    for (const sotto_upload_request *u = f->uploads; u; u = u->next)
+        if (u->dap_reports)
+            return true;
+    return false;
+}
+
+sotto_status sotto_flush_prepare(sotto_flush *f, sotto_worker *worker, sotto_err *err)
 {
     f->first = NULL;
     f->end = &f->first;
@@ -170,6 +179,8 @@ sotto_status sotto_flush_prepare(sotto_flush *f, sotto_err *err)
     if (!group_all(f) || !put_in_order(f))
         return sotto_fail(err, SOTTO_NO_MEMORY, "reports of an upload");
     for (sotto_flush_group *g = f->first; g; g = g->next) {
+        if (sotto_job_part_is_long(g->task))
+            SOTTO_TRY(sotto_long_reports_open(f, g, worker, err));
         SOTTO_TRY(seal_group(f, g, err));
         f->bytes += sotto_segment_size(&g->segment);
     }

@@ -95,7 +95,8 @@ static void settle_places(sotto_intake *intake, const flush *f, sotto_status sta
 
 /* ---- the flush ------------------------------------------------------------------------------------------------------ */
 
-static void start_flushes(sotto_intake *intake, bool here);
+static void start_flushes(sotto_intake *intake, bool here, sotto_worker *worker);
+static size_t bytes_of(const sotto_upload_request *upload);
 
 /* Keeps a group's reports in memory for their job; NULL: it will read them. */
 static sotto_cached_reports *hold(const flush *f, const sotto_flush_group *g)
@@ -130,6 +131,26 @@ static void count_notes(const sotto_server *server, uint64_t noted)
                   sotto_log_uint("noted", before + noted));
 }
 
+static void forget_sum(sotto_flush_group *g)
+{
+    sotto_cached_reports_free(g->cached);
+    g->cached = NULL;
+}
+
+/* What is in memory of a group that is stored. The sum of long ones is of all that were opened: if the transaction refused one,
+ * the job reads the others. */
+static void keep_in_memory(const flush *f, sotto_flush_group *g)
+{
+    if (!sotto_job_part_is_long(g->task)) {
+        if (g->segment.reports > g->segment.skipped)
+            g->cached = hold(f, g);
+    } else if (g->cached && g->segment.skipped == 0 && g->segment.reports > 0) {
+        g->cached->place = g->segment.place;
+    } else {
+        forget_sum(g);
+    }
+}
+
 /* What became of each report. */
 static void announce(flush *f)
 {
@@ -138,15 +159,11 @@ static void announce(flush *f)
         count_notes(f->intake->server, g->noted);
         for (size_t r = 0; r < g->count; r++)
             g->reports[r]->error = sotto_flush_verdict(g, r);
-        if (g->segment.reports > g->segment.skipped)
-            g->cached = hold(f, g);
+        keep_in_memory(f, g);
     }
 }
 
-/* Hands the segments of long reports on to their lanes, or those of all others. On a worker long ones go through their first
- * step on the way, so that nothing but their sum stays in memory; the clients have been answered, and until it is done there is one
- * flush less. */
-static void to_lanes(flush *f, bool long_ones, bool on_worker)
+static void to_lanes(flush *f)
 {
     sotto_leader *leader = f->intake->server->leader;
 
@@ -154,10 +171,9 @@ static void to_lanes(flush *f, bool long_ones, bool on_worker)
         sotto_job_segment segment = {g->segment.n, g->segment.reports - g->segment.skipped,
                                      g->cached, 0};
 
-        if (segment.reports == 0 || sotto_job_part_is_long(g->task) != long_ones)
+        if (segment.reports == 0)
             continue;
-        if (g->cached && long_ones && on_worker)
-            sotto_cached_reports_begin(g->cached, g->task);
+        g->cached = NULL;
         /* One that is forgotten here is found by the sweep. */
         (void)(sotto_lanes_add(leader->lanes, g->task->n, g->bucket, &segment,
                                sotto_leader_full_job(f->intake->server, g->task),
@@ -186,7 +202,7 @@ static void tell(sotto_intake *intake, const sotto_err *err)
                   sotto_log_text("reason", err && err->reason[0] ? err->reason : "out of memory"));
 }
 
-static void end_flush(flush *f, sotto_status status, bool on_worker)
+static void end_flush(flush *f, sotto_status status)
 {
     sotto_intake *intake = f->intake;
     sotto_upload_request *next;
@@ -199,26 +215,28 @@ static void end_flush(flush *f, sotto_status status, bool on_worker)
             sotto_upload_give_up(u, status);
     }
     f->work.uploads = NULL;
-    if (status == SOTTO_OK)
-        to_lanes(f, true, on_worker);
+    for (sotto_flush_group *g = f->work.first; g; g = g->next)
+        forget_sum(g); /* of what was not stored */
+    f->work.first = NULL;
     sotto_arena_clear(&f->work.arena); /* large blocks are kept for all (base/alloc.h) */
     (void)pthread_mutex_lock(&intake->lock);
     f->busy = false;
     (void)pthread_mutex_unlock(&intake->lock);
-    start_flushes(intake, false);
+    start_flushes(intake, false, NULL);
 }
 
 /* The answers are written on a worker: the store's thread has the next commit to make. worker is NULL where the pool is full, and
- * this is the store's thread all the same: it begins no long reports, which their job does then. */
+ * this is the store's thread all the same. */
 static void after_commit(void *context, sotto_worker *worker)
 {
     flush *f = context;
 
+    (void)worker;
     if (f->job.status == SOTTO_OK) {
         announce(f);
-        to_lanes(f, false, worker != NULL);
+        to_lanes(f);
     }
-    end_flush(f, f->job.status, worker != NULL);
+    end_flush(f, f->job.status);
 }
 
 static void hand_back(flush *f, sotto_status status)
@@ -273,7 +291,7 @@ static void spool_bodies(flush *f, sotto_spool *spool)
 
     if (!pieces) {
         tell(f->intake, NULL);
-        end_flush(f, SOTTO_NO_MEMORY, true);
+        end_flush(f, SOTTO_NO_MEMORY);
         return;
     }
     for (sotto_flush_group *g = f->work.first; g; g = g->next)
@@ -295,7 +313,7 @@ static void take_gathered(sotto_intake *intake, flush *f)
     for (at = &intake->first; *at && taken < MAX_GATHERED && (bytes < MAX_BYTES || taken < LANES);
          at = &(*at)->next) {
         taken += (*at)->count;
-        bytes += (*at)->arena.held;
+        bytes += bytes_of(*at);
     }
     intake->first = *at;
     intake->bytes -= bytes;
@@ -306,26 +324,37 @@ static void take_gathered(sotto_intake *intake, flush *f)
     (void)pthread_mutex_unlock(&intake->lock);
 }
 
-static void run_flush(void *context, sotto_worker *worker)
+static void prepare(void *context, sotto_worker *worker)
 {
     flush *f = context;
     sotto_spool *spool = f->intake->server->leader->spool;
-    sotto_status status = SOTTO_OK;
+    sotto_status status;
     sotto_err err = {0};
 
-    (void)worker;
-    take_gathered(f->intake, f);
-    status = sotto_flush_prepare(&f->work, &err);
+    status = sotto_flush_prepare(&f->work, worker, &err);
     if (status == SOTTO_OK && (!spool || f->work.bytes < SPOOLED))
         status = sotto_flush_join(&f->work, &err);
     if (status != SOTTO_OK)
         tell(f->intake, &err);
     if (status != SOTTO_OK || !f->work.first) /* or another flush took what there was */
-        end_flush(f, status, true);
+        end_flush(f, status);
     else if (spool && f->work.bytes >= SPOOLED)
         spool_bodies(f, spool);
     else
         commit(f);
+}
+
+/* Long reports are opened here, which takes a worker. Where none is to be had, their clients come again. */
+static void run_flush(void *context, sotto_worker *worker)
+{
+    flush *f = context;
+
+    take_gathered(f->intake, f);
+    f->work.first = NULL;
+    if (worker || !sotto_flush_is_long(&f->work))
+        prepare(f, worker);
+    else if (sotto_pool_post(f->intake->server->pool, prepare, f, NULL) != SOTTO_OK)
+        end_flush(f, SOTTO_AGAIN);
 }
 
 /* A flush that may begin now, marked as busy; NULL: none. */
@@ -352,29 +381,35 @@ static flush *next_flush(sotto_intake *intake)
     return idle;
 }
 
-/* here: this thread has time for it, and no other needs to be woken. A flush that has ended begins no other by itself, or
- * commits that fail would stand on each other's stack. */
-static void start_flushes(sotto_intake *intake, bool here)
+/* here: this thread has time for it, and no other needs to be woken; worker: NULL if it is none. A flush that has ended begins no
+ * other by itself, or commits that fail would stand on each other's stack. */
+static void start_flushes(sotto_intake *intake, bool here, sotto_worker *worker)
 {
     flush *f = next_flush(intake);
 
     /* A full queue must not leave what was gathered behind. */
     if (f && (here || sotto_pool_post(intake->server->pool, run_flush, f, NULL) != SOTTO_OK))
-        run_flush(f, NULL);
+        run_flush(f, worker);
 }
 
 static void on_due(void *context)
 {
-    start_flushes(context, true);
+    start_flushes(context, true, NULL);
 }
 
-void sotto_intake_put(sotto_intake *intake, sotto_upload_request *chain)
+/* Long ones are still in their requests. */
+static size_t bytes_of(const sotto_upload_request *upload)
+{
+    return upload->arena.held + (upload->dap_reports ? upload->body_bytes : 0);
+}
+
+void sotto_intake_put(sotto_intake *intake, sotto_upload_request *chain, sotto_worker *worker)
 {
     sotto_upload_request *last = chain;
-    size_t bytes = chain->arena.held, reports = chain->count;
+    size_t bytes = bytes_of(chain), reports = chain->count;
 
     for (; last->next; last = last->next) {
-        bytes += last->next->arena.held;
+        bytes += bytes_of(last->next);
         reports += last->next->count;
     }
     (void)pthread_mutex_lock(&intake->lock);
@@ -383,7 +418,7 @@ void sotto_intake_put(sotto_intake *intake, sotto_upload_request *chain)
     intake->bytes += bytes;
     intake->reports += reports;
     (void)pthread_mutex_unlock(&intake->lock);
-    start_flushes(intake, true);
+    start_flushes(intake, true, worker);
 }
 
 sotto_status sotto_intake_open(sotto_intake **out, sotto_server *server, sotto_err *err)

@@ -1,6 +1,6 @@
 /* serve/leader/job_part.h - some of a job's reports, through the leader's first step together: a segment's, or all of them.
  *
- * Callers:  cached_reports.c, as soon as a long report's segment is on disk; job_verify.c for all others.
+ * Callers:  long_reports.c, on the way to disk; job_verify.c for all others.
  * Memory:   in the arena of its first call; reports are borrowed until they are summed.
  * Secrets:  shares, and the sum of a few of them.
  *
@@ -31,7 +31,16 @@ SOTTO_MUST_USE sotto_status sotto_job_part_begin(sotto_job_part *part,
                                                  const sotto_server_task *task,
                                                  sotto_kept_report *reports, size_t count,
                                                  sotto_arena *arena, sotto_err *err);
-/* As above, and adds them to the sum: what the reports lie in may go. After a failure the sum is of no use. */
+/* An empty part with room for so many long reports. */
+SOTTO_MUST_USE sotto_status sotto_job_part_open(sotto_job_part *part, size_t room,
+                                                sotto_arena *arena, sotto_err *err);
+/* The first step of some more, which come in the order of their ids, and adds them to the sum: what the reports lie in may go.
+ * After a failure part and sum are of no use. */
+SOTTO_MUST_USE sotto_status sotto_job_part_add(sotto_job_part *part, sotto_tally *sum,
+                                               const sotto_server_task *task,
+                                               const sotto_kept_report *reports, size_t count,
+                                               sotto_arena *arena, sotto_err *err);
+/* Both for all reports of a part, in any order. */
 SOTTO_MUST_USE sotto_status sotto_job_part_sum(sotto_job_part *part, sotto_tally *sum,
                                                const sotto_server_task *task,
                                                const sotto_kept_report *reports, size_t count,

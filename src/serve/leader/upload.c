@@ -149,59 +149,32 @@ static uint8_t check_token(sotto_upload_request *upload, const sotto_worker *wor
     return 0;
 }
 
-/* What was opened is extensions and the share, each behind its length: without the extensions, it is what the record
- * wants. */
+/* What was opened is extensions and the share, each behind its length. */
 static uint8_t check_share(sotto_upload_request *upload, const sotto_worker *worker,
-                           sotto_uploaded *out, sotto_buf *record, size_t start, sotto_bytes aad,
-                           const sotto_dap_report *report)
+                           sotto_uploaded *out, sotto_plaintext_input_share *plain,
+                           sotto_bytes opened, sotto_bytes aad, const sotto_dap_report *report)
 {
     const sotto_vdaf_sizes *sizes = &upload->task->dap.sizes;
-    uint8_t *opened = record->data + start;
-    sotto_plaintext_input_share plain;
-    size_t len = 4 + sizes->leader_share;
-    uint8_t error = 0;
 
-    if (sotto_plaintext_input_share_decode(&plain, sotto_bytes_of(opened, record->len - start),
-                                           NULL) != SOTTO_OK ||
-        sotto_report_extensions_check(report->metadata.public_extensions, plain.private_extensions,
+    if (sotto_plaintext_input_share_decode(plain, opened, NULL) != SOTTO_OK ||
+        sotto_report_extensions_check(report->metadata.public_extensions, plain->private_extensions,
                                       sotto_admission_types, sotto_task_extensions(upload->task),
                                       NULL) != SOTTO_OK ||
-        plain.payload.len != sizes->leader_share || report->public_share.len != sizes->public_share)
+        plain->payload.len != sizes->leader_share ||
+        report->public_share.len != sizes->public_share)
         return SOTTO_REPORT_INVALID_MESSAGE;
-    if (upload->task->token_keys.issuer)
-        error = check_token(upload, worker, out, report, aad, &plain);
-    if (error)
-        return error;
-    memmove(opened, plain.payload.data - 4, len);
-    record->len = start + len;
-    return 0;
+    return upload->task->token_keys.issuer ? check_token(upload, worker, out, report, aad, plain)
+                                           : 0;
 }
 
-/* A long one goes to disk as it came: what is written beside it is its head. */
-static void keep_head(sotto_upload_request *upload, sotto_uploaded *out,
-                      const sotto_kept_report *kept, const sotto_message_key *key, sotto_bytes aad)
+/* Opens a share behind what is there of `into` already, and checks it; *key opens it again. */
+static uint8_t open_share(sotto_uploaded *out, sotto_worker *worker, sotto_buf *aad,
+                          sotto_buf *into, sotto_plaintext_input_share *plain,
+                          const sotto_dap_report *report, const sotto_agreement *with,
+                          sotto_message_key *key)
 {
-    sotto_buf head;
-    sotto_status status =
-        sotto_buf_take(&head, &upload->arena, sotto_sealed_head_size(kept, aad), NULL);
-
-    if (status == SOTTO_OK)
-        status = sotto_sealed_head_write(&head, kept, key, aad, NULL);
-    if (status != SOTTO_OK)
-        upload->failed = status;
-    out->head = sotto_buf_bytes(&head);
-    out->share = kept->leader_share;
-}
-
-static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
-                          sotto_uploaded *out, const sotto_dap_report *report,
-                          const sotto_agreement *with)
-{
-    sotto_kept_report kept = {report->metadata, report->public_share, report->helper,
-                              report->leader.payload};
-    size_t size = sotto_kept_report_size(&kept), start;
-    sotto_message_key key;
-    sotto_buf *all = &upload->records, record;
+    sotto_upload_request *upload = out->upload;
+    size_t start = into->len;
     sotto_status status = sotto_receivers_know(upload->server->receivers[worker->number],
                                                report->leader.config_id, NULL);
     uint8_t error;
@@ -211,23 +184,76 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
         upload->failed = status;
     if (status != SOTTO_OK)
         return SOTTO_REPORT_OUTDATED_CONFIG;
+    error = unseal(upload, worker, aad, into, report, with, key);
+    if (error)
+        return error;
+    return check_share(upload, worker, out, plain,
+                       sotto_bytes_of(into->data + start, into->len - start), sotto_buf_bytes(aad),
+                       report);
+}
+
+static uint8_t open_into_record(sotto_uploaded *out, sotto_worker *worker, sotto_buf *aad,
+                                const sotto_dap_report *report, const sotto_agreement *with)
+{
+    sotto_upload_request *upload = out->upload;
+    sotto_kept_report kept = {report->metadata, report->public_share, report->helper,
+                              report->leader.payload};
+    size_t size = sotto_kept_report_size(&kept), start;
+    sotto_plaintext_input_share plain;
+    sotto_message_key key;
+    sotto_buf *all = &upload->records, record;
+    uint8_t error;
+
     record = sotto_buf_over(all->data + all->len, size > all->cap - all->len ? 0 : size);
     if (sotto_kept_report_begin(&record, &kept, NULL) != SOTTO_OK) {
         upload->failed = SOTTO_BUG; /* set_up made room for all of them */
         return SOTTO_REPORT_INVALID_MESSAGE;
     }
     start = record.len;
-    error = unseal(upload, worker, aad, &record, report, with, &key);
-    if (error == 0)
-        error = check_share(upload, worker, out, &record, start, sotto_buf_bytes(aad), report);
-    if (error == 0 && sotto_job_part_is_long(upload->task))
-        keep_head(upload, out, &kept, &key, sotto_buf_bytes(aad));
+    error = open_share(out, worker, aad, &record, &plain, report, with, &key);
     sotto_wipe(&key, sizeof key);
     if (error)
         return error; /* the next one overwrites what there is of it */
+    /* Without the extensions, it is what the record wants. */
+    memmove(record.data + start, plain.payload.data - 4, 4 + plain.payload.len);
+    record.len = start + 4 + plain.payload.len;
     all->len += record.len;
     out->record = sotto_buf_bytes(&record);
     return 0;
+}
+
+/* A long one goes to disk as it came: what is written beside it is its head. */
+static void keep_head(sotto_uploaded *out, const sotto_kept_report *kept,
+                      const sotto_message_key *key, sotto_bytes aad)
+{
+    sotto_buf head;
+    sotto_status status =
+        sotto_buf_take(&head, &out->upload->arena, sotto_sealed_head_size(kept, aad), NULL);
+
+    if (status == SOTTO_OK)
+        status = sotto_sealed_head_write(&head, kept, key, aad, NULL);
+    if (status != SOTTO_OK)
+        out->upload->failed = status;
+    out->head = sotto_buf_bytes(&head);
+    out->share = kept->leader_share;
+}
+
+void sotto_upload_open_long(sotto_uploaded *out, sotto_kept_report *kept, sotto_worker *worker,
+                            sotto_buf *aad, sotto_buf *into, const sotto_agreement *with)
+{
+    const sotto_dap_report *report = out->report;
+    sotto_plaintext_input_share plain;
+    sotto_message_key key;
+
+    *kept = (sotto_kept_report){report->metadata, report->public_share, report->helper,
+                                report->leader.payload};
+    into->len = 0;
+    out->error = open_share(out, worker, aad, into, &plain, report, with, &key);
+    if (out->error == 0) {
+        keep_head(out, kept, &key, sotto_buf_bytes(aad));
+        kept->leader_share = plain.payload;
+    }
+    sotto_wipe(&key, sizeof key);
 }
 
 /* What can be said of a report before its share is opened. */
@@ -261,6 +287,14 @@ typedef struct chunk {
     sotto_buf aad;
 } chunk;
 
+static const sotto_dap_report *put_off(sotto_upload_request *upload, const sotto_dap_report *report)
+{
+    sotto_dap_report *kept = &upload->dap_reports[upload->put_off++];
+
+    *kept = *report;
+    return kept;
+}
+
 /* Shares that are going to be opened agree on their keys together. */
 static void take_in(chunk *c, sotto_worker *worker)
 {
@@ -276,16 +310,18 @@ static void take_in(chunk *c, sotto_worker *worker)
         look_at(e->upload, e->out, &e->report, e->size);
         c->config_ids[i] = e->report.leader.config_id;
         c->agreed[i] = (sotto_agreement){.agreed = false};
-        if (e->out->error == 0)
+        if (e->out->error == 0 && !e->upload->dap_reports)
             c->agreed[i].peer = e->report.leader.enc;
     }
     sotto_receivers_agree(receivers, c->agreed, c->config_ids, c->count);
     for (size_t i = 0; i < c->count; i++) {
         const entry *e = &c->entries[i];
 
-        if (e->out->error == 0)
-            e->out->error =
-                open_share(e->upload, worker, &c->aad, e->out, &e->report, &c->agreed[i]);
+        if (e->upload
+                ->dap_reports) /* opened when its neighbours are, of other uploads too (long_reports.h) */
+            e->out->report = put_off(e->upload, &e->report);
+        else if (e->out->error == 0)
+            e->out->error = open_into_record(e->out, worker, &c->aad, &e->report, &c->agreed[i]);
     }
     sotto_wipe(c->agreed, c->count * sizeof c->agreed[0]);
     c->count = 0;
@@ -314,7 +350,8 @@ static void read_reports(chunk *c, sotto_upload_request *upload, sotto_worker *w
 static bool set_up(sotto_upload_request *upload, size_t count, size_t bytes)
 {
     enum { ALONE = 4096 };
-    size_t records = bytes + 64 * (count + 1);
+    bool later = sotto_job_part_is_long(upload->task);
+    size_t records = later ? 0 : bytes + 64 * (count + 1);
     size_t small = records <= ALONE ? records : 0;
     size_t all = small + (count + 1) * (sizeof *upload->reports + SOTTO_REPORT_ID_SIZE + 1);
 
@@ -326,7 +363,10 @@ static bool set_up(sotto_upload_request *upload, size_t count, size_t bytes)
     if (!sotto_arena_expect(&upload->arena, all + 256))
         return false;
     upload->reports = sotto_arena_take_array(&upload->arena, count + 1, sizeof *upload->reports);
-    return upload->reports &&
+    if (later)
+        upload->dap_reports =
+            sotto_arena_take_array(&upload->arena, count + 1, sizeof *upload->dap_reports);
+    return upload->reports && (!later || upload->dap_reports) &&
            sotto_buf_take(&upload->records, &upload->arena, records, NULL) == SOTTO_OK;
 }
 
@@ -354,7 +394,8 @@ static bool begin(sotto_upload_request *upload, size_t *reports, size_t *aad)
     }
     upload->unread = req.reports;
     *reports += req.count;
-    *aad = size > *aad ? size : *aad;
+    if (!upload->dap_reports)
+        *aad = size > *aad ? size : *aad;
     return true;
 }
 
@@ -395,7 +436,7 @@ static sotto_upload_request *opened_of(sotto_upload_request *chain)
             sotto_upload_give_up(u, u->failed);
             continue;
         }
-        if (!sotto_job_part_is_long(u->task)) /* whose shares go to disk from there */
+        if (!u->dap_reports) /* which go to disk from there */
             sotto_http_request_forget_body(u->request);
         *end = u;
         end = &u->next;
@@ -426,7 +467,7 @@ void sotto_upload_open_many(sotto_upload_request *chain, sotto_worker *worker)
     take_in(c, worker);
     chain = opened_of(chain);
     if (chain)
-        sotto_intake_put(intake, chain);
+        sotto_intake_put(intake, chain, worker);
 }
 
 void sotto_upload_handle(sotto_server *server, const sotto_server_task *task, sotto_bytes id,

@@ -2,6 +2,7 @@
 #ifndef SOTTO_SERVE_LEADER_UPLOAD_H
 #define SOTTO_SERVE_LEADER_UPLOAD_H
 
+#include "seal/agreed.h"
 #include "serve/leader/segments.h"
 #include "serve/tasks/resources.h"
 #include "serve/tasks/server.h"
@@ -20,8 +21,9 @@ typedef struct sotto_uploaded {
     uint64_t bucket;
     uint8_t error;                   /* 0: acceptable so far, else a report error  */
     sotto_bytes record;              /* as it is kept (serve/leader/segments.h)            */
-    sotto_bytes head,
-        share; /* ... and of a long one on disk (sealed_shares.h); the share in the request's body */
+    /* Of a long one, in the request's body: */
+    const sotto_dap_report *report;  /* as it came, until it is opened                */
+    sotto_bytes head, share;         /* as it is kept (serve/leader/sealed_shares.h) */
     struct sotto_token_spend *spend; /* its token; NULL: its task asks for none */
 } sotto_uploaded;
 
@@ -35,6 +37,9 @@ typedef struct sotto_upload_request {
     sotto_uploaded *reports;
     size_t count;
     sotto_buf records;   /* what `record` of each lies in, in the arena */
+    sotto_dap_report
+        *dap_reports; /* of a task with long reports: what `report` of each points to; else NULL */
+    size_t put_off;   /* ... of them, those that are there */
     sotto_status failed; /* a report could not be looked at, through no fault of its own */
     sotto_arena arena;
     atomic_uint
@@ -42,7 +47,11 @@ typedef struct sotto_upload_request {
     size_t cached_bytes; /* counted in the leader's cached_bytes; 0: not */
 } sotto_upload_request;
 
-/* Opens a chain of uploads; as serve/leader/arrivals.h wants it. */
+/* Opens a report that was put off, into `into`; its error says what is wrong with it. If nothing is, *kept has the report with its
+ * share open. aad: room for the associated data. */
+void sotto_upload_open_long(sotto_uploaded *report, sotto_kept_report *kept, sotto_worker *worker,
+                            sotto_buf *aad, sotto_buf *into, const sotto_agreement *with);
+/* Opens a chain of uploads, but for long reports; as serve/leader/arrivals.h wants it. */
 void sotto_upload_open_many(sotto_upload_request *chain, sotto_worker *worker);
 
 /* One more user of its reports. */

@@ -34,6 +34,7 @@ static struct {
     struct {
         void *memory;
         size_t size;
+        bool wiped;
     } blocks[KEPT];
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -67,17 +68,28 @@ static void *take_out(size_t i)
     return memory;
 }
 
-/* Wiped when it was released: as good as new. */
-static void *take_kept(size_t size)
+/* The newest that was wiped, or was not; the lock is held. */
+static void *find_kept(size_t size, bool wiped)
 {
-    void *memory = NULL;
+    for (size_t i = kept.count; i > 0; i--)
+        if (kept.blocks[i - 1].size == size && kept.blocks[i - 1].wiped == wiped)
+            return take_out(i - 1);
+    return NULL;
+}
+
+/* *wiped: which of both it had better be, then which it is. */
+static void *take_kept(size_t size, bool *wiped)
+{
+    void *memory;
 
     if (size < LARGE || atomic_load_explicit(&kept.most, memory_order_relaxed) == 0)
         return NULL;
     (void)pthread_mutex_lock(&kept.lock);
-    for (size_t i = kept.count; !memory && i > 0; i--)
-        if (kept.blocks[i - 1].size == size)
-            memory = take_out(i - 1);
+    memory = find_kept(size, *wiped);
+    if (!memory) {
+        *wiped = !*wiped;
+        memory = find_kept(size, *wiped);
+    }
     (void)pthread_mutex_unlock(&kept.lock);
     return memory;
 }
@@ -93,7 +105,7 @@ static void *make_way(size_t size, size_t most)
 }
 
 /* False: the block is to be freed, as one that was made before any were kept. */
-static bool keep(void *memory, size_t size)
+static bool keep(void *memory, size_t size, bool wiped)
 {
     size_t most = atomic_load_explicit(&kept.most, memory_order_relaxed);
     void *oldest;
@@ -105,6 +117,7 @@ static bool keep(void *memory, size_t size)
         oldest = make_way(size, most);
         if (!oldest) {
             kept.blocks[kept.count].memory = memory;
+            kept.blocks[kept.count].wiped = wiped;
             kept.blocks[kept.count++].size = size;
             kept.bytes += size;
         }
@@ -126,16 +139,18 @@ static size_t block_size(size_t rounded)
     return rounded;
 }
 
-static void *take_kept(size_t size)
+static void *take_kept(size_t size, bool *wiped)
 {
     (void)size;
+    (void)wiped;
     return NULL;
 }
 
-static bool keep(void *memory, size_t size)
+static bool keep(void *memory, size_t size, bool wiped)
 {
     (void)memory;
     (void)size;
+    (void)wiped;
     return false;
 }
 
@@ -163,10 +178,12 @@ void *sotto_alloc(size_t size)
     if (size == 0 || size > PTRDIFF_MAX - 63 || told_to_fail(size))
         return NULL;
     size_t rounded = block_size((size + 63) & ~(size_t)63);
-    void *memory = take_kept(rounded);
-    if (memory)
-        return memory;
-    memory = aligned_alloc(64, rounded);
+    bool wiped = true;
+    void *memory = take_kept(rounded, &wiped);
+    if (memory && wiped)
+        return memory; /* as good as new */
+    if (!memory)
+        memory = aligned_alloc(64, rounded);
     if (memory)
         memset(memory, 0, rounded);
     return memory;
@@ -174,9 +191,11 @@ void *sotto_alloc(size_t size)
 
 void *sotto_alloc_kept(size_t size)
 {
+    bool wiped = false;
+
     if (size == 0 || size > PTRDIFF_MAX - 63 || told_to_fail(size))
         return NULL;
-    return take_kept(block_size((size + 63) & ~(size_t)63));
+    return take_kept(block_size((size + 63) & ~(size_t)63), &wiped);
 }
 
 void sotto_release(void *memory, size_t size)
@@ -187,10 +206,20 @@ void sotto_release(void *memory, size_t size)
     sotto_release_wiped(memory, size);
 }
 
+static void let_go(void *memory, size_t size, bool wiped)
+{
+    if (memory && !keep(memory, block_size((size + 63) & ~(size_t)63), wiped))
+        free(memory);
+}
+
 void sotto_release_wiped(void *memory, size_t size)
 {
-    if (memory && !keep(memory, block_size((size + 63) & ~(size_t)63)))
-        free(memory);
+    let_go(memory, size, true);
+}
+
+void sotto_release_sealed(void *memory, size_t size)
+{
+    let_go(memory, size, false);
 }
 
 void sotto_alloc_fail_after(long n)

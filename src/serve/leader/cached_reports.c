@@ -4,7 +4,7 @@
 #include "serve/leader/leader.h"
 #include "serve/leader/upload.h"
 
-enum { MOST_CACHED = 16 << 20, PART_MEMORY = 256 << 20, POINTER = sizeof(void *) };
+enum { MOST_CACHED = 24 << 20, PART_MEMORY = 256 << 20, POINTER = sizeof(void *) };
 
 sotto_cached_reports *sotto_cached_reports_new(sotto_leader *leader, size_t records, size_t uploads)
 {

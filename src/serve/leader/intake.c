@@ -21,9 +21,9 @@
 enum {
     MEMORY = 512 << 20,
     MAX_GATHERED = 4096,
-    MAX_BYTES = 4 << 20,
+    MAX_BYTES = 8 << 20,
     MUCH = 1 << 20,
-    FLUSHES = 2,
+    FLUSHES = 3,
     LANES = 8
 };
 /* Less than this goes with its row: a second sync would cost more than SQLite's copies. */
@@ -369,7 +369,7 @@ static flush *next_flush(sotto_intake *intake)
         if (!intake->flushes[i].busy)
             idle = &intake->flushes[i];
     }
-    if (!intake->first || (busy > 0 && intake->bytes < MUCH))
+    if (!intake->first || (busy > 0 && (intake->bytes < MUCH || intake->reports < LANES)))
         idle = NULL;
     if (idle && !sotto_pace_begin(intake->pace, intake->bytes >= MUCH || intake->reports >= ENOUGH))
         idle = NULL;

@@ -485,6 +485,7 @@ void sotto_upload_handle(sotto_server *server, const sotto_server_task *task, so
     upload->task = task;
     upload->request = request;
     upload->body_bytes = sotto_http_request_body(request).len;
+    sotto_http_request_seals_body(request);
     atomic_init(&upload->users, 1);
     sotto_arena_init(&upload->arena, server->options.upload_memory);
     status = sotto_arrivals_put(server->leader->arrivals, upload, NULL);

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/rule.h"
 #include "dap/dap.h"
 
 #include <pthread.h>
@@ -141,10 +142,12 @@ static void forget_sum(sotto_flush_group *g)
  * the job reads the others. */
 static void keep_in_memory(const flush *f, sotto_flush_group *g)
 {
+    bool whole = !(SOTTO_RULE(long_sum_is_whole) && g->segment.skipped > 0);
+
     if (!sotto_job_part_is_long(g->task)) {
         if (g->segment.reports > g->segment.skipped)
             g->cached = hold(f, g);
-    } else if (g->cached && g->segment.skipped == 0 && g->segment.reports > 0) {
+    } else if (g->cached && whole && g->segment.reports > 0) {
         g->cached->place = g->segment.place;
     } else {
         forget_sum(g);

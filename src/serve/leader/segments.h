@@ -35,13 +35,13 @@ typedef struct sotto_segment {
     int64_t n;
     int64_t task;
     uint64_t bucket;
-    int64_t owner;           /* the process that forms its job                            */
-    bool claimed;            /* after reading: some job has it                             */
-    bool noted;              /* ... and it could not be read before: serve/leader/unreadable.h    */
-    size_t reports;          /* records in the body                                        */
-    size_t skipped;          /* of them, those that were taken before: bits set in `skip`   */
-    uint8_t *skip;           /* a bit for each record, the lowest first                      */
-    sotto_bytes body;        /* sealed; or, after reading, open                             */
+    int64_t owner;    /* the process that forms its job                            */
+    bool claimed;     /* after reading: some job has it                             */
+    bool noted;       /* ... and it could not be read before: serve/leader/unreadable.h    */
+    size_t reports;   /* records in the body                                        */
+    size_t skipped;   /* of them, those that were taken before: bits set in `skip`   */
+    uint8_t *skip;    /* a bit for each record, the lowest first                      */
+    sotto_bytes body; /* sealed; or, after reading, open                             */
     const sotto_bytes *shares; /* behind the body, as their clients sealed them; borrowed     */
     size_t share_count;
     sotto_bytes key;         /* sealed                                                      */

@@ -19,8 +19,8 @@ typedef struct sotto_uploaded {
     struct sotto_upload_request *upload;
     uint8_t id[SOTTO_REPORT_ID_SIZE];
     uint64_t bucket;
-    uint8_t error;                   /* 0: acceptable so far, else a report error  */
-    sotto_bytes record;              /* as it is kept (serve/leader/segments.h)            */
+    uint8_t error;      /* 0: acceptable so far, else a report error  */
+    sotto_bytes record; /* as it is kept (serve/leader/segments.h)            */
     /* Of a long one, in the request's body: */
     const sotto_dap_report *report;  /* as it came, until it is opened                */
     sotto_bytes head, share;         /* as it is kept (serve/leader/sealed_shares.h) */
@@ -36,7 +36,7 @@ typedef struct sotto_upload_request {
     sotto_bytes unread; /* its encoded reports, until they are opened */
     sotto_uploaded *reports;
     size_t count;
-    sotto_buf records;   /* what `record` of each lies in, in the arena */
+    sotto_buf records; /* what `record` of each lies in, in the arena */
     sotto_dap_report
         *dap_reports; /* of a task with long reports: what `report` of each points to; else NULL */
     size_t put_off;   /* ... of them, those that are there */

@@ -4,7 +4,7 @@
  * Memory:   a few shares in the worker's arena, while the call lasts; of the rest only part and sum stay.
  * Secrets:  the leader's input shares, and the sum of a group's.
  *
- * A share of 10,000 bins has 160 KB. Opened, verified and added up while it is in the processor's cache, each of its bytes comes from memory
+ * A share of 10,000 bins has 160 KB. Opened, verified and added up while it is in the processor's cache, each of its bytes is fetched
  * once. Nothing is acknowledged yet: what the transaction refuses then is in the sum already, and the job of that segment
  * reads its reports from the disk.
  */

@@ -99,7 +99,7 @@ sotto_status sotto_recipe_claim_sampling(sotto_recipe_claim *out, const sotto_re
         return SOTTO_OK;
     }
     if (SOTTO_RULE(sampling_of_the_crowd) && recipe->by != SOTTO_BY_CROWD) {
-        say_why(out, "not claimed: not yet where others than the crowd add the noise");
+        say_why(out, "not claimed: not yet where servers, or devices in shares, add the noise");
         return SOTTO_OK;
     }
     SOTTO_TRY(sotto_recipe_content(&content, recipe, err));

@@ -235,8 +235,8 @@ static void say_report(sotto_writer *w, const sotto_recipe *recipe, const sotto_
             claim->randomizer, hidden, sotto_bound_shown(claim->epsilon_local, 4));
     else if (recipe->by == SOTTO_BY_SHARES)
         say(w,
-            "Your report has no local protection. Your device adds its part of the noise to it, "
-            "of sigma %.3g, which protects you only together with the parts of others: whoever saw "
+            "Your report has no local protection. Your device adds its part of the noise to it, of "
+            "sigma %.3g. That protects you only together with the parts of others. Whoever saw "
             "your report alone could tell your value, or guess it well.\n",
             sqrt(claim->device_variance));
     else

@@ -130,6 +130,34 @@ static void a_source_of_noise_is_of_the_trust_model(sotto_test *t)
     CHECK(t, !sotto_test_has_mistake(&mistakes, "privacy.by", "trust model"));
 }
 
+/* What a person is told: the recipe's words, and the policy's for each field that is read. */
+static void explanations_repeat_what_the_policy_allows(sotto_test *t)
+{
+    static const char age[] = "\"keyboard_ngrams.age\": {\"epsilon_local\": 2";
+    const sotto_recipe *recipe = sotto_test_recipe_of(t, "mean", SERVERS);
+    const sotto_policy *policy = sotto_test_policy(
+        t, age, "\"keyboard_ngrams.age\": {\"epsilon_local\": \"none\", \"by\": [\"servers\"]");
+    static sotto_recipe_verdict verdict;
+    sotto_recipe_claim claim;
+    char text[16384];
+    sotto_buf out = sotto_buf_over(text, sizeof text - 1);
+    sotto_err err = {0};
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_recipe_judge(&verdict, &claim, recipe, policy, NULL, &mistakes, &err));
+    CHECK_OK(t, sotto_recipe_explain(&out, recipe, &claim, &t->err));
+    CHECK_OK(t, sotto_policy_explain(&out, policy, &verdict, &t->err));
+    text[out.len] = 0;
+    CHECK(t, strstr(text, "Numbers below 0 count as 0, above 100 as 100") != NULL);
+    CHECK(t, strstr(text, "has no local protection, and no noise") != NULL);
+    CHECK(t, strstr(text, "Each server adds noise of sigma 500") != NULL);
+    CHECK(t, strstr(text, "keyboard_ngrams.age: noise may be added by servers; reports without "
+                          "local protection are allowed (epsilon_local \"none\")") != NULL);
+    CHECK(t, strstr(text, "keyboard_ngrams.ngram: noise may be added by crowd; a report by itself "
+                          "may tell it up to epsilon 5") != NULL);
+}
+
 /* ---- contents ----------------------------------------------------------------------------------------- */
 
 static sotto_report_content content_of(sotto_test *t, const char *statistic, const char *by)
@@ -184,6 +212,7 @@ int main(int argc, char **argv)
         CASE(a_sum_has_a_zero),
         CASE(absence_is_no_bin_of_a_number),
         CASE(a_source_of_noise_is_of_the_trust_model),
+        CASE(explanations_repeat_what_the_policy_allows),
         CASE(a_report_holds_what_its_statistic_needs),
         CASE(the_range_of_a_share_is_a_tail),
     };

@@ -116,7 +116,7 @@ typedef struct sotto_receipt {
     double
         liar; /* a report that passes its proof moves a sum by this much at most: in counts, or in steps of the encoder */
     uint64_t weight;
-    double miss;          /* chance that an honest report counts as empty                         */
+    double miss; /* chance that an honest report counts as empty                         */
     double
         noise_sigma; /* by servers, of each one's noise; by shares, of all honest ones'; 0: none */
     double device_variance; /* by shares: of each device's part */

@@ -74,8 +74,9 @@ static void add_mean(sotto_result *r, sotto_number_grid grid, const sotto_report
 static void add_quantile(sotto_result *r, sotto_number_grid grid, const char *name, double t,
                          double z)
 {
-    double total = 0, all = 0, below = 0, left = 0;
-    size_t value = r->count - 1, low = r->count - 1, high = 0;
+    double total = 0, all = 0, above = 0, noise_above = 0;
+    const size_t last = r->count - 1;
+    size_t value = last, low = last, high = 0;
 
     for (size_t i = 0; i < r->count; i++) {
         total += r->bins[i].count;
@@ -83,17 +84,18 @@ static void add_quantile(sotto_result *r, sotto_number_grid grid, const char *na
     }
     for (size_t i = r->count; i-- > 0;) {
         /* Of bins 0 to i: what is above them was taken off. */
-        const double up_to = total - below, variance = all - left, d = (1 - t) * up_to - t * below,
-                     deviation = sqrt(fmax((1 - t) * (1 - t) * variance + t * t * left, 0));
+        const double up_to = total - above, variance = all - noise_above,
+                     d = (1 - t) * up_to - t * above,
+                     deviation = sqrt(fmax((1 - t) * (1 - t) * variance + t * t * noise_above, 0));
 
         if (d >= 0)
             value = i;
         if (d + z * deviation >= 0)
             low = i;
         if (d - z * deviation <= 0 && high == 0)
-            high = i + 1 < r->count ? i + 1 : i;
-        below += r->bins[i].count;
-        left += r->bins[i].deviation * r->bins[i].deviation;
+            high = i < last ? i + 1 : i;
+        above += r->bins[i].count;
+        noise_above += r->bins[i].deviation * r->bins[i].deviation;
     }
     high = high > value ? high : value;
     add(r, name, grid.min + grid.step * (double)value,

@@ -2,6 +2,7 @@
 #include "recipe/statistic.h"
 
 #include "base/rule.h"
+#include "recipe/content.h"
 
 #include <math.h>
 #include <string.h>
@@ -168,11 +169,25 @@ static void check_absence(sotto_reading *r, const sotto_recipe *recipe)
                               "reports that are proved to have one bin can't be dummies");
 }
 
+/* Samplers have a largest variance. */
+static void check_shares(sotto_reading *r, const sotto_recipe *recipe)
+{
+    static const sotto_place sigma = {&privacy, "sigma", 0};
+    sotto_report_content content;
+
+    if (SOTTO_RULE(shares_can_be_drawn) && recipe->by == SOTTO_BY_SHARES &&
+        sotto_recipe_content(&content, recipe, NULL) == SOTTO_DENIED)
+        sotto_reading_mistake(r, &sigma, "a smaller sigma, or a larger min_cohort",
+                              "each device's part of the noise is too large");
+}
+
 void sotto_recipe_check_statistic(sotto_reading *r, const sotto_recipe *recipe)
 {
     if (is_of_numbers(recipe))
         check_numbers(r, recipe);
     check_randomizer(r, recipe);
+    if (sotto_reading_clean(r, "encode") && sotto_reading_clean(r, "privacy"))
+        check_shares(r, recipe);
     if (sotto_reading_clean(r, "dummies") && sotto_reading_clean(r, "on_no_match"))
         check_absence(r, recipe);
 }

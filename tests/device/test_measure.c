@@ -146,12 +146,38 @@ static void noise_is_cut_to_the_range_of_the_proof(sotto_test *t)
     CHECK(t, ends > 40);
 }
 
+/* Of a billion devices each adds almost nothing; of a few, a great deal. */
+static void the_smallest_and_the_largest_parts_can_be_drawn(sotto_test *t)
+{
+    sotto_recipe recipe = *sotto_test_recipe_of(t, "count", SHARES);
+    sotto_report_content c;
+    sotto_sim_random random;
+    uint64_t v[1];
+
+    sotto_sim_random_init(&random, 4);
+    recipe.min_cohort = 1000000000;
+    recipe.sigma_milli = 500;
+    CHECK_OK(t, sotto_recipe_content(&c, &recipe, &t->err));
+    CHECK(t, c.num >= 1 && c.offset < 10);
+    measure(t, v, &c, 0, &random);
+    CHECK(t, v[0] <= c.max);
+    recipe.min_cohort = 10;
+    recipe.sigma_milli = 990000;
+    CHECK_OK(t, sotto_recipe_content(&c, &recipe, &t->err));
+    CHECK(t, c.num <= UINT32_MAX && c.den <= UINT32_MAX);
+    measure(t, v, &c, 0, &random);
+    CHECK(t, v[0] <= c.max);
+    recipe.sigma_milli = 1010000;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_recipe_content(&c, &recipe, &t->err));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(values_are_where_they_belong),
         CASE(noise_in_shares_has_the_law_that_is_charged_for),
         CASE(noise_is_cut_to_the_range_of_the_proof),
+        CASE(the_smallest_and_the_largest_parts_can_be_drawn),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -178,7 +178,7 @@ static void noise_is_read_exactly(sotto_test *t)
     const sotto_recipe *crowd = sotto_test_recipe(t, NULL, NULL);
     const sotto_recipe *servers = sotto_test_recipe_of(t, "sum", "\"servers\", \"sigma\": 512.345");
     const sotto_recipe *shares =
-        sotto_test_recipe_of(t, "mean", "\"shares\", \"sigma\": 1000000, \"honest\": 0.25");
+        sotto_test_recipe_of(t, "mean", "\"shares\", \"sigma\": 40000, \"honest\": 0.25");
 
     CHECK(t, crowd->by == SOTTO_BY_CROWD && crowd->sigma_milli == 0);
     CHECK_EQUAL(t, SOTTO_STATISTIC_HISTOGRAM, crowd->statistic);
@@ -187,7 +187,7 @@ static void noise_is_read_exactly(sotto_test *t)
     CHECK_EQUAL(t, 500000000000, servers->honest.units);
     CHECK(t, servers->randomizer == 0 && servers->epsilon_local.units == 0);
     CHECK(t, shares->by == SOTTO_BY_SHARES && shares->statistic == SOTTO_STATISTIC_MEAN);
-    CHECK_EQUAL(t, 1000000000, shares->sigma_milli);
+    CHECK_EQUAL(t, 40000000, shares->sigma_milli);
     CHECK_EQUAL(t, 250000000000, shares->honest.units);
 }
 

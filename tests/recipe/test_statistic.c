@@ -46,6 +46,14 @@ static void noise_has_the_keys_of_its_source(sotto_test *t)
     CHECK_OK(t, read_text(t, sotto_test_recipe_text_of(t, "sum", SHARES ", \"honest\": 0.5")));
 }
 
+static void no_device_adds_more_than_it_can_draw(sotto_test *t)
+{
+    refused(t, sotto_test_recipe_text_of(t, "sum", "\"shares\", \"sigma\": 1000000"), NULL, NULL,
+            "privacy.sigma", "part of the noise is too large");
+    CHECK_OK(t,
+             read_text(t, sotto_test_recipe_text_of(t, "sum", "\"servers\", \"sigma\": 1000000")));
+}
+
 static void only_the_crowd_has_a_randomizer(sotto_test *t)
 {
     refused(t, sotto_test_recipe_text_of(t, "count", SERVERS), "\"participation\"", BINARY,
@@ -204,6 +212,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_committee_is_refused_until_there_is_one),
         CASE(noise_has_the_keys_of_its_source),
+        CASE(no_device_adds_more_than_it_can_draw),
         CASE(only_the_crowd_has_a_randomizer),
         CASE(sums_and_means_are_not_by_crowd),
         CASE(counts_have_a_randomizer_of_their_own),

@@ -32,7 +32,7 @@ SOTTO_API void sotto_mistakes_explain(sotto_mistakes *mistakes);
 typedef struct sotto_recipe_claim {
     sotto_statistic statistic;
     sotto_noise_source by;
-    const char *randomizer;   /* "one-hot-asymmetric", ...; "none" unless by crowd             */
+    const char *randomizer;   /* "one-hot-asymmetric", ...; "none" unless by SOTTO_BY_CROWD    */
     double epsilon_local;     /* of one report, for the recipe's adjacency, as drawn; infinity:
                                  it has no local protection. So has what follows                */
     double replacement_local; /* of one report where any value may become any other or none     */

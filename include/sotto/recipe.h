@@ -121,7 +121,7 @@ typedef struct sotto_task {
     sotto_vdaf_sizes sizes;
     sotto_statistic statistic;
     sotto_noise_source by;
-    const char *randomizer;     /* "none" unless by crowd                         */
+    const char *randomizer;     /* "none" unless by SOTTO_BY_CROWD               */
     double epsilon_local, p, q; /* see noise/randomizer.h; without a randomizer infinity, 1 and 0 */
     uint64_t bins, weight;
     double miss;

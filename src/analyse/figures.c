@@ -69,7 +69,7 @@ static void add_mean(sotto_result *r, sotto_number_grid grid, const sotto_report
 
 /* ---- quantiles -------------------------------------------------------------------------------------- */
 
-/* (1 - t) times what is counted up to a bin, less t times what is counted above it: below 0 before the bin of the
+/* (1 - t) times what is counted up to a bin, less t times what is counted above it. It is below 0 before the bin of the
  * quantile, and not below 0 from there on. An end is where its interval leaves 0. */
 static void add_quantile(sotto_result *r, sotto_number_grid grid, const char *name, double t,
                          double z)

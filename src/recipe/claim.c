@@ -17,7 +17,7 @@ static bool sends_bits(const sotto_randomizer *r)
     return r->kind == SOTTO_ONE_HOT_ASYMMETRIC || r->kind == SOTTO_ONE_HOT_SYMMETRIC;
 }
 
-/* ---- the crowd -------------------------------------------------------------------------------------- */
+/* ---- the other reports ------------------------------------------------------------------------------- */
 
 /* Choice and subset have "no value" among their values. */
 sotto_status sotto_recipe_law(sotto_report_law *out, const sotto_randomizer *r, sotto_err *err)

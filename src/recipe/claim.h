@@ -8,7 +8,7 @@
 #include "sotto/lint.h"
 
 /* Epsilon of an answer in which this many reports are honest, at log_delta, rounded up, and the theorem it is by: that of
- * whoever adds the noise. Without split trust the crowd has none but the local one.
+ * whoever adds the noise. SOTTO_BY_CROWD without split trust has none but the local one.
  *   SOTTO_DENIED  nobody is honest, or so little noise has no epsilon at this delta */
 SOTTO_MUST_USE sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
                                                         const sotto_recipe *recipe,
@@ -22,7 +22,8 @@ double sotto_recipe_log_delta(const sotto_recipe *recipe);
 SOTTO_MUST_USE sotto_status sotto_recipe_smallest_cohort(uint64_t *out, const sotto_recipe *recipe,
                                                          const sotto_report_content *content,
                                                          sotto_decimal honest, sotto_err *err);
-/* The smallest sigma of whole thousandths, or above 60,000 of whole numbers, with the same; 0: none up to 10^6, or the crowd. */
+/* The smallest sigma of whole thousandths, or above 60,000 of whole numbers, with the same; 0: none up to 10^6, or by
+ * SOTTO_BY_CROWD. */
 SOTTO_MUST_USE sotto_status sotto_recipe_smallest_sigma(double *out, const sotto_recipe *recipe,
                                                         uint64_t honest, sotto_err *err);
 /* Says it where a mistake is that the recipe claims too little. */

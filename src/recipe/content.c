@@ -13,7 +13,7 @@ double sotto_recipe_sigma(const sotto_recipe *recipe)
     return recipe->sigma_milli / 1000.0;
 }
 
-/* ---- by crowd --------------------------------------------------------------------------------------- */
+/* ---- by SOTTO_BY_CROWD ------------------------------------------------------------------------------ */
 
 static sotto_status set_randomized(sotto_report_content *out, const sotto_recipe *recipe,
                                    sotto_err *err)
@@ -92,8 +92,8 @@ static void set_values(sotto_report_content *out, const sotto_recipe *recipe)
 
 /* ---- noise in shares -------------------------------------------------------------------------------- */
 
-/* log of a bound on P(|X| > t) for a difference X of two Poisson numbers with this variance: Chernoff's, with
- * E exp(s X) = exp(variance (cosh s - 1)), at sinh s = t / variance. */
+/* log of a bound on P(|X| > t) for a difference X of two Poisson numbers with this variance. It is Chernoff's,
+ * with E exp(s X) = exp(variance (cosh s - 1)), at sinh s = t / variance. */
 static double log_tail(double t, double variance)
 {
     const double x = t / variance;

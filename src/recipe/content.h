@@ -10,7 +10,7 @@
 typedef struct sotto_report_content {
     sotto_statistic statistic;
     sotto_noise_source by;
-    sotto_randomizer randomizer; /* by crowd alone; else all zeros */
+    sotto_randomizer randomizer; /* by SOTTO_BY_CROWD alone; else all zeros */
     const char *name;            /* of the randomizer; "none" */
     double p,
         q; /* chances that a report supports its own value, and any other: 1 and 0 without a randomizer */

@@ -165,7 +165,7 @@ struct sotto_recipe {
     size_t targeting_count;
     sotto_statistic statistic;
     sotto_encoding encoding;          /* of a count: no encoder, and one bin */
-    sotto_randomizer_kind randomizer; /* by crowd alone; else 0, as is epsilon_local */
+    sotto_randomizer_kind randomizer; /* by SOTTO_BY_CROWD alone; else 0, as is epsilon_local */
     sotto_decimal epsilon_local;
     sotto_participation participation;
     sotto_adjacency adjacency;

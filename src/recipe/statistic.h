@@ -5,7 +5,7 @@
 #include "recipe/model.h"
 #include "recipe/schema.h"
 
-/* "histogram", ...; "crowd", ...: as recipes write it. */
+/* "histogram", ...; "shares", ...: as recipes write it. */
 const char *sotto_statistic_name(sotto_statistic statistic);
 const char *sotto_noise_source_name(sotto_noise_source source);
 

@@ -1,4 +1,4 @@
-/* Every statistic, by every source of noise that is not the crowd, from events on devices to figures with intervals. */
+/* Every statistic, by noise in shares and by noise of the servers, from events on devices to figures with intervals. */
 #include "sotto/analyse.h"
 #include "support/round_trip.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A count has no bins, and only the crowd a randomizer. */
+/* A count has no bins, and only SOTTO_BY_CROWD has a randomizer. */
 static void write_question(char *out, size_t size, const sotto_test_parts *p)
 {
     const bool count = strcmp(p->statistic, "count") == 0, crowd = strcmp(p->by, "crowd") == 0,

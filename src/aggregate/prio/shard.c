@@ -10,8 +10,8 @@ static unsigned bits_of(uint64_t most)
     return bits;
 }
 
-/* The type made for the shape: a histogram proves that exactly one bit is set, a multihot vector that at most so many are,
- * and sums that each number is within its range. */
+/* The type made for the shape. A histogram proves that exactly one bit is set, a multihot vector that at most so many are.
+ * Sums prove that each number is within its range. */
 static void plan(sotto_vdaf_config *config, const sotto_vdaf_shape *shape)
 {
     const bool bits = shape->most == 1, vector = shape->length > 1 || shape->one;

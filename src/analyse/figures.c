@@ -69,10 +69,21 @@ static void add_mean(sotto_result *r, sotto_number_grid grid, const sotto_report
 
 /* ---- quantiles -------------------------------------------------------------------------------------- */
 
+/* Of (1 - t) times one count less t times another. Bins that one draw of a randomizer fills are not independent: one
+ * that is sent leaves less room for the others. Their covariances are below 0, so a sum of variances is enough
+ * for either count, but not for the difference of both. No covariance makes that larger than the sum of both deviations. */
+static double deviation_of(double t, double variance, double variance_above, bool tied)
+{
+    const double up_to = (1 - t) * sqrt(fmax(variance, 0)),
+                 above = t * sqrt(fmax(variance_above, 0));
+
+    return tied ? up_to + above : hypot(up_to, above);
+}
+
 /* (1 - t) times what is counted up to a bin, less t times what is counted above it. It is below 0 before the bin of the
  * quantile, and not below 0 from there on. An end is where its interval leaves 0. */
 static void add_quantile(sotto_result *r, sotto_number_grid grid, const char *name, double t,
-                         double z)
+                         double z, bool tied)
 {
     double total = 0, all = 0, above = 0, noise_above = 0;
     const size_t last = r->count - 1;
@@ -84,9 +95,8 @@ static void add_quantile(sotto_result *r, sotto_number_grid grid, const char *na
     }
     for (size_t i = r->count; i-- > 0;) {
         /* Of bins 0 to i: what is above them was taken off. */
-        const double up_to = total - above, variance = all - noise_above,
-                     d = (1 - t) * up_to - t * above,
-                     deviation = sqrt(fmax((1 - t) * (1 - t) * variance + t * t * noise_above, 0));
+        const double up_to = total - above, d = (1 - t) * up_to - t * above,
+                     deviation = deviation_of(t, all - noise_above, noise_above, tied);
 
         if (d >= 0)
             value = i;
@@ -114,6 +124,9 @@ void sotto_result_figures(sotto_result *r, const sotto_recipe *recipe,
                      {"quantile 0.5", 0.5},
                      {"quantile 0.75", 0.75},
                      {"quantile 0.95", 0.95}};
+    const sotto_randomizer_kind kind = content->randomizer.kind;
+    const bool tied = content->by == SOTTO_BY_CROWD &&
+                      (kind == SOTTO_CHOICE_RESPONSE || kind == SOTTO_SUBSET_SELECTION);
 
     if (recipe->statistic == SOTTO_STATISTIC_SUM)
         add_sum(r, sotto_recipe_grid(recipe), content, sums[0], z);
@@ -121,5 +134,5 @@ void sotto_result_figures(sotto_result *r, const sotto_recipe *recipe,
         add_mean(r, sotto_recipe_grid(recipe), content, sums, z);
     for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
         if (recipe->statistic == SOTTO_STATISTIC_QUANTILES)
-            add_quantile(r, sotto_recipe_grid(recipe), quantiles[i].name, quantiles[i].at, z);
+            add_quantile(r, sotto_recipe_grid(recipe), quantiles[i].name, quantiles[i].at, z, tied);
 }

@@ -176,6 +176,45 @@ static void intervals_of_quantiles_hold_the_truth(sotto_test *t)
     check_quantiles(t, "\"shares\", \"sigma\": 60", 8);
 }
 
+/* One of three entries is set in a report, so what is drawn for one bin tells of the other. Half of the devices have 0 and
+ * half have 1: the median is 0, and an interval misses it where noise leaves too few there. That has a chance of 2.5%. */
+static void intervals_of_quantiles_know_that_one_bin_excludes_others(sotto_test *t)
+{
+    enum { HALF = 200, RUNS = 4000 };
+    const char *text = (const char *)sotto_test_recipe_text_of(t, "quantiles", "\"crowd\"").data;
+    static sotto_mistakes mistakes;
+    const sotto_recipe *recipe;
+    sotto_report_content content;
+    sotto_sim_random random;
+    sotto_result result;
+    unsigned missed = 0;
+
+    text = (const char *)sotto_test_replace(t, text, "\"max\": 100", "\"max\": 1").data;
+    CHECK_OK(t, sotto_recipe_read(&recipe,
+                                  sotto_test_replace(t, text, "\"statistic\"",
+                                                     "\"randomizer\": {\"type\": \"choice\", "
+                                                     "\"epsilon_local\": 2.0}, \"statistic\""),
+                                  &t->arena, &mistakes, &t->err));
+    CHECK_OK(t, sotto_recipe_content(&content, recipe, &t->err));
+    CHECK_EQUAL(t, 3, content.entries);
+    sotto_sim_random_init(&random, 9);
+    for (unsigned run = 0; run < RUNS; run++) {
+        sotto_uint128 sums[3] = {{0}};
+
+        for (unsigned i = 0; i < 2 * HALF; i++) {
+            const bool own = sotto_sim_random_chance(&random, content.p);
+
+            const uint64_t step = own ? 0 : 1 + sotto_sim_random_below(&random, 2);
+
+            sums[(i % 2 + step) % 3].low++;
+        }
+        CHECK_OK(t, sotto_result_estimate(&result, recipe, sums, 3, (uint64_t)2 * HALF, NULL,
+                                          &t->arena, &t->err));
+        missed += result.figures[2].low > 0;
+    }
+    CHECK(t, missed < 0.03 * RUNS);
+}
+
 static void sums_beyond_the_reports_are_refused(sotto_test *t)
 {
     static batch b;
@@ -197,6 +236,7 @@ int main(int argc, char **argv)
         CASE(intervals_of_figures_hold_the_truth),
         CASE(a_mean_of_perhaps_nobody_is_any),
         CASE(intervals_of_quantiles_hold_the_truth),
+        CASE(intervals_of_quantiles_know_that_one_bin_excludes_others),
         CASE(sums_beyond_the_reports_are_refused),
     };
 

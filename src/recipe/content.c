@@ -101,6 +101,16 @@ static double log_tail(double t, double variance)
     return log(2) + variance * (sqrt(1 + x * x) - 1) - t * asinh(x) + 1e-9 * (1 + t);
 }
 
+/* log of the chance that any noise is cut at all: far below delta even behind the factor 1 + exp(epsilon) at which a
+ * claim charges it (account/claims.h). */
+static double log_cut_wanted(const sotto_recipe *recipe)
+{
+    enum { BESIDE_DELTA = 10 };
+
+    return fmin(LOG2_CUT * log(2), log(sotto_decimal_down(recipe->delta)) -
+                                       sotto_decimal_up(recipe->epsilon) - BESIDE_DELTA);
+}
+
 /* The mean of each of both numbers, as a fraction, rounded up: more noise than asked for, never less. */
 static sotto_status set_shares(sotto_report_content *out, const sotto_recipe *recipe,
                                sotto_err *err)
@@ -118,7 +128,7 @@ static sotto_status set_shares(sotto_report_content *out, const sotto_recipe *re
     out->num = (uint64_t)ceil(ldexp(mean, (int)shift));
     out->den = (uint64_t)1 << shift;
     out->variance = 2 * (double)out->num / (double)out->den;
-    const double wanted = LOG2_CUT * log(2) - log(honest * (double)out->entries);
+    const double wanted = log_cut_wanted(recipe) - log(honest * (double)out->entries);
     out->offset = 1;
     while (log_tail((double)out->offset + 1, out->variance) > wanted)
         out->offset += 1 + out->offset / 64;

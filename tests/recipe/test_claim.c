@@ -328,6 +328,32 @@ static void too_little_noise_has_no_epsilon(sotto_test *t)
     CHECK(t, isinf(claim_by(t, "sum", "\"shares\", \"sigma\": 5.0").epsilon_cohort));
 }
 
+/* Noise that is cut costs 1 + exp(epsilon) times its chance, of whatever delta is. */
+static void cut_noise_is_small_beside_any_delta(sotto_test *t)
+{
+    static const struct {
+        unsigned sigma;
+        uint64_t epsilon, delta; /* in 1e-12 */
+    } rows[] = {{100, 8000000000000, 100000},
+                {40, 20000000000000, 1000000},
+                {500, 3000000000000, 10},
+                {500, 3000000000000, 1000000}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sotto_recipe recipe = *sotto_test_recipe_of(t, "sum", "\"shares\", \"sigma\": 500.0");
+        sotto_recipe_claim claim;
+
+        recipe.sigma_milli = 1000 * rows[i].sigma;
+        recipe.epsilon.units = rows[i].epsilon;
+        recipe.delta.units = rows[i].delta;
+        CHECK_OK(t, sotto_recipe_claim_compute(&claim, &recipe, half, &t->err));
+        CHECK(t, claim.epsilon_cohort <= sotto_decimal_down(recipe.epsilon));
+        CHECK_OK(
+            t, sotto_recipe_claim_compute(&claim, &recipe, (sotto_decimal){900000000000}, &t->err));
+        CHECK(t, claim.epsilon_cohort <= sotto_decimal_down(recipe.epsilon));
+    }
+}
+
 static void the_smallest_sigma_is_named(sotto_test *t)
 {
     static const char *const sources[] = {"servers", "shares"};
@@ -459,6 +485,7 @@ int main(int argc, char **argv)
         CASE(noise_by_servers_is_priced_by_the_distance_of_two_values),
         CASE(noise_in_shares_is_priced_by_the_honest_part_that_stays),
         CASE(too_little_noise_has_no_epsilon),
+        CASE(cut_noise_is_small_beside_any_delta),
         CASE(the_smallest_sigma_is_named),
         CASE(sampling_is_claimed_for_the_crowd_alone),
         CASE(a_count_by_crowd_is_a_binary_response),

@@ -277,8 +277,10 @@ static sotto_status check_cohort(const sotto_budget_table *table, const sotto_ch
     if (holds)
         return SOTTO_OK;
     double epsilon = found.epsilon;
-    /* An accountant that gave up leaves 0: no cohort is named. */
-    if (sotto_smallest_cohort(&enough, honest_part(table), claim_holds, &found, NULL) != SOTTO_OK)
+    /* An accountant that gave up leaves 0: no cohort is named. Nor is one where others add the noise: they add as much to
+     * the sum of a larger one. */
+    if (charge->unprotected ||
+        sotto_smallest_cohort(&enough, honest_part(table), claim_holds, &found, NULL) != SOTTO_OK)
         enough = 0;
     sotto_decimal_format(claimed, charge->epsilon);
     say(&r, "claims epsilon %s, but %llu honest of %llu reports give %.6g; ", claimed,
@@ -286,7 +288,7 @@ static sotto_status check_cohort(const sotto_budget_table *table, const sotto_ch
     if (enough)
         say(&r, "a cohort of %llu would do", (unsigned long long)enough);
     else
-        say(&r, "no cohort would do");
+        say(&r, charge->unprotected ? "more noise would do" : "no cohort would do");
     return refuse(&r, refusal, err);
 }
 

@@ -185,6 +185,10 @@ static void a_report_without_local_protection_needs_the_policy_s_word(sotto_test
     sotto_ledger_close(ledger);
     ledger = with_line(t, &table, lines, 0, true);
     CHECK_OK(t, sotto_ledger_check(ledger, &charge, NOW, NULL, &t->err));
+    charge.min_cohort = 20000;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_ledger_check(ledger, &charge, NOW, NULL, &t->err));
+    CHECK_REASON(t, "more noise would do"); /* a larger cohort has no more of it */
+    charge.min_cohort = 40000;
     charge.unprotected = false; /* nothing costs nothing */
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_ledger_check(ledger, &charge, NOW, NULL, &t->err));
     charge.local = sotto_test_decimal(t, "20"); /* no cap where none is allowed */

@@ -267,12 +267,12 @@ static void print_size(const sotto_recipe_claim *c)
                c->bins, c->report_bytes, c->weight, c->weight == 1 ? "bit" : "bits", c->miss);
     else
         printf("  a report        %zu bytes\n", c->report_bytes);
-    printf("  a liar          moves %" PRIu64 " of the sums, each by up to %.6g (%s)\n", c->weight,
-           c->liar,
+    printf("  a liar          moves %" PRIu64 " of the sums, each by up to %.10g (%s)\n", c->weight,
+           sotto_bound_shown(c->liar, bits ? 6 : 10),
            c->statistic == SOTTO_STATISTIC_SUM || c->statistic == SOTTO_STATISTIC_MEAN ? "steps"
                                                                                        : "counts");
     printf("  sensitivity     %.6g (L2) of the sums to a report in place of another\n",
-           c->sensitivity);
+           sotto_bound_shown(c->sensitivity, 6));
 }
 
 void sotto_recipe_print_claim(const sotto_recipe_job *job)

@@ -286,8 +286,9 @@ sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto
     say_claims(&w, r);
     say(&w,
         "  a malicious client can shift up to %" PRIu64
-        " %s by %.3g each; the intervals don't include that\n",
-        r->weight, has_steps(r->statistic) ? "sums of steps" : "counts", r->liar);
+        " %s by %.10g each; the intervals don't include that\n",
+        r->weight, has_steps(r->statistic) ? "sums of steps" : "counts",
+        sotto_bound_shown(r->liar, r->by == SOTTO_BY_CROWD ? 3 : 10));
     say_rejections(&w, "leader", &r->leader_rejections);
     say_rejections(&w, "helper", &r->helper_rejections);
     say_rate(&w, "leader", &r->leader_rejections);

@@ -88,12 +88,19 @@ static void say_bars(sotto_text *t, const sotto_answer_page *p)
                        r->reports);
 }
 
+/* To a hundredth of the deviation, and ends outward: a large sum has more digits than most, and all of them count. */
 static void say_figures(sotto_text *t, const sotto_result *r)
 {
     for (size_t i = 0; i < r->figure_count; i++) {
         const sotto_result_figure *f = &r->figures[i];
+        const double fine = f->deviation > 0 ? 2 - floor(log10(f->deviation)) : 6;
+        const int digits = (int)fmin(fmax(fine, 0), 9);
+        const double unit = pow(10, digits);
 
-        sotto_text_say(t, "  %-14s %.6g  %.6g to %.6g\n", f->name, f->value, f->low, f->high);
+        /* Plus 0: not -0. */
+        sotto_text_say(
+            t, "  %-14s %.*f  %.*f to %.*f\n", f->name, digits, round(f->value * unit) / unit + 0.0,
+            digits, floor(f->low * unit) / unit + 0.0, digits, ceil(f->high * unit) / unit + 0.0);
     }
 }
 

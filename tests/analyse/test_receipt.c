@@ -277,6 +277,16 @@ static void one_reason_is_given_for_all_that_a_server_did_not_tell(sotto_test *t
           strstr(text, "volume (Sybil) check at the helper: unknown; it does not tell\n") != NULL);
 }
 
+static void how_far_a_liar_reaches_is_told_to_the_last_step(sotto_test *t)
+{
+    char text[8192], liar[80];
+
+    make_of(t, sotto_test_recipe_of(t, "sum", "\"shares\", \"sigma\": 50000"));
+    explain(t, text, sizeof text);
+    (void)snprintf(liar, sizeof liar, "by %.0f each; the", receipt.liar);
+    CHECK(t, receipt.liar > 1000 && strstr(text, liar) != NULL);
+}
+
 static void a_receipt_tells_who_added_the_noise(sotto_test *t)
 {
     char text[8192];
@@ -316,6 +326,7 @@ int main(int argc, char **argv)
         CASE(a_receipt_says_what_an_analyst_can_do_at_worst),
         CASE(a_receipt_says_what_came_of_each_servers_check),
         CASE(one_reason_is_given_for_all_that_a_server_did_not_tell),
+        CASE(how_far_a_liar_reaches_is_told_to_the_last_step),
         CASE(a_receipt_tells_who_added_the_noise),
     };
 

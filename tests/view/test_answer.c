@@ -90,6 +90,23 @@ static void a_text_has_bars_and_the_receipt(sotto_test *t)
     CHECK(t, !strstr(memory, "\033") && !strstr(memory, "smaller counts"));
 }
 
+static void a_figure_has_all_digits_that_count(sotto_test *t)
+{
+    answer a;
+
+    make_of(t, &a, NULL, NULL);
+    a.result.count = 0;
+    a.result.figure_count = 3;
+    a.result.figures[0] =
+        (sotto_result_figure){"sum", 1234567890.4, 700.5, 1234566517.6, 1234569263.2};
+    a.result.figures[1] = (sotto_result_figure){"mean", 37.12345678, 0.0421, 37.04094, 37.20597};
+    a.result.figures[2] = (sotto_result_figure){"count", -0.2, 1000, 0, 1960.1};
+    (void)show(t, &a, SOTTO_VIEW_TEXT, 0);
+    CHECK(t, strstr(memory, "  sum            1234567890  1234566517 to 1234569264\n"));
+    CHECK(t, strstr(memory, "  mean           37.1235  37.0409 to 37.2060\n"));
+    CHECK(t, strstr(memory, "  count          0  0 to 1961\n"));
+}
+
 static void a_count_near_zero_has_no_sign(sotto_test *t)
 {
     answer a;
@@ -325,6 +342,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_text_has_bars_and_the_receipt),
+        CASE(a_figure_has_all_digits_that_count),
         CASE(a_count_near_zero_has_no_sign),
         CASE(colours_are_for_terminals),
         CASE(a_trial_shows_the_truth),

@@ -164,6 +164,11 @@ static void check_absence(sotto_reading *r, const sotto_recipe *recipe)
          recipe->on_no_match == SOTTO_NO_MATCH_RANDOM_BIN))
         sotto_reading_mistake(r, &no_match, "no-value or silence", "a %s has no such bin",
                               sotto_statistic_name(recipe->statistic));
+    /* All who report would have the same value: their number, which is released as it is, would be the answer. */
+    if (SOTTO_RULE(count_not_by_silence) && recipe->statistic == SOTTO_STATISTIC_COUNT &&
+        recipe->on_no_match == SOTTO_NO_MATCH_SILENCE)
+        sotto_reading_mistake(r, &no_match, "no-value",
+                              "the number of reports would tell a count without any noise");
     if (SOTTO_RULE(no_dummies_one_hot) && recipe->dummies > 0 && one)
         sotto_reading_mistake(r, &dummies, "0, or another randomizer",
                               "reports that are proved to have one bin can't be dummies");

@@ -121,6 +121,12 @@ static void absence_is_no_bin_of_a_number(sotto_test *t)
             "on_no_match", "no such bin");
 }
 
+static void a_count_is_not_told_by_silence(sotto_test *t)
+{
+    refused(t, sotto_test_recipe_text_of(t, "count", SERVERS), "\"no-value\"", "\"silence\"",
+            "on_no_match", "number of reports would tell");
+}
+
 static void a_source_of_noise_is_of_the_trust_model(sotto_test *t)
 {
     sotto_recipe recipe = *sotto_test_recipe_of(t, "sum", SERVERS);
@@ -220,6 +226,7 @@ int main(int argc, char **argv)
         CASE(numbers_come_from_one_column),
         CASE(a_sum_has_a_zero),
         CASE(absence_is_no_bin_of_a_number),
+        CASE(a_count_is_not_told_by_silence),
         CASE(a_source_of_noise_is_of_the_trust_model),
         CASE(explanations_repeat_what_the_policy_allows),
         CASE(a_report_holds_what_its_statistic_needs),

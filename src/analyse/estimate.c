@@ -49,7 +49,9 @@ static bool read_sum(int64_t *out, sotto_uint128 sum, uint64_t reports,
     *out = (int64_t)sum.low;
     if (content->by == SOTTO_BY_SERVERS)
         return sum.high == (sum.low >> 63 ? UINT64_MAX : 0);
-    if (sum.high != 0 || sum.low > INT64_MAX || sum.low / content->max > reports ||
+    /* A leader may name any number of reports. */
+    if (sum.high != 0 || sum.low > INT64_MAX || reports > INT64_MAX / content->max ||
+        sum.low / content->max > reports ||
         (sum.low / content->max == reports && sum.low % content->max != 0))
         return false;
     *out -= (int64_t)(reports * content->offset);

@@ -228,6 +228,10 @@ static void sums_beyond_the_reports_are_refused(sotto_test *t)
     CHECK_STATUS(
         t, SOTTO_MALFORMED,
         sotto_result_estimate(&result, b.recipe, b.sums, 1, REPORTS, NULL, &t->arena, &t->err));
+    b.sums[0] = (sotto_uint128){100, 0}; /* whose offsets no number can hold */
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_result_estimate(&result, b.recipe, b.sums, 1, (uint64_t)1 << 62, NULL,
+                                       &t->arena, &t->err));
 }
 
 int main(int argc, char **argv)

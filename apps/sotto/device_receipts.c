@@ -204,7 +204,7 @@ static void print_receipt(const receipt *r, const published *of)
         printf("  told       %" PRIu64 " %s set, drawn at random around the truth%s\n", r->bits_set,
                r->bits_set == 1 ? "bit" : "bits", r->told.len ? ":" : "");
     else
-        printf("  told       the truth, in two shares; the noise is added to the sum\n");
+        printf("  told       the truth, in two shares, with a part of the noise at most\n");
     if (r->told.len)
         sotto_device_print_bits(r->told, "             ");
     if (of && r->told.len)

@@ -220,7 +220,7 @@ static void print_answer(const sotto_recipe_job *job, const sotto_recipe_claim *
     printf("  the answer      epsilon %.6g  delta %.3g  ", sotto_bound_shown(c->epsilon_cohort, 6),
            sotto_bound_shown(c->delta, 3));
     if (c->by == SOTTO_BY_SERVERS)
-        printf("with the noise of one honest server, sigma %g\n", c->noise_sigma);
+        printf("with the noise of one honest server, sigma %.10g\n", c->noise_sigma);
     else
         printf("with %" PRIu64 " honest reports%s\n", c->honest,
                job->recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT

@@ -189,7 +189,7 @@ static void say_answer(sotto_writer *w, const sotto_receipt *r)
     if (r->by == SOTTO_BY_SERVERS)
         say(w,
             "  this answer: epsilon %.4g at delta %.3g, by the noise of one honest server alone\n"
-            "  noise by the servers: sigma %g each, on every sum; intervals cover both\n",
+            "  noise by the servers: sigma %.10g each, on every sum; intervals cover both\n",
             epsilon, delta, r->noise_sigma);
     else
         say(w,

@@ -155,7 +155,8 @@ static void say_statistic(sotto_writer *w, const sotto_recipe *recipe)
         break;
     }
     say(w,
-        "Numbers below %g count as %g, above %g as %g, and others are rounded to steps of %g. "
+        "Numbers below %.15g count as %.15g, above %.15g as %.15g, and others are rounded to steps "
+        "of %.15g. "
         "Asked for is their %s. A device without a number %s.\n",
         grid.min, grid.min, grid.min + grid.step * (double)(recipe->encoding.bins - 1),
         grid.min + grid.step * (double)(recipe->encoding.bins - 1), grid.step,
@@ -253,7 +254,7 @@ static void say_answer(sotto_writer *w, const sotto_recipe *recipe, const sotto_
 
     if (recipe->by == SOTTO_BY_SERVERS)
         say(w,
-            "Each server adds noise of sigma %g to every sum, all that is needed, so that an "
+            "Each server adds noise of sigma %.10g to every sum, all that is needed, so that an "
             "honest "
             "one protects you even if all other devices lie. The answer tells your value up to "
             "epsilon %.4g at delta %.3g (%s).",

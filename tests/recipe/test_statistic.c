@@ -172,6 +172,22 @@ static void explanations_repeat_what_the_policy_allows(sotto_test *t)
                           "may tell it up to epsilon 5") != NULL);
 }
 
+/* A number in words is the one that counts: of six digits the last would be another. */
+static void explanations_have_all_digits(sotto_test *t)
+{
+    sotto_recipe recipe = *sotto_test_recipe_of(t, "mean", "\"servers\", \"sigma\": 1234.567");
+    sotto_recipe_claim claim;
+    char text[16384];
+    sotto_buf out = sotto_buf_over(text, sizeof text - 1);
+
+    recipe.encoding.encoders[0].as.integer.min = -1234567;
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, &recipe, SOTTO_HONEST_UNSAID, &t->err));
+    CHECK_OK(t, sotto_recipe_explain(&out, &recipe, &claim, &t->err));
+    text[out.len] = 0;
+    CHECK(t, strstr(text, "Numbers below -1234567 count as -1234567, above -1234467") != NULL);
+    CHECK(t, strstr(text, "noise of sigma 1234.567 to") != NULL);
+}
+
 /* ---- contents ----------------------------------------------------------------------------------------- */
 
 static sotto_report_content content_of(sotto_test *t, const char *statistic, const char *by)
@@ -229,6 +245,7 @@ int main(int argc, char **argv)
         CASE(a_count_is_not_told_by_silence),
         CASE(a_source_of_noise_is_of_the_trust_model),
         CASE(explanations_repeat_what_the_policy_allows),
+        CASE(explanations_have_all_digits),
         CASE(a_report_holds_what_its_statistic_needs),
         CASE(the_range_of_a_share_is_a_tail),
     };

@@ -218,9 +218,9 @@ static sotto_status make(sotto_dap_report *out, sotto_report_draft *draft,
     for (unsigned who = 0; from && who < SOTTO_REPORT_SHARES && status == SOTTO_OK; who++)
         status = from->take(from->context, &with[who], &to[who], err);
     if (status == SOTTO_OK && plan->token)
-        status = make_admitted(out, draft, plan->token, &vdaf, measure(values, bits, count, one),
-                               to, from ? with : NULL, sotto_bytes_of(random.data, random.cap),
-                               arena, err);
+        status =
+            make_admitted(out, draft, plan->token, &vdaf, measure(values, bits, count, one), to,
+                          from ? with : NULL, sotto_bytes_of(random.data, random.cap), arena, err);
     else if (status == SOTTO_OK)
         status = sotto_report_make_with(out, draft, &vdaf, measure(values, bits, count, one), to,
                                         from ? with : NULL, sotto_bytes_of(random.data, random.cap),

@@ -69,8 +69,11 @@ expect 1 '^recipe.bundle$'
 expect 2 '^0 recipe '
 expect 6 '^ok$' healthz
 expect 6 '"reached": true, "ready": true' ready.json
-grep -q '"analysis":"keyboard"' keys.json || fail "the list has no key"
-for file in log-signing.key witness-signing.key log.token issuer.operator-token attester.issuer-token gateway-backup.db; do
+expect 1 '^keys.bundle$'
+expect 1 '^a tree of 2 entries, 2 bundles, '
+grep -q '^c2sp.org/tlog-proof@v1$' entry.proof || fail "no proof of an entry"
+grep -q '"analysis":"com.example.keyboard-ngrams"' keys.json || fail "the list has no key"
+for file in issuer.sign log-signing.key witness-signing.key log.token issuer.operator-token attester.issuer-token gateway-backup.db; do
     [ "$(stat -c %a $file)" = 600 ] || fail "$file can be read by others"
 done
 for service in $services; do

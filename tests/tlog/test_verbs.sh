@@ -169,6 +169,11 @@ device 4 why 50001
 device 0 offer bundle
 device 0 log
 grep -q 'a tree of 1 entries was seen' out || fail "the device saw no tree"
+device 0 log main --evidence none
+grep -q 'no fork of this log was seen' verb.err || fail "evidence of no fork"
+[ ! -e none.before ] || fail "evidence of no fork is written"
+device 1 log nobody
+grep -q 'the policy names no log "nobody"' verb.err || fail "a log that the policy lacks"
 sed 's/50001/50003/' recipe.json >third.json
 is 0 "$sotto" recipe publish third.json --from "$url" --log "$log" --witness "$witness" --token log.token --out third
 device 1 offer third

@@ -371,12 +371,12 @@ static void send_request(client *c, connection *n, request *r)
 
 static void begin_head(const client *c, connection *n)
 {
-    int len = snprintf(n->head, sizeof n->head,
-                       "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nContent-Type: "
-                       "%s\r\n" SOTTO_TRAFFIC_FIRST ": ",
-                       c->path, n->port,
-                       c->o->media_type ? c->o->media_type
-                                        : sotto_dap_media_type(SOTTO_DAP_UPLOAD_REQ));
+    int len =
+        snprintf(n->head, sizeof n->head,
+                 "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nContent-Type: "
+                 "%s\r\n" SOTTO_TRAFFIC_FIRST ": ",
+                 c->path, n->port,
+                 c->o->media_type ? c->o->media_type : sotto_dap_media_type(SOTTO_DAP_UPLOAD_REQ));
 
     n->fixed_len = (size_t)len;
 }

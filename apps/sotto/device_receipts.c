@@ -6,6 +6,7 @@
 #include "sotto/lint.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -199,14 +200,21 @@ static void print_receipt(const receipt *r, const published *of)
     sotto_calendar_format_time(at, r->at);
     printf("%s, %s\n", r->recipe, at);
     printf("  read       %s\n", r->fields);
-    printf("  told       %" PRIu64 " %s set, drawn at random around the truth%s\n", r->bits_set,
-           r->bits_set == 1 ? "bit" : "bits", r->told.len ? ":" : "");
+    if (isfinite(r->local))
+        printf("  told       %" PRIu64 " %s set, drawn at random around the truth%s\n", r->bits_set,
+               r->bits_set == 1 ? "bit" : "bits", r->told.len ? ":" : "");
+    else
+        printf("  told       the truth, in two shares; the noise is added to the sum\n");
     if (r->told.len)
         sotto_device_print_bits(r->told, "             ");
-    if (of)
+    if (of && r->told.len)
         each_label(r, of->recipe, print_label, NULL);
-    printf("  by itself  epsilon %.6g, for whoever could open both shares; nobody need be honest\n",
-           sotto_bound_shown(r->local, 6));
+    if (isfinite(r->local))
+        printf("  by itself  epsilon %.6g, for whoever could open both shares; nobody need be "
+               "honest\n",
+               sotto_bound_shown(r->local, 6));
+    else
+        printf("  by itself  no local protection against whoever could open both shares\n");
     printf("  charged    epsilon %.6g, delta %.3g, for those who see the answer only; leader or\n"
            "             helper must be honest, and enough of those who answered\n",
            sotto_bound_shown(r->epsilon, 6), sotto_bound_shown(r->delta, 3));

@@ -5,6 +5,7 @@
 #include "recipe/calendar.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -331,9 +332,12 @@ static sotto_status show_line(void *context, const sotto_record_line *line, sott
     print_time(line->at);
     printf("  %-12s %s", kind, line->recipe);
     if (line->kind == SOTTO_RECORD_SPENT)
-        printf(": read %s; epsilon %.6g, delta %.3g, %.6g by itself", line->fields,
-               sotto_bound_shown(line->epsilon, 6), sotto_bound_shown(line->delta, 3),
-               sotto_bound_shown(line->local, 6));
+        printf(": read %s; epsilon %.6g, delta %.3g, ", line->fields,
+               sotto_bound_shown(line->epsilon, 6), sotto_bound_shown(line->delta, 3));
+    if (line->kind == SOTTO_RECORD_SPENT && isfinite(line->local))
+        printf("%.6g by itself", sotto_bound_shown(line->local, 6));
+    else if (line->kind == SOTTO_RECORD_SPENT)
+        printf("no local protection");
     if (line->bytes)
         printf("%s %" PRIu64 " bytes", line->kind == SOTTO_RECORD_SPENT ? "," : ":", line->bytes);
     if (line->note[0]) {

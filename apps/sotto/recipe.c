@@ -51,6 +51,8 @@ static int run_explain(int argc, char **argv)
         sotto_recipe_print_claim(&job);
     } else if (code == EXIT_DONE) {
         if (sotto_recipe_explain(&out, job.recipe, &job.claim, &err) == SOTTO_OK &&
+            (!job.policy_read ||
+             sotto_policy_explain(&out, job.policy_read, &job.verdict, &err) == SOTTO_OK) &&
             sotto_forecast_explain(&out, &job.forecast, job.recipe, &err) == SOTTO_OK) {
             (void)fwrite(out.data, 1, out.len, stdout);
         } else {

@@ -1,6 +1,7 @@
 /* What the recipe verbs print: for people, or one JSON object. */
 #include "recipe.h"
 #include "recipe/model.h"
+#include "recipe/statistic.h"
 
 #include "account/claims_count.h"
 #include "account/numeric/shown.h"
@@ -98,6 +99,8 @@ void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file)
 
 static void claim_members(sotto_json *j, const sotto_recipe_claim *c)
 {
+    sotto_json_text(j, "statistic", sotto_statistic_name(c->statistic));
+    sotto_json_text(j, "by", sotto_noise_source_name(c->by));
     sotto_json_text(j, "randomizer", c->randomizer);
     sotto_json_real(j, "epsilon_local", c->epsilon_local);
     sotto_json_real(j, "replacement_local", c->replacement_local);
@@ -112,9 +115,9 @@ static void claim_members(sotto_json *j, const sotto_recipe_claim *c)
     sotto_json_real(j, "epsilon_seen", c->epsilon_seen);
     sotto_json_text(j, "seen_by", c->seen_by ? c->seen_by : "");
     sotto_json_real(j, "noise_sigma", c->noise_sigma);
-    sotto_json_real(j, "epsilon_noise", c->epsilon_noise);
-    sotto_json_text(j, "noise_by", c->noise_by ? c->noise_by : "");
+    sotto_json_real(j, "device_variance", c->device_variance);
     sotto_json_real(j, "sensitivity", c->sensitivity);
+    sotto_json_real(j, "liar", c->liar);
     sotto_json_uint(j, "expected_reports", (uint64_t)nearbyint(c->expected_reports));
     sotto_json_uint(j, "bins", c->bins);
     sotto_json_uint(j, "weight", c->weight);
@@ -192,36 +195,54 @@ static void print_forecast(const sotto_forecast *f)
                sotto_bound_shown(f->rate_needed, 6));
 }
 
-void sotto_recipe_print_claim(const sotto_recipe_job *job)
+static void print_report(const sotto_recipe_claim *c)
 {
-    const sotto_recipe_claim *c = &job->claim;
-    const bool deletion = job->recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT,
-               tokens = job->recipe->anonymity.tokens != SOTTO_TOKENS_NONE;
-
-    if (job->json) {
-        print_claim_json(job);
-        return;
-    }
-    sotto_recipe_print_mistakes(job, job->files[0]);
-    printf("%s: ok. It may claim:\n", job->files[0]);
-    printf("  one report      epsilon %.6g  (%s); %.6g (replace one value by another%s)\n",
-           sotto_bound_shown(c->epsilon_local, 6), c->randomizer,
-           sotto_bound_shown(c->replacement_local, 6), c->none_told ? "" : ", or remove it");
+    if (c->by == SOTTO_BY_CROWD)
+        printf("  one report      epsilon %.6g  (%s); %.6g (replace one value by another%s)\n",
+               sotto_bound_shown(c->epsilon_local, 6), c->randomizer,
+               sotto_bound_shown(c->replacement_local, 6), c->none_told ? "" : ", or remove it");
+    else if (c->by == SOTTO_BY_SHARES)
+        printf("  one report      no local protection: its part of the noise has sigma %.3g, too "
+               "little by itself\n",
+               sqrt(c->device_variance));
+    else
+        printf("  one report      no local protection, and no noise\n");
     if (c->none_told)
         printf(
             "                  a device without a value stays silent, which shows: no epsilon here "
             "bounds it\n");
-    printf("  the answer      epsilon %.6g  delta %.3g  with %" PRIu64 " honest reports%s\n",
-           sotto_bound_shown(c->epsilon_cohort, 6), sotto_bound_shown(c->delta, 3), c->honest,
-           deletion ? "; of whether somebody had a value, not of which" : "");
+}
+
+static void print_answer(const sotto_recipe_job *job, const sotto_recipe_claim *c)
+{
+    const bool tokens = job->recipe->anonymity.tokens != SOTTO_TOKENS_NONE;
+
+    printf("  the answer      epsilon %.6g  delta %.3g  ", sotto_bound_shown(c->epsilon_cohort, 6),
+           sotto_bound_shown(c->delta, 3));
+    if (c->by == SOTTO_BY_SERVERS)
+        printf("with the noise of one honest server, sigma %g\n", c->noise_sigma);
+    else
+        printf("with %" PRIu64 " honest reports%s\n", c->honest,
+               job->recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT
+                   ? "; of whether somebody had a value, not of which"
+                   : "");
     printf("                  basis: %s\n", c->theorem);
-    printf("  at worst        epsilon %.6g  an analyst who brings %" PRIu64
-           " reports of his own to a batch, and subtracts\n"
+    if (c->by == SOTTO_BY_SERVERS)
+        return; /* the servers' noise stays */
+    if (c->by == SOTTO_BY_CROWD)
+        printf("  at worst        epsilon %.6g  an analyst",
+               sotto_bound_shown(fmax(c->epsilon_local, c->replacement_local), 6));
+    else
+        printf("  at worst        no protection: an analyst");
+    printf(" who brings %" PRIu64 " reports of his own to a batch, and subtracts\n"
            "                  them, faces one device's report; %svolume checks and the honest\n"
            "                  share limit this%s\n",
-           sotto_bound_shown(fmax(c->epsilon_local, c->replacement_local), 6),
            job->recipe->min_cohort - (job->recipe->min_cohort > 0), tokens ? "tokens, " : "",
            tokens ? ". Issuer and attester, each alone, can make tokens as they like" : "");
+}
+
+static void print_taking_part(const sotto_recipe_claim *c)
+{
     if (c->sampled_by)
         printf(
             "  taking part     epsilon %.6g  since nobody sees who does, if as many devices might\n"
@@ -234,21 +255,43 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
     if (c->seen_by)
         printf("  taking part     epsilon %.6g  where it is seen who does: %s\n",
                sotto_bound_shown(c->epsilon_seen, 6), c->seen_by);
-    if (c->noise_by)
-        printf("  servers' noise  epsilon %.6g  of the honest one's alone, whoever answers: %s\n"
-               "                  not charged less for it\n",
-               sotto_bound_shown(c->epsilon_noise, 6), c->noise_by);
-    else if (c->noise_sigma > 0)
-        printf("  servers' noise  sigma %g each; nothing is claimed for it\n", c->noise_sigma);
+}
+
+static void print_size(const sotto_recipe_claim *c)
+{
+    const bool bits = c->by == SOTTO_BY_CROWD;
+
+    if (bits)
+        printf("  a report        %" PRIu64 " bins, %zu bytes; at most %" PRIu64
+               " %s set (an honest one fails with chance %.1g)\n",
+               c->bins, c->report_bytes, c->weight, c->weight == 1 ? "bit" : "bits", c->miss);
+    else
+        printf("  a report        %zu bytes\n", c->report_bytes);
+    printf("  a liar          moves %" PRIu64 " of the sums, each by up to %.6g (%s)\n", c->weight,
+           c->liar,
+           c->statistic == SOTTO_STATISTIC_SUM || c->statistic == SOTTO_STATISTIC_MEAN ? "steps"
+                                                                                       : "counts");
+    printf("  sensitivity     %.6g (L2) of the sums to a report in place of another\n",
+           c->sensitivity);
+}
+
+void sotto_recipe_print_claim(const sotto_recipe_job *job)
+{
+    const sotto_recipe_claim *c = &job->claim;
+
+    if (job->json) {
+        print_claim_json(job);
+        return;
+    }
+    sotto_recipe_print_mistakes(job, job->files[0]);
+    printf("%s: ok. It may claim:\n", job->files[0]);
+    print_report(c);
+    print_answer(job, c);
+    print_taking_part(c);
     printf("  expected        %.0f reports, in %" PRIu64 " %s\n", c->expected_reports, c->tasks,
            c->tasks == 1 ? "task" : "tasks");
     print_forecast(&job->forecast);
-    printf("  a report        %" PRIu64 " bins, %zu bytes; at most %" PRIu64
-           " %s set (an honest one fails with chance %.1g)\n",
-           c->bins, c->report_bytes, c->weight, c->weight == 1 ? "bit" : "bits", c->miss);
-    printf("  sensitivity     %.6g (L2) of the sums to a report in place of another; to plan the "
-           "servers' noise: --sensitivity %.0f\n",
-           c->sensitivity, ceil(c->sensitivity * (1 - 1e-12)));
+    print_size(c);
     print_verdict(&job->verdict);
 }
 
@@ -260,7 +303,10 @@ static int print_labels(const sotto_recipe_job *job, sotto_json *j)
     static uint8_t memory[1 << 17];
     sotto_text t = sotto_show_text(stdout);
 
-    for (uint64_t bin = 0; bin < job->claim.bins; bin++) {
+    const bool bins = job->claim.statistic == SOTTO_STATISTIC_HISTOGRAM ||
+                      job->claim.statistic == SOTTO_STATISTIC_QUANTILES;
+
+    for (uint64_t bin = 0; bins && bin < job->claim.bins; bin++) {
         sotto_buf label = sotto_buf_over(memory, sizeof memory);
         sotto_err err = {0};
 
@@ -327,9 +373,15 @@ int sotto_recipe_print_task(const sotto_recipe_job *job, const sotto_task *task)
     printf("vdaf           type %d, length %" PRIu64 ", chunk length %" PRIu64 ", most %" PRIu64
            "\n",
            (int)task->vdaf.type, task->vdaf.length, task->vdaf.chunk_length, task->vdaf.max);
-    printf("randomizer     %s, epsilon %.9g, p %.9g, q %.9g, weight at most %" PRIu64
-           " (an honest report has more with chance %.1g)\nreport         %zu bytes\nbins\n",
-           task->randomizer, task->epsilon_local, task->p, task->q, task->weight, task->miss,
-           task->report_bytes);
+    if (task->by != SOTTO_BY_CROWD)
+        printf("statistic      %s, noise by %s\nreport         %zu bytes\n",
+               sotto_statistic_name(task->statistic), sotto_noise_source_name(task->by),
+               task->report_bytes);
+    else
+        printf("randomizer     %s, epsilon %.9g, p %.9g, q %.9g, weight at most %" PRIu64
+               " (an honest report has more with chance %.1g)\nreport         %zu bytes\n",
+               task->randomizer, task->epsilon_local, task->p, task->q, task->weight, task->miss,
+               task->report_bytes);
+    printf("bins\n");
     return print_labels(job, NULL);
 }

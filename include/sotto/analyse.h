@@ -30,11 +30,24 @@ typedef struct sotto_result_bin {
     double low, high; /* within 0 and reports                                 */
 } sotto_result_bin;
 
+/* A number of its own, in the units of the query's column, or of devices. */
+typedef struct sotto_result_figure {
+    const char *name; /* "count", "sum", "mean", "quantile 0.5": static texts */
+    double value,
+        deviation;    /* of a quantile, half of its interval over the deviations it stands for */
+    double low, high; /* within what devices can report                       */
+} sotto_result_figure;
+
+enum { SOTTO_RESULT_FIGURES = 8 };
+
 typedef struct sotto_result {
+    sotto_statistic statistic;
     uint64_t reports;
     double confidence;     /* of each interval by itself                  */
     double p, q;           /* chance that a report supports its own value, and any other */
-    double noise_variance; /* that both servers together added to each sum; 0: none  */
+    double noise_variance; /* in each sum, by both servers together or by all devices; 0: none */
+    sotto_result_figure figures[SOTTO_RESULT_FIGURES];
+    size_t figure_count; /* a histogram has none; the others but quantiles have no bins */
     sotto_result_bin *bins;
     size_t count;
     bool has_no_value; /* randomizers that send "no value" as one more value count it too */
@@ -45,9 +58,9 @@ typedef struct sotto_result_options {
     double confidence; /* 0: 0.95 */
 } sotto_result_options;
 
-/* De-biases the sums of a batch.
+/* De-biases the sums of a batch, and computes what the recipe's statistic asks for.
  *   options          may be NULL
- *   SOTTO_MALFORMED  not as many sums as the recipe's reports have entries, or a sum above `reports` (with noise: beyond any number)
+ *   SOTTO_MALFORMED  not as many sums as the recipe's reports have entries, or a sum beyond what so many reports have (with noise: beyond any number)
  *   SOTTO_DENIED     no estimator for this randomizer, or an invalid confidence
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_result_estimate(
@@ -80,9 +93,11 @@ typedef struct sotto_receipt {
     uint8_t recipe_hash[SOTTO_RECIPE_HASH_SIZE];
     uint8_t task_id[SOTTO_TASK_ID_SIZE];
     bool split; /* leader OR helper must be honest; else whoever adds up sees each report */
+    sotto_statistic statistic;
     /* What was promised */
+    sotto_noise_source by;
     const char *randomizer, *adjacency;
-    double epsilon_local, replacement_local;
+    double epsilon_local, replacement_local; /* infinity: a report has no local protection */
     bool none_told; /* devices without a value were silent: the epsilons hold between values only */
     double epsilon_cohort, delta;
     uint64_t min_cohort, honest; /* of min_cohort, how many are taken to be honest */
@@ -98,12 +113,13 @@ typedef struct sotto_receipt {
     bool tokens; /* each report carried one */
     /* What was collected */
     uint64_t reports, from, until;
-    double liar; /* a report that passes its proof moves a count by this much at most */
+    double
+        liar; /* a report that passes its proof moves a sum by this much at most: in counts, or in steps of the encoder */
     uint64_t weight;
-    double miss;          /* chance that an honest report counts as empty                         */
-    double noise_sigma;   /* that each server adds to every sum; 0: none */
-    double epsilon_noise; /* by the honest server's noise alone; 0: nothing is claimed for it */
-    const char *noise_by; /* its theorem, or NULL */
+    double miss; /* chance that an honest report counts as empty                         */
+    double
+        noise_sigma; /* by servers, of each one's noise; by shares, of all honest ones'; 0: none */
+    double device_variance; /* by shares: of each device's part */
     sotto_rejections leader_rejections, helper_rejections;
 } sotto_receipt;
 

@@ -492,9 +492,9 @@ typedef struct sotto_record_line {
     uint64_t round;
     uint8_t report[SOTTO_REPORT_ID_SIZE];
     sotto_bytes
-        randomised; /* the bits that were told: the first is the lowest of byte 0                              */
+        randomised; /* the bits that were told: the first is the lowest of byte 0. Empty where nothing was randomised */
     double epsilon, delta; /* of the cohort, as charged                                        */
-    double local;          /* epsilon of the report by itself                                  */
+    double local; /* epsilon of the report by itself; infinity: it had no local protection */
     uint64_t bytes;
     /* Of SEEN, SPENT and DUMMY, also when the recipe itself is gone: SHA-256 of its published bytes and of its query's
      * text, and the smallest cohort that it promised. Empty and 0 in entries of earlier versions. */
@@ -545,7 +545,7 @@ typedef struct sotto_budget_line {
     uint64_t reports;
     double epsilon_allowed, delta_allowed;
     uint64_t reports_allowed;
-    double local_allowed; /* of each report; 0 for an analysis         */
+    double local_allowed; /* of each report; infinity: also none; 0 for an analysis */
     bool unknown;         /* the ledger was reset: what is allowed counts as spent, all of it */
 } sotto_budget_line;
 typedef sotto_status sotto_budget_line_fn(void *context, const sotto_budget_line *line,

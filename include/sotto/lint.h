@@ -30,8 +30,11 @@ SOTTO_API void sotto_mistakes_explain(sotto_mistakes *mistakes);
 
 /* What a recipe may claim, each number recomputed and rounded up, and by which theorem. */
 typedef struct sotto_recipe_claim {
-    const char *randomizer;   /* "one-hot-asymmetric", ...                                     */
-    double epsilon_local;     /* of one report, for the recipe's adjacency, as drawn            */
+    sotto_statistic statistic;
+    sotto_noise_source by;
+    const char *randomizer;   /* "one-hot-asymmetric", ...; "none" unless by SOTTO_BY_CROWD    */
+    double epsilon_local;     /* of one report, for the recipe's adjacency, as drawn; infinity:
+                                 it has no local protection. So has what follows                */
     double replacement_local; /* of one report where any value may become any other or none     */
     bool none_told;           /* but not "or none": without a value a device is silent, which no
                                  epsilon bounds. All that follows holds between values only     */
@@ -42,14 +45,15 @@ typedef struct sotto_recipe_claim {
     double epsilon_sampled;    /* with the gain by participation; as above where none is earned  */
     const char *sampled_by;    /* its theorem; NULL where none is earned                         */
     const char *unsampled_why; /* where it is NULL: why nothing is claimed                     */
-    double noise_sigma;        /* of what each server adds to every sum; 0: nothing              */
-    double epsilon_noise;      /* by the honest server's noise alone, whoever else lies; 0: none  */
-    const char *noise_by;      /* its theorem. A device is charged no less for it                 */
+    double noise_sigma;        /* by servers, of each one's noise; by shares, of all honest ones' */
+    double device_variance;    /* by shares: of what a device adds to each sum; 0: nothing        */
     double sensitivity;        /* L2: how far a report in place of another moves the sums         */
+    double liar;               /* how far one that passes its proof moves each of `weight` sums: in
+                                  counts, or in steps of the encoder                              */
     uint64_t min_cohort;       /* the recipe's if it keeps its epsilon, else the least; 0: none   */
     double expected_reports;   /* of the stated population                                       */
     uint64_t bins;
-    uint64_t weight;     /* most bits set in a report that passes its proof                */
+    uint64_t weight;     /* most entries above 0 in a report that passes its proof         */
     double miss;         /* chance that an honest report has more, and so counts as empty  */
     size_t report_bytes; /* sent by a device, both shares sealed; 0: the trust has no task */
     uint64_t tasks;      /* one for each combination of cohort values                      */
@@ -101,6 +105,13 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_judge(sotto_recipe_verdict *v
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_explain(sotto_buf *out,
                                                            const sotto_recipe *recipe,
                                                            const sotto_recipe_claim *claim,
+                                                           sotto_err *err);
+
+/* Appends what the policy says of each field that the recipe's query reads: who may add noise, and whether a report may
+ * be without local protection. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_policy_explain(sotto_buf *out,
+                                                           const sotto_policy *policy,
+                                                           const sotto_recipe_verdict *verdict,
                                                            sotto_err *err);
 
 /* Appends the reference page of all keys (docs/recipe.md). */

@@ -57,6 +57,25 @@ typedef struct sotto_mistakes {
     sotto_mistake items[SOTTO_MAX_MISTAKES];
 } sotto_mistakes;
 
+/* ---- what is asked ---------------------------------------------------------------------------------- */
+
+/* What an answer is made of, in the order of the words in `statistic` of a recipe. */
+typedef enum sotto_statistic {
+    SOTTO_STATISTIC_HISTOGRAM, /* devices by bin                          */
+    SOTTO_STATISTIC_COUNT,     /* devices for which the query has a row   */
+    SOTTO_STATISTIC_SUM,       /* of their values                         */
+    SOTTO_STATISTIC_MEAN,      /* of the values of those that have one    */
+    SOTTO_STATISTIC_QUANTILES  /* likewise, from a histogram              */
+} sotto_statistic;
+
+/* Who adds the noise that protects an answer, in the order of the words in `privacy.by`. */
+typedef enum sotto_noise_source {
+    SOTTO_BY_CROWD,    /* each device randomises its report; others hide it           */
+    SOTTO_BY_SHARES,   /* each device adds a part, which protects with the others'    */
+    SOTTO_BY_SERVERS,  /* each server adds all of it to its share of the sums         */
+    SOTTO_BY_COMMITTEE /* devices that are drawn for it: refused, not yet             */
+} sotto_noise_source;
+
 /* ---- reading ---------------------------------------------------------------------------------------- */
 
 typedef struct sotto_recipe sotto_recipe;
@@ -100,8 +119,10 @@ typedef struct sotto_task {
     unsigned batch_mode; /* 1: time interval, 2: leader selected           */
     sotto_vdaf_config vdaf;
     sotto_vdaf_sizes sizes;
-    const char *randomizer;
-    double epsilon_local, p, q; /* see noise/randomizer.h                       */
+    sotto_statistic statistic;
+    sotto_noise_source by;
+    const char *randomizer;     /* "none" unless by SOTTO_BY_CROWD               */
+    double epsilon_local, p, q; /* see noise/randomizer.h; without a randomizer infinity, 1 and 0 */
     uint64_t bins, weight;
     double miss;
     size_t report_bytes;

@@ -8,7 +8,7 @@
  * The library prints nothing: a view hands its text to a function of the caller, piece by piece.
  *
  *                text   JSON        CSV   SVG
- *     answer     yes    indented    yes   bars with error bars
+ *     answer     yes    indented    yes   bars with error bars, where it has bins
  *     receipt    yes    indented    -     -
  *     account    yes    one line    -     -
  *     ledger     yes    one line    -     -

@@ -264,10 +264,14 @@ double sotto_importance_price(double rate, double rate_other)
 
 /* ---- noise by the servers --------------------------------------------------------------------------- */
 
-/* Another report in its place differs in at most twice as many entries, by one each. */
-double sotto_report_distance(double weight, double entries)
+/* A thousandth of log delta is put aside for draws that are not exact. */
+#define PUT_ASIDE 1e-3
+
+static sotto_status check_draws(const sotto_bound *eps, double delta, double lost, sotto_err *err)
 {
-    return sotto_round_up(sqrt(fmin(2 * weight, entries)), 1);
+    if (!((1 + exp(eps->high)) * lost < 0.9 * PUT_ASIDE * delta))
+        return sotto_fail(err, SOTTO_DENIED, "the draws of this noise cost too much of delta");
+    return SOTTO_OK;
 }
 
 sotto_status sotto_claim_server_noise(sotto_answer *out, double sigma, double distance,
@@ -278,12 +282,46 @@ sotto_status sotto_claim_server_noise(sotto_answer *out, double sigma, double di
 
     *out = (sotto_answer){.adjacency = SOTTO_ADJACENCY_REPLACEMENT, .trust = SOTTO_TRUST_SPLIT};
     SOTTO_TRY(sotto_zcdp_of_gaussian(&rho, sotto_round_down(sigma, 1), distance, err));
-    SOTTO_TRY(sotto_zcdp_epsilon(&eps, rho, sotto_round_down(log_delta - 1e-3, 1), err));
-    /* A thousandth of log delta is reserved for the inexact draws. */
-    if (!((1 + exp(eps.high)) * draws < 0.9e-3 * delta))
-        return sotto_fail(err, SOTTO_DENIED, "the draws of this noise cost too much of delta");
+    SOTTO_TRY(sotto_zcdp_epsilon(&eps, rho, sotto_round_down(log_delta - PUT_ASIDE, 1), err));
+    SOTTO_TRY(check_draws(&eps, delta, draws, err));
     SOTTO_TRY(sotto_answer_set(
         out, eps, false, "discrete Gaussian noise (Canonne, Kamath and Steinke 2020, theorem 4)",
         "zero-concentrated DP"));
+    return sotto_answer_check(out, err);
+}
+
+/* ---- noise by the devices, each a part -------------------------------------------------------------- */
+
+/* Renyi divergence of a whole order (Agarwal, Kairouz and Liu 2021, Corollary 3.6), rounded up. */
+static double skellam_divergence(double order, double variance, double l2, double l1)
+{
+    const double close = ((2 * order - 1) * l2 * l2 + 6 * l1) / (4 * variance * variance),
+                 far = 3 * l1 / (2 * variance);
+
+    return sotto_round_up(order * l2 * l2 / (2 * variance) + fmin(close, far), 8);
+}
+
+sotto_status sotto_claim_share_noise(sotto_answer *out, double variance, double distance,
+                                     double distance_l1, double delta, double log_delta,
+                                     double lost, sotto_err *err)
+{
+    enum { MOST_ORDER = 1 << 20 };
+    const double log_left = sotto_round_down(log_delta - PUT_ASIDE, 1);
+    sotto_bound eps = {0, INFINITY};
+
+    *out = (sotto_answer){.adjacency = SOTTO_ADJACENCY_REPLACEMENT, .trust = SOTTO_TRUST_SPLIT};
+    for (double order = 2, one; order < MOST_ORDER; order = floor(order * 1.03) + 1) {
+        const double r = skellam_divergence(order, variance, distance, distance_l1);
+
+        if (!(r < 1e15))
+            break;
+        SOTTO_TRY(sotto_rdp_convert(&one, order, r, log_left, err));
+        eps.high = fmin(eps.high, one);
+    }
+    SOTTO_TRY(check_draws(&eps, delta, lost, err));
+    SOTTO_TRY(sotto_answer_set(out, eps, false,
+                               "Skellam noise in shares (Agarwal, Kairouz and Liu 2021, "
+                               "Corollary 3.6)",
+                               "Renyi DP of whole orders"));
     return sotto_answer_check(out, err);
 }

@@ -1,4 +1,4 @@
-/* account/claims.h - what may be claimed of reports that devices randomised themselves.
+/* account/claims.h - what may be claimed of reports that devices randomised themselves, or that others add noise to.
  *
  * Callers:  recipe/claim.c, on devices and elsewhere.
  * Memory:   plain values; a call takes up to 200 kB of stack.
@@ -68,9 +68,6 @@ SOTTO_MUST_USE sotto_status sotto_claim_importance(sotto_answer *out, const sott
 /* What an observer of who answers learns where the rate depends on the value: epsilon, rounded up. */
 double sotto_importance_price(double rate, double rate_other);
 
-/* The L2 distance between two reports of at most `weight` ones among `entries`, rounded up. */
-double sotto_report_distance(double weight, double entries);
-
 /* One server may be dishonest, and then leaves its noise out and knows its share. What hides a report is then the
  * other's discrete Gaussian noise alone, on the sum of whole reports. Draws are within `draws` of the law in total
  * variation, which costs (1 + e^eps) times as much of delta.
@@ -79,5 +76,14 @@ SOTTO_MUST_USE sotto_status sotto_claim_server_noise(sotto_answer *out, double s
                                                      double distance, double delta,
                                                      double log_delta, double draws,
                                                      sotto_err *err);
+
+/* Honest devices add noise, each the difference of two Poisson numbers on every entry: together again such a difference, of this
+ * variance. What is drawn differs from that, cut tails among it, by at most `lost` in total variation.
+ *   distance, distance_l1  between two reports before noise
+ *   SOTTO_DENIED           `lost` would cost more of delta than was put aside for it */
+SOTTO_MUST_USE sotto_status sotto_claim_share_noise(sotto_answer *out, double variance,
+                                                    double distance, double distance_l1,
+                                                    double delta, double log_delta, double lost,
+                                                    sotto_err *err);
 
 #endif

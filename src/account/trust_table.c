@@ -7,7 +7,7 @@ const sotto_trust_model sotto_trust_models[] = {
                            .keys = "split",
                            .method = "prio",
                            .gains = SOTTO_GAIN_SHUFFLE | SOTTO_GAIN_SAMPLING | SOTTO_GAIN_CHECK_IN,
-                           .noise = SOTTO_NOISE_BY_SERVERS,
+                           .noise = SOTTO_NOISE_BY_SERVERS | SOTTO_NOISE_BY_SHARES,
                            .can_hide = true,
                            .two_servers = true,
                            .proved = true},
@@ -42,7 +42,9 @@ const sotto_trust_words sotto_trust_sentences[] = {
                    "admit real devices only.",
          .sees = "Leader and helper each see one share of a report, which tells nothing, and who "
                  "sent it unless a relay and tokens hide that; the collector sees sums.",
-         .noise = "Each server adds all of the noise, since the other one may leave its out.",
+         .noise =
+             "As the recipe says: Each server adds all of the noise, since the other one may "
+             "leave its out. Or: Each device adds a part, sized for the honest ones that stay.",
          .inputs = "Every report is proved to be valid."},
     [SOTTO_TRUST_FLAMINGO] =
         {.assumes = {"enough clients and decryptors honest; the server sees who takes part"},

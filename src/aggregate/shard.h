@@ -18,11 +18,12 @@ enum {
     SOTTO_VDAF_MAX_PARAMETERS = 64, /* bytes of encoded parameters */
 };
 
-/* What a device's randomizer hands over: a vector of zeros and ones. */
+/* What a device hands over: a vector of numbers. */
 typedef struct sotto_vdaf_shape {
     uint64_t length;
-    uint64_t weight; /* most ones                                                              */
+    uint64_t weight; /* most ones, where they are zeros and ones                               */
     bool one;        /* exactly one: then the measurement is its place, else it is the vector  */
+    uint64_t most;   /* the largest number                                                     */
 } sotto_vdaf_shape;
 
 /* One method with its parameters, opened. */

@@ -20,9 +20,10 @@ struct sotto_tally;
 /* Reports on their way through one server.
  *   status    SOTTO_AGAIN: the helper's answer is awaited; SOTTO_OK: valid; else why it is not
  *   outbound  for the other server; empty: rejected
- *   states    the method's */
+ *   states    the method's
+ *   room      of a batch that reports join a few at a time (leader_join) */
 typedef struct sotto_vdaf_batch {
-    size_t count;
+    size_t count, room;
     sotto_status *status;
     sotto_bytes *outbound;
     void *states;
@@ -37,6 +38,11 @@ typedef struct sotto_vdaf_server_ops {
 
     /* Leader, first step: each report is SOTTO_AGAIN, or rejected. */
     sotto_status (*leader_init)(const sotto_vdaf *, sotto_vdaf_batch *, const sotto_vdaf_verifier *,
+                                const sotto_vdaf_report *, size_t count, sotto_arena *,
+                                sotto_err *);
+    /* The same of reports that join a batch, which begins with nothing but its room: room for all that join it. So reports that
+     * are too long to be held at once are worked on a few at a time. After a failure the batch is of no use. */
+    sotto_status (*leader_join)(const sotto_vdaf *, sotto_vdaf_batch *, const sotto_vdaf_verifier *,
                                 const sotto_vdaf_report *, size_t count, sotto_arena *,
                                 sotto_err *);
     /* Helper, only step: inbound[i] is what the leader sent. Each report is SOTTO_OK, or rejected. */
@@ -54,10 +60,11 @@ typedef struct sotto_vdaf_server_ops {
     /* Adds those of `count` reports from `first` on that are SOTTO_OK. SOTTO_DENIED: the sum could wrap. */
     sotto_status (*accumulate)(struct sotto_tally *, const sotto_vdaf_batch *, size_t first,
                                size_t count, sotto_err *);
-    /* Leader, while the answer is awaited: adds every report that is SOTTO_AGAIN, as if it were going to hold. Then the reports
+    /* Leader, while the answer is awaited: adds every report from `first` on that is SOTTO_AGAIN, as if it were going to hold. Then the reports
      * may go: leader_finish does not look at them, and accumulate must not be called. What does not hold in the end is
      * taken off. SOTTO_DENIED as above. */
-    sotto_status (*accumulate_awaited)(struct sotto_tally *, const sotto_vdaf_batch *, sotto_err *);
+    sotto_status (*accumulate_awaited)(struct sotto_tally *, const sotto_vdaf_batch *, size_t first,
+                                       sotto_err *);
     /* Takes off what was added before. */
     sotto_status (*take_off)(struct sotto_tally *, const struct sotto_tally *, sotto_err *);
     /* Both servers' encoded tallies into sizes.outputs sums; in two's complement if the servers added noise.

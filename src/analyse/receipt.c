@@ -11,6 +11,7 @@
 #include "recipe/task.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* Whether chance hid who took part, priced by the population that both operators state: either of them may be the honest one. */
@@ -42,12 +43,19 @@ static void claim_sampling(sotto_receipt *out, const sotto_recipe *recipe,
     out->sampling_why = sampled.sampled_by;
 }
 
+/* As far as this answer's own de-biasing carries a lie. */
+static double liar_of(const sotto_recipe_claim *claim, const sotto_result *result)
+{
+    const double p = result->p, q = result->q;
+
+    return claim->by == SOTTO_BY_CROWD ? (1 - q > q ? 1 - q : q) / (p - q) : claim->liar;
+}
+
 void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sotto_task *task,
                       const sotto_recipe_claim *claim, const sotto_collection *collection,
                       const sotto_result *result)
 {
     const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
-    double p = result->p, q = result->q;
 
     *out = (sotto_receipt){
         .recipe = recipe->name,
@@ -56,6 +64,8 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .helper = recipe->helper,
         .version = recipe->version,
         .split = model->two_servers,
+        .statistic = claim->statistic,
+        .by = claim->by,
         .randomizer = claim->randomizer,
         .adjacency = recipe->adjacency == SOTTO_ADJACENCY_REPLACEMENT ? "replacement" : "deletion",
         .epsilon_local = claim->epsilon_local,
@@ -75,12 +85,11 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .reports = collection->reports,
         .from = collection->from,
         .until = collection->until,
-        .liar = (1 - q > q ? 1 - q : q) / (p - q),
+        .liar = liar_of(claim, result),
         .weight = claim->weight,
         .miss = claim->miss,
         .noise_sigma = claim->noise_sigma,
-        .epsilon_noise = claim->epsilon_noise,
-        .noise_by = claim->noise_by,
+        .device_variance = claim->device_variance,
         .leader_rejections = collection->leader,
         .helper_rejections = collection->helper,
     };
@@ -88,8 +97,8 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
     memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
     memcpy(out->task_id, task->id, sizeof out->task_id);
     claim_sampling(out, recipe, claim, collection);
-    out->aggregation =
-        (model->gains & SOTTO_GAIN_SHUFFLE) != 0 && claim->epsilon_cohort < claim->epsilon_local;
+    out->aggregation = claim->by == SOTTO_BY_CROWD && (model->gains & SOTTO_GAIN_SHUFFLE) != 0 &&
+                       claim->epsilon_cohort < claim->epsilon_local;
 }
 
 /* ---- in words ------------------------------------------------------------------------------------------ */
@@ -161,17 +170,61 @@ static void say_rate(sotto_writer *w, const char *who, const sotto_rejections *r
         say(w, "unknown; %s\n", why_unknown(r));
 }
 
-static void say_noise(sotto_writer *w, const sotto_receipt *r)
+/* What one report tells by itself. */
+static void say_report(sotto_writer *w, const sotto_receipt *r)
 {
-    if (r->noise_sigma <= 0)
-        return;
-    say(w, "  noise by the servers: sigma %g each, on every sum; intervals cover both\n",
-        r->noise_sigma);
-    if (r->noise_by)
-        say(w, "  by the honest one's alone: epsilon %.4g, by %s; nobody was charged less for it\n",
-            sotto_bound_shown(r->epsilon_noise, 4), r->noise_by);
+    if (r->by == SOTTO_BY_CROWD)
+        say(w, "  one report alone: epsilon %.4g (%s, %s)\n",
+            sotto_bound_shown(r->epsilon_local, 4), r->randomizer, r->adjacency);
     else
-        say(w, "  nothing is claimed for it\n");
+        say(w, "  one report alone: no local protection%s (%s)\n",
+            r->by == SOTTO_BY_SHARES ? " but its part of the noise" : "", r->adjacency);
+}
+
+static void say_answer(sotto_writer *w, const sotto_receipt *r)
+{
+    const double epsilon = sotto_bound_shown(r->epsilon_cohort, 4),
+                 delta = sotto_bound_shown(r->delta, 3);
+
+    if (r->by == SOTTO_BY_SERVERS)
+        say(w,
+            "  this answer: epsilon %.4g at delta %.3g, by the noise of one honest server alone\n"
+            "  noise by the servers: sigma %g each, on every sum; intervals cover both\n",
+            epsilon, delta, r->noise_sigma);
+    else
+        say(w,
+            "  this answer: epsilon %.4g at delta %.3g, if %" PRIu64
+            " reports are honest (%.3g%% of the smallest cohort, %" PRIu64 ")\n",
+            epsilon, delta, r->honest, 100 * r->honest_share, r->min_cohort);
+    if (r->by == SOTTO_BY_SHARES)
+        say(w, "  noise by the devices: sigma %.3g each, on every sum; intervals cover all of it\n",
+            sqrt(r->device_variance));
+    say(w, "  basis: %s\n", r->theorem);
+}
+
+/* Somebody who fills a batch alone but for one device. */
+static void say_worst(sotto_writer *w, const sotto_receipt *r)
+{
+    if (r->by == SOTTO_BY_SERVERS)
+        return; /* the servers' noise stays */
+    say(w,
+        "  at worst: an analyst who brings %" PRIu64 " reports of his own to a batch of %" PRIu64
+        ", and subtracts them, faces one device's report, ",
+        r->min_cohort - (r->min_cohort > 0), r->min_cohort);
+    if (r->by == SOTTO_BY_CROWD)
+        say(w, "epsilon %.4g\n",
+            sotto_bound_shown(r->replacement_local > r->epsilon_local ? r->replacement_local
+                                                                      : r->epsilon_local,
+                              4));
+    else
+        say(w, "which has no local protection\n");
+    say(w, "  what bounds that: %svolume (Sybil) checks and the honest share\n",
+        r->tokens ? "one anonymous token for each device, " : "");
+    if (r->tokens && r->issuer)
+        say(w,
+            "  may bring reports of no device all the same: the issuer (%s) or the attester (%s), "
+            "each alone, since each can have tokens made as it likes\n",
+            r->issuer, r->attester);
 }
 
 static void say_sampling(sotto_writer *w, const sotto_receipt *r)
@@ -199,35 +252,20 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
             r->helper);
     else
         say(w, "  must be honest: nobody, for a report's own epsilon\n");
-    say(w, "  one report alone: epsilon %.4g (%s, %s)\n", sotto_bound_shown(r->epsilon_local, 4),
-        r->randomizer, r->adjacency);
+    say_report(w, r);
     if (r->none_told)
         say(w,
             "  not hidden: that a device has no value, since it then stays silent; epsilons hold "
             "between values\n");
-    say(w,
-        "  this answer: epsilon %.4g at delta %.3g, if %" PRIu64
-        " reports are honest (%.3g%% of the smallest cohort, %" PRIu64 ")\n",
-        sotto_bound_shown(r->epsilon_cohort, 4), sotto_bound_shown(r->delta, 3), r->honest,
-        100 * r->honest_share, r->min_cohort);
-    say(w, "  basis: %s\n", r->theorem);
-    say(w,
-        "  at worst: an analyst who brings %" PRIu64 " reports of his own to a batch of %" PRIu64
-        ", and subtracts them, faces one device's report, epsilon %.4g\n"
-        "  what bounds that: %svolume (Sybil) checks and the honest share\n",
-        r->min_cohort - (r->min_cohort > 0), r->min_cohort,
-        sotto_bound_shown(
-            r->replacement_local > r->epsilon_local ? r->replacement_local : r->epsilon_local, 4),
-        r->tokens ? "one anonymous token for each device, " : "");
-    if (r->tokens && r->issuer)
-        say(w,
-            "  may bring reports of no device all the same: the issuer (%s) or the attester (%s), "
-            "each "
-            "alone, since each can have tokens made as it likes\n",
-            r->issuer, r->attester);
-    say_noise(w, r);
+    say_answer(w, r);
+    say_worst(w, r);
     say(w, "  amplified by aggregation: %s\n", r->aggregation ? "yes" : "no");
     say_sampling(w, r);
+}
+
+static bool has_steps(sotto_statistic statistic)
+{
+    return statistic == SOTTO_STATISTIC_SUM || statistic == SOTTO_STATISTIC_MEAN;
 }
 
 sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto_err *err)
@@ -248,8 +286,8 @@ sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto
     say_claims(&w, r);
     say(&w,
         "  a malicious client can shift up to %" PRIu64
-        " counts by %.3g each; the intervals don't include that\n",
-        r->weight, r->liar);
+        " %s by %.3g each; the intervals don't include that\n",
+        r->weight, has_steps(r->statistic) ? "sums of steps" : "counts", r->liar);
     say_rejections(&w, "leader", &r->leader_rejections);
     say_rejections(&w, "helper", &r->helper_rejections);
     say_rate(&w, "leader", &r->leader_rejections);

@@ -32,21 +32,39 @@ static bool told_to_fail(size_t size)
     return false;
 }
 
+static void *take_kept(size_t *rounded, bool *wiped)
+{
+    const sotto_kept_blocks *blocks = atomic_load_explicit(&kept, memory_order_acquire);
+
+    return blocks ? blocks->take(rounded, wiped) : NULL;
+}
+
 void *sotto_alloc(size_t size)
 {
     /* aligned_alloc wants a multiple of the alignment; 64 covers every vector type we use. No object
      * may be larger than pointers can be apart. */
     if (size == 0 || size > PTRDIFF_MAX - 63 || told_to_fail(size))
         return NULL;
-    const sotto_kept_blocks *blocks = atomic_load_explicit(&kept, memory_order_acquire);
     size_t rounded = (size + 63) & ~(size_t)63;
-    void *memory = blocks ? blocks->take(&rounded) : NULL;
-    if (memory)
-        return memory;
-    memory = aligned_alloc(64, rounded);
+    bool wiped = true;
+    void *memory = take_kept(&rounded, &wiped);
+    if (memory && wiped)
+        return memory; /* as good as new */
+    if (!memory)
+        memory = aligned_alloc(64, rounded);
     if (memory)
         memset(memory, 0, rounded);
     return memory;
+}
+
+void *sotto_alloc_kept(size_t size)
+{
+    size_t rounded = (size + 63) & ~(size_t)63;
+    bool wiped = false;
+
+    if (size == 0 || size > PTRDIFF_MAX - 63 || told_to_fail(size))
+        return NULL;
+    return take_kept(&rounded, &wiped);
 }
 
 void sotto_release(void *memory, size_t size)
@@ -57,12 +75,22 @@ void sotto_release(void *memory, size_t size)
     sotto_release_wiped(memory, size);
 }
 
-void sotto_release_wiped(void *memory, size_t size)
+static void let_go(void *memory, size_t size, bool wiped)
 {
     const sotto_kept_blocks *blocks = atomic_load_explicit(&kept, memory_order_acquire);
 
-    if (memory && !(blocks && blocks->keep(memory, (size + 63) & ~(size_t)63)))
+    if (memory && !(blocks && blocks->keep(memory, (size + 63) & ~(size_t)63, wiped)))
         free(memory);
+}
+
+void sotto_release_wiped(void *memory, size_t size)
+{
+    let_go(memory, size, true);
+}
+
+void sotto_release_sealed(void *memory, size_t size)
+{
+    let_go(memory, size, false);
 }
 
 void sotto_alloc_fail_after(long n)

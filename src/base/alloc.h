@@ -22,6 +22,12 @@ void sotto_release_wiped(void *memory, size_t size);
  * block go. */
 void sotto_alloc_keep_blocks(size_t most);
 
+/* One of those that are kept, of this size; NULL: there is none. So it is memory that the process has anyway. It may hold what
+ * was sealed and released as such, and is not zeroed. */
+SOTTO_MUST_USE void *sotto_alloc_kept(size_t size);
+/* As sotto_release, of bytes that are no secret, sealed ones for example: they are not wiped. */
+void sotto_release_sealed(void *memory, size_t size);
+
 /* The (n+1)-th allocation from now fails, and every later one; negative: none does. For tests. */
 void sotto_alloc_fail_after(long n);
 /* Every allocation of exactly this size fails, in whichever thread; 0: none does. For tests that mean one kind of object

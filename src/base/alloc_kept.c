@@ -37,6 +37,7 @@ static struct {
     struct {
         void *memory;
         size_t size;
+        bool wiped;
     } blocks[KEPT];
 } large = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -63,14 +64,25 @@ static void *take_out(size_t i)
     return memory;
 }
 
-static void *take_large(size_t size)
+/* The newest that was wiped, or was not; the lock is held. */
+static void *find_large(size_t size, bool wiped)
 {
-    void *memory = NULL;
+    for (size_t i = large.count; i > 0; i--)
+        if (large.blocks[i - 1].size == size && large.blocks[i - 1].wiped == wiped)
+            return take_out(i - 1);
+    return NULL;
+}
+
+static void *take_large(size_t size, bool *wiped)
+{
+    void *memory;
 
     (void)pthread_mutex_lock(&large.lock);
-    for (size_t i = large.count; !memory && i > 0; i--)
-        if (large.blocks[i - 1].size == size)
-            memory = take_out(i - 1);
+    memory = find_large(size, *wiped);
+    if (!memory) {
+        *wiped = !*wiped;
+        memory = find_large(size, *wiped);
+    }
     (void)pthread_mutex_unlock(&large.lock);
     return memory;
 }
@@ -85,7 +97,7 @@ static void *make_way(size_t size, size_t most)
     return oldest;
 }
 
-static bool keep_large(void *memory, size_t size)
+static bool keep_large(void *memory, size_t size, bool wiped)
 {
     size_t most = atomic_load_explicit(&large.most, memory_order_relaxed);
     void *oldest;
@@ -97,6 +109,7 @@ static bool keep_large(void *memory, size_t size)
         oldest = make_way(size, most);
         if (!oldest) {
             large.blocks[large.count].memory = memory;
+            large.blocks[large.count].wiped = wiped;
             large.blocks[large.count++].size = size;
             large.bytes += size;
         }
@@ -168,25 +181,26 @@ static void keep_small(void *memory, size_t shelf)
 
 /* ---- both --------------------------------------------------------------------------------------------------- */
 
-/* Wiped when it was released: as good as new. */
-static void *take(size_t *rounded)
+static void *take(size_t *rounded, bool *wiped)
 {
     *rounded = block_size(*rounded);
-    if (*rounded <= SMALL)
+    if (*rounded <= SMALL) {
+        *wiped = true;
         return take_small(*rounded / STEP - 1);
-    return *rounded < LARGE ? NULL : take_large(*rounded);
+    }
+    return *rounded < LARGE ? NULL : take_large(*rounded, wiped);
 }
 
-static bool keep(void *memory, size_t rounded)
+static bool keep(void *memory, size_t rounded, bool wiped)
 {
     size_t size = block_size(rounded);
 
-    if (size <= SMALL) {
+    if (size <= SMALL && wiped) {
         keep_small(memory, size / STEP - 1);
         return true;
     }
     /* Made before any were kept, it may be shorter than its size is now. */
-    return size >= LARGE && malloc_usable_size(memory) >= size && keep_large(memory, size);
+    return size >= LARGE && malloc_usable_size(memory) >= size && keep_large(memory, size, wiped);
 }
 
 void sotto_alloc_keep_blocks(size_t most)

@@ -8,10 +8,11 @@
 #include <stddef.h>
 
 typedef struct sotto_kept_blocks {
-    /* One in which every byte is 0; NULL: the caller makes one of *rounded bytes, a multiple of 64 that this may raise. */
-    void *(*take)(size_t *rounded);
-    /* Takes over a block in which every byte is 0; false: the caller frees it. */
-    bool (*keep)(void *memory, size_t rounded);
+    /* NULL: the caller makes one of *rounded bytes, a multiple of 64 that this may raise. *wiped: whether one in which every
+     * byte is 0 is preferred, then whether this is one. */
+    void *(*take)(size_t *rounded, bool *wiped);
+    /* Takes over a block. If it was wiped, every byte of it is 0. False: the caller frees it. */
+    bool (*keep)(void *memory, size_t rounded, bool wiped);
 } sotto_kept_blocks;
 
 /* From now on; NULL: none are kept. */

@@ -30,6 +30,7 @@ struct sotto_spool {
     sotto_spool_blocks blocks;
     sotto_spool_job *first, **last;
     uint64_t syncs;
+    uint8_t block[AT_ONCE]; /* the thread's, for bytes that come in pieces; sealed ones */
     bool closing, started;
     pthread_t thread;
 };
@@ -94,21 +95,66 @@ static sotto_status write_at(sotto_spool *spool, const uint8_t *data, size_t len
                              : sotto_fail(err, SOTTO_IO, "spool: %s", sqlite3_errstr(code));
 }
 
-/* The last block is filled up: writing part of a page would read it first. */
+/* Writes what is given to it from a block's beginning on, in whole blocks: writing part of a page would read it first. What
+ * does not fill a block waits here for what follows. */
+typedef struct joiner {
+    sotto_spool *spool;
+    uint64_t at;
+    uint8_t *block;
+    size_t len; /* in the block; less than BLOCK between two calls */
+} joiner;
+
+enum { BLOCK = AT_ONCE };
+
+static sotto_status join(joiner *j, sotto_bytes bytes, sotto_err *err)
+{
+    while (bytes.len > 0) {
+        size_t len = BLOCK - j->len < bytes.len ? BLOCK - j->len : bytes.len;
+        const uint8_t *from = bytes.data;
+
+        if (j->len > 0 || len < BLOCK) {
+            memcpy(j->block + j->len, bytes.data, len);
+            from = j->block;
+        }
+        j->len += len;
+        bytes = sotto_bytes_of(bytes.data + len, bytes.len - len);
+        if (j->len < BLOCK)
+            break;
+        SOTTO_TRY(write_at(j->spool, from, BLOCK, j->at, err));
+        j->at += BLOCK;
+        j->len = 0;
+    }
+    return SOTTO_OK;
+}
+
+/* The last block is filled up, for the same reason. */
+static sotto_status finish(joiner *j, sotto_err *err)
+{
+    size_t filled = (j->len + SOTTO_SPOOL_BLOCK - 1) / SOTTO_SPOOL_BLOCK * SOTTO_SPOOL_BLOCK;
+
+    if (j->len == 0)
+        return SOTTO_OK;
+    memset(j->block + j->len, 0, filled - j->len);
+    return write_at(j->spool, j->block, filled, j->at, err);
+}
+
 static sotto_status write_piece(sotto_spool *spool, const sotto_spool_piece *piece, sotto_err *err)
 {
-    uint64_t at = piece->place.block * SOTTO_SPOOL_BLOCK;
-    size_t tail = piece->bytes.len % SOTTO_SPOOL_BLOCK, whole = piece->bytes.len - tail;
-    uint8_t last[SOTTO_SPOOL_BLOCK] = {0};
+    joiner j = {spool, piece->place.block * SOTTO_SPOOL_BLOCK, spool->block, 0};
 
-    for (size_t done = 0, len; done < whole; done += len) {
-        len = whole - done < AT_ONCE ? whole - done : AT_ONCE;
-        SOTTO_TRY(write_at(spool, piece->bytes.data + done, len, at + done, err));
-    }
-    if (tail == 0)
-        return SOTTO_OK;
-    memcpy(last, piece->bytes.data + whole, tail);
-    return write_at(spool, last, sizeof last, at + whole, err);
+    SOTTO_TRY(join(&j, piece->bytes, err));
+    for (size_t i = 0; i < piece->more_count; i++)
+        SOTTO_TRY(join(&j, piece->more[i], err));
+    return finish(&j, err);
+}
+
+static size_t length_of(const sotto_spool_piece *piece)
+{
+    size_t len = piece->bytes.len;
+
+    for (size_t i = 0; i < piece->more_count; i++)
+        len += piece->more[i].len;
+    return len;
 }
 
 static sotto_status place_pieces(sotto_spool *spool, sotto_spool_job *job, sotto_err *err)
@@ -120,10 +166,12 @@ static sotto_status place_pieces(sotto_spool *spool, sotto_spool_job *job, sotto
         sotto_spool_piece *p = &job->pieces[i];
 
         p->place = (sotto_spool_place){0};
-        if (p->bytes.len == 0 || !good)
+        size_t len = length_of(p);
+
+        if (len == 0 || !good)
             continue;
-        good = sotto_spool_blocks_take(&spool->blocks, &p->place.block, blocks_of(p->bytes.len));
-        p->place.len = good ? p->bytes.len : 0;
+        good = sotto_spool_blocks_take(&spool->blocks, &p->place.block, blocks_of(len));
+        p->place.len = good ? len : 0;
     }
     (void)pthread_mutex_unlock(&spool->lock);
     return good ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a spool");

@@ -51,6 +51,8 @@ typedef void sotto_spool_done(void *context, sotto_status status, const sotto_er
 typedef struct sotto_spool_piece {
     sotto_bytes bytes;
     sotto_spool_place place; /* filled in; after a failure none */
+    const sotto_bytes *more; /* behind `bytes`, as if all were one */
+    size_t more_count;
 } sotto_spool_piece;
 
 /* Zeroed but for the first four; stays untouched until `done` is called. */

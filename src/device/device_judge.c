@@ -89,7 +89,9 @@ static void explain_claim(sotto_case *c, const sotto_recipe_claim *claim)
 {
     char would_do[64] = "No cohort would do.";
 
-    if (claim->min_cohort)
+    if (claim->by != SOTTO_BY_CROWD)
+        (void)snprintf(would_do, sizeof would_do, "More noise would do.");
+    else if (claim->min_cohort)
         (void)snprintf(would_do, sizeof would_do, "A min_cohort of %" PRIu64 " or more would do.",
                        claim->min_cohort);
     sotto_explain(&c->out, SOTTO_WHY_BUDGET, c->recipe->analysis,
@@ -388,7 +390,7 @@ static sotto_status check_parties(sotto_device *device, sotto_case *c, sotto_err
 
     c->plan.recipe = c->recipe;
     c->plan.task = &c->task;
-    c->plan.randomizer = &c->mechanism.randomizer;
+    c->plan.content = &c->mechanism.content;
     c->plan.now = c->now;
     c->plan.ephemerals = device->ephemerals;
     return blame(c, SOTTO_WHY_PARTIES, "", status, &first, err);

@@ -78,7 +78,9 @@ static sotto_status show_entry(void *context, const sotto_record_entry *entry, s
         .randomised = file ? sotto_bytes_of(NULL, 0) : entry->randomised,
         .epsilon = sotto_decimal_up(entry->epsilon),
         .delta = sotto_decimal_up(entry->delta),
-        .local = sotto_decimal_up(entry->local),
+        .local = entry->epsilon.units > 0 && entry->local.units == 0
+                     ? INFINITY
+                     : sotto_decimal_up(entry->local),
         .bytes = file ? 0 : entry->bytes,
     };
 
@@ -146,7 +148,7 @@ static sotto_status show_field(sotto_device *device, const sotto_field_budget *b
         .epsilon_allowed = sotto_decimal_down(budget->epsilon),
         .delta_allowed = sotto_decimal_down(budget->delta),
         .reports_allowed = budget->reports,
-        .local_allowed = sotto_decimal_down(budget->local),
+        .local_allowed = budget->local_none ? INFINITY : sotto_decimal_down(budget->local),
     };
     sotto_access field = {.sensitive = true};
     sotto_spent spent;

@@ -188,6 +188,21 @@ static sotto_status check_analysis(const sotto_budget_table *table, const sotto_
     return check_account(charge, &a, 1, refusal, err);
 }
 
+/* Who may add the noise, and whether a report may do without its own. */
+static sotto_status check_source(const sotto_charge *charge, const sotto_field_budget *budget,
+                                 sotto_refusal *r, sotto_refusal *refusal, sotto_err *err)
+{
+    if (SOTTO_RULE(source_allowed) && (budget->not_by >> charge->by & 1)) {
+        say(r, "the policy does not allow noise by %s", charge->by_name);
+        return refuse(r, refusal, err);
+    }
+    if (SOTTO_RULE(unprotected_allowed) && charge->unprotected && !budget->local_none) {
+        say(r, "the policy insists on a local epsilon, and these reports have none");
+        return refuse(r, refusal, err);
+    }
+    return SOTTO_OK;
+}
+
 static sotto_status check_field(const sotto_budget_table *table, const sotto_charge *charge,
                                 const sotto_access *field, const sotto_spent *spent,
                                 sotto_refusal *refusal, sotto_err *err)
@@ -203,9 +218,10 @@ static sotto_status check_field(const sotto_budget_table *table, const sotto_cha
         say(&r, "the policy of this device has no budget for it");
         return refuse(&r, refusal, err);
     }
+    SOTTO_TRY(check_source(charge, budget, &r, refusal, err));
     bool fits =
         sotto_budget_local_fits(&local, charge->local, charge->local_adjacency, budget->local);
-    if (SOTTO_RULE(local_within_cap) && !fits) {
+    if (SOTTO_RULE(local_within_cap) && !fits && !budget->local_none) {
         words w = in_words(local, local, budget->local, budget->local);
 
         say(&r, "one report may cost %s in the replacement model, this asks for %s; %s would fit",
@@ -302,7 +318,8 @@ sotto_status sotto_charge_check(const sotto_charge *charge, sotto_err *err)
     if (charge->field_count > SOTTO_QUERY_MAX_ACCESSED)
         return sotto_fail(err, SOTTO_MALFORMED, "recipe %.63s: %zu fields", charge->recipe,
                           charge->field_count);
-    if (charge->local.units == 0 || charge->epsilon.units == 0 || charge->delta.units >= ONE)
+    if ((charge->local.units == 0) != charge->unprotected || charge->epsilon.units == 0 ||
+        charge->delta.units >= ONE)
         return sotto_fail(err, SOTTO_MALFORMED,
                           "recipe %.63s: epsilon must be above 0, delta below 1", charge->recipe);
     if (SOTTO_RULE(replacement_only) && charge->adjacency != SOTTO_ADJACENCY_REPLACEMENT)

@@ -45,6 +45,9 @@ typedef struct sotto_charge {
     sotto_decision_scope scope; /* of the decision to take part, which one report may follow     */
     const sotto_access *fields; /* what the verifier saw the query read                          */
     size_t field_count;
+    unsigned by;         /* who adds the noise: a number below 32 that policies allow by a bit   */
+    const char *by_name; /* the same for the words of a refusal                                  */
+    bool unprotected;    /* the report has no local protection, and `local` is 0                 */
     sotto_decimal local; /* epsilon of this report by itself ...                          */
     sotto_adjacency
         local_adjacency;   /* ... compared so: against "no value" counts twice, since replacing a
@@ -72,6 +75,8 @@ typedef struct sotto_field_budget {
     sotto_decimal local;          /* of each report, in the replacement model */
     sotto_decimal epsilon, delta; /* of cohorts                               */
     uint64_t reports;
+    unsigned not_by; /* bit b: noise by b is not allowed */
+    bool local_none; /* reports without local protection are allowed, and `local` caps no other */
 } sotto_field_budget;
 
 typedef struct sotto_budget_table {

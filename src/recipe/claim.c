@@ -1,4 +1,4 @@
-/* What a recipe may claim: its randomizer and noise as questions to the accountant. */
+/* What a recipe may claim: its randomizer or noise as questions to the accountant. */
 #include "recipe/claim.h"
 
 #include "account/claims.h"
@@ -17,21 +17,14 @@ static bool sends_bits(const sotto_randomizer *r)
     return r->kind == SOTTO_ONE_HOT_ASYMMETRIC || r->kind == SOTTO_ONE_HOT_SYMMETRIC;
 }
 
-sotto_status sotto_recipe_randomizer(sotto_randomizer *out, const sotto_recipe *recipe,
-                                     sotto_err *err)
-{
-    return sotto_randomizer_init(out, recipe->randomizer, recipe->encoding.bins,
-                                 sotto_decimal_down(recipe->epsilon_local), recipe->adjacency, err);
-}
-
-/* ---- the other reports ----------------------------------------------------------------------------- */
+/* ---- the other reports ------------------------------------------------------------------------------- */
 
 /* Choice and subset have "no value" among their values. */
 sotto_status sotto_recipe_law(sotto_report_law *out, const sotto_randomizer *r, sotto_err *err)
 {
     double values = (double)r->values + 1;
 
-    if (r->kind == SOTTO_CHOICE_RESPONSE)
+    if (r->kind == SOTTO_CHOICE_RESPONSE || r->kind == SOTTO_BINARY_RESPONSE)
         return sotto_report_law_choice(out, r->epsilon, values, err);
     if (!sends_bits(r))
         return sotto_report_law_subset(out, r->epsilon, values, (double)r->set, err);
@@ -39,18 +32,47 @@ sotto_status sotto_recipe_law(sotto_report_law *out, const sotto_randomizer *r, 
                                  r->q, r->adjacency, err);
 }
 
-sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
-                                         const sotto_recipe *recipe, const sotto_randomizer *r,
-                                         uint64_t honest, double log_delta, sotto_err *err)
+static sotto_status crowd_epsilon(sotto_answer *out, const sotto_recipe *recipe,
+                                  const sotto_randomizer *r, uint64_t honest, double log_delta,
+                                  sotto_err *err)
 {
     sotto_report_law law;
-    sotto_answer answer;
 
     SOTTO_TRY(sotto_recipe_law(&law, r, err));
     const sotto_claim_question q = {
         .law = &law, .trust = recipe->trust, .honest = honest, .log_delta = log_delta};
     /* Whoever takes part pays without the gain from sampling. */
-    SOTTO_TRY(sotto_claim_cohort(&answer, &q, 1, err));
+    return sotto_claim_cohort(out, &q, 1, err);
+}
+
+/* ---- noise by others -------------------------------------------------------------------------------- */
+
+/* What is not exact in so many devices' draws on every entry: a table's distance from its law, and tails that are cut. */
+static double lost_of(const sotto_report_content *content, uint64_t devices)
+{
+    const double draws = (double)devices * (double)content->entries;
+
+    return sotto_round_up(draws * (exp(content->log_cut) + sotto_noise_delta(1)), 4);
+}
+
+sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
+                                         const sotto_recipe *recipe,
+                                         const sotto_report_content *content, uint64_t honest,
+                                         double log_delta, sotto_err *err)
+{
+    const double delta = sotto_decimal_down(recipe->delta);
+    sotto_answer answer;
+
+    if (recipe->by == SOTTO_BY_CROWD)
+        SOTTO_TRY(crowd_epsilon(&answer, recipe, &content->randomizer, honest, log_delta, err));
+    else if (recipe->by == SOTTO_BY_SERVERS)
+        SOTTO_TRY(sotto_claim_server_noise(&answer, sotto_recipe_sigma(recipe), content->distance,
+                                           delta, log_delta, sotto_noise_delta(content->entries),
+                                           err));
+    else
+        SOTTO_TRY(sotto_claim_share_noise(
+            &answer, sotto_round_down((double)honest * content->variance, 2), content->distance,
+            content->distance_l1, delta, log_delta, lost_of(content, honest), err));
     *out = answer.high;
     *theorem = answer.theorem;
     return SOTTO_OK;
@@ -64,7 +86,7 @@ double sotto_recipe_log_delta(const sotto_recipe *recipe)
 
 typedef struct search {
     const sotto_recipe *recipe;
-    const sotto_randomizer *randomizer;
+    const sotto_report_content *content;
 } search;
 
 static sotto_status keeps_epsilon(void *context, uint64_t honest, bool *holds, sotto_err *err)
@@ -73,53 +95,33 @@ static sotto_status keeps_epsilon(void *context, uint64_t honest, bool *holds, s
     const char *theorem;
     double eps;
 
-    SOTTO_TRY(sotto_recipe_cohort_epsilon(&eps, &theorem, s->recipe, s->randomizer, honest,
+    SOTTO_TRY(sotto_recipe_cohort_epsilon(&eps, &theorem, s->recipe, s->content, honest,
                                           sotto_recipe_log_delta(s->recipe), err));
     *holds = eps <= sotto_decimal_down(s->recipe->epsilon);
     return SOTTO_OK;
 }
 
+/* Noise in shares is sized for the cohort, and that of servers needs none: a larger one changes neither. */
 sotto_status sotto_recipe_smallest_cohort(uint64_t *out, const sotto_recipe *recipe,
-                                          const sotto_randomizer *r, sotto_decimal honest,
+                                          const sotto_report_content *content, sotto_decimal honest,
                                           sotto_err *err)
 {
-    search s = {recipe, r};
+    search s = {recipe, content};
 
+    *out = 0;
+    if (recipe->by != SOTTO_BY_CROWD)
+        return SOTTO_OK;
     return sotto_smallest_cohort(out, honest, keeps_epsilon, &s, err);
-}
-
-/* ---- noise by the servers --------------------------------------------------------------------------- */
-
-/* No claim is made where the draws cost too much. */
-static sotto_status claim_noise(sotto_recipe_claim *out, const sotto_recipe *recipe,
-                                const sotto_randomizer *r, sotto_err *err)
-{
-    sotto_answer answer;
-    sotto_err why = {0};
-
-    out->sensitivity = sotto_report_distance((double)r->weight, (double)r->bytes);
-    if (recipe->noise_milli == 0)
-        return SOTTO_OK;
-    out->noise_sigma = recipe->noise_milli / 1000.0;
-    sotto_status status = sotto_claim_server_noise(
-        &answer, out->noise_sigma, out->sensitivity, sotto_decimal_down(recipe->delta),
-        sotto_recipe_log_delta(recipe), sotto_noise_delta(r->bytes), &why);
-    if (status == SOTTO_DENIED)
-        return SOTTO_OK;
-    if (status != SOTTO_OK)
-        return sotto_fail(err, status, "%s", why.reason);
-    out->epsilon_noise = answer.high;
-    out->noise_by = answer.theorem;
-    return SOTTO_OK;
 }
 
 /* ---- reports ---------------------------------------------------------------------------------------- */
 
 sotto_status sotto_recipe_vdaf(sotto_vdaf_config *config, sotto_vdaf_sizes *sizes,
-                               sotto_trust trust, const sotto_randomizer *r, sotto_err *err)
+                               sotto_trust trust, const sotto_report_content *content,
+                               sotto_err *err)
 {
     const sotto_vdaf_client_ops *ops = sotto_vdaf_client_named(sotto_trust_model_of(trust)->method);
-    const sotto_vdaf_shape shape = {r->bytes, r->weight, r->kind == SOTTO_CHOICE_RESPONSE};
+    const sotto_vdaf_shape shape = {content->entries, content->weight, content->one, content->max};
     sotto_arena arena;
     sotto_vdaf vdaf;
 
@@ -150,36 +152,74 @@ double sotto_recipe_miss(const sotto_randomizer *r)
     return sends_bits(r) && r->weight < r->values ? ldexp(1, SOTTO_RANDOMIZER_LOG2_MISS) : 0;
 }
 
+static sotto_status claim_answer(sotto_recipe_claim *out, const sotto_recipe *recipe,
+                                 const sotto_report_content *content, sotto_err *err)
+{
+    sotto_err why = {0};
+    const sotto_status status =
+        sotto_recipe_cohort_epsilon(&out->epsilon_cohort, &out->theorem, recipe, content,
+                                    out->honest, sotto_recipe_log_delta(recipe), &why);
+
+    /* Lint says what sigma would have one. */
+    if (status == SOTTO_DENIED && recipe->by != SOTTO_BY_CROWD) {
+        out->epsilon_cohort = INFINITY;
+        out->theorem = "none: the noise is too little for any";
+        return SOTTO_OK;
+    }
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", why.reason);
+}
+
+static void claim_report(sotto_recipe_claim *out, const sotto_report_content *content)
+{
+    const sotto_randomizer *r = &content->randomizer;
+    const bool crowd = content->by == SOTTO_BY_CROWD;
+
+    out->statistic = content->statistic;
+    out->by = content->by;
+    out->randomizer = content->name;
+    out->epsilon_local = crowd ? r->epsilon : INFINITY;
+    out->replacement_local = crowd ? sotto_randomizer_replacement_epsilon(r) : INFINITY;
+    out->weight = content->weight;
+    out->miss = crowd ? sotto_recipe_miss(r) : 0;
+    out->sensitivity = content->distance;
+    out->device_variance = content->variance;
+    out->liar = sotto_recipe_liar(content);
+}
+
+/* A report that passes its proof in place of another: how far it moves one of the sums, in the answer's units. */
+double sotto_recipe_liar(const sotto_report_content *content)
+{
+    if (content->by == SOTTO_BY_CROWD)
+        return fmax(content->q, 1 - content->q) / (content->p - content->q);
+    return (double)(content->most + content->offset);
+}
+
 sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_recipe *recipe,
                                         sotto_decimal honest, sotto_err *err)
 {
     const sotto_participation *p = &recipe->participation;
     sotto_vdaf_config config;
     sotto_vdaf_sizes sizes;
-    sotto_randomizer r;
+    sotto_report_content content;
 
     *out =
         (sotto_recipe_claim){.bins = recipe->encoding.bins, .tasks = sotto_recipe_cohorts(recipe)};
-    SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
-    out->randomizer = sotto_randomizer_name(r.kind);
-    out->epsilon_local = r.epsilon;
-    out->replacement_local = sotto_randomizer_replacement_epsilon(&r);
+    SOTTO_TRY(sotto_recipe_content(&content, recipe, err));
+    claim_report(out, &content);
     out->none_told = recipe->on_no_match == SOTTO_NO_MATCH_SILENCE;
     out->delta = sotto_decimal_up(recipe->delta);
-    out->weight = r.weight;
-    out->miss = sotto_recipe_miss(&r);
+    out->noise_sigma = sotto_recipe_sigma(recipe);
     if (sotto_trust_model_of(recipe->trust)->two_servers) {
-        SOTTO_TRY(sotto_recipe_vdaf(&config, &sizes, recipe->trust, &r, err));
+        SOTTO_TRY(sotto_recipe_vdaf(&config, &sizes, recipe->trust, &content, err));
         out->report_bytes =
             sotto_recipe_report_bytes(&sizes, recipe->anonymity.tokens == SOTTO_TOKENS_TYPE_2);
     }
     out->honest = sotto_honest_count(recipe->min_cohort, honest);
-    SOTTO_TRY(sotto_recipe_cohort_epsilon(&out->epsilon_cohort, &out->theorem, recipe, &r,
-                                          out->honest, sotto_recipe_log_delta(recipe), err));
+    SOTTO_TRY(claim_answer(out, recipe, &content, err));
     out->epsilon_sampled = out->epsilon_cohort;
     out->expected_reports =
         (double)recipe->population *
         sotto_participation_sends(p, sotto_participation_slots(p, recipe->opens, recipe->closes),
                                   recipe->dummies);
-    return claim_noise(out, recipe, &r, err);
+    return SOTTO_OK;
 }

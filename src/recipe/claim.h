@@ -4,36 +4,43 @@
 #define SOTTO_RECIPE_CLAIM_H
 
 #include "account/claims.h"
-#include "recipe/model.h"
+#include "recipe/content.h"
 #include "sotto/lint.h"
 
-/* The randomizer that the recipe's devices run. */
-SOTTO_MUST_USE sotto_status sotto_recipe_randomizer(sotto_randomizer *out,
-                                                    const sotto_recipe *recipe, sotto_err *err);
-
-/* Epsilon of an answer in which this many reports are honest, at log_delta, rounded up, and its theorem. Without
- * split trust there is none but the local one.
- *   SOTTO_DENIED  nobody is honest */
+/* Epsilon of an answer in which this many reports are honest, at log_delta, rounded up, and the theorem it is by: that of
+ * whoever adds the noise. SOTTO_BY_CROWD without split trust has none but the local one.
+ *   SOTTO_DENIED  nobody is honest, or so little noise has no epsilon at this delta */
 SOTTO_MUST_USE sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
                                                         const sotto_recipe *recipe,
-                                                        const sotto_randomizer *r, uint64_t honest,
-                                                        double log_delta, sotto_err *err);
+                                                        const sotto_report_content *content,
+                                                        uint64_t honest, double log_delta,
+                                                        sotto_err *err);
 /* The recipe's delta for the above, rounded down. */
 double sotto_recipe_log_delta(const sotto_recipe *recipe);
 
 /* The smallest cohort whose epsilon at the recipe's delta is at most the recipe's; 0: none up to 10^9. */
 SOTTO_MUST_USE sotto_status sotto_recipe_smallest_cohort(uint64_t *out, const sotto_recipe *recipe,
-                                                         const sotto_randomizer *r,
+                                                         const sotto_report_content *content,
                                                          sotto_decimal honest, sotto_err *err);
+/* The smallest sigma of whole thousandths, or above 60,000 of whole numbers, with the same; 0: none up to 10^6, or by
+ * SOTTO_BY_CROWD. */
+SOTTO_MUST_USE sotto_status sotto_recipe_smallest_sigma(double *out, const sotto_recipe *recipe,
+                                                        uint64_t honest, sotto_err *err);
+/* Says it where a mistake is that the recipe claims too little. */
+SOTTO_MUST_USE sotto_status sotto_recipe_say_sigma(sotto_mistakes *mistakes,
+                                                   const sotto_recipe_claim *claim,
+                                                   const sotto_recipe *recipe, sotto_err *err);
 
 /* The proof that a report carries by the method that the trust model names, and the sizes that follow.
  *   SOTTO_DENIED  it names no method of two servers */
 SOTTO_MUST_USE sotto_status sotto_recipe_vdaf(sotto_vdaf_config *config, sotto_vdaf_sizes *sizes,
-                                              sotto_trust trust, const sotto_randomizer *r,
-                                              sotto_err *err);
+                                              sotto_trust trust,
+                                              const sotto_report_content *content, sotto_err *err);
 /* Bytes of a DAP report with both shares sealed to X25519 keys and no extensions.
  *   admitted  with the extensions of a token of type 2 (dap/admission.h) */
 size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes, bool admitted);
+/* A report that passes its proof moves a sum by this much at most, in place of an honest one. */
+double sotto_recipe_liar(const sotto_report_content *content);
 /* Chance that an honest report has more bits set than its proof allows. */
 double sotto_recipe_miss(const sotto_randomizer *r);
 

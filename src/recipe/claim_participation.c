@@ -82,7 +82,7 @@ sotto_status sotto_recipe_claim_sampling(sotto_recipe_claim *out, const sotto_re
 {
     const sotto_participation *p = &recipe->participation;
     const char *seen = seen_because(recipe);
-    sotto_randomizer r;
+    sotto_report_content content;
     sotto_answer answer;
 
     if (p->type == SOTTO_IMPORTANCE) {
@@ -99,12 +99,17 @@ sotto_status sotto_recipe_claim_sampling(sotto_recipe_claim *out, const sotto_re
                      "is known");
         return SOTTO_OK;
     }
-    SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
+    if (SOTTO_RULE(sampling_of_the_crowd) && recipe->by != SOTTO_BY_CROWD) {
+        say_why(out, "not claimed: not yet where servers, or devices in shares, add the noise");
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(sotto_recipe_content(&content, recipe, err));
     if (SOTTO_RULE(population_stated) && population == 0) {
         say_why(out, "not claimed: no population is stated of whom a cohort is a sample");
         return SOTTO_OK;
     }
-    if (amplify(&answer, recipe, &r, out->honest, honest_of(population, out, recipe)) != SOTTO_OK ||
+    if (amplify(&answer, recipe, &content.randomizer, out->honest,
+                honest_of(population, out, recipe)) != SOTTO_OK ||
         !(answer.high < out->epsilon_cohort)) {
         say_why(out,
                 "nothing gained: so many of the population take part that chance hides nobody");

@@ -5,9 +5,11 @@
 #include "account/trust.h"
 #include "base/writer.h"
 #include "recipe/calendar.h"
+#include "recipe/statistic.h"
 #include "sotto/lint.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define say sotto_write_format
@@ -131,6 +133,38 @@ static const char *no_match_words(sotto_no_match no_match)
     return words[no_match];
 }
 
+static void say_statistic(sotto_writer *w, const sotto_recipe *recipe)
+{
+    const sotto_number_grid grid = sotto_recipe_grid(recipe);
+    const bool silent = recipe->on_no_match == SOTTO_NO_MATCH_SILENCE;
+
+    switch (recipe->statistic) {
+    case SOTTO_STATISTIC_HISTOGRAM:
+    case SOTTO_STATISTIC_QUANTILES:
+        say(w, "Together that makes %" PRIu64 " bins. A device without a fitting row %s.\n",
+            recipe->encoding.bins, no_match_words(recipe->on_no_match));
+        if (recipe->statistic == SOTTO_STATISTIC_QUANTILES)
+            say(w, "From the counts of the bins quantiles are computed.\n");
+        return;
+    case SOTTO_STATISTIC_COUNT:
+        say(w, "Counted are devices that have a row. A device without one %s.\n",
+            silent ? "stays silent, which tells that it has none" : "adds 0");
+        return;
+    case SOTTO_STATISTIC_SUM:
+    case SOTTO_STATISTIC_MEAN:
+        break;
+    }
+    say(w,
+        "Numbers below %g count as %g, above %g as %g, and others are rounded to steps of %g. "
+        "Asked for is their %s. A device without a number %s.\n",
+        grid.min, grid.min, grid.min + grid.step * (double)(recipe->encoding.bins - 1),
+        grid.min + grid.step * (double)(recipe->encoding.bins - 1), grid.step,
+        recipe->statistic == SOTTO_STATISTIC_SUM ? "sum" : "mean",
+        silent                                     ? "stays silent, which tells that it has none"
+        : recipe->statistic == SOTTO_STATISTIC_SUM ? "adds 0"
+                                                   : "is not part of the mean");
+}
+
 static void say_question(sotto_writer *w, const sotto_recipe *recipe)
 {
     say(w, "Recipe %s, version %" PRIu64 ", of the analysis %s.\n", recipe->name, recipe->version,
@@ -150,11 +184,11 @@ static void say_question(sotto_writer *w, const sotto_recipe *recipe)
         say(w, "Only events of the last %g hours are looked at.\n", (double)recipe->last / 3600);
     if (recipe->interval == SOTTO_INTERVAL_SINCE_LAST_ANSWER)
         say(w, "Only events since the device's last answer in this analysis are looked at.\n");
-    say(w, "Of the rows, %s is used.\n", picks[recipe->pick]);
+    if (recipe->statistic != SOTTO_STATISTIC_COUNT)
+        say(w, "Of the rows, %s is used.\n", picks[recipe->pick]);
     for (size_t i = 0; i < recipe->encoding.count; i++)
         say_encoder(w, &recipe->encoding.encoders[i]);
-    say(w, "Together that makes %" PRIu64 " bins. A device without a fitting row %s.\n",
-        recipe->encoding.bins, no_match_words(recipe->on_no_match));
+    say_statistic(w, recipe);
 }
 
 static void say_anonymity(sotto_writer *w, const sotto_recipe *recipe,
@@ -192,40 +226,67 @@ static void say_anonymity(sotto_writer *w, const sotto_recipe *recipe,
         say(w, "Who takes part can be seen, so taking part at random lowers no epsilon.\n");
 }
 
-static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
-                           const sotto_recipe_claim *claim)
+/* What somebody would learn who opened both halves of one report. */
+static void say_report(sotto_writer *w, const sotto_recipe *recipe, const sotto_recipe_claim *claim)
 {
-    const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
     const char *hidden = recipe->adjacency == SOTTO_ADJACENCY_REPLACEMENT
                              ? "which value somebody has"
                              : "whether somebody had a value at all";
 
+    if (recipe->by == SOTTO_BY_CROWD)
+        say(w,
+            "Before anything leaves the device, the answer is randomised (%s): even whoever saw "
+            "your report alone could tell %s only up to epsilon %.4g.\n",
+            claim->randomizer, hidden, sotto_bound_shown(claim->epsilon_local, 4));
+    else if (recipe->by == SOTTO_BY_SHARES)
+        say(w,
+            "Your report has no local protection. Your device adds its part of the noise to it, of "
+            "sigma %.3g. That protects you only together with the parts of others. Whoever saw "
+            "your report alone could tell your value, or guess it well.\n",
+            sqrt(claim->device_variance));
+    else
+        say(w, "Your report has no local protection, and no noise: whoever saw it alone could tell "
+               "your value.\n");
+}
+
+static void say_answer(sotto_writer *w, const sotto_recipe *recipe, const sotto_recipe_claim *claim)
+{
+    const double epsilon = sotto_bound_shown(claim->epsilon_cohort, 4),
+                 delta = sotto_bound_shown(claim->delta, 3);
+
+    if (recipe->by == SOTTO_BY_SERVERS)
+        say(w,
+            "Each server adds noise of sigma %g to every sum, all that is needed, so that an "
+            "honest "
+            "one protects you even if all other devices lie. The answer tells your value up to "
+            "epsilon %.4g at delta %.3g (%s).",
+            claim->noise_sigma, epsilon, delta, claim->theorem);
+    else
+        say(w,
+            "If %" PRIu64 " of those are honest%s, the answer tells it up to epsilon %.4g at delta "
+            "%.3g (%s).",
+            claim->honest, recipe->by == SOTTO_BY_SHARES ? " and add their parts" : "", epsilon,
+            delta, claim->theorem);
+    say(w, " Your device is charged for epsilon %.4g.\n",
+        sotto_bound_shown(sotto_decimal_up(recipe->epsilon), 4));
+    if (recipe->by == SOTTO_BY_SHARES)
+        say(w, "One liar can move each of %" PRIu64 " sums by up to %.0f.\n", claim->weight,
+            claim->liar);
+}
+
+static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
+                           const sotto_recipe_claim *claim)
+{
+    const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
+
     say(w, "\nWhat protects you\n");
-    say(w,
-        "Before anything leaves the device, the answer is randomised (%s): even whoever saw your "
-        "report alone could tell %s only up to epsilon %.4g.\n",
-        claim->randomizer, hidden, sotto_bound_shown(claim->epsilon_local, 4));
+    say_report(w, recipe, claim);
     if (model->two_servers)
         say(w,
             "The report is split between two servers, %s and %s; one of them must be honest. They "
             "release sums of at least %" PRIu64 " reports.\n",
             recipe->leader, recipe->helper, recipe->min_cohort);
-    say(w,
-        "If %" PRIu64 " of those are honest, the answer tells it up to epsilon %.4g at delta %.3g "
-        "(%s). Your device is charged for epsilon %.4g.\n",
-        claim->honest, sotto_bound_shown(claim->epsilon_cohort, 4),
-        sotto_bound_shown(claim->delta, 3), claim->theorem,
-        sotto_bound_shown(sotto_decimal_up(recipe->epsilon), 4));
-    if (claim->noise_sigma > 0)
-        say(w,
-            "Each server adds noise of sigma %g to every sum, so that an honest one protects you "
-            "even if all other devices lie",
-            claim->noise_sigma);
-    if (claim->epsilon_noise > 0)
-        say(w, ": up to epsilon %.4g (%s)", sotto_bound_shown(claim->epsilon_noise, 4),
-            claim->noise_by);
-    if (claim->noise_sigma > 0)
-        say(w, ". Your device is charged no less for it.\n");
+    say_answer(w, recipe, claim);
     say_anonymity(w, recipe, claim);
     if (claim->seen_by)
         say(w, "Where it is seen who takes part: epsilon %.4g (%s).\n",
@@ -266,4 +327,53 @@ sotto_status sotto_recipe_explain(sotto_buf *out, const sotto_recipe *recipe,
             100 * recipe->dummies);
     say_protection(&w, recipe, claim);
     return sotto_writer_finish(&w, "explanation", err);
+}
+
+/* ---- the policy's words -------------------------------------------------------------------------------- */
+
+static const sotto_policy_field *find_field(const sotto_policy *policy, const char *name)
+{
+    for (size_t i = 0; i < policy->field_count; i++) {
+        const sotto_policy_field *f = &policy->fields[i];
+        const size_t stream = strlen(f->stream);
+
+        if (strncmp(name, f->stream, stream) == 0 && name[stream] == '.' &&
+            strcmp(name + stream + 1, f->field) == 0)
+            return f;
+    }
+    return NULL;
+}
+
+static void say_field(sotto_writer *w, const char *name, const sotto_policy_field *f)
+{
+    char local[SOTTO_DECIMAL_TEXT];
+
+    sotto_decimal_format(local, f->epsilon_local);
+    say(w, "  - %s: noise may be added by", name);
+    for (unsigned s = SOTTO_BY_CROWD; s <= SOTTO_BY_COMMITTEE; s++)
+        if (f->by >> s & 1)
+            say(w, " %s", sotto_noise_source_name((sotto_noise_source)s));
+    if (f->local_none)
+        say(w, "; reports without local protection are allowed (epsilon_local \"none\")\n");
+    else
+        say(w, "; a report by itself may tell it up to epsilon %s\n", local);
+}
+
+sotto_status sotto_policy_explain(sotto_buf *out, const sotto_policy *policy,
+                                  const sotto_recipe_verdict *verdict, sotto_err *err)
+{
+    sotto_err_clear(err);
+
+    sotto_writer w = sotto_writer_on(out);
+
+    say(&w, "\nWhat the policy allows\n");
+    for (size_t i = 0; i < verdict->read_count; i++) {
+        const sotto_policy_field *f = find_field(policy, verdict->reads[i]);
+
+        if (f)
+            say_field(&w, verdict->reads[i], f);
+        else
+            say(&w, "  - %s: no budget is kept for it\n", verdict->reads[i]);
+    }
+    return sotto_writer_finish(&w, "policy", err);
 }

@@ -208,6 +208,7 @@ sotto_status sotto_recipe_judge(sotto_recipe_verdict *verdict, sotto_recipe_clai
     *verdict = (sotto_recipe_verdict){0};
     if (status != SOTTO_OK && (status != SOTTO_DENIED || mistakes->errors == 0))
         return sotto_fail(err, status, "%s", terms.reason);
+    SOTTO_TRY(sotto_recipe_say_sigma(mistakes, claim, recipe, err));
     /* Devices of all tasks are as many as the recipe says; of one, taken to be spread evenly. */
     SOTTO_TRY(sotto_recipe_claim_sampling(claim, recipe,
                                           recipe->population / sotto_recipe_cohorts(recipe), err));

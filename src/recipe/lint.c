@@ -21,29 +21,48 @@ static const sotto_place min_cohort = {&privacy, "min_cohort", 0};
 
 /* ---- the recipe against itself ---------------------------------------------------------------------- */
 
+/* What would keep the claim: a larger epsilon, or a larger cohort. How much noise would, claim_sigma.c says. */
 static sotto_status check_claim(sotto_reading *at, sotto_recipe_claim *claim,
                                 const sotto_recipe *recipe, sotto_decimal honest, sotto_err *err)
 {
-    char accepted[200];
-    sotto_randomizer r;
+    const double found = sotto_bound_shown(claim->epsilon_cohort, 6);
+    char accepted[200] = "", what[100] = "any that so little noise has";
+    sotto_report_content content;
 
     if (claim->epsilon_cohort <= sotto_decimal_down(recipe->epsilon)) {
         claim->min_cohort = recipe->min_cohort;
         return SOTTO_OK;
     }
-    SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
-    SOTTO_TRY(sotto_recipe_smallest_cohort(&claim->min_cohort, recipe, &r, honest, err));
+    SOTTO_TRY(sotto_recipe_content(&content, recipe, err));
+    SOTTO_TRY(sotto_recipe_smallest_cohort(&claim->min_cohort, recipe, &content, honest, err));
     if (claim->min_cohort)
         (void)snprintf(accepted, sizeof accepted,
-                       "%.6g or more, or a min_cohort of %" PRIu64 " or more",
-                       sotto_bound_shown(claim->epsilon_cohort, 6), claim->min_cohort);
-    else
-        (void)snprintf(accepted, sizeof accepted, "%.6g or more",
-                       sotto_bound_shown(claim->epsilon_cohort, 6));
-    sotto_reading_mistake(at, &epsilon, accepted,
-                          "claims less than the %.6g that %" PRIu64 " honest reports give",
-                          sotto_bound_shown(claim->epsilon_cohort, 6), claim->honest);
+                       "%.6g or more, or a min_cohort of %" PRIu64 " or more", found,
+                       claim->min_cohort);
+    else if (isfinite(found))
+        (void)snprintf(accepted, sizeof accepted, "%.6g or more", found);
+    if (isfinite(found) && recipe->by == SOTTO_BY_SERVERS)
+        (void)snprintf(what, sizeof what, "the %.6g that one server's noise gives", found);
+    else if (isfinite(found))
+        (void)snprintf(what, sizeof what, "the %.6g that %" PRIu64 " honest reports give", found,
+                       claim->honest);
+    sotto_reading_mistake(at, &epsilon, accepted, "claims less than %s", what);
     return SOTTO_OK;
+}
+
+/* Who may add noise is a property of the trust model. */
+static void check_source(sotto_reading *at, const sotto_recipe *recipe)
+{
+    static const sotto_place by = {&privacy, "by", 0};
+    static const unsigned bits[] = {[SOTTO_BY_SHARES] = SOTTO_NOISE_BY_SHARES,
+                                    [SOTTO_BY_SERVERS] = SOTTO_NOISE_BY_SERVERS,
+                                    [SOTTO_BY_COMMITTEE] = SOTTO_NOISE_BY_COMMITTEE};
+
+    if (SOTTO_RULE(source_of_the_trust_model) && recipe->by != SOTTO_BY_CROWD &&
+        !(sotto_trust_model_of(recipe->trust)->noise & bits[recipe->by]))
+        sotto_reading_mistake(at, &by, "a source of noise that this trust model has",
+                              "nobody adds such noise where the trust model is %s",
+                              sotto_trust_name(recipe->trust));
 }
 
 /* A batch may span the whole schedule, but a round of donations one slot: the first has the most. */
@@ -66,9 +85,27 @@ static void check_weight(sotto_reading *at, const sotto_recipe_claim *claim)
 {
     static const sotto_place place = {NULL, "randomizer", 0};
 
-    if (claim->weight >= claim->bins && claim->bins > 2 && claim->epsilon_local < 0.5)
+    if (claim->weight >= claim->bins && claim->bins > 2 && claim->by == SOTTO_BY_CROWD &&
+        claim->epsilon_local < 0.5)
         sotto_reading_warn(at, &place,
                            "so noisy that the proof bounds nothing: any set of bins passes");
+}
+
+/* No proof can hold a report to noise that nobody may see. */
+static void check_liar(sotto_reading *at, const sotto_recipe_claim *claim)
+{
+    static const sotto_place by = {&privacy, "by", 0};
+    const bool steps =
+        claim->statistic == SOTTO_STATISTIC_SUM || claim->statistic == SOTTO_STATISTIC_MEAN;
+    char what[200];
+
+    if (claim->by != SOTTO_BY_SHARES)
+        return;
+    (void)snprintf(what, sizeof what,
+                   "noise in shares leaves room for liars: one report can move each of %" PRIu64
+                   " sums by up to %.0f %s",
+                   claim->weight, claim->liar, steps ? "steps" : "counts");
+    sotto_reading_warn(at, &by, what);
 }
 
 static void check_words(sotto_reading *at, const sotto_recipe *recipe)
@@ -324,10 +361,13 @@ sotto_status sotto_recipe_lint_terms(sotto_recipe_claim *claim, const sotto_reci
 
     SOTTO_TRY(sotto_recipe_claim_compute(claim, recipe, honest, err));
     SOTTO_TRY(check_claim(&at, claim, recipe, honest, err));
+    check_source(&at, recipe);
     check_reach(&at, recipe);
     check_weight(&at, claim);
+    check_liar(&at, claim);
     check_words(&at, recipe);
-    check_unused(&at, recipe);
+    if (recipe->statistic != SOTTO_STATISTIC_COUNT) /* which needs no column, and must name one */
+        check_unused(&at, recipe);
     if (policy)
         check_policy(&at, policy, recipe);
     if (policy)

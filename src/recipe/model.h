@@ -163,18 +163,22 @@ struct sotto_recipe {
     size_t cohort_count;
     sotto_listed targeting[SOTTO_MAX_COHORT_FIELDS];
     size_t targeting_count;
-    sotto_encoding encoding;
-    sotto_randomizer_kind randomizer;
+    sotto_statistic statistic;
+    sotto_encoding encoding;          /* of a count: no encoder, and one bin */
+    sotto_randomizer_kind randomizer; /* by SOTTO_BY_CROWD alone; else 0, as is epsilon_local */
     sotto_decimal epsilon_local;
     sotto_participation participation;
     sotto_adjacency adjacency;
     sotto_decimal epsilon, delta; /* of the cohort: what the ledger charges */
     uint64_t min_cohort;
+    sotto_noise_source by;
+    uint32_t
+        sigma_milli; /* 1000 sigma: by servers, of each one's noise; by shares, of all honest devices' together */
+    sotto_decimal honest; /* by shares: the part of min_cohort that sigma is divided among */
     sotto_trust trust;
     const char *leader, *helper;
     const char *collector; /* may be NULL */
     unsigned batch_mode;   /* as DAP numbers them */
-    uint32_t noise_milli;  /* 1000 sigma of what each server adds to every sum; 0: nothing */
     sotto_anonymity anonymity;
     int64_t opens, closes;
     uint64_t precision;
@@ -196,6 +200,8 @@ typedef struct sotto_policy_name {
 typedef struct sotto_policy_field {
     const char *stream;
     const char *field; /* "*" is that a row exists */
+    unsigned by;       /* bit s: sotto_noise_source s is allowed */
+    bool local_none;   /* reports without local protection are allowed: epsilon_local is "none" */
     sotto_decimal epsilon_local, epsilon, delta;
     uint64_t reports;
 } sotto_policy_field;

@@ -3,8 +3,10 @@
 #include "recipe/schema.h"
 
 #include "account/trust.h"
+#include "base/rule.h"
 #include "crypto/hash.h"
 #include "crypto/signature.h"
+#include "recipe/statistic.h"
 
 #include <string.h>
 
@@ -31,6 +33,21 @@ static bool is_stream_field(const char *text)
     return dot && dot != text && dot[1] && !strchr(dot + 1, '.');
 }
 
+/* Reports that others add noise to have no local protection: a policy that allows them says so in two places. */
+static void read_sources(sotto_reading *r, sotto_policy_field *out, const json_t *json,
+                         const sotto_place *place)
+{
+    const sotto_place at = {place, "by", 0};
+    const json_t *list = json_object_get(json, "by");
+
+    for (size_t i = 0; i < json_array_size(list); i++)
+        out->by |= sotto_noise_source_bit(json_string_value(json_array_get(list, i)));
+    out->local_none = json_is_string(json_object_get(json, "epsilon_local"));
+    if (SOTTO_RULE(no_local_said_twice) && (out->by & ~(1U << SOTTO_BY_CROWD)) && !out->local_none)
+        sotto_reading_mistake(r, &at, "crowd alone, or an epsilon_local of \"none\"",
+                              "only by crowd do reports have a local epsilon");
+}
+
 static void read_fields(sotto_reading *r, sotto_policy *out)
 {
     sotto_place place = {NULL, "fields", 0};
@@ -45,18 +62,21 @@ static void read_fields(sotto_reading *r, sotto_policy *out)
     {
         sotto_place at = {&place, key, 0};
         sotto_policy_name name = read_name(r, key);
+        sotto_policy_field *field = &list[out->field_count++];
 
         if (!is_stream_field(key))
             sotto_reading_mistake(r, &at, "stream.field", "\"%.60s\" names no stream and field",
                                   key);
-        list[out->field_count++] = (sotto_policy_field){
+        *field = (sotto_policy_field){
             .stream = name.stream,
             .field = name.field,
-            .epsilon_local = sotto_reading_decimal(r, &at, "epsilon_local"),
             .epsilon = sotto_reading_decimal(r, &at, "epsilon"),
             .delta = sotto_reading_decimal(r, &at, "delta"),
             .reports = (uint64_t)json_integer_value(json_object_get(json, "reports")),
         };
+        read_sources(r, field, json, &at);
+        if (!field->local_none)
+            field->epsilon_local = sotto_reading_decimal(r, &at, "epsilon_local");
     }
 }
 

@@ -2,6 +2,7 @@
 #include "recipe/policy_tables.h"
 
 #include "recipe/claim.h"
+#include "recipe/statistic.h"
 
 static sotto_status no_memory(sotto_err *err)
 {
@@ -29,6 +30,8 @@ sotto_status sotto_policy_budgets(sotto_budget_table *out, const sotto_policy *p
         fields[i] = (sotto_field_budget){
             .stream = f->stream,
             .field = f->field,
+            .not_by = ~f->by,
+            .local_none = f->local_none,
             .local = f->epsilon_local,
             .epsilon = f->epsilon,
             .delta = f->delta,
@@ -86,7 +89,7 @@ sotto_status sotto_recipe_mechanism_init(sotto_recipe_mechanism *out, const sott
                                          sotto_err *err)
 {
     *out = (sotto_recipe_mechanism){.recipe = recipe};
-    return sotto_recipe_randomizer(&out->randomizer, recipe, err);
+    return sotto_recipe_content(&out->content, recipe, err);
 }
 
 sotto_charge sotto_recipe_charge(const sotto_recipe_mechanism *mechanism, uint64_t round,
@@ -100,6 +103,9 @@ sotto_charge sotto_recipe_charge(const sotto_recipe_mechanism *mechanism, uint64
         .round = round,
         .fields = fields,
         .field_count = field_count,
+        .by = recipe->by,
+        .by_name = sotto_noise_source_name(recipe->by),
+        .unprotected = recipe->by != SOTTO_BY_CROWD,
         .local = recipe->epsilon_local,
         .local_adjacency = recipe->adjacency,
         .epsilon = recipe->epsilon,
@@ -122,7 +128,7 @@ sotto_status sotto_recipe_recompute(void *context, const sotto_charge *charge, u
         *epsilon = m->known.epsilon;
         return SOTTO_OK;
     }
-    return sotto_recipe_cohort_epsilon(epsilon, &theorem, m->recipe, &m->randomizer, honest,
+    return sotto_recipe_cohort_epsilon(epsilon, &theorem, m->recipe, &m->content, honest,
                                        sotto_recipe_log_delta(m->recipe), err);
 }
 
@@ -130,7 +136,8 @@ sotto_status sotto_recipe_affordable(const sotto_recipe *recipe, const sotto_bud
                                      sotto_known_epsilon known, const sotto_access *fields,
                                      size_t field_count, sotto_refusal *refusal, sotto_err *err)
 {
-    static const sotto_spent nothing[SOTTO_QUERY_MAX_ACCESSED];
+    static sotto_spent nothing
+        [SOTTO_QUERY_MAX_ACCESSED]; /* never written; constant, it would take room in the file */
     static const sotto_recompute recompute = {sotto_recipe_recompute, NULL};
     sotto_recipe_mechanism mechanism;
 

@@ -7,7 +7,7 @@
 #define SOTTO_RECIPE_POLICY_TABLES_H
 
 #include "query/budget.h"
-#include "recipe/model.h"
+#include "recipe/content.h"
 
 /* All budgets of the policy. */
 SOTTO_MUST_USE sotto_status sotto_policy_budgets(sotto_budget_table *out,
@@ -30,7 +30,7 @@ typedef struct sotto_known_epsilon {
 /* What the third check recomputes a charge from. */
 typedef struct sotto_recipe_mechanism {
     const sotto_recipe *recipe;
-    sotto_randomizer randomizer;
+    sotto_report_content content;
     sotto_known_epsilon known; /* of this very recipe; all zeros after init */
 } sotto_recipe_mechanism;
 

@@ -5,6 +5,7 @@
 #include "base/rule.h"
 #include "crypto/hash.h"
 #include "recipe/participation.h"
+#include "recipe/statistic.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -16,6 +17,7 @@ static void read_names(sotto_reading *r, sotto_recipe *out)
     out->analysis = sotto_reading_text(r, r->root, "analysis");
     out->description = sotto_reading_text(r, r->root, "description");
     out->query = sotto_reading_text(r, r->root, "query");
+    out->statistic = (sotto_statistic)sotto_reading_choice(r->root, "recipe", "statistic");
     out->pick = (sotto_pick)sotto_reading_choice(r->root, "recipe", "pick");
     out->population = (uint64_t)json_integer_value(json_object_get(r->root, "population"));
     out->on_no_match = (sotto_no_match)sotto_reading_choice(r->root, "recipe", "on_no_match");
@@ -80,24 +82,40 @@ static void check_cohorts(sotto_reading *r, const sotto_recipe *recipe)
             }
 }
 
+/* A count has none: what it counts is said by the query. */
+static void read_encoding(sotto_reading *r, sotto_recipe *out)
+{
+    const sotto_place place = {NULL, "encode", 0};
+    const bool none = out->statistic == SOTTO_STATISTIC_COUNT,
+               there = json_object_get(r->root, "encode") != NULL;
+
+    out->encoding.bins = 1;
+    if (!none && !there)
+        sotto_reading_missing(r, "encode");
+    if (SOTTO_RULE(count_without_encode) && none && there)
+        sotto_reading_mistake(r, &place, "a recipe without this key",
+                              "a count has no bins: say in the query what is counted");
+    if (!none && there)
+        sotto_encoding_read(r, &out->encoding);
+}
+
 static void read_randomizer(sotto_reading *r, sotto_recipe *out)
 {
-    sotto_place place = {NULL, "randomizer", 0}, dummies = {NULL, "dummies", 0};
+    sotto_place place = {NULL, "randomizer", 0};
     json_t *json = json_object_get(r->root, "randomizer");
     const char *type = json_string_value(json_object_get(json, "type"));
 
+    if (!type)
+        return; /* check_noise knows whether it must be there */
     out->epsilon_local = sotto_reading_decimal(r, &place, "epsilon_local");
     if (strcmp(type, "one-hot") == 0)
         out->randomizer = sotto_reading_choice(json, "randomizer.one-hot", "form") == 0
                               ? SOTTO_ONE_HOT_ASYMMETRIC
                               : SOTTO_ONE_HOT_SYMMETRIC;
     else
-        out->randomizer =
-            strcmp(type, "choice") == 0 ? SOTTO_CHOICE_RESPONSE : SOTTO_SUBSET_SELECTION;
-    if (SOTTO_RULE(no_dummies_one_hot) && sotto_reading_clean(r, "dummies") && out->dummies > 0 &&
-        out->randomizer == SOTTO_CHOICE_RESPONSE)
-        sotto_reading_mistake(r, &dummies, "0, or another randomizer",
-                              "reports that are proved to have one bin can't be dummies");
+        out->randomizer = strcmp(type, "binary") == 0   ? SOTTO_BINARY_RESPONSE
+                          : strcmp(type, "choice") == 0 ? SOTTO_CHOICE_RESPONSE
+                                                        : SOTTO_SUBSET_SELECTION;
 }
 
 /* Long enough for any analysis, and short enough that sums of slots stay far below the end of the numbers. */
@@ -167,20 +185,8 @@ static void read_privacy(sotto_reading *r, sotto_recipe *out)
     out->epsilon = sotto_reading_decimal(r, &place, "epsilon");
     out->delta = sotto_reading_decimal(r, &place, "delta");
     out->min_cohort = (uint64_t)json_integer_value(json_object_get(json, "min_cohort"));
-}
-
-/* In thousandths, so that servers have the variance as an exact fraction. */
-static void read_noise(sotto_reading *r, sotto_recipe *out)
-{
-    enum { MILLI = 1000000000 }; /* units of 1e-12 */
-    sotto_place place = {NULL, "aggregation", 0}, noise = {&place, "noise", 0},
-                sigma = {&noise, "sigma", 0};
-    sotto_decimal value = sotto_reading_decimal(r, &noise, "sigma");
-
-    if (value.units % MILLI != 0)
-        sotto_reading_mistake(r, &sigma, "at most three digits behind the point",
-                              "has too many digits");
-    out->noise_milli = (uint32_t)(value.units / MILLI);
+    out->by = (sotto_noise_source)sotto_reading_choice(json, "privacy", "by");
+    sotto_recipe_read_noise(r, out);
 }
 
 static void read_aggregation(sotto_reading *r, sotto_recipe *out)
@@ -195,8 +201,6 @@ static void read_aggregation(sotto_reading *r, sotto_recipe *out)
     out->helper = sotto_reading_text(r, json, "helper");
     out->collector = sotto_reading_text(r, json, "collector");
     out->batch_mode = 1 + sotto_reading_choice(json, "aggregation.split", "batch_mode");
-    if (json_object_get(json, "noise"))
-        read_noise(r, out);
     if (SOTTO_RULE(two_servers) && out->leader && out->helper &&
         strcmp(out->leader, out->helper) == 0)
         sotto_reading_mistake(r, &at, "a party other than the leader",
@@ -307,7 +311,7 @@ static void read_sections(sotto_reading *r, sotto_recipe *out)
     if (!r->no_memory)
         check_cohorts(r, out);
     if (sotto_reading_clean(r, "encode"))
-        sotto_encoding_read(r, &out->encoding);
+        read_encoding(r, out);
     if (sotto_reading_clean(r, "randomizer"))
         read_randomizer(r, out);
     if (sotto_reading_clean(r, "participation"))
@@ -325,6 +329,9 @@ static void read_sections(sotto_reading *r, sotto_recipe *out)
         check_rounds(r, out);
         check_slots(r, out);
     }
+    if (sotto_reading_clean(r, "statistic") && sotto_reading_clean(r, "encode") &&
+        sotto_reading_clean(r, "randomizer") && sotto_reading_clean(r, "privacy") && !r->no_memory)
+        sotto_recipe_check_statistic(r, out);
     if (sotto_reading_clean(r, "encode") && sotto_reading_clean(r, "on_no_match") &&
         !r->no_memory && out->on_no_match == SOTTO_NO_MATCH_OOV &&
         sotto_encoding_oov(&out->encoding) == SOTTO_NO_VALUE)

@@ -101,8 +101,9 @@ void sotto_schema_accepts(const sotto_schema_key *row, char *out, size_t cap)
         (void)snprintf(out, cap, "a number from %g to %g", row->least, row->most);
         return;
     case SOTTO_SCHEMA_DECIMAL:
-        (void)snprintf(out, cap, "a number from %g to %g with at most 12 decimals", row->least,
-                       row->most);
+        (void)snprintf(out, cap, "a number from %g to %g with at most 12 decimals%s%s%s",
+                       row->least, row->most, row->of ? ", or \"" : "", row->of ? row->of : "",
+                       row->of ? "\"" : "");
         return;
     case SOTTO_SCHEMA_TIME:
         (void)snprintf(out, cap, "a time like \"2026-11-20T00:00:00Z\"");
@@ -227,6 +228,8 @@ static void check_decimal(sotto_reading *r, const sotto_schema_key *row, const j
     sotto_decimal decimal;
     size_t before = r->mistakes->errors;
 
+    if (row->of && json_is_string(value) && strcmp(json_string_value(value), row->of) == 0)
+        return;
     check_number(r, row, (sotto_schema_type)row->type, value, place);
     if (r->mistakes->errors != before || !sotto_place_find(place, r->text, &span))
         return;
@@ -338,6 +341,17 @@ static void missing(sotto_reading *r, const sotto_schema_key *row, const sotto_p
     wrong(r, row, place, "missing");
     if (r->mistakes->count > before)
         r->mistakes->items[before].missing = (unsigned)(row - sotto_schema) + 1;
+}
+
+void sotto_reading_missing(sotto_reading *r, const char *key)
+{
+    const sotto_place at = {NULL, key, 0};
+    size_t count;
+    const sotto_schema_key *rows = sotto_schema_rows(r->object, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].key, key) == 0)
+            missing(r, &rows[i], &at);
 }
 
 /* An absent key with a default gets it, so that readers needn't know; one without a default is missed. */

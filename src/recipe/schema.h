@@ -19,7 +19,7 @@ typedef enum sotto_schema_type {
     SOTTO_SCHEMA_FLAG,
     SOTTO_SCHEMA_WHOLE, /* a whole number                                             */
     SOTTO_SCHEMA_NUMBER,
-    SOTTO_SCHEMA_DECIMAL,  /* at most 12 decimals, read from the text itself; above least */
+    SOTTO_SCHEMA_DECIMAL, /* at most 12 decimals, read from the text itself; above least; or the word `of` */
     SOTTO_SCHEMA_TIME,     /* 2026-11-20T00:00:00Z                                       */
     SOTTO_SCHEMA_DURATION, /* 30s, 10m, 1h, 7d                                           */
     SOTTO_SCHEMA_HEX,      /* least to most bytes, two digits each                       */
@@ -99,6 +99,9 @@ bool sotto_reading_clean(const sotto_reading *r, const char *key);
 /* Adds a mistake about the value at place (or the whole file); `accepted` may be "". */
 void sotto_reading_mistake(sotto_reading *r, const sotto_place *place, const char *accepted,
                            const char *format, ...) SOTTO_PRINTF(4, 5);
+
+/* Adds that a key of the whole file is missing, where the table says that it may be left out. */
+void sotto_reading_missing(sotto_reading *r, const char *key);
 
 /* Adds a warning about it. */
 void sotto_reading_warn(sotto_reading *at, const sotto_place *place, const char *what);

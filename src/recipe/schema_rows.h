@@ -23,6 +23,7 @@ OBJECT_ROW(IN_ENCODE_PREFIX_TREE, "encode.prefix-tree", "encode: prefix-tree", "
 OBJECT_ROW(IN_ENCODE_HASHED_PREFIXES, "encode.hashed-prefixes", "encode: hashed-prefixes", "Like prefix-tree, with hashes of its phrases in their place. They are shorter than most phrases, and not readable. Who guesses a phrase can still find out whether it is there. Labels have the hash; who made the list knows the phrase. One makes a hash by `printf '%s\\n%s' \"$salt\" \"$phrase\" | sha256sum | cut -c1-16`. That a phrase outside a list of a million has the hash of one in it has a chance of 1 in 10^13.")
 OBJECT_ROW(IN_TREE, "tree", "encode: prefix-tree: tree", "Keys are phrases; `root` is the empty one.")
 OBJECT_ROW(IN_RANDOMIZER_ONE_HOT, "randomizer.one-hot", "randomizer: one-hot", "A bit for each bin, each drawn by itself.")
+OBJECT_ROW(IN_RANDOMIZER_BINARY, "randomizer.binary", "randomizer: binary", "For `count`: whether there is a row, or the opposite.")
 OBJECT_ROW(IN_RANDOMIZER_CHOICE, "randomizer.choice", "randomizer: choice", "The bin itself, or any other.")
 OBJECT_ROW(IN_RANDOMIZER_SUBSET, "randomizer.subset", "randomizer: subset", "Some of the bins, the right one more likely.")
 OBJECT_ROW(IN_PARTICIPATION_POISSON, "participation.poisson", "participation: poisson", "Every device draws by itself.")
@@ -31,7 +32,6 @@ OBJECT_ROW(IN_PARTICIPATION_DONATION, "participation.donation", "participation: 
 OBJECT_ROW(IN_PARTICIPATION_IMPORTANCE, "participation.importance", "participation: importance", "Rare values are more likely to be sent. Priced, but refused unless nobody sees who takes part.")
 OBJECT_ROW(IN_PRIVACY, "privacy", "privacy", "`sotto recipe lint` recomputes each of these.")
 OBJECT_ROW(IN_AGGREGATION_SPLIT, "aggregation.split", "aggregation: split", "Two servers, of whom one must be honest. Names are those of the parties file.")
-OBJECT_ROW(IN_NOISE_DISCRETE_GAUSSIAN, "noise.discrete-gaussian", "aggregation: noise: discrete-gaussian", "Whole numbers x with a chance in proportion to exp(-x^2 / (2 sigma^2)).")
 OBJECT_ROW(IN_AGGREGATION_FLAMINGO, "aggregation.flamingo", "aggregation: flamingo", "One server, masks. Read, and refused: not yet.")
 OBJECT_ROW(IN_DECRYPTORS, "decryptors", "aggregation: flamingo: decryptors", "Drawn devices.")
 OBJECT_ROW(IN_GRAPH, "graph", "aggregation: flamingo: graph", "Drawn pairs.")
@@ -67,8 +67,9 @@ KEY_ROW(IN_RECIPE, "pick", CHOICE, 0, 0, 0, "one-at-random|first|one-matching-at
 KEY_ROW(IN_RECIPE, "interval", VARIANT, 0, 0, 0, "interval", MAY, "which events the query sees, by their time; left out: all")
 KEY_ROW(IN_RECIPE, "cohorts", OBJECT, 0, 0, 0, "cohorts", "{}", "fields that split the answer: one task for each combination of values")
 KEY_ROW(IN_RECIPE, "targeting", OBJECT, 0, 0, 0, "targeting", "{}", "fields that a device must have one of these values in to take part")
-KEY_ROW(IN_RECIPE, "encode", OBJECT, 0, 0, 0, "encode", MUST, "how a row becomes one of many bins")
-KEY_ROW(IN_RECIPE, "randomizer", VARIANT, 0, 0, 0, "randomizer", MUST, "how the bin is randomised before it leaves the device")
+KEY_ROW(IN_RECIPE, "statistic", CHOICE, 0, 0, 0, "histogram|count|sum|mean|quantiles", "\"histogram\"", "histogram: devices by bin. count: devices for which the query has a row. sum: of one number of each device. mean: the same for devices that have a number. quantiles: from a histogram of one number")
+KEY_ROW(IN_RECIPE, "encode", OBJECT, 0, 0, 0, "encode", MAY, "how a row becomes one of many bins. A count has none. sum, mean and quantiles take one column of type integer or real: numbers are clipped and rounded as it says. For a sum, 0 must be among them, since a device without a number adds 0")
+KEY_ROW(IN_RECIPE, "randomizer", VARIANT, 0, 0, 0, "randomizer", MAY, "how the bin is randomised before it leaves the device. Required by crowd, and only there")
 KEY_ROW(IN_RECIPE, "participation", VARIANT, 0, 0, 0, "participation", MUST, "who answers, and when")
 KEY_ROW(IN_RECIPE, "privacy", OBJECT, 0, 0, 0, "privacy", MUST, "what is promised to everybody who answers")
 KEY_ROW(IN_RECIPE, "aggregation", VARIANT, 0, 0, 0, "aggregation@trust", MUST, "who adds up, and how; only `split` earns amplification by shuffling")
@@ -128,6 +129,8 @@ KEY_ROW(IN_TREE, "*", LIST, TEXT, 0, BINS, NULL, MAY, "words that may follow the
 KEY_ROW(IN_RANDOMIZER_ONE_HOT, "form", CHOICE, 0, 0, 0, "asymmetric|symmetric", MUST, "asymmetric: the value's bit is sent as a fair coin; symmetric: every bit is flipped alike")
 KEY_ROW(IN_RANDOMIZER_ONE_HOT, "epsilon_local", DECIMAL, 0, 1e-5, 30, NULL, MUST, "of one report by itself, for the recipe's adjacency")
 
+KEY_ROW(IN_RANDOMIZER_BINARY, "epsilon_local", DECIMAL, 0, 1e-5, 30, NULL, MUST, "of one report by itself")
+
 KEY_ROW(IN_RANDOMIZER_CHOICE, "epsilon_local", DECIMAL, 0, 1e-5, 30, NULL, MUST, "of one report by itself; exactly one bin is sent, and proved to be one")
 
 KEY_ROW(IN_RANDOMIZER_SUBSET, "epsilon_local", DECIMAL, 0, 1e-5, 30, NULL, MUST, "of one report by itself; a set of bins of fixed size is sent")
@@ -154,14 +157,14 @@ KEY_ROW(IN_PRIVACY, "adjacency", CHOICE, 0, 0, 0, "replacement|deletion", MUST, 
 KEY_ROW(IN_PRIVACY, "epsilon", DECIMAL, 0, 1e-9, 30, NULL, MUST, "of the whole cohort's answer, without any gain by sampling; a device is charged this")
 KEY_ROW(IN_PRIVACY, "delta", DECIMAL, 0, 1e-12, 1e-3, NULL, MUST, "the same")
 KEY_ROW(IN_PRIVACY, "min_cohort", WHOLE, 0, 10, 1e9, NULL, MUST, "reports below which nothing is released")
+KEY_ROW(IN_PRIVACY, "by", CHOICE, 0, 0, 0, "crowd|shares|servers|committee", "\"crowd\"", "who adds the noise. crowd: each device randomises its report, and others hide it. shares: each device adds a part of the noise. servers: reports have no noise, and each server adds all of it to its sums. committee: not yet")
+KEY_ROW(IN_PRIVACY, "sigma", DECIMAL, 0, 0.5, 1e6, NULL, MAY, "with shares and servers: standard deviation of the noise on every sum, in counts, or for sum and mean in steps of the encoder. servers: of each one's own, since the other one may leave its out. shares: of all honest devices' together. At most three digits behind the point, above 60000 none")
+KEY_ROW(IN_PRIVACY, "honest", DECIMAL, 0, 0.01, 1, NULL, MAY, "with shares: the part of min_cohort that adds up to sigma; left out: 0.5")
 
 KEY_ROW(IN_AGGREGATION_SPLIT, "leader", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
 KEY_ROW(IN_AGGREGATION_SPLIT, "helper", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
 KEY_ROW(IN_AGGREGATION_SPLIT, "collector", NAME, 0, 1, 128, NULL, MAY, "a party of that role, who gets the answer")
 KEY_ROW(IN_AGGREGATION_SPLIT, "batch_mode", CHOICE, 0, 0, 0, "time-interval|leader-selected", "\"time-interval\"", "whether a batch is a span of time or what the leader makes it")
-KEY_ROW(IN_AGGREGATION_SPLIT, "noise", VARIANT, 0, 0, 0, "noise", MAY, "what each of the two servers adds to every sum, once, before it is released")
-
-KEY_ROW(IN_NOISE_DISCRETE_GAUSSIAN, "sigma", DECIMAL, 0, 0.5, 60000, NULL, MUST, "of each server's own noise, since the other one may leave its out; at most three digits behind the point")
 
 KEY_ROW(IN_AGGREGATION_FLAMINGO, "server", NAME, 0, 1, 128, NULL, MUST, "who adds up")
 KEY_ROW(IN_AGGREGATION_FLAMINGO, "log", NAME, 0, 1, 128, NULL, MUST, "where rounds are published")
@@ -249,7 +252,8 @@ KEY_ROW(IN_ANALYSIS, "non_sensitive", LIST, NAME, 0, 1000, NULL, MAY, "for this 
 
 KEY_ROW(IN_FIELDS, "*", OBJECT, 0, 0, 0, "field", MAY, "`stream.field`; `stream.*` is that a row exists, as count(*) reads it")
 
-KEY_ROW(IN_FIELD, "epsilon_local", DECIMAL, 0, 0, 1e6, NULL, MUST, "of any one report that reads it, if one value is replaced by another")
+KEY_ROW(IN_FIELD, "epsilon_local", DECIMAL, 0, 0, 1e6, "none", MUST, "of any one report that reads it, if one value is replaced by another. none: also reports without local protection, whose noise others add")
+KEY_ROW(IN_FIELD, "by", LIST, CHOICE, 1, 4, "crowd|shares|servers|committee", "[\"crowd\"]", "who may add the noise of answers that read it, as `privacy.by` of a recipe says. All but crowd take an `epsilon_local` of none")
 KEY_ROW(IN_FIELD, "epsilon", DECIMAL, 0, 0, 1e6, NULL, MUST, "of all answers that read it together")
 KEY_ROW(IN_FIELD, "delta", DECIMAL, 0, 0, 1, NULL, MUST, "the same")
 KEY_ROW(IN_FIELD, "reports", WHOLE, 0, 0, 1e9, NULL, MUST, "that may read it")

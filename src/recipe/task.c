@@ -10,6 +10,7 @@
 #include "base/rule.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { MAX_CONFIGURATION = 8192 };
@@ -198,6 +199,23 @@ static sotto_status encode_task(sotto_task *out, const sotto_recipe *recipe,
     return SOTTO_OK;
 }
 
+static void describe_reports(sotto_task *out, const sotto_recipe *recipe,
+                             const sotto_report_content *content)
+{
+    const bool crowd = recipe->by == SOTTO_BY_CROWD;
+
+    out->statistic = recipe->statistic;
+    out->by = recipe->by;
+    out->randomizer = content->name;
+    out->epsilon_local = crowd ? content->randomizer.epsilon : INFINITY;
+    out->p = content->p;
+    out->q = content->q;
+    out->bins = recipe->encoding.bins;
+    out->weight = content->weight;
+    out->miss = crowd ? sotto_recipe_miss(&content->randomizer) : 0;
+    out->noise_sigma = recipe->by == SOTTO_BY_SERVERS ? sotto_recipe_sigma(recipe) : 0;
+}
+
 sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
                                 const sotto_parties *parties, size_t cohort, sotto_arena *arena,
                                 sotto_err *err)
@@ -205,7 +223,7 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     sotto_err_clear(err);
 
     const sotto_party_entry *servers[2]; /* leader, helper */
-    sotto_randomizer r;
+    sotto_report_content content;
 
     *out = (sotto_task){.cohort = cohort};
     if (!sotto_trust_model_of(recipe->trust)->two_servers)
@@ -222,8 +240,8 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     SOTTO_TRY(find_server(&servers[0], recipe, parties, recipe->leader, SOTTO_PARTY_LEADER, err));
     SOTTO_TRY(find_server(&servers[1], recipe, parties, recipe->helper, SOTTO_PARTY_HELPER, err));
     SOTTO_TRY(find_relay(&recipe->anonymity, parties, err));
-    SOTTO_TRY(sotto_recipe_randomizer(&r, recipe, err));
-    SOTTO_TRY(sotto_recipe_vdaf(&out->vdaf, &out->sizes, recipe->trust, &r, err));
+    SOTTO_TRY(sotto_recipe_content(&content, recipe, err));
+    SOTTO_TRY(sotto_recipe_vdaf(&out->vdaf, &out->sizes, recipe->trust, &content, err));
     memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
     out->leader_url = servers[0]->url;
     out->helper_url = servers[1]->url;
@@ -232,15 +250,8 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     out->precision = recipe->precision;
     out->min_batch_size = recipe->min_cohort;
     out->batch_mode = recipe->batch_mode;
-    out->randomizer = sotto_randomizer_name(r.kind);
-    out->epsilon_local = r.epsilon;
-    out->p = r.p;
-    out->q = r.q;
-    out->bins = recipe->encoding.bins;
-    out->weight = r.weight;
-    out->miss = sotto_recipe_miss(&r);
+    describe_reports(out, recipe, &content);
     out->report_bytes =
         sotto_recipe_report_bytes(&out->sizes, recipe->anonymity.tokens == SOTTO_TOKENS_TYPE_2);
-    out->noise_sigma = recipe->noise_milli / 1000.0;
     return encode_task(out, recipe, servers, arena, err);
 }

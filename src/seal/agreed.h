@@ -10,6 +10,7 @@
 #ifndef SOTTO_SEAL_AGREED_H
 #define SOTTO_SEAL_AGREED_H
 
+#include "crypto/aead.h"
 #include "crypto/agree_many.h"
 #include "sotto/seal.h"
 
@@ -29,5 +30,21 @@ SOTTO_MUST_USE sotto_status sotto_hpke_receiver_unseal_with(sotto_hpke_receiver 
 SOTTO_MUST_USE sotto_status sotto_hpke_receiver_decap(sotto_hpke_receiver *receiver,
                                                       uint8_t *secret, size_t *len,
                                                       const sotto_agreement *with, sotto_err *err);
+
+/* The key of one message. Whoever has it opens that message without the receiver's private key, and no other message. */
+typedef struct sotto_message_key {
+    uint16_t aead; /* of the HPKE registry */
+    uint8_t key[SOTTO_AEAD_MAX_KEY];
+    uint8_t nonce[SOTTO_AEAD_NONCE_SIZE];
+} sotto_message_key;
+
+/* As above; *key is this message's, if it opens, and is the caller's to wipe. */
+SOTTO_MUST_USE sotto_status sotto_hpke_receiver_unseal_keyed(
+    sotto_hpke_receiver *receiver, sotto_buf *out, const sotto_agreement *with, sotto_bytes aad,
+    sotto_bytes ciphertext, sotto_message_key *key, sotto_err *err);
+/* Opens the same message again. SOTTO_MALFORMED: there is no such AEAD; else as sotto_aead_open. */
+SOTTO_MUST_USE sotto_status sotto_message_key_open(const sotto_message_key *key, sotto_buf *out,
+                                                   sotto_bytes aad, sotto_bytes ciphertext,
+                                                   sotto_err *err);
 
 #endif

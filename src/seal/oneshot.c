@@ -5,6 +5,8 @@
 #include "seal/sender.h"
 #include "seal/setup.h"
 
+#include <string.h>
+
 /* Key and base nonce of a single message, whose sequence number is 0. */
 typedef struct message_keys {
     uint8_t key[SOTTO_AEAD_MAX_KEY];
@@ -174,7 +176,7 @@ static sotto_status check_before_work(const sotto_hpke_receiver *receiver, const
 
 static sotto_status unseal(sotto_hpke_receiver *receiver, sotto_buf *out,
                            const sotto_agreement *with, sotto_bytes aad, sotto_bytes ciphertext,
-                           const sotto_hpke_export *secret, sotto_err *err)
+                           const sotto_hpke_export *secret, sotto_message_key *key, sotto_err *err)
 {
     sotto_hpke_setup setup;
     message_keys keys;
@@ -189,6 +191,11 @@ static sotto_status unseal(sotto_hpke_receiver *receiver, sotto_buf *out,
         status = sotto_aead_open(&receiver->aead, out, keys.nonce, aad, ciphertext, err);
     if (status == SOTTO_OK)
         status = export_secret(secret, &receiver->purpose, &setup, err);
+    if (status == SOTTO_OK && key) {
+        *key = (sotto_message_key){.aead = receiver->purpose.with.aead->id};
+        memcpy(key->key, keys.key, receiver->purpose.with.aead->key_size);
+        memcpy(key->nonce, keys.nonce, sizeof key->nonce);
+    }
     sotto_wipe(&keys, sizeof keys);
     sotto_wipe(&setup, sizeof setup);
     return status;
@@ -198,7 +205,33 @@ sotto_status sotto_hpke_receiver_unseal_with(sotto_hpke_receiver *receiver, sott
                                              const sotto_agreement *with, sotto_bytes aad,
                                              sotto_bytes ciphertext, sotto_err *err)
 {
-    return unseal(receiver, out, with, aad, ciphertext, NULL, err);
+    return unseal(receiver, out, with, aad, ciphertext, NULL, NULL, err);
+}
+
+sotto_status sotto_hpke_receiver_unseal_keyed(sotto_hpke_receiver *receiver, sotto_buf *out,
+                                              const sotto_agreement *with, sotto_bytes aad,
+                                              sotto_bytes ciphertext, sotto_message_key *key,
+                                              sotto_err *err)
+{
+    return unseal(receiver, out, with, aad, ciphertext, NULL, key, err);
+}
+
+sotto_status sotto_message_key_open(const sotto_message_key *key, sotto_buf *out, sotto_bytes aad,
+                                    sotto_bytes ciphertext, sotto_err *err)
+{
+    const sotto_aead_info *info = sotto_aead_find(key->aead);
+    sotto_aead aead = {0};
+    sotto_status status;
+
+    if (!info)
+        return sotto_fail(err, SOTTO_MALFORMED, "a message's key: no such AEAD");
+    status = sotto_aead_init(&aead, info, SOTTO_AEAD_OPEN, err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_set_key(&aead, key->key, err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_open(&aead, out, key->nonce, aad, ciphertext, err);
+    sotto_aead_clear(&aead);
+    return status;
 }
 
 sotto_status sotto_hpke_receiver_unseal_exporting(sotto_hpke_receiver *receiver, sotto_buf *out,
@@ -206,7 +239,7 @@ sotto_status sotto_hpke_receiver_unseal_exporting(sotto_hpke_receiver *receiver,
                                                   sotto_bytes ciphertext,
                                                   const sotto_hpke_export *secret, sotto_err *err)
 {
-    return unseal(receiver, out, with, sotto_bytes_of(NULL, 0), ciphertext, secret, err);
+    return unseal(receiver, out, with, sotto_bytes_of(NULL, 0), ciphertext, secret, NULL, err);
 }
 
 sotto_status sotto_hpke_receiver_unseal(sotto_hpke_receiver *receiver, sotto_buf *out,

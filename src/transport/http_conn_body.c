@@ -15,7 +15,8 @@
 enum {
     FIRST_BODY = 4096,    /* what a body gets before much of it has come */
     MAX_READ = 256 << 10, /* of a body, at once */
-    MAX_TURN = 1 << 20    /* of one body before others have their turn   */
+    MAX_TURN = 1 << 20,   /* of one body before others have their turn   */
+    KEPT_PART = 16        /* of a body has come: it may have a kept block */
 };
 
 bool sotto_http_conn_hand_over(sotto_http_conn *conn)
@@ -29,7 +30,23 @@ bool sotto_http_conn_hand_over(sotto_http_conn *conn)
 
 /* ---- where bytes go ------------------------------------------------------------------------------ */
 
-/* Makes room for `more` bytes. Memory follows what has come, never what was announced, and is at most twice as much. */
+/* Room for the whole body once a part of it has come, if the process keeps a block of that size: then nothing is copied each time
+ * the body doubles. It is memory that the process has anyway, so that what is announced still takes none. */
+static uint8_t *kept_for_all(const sotto_http_request *request, size_t *cap)
+{
+    const uint64_t all = request->head.content_length;
+    uint8_t *body;
+
+    if (request->head.chunked || request->body_len < all / KEPT_PART || *cap >= all)
+        return NULL;
+    body = sotto_alloc_kept((size_t)all);
+    if (body)
+        *cap = (size_t)all;
+    return body;
+}
+
+/* Makes room for `more` bytes. Memory that is new to the process follows what has come, never what was announced, and is at most
+ * twice as much. */
 static bool grow_body(sotto_http_conn *conn, size_t more)
 {
     sotto_http_request *request = conn->request;
@@ -43,7 +60,8 @@ static bool grow_body(sotto_http_conn *conn, size_t more)
     cap = cap < FIRST_BODY ? FIRST_BODY : cap;
     cap = cap < need ? need : cap;
     cap = cap > limit ? (size_t)limit : cap;
-    body = sotto_alloc(cap);
+    body = kept_for_all(request, &cap);
+    body = body ? body : sotto_alloc(cap);
     if (!body)
         return false;
     if (request->body_len > 0)

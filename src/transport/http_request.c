@@ -47,7 +47,7 @@ void sotto_http_request_free(sotto_http_request *request)
         return;
     server = request->loop->server;
     sotto_http_share_discharge(request);
-    sotto_release(request->body, request->body_cap);
+    sotto_http_request_forget_body(request);
     if (request->answer != request->short_answer)
         sotto_release(request->answer, request->answer_cap);
     sotto_http_discharge(server, request->charge);
@@ -187,9 +187,17 @@ sotto_bytes sotto_http_request_body(const sotto_http_request *request)
     return sotto_bytes_of(request->body, request->body_len);
 }
 
+void sotto_http_request_seals_body(sotto_http_request *request)
+{
+    request->sealed = true;
+}
+
 void sotto_http_request_forget_body(sotto_http_request *request)
 {
-    sotto_release(request->body, request->body_cap);
+    if (request->sealed)
+        sotto_release_sealed(request->body, request->body_cap);
+    else
+        sotto_release(request->body, request->body_cap);
     request->body = NULL;
     request->body_len = request->body_cap = 0;
 }

@@ -50,6 +50,8 @@ bool sotto_http_request_field(const sotto_http_request *request, const char *nam
                               sotto_bytes *value);
 /* Whole, in one piece; empty while `head` runs, and for a body that came in pieces. */
 sotto_bytes sotto_http_request_body(const sotto_http_request *request);
+/* Nothing in the body is a secret of anybody's: it was sealed by whoever sent it. So its memory goes without being wiped. */
+void sotto_http_request_seals_body(sotto_http_request *request);
 /* The body's memory goes, before the answer; what `body` gave is gone. The request still counts against the bytes in
  * flight as if it had it, since its handler made something of it. */
 void sotto_http_request_forget_body(sotto_http_request *request);

@@ -62,6 +62,7 @@ struct sotto_http_request {
     uint64_t since;        /* when its head was whole, ns       */
     bool known;            /* its head parsed: whatever it is answered counts   */
     bool let_through;      /* by `head`, and not answered yet                  */
+    bool sealed;           /* the body is no secret, and is not wiped          */
     bool vouched;          /* by `head`: no share of its address applies       */
     bool whole;            /* its body has come                                */
     bool close_if_refused; /* too much of the body is to come to throw it away */

@@ -15,7 +15,6 @@ typedef struct sotto_flp {
     size_t (*tables_size)(const sotto_circuit *c);
     void (*tables_init)(const sotto_circuit *c, void *tables);
     size_t (*prove_scratch)(const sotto_circuit *c);
-    size_t (*query_scratch)(const sotto_circuit *c);
 
     /* 1 if all elements are below the modulus, else 0. */
     uint64_t (*canonical)(const uint8_t *elements, size_t count);
@@ -31,6 +30,11 @@ typedef struct sotto_flp {
     void (*prove)(const sotto_circuit *c, uint8_t *proof, const uint8_t *meas,
                   sotto_measurement measurement, const uint8_t *prove_rand,
                   const uint8_t *joint_rand, void *scratch);
+} sotto_flp;
+
+/* What aggregators do. A table of its own: a library for devices has none of it. */
+typedef struct sotto_flp_checks {
+    size_t (*query_scratch)(const sotto_circuit *c);
     /* False if the query point is a root of unity: the report must be refused. */
     bool (*query)(const sotto_circuit *c, uint8_t *verifier, const uint8_t *meas,
                   const uint8_t *proof, const uint8_t *query_rand, const uint8_t *joint_rand,
@@ -45,8 +49,14 @@ typedef struct sotto_flp {
                        size_t count);
     /* agg += other */
     void (*merge)(uint8_t *agg, const uint8_t *other, size_t count);
-} sotto_flp;
+} sotto_flp_checks;
 
 extern const sotto_flp sotto_flp64, sotto_flp128;
+extern const sotto_flp_checks sotto_flp_checks64, sotto_flp_checks128;
+
+static inline const sotto_flp_checks *sotto_flp_checks_of(const sotto_circuit *c)
+{
+    return c->field == 64 ? &sotto_flp_checks64 : &sotto_flp_checks128;
+}
 
 #endif

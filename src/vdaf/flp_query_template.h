@@ -229,12 +229,17 @@ static bool decide(const sotto_circuit *c, const uint8_t *const *verifiers, size
     return (FIELD(equal)(output, FIELD(zero)()) & FIELD(equal)(gadget, claimed)) != 0;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------- */
+/* ---- the tables ------------------------------------------------------------------------------------ */
 
 #define FLP_FUNCTIONS                                                                              \
     {                                                                                              \
         .tables_size = tables_size, .tables_init = tables_init, .prove_scratch = prove_scratch,    \
-        .query_scratch = query_scratch, .canonical = canonical, .sieve_vartime = sieve_vartime,    \
-        .encode = encode, .subtract = subtract, .prove = prove, .query = query, .decide = decide,  \
-        .truncate = truncate, .accumulate = accumulate, .merge = merge,                            \
+        .canonical = canonical, .sieve_vartime = sieve_vartime, .encode = encode,                  \
+        .subtract = subtract, .prove = prove,                                                      \
+    }
+
+#define FLP_CHECKS                                                                                 \
+    {                                                                                              \
+        .query_scratch = query_scratch, .query = query, .decide = decide, .truncate = truncate,    \
+        .accumulate = accumulate, .merge = merge,                                                  \
     }

@@ -18,7 +18,8 @@ sotto_status sotto_prio3_out_share(const sotto_prio3 *vdaf, sotto_buf *out,
         return sotto_fail(err, SOTTO_BUG, "out share: the report was not verified here");
     if (out->cap - out->len < vdaf->sizes.out_share)
         return sotto_fail(err, SOTTO_TOO_LARGE, "out share: does not fit its buffer");
-    vdaf->circuit->flp->truncate(vdaf->circuit, out->data + out->len, state->measurement_share);
+    sotto_flp_checks_of(vdaf->circuit)
+        ->truncate(vdaf->circuit, out->data + out->len, state->measurement_share);
     out->len += vdaf->sizes.out_share;
     return SOTTO_OK;
 }
@@ -84,7 +85,7 @@ sotto_status sotto_prio3_accumulate(const sotto_prio3 *vdaf, sotto_prio3_agg *ag
         if (states[i].status == SOTTO_OK)
             shares[waiting++] = states[i].measurement_share;
         if (waiting == AT_ONCE || (i + 1 == count && waiting)) {
-            c->flp->accumulate(c, agg->elements, shares, waiting);
+            sotto_flp_checks_of(c)->accumulate(c, agg->elements, shares, waiting);
             waiting = 0;
         }
     }
@@ -98,7 +99,7 @@ sotto_status sotto_prio3_merge(const sotto_prio3 *vdaf, sotto_prio3_agg *agg,
     SOTTO_TRY(check_ours(vdaf, agg, err));
     SOTTO_TRY(check_ours(vdaf, other, err));
     SOTTO_TRY(check_both(vdaf, agg->reports, other->reports, err));
-    vdaf->circuit->flp->merge(agg->elements, other->elements, vdaf->sizes.outputs);
+    sotto_flp_checks_of(vdaf->circuit)->merge(agg->elements, other->elements, vdaf->sizes.outputs);
     agg->reports += other->reports;
     return SOTTO_OK;
 }
@@ -163,7 +164,7 @@ sotto_status sotto_prio3_agg_add(const sotto_prio3 *vdaf, sotto_prio3_agg *agg, 
         uint8_t element[16];
 
         put_signed(element, c, values[i]);
-        c->flp->merge(elements + sotto_circuit_bytes(c, first + i), element, 1);
+        sotto_flp_checks_of(c)->merge(elements + sotto_circuit_bytes(c, first + i), element, 1);
         sotto_wipe(element, sizeof element);
     }
     return SOTTO_OK;
@@ -207,7 +208,7 @@ static sotto_uint128 result_entry(const sotto_circuit *c, const sotto_bytes *agg
     uint8_t sum[16] = {0};
 
     for (unsigned s = 0; s < c->shares; s++)
-        c->flp->merge(sum, agg_shares[s].data + sotto_circuit_bytes(c, index), 1);
+        sotto_flp_checks_of(c)->merge(sum, agg_shares[s].data + sotto_circuit_bytes(c, index), 1);
     return (sotto_uint128){sotto_load64(sum), c->field == 64 ? 0 : sotto_load64(sum + 8)};
 }
 

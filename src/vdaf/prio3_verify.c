@@ -142,7 +142,7 @@ static void query_lane(const group *g, unsigned lane)
     bool usable = true;
 
     for (unsigned i = 0; i < c->proofs; i++)
-        usable &= c->flp->query(
+        usable &= sotto_flp_checks_of(c)->query(
             c, verifiers + sotto_circuit_bytes(c, i * c->verifier_len), out->measurement_share,
             g->proofs[lane] + sotto_circuit_bytes(c, i * c->proof_len),
             g->query_rand[lane] + sotto_circuit_bytes(c, i * c->query_rand_len),
@@ -236,7 +236,7 @@ static sotto_status lay_out(group *g, size_t count, sotto_arena *arena)
     unsigned lanes = count < SOTTO_LANES ? (unsigned)count : SOTTO_LANES;
     bool complete = true;
 
-    g->query_scratch = sotto_arena_take(arena, c->flp->query_scratch(c));
+    g->query_scratch = sotto_arena_take(arena, sotto_flp_checks_of(c)->query_scratch(c));
     complete = g->query_scratch;
     for (unsigned l = 0; l < lanes; l++) {
         g->parts[l] = sotto_arena_take(arena, g->vdaf->sizes.public_share);
@@ -331,7 +331,8 @@ static void decide_report(const sotto_prio3 *vdaf, sotto_prio3_verdict *out,
         }
     }
     for (unsigned i = 0; i < c->proofs; i++)
-        holds &= c->flp->decide(c, verifiers, sotto_circuit_bytes(c, i * c->verifier_len));
+        holds &= sotto_flp_checks_of(c)->decide(c, verifiers,
+                                                sotto_circuit_bytes(c, i * c->verifier_len));
     SOTTO_DECLASSIFY(&holds, sizeof holds);
     out->status = holds ? SOTTO_OK : SOTTO_REJECTED;
     out->reason = holds ? NULL : "the proof does not hold";

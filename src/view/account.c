@@ -198,7 +198,9 @@ static void ledger_as_text(sotto_text *t, const void *thing)
     if (l->unknown)
         sotto_text_say(t, "         all of it counts as spent: the ledger was reset, and nobody "
                           "knows better\n");
-    if (l->local_allowed > 0)
+    if (isinf(l->local_allowed))
+        sotto_text_say(t, "         one report: also without local protection\n");
+    else if (l->local_allowed > 0)
         sotto_text_say(t, "         one report: epsilon %.6g at most\n", l->local_allowed);
 }
 

@@ -1,4 +1,4 @@
-/* An answer as CSV: a header, then a line for each bin. */
+/* An answer as CSV: a header, then a line for each bin, or for each figure where there are no bins. */
 #include "view/view.h"
 
 #include <inttypes.h>
@@ -41,6 +41,19 @@ static void say_numbers(sotto_text *t, const sotto_result *r, const sotto_result
     say_number(t, sotto_answer_share(r, b));
 }
 
+static void say_figures(sotto_text *t, const sotto_result *r)
+{
+    sotto_text_say(t, "figure,value,deviation,low,high\n");
+    for (size_t i = 0; i < r->figure_count; i++) {
+        sotto_text_say(t, "%s", r->figures[i].name);
+        say_number(t, r->figures[i].value);
+        say_number(t, r->figures[i].deviation);
+        say_number(t, r->figures[i].low);
+        say_number(t, r->figures[i].high);
+        sotto_text_say(t, "\n");
+    }
+}
+
 void sotto_answer_as_csv(sotto_text *t, const void *thing)
 {
     const sotto_answer_page *p = thing;
@@ -48,6 +61,10 @@ void sotto_answer_as_csv(sotto_text *t, const void *thing)
     const sotto_result *r = a->result;
     char memory[SOTTO_VIEW_LABEL];
 
+    if (r->count == 0) {
+        say_figures(t, r);
+        return;
+    }
     sotto_text_say(t, "bin,label,sum,count,deviation,low,high,share%s\n", a->truth ? ",truth" : "");
     for (size_t i = 0; i < r->count; i++) {
         const sotto_result_bin *b = &r->bins[i];

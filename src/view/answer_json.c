@@ -38,6 +38,23 @@ static void show_bins(sotto_json *j, const sotto_answer_view *a)
     sotto_json_end(j);
 }
 
+static void show_figures(sotto_json *j, const sotto_result *r)
+{
+    sotto_json_array(j, "figures");
+    for (size_t i = 0; i < r->figure_count; i++) {
+        const sotto_result_figure *f = &r->figures[i];
+
+        sotto_json_object(j, NULL);
+        sotto_json_text(j, "name", f->name);
+        sotto_json_real(j, "value", f->value);
+        sotto_json_real(j, "deviation", f->deviation);
+        sotto_json_real(j, "low", f->low);
+        sotto_json_real(j, "high", f->high);
+        sotto_json_end(j);
+    }
+    sotto_json_end(j);
+}
+
 static void show_check(sotto_json *j, const sotto_result_check *c)
 {
     sotto_json_object(j, "check");
@@ -76,6 +93,7 @@ void sotto_answer_as_json(sotto_text *t, const void *thing)
     sotto_json_time(&j, "from", (int64_t)a->receipt->from);
     sotto_json_time(&j, "until", (int64_t)a->receipt->until);
     sotto_json_real(&j, "confidence", a->result->confidence);
+    show_figures(&j, a->result);
     show_bins(&j, a);
     sotto_json_object(&j, "receipt");
     sotto_receipt_members(&j, a->receipt);

@@ -88,6 +88,15 @@ static void say_bars(sotto_text *t, const sotto_answer_page *p)
                        r->reports);
 }
 
+static void say_figures(sotto_text *t, const sotto_result *r)
+{
+    for (size_t i = 0; i < r->figure_count; i++) {
+        const sotto_result_figure *f = &r->figures[i];
+
+        sotto_text_say(t, "  %-14s %.6g  %.6g to %.6g\n", f->name, f->value, f->low, f->high);
+    }
+}
+
 static void say_check(sotto_text *t, const sotto_result_check *c)
 {
     sotto_text_say(t,
@@ -106,9 +115,11 @@ void sotto_answer_as_text(sotto_text *t, const void *thing)
 
     if (cohort->count > 0)
         sotto_text_say(t, "cohort %s: ", sotto_cohort_text(name, cohort));
-    sotto_text_say(t, "%" PRIu64 " reports; estimated counts with %g%% intervals\n\n", r->reports,
-                   100 * r->confidence);
-    say_bars(t, p);
+    sotto_text_say(t, "%" PRIu64 " reports; estimated %s with %g%% intervals\n\n", r->reports,
+                   r->count > 0 ? "counts" : "figures", 100 * r->confidence);
+    say_figures(t, r);
+    if (r->count > 0)
+        say_bars(t, p);
     sotto_text_say(t, "\n");
     sotto_receipt_as_text(t, p->of->receipt);
     if (p->of->check)

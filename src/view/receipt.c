@@ -2,6 +2,7 @@
 #include "view/view.h"
 
 #include "dap/dap.h"
+#include "recipe/statistic.h"
 
 void sotto_receipt_as_text(sotto_text *t, const void *thing)
 {
@@ -74,6 +75,8 @@ static void identity(sotto_json *j, const sotto_receipt *r)
 
 static void claims(sotto_json *j, const sotto_receipt *r)
 {
+    sotto_json_text(j, "statistic", sotto_statistic_name(r->statistic));
+    sotto_json_text(j, "by", sotto_noise_source_name(r->by));
     sotto_json_text(j, "randomizer", r->randomizer);
     sotto_json_text(j, "adjacency", r->adjacency);
     sotto_json_real(j, "epsilon_local", r->epsilon_local);
@@ -101,8 +104,7 @@ void sotto_receipt_members(sotto_json *j, const sotto_receipt *r)
     sotto_json_uint(j, "weight", r->weight);
     sotto_json_real(j, "miss", r->miss);
     sotto_json_real(j, "noise_sigma", r->noise_sigma);
-    sotto_json_real(j, "epsilon_noise", r->epsilon_noise);
-    sotto_json_text(j, "noise_by", r->noise_by);
+    sotto_json_real(j, "device_variance", r->device_variance);
     rejections(j, "leader_rejections", "leader_rejections_why", &r->leader_rejections);
     rejections(j, "helper_rejections", "helper_rejections_why", &r->helper_rejections);
     rate_checked(j, "leader_rate_checked", &r->leader_rejections);

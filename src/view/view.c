@@ -103,7 +103,11 @@ sotto_status sotto_view_answer(const sotto_view *view, const sotto_answer_view *
     };
     sotto_answer_page page = {.view = view, .of = answer};
 
-    if (view->format == SOTTO_VIEW_TEXT || view->format == SOTTO_VIEW_SVG)
+    if (view->format == SOTTO_VIEW_SVG && answer->result->figure_count > 0 &&
+        answer->result->count == 0)
+        return sotto_fail(err, SOTTO_DENIED, "an answer without bins has no SVG");
+    if ((answer->result->count > 0 || answer->result->figure_count == 0) &&
+        (view->format == SOTTO_VIEW_TEXT || view->format == SOTTO_VIEW_SVG))
         SOTTO_TRY(sort(&page, arena, err));
     return sotto_view_run(view, formats, &page, "an answer", err);
 }

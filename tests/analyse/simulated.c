@@ -16,10 +16,13 @@ void sotto_simulated_init(sotto_test *t, sotto_simulated *s, const char *randomi
     memset(s, 0, sizeof *s);
     s->recipe =
         randomizer ? sotto_test_recipe(t, own, randomizer) : sotto_test_recipe(t, NULL, NULL);
-    CHECK_OK(t, sotto_recipe_randomizer(&s->randomizer, s->recipe, &t->err));
+    sotto_report_content content;
+    CHECK_OK(t, sotto_recipe_content(&content, s->recipe, &t->err));
+    s->randomizer = content.randomizer;
+    s->entries = content.entries;
     s->reports = reports;
     s->truth = sotto_arena_take_array(&t->arena, s->randomizer.values + 1, sizeof *s->truth);
-    s->sums = sotto_arena_take_array(&t->arena, s->randomizer.bytes, sizeof *s->sums);
+    s->sums = sotto_arena_take_array(&t->arena, s->randomizer.bytes + 1, sizeof *s->sums);
     CHECK(t, s->truth && s->sums);
     for (uint64_t bin = 0; bin < s->randomizer.values; bin += 3) {
         s->truth[bin] = left / 2;
@@ -70,16 +73,20 @@ void sotto_simulated_run(sotto_test *t, sotto_simulated *s, sotto_sim_random *ra
         }
 }
 
+/* "No value" is one more entry. */
 void sotto_simulated_noisy(sotto_test *t, sotto_simulated *s, unsigned sigma)
 {
-    char with[128];
+    static sotto_mistakes mistakes;
+    char by[128];
 
-    (void)snprintf(with, sizeof with,
-                   "\"trust\": \"split\", \"noise\": {\"type\": \"discrete-gaussian\","
-                   " \"sigma\": %u}",
-                   sigma);
-    s->recipe = sotto_test_recipe(t, "\"trust\": \"split\"", with);
+    memset(&mistakes, 0, sizeof mistakes);
+    (void)snprintf(by, sizeof by, "\"servers\", \"sigma\": %u", sigma);
+    CHECK_OK(t, sotto_recipe_read(&s->recipe, sotto_test_recipe_text_by(t, by), &t->arena,
+                                  &mistakes, &t->err));
     CHECK_OK(t, sotto_noise_gaussian(&s->noise, (uint64_t)sigma * sigma, 1, &t->arena, &t->err));
+    s->randomizer.p = 1;
+    s->randomizer.q = 0;
+    s->entries = s->randomizer.values + 1;
 }
 
 void sotto_simulated_add_noise(sotto_test *t, sotto_simulated *s, sotto_sim_random *random)
@@ -87,7 +94,8 @@ void sotto_simulated_add_noise(sotto_test *t, sotto_simulated *s, sotto_sim_rand
     sotto_entropy entropy;
 
     sotto_entropy_init(&entropy, fill, random);
-    for (size_t i = 0; i < s->randomizer.bytes; i++) {
+    s->sums[s->randomizer.values] = (sotto_uint128){s->truth[s->randomizer.values], 0};
+    for (size_t i = 0; i < s->entries; i++) {
         int64_t drawn[2], sum;
 
         CHECK_OK(t, sotto_noise_draw(&s->noise, drawn, 2, &entropy, &t->err));
@@ -98,6 +106,6 @@ void sotto_simulated_add_noise(sotto_test *t, sotto_simulated *s, sotto_sim_rand
 
 void sotto_simulated_estimate(sotto_test *t, const sotto_simulated *s, sotto_result *result)
 {
-    CHECK_OK(t, sotto_result_estimate(result, s->recipe, s->sums, s->randomizer.bytes, s->reports,
-                                      NULL, &t->arena, &t->err));
+    CHECK_OK(t, sotto_result_estimate(result, s->recipe, s->sums, s->entries, s->reports, NULL,
+                                      &t->arena, &t->err));
 }

@@ -17,6 +17,7 @@ typedef struct sotto_simulated {
     const sotto_recipe *recipe;
     sotto_randomizer randomizer;
     sotto_noise noise; /* of one server */
+    size_t entries;    /* of a report */
     uint64_t reports;
     uint64_t *truth;     /* one for each bin, and "no value" behind the last */
     sotto_uint128 *sums; /* one for each entry of a report                   */
@@ -30,8 +31,8 @@ void sotto_simulated_init(sotto_test *t, sotto_simulated *s, const char *randomi
 void sotto_simulated_draw(sotto_simulated *s, sotto_sim_random *random);
 /* Sums of whole reports, by the randomizer itself. */
 void sotto_simulated_run(sotto_test *t, sotto_simulated *s, sotto_sim_random *random);
-/* Has the recipe ask for noise of this sigma; sums get it by sotto_simulated_add_noise, that of both servers. Only for
- * the example's own randomizer. */
+/* Has the recipe ask for noise of this sigma by servers, in place of its randomizer; sums get it by sotto_simulated_add_noise,
+ * that of both. */
 void sotto_simulated_noisy(sotto_test *t, sotto_simulated *s, unsigned sigma);
 void sotto_simulated_add_noise(sotto_test *t, sotto_simulated *s, sotto_sim_random *random);
 void sotto_simulated_estimate(sotto_test *t, const sotto_simulated *s, sotto_result *result);

@@ -38,7 +38,7 @@ static void make_of(sotto_test *t, const sotto_recipe *recipe)
     sotto_receipt_of(&receipt, recipe, &task, &claim, &collection, &result);
     CHECK_BYTES(t, task.id, receipt.task_id, sizeof task.id);
     CHECK_NEAR(t, claim.epsilon_cohort, receipt.epsilon_cohort, 0);
-    CHECK_NEAR(t, claim.epsilon_local, receipt.epsilon_local, 0);
+    CHECK(t, claim.epsilon_local == receipt.epsilon_local);
 }
 
 static void make(sotto_test *t)
@@ -277,26 +277,27 @@ static void one_reason_is_given_for_all_that_a_server_did_not_tell(sotto_test *t
           strstr(text, "volume (Sybil) check at the helper: unknown; it does not tell\n") != NULL);
 }
 
-static void a_receipt_tells_of_the_servers_noise(sotto_test *t)
+static void a_receipt_tells_who_added_the_noise(sotto_test *t)
 {
-    static const char old[] = "\"trust\": \"split\"";
     char text[8192];
-    sotto_buf out = sotto_buf_over(text, sizeof text - 1);
 
     make(t);
-    CHECK_OK(t, sotto_receipt_explain(&out, &receipt, &t->err));
-    text[out.len] = 0;
-    CHECK(t, strstr(text, "noise by the servers") == NULL);
-    make_of(t, sotto_test_recipe(t, old,
-                                 "\"trust\": \"split\", \"noise\": {\"type\": "
-                                 "\"discrete-gaussian\", \"sigma\": 25.0}"));
-    out.len = 0;
-    CHECK_OK(t, sotto_receipt_explain(&out, &receipt, &t->err));
-    text[out.len] = 0;
-    CHECK(t, strstr(text, "noise by the servers: sigma 25 each") != NULL);
-    CHECK(t, strstr(text, "nobody was charged less") != NULL);
-    CHECK(t, strstr(text, "theorem 4") != NULL);
-    CHECK(t, receipt.epsilon_noise > 0);
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "noise by the") == NULL);
+    make_of(t, sotto_test_recipe_of(t, "mean", "\"servers\", \"sigma\": 500.0"));
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "one report alone: no local protection (replacement)\n") != NULL);
+    CHECK(t, strstr(text, "by the noise of one honest server alone") != NULL);
+    CHECK(t, strstr(text, "noise by the servers: sigma 500 each") != NULL);
+    CHECK(t, strstr(text, "theorem 4") != NULL && strstr(text, "at worst") == NULL);
+    CHECK(t, strstr(text, "shift up to 2 sums of steps by 100 each") != NULL);
+    CHECK(t, !receipt.aggregation);
+    make_of(t, sotto_test_recipe_of(t, "sum", "\"shares\", \"sigma\": 500.0"));
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "no local protection but its part of the noise") != NULL);
+    CHECK(t, strstr(text, "noise by the devices: sigma 3.54 each") != NULL);
+    CHECK(t, strstr(text, "Skellam") != NULL);
+    CHECK(t, strstr(text, "faces one device's report, which has no local protection") != NULL);
 }
 
 int main(int argc, char **argv)
@@ -315,7 +316,7 @@ int main(int argc, char **argv)
         CASE(a_receipt_says_what_an_analyst_can_do_at_worst),
         CASE(a_receipt_says_what_came_of_each_servers_check),
         CASE(one_reason_is_given_for_all_that_a_server_did_not_tell),
-        CASE(a_receipt_tells_of_the_servers_noise),
+        CASE(a_receipt_tells_who_added_the_noise),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -259,28 +259,6 @@ static void lint_and_compile_accept_what_has_two_servers(sotto_test *t)
     }
 }
 
-/* Of one way to add up, `noise` names a law for servers; of another, a committee. */
-static void servers_add_noise_where_the_table_says_so(sotto_test *t)
-{
-    EACH_TRUST(trust)
-    {
-        const unsigned by = sotto_trust_model_of(trust)->noise;
-        char object[32];
-        size_t count;
-        const sotto_schema_key *rows, *noise = NULL;
-
-        (void)snprintf(object, sizeof object, "aggregation.%s", sotto_trust_name(trust));
-        rows = sotto_schema_rows(object, &count);
-        for (size_t i = 0; i < count; i++)
-            if (strcmp(rows[i].key, "noise") == 0)
-                noise = &rows[i];
-        CHECK(t,
-              (noise != NULL) == ((by & (SOTTO_NOISE_BY_SERVERS | SOTTO_NOISE_BY_COMMITTEE)) != 0));
-        CHECK(t, (noise && noise->type == SOTTO_SCHEMA_VARIANT) ==
-                     ((by & SOTTO_NOISE_BY_SERVERS) != 0));
-    }
-}
-
 static void an_explanation_names_who_must_be_honest(sotto_test *t)
 {
     static const char importance[] =
@@ -345,7 +323,6 @@ int main(int argc, char **argv)
         CASE(recipes_and_policies_know_the_names_of_the_table),
         CASE(a_claim_has_the_gains_of_the_table),
         CASE(lint_and_compile_accept_what_has_two_servers),
-        CASE(servers_add_noise_where_the_table_says_so),
         CASE(an_explanation_names_who_must_be_honest),
         CASE(a_receipt_names_who_must_be_honest),
     };

@@ -73,6 +73,52 @@ static void small_blocks_come_back_zeroed(sotto_test *t)
     sotto_alloc_keep_blocks(0);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static bool is_zeroed(const uint8_t *block, size_t size)
+{
+    return block[0] == 0 && memcmp(block, block + 1, size - 1) == 0;
+}
+
+/* Sizes that no other test has. */
+static void a_kept_block_is_handed_out_once(sotto_test *t)
+{
+    enum { SIZE = 900000 };
+    uint8_t *block;
+
+    sotto_alloc_keep_blocks(1 << 20);
+    CHECK(t, sotto_alloc_kept(SIZE) == NULL); /* none is made for it */
+    block = sotto_alloc(SIZE);
+    CHECK(t, block != NULL);
+    memset(block, 0xa5, SIZE);
+    sotto_release(block, SIZE);
+    CHECK(t, sotto_alloc_kept(2 * (size_t)SIZE) == NULL);
+    CHECK(t, sotto_alloc_kept(SIZE) == block);
+    CHECK(t, is_zeroed(block, SIZE)); /* since it was no sealed one */
+    CHECK(t, sotto_alloc_kept(SIZE) == NULL);
+    sotto_alloc_keep_blocks(0);
+    sotto_release(block, SIZE);
+}
+
+static void what_was_not_wiped_is_zeroed_before_it_is_memory_again(sotto_test *t)
+{
+    enum { SIZE = 800000 };
+    uint8_t *block;
+
+    sotto_alloc_keep_blocks(1 << 20);
+    block = sotto_alloc(SIZE);
+    CHECK(t, block != NULL);
+    memset(block, 0xa5, SIZE);
+    sotto_release_sealed(block, SIZE);
+    CHECK(t, sotto_alloc_kept(SIZE) == block);
+    CHECK(t, block[SIZE - 1] == 0xa5);
+    sotto_release_sealed(block, SIZE);
+    CHECK(t, sotto_alloc(SIZE) == block);
+    CHECK(t, is_zeroed(block, SIZE));
+    sotto_alloc_keep_blocks(0);
+    sotto_release(block, SIZE);
+}
+#endif
+
 static void alloc_fails_for_one_size_when_told(sotto_test *t)
 {
     sotto_alloc_fail_size(8);
@@ -104,9 +150,16 @@ static void alloc_fails_when_told_and_recovers(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(alloc_refuses_nothing_and_too_much), CASE(alloc_gives_zeroed_aligned_memory),
-        CASE(large_blocks_come_back_zeroed),      CASE(alloc_fails_when_told_and_recovers),
-        CASE(alloc_fails_for_one_size_when_told), CASE(small_blocks_come_back_zeroed),
+        CASE(alloc_refuses_nothing_and_too_much),
+        CASE(alloc_gives_zeroed_aligned_memory),
+        CASE(large_blocks_come_back_zeroed),
+        CASE(small_blocks_come_back_zeroed),
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+        CASE(a_kept_block_is_handed_out_once),
+        CASE(what_was_not_wiped_is_zeroed_before_it_is_memory_again),
+#endif
+        CASE(alloc_fails_when_told_and_recovers),
+        CASE(alloc_fails_for_one_size_when_told),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -81,13 +81,13 @@ static bool mode_is(const char *word)
 
 static void draw_batch(void)
 {
-    sotto_randomizer r;
+    sotto_report_content r;
     sotto_sim_random random;
 
-    must(sotto_recipe_randomizer(&r, fake.recipe, NULL));
+    must(sotto_recipe_content(&r, fake.recipe, NULL));
     sotto_sim_random_init(&random, 1);
-    fake.sums = sotto_arena_take_array(&fake.arena, r.bytes, sizeof *fake.sums);
-    for (size_t bin = 0; bin < r.bytes; bin++) {
+    fake.sums = sotto_arena_take_array(&fake.arena, r.entries, sizeof *fake.sums);
+    for (size_t bin = 0; bin < r.entries; bin++) {
         unsigned truth = bin == 0 ? 16000 : bin == 1 ? 8000 : 0;
 
         for (unsigned i = 0; i < REPORTS; i++)

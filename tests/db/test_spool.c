@@ -73,9 +73,9 @@ static void check_bytes(sotto_test *t, sotto_spool *spool, const sotto_spool_pie
 static void what_was_put_can_be_read(sotto_test *t)
 {
     static uint8_t large[40 * BLOCK + 17];
-    sotto_spool_piece pieces[3] = {{sotto_bytes_of("one", 3), {0}},
-                                   {sotto_bytes_of(large, sizeof large), {0}},
-                                   {sotto_bytes_of("", 0), {0}}};
+    sotto_spool_piece pieces[3] = {{.bytes = sotto_bytes_of("one", 3)},
+                                   {.bytes = sotto_bytes_of(large, sizeof large)},
+                                   {.bytes = sotto_bytes_of("", 0)}};
     const char *path = sotto_test_temp(t, "store.db");
     sotto_spool *spool;
     struct stat file;
@@ -133,9 +133,42 @@ static void other_databases_need_none(sotto_test *t)
     sotto_spool_close(spool);
 }
 
+/* A body in many parts is one body: none, short ones, and some that end on either side of what is written at once. */
+static void parts_are_written_as_one(sotto_test *t)
+{
+    static uint8_t all[52 * BLOCK];
+    static const size_t lengths[] = {0,          1,     BLOCK - 2, 16 * BLOCK, 3,
+                                     15 * BLOCK, BLOCK, 0,         16 * BLOCK, 77};
+    enum { PARTS = sizeof lengths / sizeof lengths[0] };
+    sotto_bytes parts[PARTS];
+    sotto_spool_piece pieces[2] = {{.more = parts, .more_count = PARTS},
+                                   {.bytes = sotto_bytes_of("next", 4)}};
+    sotto_spool *spool;
+    size_t at = 0;
+
+    for (size_t i = 0; i < sizeof all; i++)
+        all[i] = (uint8_t)(i * 37 >> 2);
+    for (size_t first = 0; first < 2; first++) { /* with and without a first part */
+        at = first * 5000;
+        pieces[0].bytes = sotto_bytes_of(all, at);
+        for (size_t i = 0; i < PARTS; i++) {
+            parts[i] = sotto_bytes_of(all + at, lengths[i]);
+            at += lengths[i];
+        }
+        CHECK_OK(
+            t, open_it(&spool, sotto_test_temp(t, first ? "first.db" : "store.db"), NULL, &t->err));
+        CHECK_OK(t, put(spool, pieces, 2, NULL));
+        check_bytes(
+            t, spool,
+            &(sotto_spool_piece){.bytes = sotto_bytes_of(all, at), .place = pieces[0].place});
+        check_bytes(t, spool, &pieces[1]);
+        sotto_spool_close(spool);
+    }
+}
+
 static void what_was_put_is_synced(sotto_test *t)
 {
-    sotto_spool_piece piece = {sotto_bytes_of("bytes", 5), {0}};
+    sotto_spool_piece piece = {.bytes = sotto_bytes_of("bytes", 5)};
     sotto_spool *spool;
     uint64_t unsynced = 9;
 
@@ -167,7 +200,7 @@ static void what_was_told_outlives_the_power(sotto_test *t)
         sotto_powerloss_at(at);
         if (open_it(&spool, path, sotto_powerloss_storage.vfs, NULL) == SOTTO_OK)
             for (size_t i = 0; i < PIECES; i++) {
-                pieces[i] = (sotto_spool_piece){sotto_bytes_of("what is told", 8 + i), {0}};
+                pieces[i] = (sotto_spool_piece){.bytes = sotto_bytes_of("what is told", 8 + i)};
                 told[i] = put(spool, &pieces[i], 1, NULL) == SOTTO_OK;
             }
         sotto_spool_close(spool);
@@ -182,7 +215,8 @@ static void what_was_told_outlives_the_power(sotto_test *t)
 
 static void a_full_disk_fails_the_job_and_keeps_no_place(sotto_test *t)
 {
-    sotto_spool_piece pieces[2] = {{sotto_bytes_of("a", 1), {0}}, {sotto_bytes_of("b", 1), {0}}};
+    sotto_spool_piece pieces[2] = {{.bytes = sotto_bytes_of("a", 1)},
+                                   {.bytes = sotto_bytes_of("b", 1)}};
     sotto_spool *spool;
 
     sotto_powerloss_start();
@@ -216,7 +250,8 @@ static void one_at_a_time_has_it(sotto_test *t)
 static void what_rows_name_is_not_given_away(sotto_test *t)
 {
     const sotto_spool_place named = {1, BLOCK + 1};
-    sotto_spool_piece pieces[2] = {{sotto_bytes_of("a", 1), {0}}, {sotto_bytes_of("b", 1), {0}}};
+    sotto_spool_piece pieces[2] = {{.bytes = sotto_bytes_of("a", 1)},
+                                   {.bytes = sotto_bytes_of("b", 1)}};
     uint8_t wire[SOTTO_SPOOL_PLACE_SIZE];
     sotto_spool_place back;
     sotto_spool *spool;
@@ -280,6 +315,7 @@ int main(int argc, char **argv)
         CASE(what_was_put_can_be_read),
         CASE(its_name_is_on_disk_before_anything_is_put),
         CASE(other_databases_need_none),
+        CASE(parts_are_written_as_one),
         CASE(what_was_put_is_synced),
         CASE(what_was_told_outlives_the_power),
         CASE(a_full_disk_fails_the_job_and_keeps_no_place),

@@ -25,14 +25,14 @@ static void seal_with(sotto_test *t, const sotto_recipe *recipe, uint64_t bin,
     sotto_answer_plan plan = {.recipe = recipe, .token = token, .now = recipe->opens};
     sotto_sim_random random;
     sotto_entropy entropy;
-    sotto_randomizer r;
+    sotto_report_content content;
     sotto_report report;
     sotto_task task;
 
-    CHECK_OK(t, sotto_recipe_randomizer(&r, recipe, &t->err));
+    CHECK_OK(t, sotto_recipe_content(&content, recipe, &t->err));
     CHECK_OK(t, sotto_task_compile(&task, recipe, parties, 0, &t->arena, &t->err));
     plan.task = &task;
-    plan.randomizer = &r;
+    plan.content = &content;
     plan.parties[0] = sotto_parties_find(parties, recipe->leader);
     plan.parties[1] = sotto_parties_find(parties, recipe->helper);
     for (int i = 0; i < 2; i++)
@@ -86,6 +86,21 @@ static void nor_does_an_answer_of_one_bin(sotto_test *t)
     seal(t, recipe, SOTTO_NO_VALUE);
 }
 
+static void nor_does_an_answer_that_others_add_noise_to(sotto_test *t)
+{
+    static const char *const statistics[] = {"quantiles", "count", "sum", "mean"};
+    static const char *const sources[] = {"\"servers\", \"sigma\": 500",
+                                          "\"shares\", \"sigma\": 500"};
+
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < 2; j++) {
+            const sotto_recipe *recipe = sotto_test_recipe_of(t, statistics[i], sources[j]);
+
+            seal(t, recipe, i == 1 ? 0 : 7);
+            seal(t, recipe, SOTTO_NO_VALUE);
+        }
+}
+
 static void draw(sotto_test *t, const char *participation)
 {
     const sotto_recipe *recipe = sotto_test_recipe(
@@ -118,9 +133,8 @@ static void the_draw_takes_no_branch_on_what_falls(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(sealing_an_answer_takes_no_branch_on_it),
-        CASE(nor_does_an_answer_of_one_bin),
-        CASE(nor_does_an_answer_with_a_token),
+        CASE(sealing_an_answer_takes_no_branch_on_it),     CASE(nor_does_an_answer_of_one_bin),
+        CASE(nor_does_an_answer_that_others_add_noise_to), CASE(nor_does_an_answer_with_a_token),
         CASE(the_draw_takes_no_branch_on_what_falls),
     };
     return RUN_TESTS(argc, argv, cases);

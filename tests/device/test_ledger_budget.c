@@ -140,6 +140,58 @@ static void a_report_keeps_to_each_fields_own_cap(sotto_test *t)
     sotto_ledger_close(ledger);
 }
 
+/* The first field of a table with another line for it. */
+static sotto_ledger *with_line(sotto_test *t, sotto_budget_table *table,
+                               sotto_field_budget lines[2], unsigned not_by, bool local_none)
+{
+    *table = sotto_test_wide;
+    for (size_t i = 0; i < 2; i++) {
+        lines[i] = table->fields[i];
+        lines[i].not_by = not_by;
+        lines[i].local_none = local_none;
+    }
+    table->fields = lines;
+    return sotto_test_ledger(t, NULL, NULL, table);
+}
+
+static void who_adds_noise_is_the_policy_s_choice(sotto_test *t)
+{
+    sotto_charge charge = sotto_test_charge(t, "50001", "0.3");
+    sotto_field_budget lines[2];
+    sotto_budget_table table;
+    sotto_ledger *ledger = with_line(t, &table, lines, 1U << 2, true);
+
+    charge.by = 2;
+    charge.by_name = "servers";
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_ledger_check(ledger, &charge, NOW, NULL, &t->err));
+    CHECK_REASON(t, "does not allow noise by servers");
+    charge.by = 1;
+    CHECK_OK(t, sotto_ledger_check(ledger, &charge, NOW, NULL, &t->err));
+    sotto_ledger_close(ledger);
+}
+
+static void a_report_without_local_protection_needs_the_policy_s_word(sotto_test *t)
+{
+    sotto_charge charge = sotto_test_charge(t, "50001", "0.3");
+    sotto_field_budget lines[2];
+    sotto_budget_table table;
+    sotto_ledger *ledger = with_line(t, &table, lines, 0, false);
+
+    charge.unprotected = true;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_ledger_check(ledger, &charge, NOW, NULL, &t->err));
+    charge.local.units = 0;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_ledger_check(ledger, &charge, NOW, NULL, &t->err));
+    CHECK_REASON(t, "insists on a local epsilon");
+    sotto_ledger_close(ledger);
+    ledger = with_line(t, &table, lines, 0, true);
+    CHECK_OK(t, sotto_ledger_check(ledger, &charge, NOW, NULL, &t->err));
+    charge.unprotected = false; /* nothing costs nothing */
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_ledger_check(ledger, &charge, NOW, NULL, &t->err));
+    charge.local = sotto_test_decimal(t, "20"); /* no cap where none is allowed */
+    CHECK_OK(t, sotto_ledger_check(ledger, &charge, NOW, NULL, &t->err));
+    sotto_ledger_close(ledger);
+}
+
 static void budgets_count_in_the_replacement_model_only(sotto_test *t)
 {
     sotto_ledger *ledger = sotto_test_ledger(t, NULL, NULL, &sotto_test_table1);
@@ -355,6 +407,8 @@ int main(int argc, char **argv)
         CASE(tenths_add_up_exactly),
         CASE(a_local_epsilon_against_no_value_counts_twice),
         CASE(a_report_keeps_to_each_fields_own_cap),
+        CASE(who_adds_noise_is_the_policy_s_choice),
+        CASE(a_report_without_local_protection_needs_the_policy_s_word),
         CASE(budgets_count_in_the_replacement_model_only),
         CASE(deltas_are_spent_too),
         CASE(what_the_policy_does_not_name_is_denied),

@@ -7,6 +7,7 @@
 #include "support/recipes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const sotto_decimal half = {500000000000};
@@ -71,10 +72,10 @@ static void a_value_that_vanishes_is_covered_too(sotto_test *t)
     sotto_recipe_claim claim;
     sotto_clone_law law;
     sotto_bound two_values, any;
-    sotto_randomizer r;
+    sotto_report_content r;
 
     CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, half, &t->err));
-    CHECK_OK(t, sotto_recipe_randomizer(&r, recipe, &t->err));
+    CHECK_OK(t, sotto_recipe_content(&r, recipe, &t->err));
     CHECK_OK(t, sotto_clone_law_onehot(&law, r.p, r.q, &t->err));
     CHECK_OK(t, sotto_clone_eps(&two_values, &law, &crowd, log(1e-6), &t->err));
     CHECK_OK(t, sotto_clone_law_generic(&law, 2, &t->err));
@@ -256,31 +257,140 @@ static void importance_sampling_is_not_claimed(sotto_test *t)
     CHECK(t, strstr(claim.unsampled_why, "importance sampling") != NULL);
 }
 
-#define NOISE(sigma)                                                                               \
-    "\"trust\": \"split\", \"noise\": {\"type\": \"discrete-gaussian\", \"sigma\": " sigma "}"
-
-/* rho + 2 sqrt(rho log(1/delta)) with rho = weight / sigma^2 is the textbook's bound: ours is below it, not by far. */
-static void the_honest_servers_noise_has_an_epsilon_of_its_own(sotto_test *t)
+static sotto_recipe_claim claim_by(sotto_test *t, const char *statistic, const char *by)
 {
-    sotto_recipe_claim none = claim_of(t, NULL, NULL);
-    sotto_recipe_claim claim = claim_of(t, "\"trust\": \"split\"", NOISE("25.0"));
-    double rho = fmin((double)claim.weight, (double)claim.bins / 2) / (25.0 * 25.0);
-    double textbook = rho + 2 * sqrt(rho * log(1e6));
+    sotto_recipe_claim claim;
 
-    CHECK(t, none.noise_sigma == 0 && none.epsilon_noise == 0 && !none.noise_by);
-    CHECK_NEAR(t, 25, claim.noise_sigma, 0);
-    CHECK(t, claim.noise_by != NULL);
-    /* What noise must hide is known before any is asked for. */
-    CHECK_NEAR(t, sqrt(2 * rho * 25.0 * 25.0), claim.sensitivity, 1e-12);
-    CHECK(t, none.sensitivity == claim.sensitivity);
-    CHECK(t, claim.epsilon_noise < textbook * 1.001 && claim.epsilon_noise > 0.7 * textbook);
-    /* Nobody is charged less for it. */
-    CHECK(t, claim.epsilon_cohort == none.epsilon_cohort);
-    CHECK(t, claim.epsilon_sampled == none.epsilon_sampled);
-    /* So little that the draws' own distance from their law can't be paid for: nothing is claimed. */
-    claim = claim_of(t, "\"trust\": \"split\"", NOISE("0.5"));
-    CHECK(t, claim.epsilon_noise == 0 && !claim.noise_by);
-    CHECK_NEAR(t, 0.5, claim.noise_sigma, 0);
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, sotto_test_recipe_of(t, statistic, by), half,
+                                           &t->err));
+    return claim;
+}
+
+/* rho + 2 sqrt(rho log(1/delta)) with rho = distance^2 / (2 sigma^2) is the textbook's bound: ours is below it, not by far. */
+static void check_textbook(sotto_test *t, const sotto_recipe_claim *claim, double distance,
+                           double sigma)
+{
+    const double rho = distance * distance / (2 * sigma * sigma),
+                 textbook = rho + 2 * sqrt(rho * log(1e6));
+
+    CHECK_NEAR(t, distance, claim->sensitivity, 1e-9 * distance);
+    CHECK(t, claim->sensitivity >= distance);
+    CHECK(t, claim->epsilon_cohort < textbook * 1.001 && claim->epsilon_cohort > 0.5 * textbook);
+}
+
+static void noise_by_servers_is_priced_by_the_distance_of_two_values(sotto_test *t)
+{
+    static const struct {
+        const char *statistic;
+        double distance;
+    } rows[] = {{"count", 1},
+                {"quantiles", 1.4142135623730951},
+                {"sum", 100},
+                {"mean", 111.80339887498949}};
+
+    for (size_t i = 0; i < 4; i++) {
+        sotto_recipe_claim claim = claim_by(t, rows[i].statistic, "\"servers\", \"sigma\": 500.0");
+
+        check_textbook(t, &claim, rows[i].distance, 500);
+        CHECK(t, claim.by == SOTTO_BY_SERVERS && strstr(claim.theorem, "theorem 4"));
+        CHECK(t, isinf(claim.epsilon_local) && isinf(claim.replacement_local));
+        CHECK_NEAR(t, 500, claim.noise_sigma, 0);
+        CHECK_NEAR(t, i < 2 ? 1 : 100, claim.liar, 0);
+        CHECK(t, strcmp(claim.randomizer, "none") == 0);
+    }
+}
+
+/* The honest devices' noise together has the variance that is asked for, and a little more; half as many have half. */
+static void noise_in_shares_is_priced_by_the_honest_part_that_stays(sotto_test *t)
+{
+    const sotto_decimal quarter = {250000000000};
+    const sotto_recipe *recipe = sotto_test_recipe_of(t, "sum", "\"shares\", \"sigma\": 500.0");
+    sotto_recipe_claim claim = claim_by(t, "sum", "\"shares\", \"sigma\": 500.0"), few,
+                       servers = claim_by(t, "sum", "\"servers\", \"sigma\": 500.0");
+
+    check_textbook(t, &claim, 100, 500);
+    CHECK(t, strstr(claim.theorem, "Skellam") != NULL);
+    CHECK(t, claim.epsilon_cohort > servers.epsilon_cohort);
+    CHECK(t, claim.epsilon_cohort < 1.02 * servers.epsilon_cohort);
+    CHECK_EQUAL(t, 20000, claim.honest);
+    CHECK(t, claim.device_variance * 20000 >= 500.0 * 500.0);
+    CHECK(t, claim.device_variance * 20000 < 500.0 * 500.0 * 1.000001);
+    CHECK(t, claim.liar > 100 + 8 * sqrt(claim.device_variance));
+    CHECK(t, claim.liar < 100 + 13 * sqrt(claim.device_variance) + 2);
+    CHECK_OK(t, sotto_recipe_claim_compute(&few, recipe, quarter, &t->err));
+    CHECK(t, few.epsilon_cohort > 1.35 * claim.epsilon_cohort);
+}
+
+/* So little that the draws' own distance from their law can't be paid for: nothing is claimed. */
+static void too_little_noise_has_no_epsilon(sotto_test *t)
+{
+    CHECK(t, isinf(claim_by(t, "sum", "\"servers\", \"sigma\": 5.0").epsilon_cohort));
+    CHECK(t, isinf(claim_by(t, "sum", "\"shares\", \"sigma\": 5.0").epsilon_cohort));
+}
+
+static void the_smallest_sigma_is_named(sotto_test *t)
+{
+    static const char *const sources[] = {"servers", "shares"};
+    static sotto_mistakes mistakes;
+
+    for (size_t i = 0; i < 2; i++) {
+        char by[80];
+        double sigma;
+        sotto_recipe_claim claim;
+
+        (void)snprintf(by, sizeof by, "\"%s\", \"sigma\": 100", sources[i]);
+        const sotto_recipe *recipe = sotto_test_recipe_of(t, "sum", by);
+        memset(&mistakes, 0, sizeof mistakes);
+        CHECK_STATUS(t, SOTTO_DENIED, sotto_recipe_lint(&claim, recipe, NULL, &mistakes, &t->err));
+        CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.epsilon", "claims less than the"));
+        CHECK_OK(t, sotto_recipe_smallest_sigma(&sigma, recipe, claim.honest, &t->err));
+        CHECK(t, sigma > 100 && sigma < 1000);
+        (void)snprintf(by, sizeof by, "a sigma of %.10g or more", sigma);
+        CHECK(t, strstr(mistakes.items[0].accepted, by) != NULL);
+        sotto_recipe other = *recipe;
+        other.sigma_milli = (uint32_t)llround(1000 * sigma);
+        CHECK_OK(t, sotto_recipe_claim_compute(&claim, &other, half, &t->err));
+        CHECK(t, claim.epsilon_cohort <= 3);
+        other.sigma_milli--;
+        CHECK_OK(t, sotto_recipe_claim_compute(&claim, &other, half, &t->err));
+        CHECK(t, claim.epsilon_cohort > 3);
+    }
+}
+
+static void sampling_is_claimed_for_the_crowd_alone(sotto_test *t)
+{
+    sotto_recipe recipe = *sotto_test_recipe_of(t, "sum", "\"servers\", \"sigma\": 500.0");
+    sotto_recipe_claim claim;
+
+    recipe.anonymity = (sotto_anonymity){.relay = "r",
+                                         .gateway = "g",
+                                         .tokens = SOTTO_TOKENS_TYPE_2,
+                                         .attester = "a",
+                                         .issuer = "i",
+                                         .log = "l"};
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, &recipe, half, &t->err));
+    CHECK_OK(t, sotto_recipe_claim_sampling(&claim, &recipe, 1000000, &t->err));
+    CHECK(t, !claim.sampled_by && claim.epsilon_sampled == claim.epsilon_cohort);
+    CHECK(t, strstr(claim.unsampled_why, "not yet") != NULL);
+}
+
+static void a_count_by_crowd_is_a_binary_response(sotto_test *t)
+{
+    static sotto_mistakes mistakes;
+    const char *text = (const char *)sotto_test_recipe_text_of(t, "count", "\"crowd\"").data;
+    const sotto_bytes with =
+        sotto_test_replace(t, text, "\"participation\"",
+                           "\"randomizer\": {\"type\": \"binary\", \"epsilon_local\": 2.0}, "
+                           "\"participation\"");
+    const sotto_recipe *recipe;
+    sotto_recipe_claim claim;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_recipe_read(&recipe, with, &t->arena, &mistakes, &t->err));
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, half, &t->err));
+    CHECK_NEAR(t, 2, claim.epsilon_local, 1e-9);
+    CHECK(t, claim.epsilon_cohort < 0.1 && claim.epsilon_cohort > 0.001);
+    CHECK(t, strstr(claim.theorem, "shuffling") != NULL);
 }
 
 /* Any delta buys a millionth of an epsilon: that is not amplification by shuffling, and must not be called
@@ -300,12 +410,12 @@ static void a_handful_of_others_is_no_crowd(sotto_test *t)
 static void the_smallest_cohort_is_the_edge(sotto_test *t)
 {
     const sotto_recipe *recipe = sotto_test_recipe(t, NULL, NULL);
-    sotto_randomizer r;
+    sotto_report_content r;
     uint64_t cohort;
     const char *theorem;
     double eps;
 
-    CHECK_OK(t, sotto_recipe_randomizer(&r, recipe, &t->err));
+    CHECK_OK(t, sotto_recipe_content(&r, recipe, &t->err));
     CHECK_OK(t, sotto_recipe_smallest_cohort(&cohort, recipe, &r, half, &t->err));
     CHECK(t, cohort > 10 && cohort < 40000);
     CHECK_OK(t, sotto_recipe_cohort_epsilon(&eps, &theorem, recipe, &r,
@@ -346,7 +456,12 @@ int main(int argc, char **argv)
         CASE(every_way_to_take_part_is_priced),
         CASE(importance_sampling_costs_what_silence_tells),
         CASE(importance_sampling_is_not_claimed),
-        CASE(the_honest_servers_noise_has_an_epsilon_of_its_own),
+        CASE(noise_by_servers_is_priced_by_the_distance_of_two_values),
+        CASE(noise_in_shares_is_priced_by_the_honest_part_that_stays),
+        CASE(too_little_noise_has_no_epsilon),
+        CASE(the_smallest_sigma_is_named),
+        CASE(sampling_is_claimed_for_the_crowd_alone),
+        CASE(a_count_by_crowd_is_a_binary_response),
         CASE(a_handful_of_others_is_no_crowd),
         CASE(the_smallest_cohort_is_the_edge),
         CASE(every_randomizer_has_a_claim),

@@ -53,6 +53,32 @@ static void the_paper_s_table_is_the_example(sotto_test *t)
     CHECK(t, policy->honest.units == 500000000000 && !policy->silence);
 }
 
+static void reports_without_local_protection_are_allowed_in_words(sotto_test *t)
+{
+    static const char age[] = "\"keyboard_ngrams.age\": {\"epsilon_local\": 2";
+    const sotto_policy *policy = sotto_test_policy(t, NULL, NULL);
+
+    CHECK(t, policy->fields[1].by == 1U << SOTTO_BY_CROWD && !policy->fields[1].local_none);
+    policy = sotto_test_policy(t, age,
+                               "\"keyboard_ngrams.age\": {\"epsilon_local\": \"none\", \"by\": "
+                               "[\"servers\", \"shares\"]");
+    CHECK_EQUAL(t, 1U << SOTTO_BY_SERVERS | 1U << SOTTO_BY_SHARES, policy->fields[1].by);
+    CHECK(t, policy->fields[1].local_none && policy->fields[1].epsilon_local.units == 0);
+    CHECK(t, sotto_test_policy(t, age, "\"keyboard_ngrams.age\": {\"epsilon_local\": \"none\"")
+                     ->fields[1]
+                     .by == 1U << SOTTO_BY_CROWD);
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        read_policy(t, age,
+                    "\"keyboard_ngrams.age\": {\"by\": [\"servers\"], \"epsilon_local\": 2"));
+    CHECK(t,
+          sotto_test_has_mistake(&mistakes, "fields[\"keyboard_ngrams.age\"].by", "only by crowd"));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_policy(t, age, "\"keyboard_ngrams.age\": {\"epsilon_local\": \"any\""));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "fields[\"keyboard_ngrams.age\"].epsilon_local",
+                                    "not a number"));
+}
+
 static void a_field_of_a_stream_is_no_field_of_the_device(sotto_test *t)
 {
     const sotto_policy *policy = sotto_test_policy(t, "[\"locale\"]", "[\"keyboard.locale\"]");
@@ -210,6 +236,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(the_paper_s_table_is_the_example),
+        CASE(reports_without_local_protection_are_allowed_in_words),
         CASE(a_field_of_a_stream_is_no_field_of_the_device),
         CASE(logs_and_their_witnesses_are_read),
         CASE(witnesses_are_others_than_the_log_and_each_other),

@@ -173,25 +173,22 @@ static void leader_and_helper_are_two(sotto_test *t)
     CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.helper", "are one"));
 }
 
-#define NOISE "\"noise\": {\"type\": \"discrete-gaussian\", \"sigma\": 12.345}"
-
 static void noise_is_read_exactly(sotto_test *t)
 {
-    CHECK_EQUAL(t, 0, sotto_test_recipe(t, NULL, NULL)->noise_milli);
-    CHECK_EQUAL(
-        t, 12345,
-        sotto_test_recipe(t, "\"trust\": \"split\"", "\"trust\": \"split\", " NOISE)->noise_milli);
-}
+    const sotto_recipe *crowd = sotto_test_recipe(t, NULL, NULL);
+    const sotto_recipe *servers = sotto_test_recipe_of(t, "sum", "\"servers\", \"sigma\": 512.345");
+    const sotto_recipe *shares =
+        sotto_test_recipe_of(t, "mean", "\"shares\", \"sigma\": 40000, \"honest\": 0.25");
 
-static void noise_needs_two_servers(sotto_test *t)
-{
-    const char *text = (const char *)sotto_test_recipe_text_trusting(t, SOTTO_TRUST_FLAMINGO).data;
-
-    CHECK_STATUS(t, SOTTO_MALFORMED,
-                 read_text(t, sotto_test_replace(t, text, "\"trust\": \"flamingo\"",
-                                                 "\"trust\": \"flamingo\", " NOISE)));
-    CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.noise", "unknown key"));
-    CHECK_EQUAL(t, 1, mistakes.errors);
+    CHECK(t, crowd->by == SOTTO_BY_CROWD && crowd->sigma_milli == 0);
+    CHECK_EQUAL(t, SOTTO_STATISTIC_HISTOGRAM, crowd->statistic);
+    CHECK(t, servers->by == SOTTO_BY_SERVERS && servers->statistic == SOTTO_STATISTIC_SUM);
+    CHECK_EQUAL(t, 512345, servers->sigma_milli);
+    CHECK_EQUAL(t, 500000000000, servers->honest.units);
+    CHECK(t, servers->randomizer == 0 && servers->epsilon_local.units == 0);
+    CHECK(t, shares->by == SOTTO_BY_SHARES && shares->statistic == SOTTO_STATISTIC_MEAN);
+    CHECK_EQUAL(t, 40000000, shares->sigma_milli);
+    CHECK_EQUAL(t, 250000000000, shares->honest.units);
 }
 
 /* A key of one way to add up is no key of another. */
@@ -346,7 +343,6 @@ int main(int argc, char **argv)
         CASE(one_bin_proofs_have_no_dummies),
         CASE(leader_and_helper_are_two),
         CASE(noise_is_read_exactly),
-        CASE(noise_needs_two_servers),
         CASE(every_way_to_add_up_has_its_own_keys),
         CASE(analysts_are_told_what_a_missing_key_is_for),
         CASE(learning_is_refused_by_one_mistake),

@@ -55,6 +55,42 @@ static sotto_status open(batch *b, size_t i, uint8_t *out, sotto_err *err)
                                            sotto_bytes_of(b->sealed[i] + ENC, SEALED - ENC), err);
 }
 
+/* One message's key opens that message again, and nothing else. */
+static void the_key_of_a_message_opens_it_again(sotto_test *t)
+{
+    batch b;
+    sotto_message_key key;
+    uint8_t out[PLAIN];
+    sotto_buf opened = sotto_buf_over(out, PLAIN);
+
+    seal_batch(t, &b);
+    agree(&b);
+    CHECK_OK(t, sotto_hpke_receiver_unseal_keyed(b.receiver, &opened, &b.with[3], ascii("aad"),
+                                                 sotto_bytes_of(b.sealed[3] + ENC, SEALED - ENC),
+                                                 &key, &t->err));
+    CHECK_BYTES(t, b.plain[3], out, PLAIN);
+    sotto_hpke_receiver_free(b.receiver);
+    memset(out, 0, sizeof out);
+    opened.len = 0;
+    CHECK_OK(t, sotto_message_key_open(&key, &opened, ascii("aad"),
+                                       sotto_bytes_of(b.sealed[3] + ENC, SEALED - ENC), &t->err));
+    CHECK_BYTES(t, b.plain[3], out, PLAIN);
+    opened.len = 0;
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_message_key_open(&key, &opened, ascii("other"),
+                                        sotto_bytes_of(b.sealed[3] + ENC, SEALED - ENC), &t->err));
+    t->err = (sotto_err){0};
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_message_key_open(&key, &opened, ascii("aad"),
+                                        sotto_bytes_of(b.sealed[4] + ENC, SEALED - ENC), &t->err));
+    t->err = (sotto_err){0};
+    key.aead = 77;
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_message_key_open(&key, &opened, ascii("aad"),
+                                        sotto_bytes_of(b.sealed[3] + ENC, SEALED - ENC), &t->err));
+    t->err = (sotto_err){0};
+}
+
 static void a_batch_opens_on_every_machine(sotto_test *t)
 {
     uint8_t opened[PLAIN];
@@ -298,6 +334,7 @@ static void a_stock_is_not_shared_with_a_child(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(the_key_of_a_message_opens_it_again),
         CASE(a_batch_opens_on_every_machine),
         CASE(a_bad_message_is_refused_alone),
         CASE(another_encoding_of_the_same_point_does_not_open),

@@ -30,7 +30,7 @@ static void groups_are_stored_in_one_order(sotto_test *t)
         reports[i] = (sotto_uploaded){.upload = &upload,
                                       .bucket = s.bucket - (i * 7) % BUCKETS,
                                       .error = SOTTO_REPORT_HPKE_DECRYPT_ERROR};
-    CHECK_OK(t, sotto_flush_prepare(&f, &t->err));
+    CHECK_OK(t, sotto_flush_prepare(&f, NULL, &t->err));
     CHECK_EQUAL(t, BUCKETS, f.count);
     for (const sotto_flush_group *g = f.first; g; g = g->next, count++) {
         CHECK(t, g->bucket > last);

@@ -40,6 +40,38 @@ static void check_noise(sotto_test *t, const uint64_t *counts, uint64_t bin, dou
     CHECK(t, fabs(mean) < 7);
 }
 
+/* The cell of a number, in deviations. */
+static size_t cell_of(double x)
+{
+    static const double ends[] = {-1.25, -0.85, -0.5, -0.25, 0, 0.25, 0.5, 0.85, 1.25};
+    size_t cell = 0;
+
+    while (cell < sizeof ends / sizeof ends[0] && x > ends[cell])
+        cell++;
+    return cell;
+}
+
+/* Two discrete Gaussians of this sigma add up to one of sqrt(2) sigma, to within 10^-100: chi-square over ten cells, by its
+ * cube root, which is nearly normal. Beyond 5.6 once in 10^7 runs. */
+static void check_law(sotto_test *t, const uint64_t *counts, uint64_t bin, double sigma)
+{
+    enum { CELLS = 10, FAR = 2000 };
+    const double deviation = sqrt(2) * sigma, spread = 2.0 / (9 * (CELLS - 1));
+    double seen[CELLS] = {0}, wanted[CELLS] = {0}, all = 0, chi = 0;
+
+    for (int x = -FAR; x <= FAR; x++) {
+        const double p = exp(-x * (double)x / (2 * deviation * deviation));
+
+        wanted[cell_of(x / deviation)] += p;
+        all += p;
+    }
+    for (size_t i = 0; i < BINS; i++)
+        seen[cell_of((double)(int64_t)(counts[i] - (i == bin ? REPORTS : 0)) / deviation)]++;
+    for (size_t c = 0; c < CELLS; c++)
+        chi += pow(seen[c] - BINS * wanted[c] / all, 2) / (BINS * wanted[c] / all);
+    CHECK(t, fabs((cbrt(chi / (CELLS - 1)) - (1 - spread)) / sqrt(spread)) < 5.6);
+}
+
 static void sums_carry_the_full_noise_of_both_servers(sotto_test *t)
 {
     sotto_test_service s;
@@ -51,6 +83,7 @@ static void sums_carry_the_full_noise_of_both_servers(sotto_test *t)
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK_EQUAL(t, REPORTS, reports); /* the number of reports is public */
     check_noise(t, counts, 5, 25);
+    check_law(t, counts, 5, 25);
     sotto_test_service_close(&s);
 }
 
@@ -61,11 +94,11 @@ static void the_next_selected_batch_carries_noise_too(sotto_test *t)
     uint64_t reports = 0, counts[BINS] = {0};
 
     options.leader_selected = true;
-    options.sigma = "0.75";
+    options.sigma = "2.25";
     sotto_test_service_open(t, &s, &options);
     upload_some(t, &s, 0);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &s, 0, &reports, counts));
-    check_noise(t, counts, 0, 0.75);
+    check_noise(t, counts, 0, 2.25);
     sotto_test_service_close(&s);
 }
 

@@ -12,9 +12,9 @@
 static const sotto_analysis_budget printed_analyses[] = {
     {SOTTO_TEST_ANALYSIS, {ONE / 2}, {ONE / 1000000}, 1}};
 static const sotto_field_budget printed_fields[] = {
-    {"keyboard_ngrams", "ngram", {5 * ONE}, {ONE}, {ONE / 1000000}, 1},
-    {"keyboard_ngrams", "age", {2 * ONE}, {3 * ONE / 10}, {ONE / 1000000}, 1},
-    {"keyboard_ngrams", "perplexity", {8 * ONE}, {ONE}, {ONE / 1000000}, 1}};
+    {"keyboard_ngrams", "ngram", {5 * ONE}, {ONE}, {ONE / 1000000}, 1, 0, false},
+    {"keyboard_ngrams", "age", {2 * ONE}, {3 * ONE / 10}, {ONE / 1000000}, 1, 0, false},
+    {"keyboard_ngrams", "perplexity", {8 * ONE}, {ONE}, {ONE / 1000000}, 1, 0, false}};
 const sotto_budget_table sotto_test_table1 = {.analyses = printed_analyses,
                                               .analysis_count = 1,
                                               .fields = printed_fields,
@@ -24,8 +24,8 @@ const sotto_budget_table sotto_test_table1 = {.analyses = printed_analyses,
 static const sotto_analysis_budget wide_analyses[] = {
     {SOTTO_TEST_ANALYSIS, {1000 * ONE}, {ONE / 1000}, 100000}};
 static const sotto_field_budget wide_fields[] = {
-    {"keyboard_ngrams", "ngram", {5 * ONE}, {1000 * ONE}, {ONE / 1000}, 100000},
-    {"keyboard_ngrams", "age", {2 * ONE}, {1000 * ONE}, {ONE / 1000}, 100000}};
+    {"keyboard_ngrams", "ngram", {5 * ONE}, {1000 * ONE}, {ONE / 1000}, 100000, 0, false},
+    {"keyboard_ngrams", "age", {2 * ONE}, {1000 * ONE}, {ONE / 1000}, 100000, 0, false}};
 const sotto_budget_table sotto_test_wide = {.analyses = wide_analyses,
                                             .analysis_count = 1,
                                             .fields = wide_fields,

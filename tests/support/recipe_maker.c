@@ -1,35 +1,16 @@
-#include "support/recipe_maker.h"
+#include "support/recipe_maker_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ---- an acceptable triple, in parts ----------------------------------------------------------------------------- */
 
-typedef struct parts {
-    sotto_sim_random *random;
-    /* the recipe */
-    char query[4096], column[64], analysis[64], participation[160], adjacency[16], aggregation[256];
-    char cohorts[64], targeting[64], no_match[16], extra[64];
-    unsigned bins;
-    double epsilon_local, epsilon, delta, rate;
-    unsigned long min_cohort, population;
-    /* the policy */
-    char interval[64];
-    char queries[4200], allowed[256], non_sensitive[64], composition[8], rules[128];
-    double whole_epsilon, whole_delta, cap, field_epsilon, field_delta, honest;
-    unsigned long reports, field_reports, least_cohort, report_bytes;
-    const char *unpriced; /* a field without a budget */
-    /* the streams: errors(code, kind, seconds, ok) and taps(place, strength) */
-    const char *types[4];
-    unsigned wide; /* more fields of taps */
-} parts;
-
-static uint64_t below(const parts *p, uint64_t bound)
+static uint64_t below(const sotto_test_parts *p, uint64_t bound)
 {
     return sotto_sim_random_below(p->random, bound);
 }
 
-static double between(const parts *p, double low, double high)
+static double between(const sotto_test_parts *p, double low, double high)
 {
     return low + (high - low) * sotto_sim_random_unit(p->random);
 }
@@ -39,13 +20,13 @@ static void set(char *out, size_t size, const char *text)
     (void)snprintf(out, size, "%s", text);
 }
 
-static const char *any(const parts *p, const char *const *list, size_t count)
+static const char *any(const sotto_test_parts *p, const char *const *list, size_t count)
 {
     return list[below(p, count)];
 }
 #define ANY(p, list) any(p, list, sizeof(list) / sizeof((list)[0]))
 
-static void make_query(parts *p)
+static void make_query(sotto_test_parts *p)
 {
     static const char *const queries[] = {
         "SELECT code FROM errors",
@@ -74,10 +55,28 @@ static void make_query(parts *p)
     set(p->column, sizeof p->column, strncmp(p->query, "VALUES", 6) == 0 ? "column1" : "code");
 }
 
+/* Who adds the noise, each as often as another, and a statistic that goes with it. Half of the policies that need not allow reports
+ * without local protection do all the same. */
+static void make_statistic(sotto_test_parts *p)
+{
+    static const char *const sources[] = {"crowd", "crowd", "servers", "shares"};
+    static const char *const of_crowd[] = {"histogram", "histogram", "quantiles", "count"};
+    static const char *const of_others[] = {"histogram", "quantiles", "count", "sum", "mean"};
+
+    set(p->by, sizeof p->by, ANY(p, sources));
+    const bool crowd = strcmp(p->by, "crowd") == 0;
+    set(p->statistic, sizeof p->statistic, crowd ? ANY(p, of_crowd) : ANY(p, of_others));
+    p->local_none = !crowd || below(p, 2) == 0;
+    set(p->sources, sizeof p->sources,
+        p->local_none ? "\"crowd\", \"shares\", \"servers\"" : "\"crowd\"");
+    /* At most sqrt(40^2 + 20^2) apart: epsilon 0.3 takes some 16 deviations of that. */
+    p->sigma = 1000 + (double)below(p, 1000);
+}
+
 #define START "\"start\": \"2026-11-20T00:00:00Z\""
 
 /* Each law as often as another. The first slot of donations has some 90,000 reports at least. */
-static void make_participation(parts *p)
+static void make_participation(sotto_test_parts *p)
 {
     static const char *const variants[] = {"averaged", "fixed"}, *const lengths[] = {"1h", "6h"};
     char *out = p->participation;
@@ -102,7 +101,7 @@ static void make_participation(parts *p)
     }
 }
 
-static void make(parts *p)
+static void make(sotto_test_parts *p)
 {
     static const char *const numbers[] = {"integer", "real"}, *const texts[] = {"text", "text"};
     static const char *const no_match[] = {"no-value", "no-value", "random-bin"};
@@ -113,6 +112,7 @@ static void make(parts *p)
     static const char *const compositions[] = {"basic", "filter", "zcdp"};
 
     make_query(p);
+    make_statistic(p);
     set(p->analysis, sizeof p->analysis, "errors");
     make_participation(p);
     set(p->adjacency, sizeof p->adjacency, "replacement");
@@ -123,7 +123,8 @@ static void make(parts *p)
         below(p, 3) == 0 ? "\"cohorts\": {\"locale\": [\"en_US\"]}," : "");
     set(p->targeting, sizeof p->targeting,
         below(p, 5) == 0 ? "\"targeting\": {\"platform\": [\"phone\"]}," : "");
-    set(p->no_match, sizeof p->no_match, ANY(p, no_match));
+    set(p->no_match, sizeof p->no_match,
+        strcmp(p->statistic, "histogram") == 0 ? ANY(p, no_match) : "no-value");
     p->bins = 2 + (unsigned)below(p, 40);
     p->epsilon_local = between(p, 0.5, 2);
     p->epsilon = between(p, 0.3, 0.5);
@@ -152,10 +153,10 @@ static void make(parts *p)
 
 /* ---- what spoils it --------------------------------------------------------------------------------------------- */
 
-typedef void spoil(parts *p);
+typedef void spoil(sotto_test_parts *p);
 
 /* A query that devices refuse whatever the policy says is listed by it, so that nothing else is against it. */
-static void ask(parts *p, const char *query)
+static void ask(sotto_test_parts *p, const char *query)
 {
     set(p->query, sizeof p->query, query);
     (void)snprintf(p->queries, sizeof p->queries, "\"%s\"", query);
@@ -163,7 +164,7 @@ static void ask(parts *p, const char *query)
 }
 
 #define ASKING(name, query)                                                                        \
-    static void name(parts *p)                                                                     \
+    static void name(sotto_test_parts *p)                                                          \
     {                                                                                              \
         ask(p, query);                                                                             \
     }
@@ -206,19 +207,19 @@ ASKING(nested,
 
 /* One text of the recipe or the policy is another. */
 #define SETTING(name, member, text)                                                                \
-    static void name(parts *p)                                                                     \
+    static void name(sotto_test_parts *p)                                                          \
     {                                                                                              \
         set(p->member, sizeof p->member, text);                                                    \
     }
 SETTING(column_lacking, column, "nowhere")
 
 /* Only SQLite can tell what it is called. */
-static void column_unnamed(parts *p)
+static void column_unnamed(sotto_test_parts *p)
 {
     ask(p, "SELECT code + 1 FROM errors");
 }
 
-static void many_columns(parts *p)
+static void many_columns(sotto_test_parts *p)
 {
     char query[1024] = "SELECT code";
 
@@ -228,7 +229,7 @@ static void many_columns(parts *p)
     ask(p, query);
 }
 
-static void many_fields(parts *p)
+static void many_fields(sotto_test_parts *p)
 {
     char query[2048] = "SELECT code FROM errors, taps WHERE kind > seconds AND place > strength";
 
@@ -239,7 +240,7 @@ static void many_fields(parts *p)
     ask(p, query);
 }
 
-static void deep(parts *p)
+static void deep(sotto_test_parts *p)
 {
     char query[1024] = "SELECT code";
 
@@ -249,7 +250,7 @@ static void deep(parts *p)
     ask(p, query);
 }
 
-static void bracketed(parts *p)
+static void bracketed(sotto_test_parts *p)
 {
     char query[1024] = "SELECT ";
 
@@ -262,13 +263,13 @@ static void bracketed(parts *p)
     ask(p, query);
 }
 
-static void field_forbidden(parts *p)
+static void field_forbidden(sotto_test_parts *p)
 {
     ask(p, "SELECT code FROM errors WHERE ok");
     p->queries[0] = 0;
 }
 
-static void rows_forbidden(parts *p)
+static void rows_forbidden(sotto_test_parts *p)
 {
     ask(p, "SELECT count(*) AS code FROM taps");
     p->queries[0] = 0;
@@ -276,7 +277,7 @@ static void rows_forbidden(parts *p)
 
 SETTING(other_query, queries, "\"SELECT kind AS code FROM errors\"")
 
-static void stream_gone(parts *p)
+static void stream_gone(sotto_test_parts *p)
 {
     ask(p, "SELECT code FROM errors");
     p->queries[0] = 0;
@@ -285,85 +286,131 @@ static void stream_gone(parts *p)
 
 SETTING(other_analysis, analysis, "other")
 
-static void much_epsilon(parts *p)
+static void much_epsilon(sotto_test_parts *p)
 {
     p->whole_epsilon = p->epsilon / 2;
 }
 
-static void much_delta(parts *p)
+static void much_delta(sotto_test_parts *p)
 {
     p->whole_delta = p->delta / 2;
 }
 
 /* Half of it is the filter's. */
-static void filtered_delta(parts *p)
+static void filtered_delta(sotto_test_parts *p)
 {
     set(p->composition, sizeof p->composition, "filter");
     p->whole_delta = p->delta * 1.5;
 }
 
-static void no_reports(parts *p)
+static void no_reports(sotto_test_parts *p)
 {
     p->reports = 0;
 }
 
 /* The fields of the query have budgets that are too small. */
-static void ask_code(parts *p)
+static void ask_code(sotto_test_parts *p)
 {
     ask(p, "SELECT code FROM errors");
     p->queries[0] = 0;
 }
 
-static void no_field_reports(parts *p)
+static void no_field_reports(sotto_test_parts *p)
 {
     ask_code(p);
     p->field_reports = 0;
 }
 
-static void low_cap(parts *p)
+/* A histogram whose reports have a local epsilon, under a policy that insists on one. */
+static void by_crowd(sotto_test_parts *p)
 {
+    set(p->by, sizeof p->by, "crowd");
+    set(p->statistic, sizeof p->statistic, "histogram");
+    set(p->sources, sizeof p->sources, "\"crowd\"");
+    p->local_none = false;
+}
+
+static void low_cap(sotto_test_parts *p)
+{
+    by_crowd(p);
     ask_code(p);
     p->cap = p->epsilon_local * 0.9;
 }
 
-static void field_little_epsilon(parts *p)
+/* The source is not on the policy's list; then it is, and a local epsilon is insisted on. Numbers that no policy
+ * reads are a mistake of the policy itself, so these fields are read. */
+static void source_forbidden(sotto_test_parts *p)
+{
+    ask_code(p);
+    set(p->by, sizeof p->by, "servers");
+    set(p->statistic, sizeof p->statistic, "histogram");
+    set(p->no_match, sizeof p->no_match, "no-value");
+    p->local_none = true;
+    set(p->sources, sizeof p->sources, "\"crowd\", \"shares\"");
+}
+
+static void little_noise(sotto_test_parts *p)
+{
+    set(p->by, sizeof p->by, below(p, 2) ? "servers" : "shares");
+    set(p->statistic, sizeof p->statistic, "mean");
+    set(p->no_match, sizeof p->no_match, "no-value");
+    p->local_none = true;
+    set(p->sources, sizeof p->sources, "\"shares\", \"servers\"");
+    p->sigma = 20;
+}
+
+static void committee(sotto_test_parts *p)
+{
+    set(p->by, sizeof p->by, "committee");
+}
+
+static void sum_by_crowd(sotto_test_parts *p)
+{
+    set(p->by, sizeof p->by, "crowd");
+    set(p->statistic, sizeof p->statistic, "sum");
+    set(p->no_match, sizeof p->no_match, "no-value");
+}
+
+static void field_little_epsilon(sotto_test_parts *p)
 {
     ask_code(p);
     p->field_epsilon = p->epsilon * 0.9;
 }
 
-static void field_little_delta(parts *p)
+static void field_little_delta(sotto_test_parts *p)
 {
     ask_code(p);
     p->field_delta = p->delta * 0.9;
 }
 
-static void field_unpriced(parts *p)
+static void field_unpriced(sotto_test_parts *p)
 {
     ask(p, "SELECT code FROM errors");
     p->unpriced = "errors.code";
 }
 
-static void small_cohort(parts *p)
+static void small_cohort(sotto_test_parts *p)
 {
     p->least_cohort = p->min_cohort + 1;
 }
 
-static void false_claim(parts *p)
+static void false_claim(sotto_test_parts *p)
 {
+    by_crowd(p);
     p->epsilon_local = 5;
     p->epsilon = 0.02;
     p->cap = 10;
 }
 
-static void few_honest(parts *p)
+static void few_honest(sotto_test_parts *p)
 {
+    by_crowd(p);
     p->honest = 0.01;
     p->epsilon_local = 2;
     p->epsilon = 0.1;
 }
 
-static void out_of_reach(parts *p)
+static void out_of_reach(sotto_test_parts *p)
 {
     p->population = p->min_cohort;
     p->rate = 0.5;
@@ -401,8 +448,9 @@ SETTING(importance, participation,
 
 SETTING(trust_forbidden, rules, ", \"trusts\": [\"aero\"]")
 
-static void long_report(parts *p)
+static void long_report(sotto_test_parts *p)
 {
+    by_crowd(p);
     p->bins = 100;
     p->report_bytes = 1000;
 }
@@ -466,6 +514,10 @@ static const struct {
     SPOILS(no_reports),
     SPOILS(no_field_reports),
     SPOILS(low_cap),
+    SPOILS(source_forbidden),
+    SPOILS(little_noise),
+    SPOILS(committee),
+    SPOILS(sum_by_crowd),
     SPOILS(field_little_epsilon),
     SPOILS(field_little_delta),
     SPOILS(field_unpriced),
@@ -489,79 +541,9 @@ static const struct {
     SPOILS(not_a_recipe),
 };
 
-/* ---- texts ------------------------------------------------------------------------------------------------------ */
-
-static void write_recipe(char *out, size_t size, const parts *p)
-{
-    (void)snprintf(
-        out, size,
-        "{\"recipe\": \"r\", \"version\": 1, \"analysis\": \"%s\", \"query\": \"%s\", %s %s %s %s "
-        "\"encode\": {\"%s\": {\"type\": \"integer\", \"min\": 1, \"max\": %u}}, "
-        "\"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": "
-        "%.6f}, "
-        "\"participation\": %s, \"privacy\": {\"adjacency\": \"%s\", \"epsilon\": %.6f, \"delta\": "
-        "%.9f, \"min_cohort\": %lu}, \"aggregation\": %s, \"schedule\": {\"opens\": "
-        "\"2026-11-20T00:00:00Z\", \"closes\": \"2026-11-27T00:00:00Z\", \"precision\": \"1h\"}, "
-        "\"population\": %lu, \"on_no_match\": \"%s\"}",
-        p->analysis, p->query, p->interval, p->extra, p->cohorts, p->targeting, p->column, p->bins,
-        p->epsilon_local, p->participation, p->adjacency, p->epsilon, p->delta, p->min_cohort,
-        p->aggregation, p->population, p->no_match);
-}
-
-static void write_field(char *out, size_t size, const parts *p, const char *name)
-{
-    size_t used = strlen(out);
-
-    if (p->unpriced && strcmp(p->unpriced, name) == 0)
-        return;
-    (void)snprintf(out + used, size - used,
-                   "%s\"%s\": {\"epsilon_local\": %.6f, \"epsilon\": %.6f, \"delta\": %.9f, "
-                   "\"reports\": %lu}",
-                   used ? ", " : "", name, p->cap, p->field_epsilon, p->field_delta,
-                   p->field_reports);
-}
-
-static void write_policy(char *out, size_t size, const parts *p)
-{
-    static const char *const names[] = {"errors.code", "errors.kind",       "errors.seconds",
-                                        "errors.*",    "errors.event_time", "taps.strength",
-                                        "taps.place",  "taps.event_time",   "taps.*"};
-    char fields[4096] = "", limit[48] = "";
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        write_field(fields, sizeof fields, p, names[i]);
-    if (p->report_bytes)
-        (void)snprintf(limit, sizeof limit, ", \"report_bytes\": %lu", p->report_bytes);
-    (void)snprintf(out, size,
-                   "{\"policy\": \"p\", \"version\": 1, \"analyses\": {\"errors\": {\"epsilon\": "
-                   "%.6f, \"delta\": %.9f, \"reports\": %lu, \"queries\": [%s], \"fields\": "
-                   "[%s]}}, \"fields\": {%s}, \"composition\": \"%s\", \"non_sensitive\": [%s], "
-                   "\"min_cohort\": %lu, \"honest\": %.3f%s%s}",
-                   p->whole_epsilon, p->whole_delta, p->reports, p->queries,
-                   p->unpriced ? "\"errors.kind\"" : p->allowed, fields, p->composition,
-                   p->non_sensitive, p->least_cohort, p->honest, p->rules, limit);
-}
-
-static void write_streams(char *out, size_t size, const parts *p)
-{
-    char wide[2048] = "";
-
-    for (unsigned i = 0; i < p->wide; i++)
-        (void)snprintf(wide + strlen(wide), sizeof wide - strlen(wide), ", \"w%u\": \"integer\"",
-                       i);
-    (void)snprintf(
-        out, size,
-        "{\"%s\": {\"fields\": {\"code\": \"%s\", \"kind\": \"%s\", \"seconds\": \"%s\", "
-        "\"ok\": \"boolean\"}, \"max_age\": \"30d\", \"max_rows\": 100}, \"taps\": "
-        "{\"fields\": {\"place\": \"text\", \"strength\": \"%s\"%s}, \"max_age\": "
-        "\"1d\", \"max_rows\": 10}}",
-        p->types[0] ? "errors" : "mistakes", p->types[0] ? p->types[0] : "integer", p->types[1],
-        p->types[2], p->types[3], wide);
-}
-
 void sotto_test_make_triple(sotto_test_triple *out, sotto_sim_random *random)
 {
-    parts p = {.random = random};
+    sotto_test_parts p = {.random = random};
 
     *out = (sotto_test_triple){.spoiled = {NULL, NULL}};
     make(&p);
@@ -573,7 +555,5 @@ void sotto_test_make_triple(sotto_test_triple *out, sotto_sim_random *random)
             spoilers[which].run(&p);
         }
     }
-    write_recipe(out->recipe, sizeof out->recipe, &p);
-    write_policy(out->policy, sizeof out->policy, &p);
-    write_streams(out->streams, sizeof out->streams, &p);
+    sotto_test_write_triple(out, &p);
 }

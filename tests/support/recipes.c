@@ -68,6 +68,48 @@ const sotto_parties *sotto_test_parties(sotto_test *t, const char *old, const ch
     return parties;
 }
 
+#define ONE_HOT                                                                                    \
+    "  \"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": "      \
+    "2.0},\n"
+
+sotto_bytes sotto_test_recipe_text_by(sotto_test *t, const char *by)
+{
+    const char *bare = (const char *)sotto_test_recipe_text(t, ONE_HOT, "").data;
+    char privacy[256];
+
+    (void)snprintf(privacy, sizeof privacy, "\"min_cohort\": 40000, \"by\": %s}", by);
+    return sotto_test_replace(t, bare, "\"min_cohort\": 40000}", privacy);
+}
+
+sotto_bytes sotto_test_recipe_text_of(sotto_test *t, const char *statistic, const char *by)
+{
+    const char *text = (const char *)sotto_test_recipe_text_by(t, by).data;
+    const char *encode = strstr(text, "  \"encode\""),
+               *behind = strstr(text, "  \"participation\"");
+    char *old = sotto_arena_take(&t->arena, (size_t)(behind - encode) + 1), key[160];
+
+    CHECK(t, encode && behind && old);
+    memcpy(old, encode, (size_t)(behind - encode));
+    (void)snprintf(
+        key, sizeof key, "\"statistic\": \"%s\",%s", statistic,
+        strcmp(statistic, "count") == 0
+            ? ""
+            : " \"encode\": {\"age\": {\"type\": \"integer\", \"min\": 0, \"max\": 100}},");
+    text = (const char *)sotto_test_replace(t, text, "\"epsilon\": 0.30", "\"epsilon\": 3").data;
+    return sotto_test_replace(t, text, old, key);
+}
+
+const sotto_recipe *sotto_test_recipe_of(sotto_test *t, const char *statistic, const char *by)
+{
+    static sotto_mistakes mistakes;
+    const sotto_recipe *recipe;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_recipe_read(&recipe, sotto_test_recipe_text_of(t, statistic, by), &t->arena,
+                                  &mistakes, &t->err));
+    return recipe;
+}
+
 sotto_bytes sotto_test_recipe_text_trusting(sotto_test *t, sotto_trust trust)
 {
     static const char split[] = "\"trust\": \"split\", \"leader\": \"key:leader-2026a\", "

@@ -119,14 +119,33 @@ static const char *write_values(sotto_test *t, unsigned categories)
     return text;
 }
 
+/* By servers there is no randomizer. */
+static const char *write_randomizer(const char *sigma)
+{
+    return sigma ? ""
+                 : " \"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\","
+                   " \"epsilon_local\": 4.0},";
+}
+
 static const char *write_noise(sotto_test *t, const char *sigma)
 {
     char *text = taken(t, 128);
 
     if (sigma)
-        (void)snprintf(text, 128, ", \"noise\": {\"type\": \"discrete-gaussian\", \"sigma\": %s}",
-                       sigma);
+        (void)snprintf(text, 128, ", \"by\": \"servers\", \"sigma\": %s", sigma);
     return text;
+}
+
+static const char *write_question(sotto_test *t, const sotto_test_service_options *o)
+{
+    char *text = taken(t, 2 * TEXT);
+
+    (void)snprintf(text, 2 * (size_t)TEXT,
+                   " \"query\": \"SELECT liked FROM likes\", \"pick\": \"one-at-random\","
+                   " \"encode\": {\"liked\": {\"type\": \"categories\", \"values\": [%s],"
+                   " \"oov\": true}, \"combine\": [\"liked\"]},%s",
+                   write_values(t, o->categories), write_randomizer(o->sigma));
+    return o->asks ? o->asks : text;
 }
 
 static const char *write_recipe(sotto_test *t, const sotto_test_service_options *o)
@@ -144,23 +163,18 @@ static const char *write_recipe(sotto_test *t, const sotto_test_service_options 
         text, 2 * (size_t)TEXT,
         "{\"recipe\": \"7\", \"version\": 1, \"analysis\": \"com.example.likes\","
         " \"description\": \"Which of four things people like.\","
-        " \"query\": \"SELECT liked FROM likes\", \"pick\": \"one-at-random\","
-        " \"encode\": {\"liked\": {\"type\": \"categories\", \"values\": [%s],"
-        " \"oov\": true}, \"combine\": [\"liked\"]},"
-        " \"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": "
-        "4.0},"
-        " \"participation\": %s,"
+        "%s \"participation\": %s,"
         " \"privacy\": {\"adjacency\": \"replacement\", \"epsilon\": 4.0, \"delta\": 1e-6,"
-        " \"min_cohort\": %u},"
+        " \"min_cohort\": %u%s},"
         " \"aggregation\": {\"trust\": \"%s\", \"leader\": \"key:leader\","
-        " \"helper\": \"key:helper\"%s%s},"
+        " \"helper\": \"key:helper\"%s},"
         " \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},"
         " \"population\": 1000, \"on_no_match\": \"no-value\"}",
-        write_values(t, o->categories),
+        write_question(t, o),
         o->participation ? o->participation : "{\"type\": \"poisson\", \"rate\": 1.0}",
-        o->min_cohort ? o->min_cohort : 20, o->trust ? o->trust : "split",
-        o->leader_selected ? ", \"batch_mode\": \"leader-selected\"" : "", write_noise(t, o->sigma),
-        opens, closes);
+        o->min_cohort ? o->min_cohort : 20, o->noise ? o->noise : write_noise(t, o->sigma),
+        o->trust ? o->trust : "split",
+        o->leader_selected ? ", \"batch_mode\": \"leader-selected\"" : "", opens, closes);
     return text;
 }
 
@@ -341,11 +355,13 @@ sotto_bytes sotto_test_sealed_report(sotto_test *t, sotto_test_service *s, uint6
     sotto_buf out;
     sotto_arena arena;
 
-    values[bin] = 1;
+    const bool one = s->task.vdaf.type == SOTTO_PRIO3_HISTOGRAM;
+    values[one ? 0 : bin] = one ? bin : 1;
     memcpy(draft.task_id, s->task.id, sizeof draft.task_id);
     memcpy(draft.metadata.report_id, noise(t, s, 16).data, 16);
     sotto_arena_init(&arena, (size_t)16 << 20);
-    CHECK_OK(t, sotto_report_shard(&draft, &vdaf, (sotto_measurement){values, (size_t)s->task.bins},
+    CHECK_OK(t, sotto_report_shard(&draft, &vdaf,
+                                   (sotto_measurement){values, one ? 1 : (size_t)s->task.bins},
                                    noise(t, s, s->task.sizes.rand), &arena, &t->err));
     if (s->admit)
         s->admit(t, s->admit_context, &draft, &arena);
@@ -584,7 +600,8 @@ static sotto_bytes open_share(sotto_test *t, sotto_test_service *s, sotto_dap_ro
 static void unshard(sotto_test *t, sotto_test_service *s, sotto_bytes req, sotto_bytes wire,
                     uint64_t *reports, uint64_t *counts)
 {
-    sotto_uint128 *result = (sotto_uint128 *)(void *)taken(t, s->task.bins * sizeof *result);
+    sotto_uint128 *result =
+        (sotto_uint128 *)(void *)taken(t, s->task.sizes.outputs * sizeof *result);
     sotto_dap_collection_resp resp;
     sotto_bytes shares[2];
 

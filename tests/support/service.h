@@ -46,6 +46,9 @@ typedef struct sotto_test_service_options {
     const char *participation; /* NULL: everybody, at any time         */
     const char *sigma;         /* of the servers' noise; NULL: none    */
     const char
+        *asks; /* query, statistic, encode and randomizer, with commas; NULL: what people like */
+    const char *noise; /* behind min_cohort of privacy, with a comma; NULL: as sigma says */
+    const char
         *trust; /* NULL: split; else nothing below that makes or opens shares may be called */
     const sotto_log_sink *log; /* of both servers; NULL: none */
 } sotto_test_service_options;

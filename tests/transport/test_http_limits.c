@@ -191,6 +191,34 @@ static void bodies_that_grow_together_meet_the_cap(sotto_test *t)
     sotto_test_http_close(&http);
 }
 
+/* Memory that another body was in, which was not wiped, shows nothing of it. */
+static void a_body_in_memory_that_was_kept_is_as_it_was_sent(sotto_test *t)
+{
+    enum { BODY = 70000, TIMES = 4 };
+
+    sotto_alloc_keep_blocks(16 << 20);
+    sotto_release_sealed(memset(sotto_alloc(BODY), 0xee, BODY), BODY);
+    sotto_test_http_open(t, &http, (sotto_http_server_options){.max_bytes_in_flight = 4 << 20});
+    for (int i = 0; i < TIMES; i++) {
+        const int fd = sotto_test_dial(t, http.port);
+
+        for (size_t k = 0; k < BODY; k++)
+            long_text[k] = (char)('a' + (k * 7 + (size_t)i) % 23);
+        sotto_test_send_text(t, fd,
+                             "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 70000\r\n\r\n");
+        sotto_test_send(t, fd, long_text, BODY);
+        const sotto_test_answer answer = sotto_test_hear(t, fd);
+
+        CHECK_EQUAL(t, 200, answer.status);
+        CHECK_EQUAL(t, BODY, answer.body_len);
+        CHECK(t, memcmp(answer.body, long_text, sizeof answer.body - 1) == 0);
+        (void)close(fd);
+    }
+    wait_until_quiet(t);
+    sotto_test_http_close(&http);
+    sotto_alloc_keep_blocks(0);
+}
+
 static void bodies_that_handlers_hold_count_too(sotto_test *t)
 {
     int holding, other;
@@ -460,6 +488,7 @@ int main(int argc, char **argv)
         CASE(an_announced_body_takes_no_memory),
         CASE(bytes_in_flight_are_capped_over_all_connections),
         CASE(bodies_that_grow_together_meet_the_cap),
+        CASE(a_body_in_memory_that_was_kept_is_as_it_was_sent),
         CASE(bodies_that_handlers_hold_count_too),
         CASE(connections_are_capped),
         CASE(a_slow_head_is_cut),

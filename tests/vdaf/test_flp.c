@@ -101,22 +101,26 @@ static void a_test_point_that_is_a_root_of_unity_is_unusable(sotto_test *t)
         uint8_t *joint_rand = sotto_test_take(t, c->joint_rand_len * size);
         uint8_t *verifier = sotto_test_take(t, c->verifier_len * size);
         uint8_t *point = query_rand + (c->query_rand_len - 1) * size;
-        void *scratch = sotto_test_take(t, c->flp->query_scratch(c));
+        void *scratch = sotto_test_take(t, sotto_flp_checks_of(c)->query_scratch(c));
 
         random_elements(c, &p.random, meas, c->meas_len);
         random_elements(c, &p.random, proof, c->proof_len);
         random_elements(c, &p.random, query_rand, c->query_rand_len);
         random_elements(c, &p.random, joint_rand, c->joint_rand_len);
-        CHECK(t, c->flp->query(c, verifier, meas, proof, query_rand, joint_rand, scratch));
+        CHECK(t, sotto_flp_checks_of(c)->query(c, verifier, meas, proof, query_rand, joint_rand,
+                                               scratch));
         for (size_t k = 0; k < roots; k++) {
             put_root(c, point, c->wire_log, k);
-            CHECK(t, !c->flp->query(c, verifier, meas, proof, query_rand, joint_rand, scratch));
+            CHECK(t, !sotto_flp_checks_of(c)->query(c, verifier, meas, proof, query_rand,
+                                                    joint_rand, scratch));
             /* Those between the nodes, and zero, are points like any other. */
             put_root(c, point, c->wire_log + 1, 2 * k + 1);
-            CHECK(t, c->flp->query(c, verifier, meas, proof, query_rand, joint_rand, scratch));
+            CHECK(t, sotto_flp_checks_of(c)->query(c, verifier, meas, proof, query_rand, joint_rand,
+                                                   scratch));
         }
         memset(point, 0, size);
-        CHECK(t, c->flp->query(c, verifier, meas, proof, query_rand, joint_rand, scratch));
+        CHECK(t, sotto_flp_checks_of(c)->query(c, verifier, meas, proof, query_rand, joint_rand,
+                                               scratch));
     }
 }
 

@@ -38,7 +38,7 @@ sotto_status sotto_prio_tally_init(sotto_tally *tally, const sotto_vdaf *vdaf, s
 sotto_status sotto_prio_accumulate(sotto_tally *tally, const sotto_vdaf_batch *batch, size_t first,
                                    size_t count, sotto_err *err);
 sotto_status sotto_prio_accumulate_awaited(sotto_tally *tally, const sotto_vdaf_batch *batch,
-                                           sotto_err *err);
+                                           size_t from, sotto_err *err);
 sotto_status sotto_prio_take_off(sotto_tally *tally, const sotto_tally *other, sotto_err *err);
 sotto_status sotto_prio_open(const sotto_vdaf *vdaf, sotto_uint128 *sums,
                              const sotto_bytes shares[2], uint64_t reports, double noise_sigma,

@@ -1,16 +1,34 @@
 /* Prio3's client: all of it that a device links. */
 #include "aggregate/prio/prio.h"
 
-/* A histogram proves that exactly one bit is set, a multihot vector that at most so many are. */
+static unsigned bits_of(uint64_t most)
+{
+    unsigned bits = 1;
+
+    while (most >>= 1)
+        bits++;
+    return bits;
+}
+
+/* The type made for the shape. A histogram proves that exactly one bit is set, a multihot vector that at most so many are.
+ * Sums prove that each number is within its range. */
 static void plan(sotto_vdaf_config *config, const sotto_vdaf_shape *shape)
 {
-    *config = (sotto_vdaf_config){
-        .type = shape->one ? SOTTO_PRIO3_HISTOGRAM : SOTTO_PRIO3_MULTIHOT_COUNT_VEC,
-        .shares = 2,
-        .length = shape->length,
-        .chunk_length = sotto_prio3_best_chunk_length(shape->length, 1),
-        .max = shape->one ? 0 : shape->weight,
-    };
+    const bool bits = shape->most == 1, vector = shape->length > 1 || shape->one;
+
+    *config = (sotto_vdaf_config){.shares = 2, .max = bits ? 0 : shape->most};
+    if (shape->one)
+        config->type = SOTTO_PRIO3_HISTOGRAM;
+    else if (bits)
+        config->type = vector ? SOTTO_PRIO3_MULTIHOT_COUNT_VEC : SOTTO_PRIO3_COUNT;
+    else
+        config->type = vector ? SOTTO_PRIO3_SUM_VEC : SOTTO_PRIO3_SUM;
+    if (config->type == SOTTO_PRIO3_MULTIHOT_COUNT_VEC)
+        config->max = shape->weight;
+    if (vector) {
+        config->length = shape->length;
+        config->chunk_length = sotto_prio3_best_chunk_length(shape->length, bits_of(shape->most));
+    }
 }
 
 /* ---- an instance, and its shares -------------------------------------------------------------------- */

@@ -76,7 +76,7 @@ sotto_status sotto_prio_accumulate(sotto_tally *tally, const sotto_vdaf_batch *b
 }
 
 sotto_status sotto_prio_accumulate_awaited(sotto_tally *tally, const sotto_vdaf_batch *batch,
-                                           sotto_err *err)
+                                           size_t from, sotto_err *err)
 {
     enum { AT_ONCE = 16 };
     const sotto_prio3_verification *states = batch->states;
@@ -84,7 +84,7 @@ sotto_status sotto_prio_accumulate_awaited(sotto_tally *tally, const sotto_vdaf_
     prio_tally *state = tally->state;
     sotto_status status = SOTTO_OK;
 
-    for (size_t first = 0, count; first < batch->count && status == SOTTO_OK; first += count) {
+    for (size_t first = from, count; first < batch->count && status == SOTTO_OK; first += count) {
         count = batch->count - first < AT_ONCE ? batch->count - first : AT_ONCE;
         for (size_t i = 0; i < count; i++) {
             some[i] = states[first + i];

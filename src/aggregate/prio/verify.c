@@ -8,6 +8,7 @@ static sotto_status batch_take(sotto_vdaf_batch *batch, size_t count, sotto_aren
 {
     *batch = (sotto_vdaf_batch){
         .count = count,
+        .room = count,
         .status = sotto_arena_take_array(arena, count + 1, sizeof *batch->status),
         .outbound = sotto_arena_take_array(arena, count + 1, sizeof *batch->outbound),
         .states = sotto_arena_take_array(arena, count + 1, sizeof(sotto_prio3_verification))};
@@ -36,6 +37,28 @@ static sotto_status leader_init(const sotto_vdaf *vdaf, sotto_vdaf_batch *batch,
                                                    verifier, reports, count, arena, err));
 }
 
+static sotto_status leader_join(const sotto_vdaf *vdaf, sotto_vdaf_batch *batch,
+                                const sotto_vdaf_verifier *verifier,
+                                const sotto_vdaf_report *reports, size_t count, sotto_arena *arena,
+                                sotto_err *err)
+{
+    size_t first = batch->count;
+    sotto_prio3_verification *states;
+    sotto_status status;
+
+    if (count > batch->room - first)
+        return sotto_fail(err, SOTTO_BUG, "a batch: no room for %zu more", count);
+    if (!batch->states) {
+        SOTTO_TRY(batch_take(batch, batch->room, arena, err));
+        batch->count = 0;
+    }
+    states = batch->states;
+    status = sotto_ping_pong_leader_init(vdaf->state, states + first, batch->outbound + first,
+                                         verifier, reports, count, arena, err);
+    batch->count = first + count;
+    return tell(batch, status);
+}
+
 static sotto_status helper_init(const sotto_vdaf *vdaf, sotto_vdaf_batch *batch,
                                 const sotto_vdaf_verifier *verifier,
                                 const sotto_vdaf_report *reports, const sotto_bytes *inbound,
@@ -58,6 +81,7 @@ const sotto_vdaf_server_ops sotto_prio_server = {
     .most_added = SOTTO_PRIO3_ADDED_LIMIT,
     .parameters_decode = sotto_prio_config_decode,
     .leader_init = leader_init,
+    .leader_join = leader_join,
     .helper_init = helper_init,
     .leader_finish = leader_finish,
     .tally_init = sotto_prio_tally_init,

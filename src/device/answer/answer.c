@@ -4,6 +4,7 @@
 #include "base/declassify.h"
 #include "dap/admission.h"
 #include "dap/report_many.h"
+#include "device/answer/measure.h"
 #include "device/oblivious.h"
 #include "math/ct.h"
 #include "noise/coin.h"
@@ -152,18 +153,6 @@ sotto_status sotto_answer_bin(uint64_t *bin, bool *silent, const sotto_recipe *r
 
 /* ---- from a bin to a report -------------------------------------------------------------------------------- */
 
-/* As aggregate/shard.h has it: the place of the one bit where there is exactly one, else the bits. */
-static sotto_measurement measure(uint64_t *values, const uint8_t *bits, size_t count, bool one)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (one)
-            values[0] |= i & sotto_ct_mask(bits[i]);
-        else
-            values[i] = bits[i];
-    }
-    return (sotto_measurement){values, one ? 1 : count};
-}
-
 /* What a report is made from and bound to. */
 static sotto_report_draft draft_of(const sotto_answer_plan *plan)
 {
@@ -193,20 +182,15 @@ static sotto_status make_admitted(sotto_dap_report *out, sotto_report_draft *dra
     return sotto_report_seal_both_with(out, draft, to, with, ikm, arena, err);
 }
 
-/* Shards and seals what the randomizer drew. */
+/* Shards and seals what was measured. */
 static sotto_status make(sotto_dap_report *out, sotto_report_draft *draft,
-                         const sotto_answer_plan *plan, const uint8_t *bits, sotto_entropy *entropy,
-                         sotto_arena *arena, sotto_err *err)
+                         const sotto_answer_plan *plan, sotto_measurement measurement,
+                         sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
 {
-    const bool one = plan->randomizer->kind == SOTTO_CHOICE_RESPONSE;
-    const size_t count = plan->randomizer->bytes;
-    uint64_t *values = sotto_arena_take_array(arena, one ? 1 : count, sizeof *values);
     sotto_hpke_config to[SOTTO_REPORT_SHARES];
     sotto_vdaf vdaf;
     sotto_buf random;
 
-    if (!values)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a report of %zu bins", count);
     for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++)
         SOTTO_TRY(sotto_hpke_config_decode(&to[who], plan->keys[who]->config, err));
     SOTTO_TRY(sotto_vdaf_open(&vdaf, &plan->task->vdaf, arena, err));
@@ -218,13 +202,11 @@ static sotto_status make(sotto_dap_report *out, sotto_report_draft *draft,
     for (unsigned who = 0; from && who < SOTTO_REPORT_SHARES && status == SOTTO_OK; who++)
         status = from->take(from->context, &with[who], &to[who], err);
     if (status == SOTTO_OK && plan->token)
-        status = make_admitted(out, draft, plan->token, &vdaf, measure(values, bits, count, one),
-                               to, from ? with : NULL, sotto_bytes_of(random.data, random.cap),
-                               arena, err);
+        status = make_admitted(out, draft, plan->token, &vdaf, measurement, to, from ? with : NULL,
+                               sotto_bytes_of(random.data, random.cap), arena, err);
     else if (status == SOTTO_OK)
-        status = sotto_report_make_with(out, draft, &vdaf, measure(values, bits, count, one), to,
-                                        from ? with : NULL, sotto_bytes_of(random.data, random.cap),
-                                        arena, err);
+        status = sotto_report_make_with(out, draft, &vdaf, measurement, to, from ? with : NULL,
+                                        sotto_bytes_of(random.data, random.cap), arena, err);
     sotto_wipe(with, sizeof with);
     return status;
 }
@@ -285,14 +267,16 @@ static sotto_status write_destination(sotto_bytes *out, const sotto_answer_plan 
 }
 
 /* Eight bits a byte, the first one lowest. */
-static sotto_status pack_bits(sotto_bytes *out, const uint8_t *bits, size_t count,
-                              sotto_arena *arena, sotto_err *err)
+static sotto_status pack_bits(sotto_bytes *out, sotto_bytes bits, sotto_arena *arena,
+                              sotto_err *err)
 {
     sotto_buf bytes;
 
-    SOTTO_TRY(sotto_buf_take(&bytes, arena, (count + 7) / 8, err));
-    for (size_t i = 0; i < count; i++)
-        bytes.data[i / 8] = (uint8_t)(bytes.data[i / 8] | bits[i] << i % 8);
+    if (bits.len == 0)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_buf_take(&bytes, arena, (bits.len + 7) / 8, err));
+    for (size_t i = 0; i < bits.len; i++)
+        bytes.data[i / 8] = (uint8_t)(bytes.data[i / 8] | bits.data[i] << i % 8);
     *out = sotto_bytes_of(bytes.data, bytes.cap);
     return SOTTO_OK;
 }
@@ -300,19 +284,18 @@ static sotto_status pack_bits(sotto_bytes *out, const uint8_t *bits, size_t coun
 sotto_status sotto_answer_seal(sotto_report *out, const sotto_answer_plan *plan, uint64_t bin,
                                sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
 {
-    const size_t count = plan->randomizer->bytes;
     sotto_report_draft draft = draft_of(plan);
+    sotto_measurement measurement;
     sotto_dap_report report;
-    sotto_buf bits;
+    sotto_bytes bits;
 
     *out = (sotto_report){0};
-    SOTTO_TRY(sotto_buf_take(&bits, arena, count, err));
-    SOTTO_TRY(sotto_randomizer_run(plan->randomizer, bits.data, bin, entropy, err));
-    SOTTO_TRY(make(&report, &draft, plan, bits.data, entropy, arena, err));
+    SOTTO_TRY(sotto_measure(&measurement, &bits, plan->content, bin, entropy, arena, err));
+    SOTTO_TRY(make(&report, &draft, plan, measurement, entropy, arena, err));
     memcpy(out->id, draft.metadata.report_id, sizeof out->id);
     out->token = plan->token ? plan->token->key.id : NULL;
     SOTTO_TRY(write_destination(&out->destination, plan, arena, err));
-    SOTTO_TRY(pack_bits(&out->randomised, bits.data, count, arena, err));
+    SOTTO_TRY(pack_bits(&out->randomised, bits, arena, err));
     SOTTO_TRY(write_inputs(&out->inputs, plan, &draft, arena, err));
     return write_report(&out->bytes, &report, arena, err);
 }

@@ -11,7 +11,7 @@
 #include "device/answer/kept_half.h"
 #include "device/events/query.h"
 #include "device/ledger/wallet.h"
-#include "recipe/model.h"
+#include "recipe/content.h"
 #include "seal/sender.h"
 
 /* In a report's destination, before the leader's URL, and with the name of its way (device/oblivious.h) behind it. The report leaves
@@ -21,7 +21,7 @@ enum { SOTTO_DESTINATION_RELAY = 1 };
 /* Where a report goes, and how it is made. */
 typedef struct sotto_answer_plan {
     const sotto_recipe *recipe;
-    const sotto_randomizer *randomizer;
+    const sotto_report_content *content;
     const sotto_task *task;
     const sotto_party_entry *parties[SOTTO_REPORT_SHARES];
     const sotto_party_key *keys[SOTTO_REPORT_SHARES];

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGE_BLOCKS = 40 << 20 }; /* of memory that is kept for reuse */
+enum { LARGE_BLOCKS = 64 << 20 }; /* of memory that is kept for reuse */
 enum { WORKER_MEMORY = 512 << 20, QUEUE = 4096, MAX_WORKERS = 256 };
 
 const sotto_service *sotto_service_find(const char *name, size_t len)

@@ -163,5 +163,11 @@ SOTTO_MUST_USE sotto_status sotto_receivers_unseal(sotto_receivers *receivers, s
                                                    uint8_t config_id, const sotto_agreement *with,
                                                    sotto_bytes aad, sotto_bytes payload,
                                                    sotto_err *err);
+/* As above; *key opens the same share again, whatever becomes of the configuration (seal/agreed.h). */
+SOTTO_MUST_USE sotto_status sotto_receivers_unseal_keyed(sotto_receivers *receivers, sotto_buf *out,
+                                                         uint8_t config_id,
+                                                         const sotto_agreement *with,
+                                                         sotto_bytes aad, sotto_bytes payload,
+                                                         sotto_message_key *key, sotto_err *err);
 
 #endif

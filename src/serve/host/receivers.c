@@ -104,3 +104,12 @@ sotto_status sotto_receivers_unseal(sotto_receivers *r, sotto_buf *out, uint8_t 
     SOTTO_TRY(sotto_receivers_know(r, config_id, err));
     return sotto_hpke_receiver_unseal_with(r->by_id[config_id], out, with, aad, payload, err);
 }
+
+sotto_status sotto_receivers_unseal_keyed(sotto_receivers *r, sotto_buf *out, uint8_t config_id,
+                                          const sotto_agreement *with, sotto_bytes aad,
+                                          sotto_bytes payload, sotto_message_key *key,
+                                          sotto_err *err)
+{
+    SOTTO_TRY(sotto_receivers_know(r, config_id, err));
+    return sotto_hpke_receiver_unseal_keyed(r->by_id[config_id], out, with, aad, payload, key, err);
+}

@@ -4,7 +4,7 @@
 #include "serve/leader/leader.h"
 #include "serve/leader/upload.h"
 
-enum { MOST_CACHED = 16 << 20, PART_MEMORY = 256 << 20, POINTER = sizeof(void *) };
+enum { MOST_CACHED = 24 << 20, PART_MEMORY = 256 << 20, POINTER = sizeof(void *) };
 
 sotto_cached_reports *sotto_cached_reports_new(sotto_leader *leader, size_t records, size_t uploads)
 {
@@ -53,23 +53,8 @@ static void drop_uploads(sotto_cached_reports *cached)
     cached->upload_count = 0;
 }
 
-static bool sum_up(sotto_cached_reports *cached, const sotto_server_task *task)
+void sotto_cached_reports_count(sotto_cached_reports *cached)
 {
-    return task->method->two_server->tally_init(&cached->sum, &task->vdaf, &cached->sum_memory,
-                                                NULL) == SOTTO_OK &&
-           sotto_job_part_sum(&cached->part, &cached->sum, task, cached->records, cached->count,
-                              &cached->part_memory, NULL) == SOTTO_OK;
-}
-
-void sotto_cached_reports_begin(sotto_cached_reports *cached, const sotto_server_task *task)
-{
-    cached->begun = sum_up(cached, task);
-    if (!cached->begun) {
-        sotto_arena_clear(&cached->part_memory);
-        sotto_arena_clear(&cached->sum_memory);
-        return;
-    }
-    drop_uploads(cached);
     cached->held = cached->part_memory.held + cached->sum_memory.held;
     atomic_fetch_add(&cached->leader->cached_bytes, cached->held);
 }

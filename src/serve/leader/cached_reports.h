@@ -1,6 +1,6 @@
 /* serve/leader/cached_reports.h - the reports of a segment that are still in memory, so that its job need not read them back.
  *
- * Callers:  the intake makes them once a segment is on disk; lanes carry them; the job frees them.
+ * Callers:  the intake makes them once a segment is on disk, long_reports.c before that; lanes carry them; the job frees them.
  * Memory:   a sotto_cached_reports keeps the uploads alive whose reports it has, or, of long reports, only their sum. Their
  *           bytes are bounded. Reports beyond that are read back from the database, which only costs time.
  * Secrets:  the leader's input shares; wiped with the uploads.
@@ -19,7 +19,7 @@ typedef struct sotto_cached_reports {
     size_t count, room;
     struct sotto_upload_request **uploads;
     size_t upload_count, upload_room;
-    /* Once begun, in place of records and uploads: */
+    /* Of long reports, in place of records and uploads: */
     bool begun;
     sotto_job_part part;
     sotto_tally sum;
@@ -35,8 +35,8 @@ sotto_cached_reports *sotto_cached_reports_new(struct sotto_leader *leader, size
 void sotto_cached_reports_add_upload(sotto_cached_reports *cached,
                                      struct sotto_upload_request *upload);
 void sotto_cached_reports_add_record(sotto_cached_reports *cached, sotto_bytes record);
-/* The first step of all that was added, and their sum; the uploads may go. On failure it is unchanged. */
-void sotto_cached_reports_begin(sotto_cached_reports *cached, const sotto_server_task *task);
+/* Part and sum of long reports are there: from now on what they take counts. */
+void sotto_cached_reports_count(sotto_cached_reports *cached);
 /* Its sum was added to another. */
 void sotto_cached_reports_forget_sum(sotto_cached_reports *cached);
 /* NULL is fine. */

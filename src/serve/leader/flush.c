@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/rule.h"
 #include "serve/leader/leader.h"
+#include "serve/leader/long_reports.h"
 #include "serve/leader/rejected_ids.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/spent_tokens.h"
@@ -117,15 +118,33 @@ static bool put_in_order(sotto_flush *f)
 
 /* ---- segments --------------------------------------------------------------------------------------------------- */
 
+static sotto_status seal_records(sotto_flush *f, sotto_flush_group *g, sotto_err *err)
+{
+    sotto_bytes *records = sotto_arena_take_array(&f->arena, g->count, sizeof *records);
+    sotto_bytes *shares = sotto_arena_take_array(&f->arena, g->count, sizeof *shares);
+    bool as_they_came = sotto_job_part_is_long(g->task);
+    size_t count = 0;
+
+    if (!records || !shares)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a segment");
+    for (size_t i = 0; i < g->count; i++)
+        if (g->reports[i]->error == 0) {
+            records[count] = as_they_came ? g->reports[i]->head : g->reports[i]->record;
+            shares[count++] = g->reports[i]->share;
+        }
+    return as_they_came ? sotto_segment_seal_heads(&g->segment, f->server->columns, records, shares,
+                                                   count, &f->arena, err)
+                        : sotto_segment_seal(&g->segment, f->server->columns, records, count,
+                                             &f->arena, err);
+}
+
 /* Every report that is acceptable so far, sealed; which of them the marks refuse is only known later. */
 static sotto_status seal_group(sotto_flush *f, sotto_flush_group *g, sotto_err *err)
 {
-    sotto_bytes *records = sotto_arena_take_array(&f->arena, g->count, sizeof *records);
-
     g->marks = sotto_arena_take_array(&f->arena, g->count, sizeof *g->marks);
     g->refused = sotto_arena_take_array(&f->arena, g->count, POINTER);
     g->segment.skip = sotto_arena_take(&f->arena, g->count / 8 + 1);
-    if (!g->marks || !g->refused || !g->segment.skip || !records)
+    if (!g->marks || !g->refused || !g->segment.skip)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a segment");
     for (size_t i = 0; i < g->count; i++) {
         sotto_uploaded *r = g->reports[i];
@@ -133,21 +152,25 @@ static sotto_status seal_group(sotto_flush *f, sotto_flush_group *g, sotto_err *
         memcpy(g->marks[i].report, r->id, sizeof g->marks[i].report);
         g->marks[i].bucket = r->bucket;
         g->marks[i].wanted = r->error == 0;
-        if (r->error == 0)
-            records[g->segment.reports++] = r->record;
+        g->segment.reports += r->error == 0;
         if (r->error == 0 && r->spend)
             f->tokens++;
     }
     g->segment.task = g->task->n;
     g->segment.bucket = g->bucket;
     g->segment.owner = f->server->instance;
-    if (g->segment.reports == 0)
-        return SOTTO_OK;
-    return sotto_segment_seal(&g->segment, f->server->columns, records, g->segment.reports,
-                              &f->arena, err);
+    return g->segment.reports > 0 ? seal_records(f, g, err) : SOTTO_OK;
 }
 
-sotto_status sotto_flush_prepare(sotto_flush *f, sotto_err *err)
+bool sotto_flush_is_long(const sotto_flush *f)
+{
+    for (const sotto_upload_request *u = f->uploads; u; u = u->next)
+        if (u->dap_reports)
+            return true;
+    return false;
+}
+
+sotto_status sotto_flush_prepare(sotto_flush *f, sotto_worker *worker, sotto_err *err)
 {
     f->first = NULL;
     f->end = &f->first;
@@ -156,11 +179,20 @@ sotto_status sotto_flush_prepare(sotto_flush *f, sotto_err *err)
     if (!group_all(f) || !put_in_order(f))
         return sotto_fail(err, SOTTO_NO_MEMORY, "reports of an upload");
     for (sotto_flush_group *g = f->first; g; g = g->next) {
+        if (sotto_job_part_is_long(g->task))
+            SOTTO_TRY(sotto_long_reports_open(f, g, worker, err));
         SOTTO_TRY(seal_group(f, g, err));
-        f->bytes += g->segment.body.len;
+        f->bytes += sotto_segment_size(&g->segment);
     }
     f->spends = sotto_arena_take_array(&f->arena, f->tokens + 1, POINTER);
     return f->spends ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "tokens of an upload");
+}
+
+sotto_status sotto_flush_join(sotto_flush *f, sotto_err *err)
+{
+    for (sotto_flush_group *g = f->first; g; g = g->next)
+        SOTTO_TRY(sotto_segment_join(&g->segment, &f->arena, err));
+    return SOTTO_OK;
 }
 
 /* ---- the transaction ---------------------------------------------------------------------------------------------- */

@@ -30,7 +30,8 @@ typedef struct sotto_flush_group {
         [SOTTO_REPORT_ERRORS]; /* as they are told                                                 */
     uint64_t noted;            /* refusals that strangers can make up, noted by the transaction */
     sotto_segment segment;
-    struct sotto_cached_reports *cached;    /* once it is stored; NULL: the job will read them */
+    struct sotto_cached_reports
+        *cached; /* once it is stored, or long ones before; NULL: the job will read them */
     struct sotto_flush_group *next, *chain; /* in the flush; in its table */
 } sotto_flush_group;
 
@@ -47,8 +48,13 @@ typedef struct sotto_flush {
     sotto_flush_group *table[SOTTO_FLUSH_TABLE]; /* the newest group of each task and bucket */
 } sotto_flush;
 
-/* Groups what `uploads` hold and seals their segments. */
-SOTTO_MUST_USE sotto_status sotto_flush_prepare(sotto_flush *f, sotto_err *err);
+/* Whether it has long reports, which are opened here. */
+bool sotto_flush_is_long(const sotto_flush *f);
+/* Groups what `uploads` hold, opens what is long, and seals their segments. worker: NULL if nothing is long. */
+SOTTO_MUST_USE sotto_status sotto_flush_prepare(sotto_flush *f, sotto_worker *worker,
+                                                sotto_err *err);
+/* Makes each body one piece, for its row: those of long reports have their shares where they came. */
+SOTTO_MUST_USE sotto_status sotto_flush_join(sotto_flush *f, sotto_err *err);
 /* All of it, inside sotto_db_run; may run again. Bodies that have a place go by their place. */
 SOTTO_MUST_USE sotto_status sotto_flush_store(sotto_tx *tx, sotto_flush *f, sotto_err *err);
 /* What became of a report of the group, once it is stored: a report error, or 0. */

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/rule.h"
 #include "dap/dap.h"
 
 #include <pthread.h>
@@ -21,9 +22,9 @@
 enum {
     MEMORY = 512 << 20,
     MAX_GATHERED = 4096,
-    MAX_BYTES = 4 << 20,
+    MAX_BYTES = 8 << 20,
     MUCH = 1 << 20,
-    FLUSHES = 2,
+    FLUSHES = 3,
     LANES = 8
 };
 /* Less than this goes with its row: a second sync would cost more than SQLite's copies. */
@@ -97,7 +98,8 @@ static void settle_places(sotto_intake *intake, const flush *f, sotto_status sta
 
 /* ---- the flush ------------------------------------------------------------------------------------------------------ */
 
-static void start_flushes(sotto_intake *intake, bool here);
+static void start_flushes(sotto_intake *intake, bool here, sotto_worker *worker);
+static size_t bytes_of(const sotto_upload_request *upload);
 
 /* Keeps a group's reports in memory for their job; NULL: it will read them. */
 static sotto_cached_reports *hold(const flush *f, const sotto_flush_group *g)
@@ -132,6 +134,29 @@ static void count_notes(const sotto_server *server, uint64_t noted)
                   sotto_log_uint("noted", before + noted));
 }
 
+static void forget_sum(sotto_flush_group *g)
+{
+    sotto_cached_reports_free(g->cached);
+    g->cached = NULL;
+}
+
+/* What is in memory of a group that is stored. The sum of long ones is of all that were opened: if the transaction refused one,
+ * the job reads the others. */
+static void keep_in_memory(const flush *f, sotto_flush_group *g)
+{
+    if (!sotto_job_part_is_long(g->task)) {
+        if (g->segment.reports > g->segment.skipped)
+            g->cached = hold(f, g);
+        return;
+    }
+    if (SOTTO_RULE(long_sum_is_whole) && g->segment.skipped > 0)
+        forget_sum(g);
+    if (g->segment.reports == 0)
+        forget_sum(g);
+    if (g->cached)
+        g->cached->place = g->segment.place;
+}
+
 /* What became of each report. */
 static void announce(flush *f)
 {
@@ -140,15 +165,11 @@ static void announce(flush *f)
         count_notes(f->intake->server, g->noted);
         for (size_t r = 0; r < g->count; r++)
             g->reports[r]->error = sotto_flush_verdict(g, r);
-        if (g->segment.reports > g->segment.skipped)
-            g->cached = hold(f, g);
+        keep_in_memory(f, g);
     }
 }
 
-/* Hands the segments of long reports on to their lanes, or those of all others. On a worker, long ones go through their first step
- * on the way, so that nothing but their sum stays in memory. The clients have been answered, and until it is done one flush fewer
- * can run. */
-static void to_lanes(flush *f, bool long_ones, bool on_worker)
+static void to_lanes(flush *f)
 {
     sotto_leader *leader = sotto_leader_of(f->intake->server);
 
@@ -156,10 +177,9 @@ static void to_lanes(flush *f, bool long_ones, bool on_worker)
         sotto_job_segment segment = {g->segment.n, g->segment.reports - g->segment.skipped,
                                      g->cached, 0};
 
-        if (segment.reports == 0 || sotto_job_part_is_long(g->task) != long_ones)
+        if (segment.reports == 0)
             continue;
-        if (g->cached && long_ones && on_worker)
-            sotto_cached_reports_begin(g->cached, g->task);
+        g->cached = NULL;
         /* A segment that is not put into a lane here is found by the sweep. */
         (void)(sotto_lanes_add(leader->lanes, g->task->n, g->bucket, &segment,
                                sotto_leader_full_job(f->intake->server, g->task),
@@ -188,7 +208,7 @@ static void tell(sotto_intake *intake, const sotto_err *err)
                   sotto_log_text("reason", err && err->reason[0] ? err->reason : "out of memory"));
 }
 
-static void end_flush(flush *f, sotto_status status, bool on_worker)
+static void end_flush(flush *f, sotto_status status)
 {
     sotto_intake *intake = f->intake;
     sotto_upload_request *next;
@@ -201,25 +221,27 @@ static void end_flush(flush *f, sotto_status status, bool on_worker)
             sotto_upload_give_up(u, status);
     }
     f->work.uploads = NULL;
-    if (status == SOTTO_OK)
-        to_lanes(f, true, on_worker);
+    for (sotto_flush_group *g = f->work.first; g; g = g->next)
+        forget_sum(g); /* of what was not stored */
+    f->work.first = NULL;
     sotto_arena_clear(&f->work.arena); /* large blocks are kept for all (base/alloc.h) */
     (void)pthread_mutex_lock(&intake->lock);
     f->busy = false;
     (void)pthread_mutex_unlock(&intake->lock);
-    start_flushes(intake, false);
+    start_flushes(intake, false, NULL);
 }
 
-/* worker is NULL on the store's thread, which leaves the first step of long reports to their job. */
+/* worker is NULL on the store's thread. */
 static void after_commit(void *context, sotto_worker *worker)
 {
     flush *f = context;
 
+    (void)worker;
     if (f->job.status == SOTTO_OK) {
         announce(f);
-        to_lanes(f, false, worker != NULL);
+        to_lanes(f);
     }
-    end_flush(f, f->job.status, worker != NULL);
+    end_flush(f, f->job.status);
 }
 
 /* Few answers are written sooner than another thread is woken for them. */
@@ -290,12 +312,13 @@ static void spool_bodies(flush *f, sotto_spool *spool)
 
     if (!pieces) {
         tell(f->intake, NULL);
-        end_flush(f, SOTTO_NO_MEMORY, true);
+        end_flush(f, SOTTO_NO_MEMORY);
         return;
     }
     for (sotto_flush_group *g = f->work.first; g; g = g->next)
         if (g->segment.reports > 0)
-            pieces[count++] = (sotto_spool_piece){g->segment.body, {0}};
+            pieces[count++] = (sotto_spool_piece){
+                g->segment.body, {0}, g->segment.shares, g->segment.share_count};
     f->spooled = (sotto_spool_job){pieces, count, on_spooled, f, NULL, SOTTO_OK, {0}};
     sotto_spool_post(spool, &f->spooled);
 }
@@ -311,7 +334,7 @@ static void take_gathered(sotto_intake *intake, flush *f)
     for (at = &intake->first; *at && taken < MAX_GATHERED && (bytes < MAX_BYTES || taken < LANES);
          at = &(*at)->next) {
         taken += (*at)->count;
-        bytes += (*at)->arena.held;
+        bytes += bytes_of(*at);
     }
     intake->first = *at;
     intake->bytes -= bytes;
@@ -324,36 +347,49 @@ static void take_gathered(sotto_intake *intake, flush *f)
     (void)pthread_mutex_unlock(&intake->lock);
 }
 
-static void run_flush(void *context, sotto_worker *worker)
+static void prepare(void *context, sotto_worker *worker)
 {
     flush *f = context;
     sotto_spool *spool = sotto_leader_of(f->intake->server)->spool;
-    sotto_status status = SOTTO_OK;
+    sotto_status status;
     sotto_err err = {0};
 
-    (void)worker;
-    take_gathered(f->intake, f);
-    status = sotto_flush_prepare(&f->work, &err);
+    status = sotto_flush_prepare(&f->work, worker, &err);
+    if (status == SOTTO_OK && (!spool || f->work.bytes < SPOOLED))
+        status = sotto_flush_join(&f->work, &err);
     if (status != SOTTO_OK)
         tell(f->intake, &err);
     if (status != SOTTO_OK || !f->work.first) /* or another flush took what there was */
-        end_flush(f, status, true);
+        end_flush(f, status);
     else if (spool && f->work.bytes >= SPOOLED)
         spool_bodies(f, spool);
     else
         commit(f);
 }
 
+/* Long reports are opened here, which takes a worker. Where there is none, their clients retry. */
+static void run_flush(void *context, sotto_worker *worker)
+{
+    flush *f = context;
+
+    take_gathered(f->intake, f);
+    f->work.first = NULL;
+    if (worker || !sotto_flush_is_long(&f->work))
+        prepare(f, worker);
+    else if (sotto_pool_post(f->intake->server->pool, prepare, f, NULL) != SOTTO_OK)
+        end_flush(f, SOTTO_AGAIN);
+}
+
 /* A sync is a small part of the work then; the lock is held. */
 static bool has_enough(const sotto_intake *intake)
 {
-    return intake->bytes >= MUCH || intake->reports >= ENOUGH;
+    return intake->reports >= ENOUGH || (intake->bytes >= MUCH && intake->reports >= LANES);
 }
 
-/* As many as the last one had: where clients wait for their answers before they send more, these are all that come. */
+/* Much, or as many as the last one had: where clients wait for their answers before they send more, these are all that come. */
 static bool has_all(const sotto_intake *intake)
 {
-    return intake->reports >= SOME && intake->reports >= intake->taken;
+    return intake->bytes >= MUCH || (intake->reports >= SOME && intake->reports >= intake->taken);
 }
 
 /* A flush that may begin now, marked as busy; NULL: none. */
@@ -380,29 +416,35 @@ static flush *next_flush(sotto_intake *intake)
     return idle;
 }
 
-/* here: run it on this thread instead of waking another. A flush that has ended starts no other by itself: with commits
- * that fail, the calls would nest without end. */
-static void start_flushes(sotto_intake *intake, bool here)
+/* here: run it on this thread instead of waking another; worker: this thread, or NULL if it is no worker. A flush that has ended starts no
+ * other by itself: with commits that fail, the calls would nest without end. */
+static void start_flushes(sotto_intake *intake, bool here, sotto_worker *worker)
 {
     flush *f = next_flush(intake);
 
     /* If the queue is full, what was gathered must still be flushed. */
     if (f && (here || sotto_pool_post(intake->server->pool, run_flush, f, NULL) != SOTTO_OK))
-        run_flush(f, NULL);
+        run_flush(f, worker);
 }
 
 static void on_due(void *context)
 {
-    start_flushes(context, true);
+    start_flushes(context, true, NULL);
 }
 
-void sotto_intake_put(sotto_intake *intake, sotto_upload_request *chain)
+/* Long ones are still in their requests. */
+static size_t bytes_of(const sotto_upload_request *upload)
+{
+    return upload->arena.held + (upload->dap_reports ? upload->body_bytes : 0);
+}
+
+void sotto_intake_put(sotto_intake *intake, sotto_upload_request *chain, sotto_worker *worker)
 {
     sotto_upload_request *last = chain;
-    size_t bytes = chain->arena.held, reports = chain->count;
+    size_t bytes = bytes_of(chain), reports = chain->count;
 
     for (; last->next; last = last->next) {
-        bytes += last->next->arena.held;
+        bytes += bytes_of(last->next);
         reports += last->next->count;
     }
     (void)pthread_mutex_lock(&intake->lock);
@@ -411,7 +453,7 @@ void sotto_intake_put(sotto_intake *intake, sotto_upload_request *chain)
     intake->bytes += bytes;
     intake->reports += reports;
     (void)pthread_mutex_unlock(&intake->lock);
-    start_flushes(intake, true);
+    start_flushes(intake, true, worker);
 }
 
 sotto_status sotto_intake_open(sotto_intake **out, sotto_server *server, sotto_err *err)

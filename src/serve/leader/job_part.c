@@ -25,26 +25,18 @@ void sotto_job_part_mix(sotto_bytes *records, size_t count)
 }
 
 /* What the first step takes of each, and its ReportShare; both lie in the records. */
-static sotto_status read_records(sotto_job_part *part, sotto_vdaf_report **inputs,
+static sotto_status read_records(sotto_vdaf_report **inputs, sotto_bytes **shares,
                                  sotto_bytes *records, size_t count, sotto_arena *arena,
                                  sotto_err *err)
 {
-    *part = (sotto_job_part){.count = count};
-    part->shares = sotto_arena_take_array(arena, count + 1, sizeof *part->shares);
     *inputs = sotto_arena_take_array(arena, count + 1, sizeof **inputs);
-    if (!*inputs || !part->shares)
+    *shares = sotto_arena_take_array(arena, count + 1, sizeof **shares);
+    if (!*inputs || !*shares)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a job");
     sotto_job_part_mix(records, count);
     for (size_t i = 0; i < count; i++)
-        SOTTO_TRY(sotto_record_read(&(*inputs)[i], &part->shares[i], records[i], err));
+        SOTTO_TRY(sotto_record_read(&(*inputs)[i], &(*shares)[i], records[i], err));
     return SOTTO_OK;
-}
-
-static sotto_status verify(sotto_job_part *part, const sotto_server_task *task,
-                           const sotto_vdaf_report *inputs, sotto_arena *arena, sotto_err *err)
-{
-    return task->method->two_server->leader_init(&task->vdaf, &part->batch, &task->verifier, inputs,
-                                                 part->count, arena, err);
 }
 
 sotto_status sotto_job_part_begin(sotto_job_part *part, const sotto_server_task *task,
@@ -53,30 +45,63 @@ sotto_status sotto_job_part_begin(sotto_job_part *part, const sotto_server_task 
 {
     sotto_vdaf_report *inputs;
 
-    SOTTO_TRY(read_records(part, &inputs, records, count, arena, err));
-    return verify(part, task, inputs, arena, err);
+    *part = (sotto_job_part){.count = count};
+    SOTTO_TRY(read_records(&inputs, &part->shares, records, count, arena, err));
+    return task->method->two_server->leader_init(&task->vdaf, &part->batch, &task->verifier, inputs,
+                                                 count, arena, err);
 }
 
 /* All that the request is made from, and nothing of our own share. */
-static sotto_status keep_shares(sotto_job_part *part, sotto_vdaf_report *inputs, sotto_arena *arena,
+static sotto_status keep_shares(sotto_bytes *kept, sotto_vdaf_report *inputs,
+                                const sotto_bytes *shares, size_t count, sotto_arena *arena,
                                 sotto_err *err)
 {
     size_t size = 0;
     sotto_buf room;
 
-    for (size_t i = 0; i < part->count; i++)
-        size += part->shares[i].len;
+    for (size_t i = 0; i < count; i++)
+        size += shares[i].len;
     SOTTO_TRY(sotto_buf_take(&room, arena, size, err));
-    for (size_t i = 0; i < part->count; i++) {
-        sotto_bytes *share = &part->shares[i];
+    for (size_t i = 0; i < count; i++) {
         uint8_t *at = room.data + room.len;
 
-        memcpy(at, share->data, share->len);
-        room.len += share->len;
+        memcpy(at, shares[i].data, shares[i].len);
+        room.len += shares[i].len;
         if (inputs[i].public_share.len > 0)
-            inputs[i].public_share.data = at + (inputs[i].public_share.data - share->data);
-        share->data = at;
+            inputs[i].public_share.data = at + (inputs[i].public_share.data - shares[i].data);
+        kept[i] = sotto_bytes_of(at, shares[i].len);
     }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_job_part_open(sotto_job_part *part, size_t room, sotto_arena *arena,
+                                 sotto_err *err)
+{
+    *part =
+        (sotto_job_part){.shares = sotto_arena_take_array(arena, room + 1, sizeof *part->shares),
+                         .batch = {.room = room},
+                         .summed = true};
+    return part->shares ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a job's reports");
+}
+
+sotto_status sotto_job_part_add(sotto_job_part *part, sotto_tally *sum,
+                                const sotto_server_task *task, const sotto_vdaf_report *inputs,
+                                const sotto_bytes *report_shares, size_t count, sotto_arena *arena,
+                                sotto_err *err)
+{
+    const sotto_vdaf_server_ops *ops = task->method->two_server;
+    sotto_vdaf_report *own = sotto_arena_take_array(arena, count + 1, sizeof *own);
+
+    if (!own)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a job");
+    if (count > 0)
+        memcpy(own, inputs, count * sizeof *own);
+    SOTTO_TRY(keep_shares(part->shares + part->count, own, report_shares, count, arena, err));
+    SOTTO_TRY(ops->leader_join(&task->vdaf, &part->batch, &task->verifier, own, count, arena, err));
+    SOTTO_TRY(ops->accumulate_awaited(sum, &part->batch, part->count, err));
+    for (size_t i = 0; i < count; i++)
+        own[i].input_share = sotto_bytes_of(NULL, 0);
+    part->count += count;
     return SOTTO_OK;
 }
 
@@ -85,13 +110,9 @@ sotto_status sotto_job_part_sum(sotto_job_part *part, sotto_tally *sum,
                                 sotto_arena *arena, sotto_err *err)
 {
     sotto_vdaf_report *inputs;
+    sotto_bytes *shares;
 
-    SOTTO_TRY(read_records(part, &inputs, records, count, arena, err));
-    SOTTO_TRY(keep_shares(part, inputs, arena, err));
-    SOTTO_TRY(verify(part, task, inputs, arena, err));
-    SOTTO_TRY(task->method->two_server->accumulate_awaited(sum, &part->batch, err));
-    for (size_t i = 0; i < count; i++)
-        inputs[i].input_share = sotto_bytes_of(NULL, 0);
-    part->summed = true;
-    return SOTTO_OK;
+    SOTTO_TRY(read_records(&inputs, &shares, records, count, arena, err));
+    SOTTO_TRY(sotto_job_part_open(part, count, arena, err));
+    return sotto_job_part_add(part, sum, task, inputs, shares, count, arena, err);
 }

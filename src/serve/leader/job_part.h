@@ -1,6 +1,6 @@
 /* serve/leader/job_part.h - some of a job's reports, through the leader's first step together: a segment's, or all of them.
  *
- * Callers:  cached_reports.c, as soon as a long report's segment is on disk; job_verify.c for all others.
+ * Callers:  long_reports.c, on the way to disk; job_verify.c for all others.
  * Memory:   in the arena of its first call; records are borrowed until they are summed.
  * Secrets:  shares, and the sum of a few of them.
  *
@@ -31,8 +31,18 @@ SOTTO_MUST_USE sotto_status sotto_job_part_begin(sotto_job_part *part,
                                                  const sotto_server_task *task,
                                                  sotto_bytes *records, size_t count,
                                                  sotto_arena *arena, sotto_err *err);
-/* As above, and adds them to the sum: the memory of the records may be freed. After a failure the sum must not
- * be used. */
+/* An empty part with room for so many long reports. */
+SOTTO_MUST_USE sotto_status sotto_job_part_open(sotto_job_part *part, size_t room,
+                                                sotto_arena *arena, sotto_err *err);
+/* The first step of some more, in the order of their ids, and adds them to the sum: the memory of inputs and shares may be freed.
+ * After a failure part and sum must not be used.
+ *   report_shares  DAP's ReportShare of each, encoded; the public share of its input lies in it */
+SOTTO_MUST_USE sotto_status sotto_job_part_add(sotto_job_part *part, sotto_tally *sum,
+                                               const sotto_server_task *task,
+                                               const sotto_vdaf_report *inputs,
+                                               const sotto_bytes *report_shares, size_t count,
+                                               sotto_arena *arena, sotto_err *err);
+/* Both for all records of a part, in any order. */
 SOTTO_MUST_USE sotto_status sotto_job_part_sum(sotto_job_part *part, sotto_tally *sum,
                                                const sotto_server_task *task, sotto_bytes *records,
                                                size_t count, sotto_arena *arena, sotto_err *err);

@@ -3,6 +3,7 @@
  *     arrivals.c        requests that wait for a compute thread, which takes many small ones at once
  *     upload.c          requests in, reports opened
  *     intake.c          what was opened becomes segments, one commit for all that waited
+ *     long_reports.c    ... long reports are opened and summed on the way
  *     cached_reports.c  reports that are still in memory when their job is formed
  *     lanes.c           segments that wait for a job, by task and bucket
  *     jobs.c            a job: formed, sent, finished
@@ -33,8 +34,10 @@ SOTTO_MUST_USE sotto_status sotto_intake_open(sotto_intake **intake, sotto_serve
 void sotto_intake_settle(sotto_intake *intake);
 /* NULL is fine. */
 void sotto_intake_close(sotto_intake *intake);
-/* Takes over a chain of requests (by `next`) whose reports are opened; each is answered once they are on disk, or refused. */
-void sotto_intake_put(sotto_intake *intake, struct sotto_upload_request *chain);
+/* Takes over a chain of requests (by `next`) whose reports are opened, or are long; each is answered once they are on disk, or
+ * refused. worker: who calls; NULL is fine. */
+void sotto_intake_put(sotto_intake *intake, struct sotto_upload_request *chain,
+                      sotto_worker *worker);
 /* From now on no commit waits for more reports. NULL is fine. */
 void sotto_intake_hurry(sotto_intake *intake);
 /* For tests: how soon one commit follows another, and how many reports wait for one. */

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/rule.h"
 #include "dap/job.h"
+#include "serve/leader/sealed_shares.h"
 #include "serve/tasks/schema.h"
 #include "sotto/random.h"
 
@@ -61,35 +62,98 @@ sotto_status sotto_record_read(sotto_vdaf_report *out, sotto_bytes *report_share
 
 /* ---- sealing -------------------------------------------------------------------------------------------------- */
 
-sotto_status sotto_segment_seal(sotto_segment *segment, const sotto_column_keys *columns,
-                                const sotto_bytes *records, size_t count, sotto_arena *arena,
-                                sotto_err *err)
+/* What the row of a segment's key has: the key, and, if shares stand behind the body, how long the body is without them. */
+enum { KEY = SOTTO_COLUMN_KEY_SIZE, KEY_AND_LENGTH = KEY + 8 };
+
+static sotto_status seal_key(sotto_segment *segment, const sotto_column_keys *columns,
+                             const sotto_column_keys *own, sotto_bytes row, sotto_arena *arena,
+                             sotto_err *err)
+{
+    sotto_column_place place = {"segment_key", "secret", row};
+    uint8_t plain[KEY_AND_LENGTH];
+    sotto_buf text = sotto_buf_over(plain, sizeof plain), key;
+    sotto_writer w = sotto_writer_on(&text);
+    sotto_status status;
+
+    SOTTO_TRY(sotto_buf_take(&key, arena, sizeof plain + SOTTO_COLUMN_OVERHEAD, err));
+    sotto_write_bytes(&w, sotto_bytes_of(own->key[0], KEY));
+    if (segment->share_count > 0)
+        sotto_write_uint(&w, segment->body.len, 8);
+    status = sotto_column_seal(&key, columns, &place, sotto_buf_bytes(&text), err);
+    sotto_wipe(plain, sizeof plain);
+    segment->key = sotto_buf_bytes(&key);
+    return status;
+}
+
+static sotto_status seal(sotto_segment *segment, const sotto_column_keys *columns,
+                         const sotto_bytes *pieces, size_t count, sotto_arena *arena,
+                         sotto_err *err)
 {
     size_t len = 0;
     sotto_column_keys own = {.count = 1};
     uint8_t row[8];
-    sotto_column_place body_place = {"segment", "body", {row, sizeof row}};
-    sotto_column_place key_place = {"segment_key", "secret", {row, sizeof row}};
-    sotto_buf body, key;
+    sotto_column_place place = {"segment", "body", {row, sizeof row}};
+    sotto_buf body;
     uint64_t n;
     sotto_status status;
 
     for (size_t i = 0; i < count; i++)
-        len += records[i].len;
+        len += pieces[i].len;
     SOTTO_TRY(sotto_buf_take(&body, arena, len + SOTTO_COLUMN_OVERHEAD, err));
-    SOTTO_TRY(sotto_buf_take(&key, arena, SOTTO_COLUMN_KEY_SIZE + SOTTO_COLUMN_OVERHEAD, err));
     SOTTO_TRY(sotto_random_bytes(&n, sizeof n, err));
     SOTTO_TRY(sotto_random_bytes(own.key[0], sizeof own.key[0], err));
     segment->n = (int64_t)(n >> 1);
     sotto_row_name(row, segment->n);
-    status = sotto_column_seal_pieces(&body, &own, &body_place, records, count, err);
-    if (status == SOTTO_OK)
-        status = sotto_column_seal(&key, columns, &key_place,
-                                   sotto_bytes_of(own.key[0], sizeof own.key[0]), err);
-    sotto_wipe(&own, sizeof own);
+    status = sotto_column_seal_pieces(&body, &own, &place, pieces, count, err);
     segment->body = sotto_buf_bytes(&body);
-    segment->key = sotto_buf_bytes(&key);
+    if (status == SOTTO_OK)
+        status = seal_key(segment, columns, &own, place.row, arena, err);
+    sotto_wipe(&own, sizeof own);
     return status;
+}
+
+sotto_status sotto_segment_seal(sotto_segment *segment, const sotto_column_keys *columns,
+                                const sotto_bytes *records, size_t count, sotto_arena *arena,
+                                sotto_err *err)
+{
+    segment->share_count = 0;
+    return seal(segment, columns, records, count, arena, err);
+}
+
+sotto_status sotto_segment_seal_heads(sotto_segment *segment, const sotto_column_keys *columns,
+                                      const sotto_bytes *heads, const sotto_bytes *shares,
+                                      size_t count, sotto_arena *arena, sotto_err *err)
+{
+    segment->shares = shares;
+    segment->share_count = count;
+    return seal(segment, columns, heads, count, arena, err);
+}
+
+size_t sotto_segment_size(const sotto_segment *segment)
+{
+    size_t size = segment->body.len;
+
+    for (size_t i = 0; i < segment->share_count; i++)
+        size += segment->shares[i].len;
+    return size;
+}
+
+sotto_status sotto_segment_join(sotto_segment *segment, sotto_arena *arena, sotto_err *err)
+{
+    sotto_buf all;
+    sotto_writer w;
+
+    if (segment->share_count == 0)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_buf_take(&all, arena, sotto_segment_size(segment), err));
+    w = sotto_writer_on(&all);
+    sotto_write_bytes(&w, segment->body);
+    for (size_t i = 0; i < segment->share_count; i++)
+        sotto_write_bytes(&w, segment->shares[i]);
+    SOTTO_TRY(sotto_writer_finish(&w, "a segment's body", err));
+    segment->body = sotto_buf_bytes(&all);
+    segment->share_count = 0;
+    return SOTTO_OK;
 }
 
 /* The reports are there, and can be read once the datastore key is put back, or the disk reads again. */
@@ -112,26 +176,64 @@ static sotto_status open_body(sotto_buf *out, const sotto_column_keys *own,
     return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", found.reason);
 }
 
+/* The key, and how much of the body it seals; shares follow. */
+typedef struct opening {
+    sotto_column_keys own;
+    size_t sealed;
+    bool has_shares;
+} opening;
+
+static sotto_status open_key(opening *out, const sotto_column_keys *columns, sotto_bytes sealed_key,
+                             size_t body_len, sotto_bytes row, sotto_err *err)
+{
+    sotto_column_place place = {"segment_key", "secret", row};
+    uint8_t plain[KEY_AND_LENGTH];
+    sotto_buf text = sotto_buf_over(plain, sizeof plain);
+    sotto_status status = sotto_column_unseal(&text, columns, &place, sealed_key, err);
+    sotto_reader in = sotto_reader_over(sotto_buf_bytes(&text));
+
+    *out = (opening){.own = {.count = 1}, .sealed = body_len};
+    if (SOTTO_RULE(lost_key_is_not_gone) && status == SOTTO_MISSING)
+        status = not_now(err);
+    if (status == SOTTO_OK) {
+        sotto_read_fixed(&in, out->own.key[0], KEY);
+        out->has_shares = sotto_reader_left(&in) > 0;
+        if (out->has_shares)
+            out->sealed = (size_t)sotto_read_uint(&in, 8);
+        status = sotto_reader_finish(&in, "a segment's key", err);
+    }
+    sotto_wipe(plain, sizeof plain);
+    if (status == SOTTO_OK && out->sealed > body_len)
+        return sotto_fail(err, SOTTO_MALFORMED, "a segment's body is shorter than it was");
+    return status;
+}
+
 static sotto_status open_segment(sotto_segment *segment, const sotto_column_keys *columns,
                                  sotto_bytes sealed_body, sotto_bytes sealed_key,
                                  sotto_arena *arena, sotto_err *err)
 {
-    sotto_column_keys own = {.count = 1};
     uint8_t row[8];
-    sotto_column_place body_place = {"segment", "body", {row, sizeof row}};
-    sotto_column_place key_place = {"segment_key", "secret", {row, sizeof row}};
-    sotto_buf key = sotto_buf_over(own.key[0], sizeof own.key[0]), body;
+    sotto_column_place place = {"segment", "body", {row, sizeof row}};
+    opening with;
+    sotto_buf opened, body;
     sotto_status status;
 
     sotto_row_name(row, segment->n);
-    SOTTO_TRY(sotto_buf_take(&body, arena, sealed_body.len, err));
-    status = sotto_column_unseal(&key, columns, &key_place, sealed_key, err);
-    if (SOTTO_RULE(lost_key_is_not_gone) && status == SOTTO_MISSING)
-        status = not_now(err);
+    status = open_key(&with, columns, sealed_key, sealed_body.len, place.row, err);
     if (status == SOTTO_OK)
-        status = open_body(&body, &own, &body_place, sealed_body, err);
-    sotto_wipe(&own, sizeof own);
-    segment->body = sotto_buf_bytes(&body);
+        status = sotto_buf_take(&opened, arena, with.sealed, err);
+    if (status == SOTTO_OK)
+        status = open_body(&opened, &with.own, &place,
+                           sotto_bytes_of(sealed_body.data, with.sealed), err);
+    if (status == SOTTO_OK && with.has_shares)
+        status = sotto_buf_take(&body, arena, sealed_body.len, err);
+    if (status == SOTTO_OK && with.has_shares)
+        status = sotto_sealed_shares_open(
+            &body, sotto_buf_bytes(&opened),
+            sotto_bytes_of(sealed_body.data + with.sealed, sealed_body.len - with.sealed), err);
+    if (status == SOTTO_OK)
+        segment->body = sotto_buf_bytes(with.has_shares ? &body : &opened);
+    sotto_wipe(&with, sizeof with);
     return status;
 }
 

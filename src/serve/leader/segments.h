@@ -36,13 +36,15 @@ typedef struct sotto_segment {
     int64_t n;
     int64_t task;
     uint64_t bucket;
-    int64_t owner;           /* the process that forms its job                            */
-    bool claimed;            /* after reading: some job has it                             */
-    bool noted;              /* ... and it could not be read before: serve/leader/unreadable.h    */
-    size_t reports;          /* records in the body                                        */
-    size_t skipped;          /* of them, those that were taken before: bits set in `skip`   */
-    uint8_t *skip;           /* a bit for each record, the lowest first                      */
-    sotto_bytes body;        /* sealed; or, after reading, open                             */
+    int64_t owner;    /* the process that forms its job                            */
+    bool claimed;     /* after reading: some job has it                             */
+    bool noted;       /* ... and it could not be read before: serve/leader/unreadable.h    */
+    size_t reports;   /* records in the body                                        */
+    size_t skipped;   /* of them, those that were taken before: bits set in `skip`   */
+    uint8_t *skip;    /* a bit for each record, the lowest first                      */
+    sotto_bytes body; /* sealed; or, after reading, open                             */
+    const sotto_bytes *shares; /* behind the body, as their clients sealed them; borrowed     */
+    size_t share_count;
     sotto_bytes key;         /* sealed                                                      */
     sotto_spool_place place; /* of the sealed body; none: it stands in the row       */
 } sotto_segment;
@@ -55,6 +57,17 @@ SOTTO_MUST_USE sotto_status sotto_segment_seal(sotto_segment *segment,
                                                const sotto_column_keys *columns,
                                                const sotto_bytes *records, size_t count,
                                                sotto_arena *arena, sotto_err *err);
+/* The same of long reports: `heads` (sealed_shares.h) are sealed, and the shares stay where and as they are. */
+SOTTO_MUST_USE sotto_status sotto_segment_seal_heads(sotto_segment *segment,
+                                                     const sotto_column_keys *columns,
+                                                     const sotto_bytes *heads,
+                                                     const sotto_bytes *shares, size_t count,
+                                                     sotto_arena *arena, sotto_err *err);
+/* Bytes of the body with its shares. */
+size_t sotto_segment_size(const sotto_segment *segment);
+/* One piece of body and shares, in the arena: for a row. */
+SOTTO_MUST_USE sotto_status sotto_segment_join(sotto_segment *segment, sotto_arena *arena,
+                                               sotto_err *err);
 /* The body itself goes into the row unless it has a place. */
 SOTTO_MUST_USE sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *segment,
                                               sotto_err *err);

@@ -6,9 +6,11 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/rule.h"
+#include "dap/job.h"
 #include "dap/upload.h"
 #include "serve/leader/arrivals.h"
 #include "serve/leader/leader.h"
+#include "serve/leader/sealed_shares.h"
 #include "serve/tasks/answer.h"
 #include "serve/tasks/metrics.h"
 #include "serve/tasks/report_time.h"
@@ -65,8 +67,17 @@ void sotto_upload_answer(sotto_upload_request *upload)
     sotto_upload_drop(upload);
 }
 
-/* What a share is opened with: its sender's key, and its token's one-time key where it has a token. */
-enum { SHARE, ONCE, WITH };
+/* What a share is opened with (SOTTO_OPENED_WITH): its sender's key, and its token's one-time key where it has a token. */
+enum { SHARE, ONCE };
+
+void sotto_upload_peers(const sotto_server_task *task, const sotto_dap_report *report,
+                        sotto_agreement with[SOTTO_OPENED_WITH], uint8_t ids[SOTTO_OPENED_WITH])
+{
+    memset(ids, report->leader.config_id, SOTTO_OPENED_WITH);
+    memset(with, 0, SOTTO_OPENED_WITH * sizeof *with);
+    with[SHARE].peer = report->leader.enc;
+    with[ONCE].peer = sotto_token_peer(task, report->metadata.public_extensions);
+}
 
 /* ---- one report ------------------------------------------------------------------------------------------------ */
 
@@ -101,10 +112,10 @@ static uint8_t check_time(const sotto_upload_request *upload, uint64_t time, uin
     }
 }
 
-/* Opens the leader's share into its record, behind what is there already. */
+/* Opens the leader's share into its record, behind what is there already; *key opens it again. */
 static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
                       sotto_buf *record, const sotto_dap_report *report,
-                      const sotto_agreement *with)
+                      const sotto_agreement *with, sotto_message_key *key)
 {
     const sotto_task *task = &upload->task->dap;
     sotto_status status;
@@ -113,9 +124,9 @@ static uint8_t unseal(sotto_upload_request *upload, sotto_worker *worker, sotto_
     if (sotto_input_share_aad_encode(aad, task->id, task->configuration, &report->metadata,
                                      report->public_share, NULL) != SOTTO_OK)
         return SOTTO_REPORT_INVALID_MESSAGE;
-    status = sotto_receivers_unseal(upload->server->receivers[worker->number], record,
-                                    report->leader.config_id, with, sotto_buf_bytes(aad),
-                                    report->leader.payload, NULL);
+    status = sotto_receivers_unseal_keyed(upload->server->receivers[worker->number], record,
+                                          report->leader.config_id, with, sotto_buf_bytes(aad),
+                                          report->leader.payload, key, NULL);
     if (status == SOTTO_NO_MEMORY)
         upload->failed = status;
     if (status != SOTTO_OK)
@@ -156,41 +167,34 @@ static uint8_t check_token(sotto_upload_request *upload, const sotto_worker *wor
     return 0;
 }
 
-/* What was opened is extensions and the share, each behind its length: without the extensions, it is what the record
- * wants. */
+/* What was opened is extensions and the share, each behind its length. */
 static uint8_t check_share(sotto_upload_request *upload, const sotto_worker *worker,
-                           sotto_uploaded *out, sotto_buf *record, size_t start, sotto_bytes aad,
-                           const sotto_dap_report *report, const sotto_agreement *once)
+                           sotto_uploaded *out, sotto_plaintext_input_share *plain,
+                           sotto_bytes opened, sotto_bytes aad, const sotto_dap_report *report,
+                           const sotto_agreement *once)
 {
     const sotto_vdaf_sizes *sizes = &upload->task->dap.sizes;
-    uint8_t *opened = record->data + start;
-    sotto_plaintext_input_share plain;
-    size_t len = 4 + sizes->leader_share;
-    uint8_t error = 0;
 
-    if (sotto_plaintext_input_share_decode(&plain, sotto_bytes_of(opened, record->len - start),
-                                           NULL) != SOTTO_OK ||
-        sotto_report_extensions_check(report->metadata.public_extensions, plain.private_extensions,
+    if (sotto_plaintext_input_share_decode(plain, opened, NULL) != SOTTO_OK ||
+        sotto_report_extensions_check(report->metadata.public_extensions, plain->private_extensions,
                                       sotto_admission_types, sotto_task_extensions(upload->task),
                                       NULL) != SOTTO_OK ||
-        plain.payload.len != sizes->leader_share || report->public_share.len != sizes->public_share)
+        plain->payload.len != sizes->leader_share ||
+        report->public_share.len != sizes->public_share)
         return SOTTO_REPORT_INVALID_MESSAGE;
-    if (upload->task->token_keys.issuer)
-        error = check_token(upload, worker, out, report, aad, &plain, once);
-    if (error)
-        return error;
-    memmove(opened, plain.payload.data - 4, len);
-    record->len = start + len;
-    return 0;
+    return upload->task->token_keys.issuer
+               ? check_token(upload, worker, out, report, aad, plain, once)
+               : 0;
 }
 
-/* with: of the share, then of its token's one-time key. */
-static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, sotto_buf *aad,
-                          sotto_uploaded *out, const sotto_dap_report *report,
-                          const sotto_agreement with[WITH])
+/* Opens a share behind what is there of `into` already, and checks it; *key opens it again. */
+static uint8_t open_share(sotto_uploaded *out, sotto_worker *worker, sotto_buf *aad,
+                          sotto_buf *into, sotto_plaintext_input_share *plain,
+                          const sotto_dap_report *report,
+                          const sotto_agreement with[SOTTO_OPENED_WITH], sotto_message_key *key)
 {
-    size_t size = sotto_record_size(report), start;
-    sotto_buf *all = &upload->records, record;
+    sotto_upload_request *upload = out->upload;
+    size_t start = into->len;
     sotto_status status = sotto_receivers_know(upload->server->receivers[worker->number],
                                                report->leader.config_id, NULL);
     uint8_t error;
@@ -200,21 +204,90 @@ static uint8_t open_share(sotto_upload_request *upload, sotto_worker *worker, so
         upload->failed = status;
     if (status != SOTTO_OK)
         return SOTTO_REPORT_OUTDATED_CONFIG;
+    error = unseal(upload, worker, aad, into, report, with, key);
+    if (error)
+        return error;
+    return check_share(upload, worker, out, plain,
+                       sotto_bytes_of(into->data + start, into->len - start), sotto_buf_bytes(aad),
+                       report, &with[ONCE]);
+}
+
+static uint8_t open_into_record(sotto_uploaded *out, sotto_worker *worker, sotto_buf *aad,
+                                const sotto_dap_report *report,
+                                const sotto_agreement with[SOTTO_OPENED_WITH])
+{
+    sotto_upload_request *upload = out->upload;
+    size_t size = sotto_record_size(report), start;
+    sotto_plaintext_input_share plain;
+    sotto_message_key key;
+    sotto_buf *all = &upload->records, record;
+    uint8_t error;
+
     record = sotto_buf_over(all->data + all->len, size > all->cap - all->len ? 0 : size);
     if (sotto_record_begin(&record, report, NULL) != SOTTO_OK) {
         upload->failed = SOTTO_BUG; /* set_up made room for all of them */
         return SOTTO_REPORT_INVALID_MESSAGE;
     }
     start = record.len;
-    error = unseal(upload, worker, aad, &record, report, with);
-    if (error == 0)
-        error = check_share(upload, worker, out, &record, start, sotto_buf_bytes(aad), report,
-                            &with[ONCE]);
+    error = open_share(out, worker, aad, &record, &plain, report, with, &key);
+    sotto_wipe(&key, sizeof key);
     if (error)
         return error; /* the next one overwrites what there is of it */
+    /* Without the extensions, it is what the record wants. */
+    memmove(record.data + start, plain.payload.data - 4, 4 + plain.payload.len);
+    record.len = start + 4 + plain.payload.len;
     all->len += record.len;
     out->record = sotto_buf_bytes(&record);
     return 0;
+}
+
+/* A long one goes to disk as it came: what is written beside it is its head. */
+static sotto_status keep_head(sotto_uploaded *out, sotto_bytes *report_share,
+                              const sotto_message_key *key, sotto_bytes aad)
+{
+    const sotto_dap_report *report = out->report;
+    sotto_buf head;
+
+    SOTTO_TRY(
+        sotto_buf_take(&head, &out->upload->arena, sotto_sealed_head_size(report, aad), NULL));
+    SOTTO_TRY(sotto_sealed_head_write(&head, report_share, report, key, aad, NULL));
+    out->head = sotto_buf_bytes(&head);
+    out->share = report->leader.payload;
+    return SOTTO_OK;
+}
+
+/* What the first step takes of it. */
+static sotto_status input_of(sotto_vdaf_report *input, sotto_bytes report_share, sotto_bytes share)
+{
+    sotto_reader in = sotto_reader_over(report_share);
+    sotto_report_metadata metadata;
+    sotto_hpke_ciphertext helper;
+
+    sotto_report_share_read(&in, &metadata, &input->public_share, &helper);
+    memcpy(input->nonce, metadata.report_id, sizeof input->nonce);
+    input->input_share = share;
+    return sotto_reader_finish(&in, "report share", NULL);
+}
+
+void sotto_upload_open_long(sotto_uploaded *out, sotto_vdaf_report *input,
+                            sotto_bytes *report_share, sotto_worker *worker, sotto_buf *aad,
+                            sotto_buf *into, const sotto_agreement with[SOTTO_OPENED_WITH])
+{
+    sotto_plaintext_input_share plain;
+    sotto_message_key key;
+    sotto_status status = SOTTO_OK;
+
+    into->len = 0;
+    out->error = open_share(out, worker, aad, into, &plain, out->report, with, &key);
+    if (out->error == 0)
+        status = keep_head(out, report_share, &key, sotto_buf_bytes(aad));
+    if (out->error == 0 && status == SOTTO_OK)
+        status = input_of(input, *report_share, plain.payload);
+    if (status != SOTTO_OK) {
+        out->upload->failed = status;
+        out->error = SOTTO_REPORT_INVALID_MESSAGE; /* all of them are given up */
+    }
+    sotto_wipe(&key, sizeof key);
 }
 
 /* What can be said of a report before its share is opened. */
@@ -243,10 +316,18 @@ typedef struct entry {
 typedef struct chunk {
     entry *entries; /* as many as there are reports, CHUNK at most */
     size_t count;
-    uint8_t config_ids[WITH * CHUNK];
-    sotto_agreement agreed[WITH * CHUNK];
+    uint8_t config_ids[SOTTO_OPENED_WITH * CHUNK];
+    sotto_agreement agreed[SOTTO_OPENED_WITH * CHUNK];
     sotto_buf aad;
 } chunk;
+
+static const sotto_dap_report *put_off(sotto_upload_request *upload, const sotto_dap_report *report)
+{
+    sotto_dap_report *kept = &upload->dap_reports[upload->put_off++];
+
+    *kept = *report;
+    return kept;
+}
 
 /* Shares that are going to be opened agree on their keys together. */
 static void take_in(chunk *c, sotto_worker *worker)
@@ -258,26 +339,28 @@ static void take_in(chunk *c, sotto_worker *worker)
     receivers = c->entries[0].upload->server->receivers[worker->number];
     for (size_t i = 0; i < c->count; i++) {
         entry *e = &c->entries[i];
-        sotto_agreement *with = &c->agreed[WITH * i];
+        sotto_agreement *with = &c->agreed[SOTTO_OPENED_WITH * i];
+        uint8_t *ids = &c->config_ids[SOTTO_OPENED_WITH * i];
 
         e->out = e->upload->reports + e->upload->count++;
         look_at(e->upload, e->out, &e->report, e->size);
-        memset(&c->config_ids[WITH * i], e->report.leader.config_id, WITH);
-        memset(with, 0, WITH * sizeof *with);
-        if (e->out->error != 0)
-            continue;
-        with[SHARE].peer = e->report.leader.enc;
-        with[ONCE].peer = sotto_token_peer(e->upload->task, e->report.metadata.public_extensions);
+        memset(with, 0, SOTTO_OPENED_WITH * sizeof *with);
+        memset(ids, 0, SOTTO_OPENED_WITH);
+        if (e->out->error == 0 && !e->upload->dap_reports)
+            sotto_upload_peers(e->upload->task, &e->report, with, ids);
     }
-    sotto_receivers_agree(receivers, c->agreed, c->config_ids, WITH * c->count);
+    sotto_receivers_agree(receivers, c->agreed, c->config_ids, SOTTO_OPENED_WITH * c->count);
     for (size_t i = 0; i < c->count; i++) {
         const entry *e = &c->entries[i];
 
-        if (e->out->error == 0)
-            e->out->error =
-                open_share(e->upload, worker, &c->aad, e->out, &e->report, &c->agreed[WITH * i]);
+        if (e->upload
+                ->dap_reports) /* opened with its neighbours, of other uploads too (long_reports.h) */
+            e->out->report = put_off(e->upload, &e->report);
+        else if (e->out->error == 0)
+            e->out->error = open_into_record(e->out, worker, &c->aad, &e->report,
+                                             &c->agreed[SOTTO_OPENED_WITH * i]);
     }
-    sotto_wipe(c->agreed, WITH * c->count * sizeof c->agreed[0]);
+    sotto_wipe(c->agreed, SOTTO_OPENED_WITH * c->count * sizeof c->agreed[0]);
     c->count = 0;
 }
 
@@ -304,7 +387,8 @@ static void read_reports(chunk *c, sotto_upload_request *upload, sotto_worker *w
 static bool set_up(sotto_upload_request *upload, size_t count, size_t bytes)
 {
     enum { ALONE = 4096 };
-    size_t records = bytes + 64 * (count + 1);
+    bool later = sotto_job_part_is_long(upload->task);
+    size_t records = later ? 0 : bytes + 64 * (count + 1);
     size_t small = records <= ALONE ? records : 0;
     size_t all = small + (count + 1) * (sizeof *upload->reports + SOTTO_REPORT_ID_SIZE + 1);
 
@@ -316,7 +400,10 @@ static bool set_up(sotto_upload_request *upload, size_t count, size_t bytes)
     if (!sotto_arena_expect(&upload->arena, all + 256))
         return false;
     upload->reports = sotto_arena_take_array(&upload->arena, count + 1, sizeof *upload->reports);
-    return upload->reports &&
+    if (later)
+        upload->dap_reports =
+            sotto_arena_take_array(&upload->arena, count + 1, sizeof *upload->dap_reports);
+    return upload->reports && (!later || upload->dap_reports) &&
            sotto_buf_take(&upload->records, &upload->arena, records, NULL) == SOTTO_OK;
 }
 
@@ -344,7 +431,8 @@ static bool begin(sotto_upload_request *upload, size_t *reports, size_t *aad)
     }
     upload->unread = req.reports;
     *reports += req.count;
-    *aad = size > *aad ? size : *aad;
+    if (!upload->dap_reports)
+        *aad = size > *aad ? size : *aad;
     return true;
 }
 
@@ -386,7 +474,8 @@ static sotto_upload_request *opened_of(sotto_upload_request *chain)
             sotto_upload_give_up(u, u->failed);
             continue;
         }
-        sotto_http_request_forget_body(u->request);
+        if (!u->dap_reports) /* which go to disk from there */
+            sotto_http_request_forget_body(u->request);
         *end = u;
         end = &u->next;
     }
@@ -416,7 +505,7 @@ void sotto_upload_open_many(sotto_upload_request *chain, sotto_worker *worker)
     take_in(c, worker);
     chain = opened_of(chain);
     if (chain)
-        sotto_intake_put(intake, chain);
+        sotto_intake_put(intake, chain, worker);
 }
 
 void sotto_upload_handle(sotto_server *server, const sotto_server_task *task, sotto_bytes id,
@@ -434,6 +523,7 @@ void sotto_upload_handle(sotto_server *server, const sotto_server_task *task, so
     upload->task = task;
     upload->request = request;
     upload->body_bytes = sotto_http_request_body(request).len;
+    sotto_http_request_seals_body(request);
     atomic_init(&upload->users, 1);
     sotto_arena_init(&upload->arena, server->options.upload_memory);
     status = sotto_arrivals_put(sotto_leader_of(server)->arrivals, upload, NULL);

@@ -74,16 +74,19 @@ static sotto_status open_method(entry *e, const sotto_vdaf_config *config, sotto
 
 static sotto_status compile_noise(entry *e, sotto_err *err)
 {
-    uint64_t milli = e->task.recipe->noise_milli;
+    const sotto_recipe *recipe = e->task.recipe;
+    const uint64_t milli = recipe->sigma_milli;
+    const bool whole = milli % 1000 == 0;
     sotto_noise *noise;
 
-    if (milli == 0)
+    if (recipe->by != SOTTO_BY_SERVERS)
         return SOTTO_OK;
     noise = sotto_arena_take(&e->arena, sizeof *noise);
     if (!noise)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a task's noise");
     /* The full variance, though the other server adds as much: the other one may be dishonest. */
-    SOTTO_TRY(sotto_noise_gaussian(noise, milli * milli, 1000000, &e->arena, err));
+    SOTTO_TRY(sotto_noise_gaussian(noise, whole ? milli / 1000 * (milli / 1000) : milli * milli,
+                                   whole ? 1 : 1000000, &e->arena, err));
     if (sotto_noise_limit(noise) > e->task.method->two_server->most_added)
         return sotto_fail(err, SOTTO_DENIED, "noise of so large a sigma can't be added");
     e->task.noise = noise;

@@ -113,7 +113,7 @@ static sotto_status take_batch(sotto_vdaf_batch *batch, const sotto_vdaf_report 
         .states = sotto_arena_take_array(arena, count + 1, sizeof *reports)};
     if (!batch->status || !batch->outbound || !batch->states)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a batch");
-    if (count > 0)
+    if (reports && count > 0)
         memcpy(batch->states, reports, count * sizeof *reports);
     return SOTTO_OK;
 }
@@ -129,22 +129,40 @@ static sotto_status say(sotto_bytes *out, uint64_t ones, sotto_arena *arena, sot
     return SOTTO_OK;
 }
 
-static sotto_status leader_init(const sotto_vdaf *vdaf, sotto_vdaf_batch *batch,
+static sotto_status leader_join(const sotto_vdaf *vdaf, sotto_vdaf_batch *batch,
                                 const sotto_vdaf_verifier *verifier,
                                 const sotto_vdaf_report *reports, size_t count, sotto_arena *arena,
                                 sotto_err *err)
 {
+    size_t first = batch->count, room = batch->room;
+
     (void)verifier;
-    SOTTO_TRY(take_batch(batch, reports, count, arena, err));
+    if (count > room - first)
+        return sotto_fail(err, SOTTO_BUG, "no room in a batch");
+    if (!batch->states) {
+        SOTTO_TRY(take_batch(batch, NULL, room, arena, err));
+        batch->room = room;
+    }
     for (size_t i = 0; i < count; i++) {
         uint64_t ones = 0;
 
         for (size_t e = 0; e < vdaf->sizes.outputs; e++)
             ones += get(reports[i].input_share.data + ENTRY * e);
-        batch->status[i] = SOTTO_AGAIN;
-        SOTTO_TRY(say(&batch->outbound[i], ones, arena, err));
+        ((sotto_vdaf_report *)batch->states)[first + i] = reports[i];
+        batch->status[first + i] = SOTTO_AGAIN;
+        SOTTO_TRY(say(&batch->outbound[first + i], ones, arena, err));
     }
+    batch->count = first + count;
     return SOTTO_OK;
+}
+
+static sotto_status leader_init(const sotto_vdaf *vdaf, sotto_vdaf_batch *batch,
+                                const sotto_vdaf_verifier *verifier,
+                                const sotto_vdaf_report *reports, size_t count, sotto_arena *arena,
+                                sotto_err *err)
+{
+    *batch = (sotto_vdaf_batch){.room = count};
+    return leader_join(vdaf, batch, verifier, reports, count, arena, err);
 }
 
 static sotto_status helper_init(const sotto_vdaf *vdaf, sotto_vdaf_batch *batch,
@@ -215,13 +233,13 @@ static sotto_status accumulate(sotto_tally *tally, const sotto_vdaf_batch *batch
 }
 
 static sotto_status accumulate_awaited(sotto_tally *tally, const sotto_vdaf_batch *batch,
-                                       sotto_err *err)
+                                       size_t first, sotto_err *err)
 {
     const sotto_vdaf_report *reports = batch->states;
     clear_sums *s = tally->state;
 
     (void)err;
-    for (size_t i = 0; i < batch->count; i++) {
+    for (size_t i = first; i < batch->count; i++) {
         for (size_t e = 0; e < s->count; e++)
             s->sum[e] += get(reports[i].input_share.data + ENTRY * e);
         tally->contributions++;
@@ -312,6 +330,7 @@ static const sotto_vdaf_server_ops servers = {.client = &sotto_clear_client,
                                               .most_added = UINT64_C(1) << 40,
                                               .parameters_decode = parameters_decode,
                                               .leader_init = leader_init,
+                                              .leader_join = leader_join,
                                               .helper_init = helper_init,
                                               .leader_finish = leader_finish,
                                               .tally_init = tally_init,

@@ -90,6 +90,21 @@ sed "s/^database = .*/database = sqlite:gateway.db/" relay.ini >foreign.ini
 refuses 4 "this database is a gateway's, and this is a relay" sotto admin migrate --config foreign.ini
 refuses 1 "this database is a gateway's, and this is a relay" sotto serve relay --config foreign.ini
 
+# What an operator is told who mistyped a line: the file, or the URL, and what is wrong with it.
+wrong() { # SERVICE OPTION VALUE TEXT
+    grep -v "^$2 = " "$1.ini" >wrong.ini
+    echo "$2 = $3" >>wrong.ini
+    refuses 1 "$4" sotto serve "$1" --config wrong.ini
+}
+wrong attester issuer http://127.0.0.1:8793 'issuer = http://127.0.0.1:8793: must end with a slash'
+wrong attester issuer http://192.0.2.1/ 'issuer = http://192.0.2.1/: '
+wrong attester operator_token nowhere 'nowhere can.t be read: No such file'
+cp attester.operator-token shown && chmod 644 shown
+wrong issuer operator_token shown 'shown holds secrets, and others may read it: chmod'
+wrong log key nowhere 'nowhere can.t be read: No such file'
+wrong log key log.token 'log.token: no key for signing notes'
+wrong witness key log-signing.key 'key is not for cosignatures'
+
 # ---- with TLS: SIGHUP reads a renewed certificate, SIGTERM drains -----------------------------------------------------
 
 logged() { # SERVICE TEXT, within a minute

@@ -77,6 +77,9 @@ static sotto_status show(void *context, const sotto_known_log *log, sotto_err *e
         print_json(log);
     else
         print_words(log);
+    if (job->evidence && log->fork_before.len == 0)
+        (void)fprintf(stderr,
+                      "sotto device log: no fork of this log was seen: nothing is written\n");
     if (job->evidence && (!write_part(job, ".before", log->fork_before) ||
                           !write_part(job, ".after", log->fork_after) ||
                           !write_part(job, ".steps", log->fork_steps)))
@@ -96,7 +99,11 @@ int sotto_device_run_log(sotto_device_job *job)
         return sotto_device_complain(job);
     if (sotto_device_logs(job->device, show, &l, &job->err) != SOTTO_OK)
         return sotto_device_complain(job);
+    if (!l.found && job->word_count) {
+        (void)fprintf(stderr, "sotto device log: the policy names no log \"%s\"\n", job->words[0]);
+        return EXIT_FAILED;
+    }
     if (!l.found && !job->json)
-        printf("The policy names no %slog.\n", job->word_count ? "such " : "");
+        printf("The policy names no log.\n");
     return l.failed ? EXIT_FAILED : l.forked ? EXIT_PROOF : EXIT_DONE;
 }

@@ -22,7 +22,11 @@ sotto_status sotto_device_read_enrolment(sotto_device_job *job)
         return sotto_fail(&job->err, SOTTO_NO_MEMORY, "enrolment key");
     if (access(job->enrolment, F_OK) != 0)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_secret_file_read(&out, job->enrolment, SOTTO_SECRET_OWN, &job->err));
+    sotto_err why = {0};
+    const sotto_status status =
+        sotto_secret_file_read(&out, job->enrolment, SOTTO_SECRET_OWN, &why);
+    if (status != SOTTO_OK)
+        return sotto_fail(&job->err, status, "%.80s %s", job->enrolment, why.reason);
     if (out.len != SOTTO_DEVICE_ENROLMENT)
         return sotto_fail(&job->err, SOTTO_MALFORMED, "%.100s: no key of `sotto device enrol`",
                           job->enrolment);

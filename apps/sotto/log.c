@@ -8,6 +8,7 @@
 #include "base/hex.h"
 #include "tlog/bundle.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,22 +62,21 @@ static void print_entry(bool json, uint64_t index, sotto_bytes entry)
     printf("%" PRIu64 " %s %s\n", index, known ? sotto_entry_type_name(e.type) : "unknown", digest);
 }
 
-/* What is left of argv: one path at most, and --json. */
-static int rest(sotto_log_job *job, int argc, char **argv, bool path)
+/* What is left of argv: --json, and one word at most, which is a `wanted`; NULL: none. */
+static int rest(sotto_log_job *job, int argc, char **argv, const char *wanted)
 {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             job->json = true;
-        } else if (path && argv[i][0] != '-' && !job->path) {
+        } else if (wanted && argv[i][0] != '-' && !job->path) {
             job->path = argv[i];
         } else {
-            (void)fprintf(stderr, "sotto %s: what is '%s'?\n", job->verb, argv[i]);
-            return EXIT_USAGE;
+            return sotto_log_job_what(job, argv[i]);
         }
     }
-    if (!path || job->path)
+    if (!wanted || job->path)
         return EXIT_DONE;
-    (void)fprintf(stderr, "sotto %s: which file?\n", job->verb);
+    (void)fprintf(stderr, "sotto %s: which %s?\n", job->verb, wanted);
     return EXIT_USAGE;
 }
 
@@ -98,9 +98,14 @@ static int run_key(int argc, char **argv)
         else
             argv[left++] = argv[i];
     }
-    code = rest(&job, left, argv, true);
+    code = rest(&job, left, argv, "name");
     if (code == EXIT_DONE && !job.out) {
         (void)fprintf(stderr, "sotto log key: into which file? --out names it\n");
+        code = EXIT_USAGE;
+    }
+    if (code == EXIT_DONE && strstr(job.path, "://")) {
+        (void)fprintf(stderr, "sotto log key: NAME is a URL without its scheme: %s\n",
+                      strstr(job.path, "://") + 3);
         code = EXIT_USAGE;
     }
     if (code == EXIT_DONE &&
@@ -122,22 +127,29 @@ static int run_key(int argc, char **argv)
 
 /* ---- verify ------------------------------------------------------------------------------------------------------------------ */
 
+static sotto_status judge(sotto_log_job *job, sotto_bundle_facts *facts, sotto_bundle *bundle)
+{
+    sotto_buf file = {0};
+
+    SOTTO_TRY(sotto_log_job_read(job, job->path, SOTTO_BUNDLE_MAX, &file));
+    if (sotto_bundle_verify(facts, sotto_buf_bytes(&file), &job->trust, &job->err) != SOTTO_OK ||
+        sotto_bundle_decode(bundle, sotto_buf_bytes(&file), &job->err) != SOTTO_OK)
+        return sotto_log_job_of(job, job->path);
+    return SOTTO_OK;
+}
+
 static int run_verify(int argc, char **argv)
 {
     static sotto_log_job job;
     sotto_bundle_facts facts = {0};
-    sotto_buf file = {0};
     sotto_bundle bundle = {0};
     int code;
 
     if (!sotto_log_job_parse(&job, "log verify", &argc, argv))
         return EXIT_USAGE;
-    code = rest(&job, argc, argv, true);
+    code = rest(&job, argc, argv, "file");
     if (code == EXIT_DONE &&
-        (sotto_log_job_open(&job) != SOTTO_OK ||
-         sotto_log_job_read(&job, job.path, SOTTO_BUNDLE_MAX, &file) != SOTTO_OK ||
-         sotto_bundle_verify(&facts, sotto_buf_bytes(&file), &job.trust, &job.err) != SOTTO_OK ||
-         sotto_bundle_decode(&bundle, sotto_buf_bytes(&file), &job.err) != SOTTO_OK))
+        (sotto_log_job_open(&job) != SOTTO_OK || judge(&job, &facts, &bundle) != SOTTO_OK))
         code = sotto_log_job_complain(&job);
     if (code == EXIT_DONE)
         print_entry(job.json, facts.index, bundle.entry);
@@ -165,12 +177,17 @@ static sotto_status prove(sotto_log_job *job, sotto_buf *out)
     sotto_buf note;
     char *end = NULL;
 
+    errno = 0;
     inclusion.index = strtoull(job->index, &end, 10);
-    if (end == job->index || *end)
-        return sotto_fail(&job->err, SOTTO_MALFORMED, "--index: not a number");
+    if (job->index[0] < '0' || job->index[0] > '9' || *end || errno)
+        return sotto_fail(&job->err, SOTTO_MALFORMED, "--index: not a number of an entry");
     SOTTO_TRY(sotto_buf_take(&note, &job->arena, SOTTO_NOTE_MAX, &job->err));
     SOTTO_TRY(sotto_buf_take(out, &job->arena, SOTTO_NOTE_MAX + 8192, &job->err));
     SOTTO_TRY(sotto_log_latest(&job->source, &note, &now, &job->trust, &job->err));
+    if (inclusion.index >= now.size)
+        return sotto_fail(&job->err, SOTTO_MISSING,
+                          "no entry %" PRIu64 ": the tree has %" PRIu64 ", numbered from 0",
+                          inclusion.index, now.size);
     SOTTO_TRY(sotto_log_prove(&job->source, &inclusion, now.size, &job->err));
     inclusion.checkpoint = sotto_buf_bytes(&note);
     return sotto_inclusion_encode(out, &inclusion, &job->err);
@@ -178,17 +195,16 @@ static sotto_status prove(sotto_log_job *job, sotto_buf *out)
 
 static int run_proof(int argc, char **argv)
 {
+    static const char *const needed[] = {"--index", "--from", NULL};
     static sotto_log_job job;
     sotto_buf out = {0};
     int code;
 
     if (!sotto_log_job_parse(&job, "log proof", &argc, argv))
         return EXIT_USAGE;
-    code = rest(&job, argc, argv, false);
-    if (code == EXIT_DONE && (!job.index || !job.from)) {
-        (void)fprintf(stderr, "sotto log proof: of which --index, --from where?\n");
+    code = rest(&job, argc, argv, NULL);
+    if (code == EXIT_DONE && !sotto_log_job_has(&job, needed))
         code = EXIT_USAGE;
-    }
     if (code == EXIT_DONE &&
         (sotto_log_job_open(&job) != SOTTO_OK || prove(&job, &out) != SOTTO_OK))
         code = sotto_log_job_complain(&job);
@@ -238,10 +254,11 @@ static sotto_status monitor(sotto_log_job *job)
     if (!room)
         return sotto_fail(&job->err, SOTTO_NO_MEMORY, "no memory for entries");
     status = sotto_log_job_read(job, job->state, SOTTO_NOTE_MAX, &before);
-    if (status == SOTTO_OK)
-        SOTTO_TRY(sotto_checkpoint_open(&from, sotto_buf_bytes(&before), &log_alone, &job->err));
-    else if (status != SOTTO_MISSING)
+    if (status != SOTTO_OK && status != SOTTO_MISSING)
         return status;
+    if (status == SOTTO_OK &&
+        sotto_checkpoint_open(&from, sotto_buf_bytes(&before), &log_alone, &job->err) != SOTTO_OK)
+        return sotto_log_job_of(job, job->state);
     sotto_err_clear(&job->err);
     SOTTO_TRY(sotto_buf_take(&note, &job->arena, SOTTO_NOTE_MAX, &job->err));
     SOTTO_TRY(sotto_log_latest(&job->source, &note, &now, &job->trust, &job->err));
@@ -255,16 +272,15 @@ static sotto_status monitor(sotto_log_job *job)
 
 static int run_monitor(int argc, char **argv)
 {
+    static const char *const needed[] = {"--from", "--state", NULL};
     static sotto_log_job job;
     int code;
 
     if (!sotto_log_job_parse(&job, "log monitor", &argc, argv))
         return EXIT_USAGE;
-    code = rest(&job, argc, argv, false);
-    if (code == EXIT_DONE && (!job.state || !job.from)) {
-        (void)fprintf(stderr, "sotto log monitor: --from where, with which --state file?\n");
+    code = rest(&job, argc, argv, NULL);
+    if (code == EXIT_DONE && !sotto_log_job_has(&job, needed))
         code = EXIT_USAGE;
-    }
     if (code == EXIT_DONE && (sotto_log_job_open(&job) != SOTTO_OK || monitor(&job) != SOTTO_OK))
         code = sotto_log_job_complain(&job);
     sotto_log_job_end(&job);
@@ -290,7 +306,8 @@ static const sotto_verb verb_verify = {
              "       [--out FILE] [--json]\n\n"
              "Checks that what is in BUNDLE is in the log of that public key, and that N of the\n"
              "witnesses cosigned it; without --quorum all of them. --out writes the recipe,\n"
-             "policy or parties file that came with it. Exits with 6 if it does not hold.\n",
+             "parties file or list of token keys that came with it. Exits with 6 if it does not\n"
+             "hold.\n",
     .run = run_verify,
 };
 

@@ -51,8 +51,9 @@ static sotto_status read_before(feeding *f)
         return SOTTO_OK;
     }
     SOTTO_TRY(status);
-    SOTTO_TRY(sotto_feed_decode(&feed, sotto_buf_bytes(&file), &f->job.err));
-    SOTTO_TRY(sotto_checkpoint_open(&f->before, feed.note, &alone, &f->job.err));
+    if (sotto_feed_decode(&feed, sotto_buf_bytes(&file), &f->job.err) != SOTTO_OK ||
+        sotto_checkpoint_open(&f->before, feed.note, &alone, &f->job.err) != SOTTO_OK)
+        return sotto_log_job_of(&f->job, f->job.out);
     const size_t count = feed.steps.len / SOTTO_GROWTH_STEP;
     for (size_t i = 0; i < count; i++) {
         size += (uint64_t)1 << (feed.steps.data[i * SOTTO_GROWTH_STEP] & 63);
@@ -91,8 +92,9 @@ static sotto_status renew(feeding *f, const char *path)
     sotto_bundle bundle;
 
     SOTTO_TRY(sotto_log_job_read(job, path, SOTTO_BUNDLE_MAX, &file));
-    SOTTO_TRY(sotto_bundle_verify(&facts, sotto_buf_bytes(&file), &job->trust, &job->err));
-    SOTTO_TRY(sotto_bundle_decode(&bundle, sotto_buf_bytes(&file), &job->err));
+    if (sotto_bundle_verify(&facts, sotto_buf_bytes(&file), &job->trust, &job->err) != SOTTO_OK ||
+        sotto_bundle_decode(&bundle, sotto_buf_bytes(&file), &job->err) != SOTTO_OK)
+        return sotto_log_job_of(job, path);
     f->sizes[f->size_count++] = facts.checkpoint.size;
     inclusion = (sotto_inclusion){.index = facts.index, .checkpoint = sotto_buf_bytes(&f->note)};
     SOTTO_TRY(sotto_log_prove(&job->source, &inclusion, f->now.size, &job->err));
@@ -143,20 +145,18 @@ static sotto_status make(feeding *f, uint64_t *bytes)
 
 static int read_words(feeding *f, int argc, char **argv)
 {
+    static const char *const needed[] = {"--from", "--out", NULL};
+
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             f->job.json = true;
         } else if (argv[i][0] == '-' || f->path_count == MOST_BUNDLES) {
-            (void)fprintf(stderr, "sotto log feed: what is '%s'?\n", argv[i]);
-            return EXIT_USAGE;
+            return sotto_log_job_what(&f->job, argv[i]);
         } else {
             f->paths[f->path_count++] = argv[i];
         }
     }
-    if (f->job.from && f->job.out)
-        return EXIT_DONE;
-    (void)fprintf(stderr, "sotto log feed: --from where, into which --out file?\n");
-    return EXIT_USAGE;
+    return sotto_log_job_has(&f->job, needed) ? EXIT_DONE : EXIT_USAGE;
 }
 
 static int run_feed(int argc, char **argv)

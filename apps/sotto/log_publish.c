@@ -5,11 +5,16 @@
 #include "base/secret_file.h"
 #include "crypto/hash.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { TRIES = 1200, PAUSE_MS = 50, TOKEN = 256 };
+
+const char *const sotto_log_publish_needs[] = {"--from", "--log", "--token", "--out", NULL};
 
 static sotto_status make_entry(sotto_log_job *job, const sotto_log_object *object,
                                sotto_bytes *entry)
@@ -39,6 +44,21 @@ static sotto_status make_list(sotto_log_job *job, const sotto_bytes *entries, si
     return sotto_writer_finish(&w, "entry", &job->err);
 }
 
+/* An entry is never taken back: what could not keep its bundle appends none. */
+static sotto_status check_out(sotto_log_job *job)
+{
+    const char *slash = job->out ? strrchr(job->out, '/') : NULL;
+    char directory[1024];
+
+    (void)snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - job->out) + 1 : 1,
+                   slash ? job->out : ".");
+    if (!job->out || access(job->out, W_OK) == 0 ||
+        (errno == ENOENT && access(directory, W_OK | X_OK) == 0))
+        return SOTTO_OK;
+    return sotto_fail(&job->err, SOTTO_BUG, "--out: %.60s: %s. Nothing was published", job->out,
+                      strerror(errno));
+}
+
 static sotto_status append(sotto_log_job *job, sotto_bytes list, uint64_t *index)
 {
     char token[TOKEN + 1] = "", text[24];
@@ -46,7 +66,8 @@ static sotto_status append(sotto_log_job *job, sotto_bytes list, uint64_t *index
     sotto_http_response response;
     sotto_status status;
 
-    SOTTO_TRY(sotto_secret_file_read(&buf, job->token, SOTTO_SECRET_GIVEN, &job->err));
+    if (sotto_secret_file_read(&buf, job->token, SOTTO_SECRET_GIVEN, &job->err) != SOTTO_OK)
+        return sotto_log_job_of(job, job->token);
     token[strcspn(token, "\n")] = 0;
     status = sotto_log_job_post(job, "add", token, list, &response);
     sotto_wipe(token, sizeof token);
@@ -83,9 +104,16 @@ static sotto_status await_cosigned(sotto_log_job *job, uint64_t size, sotto_buf 
             return SOTTO_OK;
         if (status != SOTTO_OK && status != SOTTO_DENIED)
             return status;
-        if (i == TRIES)
-            return sotto_fail(&job->err, SOTTO_DENIED, "the log did not publish it in time");
-        (void)nanosleep(&pause, NULL);
+        if (i < TRIES) {
+            (void)nanosleep(&pause, NULL);
+            continue;
+        }
+        sotto_err_clear(&job->err);
+        return sotto_fail(
+            &job->err, SOTTO_DENIED,
+            "it is in the log, but fewer than %zu of these witnesses cosigned it within "
+            "a minute. Publish it again once they do",
+            job->trust.quorum);
     }
 }
 
@@ -114,6 +142,7 @@ sotto_status sotto_log_publish(sotto_log_job *job, sotto_log_object *objects, si
     sotto_checkpoint now;
     sotto_buf list, note;
 
+    SOTTO_TRY(check_out(job));
     if (count > SOTTO_LOG_PUBLISH_MOST)
         return sotto_fail(&job->err, SOTTO_BUG, "too many objects at once");
     for (size_t i = 0; i < count; i++) {

@@ -32,13 +32,18 @@ static sotto_status read_object(sotto_log_job *job, sotto_log_object *out)
     SOTTO_TRY(sotto_log_job_read(job, job->path, SOTTO_SIGNED_KEYS_MAX, &bytes));
     *out = (sotto_log_object){.type = SOTTO_ENTRY_PARTIES, .bytes = sotto_buf_bytes(&bytes)};
     if (sotto_signed_parties_is(out->bytes)) {
-        SOTTO_TRY(sotto_signed_parties_decode(&file, out->bytes, &job->err));
+        if (sotto_signed_parties_decode(&file, out->bytes, &job->err) != SOTTO_OK)
+            return sotto_log_job_of(job, job->path);
     } else {
         out->type = SOTTO_ENTRY_ISSUER_KEYS;
-        SOTTO_TRY(sotto_signed_keys_decode(&file, out->bytes, &job->err));
+        if (sotto_signed_keys_decode(&file, out->bytes, NULL) != SOTTO_OK)
+            return sotto_fail(&job->err, SOTTO_MALFORMED,
+                              "%.60s: neither a signed parties file nor a signed list of token "
+                              "keys, as `sotto parties sign` makes them",
+                              job->path);
     }
     out->serial = file.serial;
-    return lint(job, &file);
+    return lint(job, &file) == SOTTO_OK ? SOTTO_OK : sotto_log_job_of(job, job->path);
 }
 
 static sotto_status publish(sotto_log_job *job, sotto_log_object *object)
@@ -57,15 +62,12 @@ static int read_words(sotto_log_job *job, int argc, char **argv)
         } else if (argv[i][0] != '-' && !job->path) {
             job->path = argv[i];
         } else {
-            (void)fprintf(stderr, "sotto log publish: what is '%s'?\n", argv[i]);
-            return EXIT_USAGE;
+            return sotto_log_job_what(job, argv[i]);
         }
     }
-    if (job->path && job->from && job->token && job->out && job->log)
-        return EXIT_DONE;
-    (void)fprintf(stderr,
-                  "sotto log publish: which file? --from, --log, --token and --out are needed, "
-                  "too\n");
+    if (job->path)
+        return sotto_log_job_has(job, sotto_log_publish_needs) ? EXIT_DONE : EXIT_USAGE;
+    (void)fprintf(stderr, "sotto log publish: which file?\n");
     return EXIT_USAGE;
 }
 

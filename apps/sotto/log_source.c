@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "log_source.h"
 #include "collect.h"
 
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ARENA = 256 << 20, URL = 2048 };
 
@@ -59,6 +61,32 @@ bool sotto_log_job_parse(sotto_log_job *job, const char *verb, int *argc, char *
     return true;
 }
 
+bool sotto_log_job_has(sotto_log_job *job, const char *const *options)
+{
+    for (; *options; options++)
+        if (!*option_of(job, *options)) {
+            (void)fprintf(stderr, "sotto %s: %s is missing. See `sotto %s --help`\n", job->verb,
+                          *options, job->verb);
+            return false;
+        }
+    return true;
+}
+
+int sotto_log_job_what(const sotto_log_job *job, const char *word)
+{
+    (void)fprintf(stderr, "sotto %s: what is '%s'? See `sotto %s --help`\n", job->verb, word,
+                  job->verb);
+    return EXIT_USAGE;
+}
+
+sotto_status sotto_log_job_of(sotto_log_job *job, const char *path)
+{
+    const sotto_err why = job->err;
+
+    sotto_err_clear(&job->err);
+    return sotto_fail(&job->err, why.status, "%.60s: %s", path, why.reason);
+}
+
 /* ---- keys ---------------------------------------------------------------------------------------------------------------- */
 
 sotto_status sotto_log_key_make(const char *path, const char *name, sotto_note_kind kind,
@@ -104,8 +132,8 @@ static sotto_status fetch_url(void *context, const char *path, sotto_buf *out, s
                                   &(sotto_http_call){.method = SOTTO_HTTP_GET, .url = url},
                                   &job->arena, err);
     if (status == SOTTO_OK && response.status != 200)
-        status = sotto_fail(err, response.status == 404 ? SOTTO_MISSING : SOTTO_IO, "%s: status %u",
-                            path, response.status);
+        status = sotto_fail(err, response.status == 404 ? SOTTO_MISSING : SOTTO_IO,
+                            "%s: status %u. Is --from the URL of a log?", path, response.status);
     if (status == SOTTO_OK) {
         sotto_write_bytes(&w, response.body);
         status = sotto_writer_finish(&w, path, err);
@@ -118,7 +146,13 @@ static sotto_status fetch_file(void *context, const char *path, sotto_buf *out, 
 {
     const sotto_log_job *job = context;
 
-    return sotto_log_file_read(out, job->from, path, err);
+    const sotto_status status = sotto_log_file_read(out, job->from, path, err);
+
+    if (status != SOTTO_MISSING)
+        return status;
+    sotto_err_clear(err);
+    return sotto_fail(err, status, "--from: %.60s: no log's directory: it has no %s", job->from,
+                      path);
 }
 
 static sotto_status read_key(sotto_log_job *job, sotto_note_key *out, const char *option,
@@ -127,10 +161,13 @@ static sotto_status read_key(sotto_log_job *job, sotto_note_key *out, const char
     sotto_err why = {0};
     sotto_status status = sotto_note_key_decode(out, sotto_bytes_of(text, strlen(text)), &why);
 
-    return status == SOTTO_OK ? SOTTO_OK
-                              : sotto_fail(&job->err, status,
-                                           "%s: no public key as `sotto log key` prints it: %.100s",
-                                           option, why.reason);
+    if (status == SOTTO_OK)
+        return SOTTO_OK;
+    if (access(text, F_OK) == 0)
+        return sotto_fail(&job->err, status, "%s: that is a file: give its text, \"$(cat %.60s)\"",
+                          option, text);
+    return sotto_fail(&job->err, status, "%s: no public key as `sotto log key` prints it: %.100s",
+                      option, why.reason);
 }
 
 static sotto_status read_keys(sotto_log_job *job)
@@ -146,7 +183,9 @@ static sotto_status read_keys(sotto_log_job *job)
     if (job->quorum)
         quorum = strtoul(job->quorum, &end, 10);
     if (job->quorum && (end == job->quorum || *end || quorum > job->witness_count))
-        return sotto_fail(&job->err, SOTTO_MALFORMED, "--quorum: not a number of the witnesses");
+        return sotto_fail(&job->err, SOTTO_MALFORMED,
+                          "--quorum: a number from 0 to %zu, as many as --witness was given",
+                          job->witness_count);
     job->trust =
         (sotto_log_trust){&job->log_key, job->witness_keys, job->witness_count, (size_t)quorum};
     return SOTTO_OK;
@@ -157,6 +196,9 @@ sotto_status sotto_log_job_open(sotto_log_job *job)
     SOTTO_TRY(read_keys(job));
     if (!job->from)
         return SOTTO_OK;
+    if (!is_url(job->from) && strstr(job->from, "://"))
+        return sotto_fail(&job->err, SOTTO_MALFORMED,
+                          "--from: neither an http or https URL nor a log's directory");
     job->source = (sotto_log_source){is_url(job->from) ? fetch_url : fetch_file, job};
     if (is_url(job->from))
         return sotto_http_client_open(&job->client, &(sotto_http_client_options){0}, &job->err);
@@ -177,7 +219,8 @@ sotto_status sotto_log_job_post(sotto_log_job *job, const char *path, const char
     sotto_status status;
 
     if (!job->client)
-        return sotto_fail(&job->err, SOTTO_MISSING, "--from is no URL");
+        return sotto_fail(&job->err, SOTTO_MISSING,
+                          "--from: to publish takes the log's URL (http or https)");
     (void)snprintf(url, sizeof url, "%s%s%s", job->from,
                    job->from[strlen(job->from) - 1] == '/' ? "" : "/", path);
     (void)snprintf(bearer, sizeof bearer, "Bearer %s", token);

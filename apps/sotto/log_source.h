@@ -28,6 +28,12 @@ typedef struct sotto_log_job {
 
 /* Takes the options of a log out of argv, and leaves the others; false after having said why not. */
 bool sotto_log_job_parse(sotto_log_job *job, const char *verb, int *argc, char **argv);
+/* Whether each of these options was given, up to a NULL; false after having said which one was not. */
+bool sotto_log_job_has(sotto_log_job *job, const char *const *options);
+/* Says that a word of argv is none of the verb's; returns the exit code. */
+int sotto_log_job_what(const sotto_log_job *job, const char *word);
+/* Puts the name of a file before what is wrong with it. Returns the status. */
+SOTTO_MUST_USE sotto_status sotto_log_job_of(sotto_log_job *job, const char *path);
 /* Reads the keys, and opens the way to the log where `from` is given. */
 SOTTO_MUST_USE sotto_status sotto_log_job_open(sotto_log_job *job);
 void sotto_log_job_end(sotto_log_job *job);

@@ -119,11 +119,13 @@ static int run_key(int argc, char **argv)
     } else if (code == EXIT_DONE) {
         sotto_hex_encode(hex, sotto_bytes_of(signer.public_key, SOTTO_SIGN_PUBLIC));
         printf("%s\n", hex);
-        (void)fprintf(stderr,
-                      "The line above is public: it goes into the policy's \"parties_keys\".\n"
-                      "%s is secret: whoever has it can name HPKE keys of their own for both"
-                      " servers.\n",
-                      job.path);
+        (void)fprintf(
+            stderr,
+            "The line above is public. It goes into the policy: into \"parties_keys\", or "
+            "for an issuer of tokens into \"issuers\".\n"
+            "%s is secret: whoever has it can sign what devices of that policy take, HPKE "
+            "keys of their own for both servers or token keys.\n",
+            job.path);
     }
     sotto_signer_clear(&signer);
     sotto_wipe(seed, sizeof seed);
@@ -344,13 +346,14 @@ static int run_show(int argc, char **argv)
 
 static const sotto_verb verb_key = {
     .name = "key",
-    .summary = "make a key that signs parties files",
+    .summary = "make a key that signs parties files, or an issuer's lists",
     .usage =
         "usage: sotto parties key FILE [--json]\n\n"
         "Writes a secret key into FILE, which must not be there yet, and prints its public half,\n"
-        "64 hex digits, for the policy's \"parties_keys\". Whoever has the secret key can name\n"
-        "HPKE keys of their own for both servers. A leader's or helper's operator must not have\n"
-        "it alone: give each a key, name both in the policy, and both must sign.\n",
+        "64 hex digits. That goes into the policy's \"parties_keys\", or for an issuer of tokens\n"
+        "into its \"issuers\". Whoever has the secret key of \"parties_keys\" can name HPKE keys\n"
+        "of their own for both servers. A leader's or helper's operator must not have it alone:\n"
+        "give each a key, name both in the policy, and both must sign.\n",
     .run = run_key,
 };
 

@@ -14,21 +14,14 @@ static sotto_status publish(sotto_log_job *job, sotto_bytes recipe)
     return sotto_log_job_write(job, job->out, object.bundle);
 }
 
-static bool is_complete(const sotto_log_job *job)
-{
-    if (job->from && job->token && job->out && job->log)
-        return true;
-    (void)fprintf(stderr, "sotto recipe publish: --from, --log, --token and --out are needed\n");
-    return false;
-}
-
 int sotto_recipe_publish(int argc, char **argv)
 {
     static sotto_recipe_job recipe;
     static sotto_log_job job;
     int code;
 
-    if (!sotto_log_job_parse(&job, "recipe publish", &argc, argv) || !is_complete(&job))
+    if (!sotto_log_job_parse(&job, "recipe publish", &argc, argv) ||
+        !sotto_log_job_has(&job, sotto_log_publish_needs))
         return EXIT_USAGE;
     code = sotto_recipe_job_parse(&recipe, argc, argv, 1);
     if (code == EXIT_DONE)

@@ -34,11 +34,12 @@ const sotto_trust_words sotto_trust_sentences[] = {
            .inputs = "Nothing is proved."},
     [SOTTO_TRUST_SPLIT] =
         {.assumes = {"leader or helper honest; who takes part is seen",
-                     "leader or helper honest, relay or gateway honest; tokens hide who takes "
-                     "part"},
-         .honest = "The leader or the helper must be honest, one of the two; where it is claimed "
-                   "that nobody sees who takes part, the relay or the gateway too. Issuer and "
-                   "attester of tokens, each of them, must admit real devices only.",
+                     "leader or helper honest; the relay works with neither gateway nor leader; "
+                     "who takes part is hidden"},
+         .honest = "The leader or the helper must be honest, one of the two. Where it is claimed "
+                   "that nobody sees who takes part, the relay must work together neither with the "
+                   "gateway nor with the leader. Issuer and attester of tokens, each of them, must "
+                   "admit real devices only.",
          .sees = "Leader and helper each see one share of a report, which tells nothing, and who "
                  "sent it unless a relay and tokens hide that; the collector sees sums.",
          .noise =

@@ -64,7 +64,11 @@ void *sotto_alloc_kept(size_t size)
 
     if (size == 0 || size > PTRDIFF_MAX - 63 || told_to_fail(size))
         return NULL;
-    return take_kept(&rounded, &wiped);
+    uint8_t *memory = take_kept(&rounded, &wiped);
+    /* Whoever releases it wipes `size` bytes, after which every byte of it must be 0. */
+    if (memory && !wiped)
+        memset(memory + size, 0, rounded - size);
+    return memory;
 }
 
 void sotto_release(void *memory, size_t size)

@@ -23,7 +23,7 @@ void sotto_release_wiped(void *memory, size_t size);
 void sotto_alloc_keep_blocks(size_t most);
 
 /* One of those that are kept, of this size; NULL: there is none. So it is memory that the process has anyway. It may hold what
- * was sealed and released as such, and is not zeroed. */
+ * was sealed and released as such, and is not zeroed: it is released with this very size. */
 SOTTO_MUST_USE void *sotto_alloc_kept(size_t size);
 /* As sotto_release, of bytes that are no secret, sealed ones for example: they are not wiped. */
 void sotto_release_sealed(void *memory, size_t size);

@@ -61,8 +61,7 @@ static sotto_status lite_reconnect(sotto_conn *conn, sotto_err *err)
 
 static sotto_status lite_begin(sotto_conn *conn, bool read_only, sotto_err *err)
 {
-    if (!read_only)
-        sotto_lite_join_forget(of(conn)->db);
+    sotto_lite_join_forget(of(conn)->db);
     return fixed(conn, read_only ? SOTTO_LITE_BEGIN_READ : SOTTO_LITE_BEGIN, err);
 }
 
@@ -71,10 +70,13 @@ static sotto_status lite_commit(sotto_conn *conn, sotto_err *err)
     return fixed(conn, SOTTO_LITE_COMMIT, err);
 }
 
+/* Also behind a transaction that SQLite took back by itself. The next read or checkpoint would write what it left. */
 static void lite_rollback(sotto_conn *conn)
 {
     if (!sqlite3_get_autocommit(of(conn)->db))
         (void)fixed(conn, SOTTO_LITE_ROLLBACK, NULL);
+    if (sqlite3_get_autocommit(of(conn)->db))
+        sotto_lite_join_forget(of(conn)->db);
 }
 
 static sotto_status lite_mark(sotto_conn *conn, sotto_err *err)

@@ -3,6 +3,7 @@
 #include "db/sqlite_join.h"
 
 #include "base/alloc.h"
+#include "base/rule.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -18,6 +19,7 @@ typedef struct joined {
     uint8_t *held; /* HELD bytes; NULL until the first write */
     sqlite3_int64 at;
     int len;
+    bool direct; /* nothing waits */
 } joined;
 
 typedef struct joining_vfs {
@@ -67,7 +69,7 @@ static int join_write(sqlite3_file *file, const void *bytes, int len, sqlite3_in
         code = put_held(f);
     if (code != SQLITE_OK)
         return code;
-    if (!f->held)
+    if (!f->held && !f->direct)
         f->held = sotto_alloc(HELD);
     if (!f->held || len > HELD)
         return f->real->pMethods->xWrite(f->real, bytes, len, at);
@@ -178,15 +180,21 @@ static int join_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
 {
     sqlite3_vfs *real = ((joining_vfs *)vfs)->real;
     joined *f = (joined *)file;
-    int code;
+    int code, traits;
 
     if (!(flags & SQLITE_OPEN_WAL))
         return real->xOpen(real, name, file, flags, got);
     memset(f, 0, sizeof *f);
     f->real = (sqlite3_file *)(f + 1);
     code = real->xOpen(real, name, f->real, flags, got);
-    if (f->real->pMethods)
-        f->file.pMethods = &methods;
+    if (!f->real->pMethods)
+        return code;
+    f->file.pMethods = &methods;
+    /* Where a torn sector may take others along, SQLite fills a commit's last sector up, and syncs it up to there. It writes the rest of
+     * that frame behind the sync, and readers may want it at once. */
+    traits = f->real->pMethods->xDeviceCharacteristics(f->real);
+    if (SOTTO_RULE(no_page_waits_unsynced) && !(traits & SQLITE_IOCAP_POWERSAFE_OVERWRITE))
+        f->direct = true;
     return code;
 }
 

@@ -428,14 +428,6 @@ static const char *excuse(const sotto_device *device, const sotto_wallet_row *ro
                                                : "it was asked for, and did not come yet";
 }
 
-static bool is_issuer(const sotto_policy *policy, const char *name)
-{
-    for (size_t i = 0; i < policy->issuer_count; i++)
-        if (strcmp(policy->issuers[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* A recipe names the parties that must not collude. With other parties its claim would not hold. */
 static void check_parties(const sotto_device *device, sotto_case *c)
 {
@@ -445,7 +437,8 @@ static void check_parties(const sotto_device *device, sotto_case *c)
     if (!attester || strcmp(attester->name, a->attester) != 0)
         sotto_explain(&c->out, SOTTO_WHY_PARTIES, a->attester,
                       "The recipe names another attester than the one that this device asks.");
-    if (SOTTO_RULE(issuers_of_the_policy) && !is_issuer(device->terms.policy, a->issuer))
+    if (SOTTO_RULE(issuers_of_the_policy) &&
+        !sotto_policy_issuer_named(device->terms.policy, a->issuer))
         sotto_explain(
             &c->out, SOTTO_WHY_POLICY, a->issuer,
             "The policy does not name the issuer of the tokens that the recipe asks for.");

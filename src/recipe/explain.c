@@ -210,7 +210,10 @@ static void say_anonymity(sotto_writer *w, const sotto_recipe *recipe,
             "token who you are%s. Issuer and attester are trusted to admit real devices only: each "
             "of "
             "them alone could have tokens made for reports of its own.\n",
-            a->issuer ? ", unless attester and issuer work together with a server" : "");
+            a->issuer && !a->log
+                ? ", unless the issuer gives your device a key of its own and works "
+                  "together with a server"
+                : "");
     if (a->log)
         say(w, "The recipe is on a public log, %s, so that everybody is asked the same.\n", a->log);
     if (claim->sampled_by)

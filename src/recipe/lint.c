@@ -271,13 +271,16 @@ static void check_analysis(sotto_reading *at, const sotto_policy_analysis *a,
                               "more than the policy gives the whole analysis");
 }
 
-static void check_log(sotto_reading *at, const sotto_policy *policy, const char *log)
+static void check_anonymity(sotto_reading *at, const sotto_policy *policy, const sotto_anonymity *a)
 {
-    static const sotto_place anonymity = {NULL, "anonymity", 0}, place = {&anonymity, "log", 0};
+    static const sotto_place anonymity = {NULL, "anonymity", 0}, log = {&anonymity, "log", 0},
+                             issuer = {&anonymity, "issuer", 0};
 
-    if (SOTTO_RULE(policy_log_known) && log && !sotto_policy_log_named(policy, log))
-        sotto_reading_mistake(at, &place, "a log of the policy",
-                              "the policy names no log \"%.60s\"", log);
+    if (SOTTO_RULE(policy_log_known) && a->log && !sotto_policy_log_named(policy, a->log))
+        sotto_reading_mistake(at, &log, "a log of the policy", "the policy names no log \"%.60s\"",
+                              a->log);
+    if (a->issuer && !sotto_policy_issuer_named(policy, a->issuer))
+        sotto_reading_warn(at, &issuer, "no issuer of the policy: its devices stay silent");
 }
 
 /* How many devices of a target answer is released. A sample hides in that number whether one more device met the target; all of
@@ -321,7 +324,7 @@ static void check_policy(sotto_reading *at, const sotto_policy *policy, const so
     if (SOTTO_RULE(policy_trust) && !(policy->trusts >> recipe->trust & 1))
         sotto_reading_mistake(at, &trust, "a way to add up that the policy allows",
                               "the policy does not allow this way to add up");
-    check_log(at, policy, recipe->anonymity.log);
+    check_anonymity(at, policy, &recipe->anonymity);
     check_target(at, policy, recipe);
     check_listed(at, recipe, policy, "cohorts", recipe->cohorts, recipe->cohort_count);
     check_listed(at, recipe, policy, "targeting", recipe->targeting, recipe->targeting_count);

@@ -259,6 +259,7 @@ struct sotto_policy {
     size_t parties_signatures; /* how many of them must have signed; 0: there are none */
 };
 
+bool sotto_policy_issuer_named(const sotto_policy *policy, const char *name);
 /* NULL: the policy names no such log. */
 const sotto_policy_log *sotto_policy_log_named(const sotto_policy *policy, const char *name);
 /* NULL: the policy doesn't know it. */

@@ -91,6 +91,14 @@ void sotto_policy_read_logs(sotto_reading *r, sotto_policy *out)
     }
 }
 
+bool sotto_policy_issuer_named(const sotto_policy *policy, const char *name)
+{
+    for (size_t i = 0; i < policy->issuer_count; i++)
+        if (strcmp(policy->issuers[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 const sotto_policy_log *sotto_policy_log_named(const sotto_policy *policy, const char *name)
 {
     for (size_t i = 0; i < policy->log_count; i++)

@@ -208,17 +208,19 @@ static void read_aggregation(sotto_reading *r, sotto_recipe *out)
 }
 
 /* Both or none: one without the other hides nothing. */
-static void check_pair(sotto_reading *r, const char *key, bool one, const char *partner, bool other)
+static void check_pair(sotto_reading *r, const char *key, bool one, const char *partner, bool other,
+                       const char *accepted)
 {
     sotto_place place = {NULL, "anonymity", 0}, at = {&place, one ? key : partner, 0};
 
     if (one != other)
-        sotto_reading_mistake(r, &at, "both or none", "%s goes with %s", one ? key : partner,
+        sotto_reading_mistake(r, &at, accepted, "%s goes with %s", one ? key : partner,
                               one ? partner : key);
 }
 
 static void read_anonymity(sotto_reading *r, sotto_anonymity *out)
 {
+    static const char all_three[] = "tokens type-2 with an attester and an issuer, or none of them";
     json_t *json = json_object_get(r->root, "anonymity");
 
     out->relay = sotto_reading_text(r, json, "relay");
@@ -229,9 +231,9 @@ static void read_anonymity(sotto_reading *r, sotto_anonymity *out)
     if (json_object_get(json, "tokens"))
         out->tokens = (sotto_token_kind)(1 + sotto_reading_choice(json, "anonymity", "tokens"));
     const bool issued = out->tokens == SOTTO_TOKENS_TYPE_2;
-    check_pair(r, "relay", out->relay != NULL, "gateway", out->gateway != NULL);
-    check_pair(r, "attester", out->attester != NULL, "issuer", out->issuer != NULL);
-    check_pair(r, "issuer", out->issuer != NULL, "tokens", issued);
+    check_pair(r, "relay", out->relay != NULL, "gateway", out->gateway != NULL, "both or none");
+    check_pair(r, "attester", out->attester != NULL, "issuer", out->issuer != NULL, all_three);
+    check_pair(r, "issuer", out->issuer != NULL, "tokens", issued, all_three);
 }
 
 static void read_schedule(sotto_reading *r, sotto_recipe *out)

@@ -92,7 +92,7 @@ sotto_status sotto_recipe_reference(sotto_buf *out, sotto_err *err)
         "    sotto recipe compile recipe.json parties.json   the DAP task, its VDAF and its "
         "bins\n"
         "    sotto recipe publish recipe.json ...      put it into a public log (operating.md, "
-        "section 11)\n");
+        "section 13)\n");
     for (size_t i = 0; i < sotto_schema_object_count; i++)
         put_object(&w, sotto_schema_objects[i], &sotto_schema_texts[i]);
     put(&w, "\n## Examples\n");

@@ -9,12 +9,17 @@
 sotto_status sotto_signer_file_read(sotto_signer_file *out, const char *path, sotto_err *err)
 {
     sotto_buf text = sotto_buf_over(out->text, sizeof out->text);
+    sotto_err why = {0};
+    sotto_status status;
 
     memset(&out->signer, 0, sizeof out->signer);
-    SOTTO_TRY(sotto_secret_file_read(&text, path, SOTTO_SECRET_GIVEN, err));
+    status = sotto_secret_file_read(&text, path, SOTTO_SECRET_GIVEN, &why);
+    if (status != SOTTO_OK)
+        return sotto_fail(err, status, "%.80s %s", path, why.reason);
     while (text.len > 0 && text.data[text.len - 1] == '\n')
         text.len--;
-    return sotto_note_signer_decode(&out->signer, sotto_buf_bytes(&text), err);
+    status = sotto_note_signer_decode(&out->signer, sotto_buf_bytes(&text), &why);
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%.80s: %s", path, why.reason);
 }
 
 void sotto_signer_file_clear(sotto_signer_file *file)

@@ -117,6 +117,25 @@ static void what_was_not_wiped_is_zeroed_before_it_is_memory_again(sotto_test *t
     sotto_alloc_keep_blocks(0);
     sotto_release(block, SIZE);
 }
+
+/* A sealed block, then a shorter one that is wiped as far as it goes: both are blocks of one size. */
+static void no_byte_of_what_was_sealed_is_left_behind_a_shorter_block(sotto_test *t)
+{
+    enum { SIZE = 700000, LESS = SIZE - 1000 };
+    uint8_t *block;
+
+    sotto_alloc_keep_blocks(1 << 20);
+    block = sotto_alloc(SIZE);
+    CHECK(t, block != NULL);
+    memset(block, 0xa5, SIZE);
+    sotto_release_sealed(block, SIZE);
+    CHECK(t, sotto_alloc_kept(LESS) == block);
+    sotto_release(block, LESS);
+    CHECK(t, sotto_alloc(SIZE) == block);
+    CHECK(t, is_zeroed(block, SIZE));
+    sotto_alloc_keep_blocks(0);
+    sotto_release(block, SIZE);
+}
 #endif
 
 static void alloc_fails_for_one_size_when_told(sotto_test *t)
@@ -157,6 +176,7 @@ int main(int argc, char **argv)
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
         CASE(a_kept_block_is_handed_out_once),
         CASE(what_was_not_wiped_is_zeroed_before_it_is_memory_again),
+        CASE(no_byte_of_what_was_sealed_is_left_behind_a_shorter_block),
 #endif
         CASE(alloc_fails_when_told_and_recovers),
         CASE(alloc_fails_for_one_size_when_told),

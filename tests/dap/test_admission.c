@@ -303,22 +303,63 @@ static void a_share_that_is_sealed_again_is_bound_again(sotto_test *t)
     servers_close(&next);
 }
 
-/* Everybody could make its MAC: what it agrees on is zero, whatever the server's key. */
+/* The private extensions of a share whose MAC is made of this agreement, as whoever knows its secret can. */
+static void forge(sotto_test *t, sotto_report_draft *draft, const servers *s,
+                  const sotto_agreement *with)
+{
+    uint8_t secret[SOTTO_KEM_MAX_SECRET], mac[SOTTO_ADMISSION_MAC];
+    sotto_buf list = sotto_test_buf(t, SOTTO_ADMISSION_PRIVATE);
+    sotto_writer w = sotto_writer_on(&list);
+    size_t len;
+
+    CHECK_OK(t, sotto_hpke_receiver_decap(s->receivers[0], secret, &len, with, &t->err));
+    sotto_admission_mac(mac, sotto_bytes_of(secret, len), SOTTO_REPORT_LEADER, aad_of(t, draft),
+                        draft->shares[0].payload);
+    sotto_extension_write(
+        &w, &(sotto_extension){SOTTO_EXTENSION_TOKEN_BINDING, sotto_bytes_of(mac, sizeof mac)});
+    draft->shares[0].private_extensions = sotto_buf_bytes(&list);
+}
+
+/* Everybody can make its MAC: what it agrees on is zero, whatever the server's key. So nothing but that zero refuses it. */
 static void a_one_time_key_of_small_order_admits_nothing(sotto_test *t)
 {
-    static const uint8_t small[][SOTTO_ONCE_KEY] = {{0}, {1}};
+    enum { MANY = 16, POINTS = 7 };
+    uint8_t small[POINTS][SOTTO_ONCE_KEY] = {
+        {0},
+        {1},
+        {0xe0, 0xeb, 0x7a, 0x7c, 0x3b, 0x41, 0xb8, 0xae, 0x16, 0x56, 0xe3,
+         0xfa, 0xf1, 0x9f, 0xc4, 0x6a, 0xda, 0x09, 0x8d, 0xeb, 0x9c, 0x32,
+         0xb1, 0xfd, 0x86, 0x62, 0x05, 0x16, 0x5f, 0x49, 0xb8, 0x00},
+        {0x5f, 0x9c, 0x95, 0xbc, 0xa3, 0x50, 0x8c, 0x24, 0xb1, 0xd0, 0xb1,
+         0x55, 0x9c, 0x83, 0xef, 0x5b, 0x04, 0x44, 0x5c, 0xc4, 0x58, 0x1c,
+         0x8e, 0x86, 0xd8, 0x22, 0x4e, 0xdd, 0xd0, 0x9f, 0x11, 0x57},
+    };
     sotto_report_draft draft = draft_of();
     sotto_admission admission;
     servers s;
 
+    for (size_t i = 4; i < POINTS; i++) { /* p - 1, p and p + 1 */
+        memset(small[i], 0xff, SOTTO_ONCE_KEY);
+        small[i][0] = (uint8_t)(0xec + i - 4);
+        small[i][31] = 0x7f;
+    }
     servers_open(t, &s, 1);
     attach(t, &draft, &s, &admission);
-    for (size_t i = 0; i < 2; i++) {
-        const sotto_agreement with = {.peer = {small[i], SOTTO_ONCE_KEY}};
+    for (size_t i = 0; i < POINTS; i++) {
+        const sotto_agreement zero = {.peer = {small[i], SOTTO_ONCE_KEY}, .agreed = true};
+        sotto_agreement with[MANY];
 
-        CHECK_STATUS(t, SOTTO_REJECTED,
-                     sotto_admission_check_share(0, s.receivers[0], &with, aad_of(t, &draft),
-                                                 &draft.shares[0], &t->err));
+        forge(t, &draft, &s, &zero);
+        CHECK_OK(t, sotto_admission_check_share(0, s.receivers[0], &zero, aad_of(t, &draft),
+                                                &draft.shares[0], &t->err));
+        for (size_t k = 0; k < MANY; k++) /* but for the first, with what fills lanes */
+            with[k] = (sotto_agreement){.own = k ? sotto_hpke_receiver_key(s.receivers[0]) : NULL,
+                                        .peer = zero.peer};
+        sotto_agree_many(with, MANY);
+        for (size_t k = 0; k < MANY; k++)
+            CHECK_STATUS(t, SOTTO_REJECTED,
+                         sotto_admission_check_share(0, s.receivers[0], &with[k], aad_of(t, &draft),
+                                                     &draft.shares[0], NULL));
     }
     servers_close(&s);
 }

@@ -285,6 +285,23 @@ static void a_log_is_one_of_the_policy_s(sotto_test *t)
     CHECK(t, sotto_test_has_mistake(&mistakes, "anonymity.log", "the policy names no log"));
 }
 
+/* Devices take the recipe, and no list of keys of that issuer: they would never have a token. */
+static void an_issuer_that_the_policy_lacks_is_pointed_out(sotto_test *t)
+{
+    const sotto_recipe *recipe =
+        sotto_test_recipe(t, "\"population\"",
+                          "\"anonymity\": {\"tokens\": \"type-2\", \"attester\": \"a\", "
+                          "\"issuer\": \"i\"}, \"population\"");
+    const sotto_policy *policy = sotto_test_policy(
+        t, "\"min_cohort\"",
+        "\"issuers\": {\"i\": \"00112233445566778899aabbccddeeff\"}, \"min_cohort\"");
+
+    CHECK_OK(t, lint(t, recipe, sotto_test_policy(t, NULL, NULL)));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "anonymity.issuer", "no issuer of the policy"));
+    CHECK_OK(t, lint(t, recipe, policy));
+    CHECK(t, !sotto_test_has_mistake(&mistakes, "anonymity.issuer", "no issuer of the policy"));
+}
+
 static void biased_answers_are_pointed_out(sotto_test *t)
 {
     CHECK_OK(t, lint(t, sotto_test_recipe(t, "\"no-value\"", "\"random-bin\""), NULL));
@@ -580,6 +597,7 @@ int main(int argc, char **argv)
         CASE(silence_needs_the_policy_s_word),
         CASE(anonymity_that_devices_can_not_keep_is_refused),
         CASE(a_log_is_one_of_the_policy_s),
+        CASE(an_issuer_that_the_policy_lacks_is_pointed_out),
         CASE(a_target_is_sampled_as_the_policy_says),
         CASE(biased_answers_are_pointed_out),
         CASE(a_column_that_is_not_encoded_is_pointed_out),

@@ -101,6 +101,11 @@ sed 's/"gateway": "g", //' hidden.json >half.json
 expect 3 "relay goes with gateway" lint half.json
 sed 's/"tokens": "type-2", //' hidden.json >half.json
 expect 3 "issuer goes with tokens" lint half.json
+says "tokens type-2 with an attester and an issuer, or none of them"
+sed 's/, "log": "[^"]*"//; s/"log": "[^"]*", //' hidden.json >unlogged.json
+expect 0 "unless the issuer gives your device a key of its own" explain unlogged.json
+expect 0 "carries an anonymous token" explain hidden.json
+says_not "unless the issuer"
 says_not "seed 0"
 expect 0 "not claimed: the recipe names no relay" lint recipe.json
 sed 's/"one-hot", "form": "asymmetric"/"choice"/; s/"epsilon": 0.30/"epsilon": 0.5/' recipe.json >choice.json

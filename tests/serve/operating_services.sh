@@ -69,8 +69,11 @@ expect 1 '^recipe.bundle$'
 expect 2 '^0 recipe '
 expect 6 '^ok$' healthz
 expect 6 '"reached": true, "ready": true' ready.json
-grep -q '"analysis":"keyboard"' keys.json || fail "the list has no key"
-for file in log-signing.key witness-signing.key log.token issuer.operator-token attester.issuer-token gateway-backup.db; do
+expect 1 '^keys.bundle$'
+expect 1 '^a tree of 2 entries, 2 bundles, '
+grep -q '^c2sp.org/tlog-proof@v1$' entry.proof || fail "no proof of an entry"
+grep -q '"analysis":"com.example.keyboard-ngrams"' keys.json || fail "the list has no key"
+for file in issuer.sign log-signing.key witness-signing.key log.token issuer.operator-token attester.issuer-token gateway-backup.db; do
     [ "$(stat -c %a $file)" = 600 ] || fail "$file can be read by others"
 done
 for service in $services; do
@@ -86,6 +89,21 @@ refuses 2 'the file of a witness, which has no tasks' sotto admin task list --co
 sed "s/^database = .*/database = sqlite:gateway.db/" relay.ini >foreign.ini
 refuses 4 "this database is a gateway's, and this is a relay" sotto admin migrate --config foreign.ini
 refuses 1 "this database is a gateway's, and this is a relay" sotto serve relay --config foreign.ini
+
+# What an operator is told who mistyped a line: the file, or the URL, and what is wrong with it.
+wrong() { # SERVICE OPTION VALUE TEXT
+    grep -v "^$2 = " "$1.ini" >wrong.ini
+    echo "$2 = $3" >>wrong.ini
+    refuses 1 "$4" sotto serve "$1" --config wrong.ini
+}
+wrong attester issuer http://127.0.0.1:8793 'issuer = http://127.0.0.1:8793: must end with a slash'
+wrong attester issuer http://192.0.2.1/ 'issuer = http://192.0.2.1/: '
+wrong attester operator_token nowhere 'nowhere can.t be read: No such file'
+cp attester.operator-token shown && chmod 644 shown
+wrong issuer operator_token shown 'shown holds secrets, and others may read it: chmod'
+wrong log key nowhere 'nowhere can.t be read: No such file'
+wrong log key log.token 'log.token: no key for signing notes'
+wrong witness key log-signing.key 'key is not for cosignatures'
 
 # ---- with TLS: SIGHUP reads a renewed certificate, SIGTERM drains -----------------------------------------------------
 

@@ -58,6 +58,8 @@ static void windows_follow_each_other_through_the_whole_task(sotto_test *t)
     bare.token_keys.count = 1;
     refuse(t, &a, &bare, end);
     bare.token_keys.count = 0;
+    refuse(t, &a, &bare, "Give the issuer's list (--token-keys)");
+    bare.token_keys.count = 513; /* none is read */
     refuse(t, &a, &bare, "1 to 512");
     bare = same_task(t, &a);
     bare.token_keys.issuer = "";
@@ -158,7 +160,7 @@ static void a_recipe_that_asks_for_tokens_is_added_with_its_keys(sotto_test *t)
     CHECK_STATUS(t, SOTTO_DENIED,
                  sotto_tasks_add(a.s.helper->db, a.s.helper->columns, SOTTO_HELPER, recipe, parties,
                                  0, sotto_bytes_of(NULL, 0), &ids, &mistakes, &t->err));
-    CHECK_REASON(t, "1 to 512");
+    CHECK_REASON(t, "Give the issuer's list (--token-keys)");
     ids.len = 0;
     CHECK_OK(t, sotto_tasks_add_admitted(a.s.helper->db, a.s.helper->columns, SOTTO_HELPER, recipe,
                                          parties, &keys, 0, sotto_bytes_of(NULL, 0), &ids,

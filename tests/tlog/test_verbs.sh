@@ -50,6 +50,10 @@ log=$(cat out)
 is 0 "$sotto" log key witness.example/w --out witness-signing.key --cosigns
 witness=$(cat out)
 is 1 "$sotto" log key log.example/a --out log-signing.key
+is 2 "$sotto" log key --out none
+grep -q 'which name?' verb.err || fail "key does not ask for a name"
+is 2 "$sotto" log key https://log.example/a --out none
+grep -q 'NAME is a URL without its scheme: log.example/a' verb.err || fail "a name with a scheme is taken"
 echo "$log" >witness.logs
 echo "$witness http://127.0.0.1:$((base + 1))/" >witnesses
 (umask 077 && echo a-token-of-the-publisher >log.token && echo another-token-of-nobody >other.token)
@@ -66,6 +70,12 @@ is 6 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --witness "$
 [ ! -e none ] || fail "a bundle of what was not published"
 grep -q 'status 401: it does not know this --token' verb.err || fail "publish does not say why"
 is 0 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --witness "$witness" --token log.token --out bundle
+is 1 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --witness "$witness" --token log.token --out nowhere/bundle
+grep -q 'nowhere/bundle: .* Nothing was published' verb.err || fail "published without a place for the bundle"
+is 1 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --witness "$witness" --token nowhere --out none
+grep -q 'nowhere: can.t be read' verb.err || fail "publish does not say which file"
+is 2 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --out none
+grep -q -- '--token is missing' verb.err || fail "publish does not say which option"
 echo '{}' >bad.json
 is 3 "$sotto" recipe publish bad.json --from "$url" --log "$log" --witness "$witness" --token log.token --out none
 
@@ -81,6 +91,7 @@ publish() { # CODE FILE OPTIONS...
     is "$wanted" "$sotto" log publish "$@" --from "$url" --log "$log" --witness "$witness" --token log.token
 }
 publish 3 parties.json --out none
+grep -q 'parties.json: neither a signed parties file nor a signed list' verb.err || fail "publish does not say what it takes"
 publish 3 recipe.json --out none
 sed 's/keys": \[\]/keys": [1]/' keys.signed >unreadable.signed
 publish 3 unreadable.signed --out none
@@ -102,12 +113,23 @@ is 2 "$sotto" log verify bundle
 grep -q 'whose log? --log' verb.err || fail "verify does not ask whose log"
 is 3 "$sotto" log verify bundle --log nobody
 grep -q -- '--log: no public key as .sotto log key. prints it' verb.err || fail "verify does not say which key"
+echo "$log" >log.pub
+is 3 "$sotto" log verify bundle --log log.pub
+grep -qF 'that is a file: give its text, "$(cat log.pub)"' verb.err || fail "verify does not say how to give a key"
 head -c 300 bundle >cut
 is 3 "$sotto" log verify cut --log "$log" --witness "$witness"
+grep -q ' cut: ' verb.err || fail "verify does not say which file"
 
 is 0 "$sotto" log proof --index 0 --from "$url" --log "$log" --witness "$witness"
 grep -q '^c2sp.org/tlog-proof@v1$' out || fail "no proof"
 is 1 "$sotto" log proof --index 1 --from "$url" --log "$log"
+grep -q 'no entry 1: the tree has 1, numbered from 0' verb.err || fail "proof does not say how many there are"
+for index in -1 x 0x 99999999999999999999; do is 3 "$sotto" log proof --index $index --from "$url" --log "$log"; done
+is 3 "$sotto" log proof --index 0 --from ftp://log.example/ --log "$log"
+is 1 "$sotto" log proof --index 0 --from nowhere --log "$log"
+grep -q "nowhere: no log's directory: it has no checkpoint" verb.err || fail "proof does not say that it is no log"
+is 3 "$sotto" log monitor --from "$url" --state log.pub --log "$log"
+grep -q ' log.pub: ' verb.err || fail "the monitor does not say which file"
 
 is 0 "$sotto" log monitor --from "$url" --state state --log "$log" --witness "$witness" --json
 grep -q '"type": "recipe"' out || fail "the monitor tells of no recipe"
@@ -147,6 +169,11 @@ device 4 why 50001
 device 0 offer bundle
 device 0 log
 grep -q 'a tree of 1 entries was seen' out || fail "the device saw no tree"
+device 0 log main --evidence none
+grep -q 'no fork of this log was seen' verb.err || fail "evidence of no fork"
+[ ! -e none.before ] || fail "evidence of no fork is written"
+device 1 log nobody
+grep -q 'the policy names no log "nobody"' verb.err || fail "a log that the policy lacks"
 sed 's/50001/50003/' recipe.json >third.json
 is 0 "$sotto" recipe publish third.json --from "$url" --log "$log" --witness "$witness" --token log.token --out third
 device 1 offer third

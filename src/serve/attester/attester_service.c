@@ -466,6 +466,22 @@ static void close_attester(void *state)
     sotto_release(a, sizeof *a);
 }
 
+/* Paths go behind it as it is. A URL that could never be called is better refused now than for each device. */
+static sotto_status check_issuer(const attester *a, sotto_err *err)
+{
+    const char *url = a->config.issuer;
+    sotto_err why = {0};
+    char host[256];
+    const sotto_status status =
+        sotto_http_url_check(host, sizeof host, url, a->host->options.plain_http, &why);
+
+    if (status != SOTTO_OK)
+        return sotto_fail(err, status, "issuer = %.60s: %s", url, why.reason);
+    if (url[strlen(url) - 1] != '/')
+        return sotto_fail(err, SOTTO_MALFORMED, "issuer = %.60s: must end with a slash", url);
+    return SOTTO_OK;
+}
+
 static sotto_status open_attester(void **state, sotto_host *host, const void *config,
                                   sotto_err *err)
 {
@@ -479,7 +495,9 @@ static sotto_status open_attester(void **state, sotto_host *host, const void *co
     a->attestation =
         a->config.attestation ? *a->config.attestation : (sotto_attestation){check_enrolment, a};
     pthread_mutex_init(&a->lock, NULL);
-    status = sotto_bearer_read(&a->issuer, a->config.issuer_token, err);
+    status = check_issuer(a, err);
+    if (status == SOTTO_OK)
+        status = sotto_bearer_read(&a->issuer, a->config.issuer_token, err);
     if (status == SOTTO_OK)
         status = sotto_bearer_read(&a->operator, a->config.operator_token, err);
     if (status != SOTTO_OK) {

@@ -7,8 +7,11 @@
 sotto_status sotto_bearer_read(sotto_bearer *b, const char *path, sotto_err *err)
 {
     sotto_buf out = sotto_buf_over(b->text, SOTTO_BEARER);
+    sotto_err why = {0};
+    const sotto_status status = sotto_secret_file_read(&out, path, SOTTO_SECRET_GIVEN, &why);
 
-    SOTTO_TRY(sotto_secret_file_read(&out, path, SOTTO_SECRET_GIVEN, err));
+    if (status != SOTTO_OK)
+        return sotto_fail(err, status, "%.80s %s", path, why.reason);
     while (out.len > 0 && out.data[out.len - 1] == '\n')
         out.len--;
     b->len = out.len;

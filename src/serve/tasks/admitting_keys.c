@@ -37,7 +37,11 @@ sotto_status sotto_admitting_keys_check(const sotto_admitting_keys *keys, const 
 
     if (!keys->issuer || !keys->issuer[0] || strlen(keys->issuer) > SOTTO_ISSUER_NAME)
         return sotto_fail(err, SOTTO_DENIED, "token keys: the issuer has no name");
-    if (keys->count == 0 || keys->count > SOTTO_ADMITTING_KEYS_MOST)
+    if (keys->count == 0)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "token keys: none of the recipe's analysis and schedule. Give the "
+                          "issuer's list (--token-keys), with a collection of that analysis");
+    if (keys->count > SOTTO_ADMITTING_KEYS_MOST)
         return sotto_fail(err, SOTTO_DENIED, "token keys: 1 to %d are taken for a task, not %zu",
                           SOTTO_ADMITTING_KEYS_MOST, keys->count);
     for (size_t i = 0; i < keys->count; i++) {

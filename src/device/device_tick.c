@@ -185,7 +185,7 @@ static sotto_status tidy(sotto_device *device, int64_t now, sotto_err *err)
                 sotto_outbox_empty(device->ledger, shelved.name, "its recipe closed", now, err));
         SOTTO_TRY(sotto_shelf_remove(device->ledger, &shelved, err));
     }
-    return sotto_wallet_tidy(device->ledger, now, err);
+    return SOTTO_OK;
 }
 
 /* ---- the tick --------------------------------------------------------------------------------------------- */
@@ -206,6 +206,8 @@ static sotto_status act(sotto_device *device, sotto_tick *out, int64_t now, sott
         SOTTO_TRY(sotto_device_send(device, now, &out->waiting, err));
     else
         SOTTO_TRY(sotto_outbox_count(device->ledger, &out->waiting, err));
+    /* Not before reports are made: pages that are read for it would take the memory that they need. */
+    SOTTO_TRY(sotto_wallet_tidy(device->ledger, now, err));
     /* After sending, so that the record shows whether a report left in this tick. */
     if (device->host.exchange)
         SOTTO_TRY(sotto_device_ask_tokens(device, now, err));

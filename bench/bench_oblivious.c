@@ -8,7 +8,7 @@
 #include "bench.h"
 
 #include "crypto/kem.h"
-#include "seal/agreed.h"
+#include "seal/hpke/agreed.h"
 #include "seal/ohttp/bhttp.h"
 #include "seal/ohttp/ohttp.h"
 #include "serve/host/host.h"

@@ -7,8 +7,8 @@
 
 #include "crypto/kem.h"
 #include "crypto/x25519.h"
-#include "seal/agreed.h"
-#include "seal/sender.h"
+#include "seal/hpke/agreed.h"
+#include "seal/hpke/sender.h"
 #include "sotto/seal.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "dap/report.h"
-#include "seal/inspect.h"
+#include "seal/hpke/inspect.h"
 #include "sim/random.h"
 
 #include <string.h>

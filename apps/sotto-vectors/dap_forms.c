@@ -4,7 +4,7 @@
 #include "dap/job.h"
 #include "dap/task_configuration.h"
 #include "dap/upload.h"
-#include "seal/config.h"
+#include "seal/hpke/config.h"
 
 #include <string.h>
 

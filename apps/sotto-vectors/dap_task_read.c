@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "crypto/aead.h"
-#include "seal/inspect.h"
+#include "seal/hpke/inspect.h"
 
 sotto_status sotto_dap_transcript_hex(const sotto_dap_transcript *t, sotto_bytes *out,
                                       const char *key, sotto_err *err)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "seal/inspect.h"
+#include "seal/hpke/inspect.h"
 #include "xof_stream.h"
 
 /* ---- XOFs ------------------------------------------------------------------------------------ */

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "crypto/aead.h"
-#include "seal/inspect.h"
+#include "seal/hpke/inspect.h"
 
 enum { BASE_MODE = 0 };
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
-#include "seal/inspect.h"
+#include "seal/hpke/inspect.h"
 #include "seal/ohttp/ohttp.h"
 
 bool sotto_vectors_ohttp_knows(const json_t *item)

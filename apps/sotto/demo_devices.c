@@ -7,7 +7,7 @@
 #include "dap/dap.h"
 #include "device/exchange.h"
 #include "device/simulated.h"
-#include "seal/ephemerals.h"
+#include "seal/hpke/ephemerals.h"
 #include "sotto/random.h"
 #include "terminal.h"
 #include "transport/http_client.h"

@@ -32,7 +32,7 @@
 #define SOTTO_DAP_ADMISSION_H
 
 #include "dap/report.h"
-#include "seal/agreed.h"
+#include "seal/hpke/agreed.h"
 #include "seal/token/type2.h"
 
 /* Private use. */

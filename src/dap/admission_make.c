@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/declassify.h"
 #include "crypto/hash.h"
-#include "seal/dhkem.h"
+#include "seal/hpke/dhkem.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #define SOTTO_DAP_REPORT_MANY_H
 
 #include "dap/report.h"
-#include "seal/sender.h"
+#include "seal/hpke/sender.h"
 
 /* As sotto_report_seal_both, with ephemeral keys for the leader and the helper; NULL: they come of ikm. */
 SOTTO_MUST_USE sotto_status sotto_report_seal_both_with(

@@ -13,7 +13,7 @@
 #include "device/exchange.h"
 #include "noise/entropy.h"
 #include "recipe/model.h"
-#include "seal/sender.h"
+#include "seal/hpke/sender.h"
 
 /* Requests are padded to a multiple of this, so that all of one recipe, and all fetches, have one length. */
 enum { SOTTO_OBLIVIOUS_PAD = 1024 };

@@ -13,7 +13,7 @@
 #include "device/ledger/ledger.h"
 #include "device/ledger/wallet.h"
 #include "recipe/policy_tables.h"
-#include "seal/sender.h"
+#include "seal/hpke/sender.h"
 #include "sotto/device.h"
 #include "tlog/bundle.h"
 

@@ -1,7 +1,7 @@
 /* Tokens on reports: for which collection, for which report, each refusal by its reason. */
 #include "dap/admission.h"
 
-#include "seal/dhkem.h"
+#include "seal/hpke/dhkem.h"
 #include "support/tokens.h"
 
 #include <string.h>

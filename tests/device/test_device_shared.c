@@ -2,7 +2,7 @@
 #include "device/events/memory_image.h"
 #include "device/shared.h"
 #include "query/sqlite.h"
-#include "seal/ephemerals.h"
+#include "seal/hpke/ephemerals.h"
 #include "support/devices.h"
 
 #include <stdio.h>

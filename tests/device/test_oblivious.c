@@ -1,7 +1,7 @@
 /* A device whose parties name a relay and a gateway: what its host sees, and what it believes of what comes back. */
 #include "device/oblivious.h"
 #include "device/shared.h"
-#include "seal/ephemerals.h"
+#include "seal/hpke/ephemerals.h"
 #include "seal/ohttp/bhttp.h"
 #include "seal/ohttp/ohttp.h"
 #include "support/devices.h"

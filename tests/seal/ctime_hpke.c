@@ -3,7 +3,7 @@
 #include "support/ctime.h"
 #include "support/test.h"
 
-#include "seal/agreed.h"
+#include "seal/hpke/agreed.h"
 #include "sotto/seal.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "seal/inspect.h"
+#include "seal/hpke/inspect.h"
 
 static void check(bool holds, const char *what)
 {

@@ -1,10 +1,10 @@
 #define _POSIX_C_SOURCE 200809L
 /* Messages whose keys were agreed on in a batch open as they do one by one, and are refused as they are. */
 #include "crypto/x25519.h"
-#include "seal/agreed.h"
-#include "seal/ephemerals.h"
+#include "seal/hpke/agreed.h"
+#include "seal/hpke/ephemerals.h"
+#include "seal/hpke/sender.h"
 #include "seal/keys.h"
-#include "seal/sender.h"
 #include "support/test.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "seal/inspect.h"
+#include "seal/hpke/inspect.h"
 
 typedef struct pair {
     sotto_hpke_context *sender;

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "seal/dhkem.h"
-#include "seal/inspect.h"
+#include "seal/hpke/dhkem.h"
+#include "seal/hpke/inspect.h"
 
 static void a_derived_key_decodes_to_itself(sotto_test *t)
 {

@@ -1,8 +1,8 @@
 #include "seal/keys.h"
 
-#include "seal/agreed.h"
+#include "seal/hpke/agreed.h"
+#include "seal/hpke/sender.h"
 #include "seal/ohttp/ohttp.h"
-#include "seal/sender.h"
 
 #include <string.h>
 

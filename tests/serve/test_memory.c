@@ -2,7 +2,7 @@
 #include "support/service.h"
 
 #include "base/alloc.h"
-#include "seal/setup.h"
+#include "seal/hpke/setup.h"
 #include "support/database.h"
 
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "device/events/query.h"
 #include "device/ledger/wallet.h"
 #include "recipe/content.h"
-#include "seal/sender.h"
+#include "seal/hpke/sender.h"
 
 /* In a report's destination, before the leader's URL, and with the name of its way (device/oblivious.h) behind it. The report leaves
  * through that relay to that gateway or not at all, whatever the parties say by then. No URL begins so. */

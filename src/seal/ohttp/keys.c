@@ -1,7 +1,7 @@
 /* Key configurations as gateways publish them (RFC 9458, 3). */
 #include "seal/ohttp/ohttp.h"
 
-#include "seal/suite.h"
+#include "seal/hpke/suite.h"
 
 /* The first pair that is ours, behind the KEM that is. */
 static void pick_pair(sotto_hpke_config *config, sotto_bytes pairs)

@@ -1,8 +1,8 @@
 #include "seal/ohttp/ohttp.h"
 
 #include "crypto/hkdf.h"
-#include "seal/exporting.h"
-#include "seal/suite.h"
+#include "seal/hpke/exporting.h"
+#include "seal/hpke/suite.h"
 
 #include <string.h>
 

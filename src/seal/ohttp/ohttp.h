@@ -79,7 +79,7 @@ typedef struct sotto_ohttp_request {
  *   SOTTO_MALFORMED  too short */
 SOTTO_MUST_USE sotto_status sotto_ohttp_request_read(sotto_ohttp_request *out, sotto_bytes wire,
                                                      sotto_err *err);
-/* Appends the plaintext. `receiver` is of this key and suite, with sotto_ohttp_info; `with` as in seal/agreed.h. */
+/* Appends the plaintext. `receiver` is of this key and suite, with sotto_ohttp_info; `with` as in seal/hpke/agreed.h. */
 SOTTO_MUST_USE sotto_status sotto_ohttp_request_unseal(sotto_ohttp_exchange *exchange,
                                                        sotto_buf *out,
                                                        sotto_hpke_receiver *receiver,

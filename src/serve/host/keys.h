@@ -11,7 +11,7 @@
 
 #include "db/sealed.h"
 #include "db/store.h"
-#include "seal/agreed.h"
+#include "seal/hpke/agreed.h"
 #include "sotto/log.h"
 #include "sotto/seal.h"
 
@@ -163,7 +163,7 @@ SOTTO_MUST_USE sotto_status sotto_receivers_unseal(sotto_receivers *receivers, s
                                                    uint8_t config_id, const sotto_agreement *with,
                                                    sotto_bytes aad, sotto_bytes payload,
                                                    sotto_err *err);
-/* As above; *key opens the same share again, whatever becomes of the configuration (seal/agreed.h). */
+/* As above; *key opens the same share again, whatever becomes of the configuration (seal/hpke/agreed.h). */
 SOTTO_MUST_USE sotto_status sotto_receivers_unseal_keyed(sotto_receivers *receivers, sotto_buf *out,
                                                          uint8_t config_id,
                                                          const sotto_agreement *with,

@@ -12,7 +12,7 @@
 #ifndef SOTTO_SERVE_LEADER_SEALED_SHARES_H
 #define SOTTO_SERVE_LEADER_SEALED_SHARES_H
 
-#include "seal/agreed.h"
+#include "seal/hpke/agreed.h"
 #include "serve/leader/segments.h"
 
 /* At least the bytes of a head. */

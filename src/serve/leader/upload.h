@@ -2,7 +2,7 @@
 #ifndef SOTTO_SERVE_LEADER_UPLOAD_H
 #define SOTTO_SERVE_LEADER_UPLOAD_H
 
-#include "seal/agreed.h"
+#include "seal/hpke/agreed.h"
 #include "serve/leader/segments.h"
 #include "serve/tasks/resources.h"
 #include "serve/tasks/server.h"

@@ -1,8 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
-#include "seal/ephemerals.h"
+#include "seal/hpke/ephemerals.h"
 
 #include "base/alloc.h"
-#include "seal/dhkem.h"
+#include "seal/hpke/dhkem.h"
 #include "sotto/random.h"
 
 #include <string.h>

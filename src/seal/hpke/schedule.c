@@ -1,4 +1,4 @@
-#include "seal/schedule.h"
+#include "seal/hpke/schedule.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
-/* seal/schedule.h - from a shared secret to keys (RFC 9180, 5.1, base mode).
+/* seal/hpke/schedule.h - from a shared secret to keys (RFC 9180, 5.1, base mode).
  *
- * Callers:  seal/hpke, and through seal/inspect.h whoever compares with published vectors.
+ * Callers:  seal/hpke, and through seal/hpke/inspect.h whoever compares with published vectors.
  * Secrets:  everything derived; the caller wipes it. Time depends on lengths only.
  */
 #ifndef SOTTO_SEAL_SCHEDULE_H
 #define SOTTO_SEAL_SCHEDULE_H
 
-#include "seal/suite.h"
+#include "seal/hpke/suite.h"
 
 /* What a suite and an info string fix once for all senders. */
 typedef struct sotto_hpke_purpose {

@@ -1,4 +1,4 @@
-/* seal/dhkem.h - DHKEM: a shared secret out of one Diffie-Hellman (RFC 9180, 4.1).
+/* seal/hpke/dhkem.h - DHKEM: a shared secret out of one Diffie-Hellman (RFC 9180, 4.1).
  *
  * Callers:  the rest of seal/.
  * Secrets:  private keys, ikm and shared secrets; the caller wipes what it holds.
@@ -7,7 +7,7 @@
 #define SOTTO_SEAL_DHKEM_H
 
 #include "crypto/agree_many.h"
-#include "seal/suite.h"
+#include "seal/hpke/suite.h"
 
 /* The private half of DeriveKeyPair: kem->private_size bytes. */
 SOTTO_MUST_USE sotto_status sotto_dhkem_derive_private(uint8_t *private_key, const sotto_kem *kem,

@@ -1,4 +1,4 @@
-#include "seal/setup.h"
+#include "seal/hpke/setup.h"
 
 #include <string.h>
 

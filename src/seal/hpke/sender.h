@@ -1,4 +1,4 @@
-/* seal/sender.h - sealing many messages to one receiver, with keys that were agreed on beforehand.
+/* seal/hpke/sender.h - sealing many messages to one receiver, with keys that were agreed on beforehand.
  *
  * Callers:  seal/oneshot and dap/report_make for one message; loads and simulations, which seal many.
  * Memory:   a sender lives in its caller's memory and borrows its configuration.
@@ -14,7 +14,7 @@
 
 #include "crypto/aead.h"
 #include "crypto/agree_many.h"
-#include "seal/schedule.h"
+#include "seal/hpke/schedule.h"
 
 /* What is the same for every message to one receiver with one info string. */
 typedef struct sotto_hpke_sender {

@@ -1,7 +1,7 @@
 /* Key configurations as DAP writes them (draft-ietf-ppm-dap, "HPKE Configuration Request"). */
-#include "seal/config.h"
+#include "seal/hpke/config.h"
 
-#include "seal/suite.h"
+#include "seal/hpke/suite.h"
 
 static bool supported(sotto_hpke_suite suite)
 {

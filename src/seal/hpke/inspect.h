@@ -1,4 +1,4 @@
-/* seal/inspect.h - the values between enc and ciphertext, for comparison with published vectors.
+/* seal/hpke/inspect.h - the values between enc and ciphertext, for comparison with published vectors.
  *
  * Callers:  tests and the vector runner; never a device or a server.
  * Secrets:  all of it.
@@ -6,7 +6,7 @@
 #ifndef SOTTO_SEAL_INSPECT_H
 #define SOTTO_SEAL_INSPECT_H
 
-#include "seal/schedule.h"
+#include "seal/hpke/schedule.h"
 
 /* Everything a vector of RFC 9180 lists for a key schedule, by its names. */
 typedef struct sotto_hpke_inspection {

@@ -1,4 +1,4 @@
-#include "seal/suite.h"
+#include "seal/hpke/suite.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "seal/dhkem.h"
+#include "seal/hpke/dhkem.h"
 
 #include <string.h>
 

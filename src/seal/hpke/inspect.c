@@ -1,8 +1,8 @@
-#include "seal/inspect.h"
+#include "seal/hpke/inspect.h"
 
 #include <string.h>
 
-#include "seal/setup.h"
+#include "seal/hpke/setup.h"
 
 static sotto_status fill(sotto_hpke_inspection *seen, const sotto_hpke_purpose *purpose,
                          const sotto_hpke_setup *setup, sotto_err *err)

@@ -1,4 +1,4 @@
-/* seal/agreed.h - unsealing messages whose key agreements were made beforehand, many at a time.
+/* seal/hpke/agreed.h - unsealing messages whose key agreements were made beforehand, many at a time.
  *
  * Callers:  serve/, which opens reports in batches.
  * Secrets:  agreements; wipe them. Time does not depend on their contents.

@@ -1,4 +1,4 @@
-/* seal/suite.h - the three algorithms of a suite, and the labels that keep their outputs apart.
+/* seal/hpke/suite.h - the three algorithms of a suite, and the labels that keep their outputs apart.
  *
  * Callers:  the rest of seal/.
  * Secrets:  keying material and outputs of the labelled functions. Time depends on lengths only.

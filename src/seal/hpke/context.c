@@ -1,7 +1,7 @@
 /* Contexts: many messages between one sender and one receiver (RFC 9180, 5.2 and 5.3). */
 #include "base/alloc.h"
-#include "seal/inspect.h"
-#include "seal/setup.h"
+#include "seal/hpke/inspect.h"
+#include "seal/hpke/setup.h"
 
 struct sotto_hpke_context {
     sotto_hpke_algorithms with;

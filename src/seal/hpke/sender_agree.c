@@ -1,4 +1,4 @@
-#include "seal/sender.h"
+#include "seal/hpke/sender.h"
 
 void sotto_hpke_sender_agree(const sotto_hpke_sender *sender, sotto_ephemeral *all, size_t count)
 {

@@ -1,4 +1,4 @@
-/* seal/ephemerals.h - ephemeral keys in stock, agreed with their receivers in batches.
+/* seal/hpke/ephemerals.h - ephemeral keys in stock, agreed with their receivers in batches.
  *
  * Callers:  simulations and loads, whose senders seal one message at a time.
  * Memory:   a stock of its own, freed with it.
@@ -8,7 +8,7 @@
 #ifndef SOTTO_SEAL_EPHEMERALS_H
 #define SOTTO_SEAL_EPHEMERALS_H
 
-#include "seal/sender.h"
+#include "seal/hpke/sender.h"
 
 typedef struct sotto_ephemerals sotto_ephemerals;
 

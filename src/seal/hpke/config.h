@@ -1,4 +1,4 @@
-/* seal/config.h - the layout of an HpkeConfig, whether or not its key is valid.
+/* seal/hpke/config.h - the layout of an HpkeConfig, whether or not its key is valid.
  *
  * Callers:  seal/config, and the vector runner: published configurations have placeholders for keys.
  */

@@ -1,4 +1,4 @@
-/* seal/setup.h - both ends of SetupBase, up to the secret their keys come from (RFC 9180, 5.1.1).
+/* seal/hpke/setup.h - both ends of SetupBase, up to the secret their keys come from (RFC 9180, 5.1.1).
  *
  * Callers:  seal/oneshot, seal/context, seal/inspect.
  * Memory:   a receiver lives in its caller's memory; its key objects are the crypto library's.
@@ -7,8 +7,8 @@
 #ifndef SOTTO_SEAL_SETUP_H
 #define SOTTO_SEAL_SETUP_H
 
-#include "seal/dhkem.h"
-#include "seal/schedule.h"
+#include "seal/hpke/dhkem.h"
+#include "seal/hpke/schedule.h"
 
 typedef struct sotto_hpke_setup {
     uint8_t shared_secret[SOTTO_KEM_MAX_SECRET];

@@ -1,9 +1,9 @@
 /* One message: sotto_hpke_seal, sotto_hpke_unseal and the receiver's hot path (RFC 9180, 6.1). */
 #include "base/alloc.h"
-#include "seal/agreed.h"
-#include "seal/exporting.h"
-#include "seal/sender.h"
-#include "seal/setup.h"
+#include "seal/hpke/agreed.h"
+#include "seal/hpke/exporting.h"
+#include "seal/hpke/sender.h"
+#include "seal/hpke/setup.h"
 
 #include <string.h>
 

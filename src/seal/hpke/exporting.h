@@ -1,4 +1,4 @@
-/* seal/exporting.h - one message, and a secret that both of its ends can compute besides (RFC 9180, 5.3 and 6.1).
+/* seal/hpke/exporting.h - one message, and a secret that both of its ends can compute besides (RFC 9180, 5.3 and 6.1).
  *
  * Callers:  seal/ohttp, whose answers are sealed with that secret.
  * Secrets:  what is exported; wipe it. Time does not depend on its contents.

@@ -75,16 +75,19 @@ static double cores(void)
 /* Seconds of CPU that all processes of the machine took since it started; 0: not known. */
 static double machine_seconds(void)
 {
-    unsigned long long user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0;
+    enum { USER, NICE, SYSTEM, IDLE, WAIT, IRQ, SOFT, FIELDS };
+    unsigned long long ticks[FIELDS] = {0};
+    char line[256] = "";
     FILE *file = fopen("/proc/stat", "r");
-    const int read = file ? fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu", &user, &nice,
-                                   &system, &idle, &wait, &irq, &soft)
-                          : 0;
+    const bool known = file && fgets(line, sizeof line, file) && strncmp(line, "cpu ", 4) == 0;
+    char *at = line + strcspn(line, " ");
 
     if (file)
         (void)fclose(file);
-    return read == 7 ? (double)(user + nice + system + irq + soft) / (double)sysconf(_SC_CLK_TCK)
-                     : 0;
+    for (size_t i = 0; known && i < FIELDS; i++)
+        ticks[i] = strtoull(at, &at, 10);
+    return (double)(ticks[USER] + ticks[NICE] + ticks[SYSTEM] + ticks[IRQ] + ticks[SOFT]) /
+           (double)sysconf(_SC_CLK_TCK);
 }
 
 static void pause_ms(long ms)

@@ -174,8 +174,7 @@ static void run_file(void *self, const char *path, sotto_arena *arena)
         run_parsed(&file);
         json_decref(file.root);
     } else if (sotto_vectors_vdaf_knows(kind) || sotto_vectors_xof_knows(kind) ||
-               sotto_vectors_pine_knows(kind) ||
-               looks_like_ours(text, path)) {
+               sotto_vectors_pine_knows(kind) || looks_like_ours(text, path)) {
         sotto_tally_fail(tally, path, "", err.reason);
     } else {
         sotto_tally_skip(tally, path, "", err.reason);

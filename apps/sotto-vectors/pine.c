@@ -103,8 +103,8 @@ static sotto_status read_vector(int64_t *out, const pine_file *f, const json_t *
     if (json_array_size(values) != f->pine.config.dimension)
         return sotto_fail(err, SOTTO_MALFORMED, "measurement: not `dimension` numbers");
     for (size_t i = 0; i < f->pine.config.dimension; i++)
-        out[i] = (int64_t)llrint(
-            ldexp(json_number_value(json_array_get(values, i)), (int)f->frac_bits));
+        out[i] =
+            (int64_t)llrint(ldexp(json_number_value(json_array_get(values, i)), (int)f->frac_bits));
     return SOTTO_OK;
 }
 
@@ -184,8 +184,8 @@ static sotto_status check_verify(pine_file *f, const json_t *report, sotto_bytes
         "prep_shares", f->arena, err));
     SOTTO_TRY(sotto_vectors_compare(*verifier, sotto_bytes_of(made, sizes->verifier_share),
                                     "prep_shares", err));
-    return compare_out_share(
-        f, json_array_get(json_object_get(report, "out_shares"), aggregator), out_share, err);
+    return compare_out_share(f, json_array_get(json_object_get(report, "out_shares"), aggregator),
+                             out_share, err);
 }
 
 static sotto_status check_report(pine_file *f, const json_t *report, sotto_err *err)
@@ -203,8 +203,8 @@ static sotto_status check_report(pine_file *f, const json_t *report, sotto_err *
         SOTTO_TRY(check_shard(f, report, nonce, err));
     for (unsigned a = 0; a < 2; a++)
         SOTTO_TRY(check_verify(f, report, nonce, a, &states[a], &verifiers[a], err));
-    sotto_status verdict = sotto_pine_verifier_shares_to_message(
-        &f->pine, made, f->context, verifiers[0], verifiers[1], &why);
+    sotto_status verdict = sotto_pine_verifier_shares_to_message(&f->pine, made, f->context,
+                                                                 verifiers[0], verifiers[1], &why);
     if (rejected)
         return verdict == SOTTO_REJECTED
                    ? SOTTO_OK
@@ -212,8 +212,8 @@ static sotto_status check_report(pine_file *f, const json_t *report, sotto_err *
     if (verdict != SOTTO_OK)
         return sotto_fail(err, verdict, "%s", why.reason);
     SOTTO_TRY(hex_at(&message, f, report, "prep_messages", 0, f->pine.sizes.verifier_message, err));
-    SOTTO_TRY(sotto_vectors_compare(message, sotto_bytes_of(made, message.len), "prep_messages",
-                                    err));
+    SOTTO_TRY(
+        sotto_vectors_compare(message, sotto_bytes_of(made, message.len), "prep_messages", err));
     for (unsigned a = 0; a < 2; a++)
         SOTTO_TRY(sotto_pine_verify_next(&f->pine, &states[a], message, err));
     return SOTTO_OK;
@@ -235,16 +235,15 @@ static sotto_status add_up(pine_file *f, const json_t *reports, unsigned aggrega
     memset(agg, 0, f->pine.sizes.out_share);
     json_array_foreach(reports, i, report)
     {
-        const json_t *elements =
-            json_array_get(json_object_get(report, "out_shares"), aggregator);
+        const json_t *elements = json_array_get(json_object_get(report, "out_shares"), aggregator);
 
         if (json_is_true(json_object_get(report, "rejected")))
             continue;
         for (size_t e = 0; e < f->pine.config.dimension; e++) {
             sotto_bytes element;
 
-            SOTTO_TRY(sotto_json_hex(&element, json_array_get(elements, e), "out_shares", f->arena,
-                                     err));
+            SOTTO_TRY(
+                sotto_json_hex(&element, json_array_get(elements, e), "out_shares", f->arena, err));
             if (element.len != size)
                 return sotto_fail(err, SOTTO_MALFORMED, "out_shares: wrong length");
             memcpy(share + e * size, element.data, size);
@@ -288,8 +287,7 @@ static sotto_status check_file(pine_file *f, const char *kind, sotto_err *err)
     SOTTO_TRY(sotto_json_get_array(&reports, f->root, "prep", err));
     if (json_array_size(reports) == 0)
         return sotto_fail(err, SOTTO_MALFORMED, "prep: no report to compare");
-    json_array_foreach(reports, i, report)
-        SOTTO_TRY(check_report(f, report, err));
+    json_array_foreach(reports, i, report) SOTTO_TRY(check_report(f, report, err));
     return check_sum(f, reports, err);
 }
 

@@ -37,99 +37,99 @@ static inline uint64_t sotto_small_reduce_wide(sotto_u128 x, uint64_t p, uint64_
     return r;
 }
 
-#define SOTTO_SMALL_FIELD(F, P, size)                                                                \
-    typedef struct F {                                                                               \
-        uint64_t v;                                                                                  \
-    } F;                                                                                             \
-    typedef struct F##_acc {                                                                         \
-        sotto_u128 v;                                                                                \
-    } F##_acc;                                                                                       \
-    typedef struct F##_sum {                                                                         \
-        sotto_u128 v;                                                                                \
-    } F##_sum;                                                                                       \
-    static inline F F##_zero(void)                                                                   \
-    {                                                                                                \
-        return (F){0};                                                                               \
-    }                                                                                                \
-    static inline F F##_one(void)                                                                    \
-    {                                                                                                \
-        return (F){1};                                                                               \
-    }                                                                                                \
-    static inline F F##_one_weight(void)                                                             \
-    {                                                                                                \
-        return (F){1};                                                                               \
-    }                                                                                                \
-    static inline F F##_reduce(sotto_u128 x)                                                         \
-    {                                                                                                \
-        return (F){sotto_small_reduce_wide(x, P, (uint64_t)(((sotto_u128)1 << 80) / (P)))};          \
-    }                                                                                                \
-    static inline F F##_from(uint64_t x)                                                             \
-    {                                                                                                \
-        return F##_reduce(x);                                                                        \
-    }                                                                                                \
-    static inline F F##_load(const uint8_t *at)                                                      \
-    {                                                                                                \
-        uint64_t v = 0;                                                                              \
-        for (size_t i = (size); i-- > 0;)                                                            \
-            v = v << 8 | at[i];                                                                      \
-        return (F){v};                                                                               \
-    }                                                                                                \
-    static inline void F##_store(uint8_t *at, F a)                                                   \
-    {                                                                                                \
-        for (size_t i = 0; i < (size); i++)                                                          \
-            at[i] = (uint8_t)(a.v >> (8 * i));                                                       \
-    }                                                                                                \
-    static inline F F##_add(F a, F b)                                                                \
-    {                                                                                                \
-        uint64_t sum = a.v + b.v;                                                                    \
-        return (F){sum - ((P) & ~sotto_ct_less(sum, P))};                                            \
-    }                                                                                                \
-    static inline F F##_sub(F a, F b)                                                                \
-    {                                                                                                \
-        return (F){a.v - b.v + ((P) & sotto_ct_mask(a.v < b.v))};                                    \
-    }                                                                                                \
-    static inline F F##_neg(F a)                                                                     \
-    {                                                                                                \
-        return F##_sub(F##_zero(), a);                                                               \
-    }                                                                                                \
-    static inline F F##_mul(F a, F weight)                                                           \
-    {                                                                                                \
-        return (F){sotto_small_reduce(sotto_mul_wide(a.v, weight.v), P,                              \
-                                      (uint64_t)(((sotto_u128)1 << 80) / (P)))};                     \
-    }                                                                                                \
-    static inline F F##_to_weight(F a)                                                               \
-    {                                                                                                \
-        return a;                                                                                    \
-    }                                                                                                \
-    static inline F F##_mask(F a, uint64_t mask)                                                     \
-    {                                                                                                \
-        return (F){a.v & mask};                                                                      \
-    }                                                                                                \
-    static inline uint64_t F##_equal(F a, F b)                                                       \
-    {                                                                                                \
-        return sotto_ct_equal(a.v, b.v);                                                             \
-    }                                                                                                \
-    static inline void F##_acc_mul(F##_acc *acc, F a, F weight)                                      \
-    {                                                                                                \
-        acc->v += sotto_mul_wide(a.v, weight.v);                                                     \
-    }                                                                                                \
-    static inline F F##_acc_reduce(const F##_acc *acc)                                               \
-    {                                                                                                \
-        return F##_reduce(acc->v);                                                                   \
-    }                                                                                                \
-    static inline void F##_sum_add(F##_sum *sum, F a)                                                \
-    {                                                                                                \
-        sum->v += a.v;                                                                               \
-    }                                                                                                \
-    static inline F F##_sum_reduce(const F##_sum *sum)                                               \
-    {                                                                                                \
-        return F##_reduce(sum->v);                                                                   \
-    }                                                                                                \
-    static inline uint64_t F##_is_canonical(const uint8_t *at)                                       \
-    {                                                                                                \
-        return F##_load(at).v < (P);                                                                 \
-    }                                                                                                \
-    F F##_inv(F a);                                                                                  \
+#define SOTTO_SMALL_FIELD(F, P, size)                                                              \
+    typedef struct F {                                                                             \
+        uint64_t v;                                                                                \
+    } F;                                                                                           \
+    typedef struct F##_acc {                                                                       \
+        sotto_u128 v;                                                                              \
+    } F##_acc;                                                                                     \
+    typedef struct F##_sum {                                                                       \
+        sotto_u128 v;                                                                              \
+    } F##_sum;                                                                                     \
+    static inline F F##_zero(void)                                                                 \
+    {                                                                                              \
+        return (F){0};                                                                             \
+    }                                                                                              \
+    static inline F F##_one(void)                                                                  \
+    {                                                                                              \
+        return (F){1};                                                                             \
+    }                                                                                              \
+    static inline F F##_one_weight(void)                                                           \
+    {                                                                                              \
+        return (F){1};                                                                             \
+    }                                                                                              \
+    static inline F F##_reduce(sotto_u128 x)                                                       \
+    {                                                                                              \
+        return (F){sotto_small_reduce_wide(x, P, (uint64_t)(((sotto_u128)1 << 80) / (P)))};        \
+    }                                                                                              \
+    static inline F F##_from(uint64_t x)                                                           \
+    {                                                                                              \
+        return F##_reduce(x);                                                                      \
+    }                                                                                              \
+    static inline F F##_load(const uint8_t *at)                                                    \
+    {                                                                                              \
+        uint64_t v = 0;                                                                            \
+        for (size_t i = (size); i-- > 0;)                                                          \
+            v = v << 8 | at[i];                                                                    \
+        return (F){v};                                                                             \
+    }                                                                                              \
+    static inline void F##_store(uint8_t *at, F a)                                                 \
+    {                                                                                              \
+        for (size_t i = 0; i < (size); i++)                                                        \
+            at[i] = (uint8_t)(a.v >> (8 * i));                                                     \
+    }                                                                                              \
+    static inline F F##_add(F a, F b)                                                              \
+    {                                                                                              \
+        uint64_t sum = a.v + b.v;                                                                  \
+        return (F){sum - ((P) & ~sotto_ct_less(sum, P))};                                          \
+    }                                                                                              \
+    static inline F F##_sub(F a, F b)                                                              \
+    {                                                                                              \
+        return (F){a.v - b.v + ((P)&sotto_ct_mask(a.v < b.v))};                                    \
+    }                                                                                              \
+    static inline F F##_neg(F a)                                                                   \
+    {                                                                                              \
+        return F##_sub(F##_zero(), a);                                                             \
+    }                                                                                              \
+    static inline F F##_mul(F a, F weight)                                                         \
+    {                                                                                              \
+        return (F){sotto_small_reduce(sotto_mul_wide(a.v, weight.v), P,                            \
+                                      (uint64_t)(((sotto_u128)1 << 80) / (P)))};                   \
+    }                                                                                              \
+    static inline F F##_to_weight(F a)                                                             \
+    {                                                                                              \
+        return a;                                                                                  \
+    }                                                                                              \
+    static inline F F##_mask(F a, uint64_t mask)                                                   \
+    {                                                                                              \
+        return (F){a.v & mask};                                                                    \
+    }                                                                                              \
+    static inline uint64_t F##_equal(F a, F b)                                                     \
+    {                                                                                              \
+        return sotto_ct_equal(a.v, b.v);                                                           \
+    }                                                                                              \
+    static inline void F##_acc_mul(F##_acc *acc, F a, F weight)                                    \
+    {                                                                                              \
+        acc->v += sotto_mul_wide(a.v, weight.v);                                                   \
+    }                                                                                              \
+    static inline F F##_acc_reduce(const F##_acc *acc)                                             \
+    {                                                                                              \
+        return F##_reduce(acc->v);                                                                 \
+    }                                                                                              \
+    static inline void F##_sum_add(F##_sum *sum, F a)                                              \
+    {                                                                                              \
+        sum->v += a.v;                                                                             \
+    }                                                                                              \
+    static inline F F##_sum_reduce(const F##_sum *sum)                                             \
+    {                                                                                              \
+        return F##_reduce(sum->v);                                                                 \
+    }                                                                                              \
+    static inline uint64_t F##_is_canonical(const uint8_t *at)                                     \
+    {                                                                                              \
+        return F##_load(at).v < (P);                                                               \
+    }                                                                                              \
+    F F##_inv(F a);                                                                                \
     F F##_root(unsigned log);
 
 #define SOTTO_F32_P UINT64_C(4293918721)

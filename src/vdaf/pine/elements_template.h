@@ -129,7 +129,8 @@ static bool decode(int64_t *out, const uint8_t *a, const uint8_t *b)
     uint64_t up_fits = low_of(&above, up) & ~sotto_ct_less(INT64_MAX, above);
     uint64_t down_fits = low_of(&below, down) & ~sotto_ct_less(INT64_MAX, below);
     /* In a small field both fit; the smaller is meant. */
-    uint64_t positive = up_fits & (~down_fits | sotto_ct_less(above, below) | sotto_ct_equal(above, below));
+    uint64_t positive =
+        up_fits & (~down_fits | sotto_ct_less(above, below) | sotto_ct_equal(above, below));
     *out = (int64_t)((above & positive) | ((0 - below) & ~positive));
     return (up_fits | down_fits) != 0;
 }

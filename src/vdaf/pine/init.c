@@ -62,8 +62,7 @@ static sotto_status check_field(const sotto_pine *pine, sotto_err *err)
     if ((p - 2) / (bound * bound) <= 3)
         return sotto_fail(err, SOTTO_MALFORMED,
                           "norm_bound: three times its square is above the field's modulus");
-    if (p / pine->wrap_bound < 2600 ||
-        (sotto_u128)pine->wrap_bound * pine->wrap_bound / 4000 > p)
+    if (p / pine->wrap_bound < 2600 || (sotto_u128)pine->wrap_bound * pine->wrap_bound / 4000 > p)
         return sotto_fail(err, SOTTO_MALFORMED,
                           "norm_bound: too large to tell whether a sum of squares wrapped around");
     return SOTTO_OK;

@@ -44,8 +44,8 @@ static sotto_status take_dots(uint8_t *dots, const sotto_pine *pine, sotto_pine_
     const uint8_t *lane[SOTTO_WRAP_LANES];
 
     for (unsigned i = 0; i < pine->config.checks; i += SOTTO_WRAP_LANES) {
-        unsigned lanes = pine->config.checks - i < SOTTO_WRAP_LANES ? pine->config.checks - i
-                                                                    : SOTTO_WRAP_LANES;
+        unsigned lanes =
+            pine->config.checks - i < SOTTO_WRAP_LANES ? pine->config.checks - i : SOTTO_WRAP_LANES;
 
         for (unsigned l = 0; l < SOTTO_WRAP_LANES; l++)
             lane[l] = entries + l * (stride / 4);

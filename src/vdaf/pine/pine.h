@@ -78,14 +78,19 @@ typedef struct sotto_pine_circuit {
 typedef struct sotto_pine {
     sotto_pine_config config;
     sotto_pine_sizes sizes;
-    unsigned norm_bits;      /* elements that spell the squared norm, and again what is left to the bound */
-    uint64_t wrap_bound;     /* a dot product from 1 - wrap_bound to wrap_bound is a success              */
-    unsigned wrap_bits;      /* elements that spell one                                                   */
-    size_t bits;             /* all elements that must be 0 or 1                                          */
-    size_t head_len;         /* vector, squared norm, what is left: what the dot products depend on       */
-    size_t meas_len;         /* the above, and for each dot product its bits and its success              */
-    sotto_pine_circuit norm; /* squares of the vector's entries                                           */
-    sotto_pine_circuit main; /* products: bits, and dot products that succeeded                           */
+    unsigned
+        norm_bits; /* elements that spell the squared norm, and again what is left to the bound */
+    uint64_t
+        wrap_bound; /* a dot product from 1 - wrap_bound to wrap_bound is a success              */
+    unsigned
+        wrap_bits;   /* elements that spell one                                                   */
+    size_t bits;     /* all elements that must be 0 or 1                                          */
+    size_t head_len; /* vector, squared norm, what is left: what the dot products depend on       */
+    size_t meas_len; /* the above, and for each dot product its bits and its success              */
+    sotto_pine_circuit
+        norm; /* squares of the vector's entries                                           */
+    sotto_pine_circuit
+        main; /* products: bits, and dot products that succeeded                           */
 } sotto_pine;
 
 /* SOTTO_MALFORMED names the parameter that does not fit. */
@@ -133,9 +138,9 @@ SOTTO_MUST_USE sotto_status sotto_pine_verify_init(const sotto_pine *pine, sotto
                                                    sotto_arena *scratch, sotto_err *err);
 
 /* Decides on both aggregators' verifier shares. SOTTO_REJECTED: a proof does not hold. */
-SOTTO_MUST_USE sotto_status sotto_pine_verifier_shares_to_message(
-    const sotto_pine *pine, uint8_t *message, sotto_bytes context, sotto_bytes leader,
-    sotto_bytes helper, sotto_err *err);
+SOTTO_MUST_USE sotto_status
+sotto_pine_verifier_shares_to_message(const sotto_pine *pine, uint8_t *message, sotto_bytes context,
+                                      sotto_bytes leader, sotto_bytes helper, sotto_err *err);
 
 /* SOTTO_REJECTED: the client gave the aggregators different joint randomness. */
 SOTTO_MUST_USE sotto_status sotto_pine_verify_next(const sotto_pine *pine,

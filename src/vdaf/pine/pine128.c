@@ -3,4 +3,5 @@
 #include "vdaf/pine/prove_template.h"
 #include "vdaf/pine/query_template.h"
 
-const sotto_pine_ops sotto_pine_ops128 = PINE_OPS(128, SOTTO_F128_ROOT_LOG, SOTTO_F128_P_LOW, SOTTO_F128_P_HIGH);
+const sotto_pine_ops sotto_pine_ops128 =
+    PINE_OPS(128, SOTTO_F128_ROOT_LOG, SOTTO_F128_P_LOW, SOTTO_F128_P_HIGH);

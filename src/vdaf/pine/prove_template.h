@@ -58,8 +58,7 @@ static size_t scratch(const sotto_pine *pine)
     size_t most = p > q ? p : q;
     size_t wires = pine->norm.arity > pine->main.arity ? pine->norm.arity : pine->main.arity;
 
-    return (5 * most + 2 * inputs_of_main(pine)) * sizeof(fe) +
-           (2 * most + wires) * sizeof(fe_acc);
+    return (5 * most + 2 * inputs_of_main(pine)) * sizeof(fe) + (2 * most + wires) * sizeof(fe_acc);
 }
 
 static size_t reverse_bits(size_t k, unsigned log)

@@ -32,8 +32,8 @@ typedef struct query_point {
     bool good;   /* the point is no root of unity */
 } query_point;
 
-static query_point prepare(const sotto_pine *pine, const sotto_pine_circuit *c, const uint8_t *proof,
-                           const uint8_t *query_rand, fe *room)
+static query_point prepare(const sotto_pine *pine, const sotto_pine_circuit *c,
+                           const uint8_t *proof, const uint8_t *query_rand, fe *room)
 {
     const pine_tables *t = c->tables;
     size_t n = 2 * wire_count(c);
@@ -153,8 +153,9 @@ static bool decide(const sotto_pine_circuit *c, const uint8_t *leader, const uin
     fe_acc acc = {0};
 
     for (size_t j = 0; j < c->arity; j += 1 + step)
-        FIELD(acc_mul)(&acc, joined(leader, helper, 1 + j),
-                       FIELD(to_weight)(joined(leader, helper, 1 + j + step)));
+        FIELD(acc_mul)
+        (&acc, joined(leader, helper, 1 + j),
+         FIELD(to_weight)(joined(leader, helper, 1 + j + step)));
     return (FIELD(equal)(joined(leader, helper, 0), FIELD(zero)()) &
             FIELD(equal)(FIELD(acc_reduce)(&acc), joined(leader, helper, 1 + c->arity))) != 0;
 }

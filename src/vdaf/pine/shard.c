@@ -43,11 +43,12 @@ static sotto_status take_room(client *k, sotto_err *err)
 {
     const sotto_pine *pine = k->pine;
     size_t size = k->f->element_size, proofs = sotto_pine_proof_elements(pine);
-    size_t seeds = pine->config.norm_proofs * pine->norm.arity + pine->config.proofs * pine->main.arity;
+    size_t seeds =
+        pine->config.norm_proofs * pine->norm.arity + pine->config.proofs * pine->main.arity;
 
     SOTTO_TRY(take(&k->meas, k->arena, pine->meas_len * size, err));
-    SOTTO_TRY(take(&k->helper, k->arena,
-                   (pine->meas_len > proofs ? pine->meas_len : proofs) * size, err));
+    SOTTO_TRY(take(&k->helper, k->arena, (pine->meas_len > proofs ? pine->meas_len : proofs) * size,
+                   err));
     SOTTO_TRY(take(&k->dots, k->arena, pine->config.checks * size, err));
     SOTTO_TRY(take(&k->prove_rand, k->arena, seeds * size, err));
     SOTTO_TRY(take(&k->joint_rand, k->arena,
@@ -71,7 +72,7 @@ static sotto_status encode_head(client *k, const int64_t *vector, sotto_err *err
         wide |= sotto_ct_less(pine->config.norm_bound, entry);
         norm += (sotto_u128)(entry & ~wide) * (entry & ~wide);
     }
-    uint64_t fits = !wide && norm <= bound * bound;
+    uint64_t fits = (uint64_t)(wide == 0) & (uint64_t)(norm <= bound * bound);
     SOTTO_DECLASSIFY(&fits, sizeof fits);
     if (!fits)
         return sotto_fail(err, SOTTO_TOO_LARGE, "vector: its norm is above the bound");
@@ -91,9 +92,11 @@ static sotto_status agree(client *k, uint8_t *parts, uint8_t *seed, bool wrap, s
     sotto_pine_usage usage = wrap ? SOTTO_PINE_WRAP_SEED : SOTTO_PINE_JOINT_RAND_SEED;
 
     SOTTO_TRY(sotto_pine_part(parts, &k->scene, part, 0,
-                              seed_at(k, wrap ? LEADER_WRAP : LEADER_JOINT), k->leader, count, err));
+                              seed_at(k, wrap ? LEADER_WRAP : LEADER_JOINT), k->leader, count,
+                              err));
     SOTTO_TRY(sotto_pine_part(parts + k->pine->sizes.seed, &k->scene, part, 1,
-                              seed_at(k, wrap ? HELPER_WRAP : HELPER_JOINT), k->helper, count, err));
+                              seed_at(k, wrap ? HELPER_WRAP : HELPER_JOINT), k->helper, count,
+                              err));
     return sotto_pine_joint_seed(seed, &k->scene, usage, parts, err);
 }
 
@@ -137,9 +140,9 @@ static sotto_status draw_prove_rand(client *k, sotto_err *err)
     p.binder[0] = (uint8_t)c->norm_proofs;
     p.binder[1] = (uint8_t)c->proofs;
     p.binder_len = 2;
-    return sotto_pine_expand(
-        k->prove_rand, c->norm_proofs * k->pine->norm.arity + c->proofs * k->pine->main.arity, &p,
-        seed_at(k, PROVE), err);
+    return sotto_pine_expand(k->prove_rand,
+                             c->norm_proofs * k->pine->norm.arity + c->proofs * k->pine->main.arity,
+                             &p, seed_at(k, PROVE), err);
 }
 
 static sotto_status prove(client *k, const uint8_t *joint_seed, sotto_err *err)

@@ -2,6 +2,7 @@
 #include "vdaf/pine/joint.h"
 
 #include "base/declassify.h"
+#include "base/rule.h"
 
 #include <string.h>
 
@@ -35,7 +36,7 @@ static sotto_status open_leader(opened *o, sotto_bytes share, sotto_err *err)
     uint64_t good = o->f->canonical(share.data, elements);
 
     SOTTO_DECLASSIFY(&good, sizeof good);
-    if (!good)
+    if (SOTTO_RULE(pine_elements_canonical) && !good)
         return sotto_fail(err, SOTTO_MALFORMED, "leader's share: an element is above the modulus");
     o->meas = share.data;
     o->proofs = o->meas + o->pine->meas_len * o->f->element_size;
@@ -83,15 +84,13 @@ static sotto_status correct_seed(const opened *o, uint8_t *part, uint8_t *seed, 
     size_t len = o->pine->sizes.seed;
     uint8_t parts[2 * SOTTO_PINE_MAX_SEED];
 
-    SOTTO_TRY(sotto_pine_part(part, &o->scene,
-                              wrap ? SOTTO_PINE_WRAP_PART : SOTTO_PINE_JOINT_RAND_PART,
-                              o->aggregator, o->blinds + (wrap ? 0 : len), o->meas,
-                              wrap ? o->pine->head_len : o->pine->meas_len, err));
+    SOTTO_TRY(sotto_pine_part(
+        part, &o->scene, wrap ? SOTTO_PINE_WRAP_PART : SOTTO_PINE_JOINT_RAND_PART, o->aggregator,
+        o->blinds + (wrap ? 0 : len), o->meas, wrap ? o->pine->head_len : o->pine->meas_len, err));
     memcpy(parts, claimed, 2 * len);
     memcpy(parts + o->aggregator * len, part, len);
-    return sotto_pine_joint_seed(seed, &o->scene,
-                                 wrap ? SOTTO_PINE_WRAP_SEED : SOTTO_PINE_JOINT_RAND_SEED, parts,
-                                 err);
+    return sotto_pine_joint_seed(
+        seed, &o->scene, wrap ? SOTTO_PINE_WRAP_SEED : SOTTO_PINE_JOINT_RAND_SEED, parts, err);
 }
 
 static sotto_status draw_query_rand(opened *o, const uint8_t *verify_key, sotto_err *err)
@@ -143,7 +142,9 @@ static sotto_status verify(opened *o, sotto_pine_state *state, uint8_t *out_shar
     SOTTO_TRY(correct_seed(o, parts + seed, state->seeds + seed, false, claimed + 2 * seed, err));
     SOTTO_TRY(sotto_pine_joint_rands(o->joint_rand, &o->scene, state->seeds + seed, err));
     SOTTO_TRY(draw_query_rand(o, verify_key, err));
-    if (!query_all(o, verifier_share))
+    bool good = query_all(o, verifier_share);
+    SOTTO_DECLASSIFY(&good, sizeof good);
+    if (!good)
         return sotto_fail(err, SOTTO_REJECTED, "PINE share: the query point is a root of unity");
     memcpy(out_share, o->meas, pine->sizes.out_share);
     return SOTTO_OK;
@@ -176,18 +177,24 @@ sotto_status sotto_pine_verify_init(const sotto_pine *pine, sotto_pine_state *st
 
 /* ---- decision ------------------------------------------------------------------------------------ */
 
-static bool decide_all(const sotto_pine *pine, const uint8_t *leader, const uint8_t *helper)
+static sotto_status decide_all(const sotto_pine *pine, const uint8_t *leader, const uint8_t *helper,
+                               sotto_err *err)
 {
     const sotto_pine_ops *f = pine->config.field;
     size_t norm = pine->norm.verifier_len * f->element_size;
     size_t main = pine->main.verifier_len * f->element_size;
-    bool good = true;
+    bool norms = true, mains = true;
 
     for (unsigned i = 0; i < pine->config.norm_proofs; i++, leader += norm, helper += norm)
-        good &= f->decide_norm(pine, leader, helper);
+        norms &= f->decide_norm(pine, leader, helper);
     for (unsigned i = 0; i < pine->config.proofs; i++, leader += main, helper += main)
-        good &= f->decide_main(pine, leader, helper);
-    return good;
+        mains &= f->decide_main(pine, leader, helper);
+    if (SOTTO_RULE(pine_norm_proved) && !norms)
+        return sotto_fail(err, SOTTO_REJECTED, "PINE: the proof of the norm does not hold");
+    if (SOTTO_RULE(pine_bits_and_dots_proved) && !mains)
+        return sotto_fail(err, SOTTO_REJECTED,
+                          "PINE: the proof of bits and dot products does not hold");
+    return SOTTO_OK;
 }
 
 sotto_status sotto_pine_verifier_shares_to_message(const sotto_pine *pine, uint8_t *message,
@@ -202,10 +209,10 @@ sotto_status sotto_pine_verifier_shares_to_message(const sotto_pine *pine, uint8
 
     if (leader.len != pine->sizes.verifier_share || helper.len != pine->sizes.verifier_share)
         return sotto_fail(err, SOTTO_MALFORMED, "verifier share: wrong length");
-    if (!f->canonical(leader.data, elements) || !f->canonical(helper.data, elements))
+    if (SOTTO_RULE(pine_verifiers_canonical) &&
+        (!f->canonical(leader.data, elements) || !f->canonical(helper.data, elements)))
         return sotto_fail(err, SOTTO_MALFORMED, "verifier share: an element is above the modulus");
-    if (!decide_all(pine, leader.data, helper.data))
-        return sotto_fail(err, SOTTO_REJECTED, "PINE: a proof does not hold");
+    SOTTO_TRY(decide_all(pine, leader.data, helper.data, err));
     for (unsigned wrap = 0; wrap < 2; wrap++) {
         memcpy(parts, leader.data + parts_at + wrap * seed, seed);
         memcpy(parts + seed, helper.data + parts_at + wrap * seed, seed);
@@ -221,7 +228,8 @@ sotto_status sotto_pine_verify_next(const sotto_pine *pine, const sotto_pine_sta
 {
     if (message.len != pine->sizes.verifier_message)
         return sotto_fail(err, SOTTO_MALFORMED, "verifier message: wrong length");
-    if (!sotto_bytes_equal(message, sotto_bytes_of(state->seeds, pine->sizes.verifier_message)))
+    if (SOTTO_RULE(pine_joint_randomness_agreed) &&
+        !sotto_bytes_equal(message, sotto_bytes_of(state->seeds, pine->sizes.verifier_message)))
         return sotto_fail(err, SOTTO_REJECTED, "PINE: joint randomness differs");
     return SOTTO_OK;
 }
@@ -241,5 +249,6 @@ sotto_status sotto_pine_unshard(const sotto_pine *pine, int64_t *result, const u
 
     for (size_t i = 0; i < pine->config.dimension; i++)
         fits &= f->decode(&result[i], leader + i * f->element_size, helper + i * f->element_size);
-    return fits ? SOTTO_OK : sotto_fail(err, SOTTO_TOO_LARGE, "PINE sum: an entry has over 63 bits");
+    return fits ? SOTTO_OK
+                : sotto_fail(err, SOTTO_TOO_LARGE, "PINE sum: an entry has over 63 bits");
 }

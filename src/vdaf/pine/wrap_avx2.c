@@ -41,16 +41,15 @@ void sotto_wrap_block_avx2(int64_t *sums, const uint8_t *plane, const int8_t *si
  * high half, and a table gives the sign for the first or second pair of bits in that half. */
 void sotto_wrap_signs_avx2(int8_t *signs, const uint8_t *entries)
 {
-    const __m256i spread =
-        _mm256_setr_epi8(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 6,
-                         6, 6, 6, 7, 7, 7, 7);
+    const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4,
+                                            4, 5, 5, 5, 5, 6, 6, 6, 6, 7, 7, 7, 7);
     const __m256i high_places = _mm256_set1_epi32((int)0xffff0000);
     const __m256i second_places = _mm256_set1_epi32((int)0xff00ff00);
     const __m256i low_half = _mm256_set1_epi8(15);
-    const __m256i first =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(-1, 0, 0, 1, -1, 0, 0, 1, -1, 0, 0, 1, -1, 0, 0, 1));
-    const __m256i second =
-        _mm256_broadcastsi128_si256(_mm_setr_epi8(-1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1));
+    const __m256i first = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(-1, 0, 0, 1, -1, 0, 0, 1, -1, 0, 0, 1, -1, 0, 0, 1));
+    const __m256i second = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(-1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1));
 
     for (size_t i = 0; i < SOTTO_WRAP_BLOCK; i += 32) {
         __m128i eight = _mm_loadl_epi64((const __m128i *)(const void *)(entries + i / 4));

@@ -5,7 +5,12 @@
 #include "vdaf/circuit.h"
 #include "vdaf/pine/ops.h"
 
-enum { DRAFT_VERSION = 1, ALGORITHM_CLASS_VDAF = 0, DOMAIN_XOF = 1, MAX_DST = 8 + SOTTO_PINE_MAX_CONTEXT };
+enum {
+    DRAFT_VERSION = 1,
+    ALGORITHM_CLASS_VDAF = 0,
+    DOMAIN_XOF = 1,
+    MAX_DST = 8 + SOTTO_PINE_MAX_CONTEXT
+};
 
 static void write_purpose(sotto_buf *dst, const sotto_pine_purpose *p)
 {
@@ -22,8 +27,8 @@ static void write_purpose(sotto_buf *dst, const sotto_pine_purpose *p)
 }
 
 /* XofTurboShake128 of draft-irtf-cfrg-vdaf-11: one byte of length before the purpose, none before the seed. */
-static void start_draft11(sotto_turboshake *x, sotto_bytes dst, const uint8_t *seed, size_t seed_len,
-                          const sotto_pine_purpose *p)
+static void start_draft11(sotto_turboshake *x, sotto_bytes dst, const uint8_t *seed,
+                          size_t seed_len, const sotto_pine_purpose *p)
 {
     const uint8_t len = (uint8_t)dst.len;
 

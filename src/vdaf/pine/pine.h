@@ -4,9 +4,9 @@
  * of ours that frames the same proofs as draft-irtf-cfrg-vdaf-20 frames Prio3's (docs/decisions/0120).
  *
  * A client proves two things of its vector x over a field of p elements. First, sum x_i^2 = v (mod p) for a v of at most
- * bound^2: the *norm proof*. Second, the sum did not wrap around p: of `checks` random dot products with entries -1, 0
- * and 1, at least `successes` are small, which is unlikely for a long vector. That, and that every claimed bit is one, is
- * the *main proof*.
+ * bound^2: the *norm proof*. Second, the sum did not wrap around p. Of `checks` random dot
+ * products with entries -1, 0 and 1, at least `successes` are small, which is unlikely for a long vector. That, and that
+ * every claimed bit is one, is the *main proof*.
  *
  * Callers:  learning over two servers; sotto-vectors.
  * Memory:   an instance keeps its tables in the arena that it was made with, and is read-only afterwards. Calls take

@@ -37,8 +37,8 @@ void sotto_wrap_block_avx2(int64_t *sums, const uint8_t *plane, const int8_t *si
         sums[l] += add_up(lane[l]);
 }
 
-/* Eight bytes hold 32 entries. Every byte is spread over four places; places 0 and 1 look at its low half, 2 and 3 at its
- * high half, and a table gives the sign for the first or second pair of bits in that half. */
+/* Eight bytes hold 32 entries. Every byte is spread over four places. Places 0 and 1 look at its low half, 2 and 3 at its
+ * high half. A table gives the sign for the first or second pair of bits in that half. */
 void sotto_wrap_signs_avx2(int8_t *signs, const uint8_t *entries)
 {
     const __m256i spread = _mm256_setr_epi8(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4,

@@ -1,5 +1,6 @@
 #include "analyse/figures.h"
 
+#include "recipe/accuracy.h"
 #include "recipe/statistic.h"
 
 #include <math.h>
@@ -92,20 +93,14 @@ static void add_quantile(sotto_result *r, sotto_number_grid grid, const sotto_de
 void sotto_result_figures(sotto_result *r, const sotto_recipe *recipe,
                           const sotto_deviation_law *law, const int64_t *sums, double z)
 {
-    static const struct {
-        const char *name;
-        double at;
-    } quantiles[] = {{"quantile 0.05", 0.05},
-                     {"quantile 0.25", 0.25},
-                     {"quantile 0.5", 0.5},
-                     {"quantile 0.75", 0.75},
-                     {"quantile 0.95", 0.95}};
+    static const char *const names[SOTTO_QUANTILES] = {
+        "quantile 0.05", "quantile 0.25", "quantile 0.5", "quantile 0.75", "quantile 0.95"};
 
     if (recipe->statistic == SOTTO_STATISTIC_SUM)
         add_sum(r, sotto_recipe_grid(recipe), law, sums[0], z);
     if (recipe->statistic == SOTTO_STATISTIC_MEAN)
         add_mean(r, sotto_recipe_grid(recipe), law, sums, z);
-    for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
+    for (size_t i = 0; i < SOTTO_QUANTILES; i++)
         if (recipe->statistic == SOTTO_STATISTIC_QUANTILES)
-            add_quantile(r, sotto_recipe_grid(recipe), law, quantiles[i].name, quantiles[i].at, z);
+            add_quantile(r, sotto_recipe_grid(recipe), law, names[i], sotto_quantiles[i], z);
 }

@@ -11,6 +11,14 @@ double sotto_recipe_release(const sotto_recipe *recipe, const sotto_forecast *fo
     return forecast->devices > 0 ? fmax(forecast->expected, (double)recipe->min_cohort) : 0;
 }
 
+/* Given their number, reports are a sample without replacement. */
+double sotto_accuracy_sampling(double reports, double devices, double confidence)
+{
+    const double left = devices > 1 ? fmax(0, devices - reports) / (devices - 1) : 0;
+
+    return sotto_deviation_z(confidence) * sqrt(left / (4 * reports));
+}
+
 /* ---- bins ------------------------------------------------------------------------------------------- */
 
 /* Half of the interval around the sum that is expected where f reports have the value. */

@@ -44,6 +44,10 @@ SOTTO_MUST_USE sotto_status sotto_recipe_accuracy(sotto_accuracy *out, const sot
 /* Reports that a release is expected to have, and has at least where any is made; 0: not known. */
 double sotto_recipe_release(const sotto_recipe *recipe, const sotto_forecast *forecast);
 
+/* By how much a part of the reports may differ from the same part of the devices since only some take part, each by its own
+ * coin: half of the interval, of the part for which it is widest, one half. */
+double sotto_accuracy_sampling(double reports, double devices, double confidence);
+
 /* Half of the interval of quantile t's rank, at the bins where evenly spread numbers have it. */
 double sotto_accuracy_rank(const sotto_deviation_law *law, double t, double with, double z);
 

@@ -429,13 +429,36 @@ static void ranks_know_that_one_bin_excludes_others(sotto_test *t)
     check_difference(t, SUBSET, 0.25, 70, 27);
 }
 
+/* Half of 2,000 devices would say yes, and each answers by its own coin. */
+static void a_sample_is_off_as_expected(sotto_test *t)
+{
+    enum { DEVICES = 2000, DRAWS = 6000 };
+    sotto_sim_random random;
+    double squares = 0;
+
+    sotto_sim_random_init(&random, 31);
+    for (unsigned i = 0; i < DRAWS; i++) {
+        double yes_too = 0, reports = 0;
+
+        for (unsigned j = 0; j < DEVICES; j++)
+            if (sotto_sim_random_chance(&random, 0.3)) {
+                reports++;
+                yes_too += j % 2;
+            }
+        squares += (yes_too / reports - 0.5) * (yes_too / reports - 0.5);
+    }
+    check_close(t, "sampling", sotto_deviation_z(0.95) * sqrt(squares / DRAWS),
+                sotto_accuracy_sampling(0.3 * DEVICES, DEVICES, 0.95));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(bins_are_off_as_expected),  CASE(the_largest_error_is_as_expected),
-        CASE(what_can_be_seen_is_seen),  CASE(counts_are_off_as_expected),
-        CASE(sums_are_off_as_expected),  CASE(means_are_off_as_expected),
-        CASE(ranks_are_off_as_expected), CASE(ranks_know_that_one_bin_excludes_others),
+        CASE(bins_are_off_as_expected),    CASE(the_largest_error_is_as_expected),
+        CASE(what_can_be_seen_is_seen),    CASE(counts_are_off_as_expected),
+        CASE(sums_are_off_as_expected),    CASE(means_are_off_as_expected),
+        CASE(ranks_are_off_as_expected),   CASE(ranks_know_that_one_bin_excludes_others),
+        CASE(a_sample_is_off_as_expected),
     };
 
     return RUN_TESTS(argc, argv, cases);

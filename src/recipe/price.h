@@ -149,4 +149,8 @@ SOTTO_MUST_USE sotto_status sotto_price_write(sotto_bytes *text, sotto_bytes *fr
                                               const sotto_recipe *frame, const sotto_recipe *recipe,
                                               sotto_arena *arena, sotto_err *err);
 
+/* ---- reference_price.c: for reference.c alone ----------------------------------------------------------- */
+
+extern const char *const sotto_reference_price[]; /* lines of docs/recipe.md, and NULL */
+
 #endif

@@ -21,8 +21,8 @@ typedef struct sotto_accuracy_options {
     double have;       /* mean and quantiles: part of the reports that have a number; 0: all */
 } sotto_accuracy_options;
 
-/* A figure is a bin's count, where devices are spread evenly over the bins; the count, the sum; the mean at the end of its
- * range where its error is largest. Of quantiles it is the rank of the median, as a part of the devices with a number. */
+/* A figure is a bin's count, where devices are spread evenly over the bins. Or it is the count, the sum, or the mean at the
+ * end of its range, where its error is largest. Of quantiles it is the rank of the median, as a part of the devices with a number. */
 typedef struct sotto_accuracy {
     double reports;         /* of a release; 0: nothing is known of it */
     double confidence;      /* of all that follows */
@@ -44,8 +44,8 @@ SOTTO_MUST_USE sotto_status sotto_recipe_accuracy(sotto_accuracy *out, const sot
 /* Reports that a release is expected to have, and has at least where any is made; 0: not known. */
 double sotto_recipe_release(const sotto_recipe *recipe, const sotto_forecast *forecast);
 
-/* By how much a part of the reports may differ from the same part of the devices since only some take part, each by its own
- * coin: half of the interval, of the part for which it is widest, one half. */
+/* By how much a part of the reports may differ from the same part of the devices, since only some take part. It is half of
+ * the interval, of a part of one half, for which it is widest. */
 double sotto_accuracy_sampling(double reports, double devices, double confidence);
 
 /* Half of the interval of quantile t's rank, at the bins where evenly spread numbers have it. */

@@ -84,13 +84,13 @@ SOTTO_MUST_USE sotto_status sotto_price_ways(sotto_price_way ways[SOTTO_PRICE_WA
                                              const sotto_price_question *question,
                                              const sotto_recipe *recipe, sotto_arena *arena,
                                              sotto_err *err);
-/* Among the sources of noise whose bit is set: the smallest cohort, the smallest epsilon or the smallest error of those that meet
- * the goal; else of those that were found. NULL: there is none. */
+/* Among the sources of noise whose bit is set, the way that has the smallest of what was to be found. Ways that meet the goal
+ * come before others. NULL: none was found. */
 const sotto_price_way *sotto_price_best(const sotto_price_way *ways, size_t count,
                                         const sotto_price_question *question, unsigned by);
 
-/* The best randomizer at the recipe's own epsilon and cohort, of ways by crowd that a policy allows (may be NULL). Its accuracy and
- * epsilon_local are found; false: there is none. */
+/* The best randomizer at the recipe's own epsilon and cohort, with at most the local epsilon that a policy allows (may be
+ * NULL). False: there is none. */
 typedef struct sotto_best_randomizer {
     const char *name;
     double epsilon_local;

@@ -1,5 +1,5 @@
-/* What is expected of an answer before it is asked for is what answers then are: with the randomizers and the noise that
- * devices and servers draw, and the estimator that analysts use.
+/* What is expected of an answer before it is asked for is what answers then are. Randomizers and noise are those that
+ * devices and servers draw, and the estimator is that of analysts.
  *
  * A measured deviation over m independent errors has a relative deviation of about 1 / sqrt(2 m). Each comparison has
  * m of 5,000 or more, so that 5% are 5 of them: a right prediction fails one comparison in 10^6. Seeds are fixed. */

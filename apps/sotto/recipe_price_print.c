@@ -267,7 +267,7 @@ bool sotto_price_print_json(const sotto_price_job *job)
     sotto_json_array(&j, "ways");
     for (size_t i = 0; i < job->count; i++) {
         sotto_json_object(&j, NULL);
-        sotto_json_bool(&j, "best", &job->ways[i] == job->best);
+        sotto_json_bool(&j, "best", job->best && &job->ways[i] == job->best);
         way_members(&j, &job->ways[i]);
         sotto_json_end(&j);
     }

@@ -381,6 +381,21 @@ static sotto_status make_do(sotto_price_search *s, sotto_err *err)
     return find_accuracy(s, err);
 }
 
+/* A policy's local epsilon may make for more noise than epsilon asks for. Devices are then charged what it is worth. */
+static sotto_status charge_no_more(sotto_price_search *s, sotto_err *err)
+{
+    const sotto_decimal kept = s->recipe.epsilon;
+    double epsilon;
+    bool set = false;
+
+    SOTTO_TRY(epsilon_of(&epsilon, s, err));
+    if (epsilon < 0.99 * sotto_decimal_down(kept))
+        SOTTO_TRY(set_epsilon(&set, s, err));
+    if (!set)
+        s->recipe.epsilon = kept;
+    return SOTTO_OK;
+}
+
 sotto_status sotto_price_run(sotto_price_search *s, sotto_err *err)
 {
     const sotto_price_question *q = s->question;
@@ -389,10 +404,13 @@ sotto_status sotto_price_run(sotto_price_search *s, sotto_err *err)
     s->recipe.delta = q->delta;
     s->recipe.min_cohort = q->cohort;
     s->recipe.population = q->population;
-    if (q->find == SOTTO_PRICE_FIND_ACCURACY)
-        return find_accuracy(s, err);
     if (q->find == SOTTO_PRICE_FIND_EPSILON)
         return find_epsilon(s, err);
-    SOTTO_TRY(find_cohort(s, err));
-    return s->found && (double)s->recipe.min_cohort > s->devices ? make_do(s, err) : SOTTO_OK;
+    if (q->find == SOTTO_PRICE_FIND_ACCURACY)
+        SOTTO_TRY(find_accuracy(s, err));
+    else
+        SOTTO_TRY(find_cohort(s, err));
+    if (q->find == SOTTO_PRICE_FIND_COHORT && s->found && (double)s->recipe.min_cohort > s->devices)
+        SOTTO_TRY(make_do(s, err));
+    return s->found ? charge_no_more(s, err) : SOTTO_OK;
 }

@@ -90,7 +90,7 @@ const char *const sotto_reference_price[] = {
     "      crowd, one-hot-asymmetric     4.4      0.5    40000   0.0809        92.659     5848\n",
     "      crowd, one-hot-symmetric     4.86      0.5    40000   0.0809        128.85     5864\n",
     "      crowd, choice                4.34      0.5    40000   0.0809        109.63     5784\n",
-    "      crowd, subset                4.34      0.5    40000   0.0809        88.886     5832\n",
+    "      crowd, subset                4.34   0.4648    40000   0.0809        88.886     5832\n",
     "      shares                       none      0.5    40000   0.0809        34.826    19880\n",
     "    > servers                      none      0.5    40000   0.0809        34.516     5784\n",
     "\n",

@@ -176,6 +176,17 @@ static void a_policy_that_refuses_is_kept_to(sotto_test *t)
     CHECK(t, sotto_price_best(a.ways, a.count, &a.q, ~0U)->by == SOTTO_BY_CROWD);
 }
 
+/* The policy allows a local epsilon of 2: with 40,000 reports that is worth 0.107, and no device pays 0.3 for it. */
+static void a_device_is_charged_what_the_noise_is_worth(sotto_test *t)
+{
+    begin(t, sotto_test_recipe(t, NULL, NULL));
+    a.q.policy = sotto_test_policy(t, NULL, NULL);
+    price(t);
+    CHECK(t, a.ways[0].meets && a.ways[0].recipe->epsilon_local.units == 2000000000000);
+    CHECK_EQUAL(t, a.ways[0].recipe->epsilon.units, 106900000000);
+    check_linted(t, &a.ways[0]);
+}
+
 /* The cohorts are two, of half of the devices each. */
 static void too_few_devices_are_told_how_many_it_takes(sotto_test *t)
 {
@@ -286,18 +297,18 @@ static void what_is_left_of_budgets_is_told(sotto_test *t)
     static sotto_price_budget left[SOTTO_PRICE_BUDGETS];
     size_t count;
 
-    begin(t, sotto_test_recipe(t, "\"epsilon\": 0.30", "\"epsilon\": 0.15"));
+    begin(t, sotto_test_recipe(t, "\"epsilon\": 0.30", "\"epsilon\": 0.10"));
     a.q.policy = sotto_test_policy(t, "\"reports\": 1,\n", "\"reports\": 5,\n");
     a.q.rate = 0.1;
     price(t);
     CHECK(t, a.ways[0].meets);
     CHECK_OK(t, sotto_price_budgets(left, &count, &a.ways[0], a.q.policy, &t->err));
     CHECK(t, count == 3);
-    /* 0.5 allows three times 0.15, and the deltas of the policy one. */
-    CHECK(t, left[0].analysis && left[0].left.units == 350000000000 && left[0].basic);
+    /* 0.5 allows five times 0.1, and the deltas of the policy one. */
+    CHECK(t, left[0].analysis && left[0].left.units == 400000000000 && left[0].basic);
     CHECK(t, left[0].reports_left == 4 && left[0].more == 0);
     CHECK(t, strcmp(left[1].name, "keyboard_ngrams.age") == 0 &&
-                 left[1].left.units == 150000000000 && left[1].reports_left == 0);
+                 left[1].left.units == 200000000000 && left[1].reports_left == 0);
 }
 
 static void lint_names_the_best_randomizer(sotto_test *t)
@@ -330,6 +341,7 @@ int main(int argc, char **argv)
         CASE(the_smallest_epsilon_is_found),
         CASE(the_accuracy_of_a_budget_is_found),
         CASE(a_policy_that_refuses_is_kept_to),
+        CASE(a_device_is_charged_what_the_noise_is_worth),
         CASE(too_few_devices_are_told_how_many_it_takes),
         CASE(a_cohort_that_is_not_filled_meets_nothing),
         CASE(a_goal_that_is_missed_is_not_met),

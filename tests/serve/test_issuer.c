@@ -1,10 +1,10 @@
 /* The issuer as its operator, the attester and strangers see it, over HTTP. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/hex.h"
+#include "seal/token/token_batch.h"
 #include "seal/token/type2.h"
 #include "serve/host/options.h"
 #include "serve/issuer/issuer_service.h"
-#include "serve/issuer/token_batch.h"
 #include "support/database.h"
 #include "transport/http_client.h"
 

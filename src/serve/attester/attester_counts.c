@@ -135,7 +135,9 @@ static sotto_status count_one(sotto_tx *tx, sotto_attester_asked *asked, sotto_e
     SOTTO_TRY(sotto_sql_step(&q, &there, err));
     same = there &&
            sotto_bytes_equal(sotto_sql_column_bytes(&q, 0), sotto_bytes_of(digest, sizeof digest));
-    asked->status = SOTTO_RULE(one_token_a_key) && !same ? SOTTO_DENIED : SOTTO_OK;
+    asked->status = SOTTO_OK;
+    if (SOTTO_RULE(one_token_a_key) && !same)
+        asked->status = SOTTO_DENIED;
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -146,10 +148,11 @@ static sotto_status count_all(sotto_tx *tx, void *context, sotto_err *err)
 
     SOTTO_TRY(note_key(tx, &b->all[0]->key, &counted, err));
     for (size_t i = 0; i < b->count; i++) {
-        if (SOTTO_RULE(dropped_keys_stay_closed) && !counted)
+        if (SOTTO_RULE(dropped_keys_stay_closed) && !counted) {
             b->all[i]->status = SOTTO_STALE;
-        else
-            SOTTO_TRY(count_one(tx, b->all[i], err));
+            continue;
+        }
+        SOTTO_TRY(count_one(tx, b->all[i], err));
     }
     return SOTTO_OK;
 }
@@ -168,8 +171,7 @@ sotto_status sotto_attester_count(sotto_db *db, sotto_attester_asked **all, size
 
     if (count == 0)
         return SOTTO_OK;
-    if (SOTTO_RULE(counted_in_one_order))
-        qsort(all, count, sizeof all[0], by_device);
+    qsort(all, count, sizeof all[0], by_device);
     return sotto_db_run(db, count_all, &b, err);
 }
 

@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/hex.h"
 #include "base/rule.h"
+#include "seal/token/token_batch.h"
 #include "serve/host/bearer.h"
-#include "serve/issuer/token_batch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -182,10 +182,11 @@ static void leave_out_uncounted(batch *b)
     for (size_t i = 0; i < b->count; i++) {
         sotto_attester_asked *asked = b->all[i];
 
-        if (SOTTO_RULE(counted_before_forwarded) && asked->status != SOTTO_OK)
+        if (SOTTO_RULE(counted_before_forwarded) && asked->status != SOTTO_OK) {
             b->line->told(b->line->context, asked, asked->status, sotto_bytes_of(NULL, 0));
-        else
-            b->all[kept++] = asked;
+            continue;
+        }
+        b->all[kept++] = asked;
     }
     b->count = kept;
 }

@@ -190,10 +190,11 @@ static void count_and_forward(void *context, sotto_worker *worker)
     (void)worker;
     /* The issuer would refuse it, too; refusing it here saves a count that would have to be
      * deleted. */
-    if (SOTTO_RULE(closed_keys_not_counted) && closed)
+    if (SOTTO_RULE(closed_keys_not_counted) && closed) {
         refuse(p, SOTTO_STALE);
-    else
-        sotto_attester_line_join(p->attester->line, &p->asked);
+        return;
+    }
+    sotto_attester_line_join(p->attester->line, &p->asked);
 }
 
 /* Read as devices read it: a list that they refuse is none here. */

@@ -5,6 +5,7 @@
 #include "base/hex.h"
 #include "base/rule.h"
 #include "recipe/listed_keys.h"
+#include "seal/token/token_batch.h"
 #include "serve/host/bearer.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
@@ -12,7 +13,6 @@
 #include "serve/host/host_metrics.h"
 #include "serve/host/router.h"
 #include "serve/issuer/issuer_keys.h"
-#include "serve/issuer/token_batch.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 
 enum { COUNTED, DROPPING, DROPPED }; /* listed.state */
 enum { AT_ONCE = 5000 };             /* rows, so that no transaction lasts long */
+enum { POINTER = sizeof(void *) };
 
 typedef struct row {
     sotto_bytes device;
@@ -171,7 +172,7 @@ sotto_status sotto_attester_count(sotto_db *db, sotto_attester_asked **all, size
 
     if (count == 0)
         return SOTTO_OK;
-    qsort(all, count, sizeof all[0], by_device);
+    qsort(all, count, POINTER, by_device);
     return sotto_db_run(db, count_all, &b, err);
 }
 

@@ -311,7 +311,7 @@ static sotto_status open_key(issuer *i, opened **out, const uint8_t id[SOTTO_TOK
     return SOTTO_OK;
 }
 
-/* The key that the path names, in use, unless its collection has closed. Let go of it, also after a failure. */
+/* The key that the path names, in use, unless its collection has closed. The caller releases it, also after a failure. */
 static sotto_status key_of(issuer *i, opened **out, const sotto_http_request *request)
 {
     uint8_t id[SOTTO_TOKEN_KEY_ID];

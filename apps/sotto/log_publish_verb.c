@@ -1,6 +1,7 @@
-/* sotto log publish - a signed parties file, or an issuer's signed list of keys, goes into the log; what comes back is a bundle. */
+/* sotto log publish - a signed parties file, an issuer's signed list of keys, or a release goes into the log; what comes back is a bundle. */
 #include "log_feed.h"
 #include "log_publish.h"
+#include "log_release.h"
 #include "show.h"
 
 #include "base/arena.h"
@@ -9,6 +10,10 @@
 
 #include <stdio.h>
 #include <string.h>
+
+enum {
+    FILE_MAX = 32 << 20
+}; /* of an answer; signed files are shorter, and their decoders say so */
 
 /* What devices could not read must not be published: an entry is never taken back. Who has to have signed it is the policy's to say. */
 static sotto_status lint(sotto_log_job *job, const sotto_signed_parties *file)
@@ -29,8 +34,10 @@ static sotto_status read_object(sotto_log_job *job, sotto_log_object *out)
     sotto_signed_parties file;
     sotto_buf bytes = {0};
 
-    SOTTO_TRY(sotto_log_job_read(job, job->path, SOTTO_SIGNED_KEYS_MAX, &bytes));
+    SOTTO_TRY(sotto_log_job_read(job, job->path, FILE_MAX, &bytes));
     *out = (sotto_log_object){.type = SOTTO_ENTRY_PARTIES, .bytes = sotto_buf_bytes(&bytes)};
+    if (sotto_log_is_answer(out->bytes))
+        return sotto_log_release_read(job, out);
     if (sotto_signed_parties_is(out->bytes)) {
         if (sotto_signed_parties_decode(&file, out->bytes, &job->err) != SOTTO_OK)
             return sotto_log_job_of(job, job->path);
@@ -39,7 +46,7 @@ static sotto_status read_object(sotto_log_job *job, sotto_log_object *out)
         if (sotto_signed_keys_decode(&file, out->bytes, NULL) != SOTTO_OK)
             return sotto_fail(&job->err, SOTTO_MALFORMED,
                               "%.60s: neither a signed parties file nor a signed list of token "
-                              "keys, as `sotto parties sign` makes them",
+                              "keys (`sotto parties sign`), nor an answer (`sotto collect --json`)",
                               job->path);
     }
     out->serial = file.serial;
@@ -86,7 +93,10 @@ static int run_publish(int argc, char **argv)
         sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
 
         sotto_json_text(&j, "type", sotto_entry_type_name(object.type));
-        sotto_json_uint(&j, "serial", object.serial);
+        if (object.type == SOTTO_ENTRY_RELEASE)
+            sotto_json_uint(&j, "count", object.release.count);
+        else
+            sotto_json_uint(&j, "serial", object.serial);
         sotto_json_text(&j, "bundle", job.out);
         (void)sotto_show_end(&j);
     } else if (code == EXIT_DONE) {
@@ -98,13 +108,17 @@ static int run_publish(int argc, char **argv)
 
 const sotto_verb sotto_verb_log_publish = {
     .name = "publish",
-    .summary = "put a signed parties file or an issuer's list of keys into a log",
+    .summary = "put a parties file, a list of token keys or a release into a log",
     .usage = "usage: sotto log publish FILE --from URL --token FILE --out BUNDLE --log KEY\n"
              "       [--witness KEY]... [--quorum N] [--url URL] [--json]\n\n"
              "FILE is what `sotto parties sign` printed: a parties file, or an issuer's list of\n"
              "token keys. It goes into the log with its serial, and BUNDLE gets what devices\n"
              "verify offline, once N of the witnesses have cosigned; without --quorum all of\n"
              "them. `sotto log feed` hands bundles to devices. --token has the log's token,\n"
-             "--url says where the file is. Recipes are published by `sotto recipe publish`.\n",
+             "--url says where the file is. Recipes are published by `sotto recipe publish`.\n\n"
+             "FILE may also be an answer that `sotto collect --json` printed. Its count, cohort\n"
+             "and the SHA-256 of the whole file go into the log as a release. `targeting` of a\n"
+             "later recipe rests on it: its `release` has BUNDLE in hexadecimal digits.\n\n"
+             "What is in the log already is not added again: BUNDLE then gets a new proof.\n",
     .run = run_publish,
 };

@@ -3,6 +3,7 @@
 #include "recipe/columns.h"
 #include "recipe/participation.h"
 #include "recipe/schema.h"
+#include "recipe/target.h"
 #include "recipe/task.h"
 
 #include "account/numeric/shown.h"
@@ -291,6 +292,7 @@ static void check_target(sotto_reading *at, const sotto_policy *policy, const so
     const sotto_participation *p = &recipe->participation;
     const bool drawn = p->type == SOTTO_POISSON || p->type == SOTTO_DONATION;
     const double chance = drawn ? p->rate : 1;
+    sotto_err err = {0};
 
     if (SOTTO_RULE(policy_targeting_rate) && recipe->targeting_count > 0 &&
         !(chance <= policy->targeting_rate))
@@ -298,6 +300,9 @@ static void check_target(sotto_reading *at, const sotto_policy *policy, const so
                               "a device of the target takes part with chance %g; the policy allows "
                               "%g",
                               chance, policy->targeting_rate);
+    if (recipe->targeting_count > 0 && sotto_recipe_target_check(recipe, policy, &err) != SOTTO_OK)
+        sotto_reading_mistake(at, &targeting, "a target that a logged release has counted", "%s",
+                              err.reason);
 }
 
 static void check_policy(sotto_reading *at, const sotto_policy *policy, const sotto_recipe *recipe)

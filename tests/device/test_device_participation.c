@@ -389,7 +389,7 @@ static void a_value_that_is_not_listed_means_no_report(sotto_test *t)
 
 static void a_recipe_for_others_is_not_answered(sotto_test *t)
 {
-    sotto_test_phone_start(t, &phone, NULL);
+    sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
     offer(t, sotto_test_sure_recipe(t, "50001", "\"cohorts\": {\"locale\": [\"en_US\", \"en_GB\"]}",
                                     "\"targeting\": {\"locale\": [\"en_GB\"]}"));
     CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);

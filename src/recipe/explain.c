@@ -98,7 +98,9 @@ static void say_participation(sotto_writer *w, const sotto_participation *p)
             p->slots, p->rate < 1 ? " more" : "", p->slots);
         return;
     case SOTTO_IMPORTANCE:
-        say(w, "A device takes part with a chance of %g%%, or %g%% if its value is rare.\n",
+        say(w,
+            "A device reads its value, and then takes part with a chance of %g%%, or %g%% if its "
+            "value is rare. Both coins are secret, and staying silent costs what a report costs.\n",
             100 * p->rate, 100 * p->rate_other);
         return;
     default:

@@ -127,11 +127,13 @@ typedef struct sotto_participation {
     sotto_participation_type type;
     double
         rate; /* poisson, donation; of a fixed check-in, its probability; importance: default's */
-    double rate_other;  /* importance */
-    uint64_t slots;     /* check-in: the window; donation; 0: there are none */
-    int64_t start;      /* of the first slot */
-    uint64_t length;    /* of a slot, in seconds */
-    uint64_t available; /* seconds that a device usually stays ready */
+    double rate_other;    /* importance */
+    double default_share; /* importance: of the devices, how many have the default value */
+    uint64_t default_bin; /* importance; SOTTO_NO_VALUE: having no value is the default */
+    uint64_t slots;       /* check-in: the window; donation; 0: there are none */
+    int64_t start;        /* of the first slot */
+    uint64_t length;      /* of a slot, in seconds */
+    uint64_t available;   /* seconds that a device usually stays ready */
 } sotto_participation;
 
 typedef enum sotto_token_kind {

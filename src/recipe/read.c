@@ -168,6 +168,10 @@ static void read_participation(sotto_reading *r, sotto_participation *out)
         out->type = SOTTO_IMPORTANCE;
         out->rate = json_number_value(json_object_get(json, "rate_default"));
         out->rate_other = json_number_value(json_object_get(json, "rate_other"));
+        out->default_share = json_number_value(json_object_get(json, "default_share"));
+        out->default_bin = SOTTO_NO_VALUE;
+        if (json_object_get(json, "default"))
+            out->default_bin = (uint64_t)json_integer_value(json_object_get(json, "default"));
         if (out->rate_other < out->rate)
             sotto_reading_mistake(r, &other, "rate_default or more",
                                   "rare values would be sent less often than common ones");

@@ -30,7 +30,7 @@ OBJECT_ROW(IN_RANDOMIZER_SUBSET, "randomizer.subset", "randomizer: subset", "Som
 OBJECT_ROW(IN_PARTICIPATION_POISSON, "participation.poisson", "participation: poisson", "Every device draws by itself.")
 OBJECT_ROW(IN_PARTICIPATION_CHECK_IN, "participation.check-in", "participation: check-in", "A random slot of a window, drawn once for the whole analysis.")
 OBJECT_ROW(IN_PARTICIPATION_DONATION, "participation.donation", "participation: donation", "The first head of several coins is the slot, drawn once for the whole analysis.")
-OBJECT_ROW(IN_PARTICIPATION_IMPORTANCE, "participation.importance", "participation: importance", "Rare values are more likely to be sent. Priced, but refused unless nobody sees who takes part.")
+OBJECT_ROW(IN_PARTICIPATION_IMPORTANCE, "participation.importance", "participation: importance", "Rare values are more likely to be sent: a device draws after it has read its value. Silence tells something then, and is paid for like a report. Refused unless `anonymity` has a relay, tokens and a log.")
 OBJECT_ROW(IN_PRIVACY, "privacy", "privacy", "`sotto recipe lint` recomputes each of these.")
 OBJECT_ROW(IN_AGGREGATION_SPLIT, "aggregation.split", "aggregation: split", "Two servers, of whom one must be honest. Names are those of the parties file.")
 OBJECT_ROW(IN_AGGREGATION_FLAMINGO, "aggregation.flamingo", "aggregation: flamingo", "One server, masks. Read, and refused: not yet.")
@@ -155,8 +155,10 @@ KEY_ROW(IN_PARTICIPATION_DONATION, "slot", DURATION, 0, 0, 0, NULL, MUST, "lengt
 KEY_ROW(IN_PARTICIPATION_DONATION, "rate", NUMBER, 0, 1e-9, 1, NULL, "1", "chance to take part at all, by a secret coin before the others")
 KEY_ROW(IN_PARTICIPATION_DONATION, "available", DURATION, 0, 0, 0, NULL, "\"8h\"", "how long a device usually stays idle, charging and online; lint warns where the slots together are longer, unless a slot is a day or more")
 
-KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "rate_default", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with the most common value")
-KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "rate_other", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with any other")
+KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "rate_default", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with the default value")
+KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "default", WHOLE, 0, 0, BINS, NULL, MAY, "the default value: its bin, as `sotto collect --json` numbers them. Left out: having no value")
+KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "default_share", NUMBER, 0, 0, 1, NULL, "0", "share of devices that are expected to have the default value. Servers expect reports by it")
+KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "rate_other", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with any other; below 1")
 
 KEY_ROW(IN_PRIVACY, "adjacency", CHOICE, 0, 0, 0, "replacement|deletion", MUST, "what is hidden: which value somebody has, or that it is not \"no value\"")
 KEY_ROW(IN_PRIVACY, "epsilon", DECIMAL, 0, 1e-9, 30, NULL, MUST, "of the whole cohort's answer, without any gain by sampling; a device is charged this")

@@ -283,7 +283,7 @@ static void importance_sampling_is_refused(sotto_test *t)
                      phone.device,
                      sotto_test_sure_recipe(t, "50001", "{\"type\": \"poisson\", \"rate\": 1}",
                                             "{\"type\": \"importance\", \"rate_default\": 0.1, "
-                                            "\"rate_other\": 0.5}"),
+                                            "\"rate_other\": 0.12}"),
                      &t->err));
     CHECK_REASON(t, "depend on its value");
     CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_POLICY);

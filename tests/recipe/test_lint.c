@@ -475,6 +475,11 @@ static void importance_sampling_is_refused_as_devices_refuse_it(sotto_test *t)
 
     CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe, sotto_test_policy(t, NULL, NULL)));
     CHECK(t, sotto_test_has_mistake(&mistakes, "participation", "be seen"));
+    bool refused = false; /* not only warned of, as it is without a policy */
+    for (size_t i = 0; i < mistakes.count; i++)
+        refused = refused || (mistakes.items[i].severity == SOTTO_MISTAKE &&
+                              strcmp(mistakes.items[i].path, "participation") == 0);
+    CHECK(t, refused);
 }
 
 static void a_policy_bounds_the_bytes_of_a_report(sotto_test *t)

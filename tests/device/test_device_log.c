@@ -129,10 +129,10 @@ static void a_note_with_two_bad_signatures_is_rejected(sotto_test *t)
 
     (void)spoil(note, 0);
     CHECK_STATUS(t, SOTTO_REJECTED, feed(t, bytes, NULL));
-    CHECK_REASON(t, "checkpoint: ");
+    CHECK_REASON(t, "checkpoint: signed note: a signature of example.com/log does not hold");
     (void)spoil(note, 1);
     CHECK_STATUS(t, SOTTO_REJECTED, feed(t, bytes, NULL));
-    CHECK_REASON(t, "checkpoint: ");
+    CHECK_REASON(t, "checkpoint: signed note: a signature of example.com/log does not hold");
     CHECK_EQUAL(t, 0, known(t).entries);
     end();
 }

@@ -19,14 +19,14 @@ const char *const sotto_log_publish_needs[] = {"--from", "--log", "--token", "--
 static sotto_status make_entry(sotto_log_job *job, const sotto_log_object *object,
                                sotto_bytes *entry)
 {
-    sotto_tlog_entry e = {.type = object->type, .serial = object->serial};
+    sotto_tlog_entry e = object->entry;
     sotto_buf alone;
 
+    e.type = object->type;
     if (job->url)
         e.url = sotto_bytes_of(job->url, strlen(job->url));
-    sotto_hash_once(e.digest, SOTTO_SHA256, object->bytes);
-    if (object->type == SOTTO_ENTRY_RELEASE)
-        e = object->release;
+    if (sotto_entry_has_object(e.type))
+        sotto_hash_once(e.digest, SOTTO_SHA256, object->bytes);
     SOTTO_TRY(sotto_buf_take(&alone, &job->arena, SOTTO_ENTRY_MAX, &job->err));
     SOTTO_TRY(sotto_tlog_entry_encode(&alone, &e, &job->err));
     *entry = sotto_buf_bytes(&alone);

@@ -8,11 +8,10 @@
 enum { SOTTO_LOG_PUBLISH_MOST = 8 };
 
 typedef struct sotto_log_object {
-    sotto_entry_type type; /* of those that have an object; or a release */
-    sotto_bytes bytes;     /* empty for a release */
-    uint64_t serial;       /* of parties files and lists of keys   */
-    sotto_tlog_entry release;
-    sotto_bytes bundle; /* comes back, in the arena of the job  */
+    sotto_entry_type type;
+    sotto_bytes bytes;      /* empty for entries without an object */
+    sotto_tlog_entry entry; /* what else its type has, but for the URL: serial, name, digest, ... */
+    sotto_bytes bundle;     /* comes back, in the arena of the job  */
 } sotto_log_object;
 
 /* Options that publishing needs, up to a NULL. */

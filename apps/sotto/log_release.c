@@ -14,10 +14,10 @@ static json_t *parse(sotto_bytes file)
     return json_loadb((const char *)file.data, file.len, JSON_REJECT_DUPLICATES, NULL);
 }
 
-bool sotto_log_is_answer(sotto_bytes file)
+bool sotto_log_has(sotto_bytes file, const char *key)
 {
     json_t *json = parse(file);
-    const bool is = json_is_object(json_object_get(json, "receipt"));
+    const bool is = json_is_object(json_object_get(json, key));
 
     json_decref(json);
     return is;
@@ -78,14 +78,14 @@ sotto_status sotto_log_release_read(sotto_log_job *job, sotto_log_object *object
     bool good;
 
     object->type = SOTTO_ENTRY_RELEASE;
-    object->release = (sotto_tlog_entry){.type = SOTTO_ENTRY_RELEASE};
+    object->entry = (sotto_tlog_entry){0};
     good = sotto_buf_take(&cohort, &job->arena, SOTTO_ENTRY_COHORT_MAX, &job->err) == SOTTO_OK &&
-           read_answer(&object->release, &cohort, json);
+           read_answer(&object->entry, &cohort, json);
     json_decref(json);
     if (!good)
         return sotto_fail(&job->err, SOTTO_MALFORMED,
                           "%.60s: not an answer as `sotto collect --json` prints it", job->path);
-    sotto_hash_once(object->release.receipt, SOTTO_SHA256, object->bytes);
+    sotto_hash_once(object->entry.receipt, SOTTO_SHA256, object->bytes);
     object->bytes = sotto_bytes_of(NULL, 0); /* the log has its digest alone */
     return SOTTO_OK;
 }

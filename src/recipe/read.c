@@ -175,6 +175,9 @@ static void read_participation(sotto_reading *r, sotto_participation *out)
         if (out->rate_other < out->rate)
             sotto_reading_mistake(r, &other, "rate_default or more",
                                   "rare values would be sent less often than common ones");
+        if (out->rate_other >= 1 && out->rate < 1)
+            sotto_reading_mistake(r, &other, "below 1",
+                                  "silence would tell for certain that a value is the default");
     }
 }
 

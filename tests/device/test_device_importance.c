@@ -151,6 +151,13 @@ static void what_would_tell_too_much_is_refused(sotto_test *t)
     other = *recipe;
     other.participation.rate_other = 1;
     check_refused(t, &other, "a rate_other of 1 makes silence tell that a value is the default");
+    const sotto_recipe *none;
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_recipe_read(&none,
+                                   recipe_text(t, "\"rate_default\": 0.1, \"rate_other\": 1"),
+                                   &t->arena, &mistakes, &t->err));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "participation.rate_other",
+                                    "silence would tell for certain that a value is the default"));
     other = *recipe;
     other.participation.default_bin = recipe->encoding.bins;
     check_refused(t, &other, "default is no bin of the recipe");

@@ -211,6 +211,18 @@ grep -q "\"digest\": \"$hash\".*\"count\": 60000, \"receipt\": \"$(sha256sum <an
 sed 's/60000/"many"/' answer.json >bad-answer.json
 publish 3 bad-answer.json --out none
 grep -q 'bad-answer.json: not an answer as .sotto collect --json. prints it' verb.err || fail "publish takes any JSON for a release"
+# For auditors: a policy as it is shipped, and the digest of a library.
+publish 0 phone/policy.json --out policy.bundle --json
+grep -q '"type": "policy", "name": ".*", "bundle": "policy.bundle"' out || fail "publish does not say which policy"
+is 0 "$sotto" log verify policy.bundle --log "$log" --witness "$witness" --out copy.json
+cmp -s phone/policy.json copy.json || fail "another policy came out"
+sed 's/"honest"/"honesty"/' phone/policy.json >bad-policy.json
+publish 3 bad-policy.json --out none
+publish 0 "$sotto" --library 'libsotto-device 9.9' --out library.bundle --json
+grep -q '"type": "library", "name": "libsotto-device 9.9"' out || fail "publish does not say which library"
+is 0 "$sotto" log verify library.bundle --log "$log" --witness "$witness" --json
+grep -q "\"digest\": \"$(sha256sum <"$sotto" | cut -d' ' -f1)\"" out || fail "another library is in the log"
+
 sed "s|\"min_cohort\"|\"targeting_floor\": 30000, \"targeting_rate\": 0.5, \"min_cohort\"|" phone/policy.json >floor.json
 aim() { # FILE
     sed "s|\"cohorts\": {\"locale\": \[[^]]*\]}|\"targeting\": {\"locale\": [\"en_US\"]}$1|" recipe.json

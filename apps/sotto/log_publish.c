@@ -125,7 +125,7 @@ static sotto_status post_list(sotto_log_job *job, sotto_bytes list, sotto_http_r
 
 static sotto_status append(sotto_log_job *job, sotto_bytes list, uint64_t *index)
 {
-    sotto_http_response response;
+    sotto_http_response response = {0};
     char text[24];
 
     SOTTO_TRY(post_list(job, list, &response));

@@ -1,4 +1,5 @@
-/* sotto log publish - a signed parties file, an issuer's signed list of keys, a release, a policy or a library's digest goes into the log; what comes back is a bundle. */
+/* sotto log publish - puts a signed parties file, a signed list of token keys, a release, a policy or a library's digest into the log. What comes
+ * back is a bundle. */
 #include "log_feed.h"
 #include "log_publish.h"
 #include "log_release.h"

@@ -109,7 +109,7 @@ static double end_of_mean(const quotient *q, double in, double out)
 {
     if (agrees(q, out))
         return out;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 40; i++) {
         const double middle = (in + out) / 2;
 
         if (agrees(q, middle))

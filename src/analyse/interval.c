@@ -35,13 +35,13 @@ static double ratio_of(double chance, double from_low, double from_high, double 
 {
     double low = 0, high = most, r = most;
 
-    for (int i = 0; i < 80 && high - low > 1e-12; i++) {
+    for (int i = 0; i < 80 && high - low > 1e-10; i++) {
         const double a = reach(r, from_low), b = reach(r, from_high),
                      off = normal_tail(a) + normal_tail(b) - chance,
                      slope = density(a) * reach_slope(r, from_low) +
                              density(b) * reach_slope(r, from_high);
 
-        if (fabs(off) <= 1e-12 * chance)
+        if (fabs(off) <= 1e-8 * chance)
             break;
         if (off > 0)
             low = r;
@@ -86,6 +86,12 @@ typedef struct search {
     int side; /* -1: the low end, where the upper tail of f is compared; 1: the high end */
 } search;
 
+/* About the deviations that have this chance beyond them: nearly straight over f, which a search likes. */
+static double deviations_of(double chance)
+{
+    return chance >= 1 ? 0 : chance > 0 ? sqrt(-2 * log(chance)) : 60;
+}
+
 /* Above 0 where f agrees with the sum on this side. It rises with f on the low side, and falls on the high side. */
 static double agrees(const search *s, double f)
 {
@@ -94,9 +100,7 @@ static double agrees(const search *s, double f)
     const double chance =
         s->side < 0 ? sotto_law_upper(s->law, f, s->sum) : sotto_law_lower(s->law, f, s->sum);
 
-    if (allowed <= 0)
-        return 1000;
-    return chance > 0 ? fmax(log(chance / allowed), -1000) : -1000;
+    return deviations_of(allowed) - deviations_of(chance);
 }
 
 /* Between f that agrees and f that does not: false position, halved where it stays on one side (Illinois). */
@@ -105,9 +109,9 @@ static double solve(const search *s, double in, double out, double unit)
     double at_in = agrees(s, in), at_out = agrees(s, out);
     int kept = 0;
 
-    for (int i = 0; i < 60 && fabs(in - out) > 1e-7 * unit; i++) {
+    for (int i = 0; i < 60 && fabs(in - out) > 1e-6 * unit; i++) {
         const double part = at_in - at_out > 0 ? at_in / (at_in - at_out) : 0.5,
-                     f = in + (out - in) * fmin(fmax(part, 0.02), 0.98), y = agrees(s, f);
+                     f = in + (out - in) * fmin(fmax(part, 0.002), 0.998), y = agrees(s, f);
 
         if (y > 0) {
             in = f;

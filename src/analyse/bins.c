@@ -1,5 +1,7 @@
 #include "analyse/bins.h"
 
+#include "noise/randomizer.h"
+
 #include <math.h>
 
 /* ---- laws ------------------------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ const char sotto_html_style[] =
     "h1{font-size:1.4rem;line-height:1.25;margin:.5rem 0}"
     "h2{font-size:1.1rem;margin:2rem 0 .5rem;border-bottom:1px solid var(--line)}"
     "p{margin:.5rem 0}.soft{color:var(--soft);font-size:.9rem}"
-    "bdi,pre,td,th{overflow-wrap:anywhere}"
+    "bdi,pre,h1,p{overflow-wrap:anywhere}"
     ".bars{list-style:none;margin:0;padding:0}"
     ".bars li{display:grid;grid-template-columns:13rem 1fr 18rem;gap:.1rem .8rem;"
     "align-items:center;padding:.2rem 0;break-inside:avoid}"
@@ -36,14 +36,17 @@ const char sotto_html_style[] =
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}"
     "td,th{padding:.2rem .6rem;text-align:right;border-bottom:1px solid var(--line);"
     "font-variant-numeric:tabular-nums;vertical-align:top}"
-    "td:first-child,th:first-child{text-align:left;min-width:9rem;padding-left:0}"
+    "td{white-space:nowrap}"
+    "td:first-child,th:first-child{text-align:left;min-width:9rem;padding-left:0;"
+    "white-space:normal}"
     "pre{white-space:pre-wrap;font-size:.85rem;margin:.5rem 0}"
     "@media(max-width:44rem){.bars li{grid-template-columns:1fr;padding:.35rem 0}"
     ".bars br{display:none}}"
     "@media print{:root{--ink:#000;--soft:#333;--line:#999;--paper:#fff;--bar:#bbb;--mark:#000}"
-    "body{font-size:10pt}main{max-width:none;padding:0}.wide{overflow:visible}"
+    "body{font-size:10pt}table{font-size:7pt}td,th{padding:.1rem "
+    ".25rem}main{max-width:none;padding:0}.wide{overflow:visible}"
     "tr{break-inside:avoid}h2{break-after:avoid}}";
-const char sotto_html_style_hash[] = "dbYJ+syeDHcmv3M8D3NyDAX8kxqZJXYH45jG07zPKx0=";
+const char sotto_html_style_hash[] = "4+X1Emw3j/Wcex0oeGEhQbr/dEvsFO4k+zVIE5ob1S0=";
 
 /* ---- numbers and text ---------------------------------------------------------------------------------- */
 

@@ -67,6 +67,28 @@ static void a_label_of_one_column_is_whole(sotto_test *t)
     CHECK(t, strcmp(label, "a \\| b\\\\<oov>") == 0);
 }
 
+/* A report of a choice has a single 1: whether it is in a group of bins is one draw. */
+static void bits_of_one_report_depend_on_each_other(sotto_test *t)
+{
+    sotto_sim_random random;
+    sotto_simulated s;
+    sotto_result result, ages;
+    size_t empty = 0;
+
+    sotto_sim_random_init(&random, 5);
+    sotto_simulated_init(t, &s, CHOICE, 3000);
+    sotto_simulated_run(t, &s, &random);
+    sotto_simulated_estimate(t, &s, &result);
+    CHECK_OK(t, sotto_result_marginal(&ages, &result, s.recipe, 0, &t->arena, &t->err));
+    const double q = 34 * s.randomizer.q, gain = s.randomizer.p - s.randomizer.q;
+    for (size_t i = 0; i < 8; i++)
+        if (ages.bins[i].count <= 0) {
+            CHECK_NEAR(t, sqrt(3000 * q * (1 - q)) / gain, ages.bins[i].deviation, 1e-6);
+            empty++;
+        }
+    CHECK(t, empty > 0);
+}
+
 /* With a seed, over draws of whole reports. 2,000 of them that hold with 95% are between 92.5% and 97.5% but for a chance of 1e-6. */
 static void check_marginal(sotto_test *t, const char *randomizer, unsigned sigma, uint64_t seed)
 {
@@ -258,6 +280,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(by_column_counts_add_up),
         CASE(a_label_of_one_column_is_whole),
+        CASE(bits_of_one_report_depend_on_each_other),
         CASE(intervals_by_column_hold_the_truth),
         CASE(phrases_are_the_sum_of_what_follows),
         CASE(adjusted_counts_are_not_negative_and_keep_the_total),

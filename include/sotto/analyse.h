@@ -85,7 +85,7 @@ typedef struct sotto_result_options {
     bool adjust;       /* fill `adjusted` */
 } sotto_result_options;
 
-/* The chance that a device took part in a batch that was asked for from `from` until `until`, by the recipe alone: each
+/* The chance that a device took part in a batch that was asked for from `from` until `until`. It is the recipe's: each
  * device that was drawn is taken to have answered. 0: not known, since the batch is a part of the schedule, or since the
  * chance depends on the value, or on the leader's choice of batches. */
 SOTTO_API double sotto_recipe_rate(const sotto_recipe *recipe, uint64_t from, uint64_t until);

@@ -175,9 +175,9 @@ sotto_status sotto_result_tree(sotto_result_node **out, size_t *count, const sot
     add_leaves(*out, e, sums, adjusted);
     add_upward(*out, e);
     for (size_t i = 0; i < *count; i++) {
-        const double others = (double)(result->count / e->bins);
+        const uint64_t others = result->count / e->bins;
         const sotto_sum_law law =
-            sotto_result_law(result, &content, recipe, others * (double)(*out)[i].bins);
+            sotto_result_law(result, &content, recipe, (double)(others * (*out)[i].bins));
         const int64_t sum = (*out)[i].estimate.sum;
         const double kept = (*out)[i].estimate.adjusted;
 
@@ -185,7 +185,7 @@ sotto_status sotto_result_tree(sotto_result_node **out, size_t *count, const sot
                                     (double)*count, arena, err));
         (*out)[i].estimate.bin = i;
         (*out)[i].estimate.adjusted = kept;
-        (*out)[i].bins *= (uint64_t)others;
+        (*out)[i].bins *= others;
     }
     return SOTTO_OK;
 }

@@ -4,8 +4,8 @@
  * Memory:   a table lives in the arena it was made in.
  *
  * The interval of a sum is every f whose law does not make the sum a surprise. What is a surprise is divided between both tails
- * by the likelihood ratio (Feldman and Cousins 1998): far from the bounds of f half and half, and at f = 0 all of it
- * above, since a sum below that agrees with 0 best. So an interval holds the truth as often at a bound as elsewhere, is
+ * by the likelihood ratio (Feldman and Cousins 1998). Far from the bounds of f that is half and half. At f = 0 all of it is
+ * above, since a sum below that agrees with 0 best. So an interval holds the truth as often at a bound as elsewhere. It is
  * never empty, and begins at 0 exactly where nothing tells the count from 0. docs/decisions/0118 has the reasons.
  */
 #ifndef SOTTO_ANALYSE_INTERVAL_H

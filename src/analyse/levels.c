@@ -1,5 +1,5 @@
-/* Counts of a tree, measured more than once, that add up. What is below a node is gathered into it from the leaves up, and
- * what it then is goes down again (generalized least squares on a tree; Hay, Rastogi, Miklau and Suciu 2010). */
+/* Counts of a tree, measured more than once, that add up: generalized least squares on a tree (Hay, Rastogi, Miklau and
+ * Suciu 2010). What is below a node is gathered into it from the leaves up. What it then is goes down again. */
 #include "sotto/analyse.h"
 
 #include "base/arena.h"

@@ -26,8 +26,8 @@ void sotto_text_put(sotto_text *t, sotto_bytes bytes);
 void sotto_text_say(sotto_text *t, const char *format, ...) SOTTO_PRINTF(2, 3);
 SOTTO_MUST_USE sotto_status sotto_text_finish(const sotto_text *t);
 
-/* Text of a person or a stranger, for a terminal: control codes are written as \x1b, so that nothing in it moves a cursor, and
- * what turns text around as \u202e. Returns the columns it takes, one for each character. */
+/* Text of a person or a stranger, for a terminal: control codes are written as \x1b, so that nothing in it moves a cursor.
+ * What turns text around is written as \u202e. Returns the columns it takes, one for each character. */
 size_t sotto_text_plain(sotto_text *t, sotto_bytes text);
 /* The same columns, without writing. */
 size_t sotto_text_columns(sotto_bytes text);

@@ -7,6 +7,7 @@
 #include "base/rule.h"
 #include "crypto/signature.h"
 #include "recipe/listed_keys.h"
+#include "serve/attester/attester_line.h"
 #include "serve/host/bearer.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
@@ -41,6 +42,7 @@ typedef struct attester {
     sotto_attester_config config;
     sotto_attestation attestation;
     sotto_bearer issuer, operator;
+    sotto_attester_line *line;
     /* Of what follows. listed: keys that the issuer's list was seen to have. The oldest of each is forgotten. */
     pthread_mutex_t lock;
     sotto_attester_key listed[LISTED];
@@ -54,13 +56,11 @@ typedef struct attester {
 
 /* One request on its way. */
 typedef struct passage {
+    sotto_attester_asked
+        asked; /* first: the line knows a passage by it. Its key closes: once it was found on the list */
     attester *attester;
     sotto_http_request *request;
-    sotto_attester_key key; /* when it closes: once it was found on the list */
-    uint8_t device[SOTTO_ATTESTER_ID];
-    uint8_t asked[SOTTO_TYPE2_REQUEST];
     bool listed;
-    char hex[2 * SOTTO_ATTESTER_ID + 1];
 } passage;
 
 /* What a device is told comes from the status alone. */
@@ -106,52 +106,20 @@ static sotto_status check_enrolment(void *context, uint8_t device[SOTTO_ATTESTER
 
 /* ---- the issuer -------------------------------------------------------------------------------------------------- */
 
-static void on_response(void *context, sotto_status status, const sotto_http_response *response,
-                        const sotto_err *err)
+static void tell(void *context, sotto_attester_asked *asked, sotto_status status,
+                 sotto_bytes response)
 {
     static const sotto_http_field type = {"Content-Type", SOTTO_TOKEN_RESPONSE_TYPE};
-    passage *p = context;
+    passage *p = (passage *)(void *)asked;
 
-    (void)err;
-    if (status != SOTTO_OK || response->status != 200 ||
-        response->body.len != SOTTO_TYPE2_RESPONSE) {
-        const unsigned code = status == SOTTO_OK ? response->status : 0;
-
-        refuse(p, code == 400   ? SOTTO_MALFORMED
-                  : code == 404 ? SOTTO_MISSING
-                  : code == 410 ? SOTTO_STALE
-                                : SOTTO_IO);
+    (void)context;
+    if (status != SOTTO_OK) {
+        refuse(p, status);
         return;
     }
     atomic_fetch_add(&p->attester->forwarded, 1);
-    sotto_http_answer(p->request, &(sotto_http_reply){200, &type, 1, response->body});
+    sotto_http_answer(p->request, &(sotto_http_reply){200, &type, 1, response});
     sotto_release(p, sizeof *p);
-}
-
-/* Nothing of the device goes along: neither its name nor a field of its request. */
-static void forward(passage *p)
-{
-    attester *a = p->attester;
-    char url[600], token[SOTTO_BEARER + 8];
-    const sotto_http_field fields[] = {{"Content-Type", "application/private-token-request"},
-                                       {"Authorization", token}};
-    const int len = snprintf(url, sizeof url, "%skeys/%s/token-request", a->config.issuer, p->hex);
-
-    (void)snprintf(token, sizeof token, "Bearer %s", a->issuer.text);
-    const sotto_http_call call = {.method = SOTTO_HTTP_POST,
-                                  .url = url,
-                                  .fields = fields,
-                                  .field_count = 2,
-                                  .body = sotto_bytes_of(p->asked, sizeof p->asked),
-                                  .repeatable = true,
-                                  .attempts = 3,
-                                  .max_response = 4096};
-    sotto_status status = len > 0 && (size_t)len < sizeof url
-                              ? sotto_host_call(a->host, &call, on_response, p, NULL)
-                              : SOTTO_BUG;
-    sotto_wipe(token, sizeof token);
-    if (status != SOTTO_OK)
-        refuse(p, SOTTO_IO);
 }
 
 /* ---- the public list --------------------------------------------------------------------------------------------- */
@@ -217,21 +185,16 @@ static void forget_miss(attester *a, const uint8_t device[SOTTO_ATTESTER_ID])
 static void count_and_forward(void *context, sotto_worker *worker)
 {
     passage *p = context;
-    const bool closed = sotto_host_seconds(p->attester->host) >= p->key.closes;
-    sotto_status status = SOTTO_OK;
+    const bool closed = sotto_host_seconds(p->attester->host) >= p->asked.key.closes;
 
     (void)worker;
     /* The issuer would refuse it, too; refusing it here saves a count that would have to be
      * deleted. */
-    if (SOTTO_RULE(closed_keys_not_counted) && closed)
-        status = SOTTO_STALE;
-    if (status == SOTTO_OK)
-        status = sotto_attester_count(p->attester->host->db, p->device, &p->key,
-                                      sotto_bytes_of(p->asked, sizeof p->asked), NULL);
-    if (status != SOTTO_OK)
-        refuse(p, status);
-    else
-        forward(p);
+    if (SOTTO_RULE(closed_keys_not_counted) && closed) {
+        refuse(p, SOTTO_STALE);
+        return;
+    }
+    sotto_attester_line_join(p->attester->line, &p->asked);
 }
 
 /* Read as devices read it: a list that they refuse is none here. */
@@ -244,8 +207,8 @@ static sotto_status look_for_key(passage *p, sotto_bytes list)
     sotto_arena_init(&arena, KEYS);
     sotto_status status = sotto_listed_keys_read(&keys, &count, list, &arena, NULL);
     for (size_t i = 0; status == SOTTO_OK && i < count && !p->listed; i++) {
-        p->listed = memcmp(keys[i].id, p->key.id, SOTTO_ATTESTER_ID) == 0;
-        p->key.closes = keys[i].closes;
+        p->listed = memcmp(keys[i].id, p->asked.key.id, SOTTO_ATTESTER_ID) == 0;
+        p->asked.key.closes = keys[i].closes;
     }
     sotto_arena_clear(&arena);
     return status;
@@ -259,7 +222,7 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
     (void)err;
     if (status != SOTTO_OK || response->status != 200 ||
         look_for_key(p, response->body) != SOTTO_OK) {
-        forget_miss(p->attester, p->device);
+        forget_miss(p->attester, p->asked.device);
         refuse(p, SOTTO_IO);
         return;
     }
@@ -267,8 +230,8 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
         refuse(p, SOTTO_MISSING);
         return;
     }
-    forget_miss(p->attester, p->device);
-    remember_listed(p->attester, &p->key);
+    forget_miss(p->attester, p->asked.device);
+    remember_listed(p->attester, &p->asked.key);
     if (sotto_pool_post(p->attester->host->pool, count_and_forward, p, NULL) != SOTTO_OK)
         refuse(p, SOTTO_IO);
 }
@@ -276,7 +239,7 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
 static void ask_for_list(passage *p)
 {
     attester *a = p->attester;
-    const bool may = may_fetch(a, p->device);
+    const bool may = may_fetch(a, p->asked.device);
     char url[600];
 
     if (SOTTO_RULE(lists_fetched_seldom) && !may) {
@@ -299,9 +262,9 @@ static sotto_status read_passage(passage *p, sotto_err *err)
     uint8_t text[SOTTO_ATTESTED_TEXT];
 
     SOTTO_TRY(sotto_attested_request_decode(&request, sotto_http_request_body(p->request), err));
-    memcpy(p->asked, request.asked, sizeof p->asked);
-    sotto_attested_text(text, p->key.id, p->asked);
-    return attestation->check(attestation->context, p->device, request.evidence,
+    memcpy(p->asked.request, request.asked, sizeof p->asked.request);
+    sotto_attested_text(text, p->asked.key.id, p->asked.request);
+    return attestation->check(attestation->context, p->asked.device, request.evidence,
                               sotto_bytes_of(text, sizeof text), err);
 }
 
@@ -310,13 +273,12 @@ static void attest(void *context, sotto_worker *worker)
     passage *p = context;
     sotto_status status = SOTTO_MISSING;
 
-    if (sotto_hex_decode(p->key.id, sizeof p->key.id,
+    if (sotto_hex_decode(p->asked.key.id, sizeof p->asked.key.id,
                          sotto_route_segment(p->attester->host, p->request, 1)))
         status = read_passage(p, NULL);
-    sotto_hex_encode(p->hex, sotto_bytes_of(p->key.id, sizeof p->key.id));
     if (status != SOTTO_OK)
         refuse(p, status);
-    else if (is_listed(p->attester, &p->key))
+    else if (is_listed(p->attester, &p->asked.key))
         count_and_forward(p, worker);
     else
         ask_for_list(p);
@@ -376,10 +338,10 @@ static void enrol(void *context, sotto_worker *worker)
     sotto_status status = SOTTO_MALFORMED;
 
     (void)worker;
-    if (sotto_hex_decode(p->device, sizeof p->device,
+    if (sotto_hex_decode(p->asked.device, sizeof p->asked.device,
                          sotto_route_segment(p->attester->host, p->request, 1)))
         status =
-            sotto_attester_enrol(p->attester->host->db, p->device,
+            sotto_attester_enrol(p->attester->host->db, p->asked.device,
                                  sotto_http_request_method(p->request) == SOTTO_HTTP_PUT, NULL);
     if (status != SOTTO_OK) {
         refuse(p, status);
@@ -462,6 +424,7 @@ static void close_attester(void *state)
 {
     attester *a = state;
 
+    sotto_attester_line_close(a->line);
     pthread_mutex_destroy(&a->lock);
     sotto_release(a, sizeof *a);
 }
@@ -500,6 +463,9 @@ static sotto_status open_attester(void **state, sotto_host *host, const void *co
         status = sotto_bearer_read(&a->issuer, a->config.issuer_token, err);
     if (status == SOTTO_OK)
         status = sotto_bearer_read(&a->operator, a->config.operator_token, err);
+    if (status == SOTTO_OK)
+        status = sotto_attester_line_open(&a->line, host, a->config.issuer, a->issuer.text, tell, a,
+                                          err);
     if (status != SOTTO_OK) {
         close_attester(a);
         return status;

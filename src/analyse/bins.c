@@ -1,7 +1,5 @@
 #include "analyse/bins.h"
 
-#include "noise/randomizer.h"
-
 #include <math.h>
 
 /* ---- laws ------------------------------------------------------------------------------------------- */

@@ -266,9 +266,25 @@ static void nothing_is_issued_after_the_collection(sotto_test *t)
     device v;
 
     open_issuer(t, &d);
-    prepare(t, &v, put(t, &d, "collections/keyboard/100/200", OPERATOR).body);
+    prepare(t, &v, put(t, &d, "collections/keyboard/100/99999999999", OPERATOR).body);
+    sotto_test_do(t, d.host->db, "UPDATE token_key SET closes = 200"); /* as time would */
     CHECK_EQUAL(t, 410, request_with(t, &d, v.key.id, ATTESTER, asked, request_of(&v)).status);
     sotto_type2_key_clear(&v.key);
+    close_issuer(&d);
+}
+
+/* A typing error in a year would otherwise make a key under which nothing is ever issued. */
+static void a_window_that_closed_gets_no_key(sotto_test *t)
+{
+    deployment d;
+
+    open_issuer(t, &d);
+    CHECK_EQUAL(t, 410, put(t, &d, "collections/keyboard/100/200", OPERATOR).status);
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, d.host->db, "SELECT count(*) FROM token_key"));
+    CHECK_EQUAL(t, 201, put(t, &d, "collections/keyboard/100/99999999999", OPERATOR).status);
+    sotto_test_do(t, d.host->db, "UPDATE token_key SET closes = 200");
+    CHECK_EQUAL(t, 200,
+                put(t, &d, "collections/keyboard/100/200", OPERATOR).status); /* it is there */
     close_issuer(&d);
 }
 
@@ -280,7 +296,8 @@ static void a_key_that_closed_long_ago_is_erased_and_not_listed(sotto_test *t)
     device v;
 
     open_issuer(t, &d);
-    prepare(t, &v, put(t, &d, "collections/old/100/200", OPERATOR).body);
+    prepare(t, &v, put(t, &d, "collections/old/100/99999999999", OPERATOR).body);
+    sotto_test_do(t, d.host->db, "UPDATE token_key SET closes = 200"); /* as time would */
     CHECK_EQUAL(t, 201, put(t, &d, "collections/keyboard/100/99999999999", OPERATOR).status);
     const sotto_http_response list = ask(t, &d, SOTTO_HTTP_GET, "keys", "none", "text/plain", none);
     CHECK_EQUAL(t, 200, list.status);
@@ -406,6 +423,7 @@ int main(int argc, char **argv)
         CASE(only_the_operator_adds_collections),
         CASE(only_the_attester_is_answered),
         CASE(nothing_is_issued_after_the_collection),
+        CASE(a_window_that_closed_gets_no_key),
         CASE(a_key_that_closed_long_ago_is_erased_and_not_listed),
         CASE(a_time_of_many_digits_is_refused),
         CASE(bad_requests_are_refused),

@@ -191,6 +191,10 @@ static void make_collection(issuer *i, sotto_http_request *request, sotto_arena 
         return;
     }
     sotto_status status = sotto_issuer_key_find(i->host->db, &key, &collection, NULL);
+    /* Nothing would be issued under it, and a list of such keys would grow for nothing. */
+    if (SOTTO_RULE(collections_to_come) && status == SOTTO_MISSING &&
+        sotto_host_seconds(i->host) >= collection.closes)
+        status = SOTTO_STALE;
     if (status == SOTTO_MISSING) {
         status = sotto_rsa_private_generate(&secret, SOTTO_TYPE2_BITS, NULL);
         if (status == SOTTO_OK)

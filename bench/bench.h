@@ -33,6 +33,7 @@ static inline void sotto_bench_expect(bool holds, const char *what)
         sotto_bench_fail(what);
 }
 
+void sotto_bench_analyst(const sotto_bench *b);
 void sotto_bench_aggregate(const sotto_bench *b);
 void sotto_bench_log(const sotto_bench *b);
 void sotto_bench_oblivious(const sotto_bench *b);

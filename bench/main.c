@@ -138,6 +138,7 @@ int main(int argc, char **argv)
     sotto_bench_pine(&b);
     sotto_bench_aggregate(&b);
     sotto_bench_transport(&b);
+    sotto_bench_analyst(&b);
     sotto_bench_privacy(&b);
     sotto_bench_privacy_noise(&b);
     sotto_bench_device(&b); /* before anything else uses SQLite */

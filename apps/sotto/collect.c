@@ -37,8 +37,17 @@ static const char usage[] =
     "wait.\n"
     "                   The first request for a batch is never answered at once\n"
     "  --bins N         bars to print, the largest first; default 20, 0: all\n"
-    "  --csv FILE       also a table: bin, label, sum, count, deviation, interval, share of all\n"
+    "  --by COLUMN      the bins of one column, where the recipe combines several; not for --json\n"
+    "                   and --html, which have each column\n"
+    "  --rate R         chance that a device took part, for estimates of all devices; default:\n"
+    "                   the recipe's, where the batch is the whole schedule; 0: none\n"
+    "  --adjust         also counts that are 0 or more and keep their total: they are biased\n"
+    "  --csv FILE       also a table: a line for each bin and each figure\n"
     "  --svg FILE       also a picture, of as many bars as are printed\n"
+    "  --html FILE      also a page: chart, table, receipt, recipe and log proof, in one file\n"
+    "                   without script that loads nothing\n"
+    "  --proof FILE     the bundle that sotto recipe publish wrote: is checked against the log of\n"
+    "                   --policy, and shown by --html\n"
     "  --ca FILE        certificates to trust instead of the system's\n"
     "  --plain-http     allow http:// to servers that are not on this machine\n"
     "  --json           one JSON object, with all bins\n\n"
@@ -80,6 +89,10 @@ static bool take_text(sotto_collect_job *job, int argc, char **argv, int *i)
         {"--ca", &job->ca},
         {"--csv", &job->csv},
         {"--svg", &job->svg},
+        {"--html", &job->html},
+        {"--by", &job->by},
+        {"--proof", &job->proof},
+        {"--rate", &job->rate},
     };
 
     for (size_t t = 0; *i + 1 < argc && t < sizeof texts / sizeof texts[0]; t++)
@@ -99,6 +112,7 @@ static bool take_flag(sotto_collect_job *job, const char *word)
         {"next", &job->next},          {"--forget", &job->forget},
         {"--plain-http", &job->plain}, {"--close-early", &job->close_early},
         {"--json", &job->recipe.json}, {"--withdraw", &job->withdraw},
+        {"--adjust", &job->adjust},
     };
 
     for (size_t f = 0; f < sizeof flags / sizeof flags[0]; f++)
@@ -192,17 +206,22 @@ static sotto_status ask(sotto_collector *collector, sotto_collect_job *job, sott
     const sotto_recipe *recipe = job->recipe.recipe;
     sotto_arena *arena = &job->recipe.arena;
     sotto_result result;
-    sotto_answer_view answer = {.recipe = recipe, .result = &result, .receipt = &receipt};
+    sotto_answer_view answer = {.recipe = recipe,
+                                .result = &result,
+                                .receipt = &receipt,
+                                .log = job->has_log ? &job->log : NULL,
+                                .by = job->by};
     const sotto_view view = sotto_show_view(job->recipe.json ? SOTTO_VIEW_JSON : SOTTO_VIEW_TEXT);
     const page s = {&answer, arena, job->bins};
 
     SOTTO_TRY(sotto_collector_ask(collector, &collection, &job->query, arena, err));
     SOTTO_TRY(sotto_result_estimate(&result, recipe, collection.sums, collection.sum_count,
-                                    collection.reports, NULL, arena, err));
+                                    collection.reports, &job->result, arena, err));
     sotto_receipt_of(&receipt, recipe, &job->task, &job->recipe.claim, &collection, &result);
     SOTTO_TRY(show_answer(&view, &s, err));
     SOTTO_TRY(save(job->csv, SOTTO_VIEW_CSV, &s, err));
     SOTTO_TRY(save(job->svg, SOTTO_VIEW_SVG, &s, err));
+    SOTTO_TRY(save(job->html, SOTTO_VIEW_HTML, &s, err));
     /* Only once it was written: until then the leader keeps it for us. */
     if (job->forget && fflush(stdout) == 0)
         SOTTO_TRY(sotto_collector_forget(collector, &collection, err));
@@ -258,6 +277,32 @@ static int collect(sotto_collect_job *job)
     return exit_code(status);
 }
 
+/* How the answer is estimated; what needs no answer is refused before one is asked for. */
+static int choose(sotto_collect_job *job)
+{
+    const sotto_recipe *recipe = job->recipe.recipe;
+    bool known = !job->by;
+    char *end = NULL;
+
+    job->result.adjust = job->adjust;
+    /* Of a batch that was closed early, nobody knows who would still have come. */
+    if (!job->close_early)
+        job->result.rate = sotto_recipe_rate(recipe, job->query.from, job->query.until);
+    if (job->rate)
+        job->result.rate = strtod(job->rate, &end);
+    if (job->rate &&
+        (*end || end == job->rate || !(job->result.rate >= 0 && job->result.rate <= 1))) {
+        (void)fprintf(stderr, "sotto collect: --rate takes a chance from 0 to 1\n");
+        return EXIT_USAGE;
+    }
+    for (size_t i = 0; job->by && i < sotto_recipe_columns(recipe); i++)
+        known = known || strcmp(sotto_recipe_column(recipe, i), job->by) == 0;
+    if (!known)
+        (void)fprintf(stderr, "sotto collect: --by: the recipe's bins have no column %s\n",
+                      job->by);
+    return known ? EXIT_DONE : EXIT_USAGE;
+}
+
 static int run(int argc, char **argv)
 {
     static sotto_collect_job job;
@@ -273,6 +318,10 @@ static int run(int argc, char **argv)
     code = parse(&job, argc, argv);
     if (code == EXIT_DONE)
         code = sotto_collect_job_load(&job);
+    if (code == EXIT_DONE)
+        code = sotto_collect_job_log(&job);
+    if (code == EXIT_DONE)
+        code = choose(&job);
     if (code == EXIT_DONE)
         code = collect(&job);
     sotto_arena_clear(&job.recipe.arena);

@@ -5,18 +5,26 @@
 #include "recipe.h"
 #include "serve/tasks/pairing.h"
 #include "sotto/collect.h"
+#include "sotto/view.h"
 
 /* One run. */
 typedef struct sotto_collect_job {
     sotto_recipe_job recipe; /* files, policy, json, arena */
-    const char *pairing, *key, *cohort, *from, *until, *ca, *csv, *svg;
-    bool next, forget, plain, close_early, withdraw;
+    const char *pairing, *key, *cohort, *from, *until, *ca, *csv, *svg, *html, *by, *proof, *rate;
+    bool next, forget, plain, close_early, withdraw, adjust;
     unsigned long wait_s, bins;
     sotto_pairing secrets;
     sotto_collector_key key_read;
     sotto_task task;
     sotto_collection_query query;
+    sotto_result_options result; /* of the estimate */
+    sotto_answer_log log;
+    bool has_log;
 } sotto_collect_job;
+
+/* collect_log.c: the bundle of --proof, judged by the policy's log. EXIT_DONE, or after having said why: EXIT_USAGE,
+ * EXIT_FAILED, EXIT_PROOF. */
+int sotto_collect_job_log(sotto_collect_job *job);
 
 /* Everything that is read from files, and whether it fits together. EXIT_DONE, or after having said why:
  * EXIT_USAGE, EXIT_LINT, EXIT_FAILED. */

@@ -5,9 +5,10 @@
  * Threads:  nothing is shared.
  * Secrets:  none: everything here was released.
  *
- * A count is of the reports in the batch, "no value" among them, not of the population behind them. Its interval
- * covers the chance in the randomizer, and nothing else: not who chose to answer, and not malicious clients. The
- * receipt says how far one malicious client can move a count.
+ * A count is of the reports in the batch, "no value" among them. Its interval covers the chance in the randomizer and in
+ * noise, and nothing else: not who chose to answer, and not malicious clients. The receipt says how far one malicious client
+ * can move a count. Where the chance to take part is known, counts of all devices stand beside it, whose
+ * intervals cover that chance too.
  */
 #ifndef SOTTO_ANALYSE_H
 #define SOTTO_ANALYSE_H
@@ -26,9 +27,27 @@ typedef struct sotto_result_bin {
     uint64_t bin;     /* its label: sotto_recipe_label                       */
     int64_t sum;      /* reports that support it, as collected, noise and all */
     double count;     /* unbiased, and so sometimes below 0 or above reports  */
-    double deviation; /* standard deviation of count                          */
-    double low, high; /* within 0 and reports                                 */
+    double deviation; /* standard deviation of count: the error that privacy costs */
+    double low, high; /* within 0 and reports: holds the truth with `confidence`, by itself */
+    double low_all, high_all; /* with that confidence all bins of the result are held at once */
+    double adjusted; /* where asked for: 0 or more, all with the total of all counts; biased */
 } sotto_result_bin;
+
+/* Nothing tells this bin from 0. Judged over all bins of its result: of those that are 0 in truth, any is called more than 0
+ * with a chance of 1 - confidence at most. */
+static inline bool sotto_result_may_be_zero(const sotto_result_bin *bin)
+{
+    return bin->low_all <= 0;
+}
+
+/* The same of all devices that could have taken part, whose chance to do so is known. */
+typedef struct sotto_result_whole {
+    double count;     /* count / rate                                         */
+    double privacy;   /* its deviation by randomizer and noise, ...           */
+    double sampling;  /* ... and by the draw of who takes part                */
+    double low, high; /* of both errors together; 0 or more                   */
+    double low_all, high_all;
+} sotto_result_whole;
 
 /* A number of its own, in the units of the query's column, or of devices. */
 typedef struct sotto_result_figure {
@@ -36,6 +55,9 @@ typedef struct sotto_result_figure {
     double value,
         deviation;    /* of a quantile, half of its interval over the deviations it stands for */
     double low, high; /* within what devices can report                       */
+    /* Of all devices: where the result has a rate. A mean and quantiles keep their value, and only their errors grow. */
+    sotto_result_whole whole;
+    bool sampling_most; /* whole.sampling is a bound: what it depends on was not asked */
 } sotto_result_figure;
 
 enum { SOTTO_RESULT_FIGURES = 8 };
@@ -43,29 +65,87 @@ enum { SOTTO_RESULT_FIGURES = 8 };
 typedef struct sotto_result {
     sotto_statistic statistic;
     uint64_t reports;
-    double confidence;     /* of each interval by itself                  */
+    double confidence;     /* of each interval by itself, and of all of a kind together */
     double p, q;           /* chance that a report supports its own value, and any other */
     double noise_variance; /* in each sum, by both servers together or by all devices; 0: none */
+    double rate;           /* chance that a device took part; 0: not known */
+    bool adjusted;         /* bins have adjusted counts */
     sotto_result_figure figures[SOTTO_RESULT_FIGURES];
     size_t figure_count; /* a histogram has none; the others but quantiles have no bins */
     sotto_result_bin *bins;
     size_t count;
     bool has_no_value; /* randomizers that send "no value" as one more value count it too */
     sotto_result_bin no_value;
+    sotto_result_whole *wholes; /* of each bin; NULL: there is no rate */
 } sotto_result;
 
 typedef struct sotto_result_options {
     double confidence; /* 0: 0.95 */
+    double rate;       /* chance that a device takes part: sotto_recipe_rate; 0: not known */
+    bool adjust;       /* fill `adjusted` */
 } sotto_result_options;
+
+/* The chance that a device took part in a batch that was asked for from `from` until `until`. It is the recipe's: each
+ * device that was drawn is taken to have answered. 0: not known, since the batch is a part of the schedule, or since the
+ * chance depends on the value, or on the leader's choice of batches. */
+SOTTO_API double sotto_recipe_rate(const sotto_recipe *recipe, uint64_t from, uint64_t until);
 
 /* De-biases the sums of a batch, and computes what the recipe's statistic asks for.
  *   options          may be NULL
  *   SOTTO_MALFORMED  not as many sums as the recipe's reports have entries, or a sum beyond what so many reports have (with noise: beyond any number)
- *   SOTTO_DENIED     no estimator for this randomizer, or an invalid confidence
+ *   SOTTO_DENIED     no estimator for this randomizer, or an invalid confidence or rate
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_result_estimate(
     sotto_result *out, const sotto_recipe *recipe, const sotto_uint128 *sums, size_t count,
     uint64_t reports, const sotto_result_options *options, sotto_arena *arena, sotto_err *err);
+
+/* ---- sums over bins ------------------------------------------------------------------------------------ */
+
+/* Columns that the recipe's bins combine; 0: a count. */
+SOTTO_API size_t sotto_recipe_columns(const sotto_recipe *recipe);
+/* NULL: there is no such column. */
+SOTTO_API const char *sotto_recipe_column(const sotto_recipe *recipe, size_t column);
+
+/* A result by the bins of one column, whatever the others hold. Counts add up to those of `result`, and intervals cover the
+ * errors of all bins behind a count. SOTTO_MISSING: no such column. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_result_marginal(sotto_result *out,
+                                                            const sotto_result *result,
+                                                            const sotto_recipe *recipe,
+                                                            size_t column, sotto_arena *arena,
+                                                            sotto_err *err);
+/* Appends the label of a bin of one column. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_column_label(const sotto_recipe *recipe,
+                                                                sotto_buf *out, size_t column,
+                                                                uint64_t bin, sotto_err *err);
+
+/* A phrase of a prefix tree, and all bins that begin with it. */
+typedef struct sotto_result_node {
+    const char *phrase;        /* borrowed from the recipe; "" is the root                 */
+    size_t parent;             /* the root is its own                                      */
+    unsigned depth;            /* words of the phrase                                      */
+    uint64_t bins;             /* that are added up                                        */
+    sotto_result_bin estimate; /* its bin is the node's number; adjusted where the result is */
+} sotto_result_node;
+
+/* The nodes of a column that is a prefix tree: the root first, and parents before their children. A node with children is
+ * their sum, in counts and in adjusted ones. SOTTO_MISSING: the column is no prefix tree, or its phrases are hashes. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_result_tree(sotto_result_node **out, size_t *count,
+                                                        const sotto_result *result,
+                                                        const sotto_recipe *recipe, size_t column,
+                                                        sotto_arena *arena, sotto_err *err);
+
+/* A count that several answers measured, or none: of a tree where each node with children is their sum. */
+typedef struct sotto_level_node {
+    size_t parent;          /* before it; the root is its own                        */
+    double value, variance; /* as measured; INFINITY: it was not                      */
+    double fitted, fitted_variance;
+} sotto_level_node;
+
+/* The counts closest to all that was measured, each weighed by its variance, among those that add up: unbiased, and of the
+ * least variance if what was measured is independent. Node 0 is the root.
+ * SOTTO_MALFORMED: a parent behind its child, or a leaf that was not measured. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_levels_fit(sotto_level_node *nodes, size_t count,
+                                                       sotto_arena *arena, sotto_err *err);
 
 /* ---- is it right? For those who know the truth --------------------------------------------------------- */
 

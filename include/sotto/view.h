@@ -1,4 +1,4 @@
-/* sotto/view.h - answers, receipts, accounts and ledgers as text, JSON, CSV or SVG.
+/* sotto/view.h - answers, receipts, accounts and ledgers as text, JSON, CSV, SVG or HTML.
  *
  * Callers:  `sotto collect`, `sotto demo`, `sotto budget`, `sotto device`; an analyst's own program.
  * Memory:   nothing is kept; what is shown is borrowed for the call. An answer sorts its bins in the caller's arena.
@@ -7,17 +7,18 @@
  *
  * The library prints nothing: a view hands its text to a function of the caller, piece by piece.
  *
- *                text   JSON        CSV   SVG
- *     answer     yes    indented    yes   bars with error bars, where it has bins
- *     receipt    yes    indented    -     -
- *     account    yes    one line    -     -
- *     ledger     yes    one line    -     -
+ *                text   JSON        CSV   SVG                                        HTML
+ *     answer     yes    indented    yes   bars with error bars, where it has bins    all of it in one page
+ *     receipt    yes    indented    -     -                                          -
+ *     account    yes    one line    -     -                                          -
+ *     ledger     yes    one line    -     -                                          -
  *
  * A view without the format it is asked for is SOTTO_DENIED, and nothing is written.
  *
- * JSON and SVG are UTF-8 whatever a recipe's labels hold. Reals are the shortest decimal that reads back as the same double,
- * in every locale; null stands for what is not known. Members keep their order, and new ones may join them. An SVG holds no
- * script, and asks for no other file. CSV is quoted by RFC 4180, and its lines end with a line feed.
+ * JSON, SVG and HTML are UTF-8 whatever a recipe's labels hold, and characters that turn text around are written as \u202e there and
+ * in text. Reals are the shortest decimal that reads back as the same double,
+ * in every locale; null stands for what is not known. Members keep their order, and new ones may join them. SVG and HTML hold no
+ * script, and ask for no other file. CSV is quoted by RFC 4180, and its lines end with a line feed.
  */
 #ifndef SOTTO_VIEW_H
 #define SOTTO_VIEW_H
@@ -36,7 +37,8 @@ typedef enum sotto_view_format {
     SOTTO_VIEW_TEXT = 1,
     SOTTO_VIEW_JSON,
     SOTTO_VIEW_CSV,
-    SOTTO_VIEW_SVG
+    SOTTO_VIEW_SVG,
+    SOTTO_VIEW_HTML
 } sotto_view_format;
 
 /* Takes the next piece of text. Any status but SOTTO_OK ends the view, which returns it. */
@@ -47,7 +49,7 @@ typedef struct sotto_view {
     sotto_view_format format;
     sotto_view_write write;
     void *context;
-    size_t most;  /* bars of a text or SVG, the largest counts first; 0: all */
+    size_t most;  /* bars of a text, SVG or HTML, the largest counts first; 0: all */
     bool colours; /* of a text: it goes to a terminal that knows ANSI codes and UTF-8 */
 } sotto_view;
 
@@ -65,6 +67,15 @@ typedef struct sotto_answer_trial {
     double epsilon_left, epsilon_allowed; /* of each device's budget for this analysis      */
 } sotto_answer_trial;
 
+/* Where the recipe stands on a public log, for HTML: of a proof that was verified. */
+typedef struct sotto_answer_log {
+    const char *name;  /* of the log, as the recipe and the policy call it */
+    uint64_t index;    /* of the entry                                     */
+    uint64_t size;     /* of the tree that was signed                      */
+    size_t witnesses;  /* that cosigned it, at least                       */
+    sotto_bytes proof; /* c2sp.org/tlog-proof                              */
+} sotto_answer_log;
+
 /* From sotto_result_estimate and sotto_receipt_of; the rest may be NULL. */
 typedef struct sotto_answer_view {
     const sotto_recipe *recipe;
@@ -73,8 +84,11 @@ typedef struct sotto_answer_view {
     const sotto_result_check *check; /* NULL: nobody knows the truth                  */
     const uint64_t *truth;           /* one for each of the result's bins; NULL likewise */
     const sotto_answer_trial *trial; /* for JSON                                      */
+    const sotto_answer_log *log;     /* for HTML                                      */
+    const char *by; /* text, CSV and SVG show the bins of this column of several; NULL: all bins  */
 } sotto_answer_view;
 
+/* SOTTO_MISSING: the bins have no column of this name. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_view_answer(const sotto_view *view,
                                                         const sotto_answer_view *answer,
                                                         sotto_arena *arena, sotto_err *err);

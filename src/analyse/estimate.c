@@ -1,9 +1,9 @@
 /* Sums into counts with intervals. */
 #include "sotto/analyse.h"
 
+#include "analyse/bins.h"
 #include "analyse/figures.h"
-
-#include <math.h>
+#include "base/arena.h"
 
 #define DEFAULT_CONFIDENCE 0.95
 
@@ -24,24 +24,14 @@ static bool read_sum(int64_t *out, sotto_uint128 sum, uint64_t reports,
     return true;
 }
 
-static double within(double x, double most)
+/* Variance of what is in each sum beside the values: both servers add all of it; every device that reports adds its part. */
+static double noise_of(const sotto_report_content *content, const sotto_recipe *recipe,
+                       uint64_t reports)
 {
-    return fmin(fmax(x, 0), most);
-}
+    const double sigma = sotto_recipe_sigma(recipe);
 
-/* The deviation is that of the nearest possible count. */
-static sotto_result_bin estimate(uint64_t bin, int64_t sum, const sotto_deviation_law *law,
-                                 double z)
-{
-    const double n = law->reports, s = (double)sum, count = (s - n * law->q) / (law->p - law->q);
-    const sotto_ends ends = sotto_deviation_count_ends(law, s, z);
-
-    return (sotto_result_bin){.bin = bin,
-                              .sum = sum,
-                              .count = count,
-                              .deviation = sqrt(sotto_deviation_count(law, within(count, n))),
-                              .low = within(ends.low, n),
-                              .high = within(ends.high, n)};
+    return content->by == SOTTO_BY_SERVERS ? 2 * sigma * sigma
+                                           : (double)reports * content->variance;
 }
 
 static sotto_status read_sums(int64_t **out, const sotto_uint128 *sums, size_t count,
@@ -64,21 +54,62 @@ static sotto_status read_sums(int64_t **out, const sotto_uint128 *sums, size_t c
     return SOTTO_OK;
 }
 
+/* "No value" is one more sum of the same law. */
 static sotto_status estimate_bins(sotto_result *out, const int64_t *sums,
-                                  const sotto_report_content *content,
-                                  const sotto_deviation_law *law, double z, sotto_arena *arena,
-                                  sotto_err *err)
+                                  const sotto_report_content *content, const sotto_recipe *recipe,
+                                  sotto_arena *arena, sotto_err *err)
 {
+    const sotto_sum_law law = sotto_result_law(out, content, recipe, 1);
+    const size_t entries = content->entries;
+
     out->count = (size_t)content->values;
-    out->has_no_value = content->entries > content->values;
-    out->bins = sotto_arena_take_array(arena, out->count, sizeof *out->bins);
-    if (!out->bins)
+    out->has_no_value = entries > content->values;
+    out->bins = sotto_arena_take_array(arena, entries, sizeof *out->bins);
+    if (out->rate > 0)
+        out->wholes = sotto_arena_take_array(arena, entries, sizeof *out->wholes);
+    if (!out->bins || (out->rate > 0 && !out->wholes))
         return sotto_fail(err, SOTTO_NO_MEMORY, "a result of %zu bins", out->count);
-    for (size_t i = 0; i < out->count; i++)
-        out->bins[i] = estimate(i, sums[i], law, z);
+    SOTTO_TRY(sotto_result_fill(out->bins, out->wholes, sums, entries, out, &law, (double)entries,
+                                arena, err));
     if (out->has_no_value)
-        out->no_value = estimate(content->values, sums[content->values], law, z);
+        out->no_value = out->bins[out->count];
     return SOTTO_OK;
+}
+
+static sotto_status estimate_count(sotto_result *out, const int64_t *sums,
+                                   const sotto_report_content *content, const sotto_recipe *recipe,
+                                   sotto_arena *arena, sotto_err *err)
+{
+    const sotto_sum_law law = sotto_result_law(out, content, recipe, 1);
+    sotto_result_figure *f = &out->figures[out->figure_count++];
+    sotto_result_bin bin;
+
+    *f = (sotto_result_figure){.name = "count"};
+    SOTTO_TRY(sotto_result_fill(&bin, out->rate > 0 ? &f->whole : NULL, sums, 1, out, &law, 1,
+                                arena, err));
+    f->value = bin.count;
+    f->deviation = bin.deviation;
+    f->low = bin.low;
+    f->high = bin.high;
+    return SOTTO_OK;
+}
+
+static sotto_status check_options(const sotto_result *out, sotto_err *err)
+{
+    if (!(out->confidence > 0 && out->confidence < 1))
+        return sotto_fail(err, SOTTO_DENIED, "a confidence lies between 0 and 1");
+    if (!(out->rate >= 0 && out->rate <= 1))
+        return sotto_fail(err, SOTTO_DENIED, "a rate lies between 0 and 1");
+    return SOTTO_OK;
+}
+
+double sotto_recipe_rate(const sotto_recipe *recipe, uint64_t from, uint64_t until)
+{
+    const sotto_participation *p = &recipe->participation;
+    const bool all =
+        recipe->opens >= 0 && from <= (uint64_t)recipe->opens && until >= (uint64_t)recipe->closes;
+
+    return all && p->type == SOTTO_POISSON ? p->rate : 0;
 }
 
 sotto_status sotto_result_estimate(sotto_result *out, const sotto_recipe *recipe,
@@ -88,31 +119,26 @@ sotto_status sotto_result_estimate(sotto_result *out, const sotto_recipe *recipe
 {
     sotto_err_clear(err);
 
-    double confidence =
-        options && options->confidence != 0 ? options->confidence : DEFAULT_CONFIDENCE;
+    const sotto_result_options none = {0}, *asked = options ? options : &none;
     sotto_report_content content;
     int64_t *read;
 
-    *out = (sotto_result){
-        .statistic = recipe->statistic, .reports = reports, .confidence = confidence};
-    if (!(confidence > 0 && confidence < 1))
-        return sotto_fail(err, SOTTO_DENIED, "a confidence lies between 0 and 1");
+    *out = (sotto_result){.statistic = recipe->statistic,
+                          .reports = reports,
+                          .confidence =
+                              asked->confidence != 0 ? asked->confidence : DEFAULT_CONFIDENCE,
+                          .rate = asked->rate};
+    SOTTO_TRY(check_options(out, err));
     SOTTO_TRY(sotto_recipe_content(&content, recipe, err));
     SOTTO_TRY(read_sums(&read, sums, count, reports, &content, arena, err));
     out->p = content.p;
     out->q = content.q;
-    const sotto_deviation_law law = sotto_deviation_of(recipe, &content, (double)reports);
-    const double z = sotto_deviation_z(confidence);
-    out->noise_variance = law.noise;
+    out->noise_variance = noise_of(&content, recipe, reports);
     if (recipe->statistic == SOTTO_STATISTIC_HISTOGRAM ||
         recipe->statistic == SOTTO_STATISTIC_QUANTILES)
-        SOTTO_TRY(estimate_bins(out, read, &content, &law, z, arena, err));
-    if (recipe->statistic == SOTTO_STATISTIC_COUNT) {
-        const sotto_result_bin bin = estimate(0, read[0], &law, z);
-
-        out->figures[out->figure_count++] =
-            (sotto_result_figure){"count", bin.count, bin.deviation, bin.low, bin.high};
-    }
-    sotto_result_figures(out, recipe, &law, read, z);
-    return SOTTO_OK;
+        SOTTO_TRY(estimate_bins(out, read, &content, recipe, arena, err));
+    if (recipe->statistic == SOTTO_STATISTIC_COUNT)
+        SOTTO_TRY(estimate_count(out, read, &content, recipe, arena, err));
+    sotto_result_figures(out, recipe, &content, read);
+    return asked->adjust && out->count > 0 ? sotto_result_adjust(out, arena, err) : SOTTO_OK;
 }

@@ -1,14 +1,16 @@
 #include "analyse/figures.h"
 
-#include "recipe/accuracy.h"
+#include "analyse/interval.h"
 #include "recipe/statistic.h"
 
 #include <math.h>
 
-static void add(sotto_result *r, const char *name, double value, double deviation, double low,
-                double high)
+static sotto_result_figure *add(sotto_result *r, const char *name)
 {
-    r->figures[r->figure_count++] = (sotto_result_figure){name, value, deviation, low, high};
+    sotto_result_figure *f = &r->figures[r->figure_count++];
+
+    *f = (sotto_result_figure){.name = name};
+    return f;
 }
 
 static double within(double x, double low, double high)
@@ -18,89 +20,276 @@ static double within(double x, double low, double high)
 
 /* ---- sum -------------------------------------------------------------------------------------------- */
 
-static void add_sum(sotto_result *r, sotto_number_grid grid, const sotto_deviation_law *law,
-                    int64_t sum, double z)
+/* A sum of numbers with noise: f is how many steps they are above the least that they can be. */
+static sotto_sum_law noise_law(const sotto_result *r, const sotto_recipe *recipe, double most)
 {
-    const double n = law->reports, least = -n * law->none, most = n * (law->most - law->none),
-                 steps = (double)sum - n * law->none, half = sotto_deviation_sum(law, z);
+    sotto_sum_law law = {.p = 1, .rate = 1, .most = most};
 
-    add(r, "sum", grid.step * steps, grid.step * sqrt(law->noise),
-        grid.step * within(steps - half, least, most),
-        grid.step * within(steps + half, least, most));
+    if (recipe->by == SOTTO_BY_SERVERS) {
+        law.gaussian = r->noise_variance;
+        law.sigma = sotto_recipe_sigma(recipe);
+    } else {
+        law.skellam = r->noise_variance;
+    }
+    return law;
+}
+
+/* The draw of devices adds (1 - rate) times the squares of their numbers, which were not asked. Of numbers from 0 up to `far` they
+ * are at most far times their sum, which is `each`; of others at most far^2 for each report. */
+static void scale_sum(sotto_result *r, sotto_result_figure *f, sotto_number_grid grid,
+                      const sotto_report_content *c, double steps)
+{
+    const double rate = r->rate, n = (double)r->reports, zero = (double)c->none,
+                 far = fmax(zero, (double)c->most - zero), fixed = zero > 0 ? n * far * far : 0,
+                 each = zero > 0 ? 0 : far;
+    const sotto_sum_law law = {.p = 1,
+                               .rate = 1,
+                               .most = INFINITY,
+                               .normal = true,
+                               .variance = r->noise_variance + (1 - rate) * fixed + 1e-9,
+                               .slope = (1 - rate) * each};
+    /* Where numbers may be below 0, so may their sum: far enough above it, the law has no bound that matters. */
+    const double shift = zero > 0 ? 1e3 * sqrt(law.variance) + fabs(steps) : 0;
+    const sotto_range range =
+        sotto_interval_of(&law, sotto_alpha_of(1 - r->confidence), steps + shift);
+    const double unit = grid.step / rate;
+
+    f->sampling_most = true;
+    f->whole = (sotto_result_whole){
+        .count = unit * steps,
+        .privacy = unit * sqrt(r->noise_variance),
+        .sampling = unit * sqrt((1 - rate) * (fixed + each * fmax(steps, 0))),
+        .low = unit * (range.low - shift),
+        .high = unit * (range.high - shift),
+    };
+}
+
+static void add_sum(sotto_result *r, const sotto_recipe *recipe, const sotto_report_content *c,
+                    int64_t sum)
+{
+    const sotto_number_grid grid = sotto_recipe_grid(recipe);
+    const double n = (double)r->reports, zero = (double)c->none, steps = (double)sum - n * zero;
+    const sotto_sum_law law = noise_law(r, recipe, n * (double)c->most);
+    const sotto_range range =
+        sotto_interval_of(&law, sotto_alpha_of(1 - r->confidence), (double)sum);
+    sotto_result_figure *f = add(r, "sum");
+
+    f->value = grid.step * steps;
+    f->deviation = grid.step * sqrt(r->noise_variance);
+    f->low = grid.step * (range.low - n * zero);
+    f->high = grid.step * (range.high - n * zero);
+    if (r->rate > 0)
+        scale_sum(r, f, grid, c, steps);
 }
 
 /* ---- mean ------------------------------------------------------------------------------------------- */
 
-static void add_mean(sotto_result *r, sotto_number_grid grid, const sotto_deviation_law *law,
-                     const int64_t sums[2], double z)
-{
-    const double n = law->reports, middle = law->none, most = law->most,
-                 off = (double)sums[0] - n * middle, count = (double)sums[1] / most,
-                 of_count = sqrt(law->noise) / most,
-                 x = count > 0 ? within(off / count, -middle, most - middle) : 0;
-    const sotto_ends ends = sotto_deviation_mean_ends(law, off, count, z);
+/* What numbers are off the middle, added up, over how many there are. A mean x agrees with both sums unless
+ *     off - x count,    of variance v + x^2 w,
+ * is too far from 0 (Fieller 1954), since off and count have independent noise of variance v and w. What is too far
+ * is divided between both sides as for counts: a mean at the end of its range errs to one side only. */
+typedef struct quotient {
+    double off, count, v, w, low, high;
+    sotto_alpha alpha;
+    double spread; /* the draw of devices: at most this times (x - low) (high - x) */
+} quotient;
 
-    add(r, "mean", grid.min + grid.step * (middle + x),
-        grid.step * (count > 0 ? sotto_deviation_mean(law, x * count, count) : most),
-        grid.min + grid.step * (middle + within(ends.low, -middle, most - middle)),
-        grid.min + grid.step * (middle + within(ends.high, -middle, most - middle)));
-    add(r, "count", count, of_count, within(count - z * of_count, 0, n),
-        within(count + z * of_count, 0, n));
+static bool agrees(const quotient *q, double x)
+{
+    const double unit = sqrt(q->v + x * x * q->w +
+                             q->spread * fmax((x - q->low) * (q->high - x), 0) * q->count),
+                 far = unit > 0 ? (q->off - x * q->count) / unit : 0;
+    const sotto_tail_split split = sotto_alpha_split(q->alpha, (x - q->low) * q->count / unit,
+                                                     (q->high - x) * q->count / unit);
+
+    return -split.lower_at <= far && far <= split.upper_at;
+}
+
+static double end_of_mean(const quotient *q, double in, double out)
+{
+    if (agrees(q, out))
+        return out;
+    for (int i = 0; i < 40; i++) {
+        const double middle = (in + out) / 2;
+
+        if (agrees(q, middle))
+            in = middle;
+        else
+            out = middle;
+    }
+    return out;
+}
+
+/* All of the range where the count may be 0. */
+static sotto_range mean_range(const quotient *q, double x)
+{
+    const double z = q->alpha.z;
+
+    if (!(q->count > 0) || q->count * q->count <= z * z * q->w)
+        return (sotto_range){q->low, q->high};
+    return (sotto_range){end_of_mean(q, x, q->low), end_of_mean(q, x, q->high)};
+}
+
+/* How many have a number: its sum has `most` for each of them. */
+static void add_mean_count(sotto_result *r, const sotto_recipe *recipe,
+                           const sotto_report_content *c, int64_t sum)
+{
+    const double most = (double)c->most, rate = r->rate;
+    sotto_sum_law law = noise_law(r, recipe, (double)r->reports * most);
+    sotto_range range = sotto_interval_of(&law, sotto_alpha_of(1 - r->confidence), (double)sum);
+    sotto_result_figure *f = add(r, "count");
+
+    f->value = (double)sum / most;
+    f->deviation = sqrt(r->noise_variance) / most;
+    f->low = range.low / most;
+    f->high = range.high / most;
+    if (!(rate > 0))
+        return;
+    law = (sotto_sum_law){.p = 1,
+                          .rate = 1,
+                          .most = INFINITY,
+                          .normal = true,
+                          .variance = r->noise_variance,
+                          .slope = (1 - rate) * most};
+    range = sotto_interval_of(&law, sotto_alpha_of(1 - r->confidence), (double)sum);
+    f->whole = (sotto_result_whole){.count = f->value / rate,
+                                    .privacy = f->deviation / rate,
+                                    .sampling = sqrt(fmax(f->value, 0) * (1 - rate)) / rate,
+                                    .low = range.low / most / rate,
+                                    .high = range.high / most / rate};
+}
+
+static void add_mean(sotto_result *r, const sotto_recipe *recipe, const sotto_report_content *c,
+                     const int64_t sums[2])
+{
+    const sotto_number_grid grid = sotto_recipe_grid(recipe);
+    const double n = (double)r->reports, middle = (double)c->none, most = (double)c->most,
+                 zero = grid.min + grid.step * middle;
+    quotient q = {.off = (double)sums[0] - n * middle,
+                  .count = (double)sums[1] / most,
+                  .v = r->noise_variance,
+                  .w = r->noise_variance / (most * most),
+                  .low = -middle,
+                  .high = most - middle,
+                  .alpha = sotto_alpha_of(1 - r->confidence)};
+    const double x = q.count > 0 ? within(q.off / q.count, q.low, q.high) : 0;
+    sotto_range range = mean_range(&q, x);
+    sotto_result_figure *f = add(r, "mean");
+
+    f->value = zero + grid.step * x;
+    f->deviation = grid.step * (q.count > 0 ? sqrt(q.v + x * x * q.w) / q.count : most);
+    f->low = zero + grid.step * range.low;
+    f->high = zero + grid.step * range.high;
+    if (r->rate > 0) { /* numbers with this mean vary most where each is at an end of the range */
+        q.spread = 1 - r->rate;
+        range = mean_range(&q, x);
+        f->sampling_most = true;
+        f->whole = (sotto_result_whole){
+            .count = f->value,
+            .privacy = f->deviation,
+            .sampling =
+                grid.step *
+                (q.count > 0 ? sqrt(q.spread * (x - q.low) * (q.high - x) / q.count) : most),
+            .low = zero + grid.step * range.low,
+            .high = zero + grid.step * range.high};
+    }
+    add_mean_count(r, recipe, c, sums[1]);
 }
 
 /* ---- quantiles -------------------------------------------------------------------------------------- */
 
-/* Of the difference below, were the true counts the nearest possible ones. */
-static double deviation_of(const sotto_deviation_law *law, double t, size_t bins, double up_to,
-                           double above)
+/* Of (1 - t) times one count less t times another. Bins that one draw of a randomizer fills are not independent: one
+ * that is sent leaves less room for the others. Their covariances are below 0, so a sum of variances is enough
+ * for either count, but not for the difference of both. No covariance makes that larger than the sum of both deviations. */
+static double deviation_of(double t, double variance, double variance_above, bool tied)
 {
-    const double n = law->reports, first = within(up_to, 0, n);
+    const double up_to = (1 - t) * sqrt(fmax(variance, 0)),
+                 above = t * sqrt(fmax(variance_above, 0));
 
-    return sqrt(
-        fmax(sotto_deviation_rank(law, t, (double)bins, first, within(above, 0, n - first)), 0));
+    return tied ? up_to + above : hypot(up_to, above);
 }
 
-/* (1 - t) times what is counted up to a bin, less t times what is counted above it. It is below 0 before the bin of the
- * quantile, and not below 0 from there on. An end is where its interval leaves 0. */
-static void add_quantile(sotto_result *r, sotto_number_grid grid, const sotto_deviation_law *law,
-                         const char *name, double t, double z)
-{
-    double total = 0, above = 0;
-    const size_t last = r->count - 1;
-    size_t value = last, low = last, high = 0;
+/* Where a quantile may be, in steps. */
+typedef struct quantile {
+    size_t value, low, high;
+} quantile;
 
-    for (size_t i = 0; i < r->count; i++)
+/* (1 - t) times what is counted up to a bin, less t times what is counted above it. It is below 0 before the bin of the
+ * quantile, and not below 0 from there on. An end is where its interval leaves 0.
+ *   drawn  what the draw of devices adds to the variance: at the quantile, (1 - rate) t (1 - t) for each device */
+static quantile find_quantile(const sotto_result *r, double t, double z, bool tied, double drawn)
+{
+    double total = 0, all = 0, above = 0, noise_above = 0;
+    const size_t last = r->count - 1;
+    quantile q = {last, last, 0};
+
+    for (size_t i = 0; i < r->count; i++) {
         total += r->bins[i].count;
+        all += r->bins[i].deviation * r->bins[i].deviation;
+    }
     for (size_t i = r->count; i-- > 0;) {
         /* Of bins 0 to i: what is above them was taken off. */
         const double up_to = total - above, d = (1 - t) * up_to - t * above,
-                     deviation = deviation_of(law, t, i + 1, up_to, above);
+                     noise = deviation_of(t, all - noise_above, noise_above, tied),
+                     deviation = sqrt(noise * noise + drawn * fmax(total, 0));
 
         if (d >= 0)
-            value = i;
+            q.value = i;
         if (d + z * deviation >= 0)
-            low = i;
-        if (d - z * deviation <= 0 && high == 0)
-            high = i < last ? i + 1 : i;
+            q.low = i;
+        if (d - z * deviation <= 0 && q.high == 0)
+            q.high = i < last ? i + 1 : i;
         above += r->bins[i].count;
+        noise_above += r->bins[i].deviation * r->bins[i].deviation;
     }
-    high = high > value ? high : value;
-    add(r, name, grid.min + grid.step * (double)value,
-        grid.step * ((double)high - (double)low) / (2 * z), grid.min + grid.step * (double)low,
-        grid.min + grid.step * (double)high);
+    q.high = q.high > q.value ? q.high : q.value;
+    return q;
+}
+
+static void add_quantile(sotto_result *r, sotto_number_grid grid, const char *name, double t,
+                         bool tied)
+{
+    const double z = sotto_alpha_of(1 - r->confidence).z;
+    const quantile q = find_quantile(r, t, z, tied, 0);
+    sotto_result_figure *f = add(r, name);
+
+    f->value = grid.min + grid.step * (double)q.value;
+    f->deviation = grid.step * ((double)q.high - (double)q.low) / (2 * z);
+    f->low = grid.min + grid.step * (double)q.low;
+    f->high = grid.min + grid.step * (double)q.high;
+    if (r->rate > 0) {
+        const quantile all = find_quantile(r, t, z, tied, (1 - r->rate) * t * (1 - t));
+        const double both = grid.step * ((double)all.high - (double)all.low) / (2 * z);
+
+        f->whole = (sotto_result_whole){
+            .count = f->value,
+            .privacy = f->deviation,
+            .sampling = sqrt(fmax(both * both - f->deviation * f->deviation, 0)),
+            .low = grid.min + grid.step * (double)all.low,
+            .high = grid.min + grid.step * (double)all.high};
+    }
 }
 
 void sotto_result_figures(sotto_result *r, const sotto_recipe *recipe,
-                          const sotto_deviation_law *law, const int64_t *sums, double z)
+                          const sotto_report_content *content, const int64_t *sums)
 {
-    static const char *const names[SOTTO_QUANTILES] = {
-        "quantile 0.05", "quantile 0.25", "quantile 0.5", "quantile 0.75", "quantile 0.95"};
+    static const struct {
+        const char *name;
+        double at;
+    } quantiles[] = {{"quantile 0.05", 0.05},
+                     {"quantile 0.25", 0.25},
+                     {"quantile 0.5", 0.5},
+                     {"quantile 0.75", 0.75},
+                     {"quantile 0.95", 0.95}};
+    const sotto_randomizer_kind kind = content->randomizer.kind;
+    const bool tied = content->by == SOTTO_BY_CROWD &&
+                      (kind == SOTTO_CHOICE_RESPONSE || kind == SOTTO_SUBSET_SELECTION);
 
     if (recipe->statistic == SOTTO_STATISTIC_SUM)
-        add_sum(r, sotto_recipe_grid(recipe), law, sums[0], z);
+        add_sum(r, recipe, content, sums[0]);
     if (recipe->statistic == SOTTO_STATISTIC_MEAN)
-        add_mean(r, sotto_recipe_grid(recipe), law, sums, z);
-    for (size_t i = 0; i < SOTTO_QUANTILES; i++)
+        add_mean(r, recipe, content, sums);
+    for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
         if (recipe->statistic == SOTTO_STATISTIC_QUANTILES)
-            add_quantile(r, sotto_recipe_grid(recipe), law, names[i], sotto_quantiles[i], z);
+            add_quantile(r, sotto_recipe_grid(recipe), quantiles[i].name, quantiles[i].at, tied);
 }

@@ -54,14 +54,13 @@ static double largest_of(const sotto_deviation_law *law, double confidence)
     return high + 0.5 / (law->p - law->q);
 }
 
-/* An interval is above 0 where the sum is above n q + 1/2 by z deviations of an empty bin. A count is seen if its sum
- * passes that with this chance. */
+/* An interval is above 0 where the sum is above n q + 1/2 by z deviations of an empty bin, on that side alone (docs/decisions/0118).
+ * A count is seen if its sum passes that with this chance. */
 static double seen_of(const sotto_deviation_law *law, double confidence)
 {
     const double d = law->p - law->q,
-                 least =
-                     sotto_deviation_z(confidence) * d * sqrt(sotto_deviation_count(law, 0)) + 0.5,
-                 one_sided = confidence > 0.5 ? sotto_deviation_z(2 * confidence - 1) : 0;
+                 one_sided = confidence > 0.5 ? sotto_deviation_z(2 * confidence - 1) : 0,
+                 least = one_sided * d * sqrt(sotto_deviation_count(law, 0)) + 0.5;
     double low = 0, high = law->reports;
 
     if (high * d - least < one_sided * d * sqrt(sotto_deviation_count(law, high)))

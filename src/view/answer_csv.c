@@ -1,7 +1,8 @@
-/* An answer as CSV: a header, then a line for each bin, or for each figure where there are no bins. */
+/* An answer as CSV: a header, then a line for each bin and each figure. */
 #include "view/view.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 void sotto_text_csv(sotto_text *t, sotto_bytes text)
@@ -25,13 +26,27 @@ void sotto_text_csv(sotto_text *t, sotto_bytes text)
 
 static void say_number(sotto_text *t, double x)
 {
-    char text[SOTTO_NUMBER_TEXT];
+    char text[SOTTO_NUMBER_TEXT] = "";
 
-    sotto_number_format(text, x);
+    if (isfinite(x))
+        sotto_number_format(text, x);
     sotto_text_say(t, ",%s", text);
 }
 
-static void say_numbers(sotto_text *t, const sotto_result *r, const sotto_result_bin *b)
+static void say_whole(sotto_text *t, const sotto_result_whole *w)
+{
+    say_number(t, w->count);
+    say_number(t, w->privacy);
+    say_number(t, w->sampling);
+    say_number(t, w->low);
+    say_number(t, w->high);
+    say_number(t, w->low_all);
+    say_number(t, w->high_all);
+}
+
+/* Behind the label; whole: NULL where there is none. */
+static void say_numbers(sotto_text *t, const sotto_result *r, const sotto_result_bin *b,
+                        const sotto_result_whole *whole)
 {
     sotto_text_say(t, ",%" PRId64, b->sum);
     say_number(t, b->count);
@@ -39,46 +54,105 @@ static void say_numbers(sotto_text *t, const sotto_result *r, const sotto_result
     say_number(t, b->low);
     say_number(t, b->high);
     say_number(t, sotto_answer_share(r, b));
+    say_number(t, b->low_all);
+    say_number(t, b->high_all);
+    sotto_text_say(t, ",%s", sotto_result_may_be_zero(b) ? "no" : "yes");
+    if (r->adjusted)
+        say_number(t, b->adjusted);
+    if (whole)
+        say_whole(t, whole);
+    else if (r->rate > 0)
+        sotto_text_say(t, ",,,,,,,");
 }
 
+/* Of an answer without bins. */
 static void say_figures(sotto_text *t, const sotto_result *r)
 {
-    sotto_text_say(t, "figure,value,deviation,low,high\n");
+    sotto_text_say(t, "figure,value,deviation,low,high%s\n",
+                   r->rate > 0 ? ",all_value,all_privacy,all_sampling,all_low,all_high" : "");
     for (size_t i = 0; i < r->figure_count; i++) {
-        sotto_text_say(t, "%s", r->figures[i].name);
-        say_number(t, r->figures[i].value);
-        say_number(t, r->figures[i].deviation);
-        say_number(t, r->figures[i].low);
-        say_number(t, r->figures[i].high);
+        const sotto_result_figure *f = &r->figures[i];
+
+        sotto_text_say(t, "%s", f->name);
+        say_number(t, f->value);
+        say_number(t, f->deviation);
+        say_number(t, f->low);
+        say_number(t, f->high);
+        if (r->rate > 0) {
+            say_number(t, f->whole.count);
+            say_number(t, f->whole.privacy);
+            say_number(t, f->whole.sampling);
+            say_number(t, f->whole.low);
+            say_number(t, f->whole.high);
+        }
         sotto_text_say(t, "\n");
     }
+}
+
+/* Beside bins a figure is a line without a bin: its value stands where counts do. */
+static void say_figure_lines(sotto_text *t, const sotto_answer_page *p)
+{
+    const sotto_result *r = p->result;
+
+    for (size_t i = 0; i < r->figure_count; i++) {
+        const sotto_result_figure *f = &r->figures[i];
+
+        sotto_text_say(t, ",%s,", f->name);
+        say_number(t, f->value);
+        say_number(t, f->deviation);
+        say_number(t, f->low);
+        say_number(t, f->high);
+        sotto_text_say(t, ",,,,%s", r->adjusted ? "," : "");
+        if (r->rate > 0) {
+            say_number(t, f->whole.count);
+            say_number(t, f->whole.privacy);
+            say_number(t, f->whole.sampling);
+            say_number(t, f->whole.low);
+            say_number(t, f->whole.high);
+            sotto_text_say(t, ",,");
+        }
+        sotto_text_say(t, p->truth ? ",\n" : "\n");
+    }
+}
+
+static void say_header(sotto_text *t, const sotto_answer_page *p)
+{
+    const sotto_result *r = p->result;
+
+    sotto_text_say(
+        t, "bin,label,sum,count,deviation,low,high,share,low_all,high_all,above_zero%s%s%s\n",
+        r->adjusted ? ",adjusted" : "",
+        r->rate > 0 ? ",all_count,all_privacy,all_sampling,all_low,all_high,all_low_all,"
+                      "all_high_all"
+                    : "",
+        p->truth ? ",truth" : "");
 }
 
 void sotto_answer_as_csv(sotto_text *t, const void *thing)
 {
     const sotto_answer_page *p = thing;
-    const sotto_answer_view *a = p->of;
-    const sotto_result *r = a->result;
+    const sotto_result *r = p->result;
     char memory[SOTTO_VIEW_LABEL];
 
     if (r->count == 0) {
         say_figures(t, r);
         return;
     }
-    sotto_text_say(t, "bin,label,sum,count,deviation,low,high,share%s\n", a->truth ? ",truth" : "");
+    say_header(t, p);
     for (size_t i = 0; i < r->count; i++) {
         const sotto_result_bin *b = &r->bins[i];
 
         sotto_text_say(t, "%" PRIu64 ",", b->bin);
-        sotto_text_csv(t, sotto_answer_label(memory, a->recipe, b->bin));
-        say_numbers(t, r, b);
-        if (a->truth)
-            sotto_text_say(t, ",%" PRIu64, a->truth[b->bin]);
+        sotto_text_csv(t, sotto_answer_label(memory, p, b->bin));
+        say_numbers(t, r, b, r->wholes ? &r->wholes[i] : NULL);
+        if (p->truth)
+            sotto_text_say(t, ",%" PRIu64, p->truth[b->bin]);
         sotto_text_say(t, "\n");
     }
-    if (!r->has_no_value)
-        return;
-    sotto_text_say(t, ",no value"); /* no number: it is not one of the recipe's bins */
-    say_numbers(t, r, &r->no_value);
-    sotto_text_say(t, a->truth ? ",\n" : "\n");
+    if (r->has_no_value) {
+        sotto_text_say(t, ",no value"); /* no number: it is not one of the recipe's bins */
+        say_numbers(t, r, &r->no_value, NULL);
+        sotto_text_say(t, p->truth ? ",\n" : "\n");
+    }
+    say_figure_lines(t, p);
 }

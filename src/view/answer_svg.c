@@ -19,10 +19,23 @@ void sotto_text_xml(sotto_text *t, sotto_bytes text)
         /* Production 2 of XML 1.0; tabs and line feeds are allowed there, and mean nothing in a label. */
         if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xfffe || c == 0xffff)
             c = SOTTO_CHARACTER_BAD;
-        if (c == '&' || c == '<' || c == '>' || c == '"' || c == '\'')
+        if (sotto_text_turns(c))
+            sotto_text_say(t, "\\u%04x", (unsigned)c);
+        else if (c == '&' || c == '<' || c == '>' || c == '"' || c == '\'')
             sotto_text_say(t, "&#%u;", (unsigned)c);
         else
             sotto_text_character(t, c);
+    }
+}
+
+void sotto_text_xml_lines(sotto_text *t, sotto_bytes text)
+{
+    for (size_t at = 0, end; at < text.len; at = end + 1) {
+        for (end = at; end < text.len && text.data[end] != '\n';)
+            end++;
+        sotto_text_xml(t, sotto_bytes_of(text.data + at, end - at));
+        if (end < text.len)
+            sotto_text_say(t, "\n");
     }
 }
 
@@ -55,13 +68,13 @@ static double step_of(double most)
 /* The largest number that is drawn; more than 0. */
 static double most_of(const sotto_answer_page *p)
 {
-    const sotto_result *r = p->of->result;
+    const sotto_result *r = p->result;
     double most = 1;
 
     for (size_t i = 0; i < p->most; i++)
-        most = fmax(most, fmax(p->sorted[i].count, p->sorted[i].high));
+        most = fmax(most, fmax(p->sorted[i].count, p->sorted[i].high_all));
     if (r->has_no_value)
-        most = fmax(most, fmax(r->no_value.count, r->no_value.high));
+        most = fmax(most, fmax(r->no_value.count, r->no_value.high_all));
     return most;
 }
 
@@ -102,7 +115,8 @@ static void say_row(sotto_text *t, const sotto_result_bin *b, sotto_bytes label,
     sotto_number_fixed(high, b->high, 0);
     sotto_text_say(t, "<g><title>");
     sotto_text_xml(t, label);
-    sotto_text_say(t, ": %s, from %s to %s</title>\n<text text-anchor=\"end\"", count, low, high);
+    sotto_text_say(t, ": %s, from %s to %s%s</title>\n<text text-anchor=\"end\"", count, low, high,
+                   sotto_result_may_be_zero(b) ? ", not distinguishable from 0" : "");
     say_at(t, "x", LEFT - 8);
     say_at(t, "y", middle + 4);
     sotto_text_say(t, ">");
@@ -113,6 +127,7 @@ static void say_row(sotto_text *t, const sotto_result_bin *b, sotto_bytes label,
     say_at(t, "width", place(b->count, most) - LEFT);
     say_at(t, "height", BAR);
     sotto_text_say(t, "/>\n");
+    say_line(t, "all", place(b->low_all, most), middle, place(b->high_all, most), middle);
     say_line(t, "error", place(b->low, most), middle, place(b->high, most), middle);
     say_line(t, "error", place(b->low, most), middle - 4, place(b->low, most), middle + 4);
     say_line(t, "error", place(b->high, most), middle - 4, place(b->high, most), middle + 4);
@@ -142,20 +157,21 @@ static void say_scale(sotto_text *t, double most, double bottom)
 static void say_head(sotto_text *t, const sotto_answer_page *p, double height)
 {
     const sotto_receipt *receipt = p->of->receipt;
-    const sotto_result *r = p->of->result;
+    const sotto_result *r = p->result;
     char confidence[SOTTO_NUMBER_TEXT], cohort[SOTTO_COHORT_TEXT];
 
     sotto_number_format(confidence, 100 * r->confidence);
-    sotto_text_say(t,
-                   "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 %d %.0f\" "
-                   "font-family=\"sans-serif\" font-size=\"12\">\n"
-                   "<style>.grid{stroke:#ddd}.bar{fill:#7fb2dd}"
-                   ".error{stroke:#1b3a57;stroke-width:1.5}</style>\n"
-                   "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-                   "<text x=\"16\" y=\"22\" font-size=\"14\">%" PRIu64
-                   " reports; estimated counts with %s%% intervals</text>\n"
-                   "<text x=\"16\" y=\"40\" font-size=\"11\">recipe ",
-                   WIDTH, height, r->reports, confidence);
+    sotto_text_say(
+        t,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 %d %.0f\" "
+        "font-family=\"sans-serif\" font-size=\"12\">\n"
+        "<style>.grid{stroke:#ddd}.bar{fill:#7fb2dd}"
+        ".error{stroke:#1b3a57;stroke-width:1.5}.all{stroke:#1b3a57;stroke-width:.5}</style>\n"
+        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+        "<text x=\"16\" y=\"22\" font-size=\"14\">%" PRIu64
+        " reports; estimated counts with %s%% intervals, thin: of all together</text>\n"
+        "<text x=\"16\" y=\"40\" font-size=\"11\">recipe ",
+        WIDTH, height, r->reports, confidence);
     say_cut(t, sotto_bytes_of(receipt->recipe, strlen(receipt->recipe)));
     sotto_text_say(t, ", version %" PRIu64 ", of ", receipt->version);
     say_cut(t, sotto_bytes_of(receipt->analysis, strlen(receipt->analysis)));
@@ -174,7 +190,7 @@ void sotto_answer_as_svg(sotto_text *t, const void *thing)
 {
     static const char no_value[] = "no value";
     const sotto_answer_page *p = thing;
-    const sotto_result *r = p->of->result;
+    const sotto_result *r = p->result;
     size_t rows = p->most + r->has_no_value;
     double most = most_of(p), bottom = TOP + (double)rows * ROW;
     char memory[SOTTO_VIEW_LABEL];
@@ -182,8 +198,7 @@ void sotto_answer_as_svg(sotto_text *t, const void *thing)
     say_head(t, p, bottom + BOTTOM);
     say_scale(t, most, bottom);
     for (size_t i = 0; i < p->most; i++)
-        say_row(t, &p->sorted[i], sotto_answer_name(memory, p->of->recipe, p->sorted[i].bin), most,
-                i);
+        say_row(t, &p->sorted[i], sotto_answer_name(memory, p, p->sorted[i].bin), most, i);
     if (r->has_no_value)
         say_row(t, &r->no_value, sotto_bytes_of(no_value, sizeof no_value - 1), most, p->most);
     if (p->most < r->count) {

@@ -5,8 +5,9 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
-enum { WIDTH = 32, LABEL_COLUMNS = 36 };
+enum { WIDTH = 32, LABEL_COLUMNS = 36, LABEL_MOST = 72 };
 
 static void say_cells(sotto_text *t, unsigned cells, bool colours)
 {
@@ -30,6 +31,14 @@ static void say_interval(sotto_text *t, const sotto_result *r, const sotto_resul
                    high);
 }
 
+static void say_count(sotto_text *t, const char *before, double x)
+{
+    char text[SOTTO_NUMBER_TEXT];
+
+    sotto_number_fixed(text, x, 0);
+    sotto_text_say(t, "%s%s", before, text);
+}
+
 static void say_bin(sotto_text *t, const sotto_answer_page *p, const sotto_result_bin *b,
                     double largest, size_t columns)
 {
@@ -37,13 +46,17 @@ static void say_bin(sotto_text *t, const sotto_answer_page *p, const sotto_resul
     double shown = fmax(b->count, 0);
 
     sotto_text_say(t, "  ");
-    size_t used = sotto_text_plain(t, sotto_answer_name(memory, p->of->recipe, b->bin));
+    size_t used = sotto_text_plain_cut(t, sotto_answer_name(memory, p, b->bin), LABEL_MOST);
     sotto_text_say(t, "%*s ", used < columns ? (int)(columns - used) : 0, "");
     say_cells(t, largest > 0 ? (unsigned)(shown / largest * WIDTH) : 0, p->view->colours);
     sotto_text_say(t, " ");
-    say_interval(t, p->of->result, b, true);
-    if (p->of->truth) {
-        uint64_t truth = p->of->truth[b->bin];
+    say_interval(t, p->result, b, true);
+    if (p->result->adjusted)
+        say_count(t, "  adjusted ", b->adjusted);
+    if (sotto_result_may_be_zero(b))
+        sotto_text_say(t, "  not distinguishable from 0");
+    if (p->truth) {
+        uint64_t truth = p->truth[b->bin];
 
         sotto_text_say(t, "  (truth %" PRIu64 "%s)", truth,
                        (double)truth < b->low || (double)truth > b->high ? ", missed" : "");
@@ -59,19 +72,21 @@ static bool impossible(const sotto_result_bin *b, const sotto_result *r)
 
 static void say_bars(sotto_text *t, const sotto_answer_page *p)
 {
-    const sotto_result *r = p->of->result;
+    const sotto_result *r = p->result;
     const sotto_result_bin *sorted = p->sorted;
-    size_t most = p->most, columns = 0;
+    size_t most = p->most, columns = 0, zeros = 0;
 
     for (size_t i = 0; i < most; i++) {
         char memory[SOTTO_VIEW_LABEL];
-        size_t used = sotto_text_columns(sotto_answer_name(memory, p->of->recipe, sorted[i].bin));
+        size_t used = sotto_text_columns(sotto_answer_name(memory, p, sorted[i].bin));
 
         if (used > columns && used <= LABEL_COLUMNS)
             columns = used;
     }
-    for (size_t i = 0; i < most; i++)
+    for (size_t i = 0; i < most; i++) {
         say_bin(t, p, &sorted[i], sorted[0].count, columns);
+        zeros += sotto_result_may_be_zero(&sorted[i]);
+    }
     if (most < r->count)
         sotto_text_say(t, "  and %zu bins with smaller counts\n", r->count - most);
     if (r->has_no_value) {
@@ -86,21 +101,75 @@ static void say_bars(sotto_text *t, const sotto_answer_page *p)
                        " is chance: counts are left as they are, to be right on average; intervals "
                        "are cut\n",
                        r->reports);
+    if (zeros > 0)
+        sotto_text_say(t, "  not distinguishable from 0: judged over all bins together, where an "
+                          "interval by itself may begin above 0\n");
+    if (r->adjusted)
+        sotto_text_say(t, "  adjusted counts are 0 or more with the same total: they are biased, "
+                          "and intervals are not theirs\n");
+}
+
+/* ---- all devices --------------------------------------------------------------------------------------- */
+
+static void say_whole(sotto_text *t, const sotto_result_whole *w)
+{
+    say_count(t, "  ", w->count);
+    say_count(t, "  ", w->low);
+    say_count(t, " to ", w->high);
+    say_count(t, "  (deviation ", w->privacy);
+    say_count(t, " by privacy, ", w->sampling);
+    sotto_text_say(t, " by sampling)\n");
+}
+
+/* As many bins as there are bars. */
+static void say_wholes(sotto_text *t, const sotto_answer_page *p)
+{
+    const sotto_result *r = p->result;
+    char memory[SOTTO_VIEW_LABEL];
+
+    if (!r->wholes)
+        return;
+    sotto_text_say(t, "\nof all devices, each of which took part with chance %g:\n\n", r->rate);
+    for (size_t i = 0; i < p->most; i++) {
+        sotto_text_say(t, "  ");
+        size_t used =
+            sotto_text_plain_cut(t, sotto_answer_name(memory, p, p->sorted[i].bin), LABEL_MOST);
+        sotto_text_say(t, "%*s", used < LABEL_COLUMNS ? (int)(LABEL_COLUMNS - used) : 0, "");
+        say_whole(t, &r->wholes[p->sorted[i].bin]);
+    }
 }
 
 /* To a hundredth of the deviation, and ends outward: a large sum has more digits than most, and all of them count. */
+static void say_figure(sotto_text *t, const char *name, double value, double deviation, double low,
+                       double high)
+{
+    const double fine = deviation > 0 ? 2 - floor(log10(deviation)) : 6;
+    const int digits = (int)fmin(fmax(fine, 0), 9);
+    const double unit = pow(10, digits);
+
+    /* Plus 0: not -0. */
+    sotto_text_say(t, "  %-14s %.*f  %.*f to %.*f", name, digits, round(value * unit) / unit + 0.0,
+                   digits, floor(low * unit) / unit + 0.0, digits, ceil(high * unit) / unit + 0.0);
+}
+
 static void say_figures(sotto_text *t, const sotto_result *r)
 {
     for (size_t i = 0; i < r->figure_count; i++) {
         const sotto_result_figure *f = &r->figures[i];
-        const double fine = f->deviation > 0 ? 2 - floor(log10(f->deviation)) : 6;
-        const int digits = (int)fmin(fmax(fine, 0), 9);
-        const double unit = pow(10, digits);
+        const bool counts = strcmp(f->name, "count") == 0;
 
-        /* Plus 0: not -0. */
-        sotto_text_say(
-            t, "  %-14s %.*f  %.*f to %.*f\n", f->name, digits, round(f->value * unit) / unit + 0.0,
-            digits, floor(f->low * unit) / unit + 0.0, digits, ceil(f->high * unit) / unit + 0.0);
+        say_figure(t, f->name, f->value, f->deviation, f->low, f->high);
+        sotto_text_say(t, "%s\n", counts && f->low <= 0 ? "  not distinguishable from 0" : "");
+    }
+    if (r->rate > 0 && r->figure_count > 0)
+        sotto_text_say(t, "\nof all devices, each of which took part with chance %g:\n\n", r->rate);
+    for (size_t i = 0; r->rate > 0 && i < r->figure_count; i++) {
+        const sotto_result_figure *f = &r->figures[i];
+        const sotto_result_whole *w = &f->whole;
+
+        say_figure(t, f->name, w->count, w->privacy, w->low, w->high);
+        sotto_text_say(t, "  (deviation %.3g by privacy, %s%.3g by sampling)\n", w->privacy,
+                       f->sampling_most ? "at most " : "", w->sampling);
     }
 }
 
@@ -116,7 +185,7 @@ static void say_check(sotto_text *t, const sotto_result_check *c)
 void sotto_answer_as_text(sotto_text *t, const void *thing)
 {
     const sotto_answer_page *p = thing;
-    const sotto_result *r = p->of->result;
+    const sotto_result *r = p->result;
     const sotto_cohort *cohort = &p->of->receipt->cohort;
     char name[SOTTO_COHORT_TEXT];
 
@@ -124,9 +193,13 @@ void sotto_answer_as_text(sotto_text *t, const void *thing)
         sotto_text_say(t, "cohort %s: ", sotto_cohort_text(name, cohort));
     sotto_text_say(t, "%" PRIu64 " reports; estimated %s with %g%% intervals\n\n", r->reports,
                    r->count > 0 ? "counts" : "figures", 100 * r->confidence);
+    if (p->column != SOTTO_ALL_COLUMNS)
+        sotto_text_say(t, "by %s, whatever the other columns hold:\n\n", p->of->by);
     say_figures(t, r);
-    if (r->count > 0)
+    if (r->count > 0) {
         say_bars(t, p);
+        say_wholes(t, p);
+    }
     sotto_text_say(t, "\n");
     sotto_receipt_as_text(t, p->of->receipt);
     if (p->of->check)

@@ -24,7 +24,7 @@ static void write_character(sotto_text *t, uint32_t c)
             sotto_text_say(t, "\\%c", shorts[i][1]);
             return;
         }
-    if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+    if (c < 0x20 || (c >= 0x7f && c < 0xa0) || sotto_text_turns(c))
         sotto_text_say(t, "\\u%04x", (unsigned)c);
     else
         sotto_text_character(t, c);

@@ -5,8 +5,8 @@
  * Threads:  nothing is shared.
  * Secrets:  none.
  *
- * Keys stand in the order of the calls. Texts are UTF-8; an invalid byte becomes U+FFFD, and control codes are escaped, so
- * that nothing in a text moves a cursor. Reals are the shortest decimal that reads back as the same double, with ".0" or an
+ * Keys stand in the order of the calls. Texts are UTF-8; an invalid byte becomes U+FFFD. Control codes, and what turns
+ * text around, are escaped, so that nothing in a text moves a cursor. Reals are the shortest decimal that reads back as the same double, with ".0" or an
  * exponent where they would look whole. Zero has no sign; NaN and infinity are null.
  *
  * The key is NULL for an element of an array and for the outermost value.

@@ -45,37 +45,62 @@ static bool is_control(uint32_t c)
     return c < 0x20 || (c >= 0x7f && c < 0xa0);
 }
 
+/* The controls of the Unicode bidirectional algorithm, and separators of lines and paragraphs. */
+bool sotto_text_turns(uint32_t c)
+{
+    return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069);
+}
+
 static size_t columns_of(uint32_t c, size_t bytes)
 {
-    return is_control(c) ? 4 * bytes : 1;
+    return is_control(c) ? 4 * bytes : sotto_text_turns(c) ? 6 : 1;
+}
+
+/* The character at *at, which moves behind it; t: NULL where nothing is written. */
+static size_t plain_character(sotto_text *t, sotto_bytes text, size_t *at)
+{
+    const size_t from = *at;
+    const uint32_t c = sotto_character_next(text, at);
+
+    for (size_t i = from; t && is_control(c) && i < *at; i++)
+        sotto_text_say(t, "\\x%02x", text.data[i]);
+    if (t && sotto_text_turns(c))
+        sotto_text_say(t, "\\u%04x", (unsigned)c);
+    else if (t && !is_control(c))
+        sotto_text_character(t, c);
+    return columns_of(c, *at - from);
 }
 
 size_t sotto_text_plain(sotto_text *t, sotto_bytes text)
 {
     size_t columns = 0;
 
-    for (size_t at = 0, from = 0; at < text.len; from = at) {
-        uint32_t c = sotto_character_next(text, &at);
-
-        columns += columns_of(c, at - from);
-        if (!is_control(c))
-            sotto_text_character(t, c);
-        for (size_t i = from; is_control(c) && i < at; i++)
-            sotto_text_say(t, "\\x%02x", text.data[i]);
-    }
+    for (size_t at = 0; at < text.len;)
+        columns += plain_character(t, text, &at);
     return columns;
 }
 
 size_t sotto_text_columns(sotto_bytes text)
 {
-    size_t columns = 0;
+    return sotto_text_plain(NULL, text);
+}
 
-    for (size_t at = 0, from = 0; at < text.len; from = at) {
-        uint32_t c = sotto_character_next(text, &at);
+size_t sotto_text_plain_cut(sotto_text *t, sotto_bytes text, size_t most)
+{
+    size_t columns = 0, at = 0;
 
-        columns += columns_of(c, at - from);
+    if (sotto_text_columns(text) <= most)
+        return sotto_text_plain(t, text);
+    while (at < text.len) {
+        size_t next = at;
+
+        if (columns + plain_character(NULL, text, &next) + 3 > most)
+            break;
+        columns += plain_character(t, text, &at);
     }
-    return columns;
+    sotto_text_say(t, "...");
+    return columns + 3;
 }
 
 /* ---- numbers for people -------------------------------------------------------------------------------- */

@@ -27,10 +27,14 @@ void sotto_text_say(sotto_text *t, const char *format, ...) SOTTO_PRINTF(2, 3);
 SOTTO_MUST_USE sotto_status sotto_text_finish(const sotto_text *t);
 
 /* Text of a person or a stranger, for a terminal: control codes are written as \x1b, so that nothing in it moves a cursor.
- * Returns the columns it takes, one for each character. */
+ * What turns text around is written as \u202e. Returns the columns it takes, one for each character. */
 size_t sotto_text_plain(sotto_text *t, sotto_bytes text);
 /* The same columns, without writing. */
 size_t sotto_text_columns(sotto_bytes text);
+/* Its beginning, in so many columns at most; dots stand for the rest. */
+size_t sotto_text_plain_cut(sotto_text *t, sotto_bytes text, size_t most);
+/* Characters that change the order or the lines in which others are shown: a label with one can look like another. */
+bool sotto_text_turns(uint32_t character);
 
 /* A number >= 0 with so many digits, the last of them rounded up or down: what is read off a screen must be as true as the
  * number behind it. */

@@ -63,14 +63,34 @@ says "rejected by the leader: 7 report_replayed"
 says "rejected by the helper: 7 report_replayed"
 says "volume (Sybil) check at the helper: TOO MANY .* released"
 says "and .* bins with smaller counts"
-[ "$(grep -c '  .* to [0-9]*$' "$work/out")" -eq 20 ] || fail "not 20 bars"
+[ "$(grep -c '%  [0-9]* to [0-9]*' "$work/out")" -eq 20 ] || fail "not 20 bars"
 run 0 --cohort 0 --bins 3 --wait 0
-[ "$(grep -c '  .*  *[0-9.]*%  .* to [0-9]*$' "$work/out")" -eq 3 ] || fail "not 3 bars with percentages"
+[ "$(grep -c '  .*  *[0-9.]*%  [0-9]* to [0-9]*' "$work/out")" -eq 3 ] || fail "not 3 bars with percentages"
 run 0 --cohort 0 --bins 3 --csv "$work/a.csv" --svg "$work/a.svg"
 says "^receipt$"
-[ "$(head -1 "$work/a.csv")" = "bin,label,sum,count,deviation,low,high,share" ] || fail "no header in the CSV"
+[ "$(head -1 "$work/a.csv")" = "bin,label,sum,count,deviation,low,high,share,low_all,high_all,above_zero" ] || fail "no header in the CSV"
 [ "$(wc -l <"$work/a.csv")" -gt 20 ] || fail "the CSV lacks bins"
 [ "$(grep -c '<rect class="bar"' "$work/a.svg")" -eq 3 ] || fail "not 3 bars in the picture"
+# One page without script, of which a browser loads nothing else.
+run 0 --cohort 0 --bins 3 --rate 0.1 --adjust --html "$work/a.html" --csv "$work/a.csv"
+says "of all devices, each of which took part with chance 0.1:"
+says "adjusted counts are 0 or more with the same total: they are biased"
+says "not distinguishable from 0"
+grep -q "default-src 'none'; style-src 'sha256-" "$work/a.html" || fail "no policy in the page"
+grep -qi '<script\|href=\|src="\|url(\|http:\|https:' "$work/a.html" && fail "the page has a script, or asks for something"
+for part in "<h2>By age" "<h2>Phrases of ngram" "<h2>Table" "<h2>Receipt" "<h2>Recipe" "<h2>Log proof" "by sampling"; do
+    grep -q "$part" "$work/a.html" || fail "the page lacks $part"
+done
+[ "$(head -1 "$work/a.csv" | tr , '\n' | grep -c '^all_')" -eq 7 ] || fail "the CSV lacks all devices"
+run 0 --cohort 0 --by age --csv "$work/a.csv"
+says "^by age, whatever the other columns hold:$"
+[ "$(wc -l <"$work/a.csv")" -eq 9 ] || fail "not a line for each age"
+run 2 --cohort 0 --by size
+complains "no column size"
+run 2 --cohort 0 --rate 1.5
+complains "from 0 to 1"
+run 2 --cohort 0 --proof "$work/a.csv"
+complains "asks for no log"
 run 1 --cohort 0 --csv "$work/nowhere/a.csv"
 complains "nowhere/a.csv can't be written: No such file or directory"
 grep -q "is chance" "$work/out" && fail "three likely counts are called chance"
@@ -90,6 +110,9 @@ assert missed <= len(truth) // 5, missed
 assert abs(a["bins"][0]["count"] - 16000) < 2000
 assert abs(a["bins"][0]["share"] - a["bins"][0]["count"] / 41000) < 1e-12
 assert a["bins"][0]["label"] and a["bins"][0]["bin"] == 0
+assert a["bins"][0]["above_zero"] and all(b["low_all"] <= b["low"] and b["high"] <= b["high_all"] for b in a["bins"])
+assert [len(c["bins"]) for c in a["columns"]] == [8, 34] and len(a["tree"]["phrases"]) == 6
+assert "rate" not in a and a["adjusted"] is False  # closed early: nobody knows who would have come
 r = a["receipt"]
 assert len(r["task"]) == 43 and set(r["task"]) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"), r["task"]
 assert r["helper_rejections"] == {"report_replayed": 7} and r["sampling"] is False and r["aggregation"] is True

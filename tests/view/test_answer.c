@@ -1,9 +1,12 @@
 #include "sotto/view.h"
 
 #include "support/recipes.h"
+#include "view/view.h"
 #include "xml.h"
 
 #include <jansson.h>
+#include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +15,9 @@ static const char OLD[] = "{\"type\": \"buckets\", \"boundaries\": [20, 30, 40, 
                           "\"underflow\": \"oov\", \"overflow\": \"bucket\"}";
 static const char HOSTILE[] =
     "{\"type\": \"categories\", \"values\": [\"a,b\", \"say \\\"hi\\\"\", \"</text><script>&'\", "
-    "\"\\u009b2J\", \"caf\xc3\xa9\"], \"oov\": true}";
+    "\"\\u009b2J\", \"caf\xc3\xa9\", \"=1+2\", \"x\\u202egnp.exe\\u2066\\u2028\", \"\\u05d0b\"], "
+    "\"oov\": "
+    "true}";
 
 typedef struct answer {
     const sotto_recipe *recipe;
@@ -21,7 +26,7 @@ typedef struct answer {
     sotto_answer_view view;
 } answer;
 
-static char memory[1 << 18];
+static char memory[1 << 20];
 
 /* Every label of the recipe, its counts falling off into what chance makes of nothing. */
 static void make_of(sotto_test *t, answer *a, const char *old, const char *new)
@@ -47,7 +52,9 @@ static void make_of(sotto_test *t, answer *a, const char *old, const char *new)
                                      .count = truth,
                                      .deviation = 100.5,
                                      .low = truth > 200 ? truth - 200 : 0,
-                                     .high = truth > -200 ? truth + 200 : 0};
+                                     .high = truth > -200 ? truth + 200 : 0,
+                                     .low_all = truth > 300 ? truth - 300 : 0,
+                                     .high_all = truth > -300 ? truth + 300 : 0};
     }
     a->result = (sotto_result){
         .reports = 41000, .confidence = 0.95, .p = 0.5, .q = 0.125, .bins = bins, .count = count};
@@ -97,14 +104,22 @@ static void a_figure_has_all_digits_that_count(sotto_test *t)
     make_of(t, &a, NULL, NULL);
     a.result.count = 0;
     a.result.figure_count = 3;
-    a.result.figures[0] =
-        (sotto_result_figure){"sum", 1234567890.4, 700.5, 1234566517.6, 1234569263.2};
-    a.result.figures[1] = (sotto_result_figure){"mean", 37.12345678, 0.0421, 37.04094, 37.20597};
-    a.result.figures[2] = (sotto_result_figure){"count", -0.2, 1000, 0, 1960.1};
+    a.result.figures[0] = (sotto_result_figure){.name = "sum",
+                                                .value = 1234567890.4,
+                                                .deviation = 700.5,
+                                                .low = 1234566517.6,
+                                                .high = 1234569263.2};
+    a.result.figures[1] = (sotto_result_figure){.name = "mean",
+                                                .value = 37.12345678,
+                                                .deviation = 0.0421,
+                                                .low = 37.04094,
+                                                .high = 37.20597};
+    a.result.figures[2] =
+        (sotto_result_figure){.name = "count", .value = -0.2, .deviation = 1000, .high = 1960.1};
     (void)show(t, &a, SOTTO_VIEW_TEXT, 0);
     CHECK(t, strstr(memory, "  sum            1234567890  1234566517 to 1234569264\n"));
     CHECK(t, strstr(memory, "  mean           37.1235  37.0409 to 37.2060\n"));
-    CHECK(t, strstr(memory, "  count          0  0 to 1961\n"));
+    CHECK(t, strstr(memory, "  count          0  0 to 1961  not distinguishable from 0\n"));
 }
 
 static void a_count_near_zero_has_no_sign(sotto_test *t)
@@ -117,8 +132,9 @@ static void a_count_near_zero_has_no_sign(sotto_test *t)
     (void)show(t, &a, SOTTO_VIEW_TEXT, 0);
     CHECK(t, strstr(memory, "          0    0.0%  ") && !strstr(memory, " -0"));
     a.result.bins[0].low = a.result.bins[0].high = -0.0;
+    a.result.bins[0].low_all = -0.0;
     (void)show(t, &a, SOTTO_VIEW_TEXT, 0);
-    CHECK(t, strstr(memory, "  0 to 0\n") && !strstr(memory, " -0"));
+    CHECK(t, strstr(memory, "  0 to 0  not distinguishable from 0\n") && !strstr(memory, " -0"));
     (void)show(t, &a, SOTTO_VIEW_SVG, 0);
     CHECK(t, !strstr(memory, ">-0<") && !strstr(memory, " -0"));
 }
@@ -161,7 +177,7 @@ static void a_trial_shows_the_truth(sotto_test *t)
                 json_integer_value(json_object_get(json_object_get(json, "check"), "missed")));
     json_decref(json);
     (void)show(t, &a, SOTTO_VIEW_CSV, 0);
-    CHECK(t, strstr(memory, ",high,share,truth\n") && strstr(memory, ",11899.75,0.28") &&
+    CHECK(t, strstr(memory, ",high_all,above_zero,truth\n") && strstr(memory, ",11899.75,0.28") &&
                  strstr(memory, ",11700\n"));
 }
 
@@ -216,7 +232,8 @@ static size_t read_field(sotto_test *t, char *out, const char **at)
 
 static void csv_reads_back(sotto_test *t)
 {
-    static const char header[] = "bin,label,sum,count,deviation,low,high,share\n";
+    static const char header[] =
+        "bin,label,sum,count,deviation,low,high,share,low_all,high_all,above_zero\n";
     answer a;
 
     make_of(t, &a, OLD, HOSTILE);
@@ -224,10 +241,10 @@ static void csv_reads_back(sotto_test *t)
     CHECK(t, strncmp(memory, header, sizeof header - 1) == 0);
     const char *at = memory + sizeof header - 1;
     for (size_t i = 0; i < a.result.count; i++) {
-        char field[8][512], label[512];
+        char field[11][512], label[512];
         sotto_buf wanted = sotto_buf_over(label, sizeof label - 1);
 
-        for (size_t f = 0; f < 8; f++)
+        for (size_t f = 0; f < 11; f++)
             (void)read_field(t, field[f], &at);
         CHECK_OK(t, sotto_recipe_label(a.recipe, &wanted, i, &t->err));
         label[wanted.len] = 0;
@@ -236,12 +253,14 @@ static void csv_reads_back(sotto_test *t)
         CHECK_NEAR(t, a.result.bins[i].count, strtod(field[3], NULL), 0);
         CHECK_NEAR(t, a.result.bins[i].high, strtod(field[6], NULL), 0);
         CHECK_NEAR(t, a.result.bins[i].count / 41000, strtod(field[7], NULL), 1e-15);
+        CHECK_NEAR(t, a.result.bins[i].low_all, strtod(field[8], NULL), 0);
+        CHECK(t, strcmp(field[10], a.result.bins[i].low_all > 0 ? "yes" : "no") == 0);
     }
     CHECK(t, *at == 0);
     CHECK(t, strstr(memory, "\"\"hi\"\""));
     a.result.has_no_value = true;
     (void)show(t, &a, SOTTO_VIEW_CSV, 0);
-    CHECK(t, strstr(memory, "\n,no value,0,0,0,0,0,0\n"));
+    CHECK(t, strstr(memory, "\n,no value,0,0,0,0,0,0,0,0,no\n"));
 }
 
 static void svg_is_valid_whatever_the_labels(sotto_test *t)
@@ -282,11 +301,11 @@ static void bars_stay_within_the_picture(sotto_test *t)
 static void a_buffer_that_is_too_small_stays_as_it_was(sotto_test *t)
 {
     static const sotto_view_format formats[] = {SOTTO_VIEW_TEXT, SOTTO_VIEW_JSON, SOTTO_VIEW_CSV,
-                                                SOTTO_VIEW_SVG};
+                                                SOTTO_VIEW_SVG, SOTTO_VIEW_HTML};
     answer a;
 
     make_of(t, &a, NULL, NULL);
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         sotto_buf out = sotto_buf_over(memory, 300);
         sotto_view view = sotto_view_into(&out, formats[i]);
 
@@ -338,6 +357,197 @@ static void every_format_names_the_cohort(sotto_test *t)
     CHECK(t, strstr(memory, "41000 reports") == memory && !strstr(memory, "  cohort "));
 }
 
+/* ---- one page ------------------------------------------------------------------------------------------ */
+
+/* Well-formed but for its first line, which XML does not know. */
+static sotto_bytes show_html(sotto_test *t, const answer *a, size_t most)
+{
+    static const char first[] = "<!doctype html>\n";
+    sotto_bytes page = show(t, a, SOTTO_VIEW_HTML, most);
+
+    CHECK(t, page.len > sizeof first && memcmp(page.data, first, sizeof first - 1) == 0);
+    page = sotto_bytes_of(page.data + sizeof first - 1, page.len - sizeof first + 1);
+    sotto_test_svg(t, page);
+    return page;
+}
+
+static void a_page_holds_all_of_an_answer(sotto_test *t)
+{
+    static const char proof[] = "c2sp.org/tlog-proof@v1\nindex 7\n";
+    const sotto_answer_log log = {.name = "the <log>",
+                                  .index = 7,
+                                  .size = 9,
+                                  .witnesses = 2,
+                                  .proof = sotto_bytes_of(proof, sizeof proof - 1)};
+    answer a;
+
+    make_of(t, &a, NULL, NULL);
+    sotto_bytes page = show_html(t, &a, 4);
+    CHECK_EQUAL(t, 3 * 4, sotto_test_count(page, "<rect class=\"bar\"")); /* all, age, ngram */
+    CHECK(t, strstr(memory, "<h2>By age</h2>") && strstr(memory, "<h2>Phrases of ngram</h2>"));
+    CHECK(t, strstr(memory, "not distinguishable from 0"));
+    CHECK(t, strstr(memory, "must be honest: the leader (key:leader-2026a)"));
+    CHECK(t, strstr(memory, "&#34;recipe&#34;: &#34;50001&#34;,\n")); /* its bytes, line by line */
+    CHECK(t, strstr(memory, "None: the recipe asks for no log."));
+    a.view.log = &log;
+    (void)show_html(t, &a, 4);
+    CHECK(t, strstr(memory, "Entry 7 of the log the &#60;log&#62;, in a tree of 9 entries"));
+    CHECK(t, strstr(memory, "c2sp.org/tlog-proof@v1\nindex 7\n</pre>"));
+}
+
+/* Whatever a recipe's author writes, a browser loads and runs nothing; the style is the one that the policy's hash is of. */
+static void a_page_allows_its_own_style_alone(sotto_test *t)
+{
+    uint8_t digest[32];
+    char base64[64];
+    answer a;
+
+    CHECK(t, SHA256((const uint8_t *)sotto_html_style, strlen(sotto_html_style), digest) != NULL);
+    (void)EVP_EncodeBlock((uint8_t *)base64, digest, sizeof digest);
+    CHECK(t, strcmp(base64, sotto_html_style_hash) == 0);
+    make_of(t, &a, OLD, HOSTILE);
+    sotto_bytes page = show_html(t, &a, 0);
+    CHECK(t, strstr(memory, "content=\"default-src 'none'; style-src 'sha256-"));
+    CHECK_EQUAL(t, 1, sotto_test_count(page, "<style>"));
+    CHECK_EQUAL(t, 0,
+                sotto_test_count(page, " style=") + sotto_test_count(page, "<script") +
+                    sotto_test_count(page, "href=") + sotto_test_count(page, "src=") +
+                    sotto_test_count(page, "url(") + sotto_test_count(page, "@import"));
+}
+
+/* No label is taken for markup, moves a cursor or turns the text beside it around. */
+static void hostile_labels_stay_text_everywhere(sotto_test *t)
+{
+    static const char *const turning[] = {"\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x80\xa8"};
+    static const sotto_view_format formats[] = {SOTTO_VIEW_TEXT, SOTTO_VIEW_JSON, SOTTO_VIEW_SVG,
+                                                SOTTO_VIEW_HTML};
+    answer a;
+
+    make_of(t, &a, OLD, HOSTILE);
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        sotto_bytes shown = show(t, &a, formats[i], 0);
+
+        for (size_t j = 0; j < sizeof turning / sizeof turning[0]; j++)
+            CHECK_EQUAL(t, 0, sotto_test_count(shown, turning[j]));
+        CHECK_EQUAL(t, 0, sotto_test_count(shown, "\xc2\x9b")); /* CSI, in one character */
+        CHECK(t, sotto_test_count(shown, "x\\u202egnp.exe\\u2066\\u2028") > 0);
+        CHECK(t, sotto_test_count(shown, "\xd7\x90"
+                                         "b") > 0); /* letters from right to left are letters */
+    }
+    (void)show_html(t, &a, 0);
+    CHECK(t, strstr(memory, "<bdi>&#60;/text&#62;") || strstr(memory, "<bdi>\\&#60;/text&#62;"));
+    (void)show(t, &a, SOTTO_VIEW_CSV, 0); /* for programs: as it is */
+    CHECK(t, strstr(memory, "x\xe2\x80\xaegnp.exe"));
+}
+
+/* A label of hundreds of characters is cut where there is no room, and whole where a program reads it. */
+static void long_labels_are_cut_for_people(sotto_test *t)
+{
+    char category[241], new[400];
+    answer a;
+
+    memset(category, 'w', sizeof category - 1);
+    category[sizeof category - 1] = 0;
+    (void)snprintf(new, sizeof new,
+                   "{\"type\": \"categories\", \"values\": [\"%s\", \"b\"], \"oov\": false}",
+                   category);
+    make_of(t, &a, OLD, new);
+    (void)show(t, &a, SOTTO_VIEW_TEXT, 1);
+    CHECK(t, strstr(memory, "wwww... ####"));
+    CHECK(t, !strstr(memory, category));
+    (void)show(t, &a, SOTTO_VIEW_CSV, 1);
+    CHECK(t, strstr(memory, category));
+    (void)show_html(t, &a, 1);
+    CHECK(t, strstr(memory, category));
+    sotto_test_svg(t, show(t, &a, SOTTO_VIEW_SVG, 1));
+}
+
+/* ---- what an answer may have besides counts ------------------------------------------------------------- */
+
+static void all_devices_and_adjusted_counts_are_shown(sotto_test *t)
+{
+    answer a;
+
+    make_of(t, &a, NULL, NULL);
+    a.result.rate = 0.1;
+    a.result.adjusted = true;
+    a.result.wholes = sotto_arena_take_array(&t->arena, a.result.count, sizeof *a.result.wholes);
+    CHECK(t, a.result.wholes != NULL);
+    a.result.bins[0].adjusted = 11600;
+    a.result.wholes[0] = (sotto_result_whole){117000, 1000, 320, 115000, 119000, 114000, 120000};
+    (void)show(t, &a, SOTTO_VIEW_TEXT, 1);
+    CHECK(t, strstr(memory, "11500 to 11900  adjusted 11600\n"));
+    CHECK(t, strstr(memory, "adjusted counts are 0 or more with the same total: they are biased"));
+    CHECK(t, strstr(memory, "of all devices, each of which took part with chance 0.1:"));
+    CHECK(t, strstr(memory,
+                    "  117000  115000 to 119000  (deviation 1000 by privacy, 320 by sampling)\n"));
+    (void)show(t, &a, SOTTO_VIEW_CSV, 1);
+    CHECK(t,
+          strstr(memory, ",above_zero,adjusted,all_count,all_privacy,all_sampling,all_low,all_high,"
+                         "all_low_all,all_high_all\n"));
+    CHECK(t, strstr(memory, ",yes,11600,117000,1000,320,115000,119000,114000,120000\n"));
+    json_t *json =
+        json_loads((show(t, &a, SOTTO_VIEW_JSON, 0), memory), JSON_REJECT_DUPLICATES, NULL);
+    json_t *first = json_array_get(json_object_get(json, "bins"), 0);
+    CHECK_NEAR(t, 320,
+               json_real_value(json_object_get(json_object_get(first, "all_devices"), "sampling")),
+               0);
+    CHECK(t, json_is_true(json_object_get(first, "above_zero")));
+    CHECK_EQUAL(t, 2, json_array_size(json_object_get(json, "columns")));
+    CHECK_EQUAL(t, 6, json_array_size(json_object_get(json_object_get(json, "tree"), "phrases")));
+    json_decref(json);
+    (void)show_html(t, &a, 1);
+    CHECK(t, strstr(memory, "<th scope=\"col\">by sampling</th>"));
+    CHECK(t, strstr(memory, "Adjusted counts are 0 or more with the same total"));
+}
+
+static void an_answer_is_shown_by_one_column(sotto_test *t)
+{
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    sotto_view view = sotto_view_into(&out, SOTTO_VIEW_TEXT);
+    answer a;
+
+    make_of(t, &a, NULL, NULL);
+    a.view.by = "age";
+    (void)show(t, &a, SOTTO_VIEW_TEXT, 0);
+    CHECK(t, strstr(memory, "by age, whatever the other columns hold:\n\n"));
+    CHECK(t, strstr(memory, "\n  [20,30) ") && !strstr(memory, " | "));
+    (void)show(t, &a, SOTTO_VIEW_CSV, 0);
+    CHECK(t, strstr(memory, "\n1,\"[20,30)\",") && !strstr(memory, " | "));
+    sotto_test_svg(t, show(t, &a, SOTTO_VIEW_SVG, 0));
+    a.view.by = "size";
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_view_answer(&view, &a.view, &t->arena, &t->err));
+}
+
+/* Beside bins, a figure is a line without a number. */
+static void csv_of_quantiles_has_figures(sotto_test *t)
+{
+    answer a;
+
+    make_of(t, &a, NULL, NULL);
+    a.result.count = 1;
+    a.result.figure_count = 1;
+    a.result.figures[0] = (sotto_result_figure){
+        .name = "quantile 0.5", .value = 37, .deviation = 1.5, .low = 34, .high = 40};
+    (void)show(t, &a, SOTTO_VIEW_CSV, 0);
+    CHECK(t, strstr(memory, "\n,quantile 0.5,,37,1.5,34,40,,,,\n"));
+    a.result.rate = 0.5;
+    a.result.figures[0].whole =
+        (sotto_result_whole){.count = 37, .privacy = 1.5, .low = 33, .high = 41};
+    (void)show(t, &a, SOTTO_VIEW_CSV, 0);
+    CHECK(t, strstr(memory, "\n,quantile 0.5,,37,1.5,34,40,,,,,37,1.5,0,33,41,,\n"));
+    a.result.count = 0;
+    (void)show(t, &a, SOTTO_VIEW_CSV, 0);
+    CHECK(
+        t,
+        strstr(
+            memory,
+            "figure,value,deviation,low,high,all_value,all_privacy,all_sampling,all_low,all_high\n"
+            "quantile 0.5,37,1.5,34,40,37,1.5,0,33,41\n") == memory);
+    (void)show_html(t, &a, 0);
+    CHECK(t, strstr(memory, "<td>quantile 0.5</td><td>37.0</td>"));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -353,6 +563,13 @@ int main(int argc, char **argv)
         CASE(bars_stay_within_the_picture),
         CASE(a_buffer_that_is_too_small_stays_as_it_was),
         CASE(a_format_that_is_lacking_writes_nothing),
+        CASE(a_page_holds_all_of_an_answer),
+        CASE(a_page_allows_its_own_style_alone),
+        CASE(hostile_labels_stay_text_everywhere),
+        CASE(long_labels_are_cut_for_people),
+        CASE(all_devices_and_adjusted_counts_are_shown),
+        CASE(an_answer_is_shown_by_one_column),
+        CASE(csv_of_quantiles_has_figures),
     };
 
     return RUN_TESTS(argc, argv, cases);

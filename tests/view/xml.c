@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { DEEPEST = 8, NAME = 16 };
+enum { DEEPEST = 16, NAME = 32 };
 
 typedef struct parse {
     sotto_test *t;

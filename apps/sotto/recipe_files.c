@@ -148,7 +148,7 @@ int sotto_recipe_job_load(sotto_recipe_job *job)
                               job->policy_read ? job->policy_read->honest : SOTTO_HONEST_UNSAID,
                               &job->mistakes, &err) != SOTTO_OK ||
         sotto_recipe_accuracy(&job->accuracy, job->recipe,
-                              sotto_recipe_release(job->recipe, &job->forecast), NULL,
+                              sotto_recipe_release_reports(job->recipe, &job->forecast), NULL,
                               &err) != SOTTO_OK)
         return complain(job, job->files[0], &err);
     return hold_against_others(job);

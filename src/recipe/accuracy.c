@@ -6,7 +6,7 @@
 
 const double sotto_quantiles[SOTTO_QUANTILES] = {0.05, 0.25, 0.5, 0.75, 0.95};
 
-double sotto_recipe_release(const sotto_recipe *recipe, const sotto_forecast *forecast)
+double sotto_recipe_release_reports(const sotto_recipe *recipe, const sotto_forecast *forecast)
 {
     return forecast->devices > 0 ? fmax(forecast->expected, (double)recipe->min_cohort) : 0;
 }

@@ -42,7 +42,7 @@ SOTTO_MUST_USE sotto_status sotto_recipe_accuracy(sotto_accuracy *out, const sot
                                                   sotto_err *err);
 
 /* Reports that a release is expected to have, and has at least where any is made; 0: not known. */
-double sotto_recipe_release(const sotto_recipe *recipe, const sotto_forecast *forecast);
+double sotto_recipe_release_reports(const sotto_recipe *recipe, const sotto_forecast *forecast);
 
 /* By how much a part of the reports may differ from the same part of the devices, since only some take part. It is half of
  * the interval, of a part of one half, for which it is widest. */

@@ -1,6 +1,7 @@
-/* recipe/deviation.h - how far an answer is off by the noise that protects it: one law, before and after asking.
+/* recipe/deviation.h - how far an answer is expected to be off by the noise that protects it.
  *
- * Callers:  analyse/ for the intervals of answers; accuracy.c for what to expect of a recipe. Devices link none of it.
+ * Callers:  accuracy.c, for what to expect of a recipe. Answers are held by the exact law of their sums (analyse/law.h), and
+ *           tests hold the two together. Devices link none of it.
  * Memory:   plain values.
  *
  * All of it is about the reports of one batch: not about devices that are not in it, and not about liars.

@@ -126,8 +126,8 @@ static sotto_status judge(sotto_price_way *way, const sotto_price_question *q, s
     if (way->fills)
         SOTTO_TRY(fill_days(&way->days, way->recipe, way->forecast.devices, err));
     return sotto_recipe_accuracy(&way->accuracy, way->recipe,
-                                 sotto_recipe_release(way->recipe, &way->forecast), &q->options,
-                                 err);
+                                 sotto_recipe_release_reports(way->recipe, &way->forecast),
+                                 &q->options, err);
 }
 
 /* ---- the verdict ---------------------------------------------------------------------------------------- */

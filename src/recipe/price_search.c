@@ -88,7 +88,7 @@ static sotto_status set_rate(sotto_price_search *s, double *reports, sotto_err *
         return SOTTO_OK;
     }
     SOTTO_TRY(sotto_recipe_forecast(&forecast, r, s->honest, &ignored, err));
-    *reports = sotto_recipe_release(r, &forecast);
+    *reports = sotto_recipe_release_reports(r, &forecast);
     return SOTTO_OK;
 }
 

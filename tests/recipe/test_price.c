@@ -58,8 +58,9 @@ static void check_linted(sotto_test *t, const sotto_price_way *w)
     CHECK_OK(t, sotto_recipe_read(&recipe, w->text, &t->arena, &mistakes, &t->err));
     CHECK_OK(t, sotto_recipe_lint(&claim, recipe, a.q.policy, &mistakes, &t->err));
     CHECK_OK(t, sotto_recipe_forecast(&forecast, recipe, SOTTO_HONEST_UNSAID, &mistakes, &t->err));
-    CHECK_OK(t, sotto_recipe_accuracy(&accuracy, recipe, sotto_recipe_release(recipe, &forecast),
-                                      NULL, &t->err));
+    CHECK_OK(t,
+             sotto_recipe_accuracy(&accuracy, recipe,
+                                   sotto_recipe_release_reports(recipe, &forecast), NULL, &t->err));
     CHECK(t, recipe->by == w->by);
     CHECK(t, claim.epsilon_cohort == w->claim.epsilon_cohort);
     CHECK(t, claim.epsilon_cohort <= sotto_decimal_down(recipe->epsilon));

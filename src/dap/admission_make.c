@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The public half of a one-time key, which the report shows. */
-static sotto_status once_key_of(uint8_t key[SOTTO_ONCE_KEY], sotto_bytes seed, sotto_err *err)
+sotto_status sotto_admission_once_key(uint8_t key[SOTTO_ONCE_KEY], sotto_bytes seed, sotto_err *err)
 {
     sotto_dh once;
 
@@ -26,7 +26,7 @@ sotto_status sotto_admission_nonce(uint8_t nonce[SOTTO_TOKEN_NONCE],
 {
     uint8_t key[SOTTO_ONCE_KEY];
 
-    SOTTO_TRY(once_key_of(key, sotto_bytes_of(seed, SOTTO_ONCE_SEED), err));
+    SOTTO_TRY(sotto_admission_once_key(key, sotto_bytes_of(seed, SOTTO_ONCE_SEED), err));
     sotto_hash_once(nonce, SOTTO_SHA256, sotto_bytes_of(key, sizeof key));
     return SOTTO_OK;
 }
@@ -56,7 +56,7 @@ static sotto_status put_token(sotto_report_draft *draft, sotto_bytes token,
 
     if (token.len != SOTTO_TYPE2_TOKEN)
         return sotto_fail(err, SOTTO_MALFORMED, "admission: a token of %zu bytes", token.len);
-    SOTTO_TRY(once_key_of(key, sotto_bytes_of(seed, SOTTO_ONCE_SEED), err));
+    SOTTO_TRY(sotto_admission_once_key(key, sotto_bytes_of(seed, SOTTO_ONCE_SEED), err));
     SOTTO_TRY(sotto_admission_encode(&data, token, key, err));
     SOTTO_TRY(sotto_admission_decode(&read, sotto_buf_bytes(&data), err));
     sotto_hash_once(nonce, SOTTO_SHA256, sotto_bytes_of(key, sizeof key));
@@ -104,14 +104,20 @@ sotto_status sotto_admission_bind(sotto_report_draft *draft, unsigned who, sotto
     return status;
 }
 
+sotto_status sotto_admission_bare(const sotto_report_draft *draft, sotto_err *err)
+{
+    if (draft->metadata.public_extensions.len > 0 || draft->shares[0].private_extensions.len > 0 ||
+        draft->shares[1].private_extensions.len > 0)
+        return sotto_fail(err, SOTTO_BUG, "admission: the report has extensions already");
+    return SOTTO_OK;
+}
+
 sotto_status sotto_admission_attach(sotto_report_draft *draft, sotto_bytes token,
                                     const uint8_t seed[SOTTO_ONCE_SEED],
                                     const sotto_hpke_config to[SOTTO_REPORT_SHARES],
                                     sotto_arena *arena, sotto_err *err)
 {
-    if (draft->metadata.public_extensions.len > 0 || draft->shares[0].private_extensions.len > 0 ||
-        draft->shares[1].private_extensions.len > 0)
-        return sotto_fail(err, SOTTO_BUG, "admission: the report has extensions already");
+    SOTTO_TRY(sotto_admission_bare(draft, err));
     SOTTO_TRY(put_token(draft, token, seed, arena, err));
     for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++)
         SOTTO_TRY(sotto_admission_bind(draft, who, sotto_bytes_of(seed, SOTTO_ONCE_SEED), &to[who],

@@ -37,8 +37,8 @@ SOTTO_MUST_USE sotto_status sotto_recipe_vdaf(sotto_vdaf_config *config, sotto_v
                                               sotto_trust trust,
                                               const sotto_report_content *content, sotto_err *err);
 /* Bytes of a DAP report with both shares sealed to X25519 keys and no extensions.
- *   admitted  with the extensions of a token of type 2 (dap/admission.h) */
-size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes, bool admitted);
+ *   tokens  with the extensions that admit it (dap/admission.h) */
+size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes, sotto_token_kind tokens);
 /* A report that passes its proof moves a sum by this much at most, in place of an honest one. */
 double sotto_recipe_liar(const sotto_report_content *content);
 /* Chance that an honest report has more bits set than its proof allows. */

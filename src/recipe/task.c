@@ -251,7 +251,6 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     out->min_batch_size = recipe->min_cohort;
     out->batch_mode = recipe->batch_mode;
     describe_reports(out, recipe, &content);
-    out->report_bytes =
-        sotto_recipe_report_bytes(&out->sizes, recipe->anonymity.tokens == SOTTO_TOKENS_TYPE_2);
+    out->report_bytes = sotto_recipe_report_bytes(&out->sizes, recipe->anonymity.tokens);
     return encode_task(out, recipe, servers, arena, err);
 }

@@ -7,6 +7,7 @@
 #include "base/rule.h"
 #include "crypto/signature.h"
 #include "recipe/listed_keys.h"
+#include "seal/token/arc.h"
 #include "serve/host/bearer.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
@@ -36,14 +37,24 @@ typedef struct miss {
     uint64_t until_ms; /* 0: it had */
 } miss;
 
+/* Who issues: an issuer of tokens of type 2; leader and helper of their own credentials of ARC. */
+typedef enum source { ISSUER, LEADER, HELPER, SOURCES } source;
+
+/* A key that the list of a source was seen to have. */
+typedef struct listed {
+    sotto_attester_key key;
+    source from;
+} listed;
+
 typedef struct attester {
     sotto_host *host;
     sotto_attester_config config;
     sotto_attestation attestation;
-    sotto_bearer issuer, operator;
+    const char *urls[SOURCES]; /* NULL: there is none */
+    sotto_bearer bearers[SOURCES], operator;
     /* Of what follows. listed: keys that the issuer's list was seen to have. The oldest of each is forgotten. */
     pthread_mutex_t lock;
-    sotto_attester_key listed[LISTED];
+    listed listed[LISTED];
     size_t listed_count;
     miss misses[MISSES];
     size_t miss_count;
@@ -58,7 +69,9 @@ typedef struct passage {
     sotto_http_request *request;
     sotto_attester_key key; /* when it closes: once it was found on the list */
     uint8_t device[SOTTO_ATTESTER_ID];
-    uint8_t asked[SOTTO_TYPE2_REQUEST];
+    source from;
+    uint8_t asked[SOTTO_ATTESTED_REQUEST];
+    size_t len;
     bool listed;
     char hex[2 * SOTTO_ATTESTER_ID + 1];
 } passage;
@@ -104,6 +117,20 @@ static sotto_status check_enrolment(void *context, uint8_t device[SOTTO_ATTESTER
     return status;
 }
 
+/* ---- sources ----------------------------------------------------------------------------------------------------- */
+
+static bool is_arc(source from)
+{
+    return from != ISSUER;
+}
+
+/* Where its keys are; leader and helper have theirs apart from DAP's resources. */
+static int write_keys_url(char *out, size_t size, const passage *p)
+{
+    return snprintf(out, size, "%s%skeys", p->attester->urls[p->from],
+                    is_arc(p->from) ? "arc/" : "");
+}
+
 /* ---- the issuer -------------------------------------------------------------------------------------------------- */
 
 static void on_response(void *context, sotto_status status, const sotto_http_response *response,
@@ -114,7 +141,7 @@ static void on_response(void *context, sotto_status status, const sotto_http_res
 
     (void)err;
     if (status != SOTTO_OK || response->status != 200 ||
-        response->body.len != SOTTO_TYPE2_RESPONSE) {
+        response->body.len != (is_arc(p->from) ? SOTTO_ARC_RESPONSE : SOTTO_TYPE2_RESPONSE)) {
         const unsigned code = status == SOTTO_OK ? response->status : 0;
 
         refuse(p, code == 400   ? SOTTO_MALFORMED
@@ -135,14 +162,16 @@ static void forward(passage *p)
     char url[600], token[SOTTO_BEARER + 8];
     const sotto_http_field fields[] = {{"Content-Type", "application/private-token-request"},
                                        {"Authorization", token}};
-    const int len = snprintf(url, sizeof url, "%skeys/%s/token-request", a->config.issuer, p->hex);
+    int len = write_keys_url(url, sizeof url, p);
 
-    (void)snprintf(token, sizeof token, "Bearer %s", a->issuer.text);
+    if (len > 0 && (size_t)len < sizeof url)
+        len += snprintf(url + len, sizeof url - (size_t)len, "/%s/token-request", p->hex);
+    (void)snprintf(token, sizeof token, "Bearer %s", a->bearers[p->from].text);
     const sotto_http_call call = {.method = SOTTO_HTTP_POST,
                                   .url = url,
                                   .fields = fields,
                                   .field_count = 2,
-                                  .body = sotto_bytes_of(p->asked, sizeof p->asked),
+                                  .body = sotto_bytes_of(p->asked, p->len),
                                   .repeatable = true,
                                   .attempts = 3,
                                   .max_response = 4096};
@@ -156,24 +185,30 @@ static void forward(passage *p)
 
 /* ---- the public list --------------------------------------------------------------------------------------------- */
 
-static bool is_listed(attester *a, sotto_attester_key *key)
+/* Of a source of the kind that is asked for. */
+static bool is_listed(attester *a, passage *p)
 {
     bool found = false;
 
     pthread_mutex_lock(&a->lock);
     for (size_t i = 0; i < LISTED && i < a->listed_count && !found; i++) {
-        found = memcmp(a->listed[i].id, key->id, SOTTO_ATTESTER_ID) == 0;
-        if (found)
-            key->closes = a->listed[i].closes;
+        const listed *l = &a->listed[i];
+
+        found = is_arc(l->from) == is_arc(p->from) &&
+                memcmp(l->key.id, p->key.id, SOTTO_ATTESTER_ID) == 0;
+        if (found) {
+            p->key.closes = l->key.closes;
+            p->from = l->from;
+        }
     }
     pthread_mutex_unlock(&a->lock);
     return found;
 }
 
-static void remember_listed(attester *a, const sotto_attester_key *key)
+static void remember_listed(attester *a, const passage *p)
 {
     pthread_mutex_lock(&a->lock);
-    a->listed[a->listed_count++ % LISTED] = *key;
+    a->listed[a->listed_count++ % LISTED] = (listed){p->key, p->from};
     pthread_mutex_unlock(&a->lock);
 }
 
@@ -227,7 +262,7 @@ static void count_and_forward(void *context, sotto_worker *worker)
         status = SOTTO_STALE;
     if (status == SOTTO_OK)
         status = sotto_attester_count(p->attester->host->db, p->device, &p->key,
-                                      sotto_bytes_of(p->asked, sizeof p->asked), NULL);
+                                      sotto_bytes_of(p->asked, p->len), NULL);
     if (status != SOTTO_OK)
         refuse(p, status);
     else
@@ -244,12 +279,15 @@ static sotto_status look_for_key(passage *p, sotto_bytes list)
     sotto_arena_init(&arena, KEYS);
     sotto_status status = sotto_listed_keys_read(&keys, &count, list, &arena, NULL);
     for (size_t i = 0; status == SOTTO_OK && i < count && !p->listed; i++) {
-        p->listed = memcmp(keys[i].id, p->key.id, SOTTO_ATTESTER_ID) == 0;
+        p->listed = sotto_listed_key_is_arc(&keys[i]) == is_arc(p->from) &&
+                    memcmp(keys[i].id, p->key.id, SOTTO_ATTESTER_ID) == 0;
         p->key.closes = keys[i].closes;
     }
     sotto_arena_clear(&arena);
     return status;
 }
+
+static void fetch_list(passage *p);
 
 static void on_list(void *context, sotto_status status, const sotto_http_response *response,
                     const sotto_err *err)
@@ -263,13 +301,30 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
         refuse(p, SOTTO_IO);
         return;
     }
+    if (!p->listed && p->from == LEADER && p->attester->urls[HELPER]) {
+        p->from = HELPER; /* a credential is asked of either */
+        fetch_list(p);
+        return;
+    }
     if (SOTTO_RULE(keys_of_the_list) && !p->listed) {
         refuse(p, SOTTO_MISSING);
         return;
     }
     forget_miss(p->attester, p->device);
-    remember_listed(p->attester, &p->key);
+    remember_listed(p->attester, p);
     if (sotto_pool_post(p->attester->host->pool, count_and_forward, p, NULL) != SOTTO_OK)
+        refuse(p, SOTTO_IO);
+}
+
+static void fetch_list(passage *p)
+{
+    attester *a = p->attester;
+    char url[600];
+
+    (void)write_keys_url(url, sizeof url, p);
+    const sotto_http_call call = {
+        .method = SOTTO_HTTP_GET, .url = url, .attempts = 2, .max_response = LIST};
+    if (sotto_host_call(a->host, &call, on_list, p, NULL) != SOTTO_OK)
         refuse(p, SOTTO_IO);
 }
 
@@ -277,17 +332,15 @@ static void ask_for_list(passage *p)
 {
     attester *a = p->attester;
     const bool may = may_fetch(a, p->device);
-    char url[600];
 
-    if (SOTTO_RULE(lists_fetched_seldom) && !may) {
+    if (p->from == LEADER && !a->urls[LEADER])
+        p->from = HELPER;
+    if (!a->urls[p->from])
+        refuse(p, SOTTO_MISSING); /* nobody here issues such credentials */
+    else if (SOTTO_RULE(lists_fetched_seldom) && !may)
         refuse(p, SOTTO_IO);
-        return;
-    }
-    (void)snprintf(url, sizeof url, "%skeys", a->config.issuer);
-    const sotto_http_call call = {
-        .method = SOTTO_HTTP_GET, .url = url, .attempts = 2, .max_response = LIST};
-    if (sotto_host_call(a->host, &call, on_list, p, NULL) != SOTTO_OK)
-        refuse(p, SOTTO_IO);
+    else
+        fetch_list(p);
 }
 
 /* ---- a device's request ------------------------------------------------------------------------------------------ */
@@ -299,10 +352,12 @@ static sotto_status read_passage(passage *p, sotto_err *err)
     uint8_t text[SOTTO_ATTESTED_TEXT];
 
     SOTTO_TRY(sotto_attested_request_decode(&request, sotto_http_request_body(p->request), err));
-    memcpy(p->asked, request.asked, sizeof p->asked);
-    sotto_attested_text(text, p->key.id, p->asked);
-    return attestation->check(attestation->context, p->device, request.evidence,
-                              sotto_bytes_of(text, sizeof text), err);
+    memcpy(p->asked, request.asked, request.len);
+    p->len = request.len;
+    p->from = request.type == SOTTO_TOKEN_ARC ? LEADER : ISSUER;
+    return attestation->check(
+        attestation->context, p->device, request.evidence,
+        sotto_attested_text(text, p->key.id, sotto_bytes_of(p->asked, p->len)), err);
 }
 
 static void attest(void *context, sotto_worker *worker)
@@ -316,7 +371,7 @@ static void attest(void *context, sotto_worker *worker)
     sotto_hex_encode(p->hex, sotto_bytes_of(p->key.id, sizeof p->key.id));
     if (status != SOTTO_OK)
         refuse(p, status);
-    else if (is_listed(p->attester, &p->key))
+    else if (is_listed(p->attester, p))
         count_and_forward(p, worker);
     else
         ask_for_list(p);
@@ -448,6 +503,20 @@ static const sotto_option options[] = {
     {"issuer_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, issuer_token),
      sizeof(const char *), "{name}.issuer-token", 0, 0, "issuer-token",
      "the file with the token by which the issuer knows this attester", SOTTO_OPTION_ALWAYS},
+    {"leader", SOTTO_OPTION_URL, offsetof(sotto_attester_config, leader), sizeof(const char *),
+     NULL, 0, 0, NULL,
+     "the URL of a leader that issues credentials of ARC, with a slash at its end",
+     SOTTO_OPTION_ALWAYS},
+    {"leader_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, leader_token),
+     sizeof(const char *), NULL, 0, 0, "leader-token",
+     "the file with the token by which the leader knows this attester", SOTTO_OPTION_ALWAYS},
+    {"helper", SOTTO_OPTION_URL, offsetof(sotto_attester_config, helper), sizeof(const char *),
+     NULL, 0, 0, NULL,
+     "the URL of a helper that issues credentials of ARC, with a slash at its end",
+     SOTTO_OPTION_ALWAYS},
+    {"helper_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, helper_token),
+     sizeof(const char *), NULL, 0, 0, "helper-token",
+     "the file with the token by which the helper knows this attester", SOTTO_OPTION_ALWAYS},
     {"operator_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, operator_token),
      sizeof(const char *), "{name}.operator-token", 0, 0, "operator-token",
      "the file with the token of who may enrol devices", SOTTO_OPTION_ALWAYS},
@@ -467,18 +536,40 @@ static void close_attester(void *state)
 }
 
 /* Paths go behind it as it is. A URL that could never be called is better refused now than for each device. */
-static sotto_status check_issuer(const attester *a, sotto_err *err)
+static sotto_status check_url(const attester *a, const char *name, const char *url, sotto_err *err)
 {
-    const char *url = a->config.issuer;
     sotto_err why = {0};
     char host[256];
     const sotto_status status =
         sotto_http_url_check(host, sizeof host, url, a->host->options.plain_http, &why);
 
     if (status != SOTTO_OK)
-        return sotto_fail(err, status, "issuer = %.60s: %s", url, why.reason);
+        return sotto_fail(err, status, "%s = %.60s: %s", name, url, why.reason);
     if (url[strlen(url) - 1] != '/')
-        return sotto_fail(err, SOTTO_MALFORMED, "issuer = %.60s: must end with a slash", url);
+        return sotto_fail(err, SOTTO_MALFORMED, "%s = %.60s: must end with a slash", name, url);
+    return SOTTO_OK;
+}
+
+/* Each with the token by which it knows us. */
+static sotto_status open_sources(attester *a, sotto_err *err)
+{
+    const sotto_attester_config *c = &a->config;
+    const struct {
+        const char *name, *url, *token;
+    } all[SOURCES] = {[ISSUER] = {"issuer", c->issuer, c->issuer_token},
+                      [LEADER] = {"leader", c->leader, c->leader_token},
+                      [HELPER] = {"helper", c->helper, c->helper_token}};
+
+    for (size_t i = 0; i < SOURCES; i++) {
+        if (!all[i].url)
+            continue;
+        if (!all[i].token)
+            return sotto_fail(err, SOTTO_MALFORMED, "%s = %.60s: needs %s_token", all[i].name,
+                              all[i].url, all[i].name);
+        SOTTO_TRY(check_url(a, all[i].name, all[i].url, err));
+        SOTTO_TRY(sotto_bearer_read(&a->bearers[i], all[i].token, err));
+        a->urls[i] = all[i].url;
+    }
     return SOTTO_OK;
 }
 
@@ -495,9 +586,7 @@ static sotto_status open_attester(void **state, sotto_host *host, const void *co
     a->attestation =
         a->config.attestation ? *a->config.attestation : (sotto_attestation){check_enrolment, a};
     pthread_mutex_init(&a->lock, NULL);
-    status = check_issuer(a, err);
-    if (status == SOTTO_OK)
-        status = sotto_bearer_read(&a->issuer, a->config.issuer_token, err);
+    status = open_sources(a, err);
     if (status == SOTTO_OK)
         status = sotto_bearer_read(&a->operator, a->config.operator_token, err);
     if (status != SOTTO_OK) {

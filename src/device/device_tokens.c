@@ -565,7 +565,7 @@ sotto_status sotto_device_tokens(sotto_device *device, sotto_token_line_fn *show
         sotto_wipe(row.secret, sizeof row.secret);
         if (status != SOTTO_OK || !found)
             break;
-        const sotto_token_line line = {row.issuer,
+        const sotto_token_line line = {row.ask == SOTTO_WALLET_NEVER_ASKED ? "ARC" : row.issuer,
                                        row.key.analysis,
                                        row.key.opens,
                                        row.key.closes,

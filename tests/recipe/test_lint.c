@@ -247,9 +247,12 @@ static void silence_needs_the_policy_s_word(sotto_test *t)
 /* Leader and helper issue; a policy with one of them is not enough. */
 static void arc_says_what_devices_need(sotto_test *t)
 {
-    static const char one[] = "\"issuers\": {\"key:leader-2026a\": \"" KEY "\"}, \"min_cohort\"",
-                      both[] = "\"issuers\": {\"key:leader-2026a\": \"" KEY
-                               "\", \"key:helper-2026a\": \"" OTHER_KEY "\"}, \"min_cohort\"";
+    static const char one[] =
+        "\"issuers\": {\"key:leader-2026a\": \"00112233445566778899aabbccddeeff\"}, \"min_cohort\"",
+                      both[] =
+                          "\"issuers\": {\"key:leader-2026a\": \"00112233445566778899aabbccddeeff"
+                          "\", \"key:helper-2026a\": \"ffeeddccbbaa99887766554433221100\"}, "
+                          "\"min_cohort\"";
     const sotto_recipe *recipe =
         sotto_test_recipe(t, "\"population\"",
                           "\"anonymity\": {\"tokens\": \"arc\", \"attester\": \"a\"}, "

@@ -5,8 +5,9 @@
 
 #include "base/arena.h"
 #include "base/hex.h"
+#include "crypto/hash.h"
 #include "dap/task_configuration.h"
-#include "recipe/listed_keys.h"
+#include "serve/tasks/arc_issue.h"
 #include "serve/tasks/batches.h"
 #include "serve/tasks/gc.h"
 
@@ -453,6 +454,96 @@ static void tags_go_with_their_epoch(sotto_test *t)
     sotto_test_arc_close(&a);
 }
 
+/* ---- issuing ----------------------------------------------------------------------------------------------------- */
+
+static sotto_bytes request_for(sotto_test *t, const sotto_arc_key *key)
+{
+    sotto_scalar random[SOTTO_ARC_REQUEST_RANDOM];
+    uint8_t context[SOTTO_ARC_CONTEXT];
+    sotto_buf out = sotto_test_buf(t, SOTTO_ARC_TOKEN_REQUEST);
+    sotto_arc_pending pending;
+    sotto_group g;
+
+    CHECK_OK(t, sotto_group_init(&g, &sotto_p256, &t->err));
+    CHECK_OK(t, sotto_scalar_random(&g, random, SOTTO_ARC_REQUEST_RANDOM, &t->err));
+    sotto_arc_request_context(context, &key->epoch);
+    out.data[0] = 0xe5;
+    out.data[1] = 0xac;
+    out.data[2] = key->epoch.key_id[SOTTO_TOKEN_KEY_ID - 1];
+    CHECK_OK(t, sotto_arc_request(&g, &pending, out.data + 3,
+                                  sotto_bytes_of(context, sizeof context), random, &t->err));
+    sotto_group_clear(&g);
+    return sotto_bytes_of(out.data, SOTTO_ARC_TOKEN_REQUEST);
+}
+
+static sotto_http_response ask(sotto_test *t, sotto_test_arc *a, const uint8_t id[32],
+                               const char *bearer, sotto_bytes body)
+{
+    char url[300], hex[65], who[100];
+    const sotto_http_field headers[] = {{"Authorization", who},
+                                        {"Content-Type", "application/private-token-request"}};
+    sotto_http_response response;
+
+    sotto_hex_encode(hex, sotto_bytes_of(id, 32));
+    (void)snprintf(who, sizeof who, "Bearer %s", bearer);
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/arc/keys/%s/token-request",
+                   sotto_server_port(a->s.leader), hex);
+    const sotto_http_call call = {.method = SOTTO_HTTP_POST,
+                                  .url = url,
+                                  .fields = headers,
+                                  .field_count = 2,
+                                  .body = body,
+                                  .attempts = 1};
+    CHECK_OK(t, sotto_http_call_wait(a->s.client, &response, &call, &t->arena, &t->err));
+    return response;
+}
+
+static void only_the_attester_has_credentials_issued(sotto_test *t)
+{
+    sotto_test_arc a;
+    sotto_arc_key old;
+    uint8_t attester[32];
+    bool made;
+
+    sotto_test_arc_open(t, &a, &later);
+    const sotto_bytes asked = request_for(t, &a.keys[0]);
+    const uint8_t *id = a.keys[0].epoch.key_id;
+    const sotto_http_response good = ask(t, &a, id, SOTTO_TEST_ARC_ATTESTER, asked);
+    CHECK_EQUAL(t, 200, good.status);
+    CHECK_EQUAL(t, SOTTO_ARC_RESPONSE, good.body.len);
+    CHECK_EQUAL(t, 401, ask(t, &a, id, "somebody else's token", asked).status);
+    CHECK_EQUAL(t, 404, ask(t, &a, a.keys[1].epoch.key_id, SOTTO_TEST_ARC_ATTESTER, asked).status);
+    /* An epoch that has closed. */
+    sotto_hash_once(attester, SOTTO_SHA256,
+                    sotto_bytes_of(SOTTO_TEST_ARC_ATTESTER, strlen(SOTTO_TEST_ARC_ATTESTER)));
+    CHECK_OK(t, sotto_arc_key_add(a.s.leader->db, &old, &made, 1000, 2000, attester,
+                                  a.s.leader->columns, &t->err));
+    CHECK_EQUAL(t, 410,
+                ask(t, &a, old.epoch.key_id, SOTTO_TEST_ARC_ATTESTER, request_for(t, &old)).status);
+    sotto_test_arc_close(&a);
+}
+
+static void requests_that_do_not_hold_are_refused(sotto_test *t)
+{
+    sotto_test_arc a;
+
+    sotto_test_arc_open(t, &a, &later);
+    const uint8_t *id = a.keys[0].epoch.key_id;
+    for (size_t at = 0; at < SOTTO_ARC_TOKEN_REQUEST; at += 19) {
+        const sotto_bytes asked = request_for(t, &a.keys[0]);
+        uint8_t *bytes = sotto_arena_take(&t->arena, asked.len);
+
+        memcpy(bytes, asked.data, asked.len);
+        bytes[at] ^= 0x04;
+        CHECK_EQUAL(
+            t, 400,
+            ask(t, &a, id, SOTTO_TEST_ARC_ATTESTER, sotto_bytes_of(bytes, asked.len)).status);
+        CHECK_EQUAL(t, 400,
+                    ask(t, &a, id, SOTTO_TEST_ARC_ATTESTER, sotto_bytes_of(asked.data, at)).status);
+    }
+    sotto_test_arc_close(&a);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -470,6 +561,8 @@ int main(int argc, char **argv)
         CASE(epochs_never_overlap_and_are_made_once),
         CASE(a_task_lies_within_an_epoch),
         CASE(tags_go_with_their_epoch),
+        CASE(only_the_attester_has_credentials_issued),
+        CASE(requests_that_do_not_hold_are_refused),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -1,5 +1,6 @@
 #include "device/ledger/wallet.h"
 
+#include "base/hex.h"
 #include "base/rule.h"
 #include "device/arc.h"
 #include "device/ledger/ledger_internal.h"
@@ -309,13 +310,15 @@ sotto_status sotto_wallet_plan_shown(sotto_ledger *ledger, sotto_wallet_row *out
     *none = NULL;
     *out = (sotto_wallet_row){
         .state = SOTTO_TOKEN_SPENT,
+        .ask = SOTTO_WALLET_NEVER_ASKED,
         .key = {.opens = recipe->opens, .closes = ends[0] > ends[1] ? ends[0] : ends[1]}};
     if (!copy_text(out->key.analysis, sizeof out->key.analysis, recipe->analysis))
         return sotto_fail(err, SOTTO_TOO_LARGE, "an analysis's name");
     sotto_arc_presentation_context(out->key.id, &collection);
+    /* Recipes of one analysis may open together, and the table has one row for an issuer, analysis and opening. */
+    sotto_hex_encode(out->issuer, sotto_bytes_of(out->key.id, sizeof out->key.id));
     SOTTO_TRY(find_key(ledger, &there, &used, out->key.id, err));
-    SOTTO_TRY(
-        sotto_ledger_number(ledger, &rows, "SELECT count(*) FROM tokens WHERE issuer=''", err));
+    SOTTO_TRY(sotto_ledger_number(ledger, &rows, "SELECT count(*) FROM tokens WHERE ask<0", err));
     if (used)
         *none = "this device's only one for the collection is used";
     if (SOTTO_RULE(shown_bounded) && rows >= SOTTO_WALLET_SHOWN)

@@ -8,8 +8,8 @@
  * before anything else is known of its collection. What was asked with is durable before the request leaves, so a lost answer
  * is asked for again with the same bytes.
  *
- * A credential of ARC stays held for its epoch, and is shown once for each recipe. That is a row of its own: spent, of no issuer, with the
- * context of the presentations in the place of a key. A reset begins a wallet without rows: what an older ledger held is never used again.
+ * A credential of ARC stays held for its epoch, and is shown once for each recipe. That is a row of its own: spent, never asked for,
+ * with the context of the presentations in the place of a key. A reset begins a wallet without rows: what an older ledger held is never used again.
  */
 #ifndef SOTTO_DEVICE_WALLET_H
 #define SOTTO_DEVICE_WALLET_H
@@ -23,6 +23,7 @@ enum {
     SOTTO_WALLET_AHEAD =
         90 * 86400,           /* seconds: a collection that opens later is passed over for now    */
     SOTTO_WALLET_SHOWN = 192, /* collections that ARC admits this device to in an epoch, at most  */
+    SOTTO_WALLET_NEVER_ASKED = -1, /* in the place of a time: of what ARC was shown for         */
     SOTTO_WALLET_PARTY = 128, /* bytes of an issuer's name                                        */
     SOTTO_WALLET_REST =
         86400, /* seconds that a token waits at most before it is used             */

@@ -499,7 +499,7 @@ static sotto_status find_token(sotto_device *device, sotto_case *c, const char *
     return SOTTO_OK;
 }
 
-/* Those of leader and helper, for the epochs that have the recipe's whole schedule: with two epochs a device would have two tags. */
+/* Those of leader and helper, for the epochs in which the recipe opens. */
 static sotto_status find_credentials(sotto_device *device, sotto_case *c, const char **none,
                                      sotto_err *err)
 {
@@ -515,8 +515,6 @@ static sotto_status find_credentials(sotto_device *device, sotto_case *c, const 
 
         SOTTO_TRY(sotto_wallet_find(device->ledger, rows[who], &found, &window, r->opens, err));
         *none = excuse(device, rows[who], found, c->now);
-        if (SOTTO_RULE(schedule_in_an_epoch) && found && rows[who]->key.closes < r->closes)
-            *none = "no epoch of its issuer's keys has the recipe's whole schedule";
     }
     return *none ? SOTTO_OK
                  : sotto_wallet_plan_shown(device->ledger, &c->shown, none, r, rows, err);

@@ -17,16 +17,34 @@ static sotto_status show(sotto_ledger *ledger, const sotto_wallet_row *row, sott
     return sotto_ledger_end(ledger, sotto_wallet_show(ledger, row, err), err);
 }
 
-static const char *plan(sotto_test *t, sotto_ledger *ledger, sotto_wallet_row *out, uint8_t number)
+static const char *plan_until(sotto_test *t, sotto_ledger *ledger, sotto_wallet_row *out,
+                              uint8_t number, int64_t closes)
 {
     sotto_recipe recipe = {
-        .hash = {number}, .analysis = "com.example", .opens = 1000, .closes = 2000};
+        .hash = {number}, .analysis = "com.example", .opens = 1000, .closes = closes};
     sotto_wallet_row held[2] = {{.key.closes = 5000}, {.key.closes = 4000}};
     sotto_wallet_row *const both[2] = {&held[0], &held[1]};
     const char *none;
 
     CHECK_OK(t, sotto_wallet_plan_shown(ledger, out, &none, &recipe, both, &t->err));
     return none;
+}
+
+static const char *plan(sotto_test *t, sotto_ledger *ledger, sotto_wallet_row *out, uint8_t number)
+{
+    return plan_until(t, ledger, out, number, 2000);
+}
+
+static void a_schedule_lies_within_both_epochs(sotto_test *t)
+{
+    sotto_test_host host = {0};
+    sotto_ledger *ledger = open_one(t, &host);
+    sotto_wallet_row row;
+
+    CHECK(t, !plan_until(t, ledger, &row, 1, 4000));
+    const char *none = plan_until(t, ledger, &row, 1, 4001); /* past the helper's */
+    CHECK(t, none && strstr(none, "has the recipe's whole schedule"));
+    sotto_ledger_close(ledger);
 }
 
 static void credentials_are_shown_once_for_a_recipe(sotto_test *t)
@@ -72,6 +90,7 @@ static void an_epoch_has_a_limit_of_presentations(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(a_schedule_lies_within_both_epochs),
         CASE(credentials_are_shown_once_for_a_recipe),
         CASE(an_epoch_has_a_limit_of_presentations),
     };

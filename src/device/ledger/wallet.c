@@ -321,6 +321,9 @@ sotto_status sotto_wallet_plan_shown(sotto_ledger *ledger, sotto_wallet_row *out
     SOTTO_TRY(sotto_ledger_number(ledger, &rows, "SELECT count(*) FROM tokens WHERE ask<0", err));
     if (used)
         *none = "this device's only one for the collection is used";
+    /* A credential of the next epoch would have another tag. */
+    if (SOTTO_RULE(schedule_in_an_epoch) && (ends[0] < recipe->closes || ends[1] < recipe->closes))
+        *none = "no epoch of its issuer's keys has the recipe's whole schedule";
     if (SOTTO_RULE(shown_bounded) && rows >= SOTTO_WALLET_SHOWN)
         *none = "this device's credentials were shown as often as an epoch allows";
     return SOTTO_OK;

@@ -84,7 +84,8 @@ SOTTO_MUST_USE sotto_status sotto_wallet_tidy(sotto_ledger *ledger, int64_t now,
 
 /* What the wallet is to keep once both credentials are shown for this recipe: a spent row, under the context of the presentations, until
  * the epochs of both closed.
- *   none  why they can't be shown: a report has them already, or too many collections had; NULL: they can */
+ *   none  why they can't be shown: a report has them already, or too many collections had, or an epoch ends within the recipe's
+ *         schedule; NULL: they can */
 SOTTO_MUST_USE sotto_status sotto_wallet_plan_shown(sotto_ledger *ledger, sotto_wallet_row *out,
                                                     const char **none, const sotto_recipe *recipe,
                                                     sotto_wallet_row *const held[2],

@@ -2,12 +2,12 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/hex.h"
 #include "base/rule.h"
 #include "crypto/signature.h"
 #include "recipe/listed_keys.h"
 #include "seal/token/arc.h"
+#include "serve/attester/attester_lists.h"
 #include "serve/host/bearer.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
@@ -23,41 +23,18 @@ enum {
     OWNER = 15,
     LIST = 16 << 20,
     KEYS = SOTTO_LISTED_KEYS_MOST * 1024, /* memory for all of them */
-    LISTED = 4096,
-    MISSES = 1024,
-    MISS_MS = 10000,
     /* Longer than the issuer lists a closed key: by then no server takes tokens of it. */
     KEEP_S = 31 * 86400,
     DROP_EVERY_S = 3600
 };
 
-/* A device for which the list was fetched, and did not have its key so far. */
-typedef struct miss {
-    uint8_t device[SOTTO_ATTESTER_ID];
-    uint64_t until_ms; /* 0: it had */
-} miss;
-
-/* Who issues: an issuer of tokens of type 2; leader and helper of their own credentials of ARC. */
-typedef enum source { ISSUER, LEADER, HELPER, SOURCES } source;
-
-/* A key that the list of a source was seen to have. */
-typedef struct listed {
-    sotto_attester_key key;
-    source from;
-} listed;
-
 typedef struct attester {
     sotto_host *host;
     sotto_attester_config config;
     sotto_attestation attestation;
-    const char *urls[SOURCES]; /* NULL: there is none */
-    sotto_bearer bearers[SOURCES], operator;
-    /* Of what follows. listed: keys that the issuer's list was seen to have. The oldest of each is forgotten. */
-    pthread_mutex_t lock;
-    listed listed[LISTED];
-    size_t listed_count;
-    miss misses[MISSES];
-    size_t miss_count;
+    const char *urls[SOTTO_ATTESTER_SOURCES]; /* NULL: there is none */
+    sotto_bearer bearers[SOTTO_ATTESTER_SOURCES], operator;
+    sotto_attester_lists *lists;
     atomic_uint_fast64_t forwarded, refused, dropped;
     int64_t drop_next; /* seconds since 1970; of the thread that ticks */
     atomic_bool dropping;
@@ -67,9 +44,8 @@ typedef struct attester {
 typedef struct passage {
     attester *attester;
     sotto_http_request *request;
-    sotto_attester_key key; /* when it closes: once it was found on the list */
     uint8_t device[SOTTO_ATTESTER_ID];
-    source from;
+    sotto_attester_listed key; /* when it closes: once it was found on the list */
     uint8_t asked[SOTTO_ATTESTED_REQUEST];
     size_t len;
     bool listed;
@@ -119,16 +95,11 @@ static sotto_status check_enrolment(void *context, uint8_t device[SOTTO_ATTESTER
 
 /* ---- sources ----------------------------------------------------------------------------------------------------- */
 
-static bool is_arc(source from)
-{
-    return from != ISSUER;
-}
-
 /* Where its keys are; leader and helper have theirs apart from DAP's resources. */
 static int write_keys_url(char *out, size_t size, const passage *p)
 {
-    return snprintf(out, size, "%s%skeys", p->attester->urls[p->from],
-                    is_arc(p->from) ? "arc/" : "");
+    return snprintf(out, size, "%s%skeys", p->attester->urls[p->key.from],
+                    sotto_attester_is_arc(p->key.from) ? "arc/" : "");
 }
 
 /* ---- the issuer -------------------------------------------------------------------------------------------------- */
@@ -141,7 +112,8 @@ static void on_response(void *context, sotto_status status, const sotto_http_res
 
     (void)err;
     if (status != SOTTO_OK || response->status != 200 ||
-        response->body.len != (is_arc(p->from) ? SOTTO_ARC_RESPONSE : SOTTO_TYPE2_RESPONSE)) {
+        response->body.len !=
+            (sotto_attester_is_arc(p->key.from) ? SOTTO_ARC_RESPONSE : SOTTO_TYPE2_RESPONSE)) {
         const unsigned code = status == SOTTO_OK ? response->status : 0;
 
         refuse(p, code == 400   ? SOTTO_MALFORMED
@@ -166,7 +138,7 @@ static void forward(passage *p)
 
     if (len > 0 && (size_t)len < sizeof url)
         len += snprintf(url + len, sizeof url - (size_t)len, "/%s/token-request", p->hex);
-    (void)snprintf(token, sizeof token, "Bearer %s", a->bearers[p->from].text);
+    (void)snprintf(token, sizeof token, "Bearer %s", a->bearers[p->key.from].text);
     const sotto_http_call call = {.method = SOTTO_HTTP_POST,
                                   .url = url,
                                   .fields = fields,
@@ -185,74 +157,10 @@ static void forward(passage *p)
 
 /* ---- the public list --------------------------------------------------------------------------------------------- */
 
-/* Of a source of the kind that is asked for. */
-static bool is_listed(attester *a, passage *p)
-{
-    bool found = false;
-
-    pthread_mutex_lock(&a->lock);
-    for (size_t i = 0; i < LISTED && i < a->listed_count && !found; i++) {
-        const listed *l = &a->listed[i];
-
-        found = is_arc(l->from) == is_arc(p->from) &&
-                memcmp(l->key.id, p->key.id, SOTTO_ATTESTER_ID) == 0;
-        if (found) {
-            p->key.closes = l->key.closes;
-            p->from = l->from;
-        }
-    }
-    pthread_mutex_unlock(&a->lock);
-    return found;
-}
-
-static void remember_listed(attester *a, const passage *p)
-{
-    pthread_mutex_lock(&a->lock);
-    a->listed[a->listed_count++ % LISTED] = (listed){p->key, p->from};
-    pthread_mutex_unlock(&a->lock);
-}
-
-/* Under the lock. */
-static miss *miss_of(attester *a, const uint8_t device[SOTTO_ATTESTER_ID])
-{
-    for (size_t i = 0; i < MISSES && i < a->miss_count; i++)
-        if (memcmp(a->misses[i].device, device, SOTTO_ATTESTER_ID) == 0)
-            return &a->misses[i];
-    return NULL;
-}
-
-/* Whether the list may be fetched for this device: once in a while, unless it had what was asked for. */
-static bool may_fetch(attester *a, const uint8_t device[SOTTO_ATTESTER_ID])
-{
-    const uint64_t now = sotto_clock_monotonic(&sotto_clock_system) / 1000000;
-    bool may;
-
-    pthread_mutex_lock(&a->lock);
-    miss *m = miss_of(a, device);
-    may = !m || m->until_ms <= now;
-    if (!m) {
-        m = &a->misses[a->miss_count++ % MISSES];
-        memcpy(m->device, device, sizeof m->device);
-    }
-    if (may)
-        m->until_ms = now + MISS_MS;
-    pthread_mutex_unlock(&a->lock);
-    return may;
-}
-
-static void forget_miss(attester *a, const uint8_t device[SOTTO_ATTESTER_ID])
-{
-    pthread_mutex_lock(&a->lock);
-    miss *m = miss_of(a, device);
-    if (m)
-        m->until_ms = 0;
-    pthread_mutex_unlock(&a->lock);
-}
-
 static void count_and_forward(void *context, sotto_worker *worker)
 {
     passage *p = context;
-    const bool closed = sotto_host_seconds(p->attester->host) >= p->key.closes;
+    const bool closed = sotto_host_seconds(p->attester->host) >= p->key.key.closes;
     sotto_status status = SOTTO_OK;
 
     (void)worker;
@@ -261,7 +169,7 @@ static void count_and_forward(void *context, sotto_worker *worker)
     if (SOTTO_RULE(closed_keys_not_counted) && closed)
         status = SOTTO_STALE;
     if (status == SOTTO_OK)
-        status = sotto_attester_count(p->attester->host->db, p->device, &p->key,
+        status = sotto_attester_count(p->attester->host->db, p->device, &p->key.key,
                                       sotto_bytes_of(p->asked, p->len), NULL);
     if (status != SOTTO_OK)
         refuse(p, status);
@@ -279,9 +187,9 @@ static sotto_status look_for_key(passage *p, sotto_bytes list)
     sotto_arena_init(&arena, KEYS);
     sotto_status status = sotto_listed_keys_read(&keys, &count, list, &arena, NULL);
     for (size_t i = 0; status == SOTTO_OK && i < count && !p->listed; i++) {
-        p->listed = sotto_listed_key_is_arc(&keys[i]) == is_arc(p->from) &&
-                    memcmp(keys[i].id, p->key.id, SOTTO_ATTESTER_ID) == 0;
-        p->key.closes = keys[i].closes;
+        p->listed = sotto_listed_key_is_arc(&keys[i]) == sotto_attester_is_arc(p->key.from) &&
+                    memcmp(keys[i].id, p->key.key.id, SOTTO_ATTESTER_ID) == 0;
+        p->key.key.closes = keys[i].closes;
     }
     sotto_arena_clear(&arena);
     return status;
@@ -297,12 +205,13 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
     (void)err;
     if (status != SOTTO_OK || response->status != 200 ||
         look_for_key(p, response->body) != SOTTO_OK) {
-        forget_miss(p->attester, p->device);
+        sotto_attester_forget_miss(p->attester->lists, p->device);
         refuse(p, SOTTO_IO);
         return;
     }
-    if (!p->listed && p->from == LEADER && p->attester->urls[HELPER]) {
-        p->from = HELPER; /* a credential is asked of either */
+    if (!p->listed && p->key.from == SOTTO_ATTESTER_LEADER &&
+        p->attester->urls[SOTTO_ATTESTER_HELPER]) {
+        p->key.from = SOTTO_ATTESTER_HELPER; /* a credential is asked of either */
         fetch_list(p);
         return;
     }
@@ -310,8 +219,8 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
         refuse(p, SOTTO_MISSING);
         return;
     }
-    forget_miss(p->attester, p->device);
-    remember_listed(p->attester, p);
+    sotto_attester_forget_miss(p->attester->lists, p->device);
+    sotto_attester_remember(p->attester->lists, &p->key);
     if (sotto_pool_post(p->attester->host->pool, count_and_forward, p, NULL) != SOTTO_OK)
         refuse(p, SOTTO_IO);
 }
@@ -331,16 +240,19 @@ static void fetch_list(passage *p)
 static void ask_for_list(passage *p)
 {
     attester *a = p->attester;
-    const bool may = may_fetch(a, p->device);
+    const bool may = sotto_attester_may_fetch(a->lists, p->device);
 
-    if (p->from == LEADER && !a->urls[LEADER])
-        p->from = HELPER;
-    if (!a->urls[p->from])
-        refuse(p, SOTTO_MISSING); /* nobody here issues such credentials */
-    else if (SOTTO_RULE(lists_fetched_seldom) && !may)
+    if (p->key.from == SOTTO_ATTESTER_LEADER && !a->urls[SOTTO_ATTESTER_LEADER])
+        p->key.from = SOTTO_ATTESTER_HELPER;
+    if (!a->urls[p->key.from]) { /* nobody here issues such credentials */
+        refuse(p, SOTTO_MISSING);
+        return;
+    }
+    if (SOTTO_RULE(lists_fetched_seldom) && !may) {
         refuse(p, SOTTO_IO);
-    else
-        fetch_list(p);
+        return;
+    }
+    fetch_list(p);
 }
 
 /* ---- a device's request ------------------------------------------------------------------------------------------ */
@@ -354,10 +266,10 @@ static sotto_status read_passage(passage *p, sotto_err *err)
     SOTTO_TRY(sotto_attested_request_decode(&request, sotto_http_request_body(p->request), err));
     memcpy(p->asked, request.asked, request.len);
     p->len = request.len;
-    p->from = request.type == SOTTO_TOKEN_ARC ? LEADER : ISSUER;
+    p->key.from = request.type == SOTTO_TOKEN_ARC ? SOTTO_ATTESTER_LEADER : SOTTO_ATTESTER_ISSUER;
     return attestation->check(
         attestation->context, p->device, request.evidence,
-        sotto_attested_text(text, p->key.id, sotto_bytes_of(p->asked, p->len)), err);
+        sotto_attested_text(text, p->key.key.id, sotto_bytes_of(p->asked, p->len)), err);
 }
 
 static void attest(void *context, sotto_worker *worker)
@@ -365,13 +277,13 @@ static void attest(void *context, sotto_worker *worker)
     passage *p = context;
     sotto_status status = SOTTO_MISSING;
 
-    if (sotto_hex_decode(p->key.id, sizeof p->key.id,
+    if (sotto_hex_decode(p->key.key.id, sizeof p->key.key.id,
                          sotto_route_segment(p->attester->host, p->request, 1)))
         status = read_passage(p, NULL);
-    sotto_hex_encode(p->hex, sotto_bytes_of(p->key.id, sizeof p->key.id));
+    sotto_hex_encode(p->hex, sotto_bytes_of(p->key.key.id, sizeof p->key.key.id));
     if (status != SOTTO_OK)
         refuse(p, status);
-    else if (is_listed(p->attester, p))
+    else if (sotto_attester_is_listed(p->attester->lists, &p->key))
         count_and_forward(p, worker);
     else
         ask_for_list(p);
@@ -531,7 +443,7 @@ static void close_attester(void *state)
 {
     attester *a = state;
 
-    pthread_mutex_destroy(&a->lock);
+    sotto_attester_lists_free(a->lists);
     sotto_release(a, sizeof *a);
 }
 
@@ -556,11 +468,12 @@ static sotto_status open_sources(attester *a, sotto_err *err)
     const sotto_attester_config *c = &a->config;
     const struct {
         const char *name, *url, *token;
-    } all[SOURCES] = {[ISSUER] = {"issuer", c->issuer, c->issuer_token},
-                      [LEADER] = {"leader", c->leader, c->leader_token},
-                      [HELPER] = {"helper", c->helper, c->helper_token}};
+    } all[SOTTO_ATTESTER_SOURCES] = {
+        [SOTTO_ATTESTER_ISSUER] = {"issuer", c->issuer, c->issuer_token},
+        [SOTTO_ATTESTER_LEADER] = {"leader", c->leader, c->leader_token},
+        [SOTTO_ATTESTER_HELPER] = {"helper", c->helper, c->helper_token}};
 
-    for (size_t i = 0; i < SOURCES; i++) {
+    for (size_t i = 0; i < SOTTO_ATTESTER_SOURCES; i++) {
         if (!all[i].url)
             continue;
         if (!all[i].token)
@@ -585,8 +498,9 @@ static sotto_status open_attester(void **state, sotto_host *host, const void *co
     a->config = *(const sotto_attester_config *)config;
     a->attestation =
         a->config.attestation ? *a->config.attestation : (sotto_attestation){check_enrolment, a};
-    pthread_mutex_init(&a->lock, NULL);
-    status = open_sources(a, err);
+    status = sotto_attester_lists_new(&a->lists, err);
+    if (status == SOTTO_OK)
+        status = open_sources(a, err);
     if (status == SOTTO_OK)
         status = sotto_bearer_read(&a->operator, a->config.operator_token, err);
     if (status != SOTTO_OK) {

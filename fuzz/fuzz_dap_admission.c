@@ -1,6 +1,6 @@
 /* Tokens on reports come from strangers, as a list of public extensions with the private ones of a share behind it. What decodes
- * encodes to the same bytes. No token verifies under a key whose factors nobody knows, no presentation under a key that issued nothing, and no MAC for a server's key that the
- * input does not know. The first two bytes are the length of the public list. */
+ * encodes to the same bytes. No token verifies under a key whose factors nobody knows, and no presentation under a
+ * key that issued nothing. No MAC holds for a server's key that the input does not know. The first two bytes are the length of the public list. */
 #include "target.h"
 
 #include <stdlib.h>

@@ -387,7 +387,6 @@ static void replicas_take_one_report_of_a_device(sotto_test *t)
 static void epochs_never_overlap_and_are_made_once(sotto_test *t)
 {
     static const uint8_t attester[32] = "digest", other[32] = "another digest";
-    uint8_t digest[32];
     sotto_arc_key again, got;
     sotto_test_arc a;
     bool made;
@@ -398,8 +397,8 @@ static void epochs_never_overlap_and_are_made_once(sotto_test *t)
     CHECK_OK(t, sotto_arc_key_add(s->db, &again, &made, epoch->opens, epoch->closes, other,
                                   s->columns, &t->err));
     CHECK(t, !made && memcmp(again.public_key, a.keys[0].public_key, SOTTO_ARC_PUBLIC) == 0);
-    CHECK_OK(t, sotto_arc_key_get(s->db, &got, digest, epoch->key_id, s->columns, &t->err));
-    CHECK_BYTES(t, other, digest, sizeof digest);
+    CHECK_OK(t, sotto_arc_key_get(s->db, &got, epoch->key_id, s->columns, &t->err));
+    CHECK_BYTES(t, other, got.attester, sizeof other);
     CHECK_STATUS(t, SOTTO_DENIED,
                  sotto_arc_key_add(s->db, &again, &made, epoch->closes - 1, epoch->closes + 10,
                                    attester, s->columns, &t->err));
@@ -435,7 +434,6 @@ static void a_task_lies_within_an_epoch(sotto_test *t)
 static void tags_go_with_their_epoch(sotto_test *t)
 {
     static sotto_test_arc a;
-    uint8_t digest[32];
     sotto_arc_key got;
     sotto_gc gc = {.role = SOTTO_LEADER, .late_seconds = 1, .keep_seconds = 2 * 86400};
 
@@ -448,7 +446,7 @@ static void tags_go_with_their_epoch(sotto_test *t)
     CHECK_OK(t, sotto_gc_run(a.s.leader->db, &gc, &t->err));
     CHECK_EQUAL(t, 1, gc.tokens);
     CHECK_STATUS(t, SOTTO_STALE,
-                 sotto_arc_key_get(a.s.leader->db, &got, digest, a.keys[0].epoch.key_id,
+                 sotto_arc_key_get(a.s.leader->db, &got, a.keys[0].epoch.key_id,
                                    a.s.leader->columns, &t->err));
     CHECK_EQUAL(t, 1, spent(t, a.s.leader)); /* the mark that it is closed */
     sotto_test_arc_close(&a);

@@ -88,7 +88,7 @@ sotto_bare_task sotto_test_arc_task(sotto_test *t, sotto_test_arc *a)
 /* The secret is what the server's database has. */
 static void make_key(sotto_test *t, sotto_test_arc *a, unsigned i, sotto_server *server)
 {
-    uint8_t digest[32], attester[32];
+    uint8_t attester[32], id[SOTTO_TOKEN_KEY_ID];
     const char token[] = SOTTO_TEST_ARC_ATTESTER;
     bool made;
 
@@ -96,9 +96,9 @@ static void make_key(sotto_test *t, sotto_test_arc *a, unsigned i, sotto_server 
     CHECK_OK(t, sotto_arc_key_add(server->db, &a->keys[i], &made, a->s.task.opens - 86400,
                                   a->s.task.closes + 3600, attester, server->columns, &t->err));
     CHECK(t, made);
-    CHECK_OK(t, sotto_arc_key_get(server->db, &a->keys[i], digest, a->keys[i].epoch.key_id,
-                                  server->columns, &t->err));
-    CHECK_BYTES(t, attester, digest, sizeof digest);
+    memcpy(id, a->keys[i].epoch.key_id, sizeof id);
+    CHECK_OK(t, sotto_arc_key_get(server->db, &a->keys[i], id, server->columns, &t->err));
+    CHECK_BYTES(t, attester, a->keys[i].attester, sizeof attester);
 }
 
 void sotto_test_arc_open(sotto_test *t, sotto_test_arc *a,

@@ -125,14 +125,14 @@ static bool is_attester(const sotto_http_request *request, const uint8_t wanted[
 static sotto_status issue(sotto_server *server, uint8_t response[SOTTO_ARC_RESPONSE],
                           const sotto_http_request *request, sotto_arc_key *key, sotto_err *err)
 {
-    uint8_t id[SOTTO_TOKEN_KEY_ID], attester[32];
+    uint8_t id[SOTTO_TOKEN_KEY_ID];
     const sotto_bytes name = sotto_route_segment(server->host, request, KEY_AT);
     sotto_token_request in;
 
     if (!sotto_hex_decode(id, sizeof id, name))
         return sotto_fail(err, SOTTO_MISSING, "ARC key: no id");
-    SOTTO_TRY(sotto_arc_key_get(server->db, key, attester, id, server->columns, err));
-    if (SOTTO_RULE(arc_attester_only) && !is_attester(request, attester))
+    SOTTO_TRY(sotto_arc_key_get(server->db, key, id, server->columns, err));
+    if (SOTTO_RULE(arc_attester_only) && !is_attester(request, key->attester))
         return sotto_fail(err, SOTTO_DENIED, "ARC request: not from the attester");
     /* A credential that is issued after its epoch has no honest use. */
     if (SOTTO_RULE(arc_issuance_ends) &&

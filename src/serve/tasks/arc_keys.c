@@ -104,6 +104,7 @@ static sotto_status read_public(sotto_arc_key *out, const sotto_sql *q, sotto_er
     SOTTO_TRY(sotto_sql_column_fixed(q, 1, out->epoch.key_id, sizeof out->epoch.key_id, err));
     out->epoch.opens = (uint64_t)sotto_sql_column_int(q, 2);
     out->epoch.closes = (uint64_t)sotto_sql_column_int(q, 3);
+    SOTTO_TRY(sotto_sql_column_fixed(q, 6, out->attester, sizeof out->attester, err));
     return sotto_sql_column_fixed(q, 4, out->public_key, sizeof out->public_key, err);
 }
 
@@ -184,7 +185,6 @@ static sotto_status read_secret(sotto_arc_key *out, const sotto_column_keys *col
 typedef struct get {
     sotto_arc_key *out;
     const uint8_t *id;
-    uint8_t *attester;
     const sotto_column_keys *columns;
 } get;
 
@@ -201,16 +201,15 @@ static sotto_status get_key(sotto_tx *tx, void *context, sotto_err *err)
     if (!row)
         return sotto_fail(err, SOTTO_MISSING, "ARC key: there is none of this id");
     SOTTO_TRY(read_public(g->out, &q, err));
-    SOTTO_TRY(sotto_sql_column_fixed(&q, 6, g->attester, 32, err));
     SOTTO_TRY(read_secret(g->out, g->columns, sotto_sql_column_bytes(&q, 5), err));
     return sotto_sql_run(&q, NULL, err);
 }
 
-sotto_status sotto_arc_key_get(sotto_db *db, sotto_arc_key *out, uint8_t attester[32],
+sotto_status sotto_arc_key_get(sotto_db *db, sotto_arc_key *out,
                                const uint8_t id[SOTTO_TOKEN_KEY_ID],
                                const sotto_column_keys *columns, sotto_err *err)
 {
-    get g = {out, id, attester, columns};
+    get g = {out, id, columns};
 
     SOTTO_TRY(sotto_db_read(db, get_key, &g, err));
     if (out->cleared)

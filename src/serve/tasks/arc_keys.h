@@ -22,6 +22,7 @@ typedef struct sotto_arc_key {
     int64_t n; /* of its id: what spent tags stand under */
     sotto_arc_epoch epoch;
     uint8_t public_key[SOTTO_ARC_PUBLIC];
+    uint8_t attester[32]; /* SHA-256 of the bearer token of who may have credentials issued */
     sotto_arc_private secret;
     bool cleared; /* what was spent of it is deleted, or its private key is */
 } sotto_arc_key;
@@ -37,7 +38,6 @@ SOTTO_MUST_USE sotto_status sotto_arc_key_add(sotto_db *db, sotto_arc_key *out, 
  *   SOTTO_MISSING  there is none
  *   SOTTO_STALE    its private key is erased */
 SOTTO_MUST_USE sotto_status sotto_arc_key_get(sotto_db *db, sotto_arc_key *out,
-                                              uint8_t attester[32],
                                               const uint8_t id[SOTTO_TOKEN_KEY_ID],
                                               const sotto_column_keys *columns, sotto_err *err);
 /* Writes the public list, in the form of recipe/listed_keys.h: epochs that close after `since`, oldest first. */

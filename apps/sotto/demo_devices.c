@@ -28,7 +28,8 @@ enum {
     TASK_TRIES = 100,
     TICKS = 600,   /* until a device has its token, or its report is taken */
     TICK_MS = 100, /* between two of them                                   */
-    DAY = 86400
+    /* Seconds. The witness cosigned by the real time, and no device takes a tree that is a day ahead. */
+    BEFORE = 18 * 3600
 };
 
 /* Out of 256 people, how many choose at most this: a made-up town. */
@@ -223,7 +224,7 @@ static sotto_status is_held(void *context, const sotto_token_line *line, sotto_e
     return SOTTO_OK;
 }
 
-/* The day before the recipe opens: the issuer's key is listed, and the device draws when it will ask. It wakes up when the recipe opens, asks, and
+/* Hours before the recipe opens: the issuer's key is listed, and the device draws when it will ask. It wakes up when the recipe opens, asks, and
  * the token rests for an hour at most. */
 static sotto_status get_token(basket *b, sotto_device *device, sotto_err *err)
 {
@@ -231,7 +232,7 @@ static sotto_status get_token(basket *b, sotto_device *device, sotto_err *err)
     sotto_tick ignored;
     bool held = false;
 
-    b->now = d->opens - DAY;
+    b->now = d->opens - BEFORE;
     SOTTO_TRY(sotto_device_take_issuer_keys(device, d->token_keys, err));
     b->now = d->opens;
     for (unsigned i = 0; i < TICKS && !held && !demo_interrupted(); i++) {

@@ -84,7 +84,7 @@ sotto_status demo_log_publish(demo *d, sotto_err *err)
 {
     sotto_log_object objects[] = {
         {.type = SOTTO_ENTRY_RECIPE, .bytes = d->offer},
-        {.type = SOTTO_ENTRY_ISSUER_KEYS, .bytes = d->token_keys, .serial = 1}};
+        {.type = SOTTO_ENTRY_ISSUER_KEYS, .bytes = d->token_keys, .entry.serial = 1}};
 
     SOTTO_TRY(open_job(d, err));
     SOTTO_TRY(publish(d, objects, d->without & DEMO_TOKENS ? 1 : 2, err));

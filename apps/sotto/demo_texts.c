@@ -58,7 +58,7 @@ static const char *anonymity_of(char out[512], const demo *d)
 /* Half of the devices answer, and the others are silent. The cohort may be as small as half of those, so that some may fail or lie.
  *
  * Servers have the real clock, and devices have clocks that the demo sets. The schedule opened an hour or two ago. So a device can live
- * through the day before, in which it asks for its token, and through the first hour, in which the token rests, and then answer now. */
+ * through the hours before, in which it asks for its token, and through the first hour, in which the token rests, and then answer now. */
 void demo_write_recipe(demo *d)
 {
     char values[512], hidden[512], opens[32], closes[32];

@@ -16,6 +16,20 @@
 
 /* ---- an entry in words --------------------------------------------------------------------------------------------------- */
 
+static void print_cohort(sotto_json *j, sotto_bytes cohort)
+{
+    sotto_bytes field, value;
+    char name[256];
+
+    sotto_json_object(j, "cohort_values");
+    while (sotto_entry_cohort_next(&field, &value, &cohort)) {
+        memcpy(name, field.data, field.len);
+        name[field.len] = 0;
+        sotto_json_bytes(j, name, value);
+    }
+    sotto_json_end(j);
+}
+
 static void print_fields(sotto_json *j, const sotto_tlog_entry *e)
 {
     sotto_json_text(j, "type", sotto_entry_type_name(e->type));
@@ -37,6 +51,7 @@ static void print_fields(sotto_json *j, const sotto_tlog_entry *e)
     if (e->type == SOTTO_ENTRY_RELEASE) {
         sotto_json_uint(j, "count", e->count);
         sotto_json_hex(j, "receipt", sotto_bytes_of(e->receipt, sizeof e->receipt));
+        print_cohort(j, e->cohort);
     }
 }
 

@@ -19,28 +19,76 @@ const char *const sotto_log_publish_needs[] = {"--from", "--log", "--token", "--
 static sotto_status make_entry(sotto_log_job *job, const sotto_log_object *object,
                                sotto_bytes *entry)
 {
-    sotto_tlog_entry e = {.type = object->type, .serial = object->serial};
+    sotto_tlog_entry e = object->entry;
     sotto_buf alone;
 
+    e.type = object->type;
     if (job->url)
         e.url = sotto_bytes_of(job->url, strlen(job->url));
-    sotto_hash_once(e.digest, SOTTO_SHA256, object->bytes);
+    if (sotto_entry_has_object(e.type))
+        sotto_hash_once(e.digest, SOTTO_SHA256, object->bytes);
     SOTTO_TRY(sotto_buf_take(&alone, &job->arena, SOTTO_ENTRY_MAX, &job->err));
     SOTTO_TRY(sotto_tlog_entry_encode(&alone, &e, &job->err));
     *entry = sotto_buf_bytes(&alone);
     return SOTTO_OK;
 }
 
-/* Each entry with its length in front, as the log takes them. */
-static sotto_status make_list(sotto_log_job *job, const sotto_bytes *entries, size_t count,
-                              sotto_buf *list)
+/* ---- what is there already ------------------------------------------------------------------------------------------------ */
+
+/* A run that ended before its entry was cosigned is repeated: the log gets no second entry by it. */
+typedef struct searching {
+    const sotto_bytes *entries;
+    size_t count;
+    uint64_t at[SOTTO_LOG_PUBLISH_MOST]; /* where each is; UINT64_MAX: not in the log */
+} searching;
+
+static void compare(void *context, uint64_t index, sotto_bytes entry)
 {
+    searching *s = context;
+
+    for (size_t i = 0; i < s->count; i++)
+        if (s->at[i] == UINT64_MAX && sotto_bytes_equal_vartime(s->entries[i], entry))
+            s->at[i] = index;
+}
+
+/* In the last tree that the log signed, whether or not witnesses have cosigned it. */
+static sotto_status find_entries(sotto_log_job *job, searching *s)
+{
+    const sotto_log_trust log_alone = {.log = &job->log_key};
+    const sotto_checkpoint nothing = {0};
+    uint8_t *room = sotto_arena_take(&job->arena, SOTTO_LOG_BUNDLE_MAX);
+    sotto_checkpoint now;
+    sotto_buf note;
+    sotto_status status;
+
+    for (size_t i = 0; i < s->count; i++)
+        s->at[i] = UINT64_MAX;
+    if (!room)
+        return sotto_fail(&job->err, SOTTO_NO_MEMORY, "no memory for entries");
+    SOTTO_TRY(sotto_buf_take(&note, &job->arena, SOTTO_NOTE_MAX, &job->err));
+    status = sotto_log_latest(&job->source, &note, &now, &log_alone, &job->err);
+    if (status == SOTTO_MISSING) { /* it has signed nothing yet */
+        sotto_err_clear(&job->err);
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(status);
+    return sotto_log_follow(&job->source, &nothing, &now, room, compare, s, &job->err);
+}
+
+/* ---- appending ------------------------------------------------------------------------------------------------------------ */
+
+/* Each entry that the log lacks, with its length in front, as the log takes them. */
+static sotto_status make_list(sotto_log_job *job, const searching *found, sotto_buf *list)
+{
+    const sotto_bytes *entries = found->entries;
+    const size_t count = found->count;
     sotto_writer w;
 
     SOTTO_TRY(sotto_buf_take(list, &job->arena, count * (SOTTO_ENTRY_MAX + 2), &job->err));
     w = sotto_writer_on(list);
     for (size_t i = 0; i < count; i++)
-        sotto_write_opaque16(&w, entries[i]);
+        if (found->at[i] == UINT64_MAX)
+            sotto_write_opaque16(&w, entries[i]);
     return sotto_writer_finish(&w, "entry", &job->err);
 }
 
@@ -59,20 +107,30 @@ static sotto_status check_out(sotto_log_job *job)
                       strerror(errno));
 }
 
-static sotto_status append(sotto_log_job *job, sotto_bytes list, uint64_t *index)
+/* Nothing is posted where the list is empty; the file is read all the same. */
+static sotto_status post_list(sotto_log_job *job, sotto_bytes list, sotto_http_response *response)
 {
-    char token[TOKEN + 1] = "", text[24];
+    char token[TOKEN + 1] = "";
     sotto_buf buf = sotto_buf_over(token, TOKEN);
-    sotto_http_response response;
-    sotto_status status;
+    sotto_status status = SOTTO_OK;
 
     if (sotto_secret_file_read(&buf, job->token, SOTTO_SECRET_GIVEN, &job->err) != SOTTO_OK)
         return sotto_log_job_of(job, job->token);
     token[strcspn(token, "\n")] = 0;
-    status = sotto_log_job_post(job, "add", token, list, &response);
+    if (list.len > 0)
+        status = sotto_log_job_post(job, "add", token, list, response);
     sotto_wipe(token, sizeof token);
-    if (status != SOTTO_OK)
-        return status;
+    return status;
+}
+
+static sotto_status append(sotto_log_job *job, sotto_bytes list, uint64_t *index)
+{
+    sotto_http_response response = {0};
+    char text[24];
+
+    SOTTO_TRY(post_list(job, list, &response));
+    if (list.len == 0)
+        return SOTTO_OK;
     if (response.status != 200 || response.body.len >= sizeof text)
         return sotto_fail(&job->err, response.status == 401 ? SOTTO_DENIED : SOTTO_IO,
                           "the log answered with status %u%s", response.status,
@@ -138,7 +196,8 @@ static sotto_status make_bundle(sotto_log_job *job, sotto_log_object *object, so
 sotto_status sotto_log_publish(sotto_log_job *job, sotto_log_object *objects, size_t count)
 {
     sotto_bytes entries[SOTTO_LOG_PUBLISH_MOST];
-    uint64_t first = 0;
+    searching found = {.entries = entries, .count = count};
+    uint64_t first = 0, size = 0;
     sotto_checkpoint now;
     sotto_buf list, note;
 
@@ -150,11 +209,17 @@ sotto_status sotto_log_publish(sotto_log_job *job, sotto_log_object *objects, si
             return sotto_fail(&job->err, SOTTO_TOO_LARGE, "it is too large to be published");
         SOTTO_TRY(make_entry(job, &objects[i], &entries[i]));
     }
-    SOTTO_TRY(make_list(job, entries, count, &list));
+    SOTTO_TRY(find_entries(job, &found));
+    SOTTO_TRY(make_list(job, &found, &list));
     SOTTO_TRY(append(job, sotto_buf_bytes(&list), &first));
-    SOTTO_TRY(await_cosigned(job, first + count, &note, &now));
     for (size_t i = 0; i < count; i++) {
-        sotto_inclusion inclusion = {.index = first + i, .checkpoint = sotto_buf_bytes(&note)};
+        if (found.at[i] == UINT64_MAX)
+            found.at[i] = first++;
+        size = found.at[i] + 1 > size ? found.at[i] + 1 : size;
+    }
+    SOTTO_TRY(await_cosigned(job, size, &note, &now));
+    for (size_t i = 0; i < count; i++) {
+        sotto_inclusion inclusion = {.index = found.at[i], .checkpoint = sotto_buf_bytes(&note)};
 
         SOTTO_TRY(make_bundle(job, &objects[i], entries[i], &inclusion, now.size));
     }

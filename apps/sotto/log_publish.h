@@ -8,16 +8,16 @@
 enum { SOTTO_LOG_PUBLISH_MOST = 8 };
 
 typedef struct sotto_log_object {
-    sotto_entry_type type; /* of those that have an object */
-    sotto_bytes bytes;
-    uint64_t serial;    /* of parties files and lists of keys   */
-    sotto_bytes bundle; /* comes back, in the arena of the job  */
+    sotto_entry_type type;
+    sotto_bytes bytes;      /* empty for entries without an object */
+    sotto_tlog_entry entry; /* what else its type has, but for the URL: serial, name, digest, ... */
+    sotto_bytes bundle;     /* comes back, in the arena of the job  */
 } sotto_log_object;
 
 /* Options that publishing needs, up to a NULL. */
 extern const char *const sotto_log_publish_needs[];
 
-/* Appends an entry for each with one request, waits until a cosigned checkpoint has all of them, and proves each in that one tree. A device that
+/* Appends an entry for each that is not in the log yet, with one request. Waits until a cosigned checkpoint has all of them, and proves each in that one tree. A device that
  * takes one of the bundles takes the others without a feed. At most SOTTO_LOG_PUBLISH_MOST. What failed is in the job's err.
  *   SOTTO_IO  also: the log does not sign yet, since no witness has cosigned since its start
  */

@@ -1,14 +1,22 @@
-/* sotto log publish - a signed parties file, or an issuer's signed list of keys, goes into the log; what comes back is a bundle. */
+/* sotto log publish - puts a signed parties file, a signed list of token keys, a release, a policy or a library's digest into the log. What comes
+ * back is a bundle. */
 #include "log_feed.h"
 #include "log_publish.h"
+#include "log_release.h"
 #include "show.h"
 
 #include "base/arena.h"
+#include "crypto/hash.h"
 #include "recipe/listed_keys.h"
+#include "recipe/model.h"
 #include "recipe/signed_parties.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { FILE_MAX = 64 << 20, NAME_MAX_BYTES = 255 };
+
+static const char *library; /* its name and version; NULL: the file is none */
 
 /* What devices could not read must not be published: an entry is never taken back. Who has to have signed it is the policy's to say. */
 static sotto_status lint(sotto_log_job *job, const sotto_signed_parties *file)
@@ -23,14 +31,44 @@ static sotto_status lint(sotto_log_job *job, const sotto_signed_parties *file)
                : sotto_parties_read(&parties, file->parties, &job->arena, &mistakes, &job->err);
 }
 
+/* A policy as the application ships it, or a library's digest: for auditors, since no device takes either from a log. */
+static sotto_status read_policy(sotto_log_job *job, sotto_log_object *out)
+{
+    static sotto_mistakes mistakes;
+    const sotto_policy *policy;
+
+    if (sotto_policy_read(&policy, out->bytes, &job->arena, &mistakes, &job->err) != SOTTO_OK)
+        return sotto_log_job_of(job, job->path);
+    out->type = SOTTO_ENTRY_POLICY;
+    out->entry.name = sotto_bytes_of(policy->name, strlen(policy->name));
+    return SOTTO_OK;
+}
+
+static sotto_status read_library(sotto_log_job *job, sotto_log_object *out)
+{
+    if (strlen(library) > NAME_MAX_BYTES)
+        return sotto_fail(&job->err, SOTTO_TOO_LARGE, "--library: a name of at most 255 bytes");
+    out->type = SOTTO_ENTRY_LIBRARY;
+    out->entry.name = sotto_bytes_of(library, strlen(library));
+    sotto_hash_once(out->entry.digest, SOTTO_SHA256, out->bytes);
+    out->bytes = sotto_bytes_of(NULL, 0);
+    return SOTTO_OK;
+}
+
 /* The entry has the serial that was signed: devices compare both. */
 static sotto_status read_object(sotto_log_job *job, sotto_log_object *out)
 {
     sotto_signed_parties file;
     sotto_buf bytes = {0};
 
-    SOTTO_TRY(sotto_log_job_read(job, job->path, SOTTO_SIGNED_KEYS_MAX, &bytes));
+    SOTTO_TRY(sotto_log_job_read(job, job->path, FILE_MAX, &bytes));
     *out = (sotto_log_object){.type = SOTTO_ENTRY_PARTIES, .bytes = sotto_buf_bytes(&bytes)};
+    if (library)
+        return read_library(job, out);
+    if (sotto_log_has(out->bytes, "receipt"))
+        return sotto_log_release_read(job, out);
+    if (sotto_log_has(out->bytes, "analyses"))
+        return read_policy(job, out);
     if (sotto_signed_parties_is(out->bytes)) {
         if (sotto_signed_parties_decode(&file, out->bytes, &job->err) != SOTTO_OK)
             return sotto_log_job_of(job, job->path);
@@ -39,10 +77,10 @@ static sotto_status read_object(sotto_log_job *job, sotto_log_object *out)
         if (sotto_signed_keys_decode(&file, out->bytes, NULL) != SOTTO_OK)
             return sotto_fail(&job->err, SOTTO_MALFORMED,
                               "%.60s: neither a signed parties file nor a signed list of token "
-                              "keys, as `sotto parties sign` makes them",
+                              "keys, nor an answer, nor a policy",
                               job->path);
     }
-    out->serial = file.serial;
+    out->entry.serial = file.serial;
     return lint(job, &file) == SOTTO_OK ? SOTTO_OK : sotto_log_job_of(job, job->path);
 }
 
@@ -59,6 +97,8 @@ static int read_words(sotto_log_job *job, int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0) {
             job->json = true;
+        } else if (strcmp(argv[i], "--library") == 0 && i + 1 < argc && argv[i + 1][0]) {
+            library = argv[++i];
         } else if (argv[i][0] != '-' && !job->path) {
             job->path = argv[i];
         } else {
@@ -86,7 +126,12 @@ static int run_publish(int argc, char **argv)
         sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
 
         sotto_json_text(&j, "type", sotto_entry_type_name(object.type));
-        sotto_json_uint(&j, "serial", object.serial);
+        if (object.type == SOTTO_ENTRY_RELEASE)
+            sotto_json_uint(&j, "count", object.entry.count);
+        else if (object.entry.name.len > 0)
+            sotto_json_bytes(&j, "name", object.entry.name);
+        else
+            sotto_json_uint(&j, "serial", object.entry.serial);
         sotto_json_text(&j, "bundle", job.out);
         (void)sotto_show_end(&j);
     } else if (code == EXIT_DONE) {
@@ -98,13 +143,21 @@ static int run_publish(int argc, char **argv)
 
 const sotto_verb sotto_verb_log_publish = {
     .name = "publish",
-    .summary = "put a signed parties file or an issuer's list of keys into a log",
-    .usage = "usage: sotto log publish FILE --from URL --token FILE --out BUNDLE --log KEY\n"
-             "       [--witness KEY]... [--quorum N] [--url URL] [--json]\n\n"
-             "FILE is what `sotto parties sign` printed: a parties file, or an issuer's list of\n"
-             "token keys. It goes into the log with its serial, and BUNDLE gets what devices\n"
-             "verify offline, once N of the witnesses have cosigned; without --quorum all of\n"
-             "them. `sotto log feed` hands bundles to devices. --token has the log's token,\n"
-             "--url says where the file is. Recipes are published by `sotto recipe publish`.\n",
+    .summary = "put a parties file, list of token keys, release, policy or library into a log",
+    .usage =
+        "usage: sotto log publish FILE --from URL --token FILE --out BUNDLE --log KEY\n"
+        "       [--witness KEY]... [--quorum N] [--url URL] [--library NAME] [--json]\n\n"
+        "FILE is what `sotto parties sign` printed: a parties file, or an issuer's list of\n"
+        "token keys. It goes into the log with its serial, and BUNDLE gets what devices\n"
+        "verify offline, once N of the witnesses have cosigned; without --quorum all of\n"
+        "them. `sotto log feed` hands bundles to devices. --token has the log's token,\n"
+        "--url says where the file is. Recipes are published by `sotto recipe publish`.\n\n"
+        "FILE may also be an answer that `sotto collect --json` printed. Its count, cohort\n"
+        "and the SHA-256 of the whole file go into the log as a release. `targeting` of a\n"
+        "later recipe rests on it: its `release` has BUNDLE in hexadecimal digits.\n\n"
+        "A policy is published as the application ships it. With --library FILE is a library,\n"
+        "and its SHA-256 and NAME (\"libsotto-device 1.2.0 x86_64\") go into the log. Auditors\n"
+        "compare both with what devices have.\n\n"
+        "What is in the log already is not added again: BUNDLE then gets a new proof.\n",
     .run = run_publish,
 };

@@ -151,6 +151,32 @@ static const sotto_verb verb_compile = {
     .run = run_compile,
 };
 
+static const sotto_verb verb_price = {
+    .name = "price",
+    .summary = "choose an accuracy or a budget, and get the other",
+    .usage =
+        "usage: sotto recipe price RECIPE [--largest-error E | --half-width E | --see COUNT |\n"
+        "       --rank-error E] [--epsilon E] [--cohort N] [--delta D] [--population N] [--rate "
+        "R]\n"
+        "       [--by SOURCES] [--confidence C] [--have PART] [--policy POLICY]\n"
+        "       [--streams STREAMS] [--out FILE] [--json]\n\n"
+        "Of accuracy, epsilon and cohort you choose two, and price finds the third. For a goal it\n"
+        "finds the smallest cohort at the recipe's epsilon, or with --cohort the smallest "
+        "epsilon.\n"
+        "Without a goal it finds the accuracy. What you don't choose is the recipe's. It compares\n"
+        "all sources of noise and randomizers, and prints the best one as a part of the recipe.\n"
+        "--largest-error wants no bin to be off by more. --half-width is that of the interval of\n"
+        "each bin, a count, a sum or a mean. --see is the smallest count that is told from 0.\n"
+        "--rank-error is of the median of quantiles. Counts and sums are of all devices of a\n"
+        "cohort, by the reports of those that answer; counts may be parts of the reports: 0.5%.\n"
+        "That is the error by noise; what a sample adds is printed beside it.\n"
+        "--by names the sources to choose from: crowd, shares, servers, with commas between.\n"
+        "Without it, the recipe's own. --out writes the whole recipe with the best way in it.\n"
+        "Exits with 4 if epsilon or the policy does not allow it, with 5 if it takes more "
+        "devices.\n",
+    .run = sotto_recipe_price,
+};
+
 static const sotto_verb verb_publish = {
     .name = "publish",
     .summary = "put it into a public log, and write the bundle for devices",
@@ -173,7 +199,8 @@ static const sotto_verb verb_reference = {
 };
 
 static const sotto_verb *const parts[] = {
-    &verb_new, &verb_lint, &verb_explain, &verb_compile, &verb_publish, &verb_reference, NULL,
+    &verb_new,   &verb_lint,    &verb_explain,   &verb_compile,
+    &verb_price, &verb_publish, &verb_reference, NULL,
 };
 
 const sotto_verb sotto_verb_recipe = {

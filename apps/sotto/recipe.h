@@ -2,9 +2,11 @@
 #ifndef SOTTO_APPS_RECIPE_H
 #define SOTTO_APPS_RECIPE_H
 
-#include "recipe/forecast.h"
+#include "recipe/accuracy.h"
 #include "sotto/lint.h"
 #include "verbs.h"
+
+#include "show.h"
 
 /* One run of a recipe verb. */
 typedef struct sotto_recipe_job {
@@ -28,6 +30,7 @@ typedef struct sotto_recipe_job {
     bool judged; /* the verdict is filled */
     sotto_recipe_claim claim;
     sotto_forecast forecast;
+    sotto_accuracy accuracy;
 } sotto_recipe_job;
 
 /* EXIT_DONE, or EXIT_USAGE after having said why. `files` is how many are needed. */
@@ -35,10 +38,17 @@ int sotto_recipe_job_parse(sotto_recipe_job *job, int argc, char **argv, size_t 
 void sotto_recipe_job_end(sotto_recipe_job *job);
 /* EXIT_DONE; EXIT_FAILED for a file that can't be read; EXIT_LINT after having printed its mistakes. */
 int sotto_recipe_job_load(sotto_recipe_job *job);
+/* The same without judging the recipe. */
+int sotto_recipe_job_read(sotto_recipe_job *job);
 
 void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file);
 void sotto_recipe_print_claim(const sotto_recipe_job *job);
+/* What an accuracy says, as members or as lines under this name. */
+void sotto_recipe_accuracy_members(sotto_json *j, const sotto_accuracy *a,
+                                   const sotto_recipe *recipe);
+void sotto_recipe_print_accuracy(const sotto_accuracy *a, const sotto_recipe *recipe);
 int sotto_recipe_publish(int argc, char **argv);
+int sotto_recipe_price(int argc, char **argv);
 int sotto_recipe_print_task(const sotto_recipe_job *job, const sotto_task *task);
 
 #endif

@@ -108,7 +108,7 @@ static int hold_against_others(sotto_recipe_job *job)
     return job->mistakes.errors > before ? complain(job, job->files[0], &err) : EXIT_DONE;
 }
 
-int sotto_recipe_job_load(sotto_recipe_job *job)
+int sotto_recipe_job_read(sotto_recipe_job *job)
 {
     sotto_err err = {0};
     sotto_bytes text;
@@ -129,6 +129,16 @@ int sotto_recipe_job_load(sotto_recipe_job *job)
         (read_file(job, job->files[1], &text, &err) != SOTTO_OK ||
          sotto_parties_read(&job->parties, text, &job->arena, &job->mistakes, &err) != SOTTO_OK))
         return complain(job, job->files[1], &err);
+    return EXIT_DONE;
+}
+
+int sotto_recipe_job_load(sotto_recipe_job *job)
+{
+    sotto_err err = {0};
+    const int code = sotto_recipe_job_read(job);
+
+    if (code != EXIT_DONE)
+        return code;
     sotto_status status =
         sotto_recipe_judge(&job->verdict, &job->claim, job->recipe, job->policy_read,
                            job->streams_read, &job->mistakes, &err);
@@ -136,7 +146,10 @@ int sotto_recipe_job_load(sotto_recipe_job *job)
     if (status != SOTTO_OK ||
         sotto_recipe_forecast(&job->forecast, job->recipe,
                               job->policy_read ? job->policy_read->honest : SOTTO_HONEST_UNSAID,
-                              &job->mistakes, &err) != SOTTO_OK)
+                              &job->mistakes, &err) != SOTTO_OK ||
+        sotto_recipe_accuracy(&job->accuracy, job->recipe,
+                              sotto_recipe_release(job->recipe, &job->forecast), NULL,
+                              &err) != SOTTO_OK)
         return complain(job, job->files[0], &err);
     return hold_against_others(job);
 }

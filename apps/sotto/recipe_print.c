@@ -1,6 +1,7 @@
 /* What the recipe verbs print: for people, or one JSON object. */
 #include "recipe.h"
 #include "recipe/model.h"
+#include "recipe/price.h"
 #include "recipe/statistic.h"
 
 #include "account/claims_count.h"
@@ -143,6 +144,40 @@ static void forecast_members(sotto_json *j, const sotto_forecast *f)
     }
 }
 
+/* ---- the best randomizer --------------------------------------------------------------------------- */
+
+static bool find_best(sotto_best_randomizer *best, const sotto_recipe_job *job)
+{
+    return job->claim.by == SOTTO_BY_CROWD && job->accuracy.reports > 0 &&
+           sotto_price_best_randomizer(best, job->recipe, job->policy_read, &job->verdict,
+                                       job->accuracy.reports);
+}
+
+static void best_members(sotto_json *j, const sotto_recipe_job *job)
+{
+    sotto_best_randomizer best;
+
+    if (!find_best(&best, job))
+        return;
+    sotto_json_object(j, "best_randomizer");
+    sotto_json_text(j, "randomizer", best.name);
+    sotto_json_real(j, "epsilon_local", best.epsilon_local);
+    sotto_json_real(j, "half_width", best.accuracy.half_width);
+    sotto_json_end(j);
+}
+
+static void print_best(const sotto_recipe_job *job)
+{
+    const bool rank = job->claim.statistic == SOTTO_STATISTIC_QUANTILES;
+    sotto_best_randomizer best;
+
+    if (find_best(&best, job))
+        printf("  best for this   %s with epsilon_local %.6g, at the same epsilon and cohort: "
+               "+-%.4g%s\n",
+               best.name, best.epsilon_local, best.accuracy.half_width * (rank ? 100 : 1),
+               rank ? "%" : "");
+}
+
 static void print_claim_json(const sotto_recipe_job *job)
 {
     sotto_json j = sotto_show_object(stdout, SOTTO_JSON_COMPACT);
@@ -155,6 +190,9 @@ static void print_claim_json(const sotto_recipe_job *job)
     sotto_json_end(&j);
     sotto_json_object(&j, "forecast");
     forecast_members(&j, &job->forecast);
+    sotto_json_end(&j);
+    sotto_recipe_accuracy_members(&j, &job->accuracy, job->recipe);
+    best_members(&j, job);
     (void)sotto_show_end(&j);
 }
 
@@ -294,6 +332,8 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
     printf("  expected        %.0f reports, in %" PRIu64 " %s\n", c->expected_reports, c->tasks,
            c->tasks == 1 ? "task" : "tasks");
     print_forecast(&job->forecast);
+    sotto_recipe_print_accuracy(&job->accuracy, job->recipe);
+    print_best(job);
     print_size(c);
     print_verdict(&job->verdict);
 }

@@ -121,6 +121,8 @@ typedef struct sotto_receipt {
         noise_sigma; /* by servers, of each one's noise; by shares, of all honest ones'; 0: none */
     double device_variance; /* by shares: of each device's part */
     sotto_rejections leader_rejections, helper_rejections;
+    /* Importance sampling: the chance that a device with the default value took part, and with any other; 0: all alike. */
+    double rate_default, rate_other;
 } sotto_receipt;
 
 /* claim: as sotto_recipe_lint gave it, with or without a policy. */

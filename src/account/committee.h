@@ -52,8 +52,9 @@ SOTTO_MUST_USE sotto_status sotto_committee_stalls(double *out, const sotto_comm
 SOTTO_MUST_USE sotto_status sotto_committee_overflows(double *out, double *chernoff, double devices,
                                                       double rate, double headroom, sotto_err *err);
 
-/* The chance, at most, that nobody honest and online looks at a wrong leaf, where each device checks as many that a leaf is
- * expected to be looked at `checks` times, and there are `headroom` times the expected leaves. */
+/* The chance, at most, that nobody honest and online looks at a wrong leaf.
+ *   checks    how many devices are expected to look at a leaf, if there are as many leaves as expected
+ *   headroom  there are this many times as many */
 double sotto_committee_misses(double checks, double corrupt, double offline, double headroom);
 
 #endif

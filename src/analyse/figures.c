@@ -1,5 +1,6 @@
 #include "analyse/figures.h"
 
+#include "recipe/accuracy.h"
 #include "recipe/statistic.h"
 
 #include <math.h>
@@ -17,86 +18,63 @@ static double within(double x, double low, double high)
 
 /* ---- sum -------------------------------------------------------------------------------------------- */
 
-/* Whole steps, so the ends are moved outward by one half. */
-static void add_sum(sotto_result *r, sotto_number_grid grid, const sotto_report_content *c,
+static void add_sum(sotto_result *r, sotto_number_grid grid, const sotto_deviation_law *law,
                     int64_t sum, double z)
 {
-    const double n = (double)r->reports, deviation = sqrt(r->noise_variance),
-                 zero = (double)c->none, least = -n * zero, most = n * ((double)c->most - zero),
-                 steps = (double)sum - n * zero, half = z * deviation + (deviation > 0 ? 0.5 : 0);
+    const double n = law->reports, least = -n * law->none, most = n * (law->most - law->none),
+                 steps = (double)sum - n * law->none, half = sotto_deviation_sum(law, z);
 
-    add(r, "sum", grid.step * steps, grid.step * deviation,
+    add(r, "sum", grid.step * steps, grid.step * sqrt(law->noise),
         grid.step * within(steps - half, least, most),
         grid.step * within(steps + half, least, most));
 }
 
 /* ---- mean ------------------------------------------------------------------------------------------- */
 
-/* What numbers are off the middle, added up, over how many there are: values x with
- *     |off - x count| <= z sqrt(v + x^2 v / most^2)
- * (Fieller 1954), since off and count have independent noise of variance v and v / most^2. Without bounds where the
- * count may be 0. */
-static void solve(double *low, double *high, double off, double count, double v, double w, double z)
-{
-    const double a = count * count - z * z * w, b = off * count, c = off * off - z * z * v;
-    const double root = sqrt(fmax(b * b - a * c, 0));
-
-    *low = -INFINITY;
-    *high = INFINITY;
-    if (!(a > 0) || !(count > 0))
-        return;
-    *low = (b - root) / a;
-    *high = (b + root) / a;
-}
-
-static void add_mean(sotto_result *r, sotto_number_grid grid, const sotto_report_content *c,
+static void add_mean(sotto_result *r, sotto_number_grid grid, const sotto_deviation_law *law,
                      const int64_t sums[2], double z)
 {
-    const double n = (double)r->reports, middle = (double)c->none, most = (double)c->most,
+    const double n = law->reports, middle = law->none, most = law->most,
                  off = (double)sums[0] - n * middle, count = (double)sums[1] / most,
-                 v = r->noise_variance, w = v / (most * most),
+                 of_count = sqrt(law->noise) / most,
                  x = count > 0 ? within(off / count, -middle, most - middle) : 0;
-    double low, high;
+    const sotto_ends ends = sotto_deviation_mean_ends(law, off, count, z);
 
-    solve(&low, &high, off, count, v, w, z);
     add(r, "mean", grid.min + grid.step * (middle + x),
-        count > 0 ? grid.step * sqrt(v + x * x * w) / count : grid.step * most,
-        grid.min + grid.step * (middle + within(low, -middle, most - middle)),
-        grid.min + grid.step * (middle + within(high, -middle, most - middle)));
-    add(r, "count", count, sqrt(w), within(count - z * sqrt(w), 0, n),
-        within(count + z * sqrt(w), 0, n));
+        grid.step * (count > 0 ? sotto_deviation_mean(law, x * count, count) : most),
+        grid.min + grid.step * (middle + within(ends.low, -middle, most - middle)),
+        grid.min + grid.step * (middle + within(ends.high, -middle, most - middle)));
+    add(r, "count", count, of_count, within(count - z * of_count, 0, n),
+        within(count + z * of_count, 0, n));
 }
 
 /* ---- quantiles -------------------------------------------------------------------------------------- */
 
-/* Of (1 - t) times one count less t times another. Bins that one draw of a randomizer fills are not independent: one
- * that is sent leaves less room for the others. Their covariances are below 0, so a sum of variances is enough
- * for either count, but not for the difference of both. No covariance makes that larger than the sum of both deviations. */
-static double deviation_of(double t, double variance, double variance_above, bool tied)
+/* Of the difference below, were the true counts the nearest possible ones. */
+static double deviation_of(const sotto_deviation_law *law, double t, size_t bins, double up_to,
+                           double above)
 {
-    const double up_to = (1 - t) * sqrt(fmax(variance, 0)),
-                 above = t * sqrt(fmax(variance_above, 0));
+    const double n = law->reports, first = within(up_to, 0, n);
 
-    return tied ? up_to + above : hypot(up_to, above);
+    return sqrt(
+        fmax(sotto_deviation_rank(law, t, (double)bins, first, within(above, 0, n - first)), 0));
 }
 
 /* (1 - t) times what is counted up to a bin, less t times what is counted above it. It is below 0 before the bin of the
  * quantile, and not below 0 from there on. An end is where its interval leaves 0. */
-static void add_quantile(sotto_result *r, sotto_number_grid grid, const char *name, double t,
-                         double z, bool tied)
+static void add_quantile(sotto_result *r, sotto_number_grid grid, const sotto_deviation_law *law,
+                         const char *name, double t, double z)
 {
-    double total = 0, all = 0, above = 0, noise_above = 0;
+    double total = 0, above = 0;
     const size_t last = r->count - 1;
     size_t value = last, low = last, high = 0;
 
-    for (size_t i = 0; i < r->count; i++) {
+    for (size_t i = 0; i < r->count; i++)
         total += r->bins[i].count;
-        all += r->bins[i].deviation * r->bins[i].deviation;
-    }
     for (size_t i = r->count; i-- > 0;) {
         /* Of bins 0 to i: what is above them was taken off. */
         const double up_to = total - above, d = (1 - t) * up_to - t * above,
-                     deviation = deviation_of(t, all - noise_above, noise_above, tied);
+                     deviation = deviation_of(law, t, i + 1, up_to, above);
 
         if (d >= 0)
             value = i;
@@ -105,7 +83,6 @@ static void add_quantile(sotto_result *r, sotto_number_grid grid, const char *na
         if (d - z * deviation <= 0 && high == 0)
             high = i < last ? i + 1 : i;
         above += r->bins[i].count;
-        noise_above += r->bins[i].deviation * r->bins[i].deviation;
     }
     high = high > value ? high : value;
     add(r, name, grid.min + grid.step * (double)value,
@@ -114,25 +91,16 @@ static void add_quantile(sotto_result *r, sotto_number_grid grid, const char *na
 }
 
 void sotto_result_figures(sotto_result *r, const sotto_recipe *recipe,
-                          const sotto_report_content *content, const int64_t *sums, double z)
+                          const sotto_deviation_law *law, const int64_t *sums, double z)
 {
-    static const struct {
-        const char *name;
-        double at;
-    } quantiles[] = {{"quantile 0.05", 0.05},
-                     {"quantile 0.25", 0.25},
-                     {"quantile 0.5", 0.5},
-                     {"quantile 0.75", 0.75},
-                     {"quantile 0.95", 0.95}};
-    const sotto_randomizer_kind kind = content->randomizer.kind;
-    const bool tied = content->by == SOTTO_BY_CROWD &&
-                      (kind == SOTTO_CHOICE_RESPONSE || kind == SOTTO_SUBSET_SELECTION);
+    static const char *const names[SOTTO_QUANTILES] = {
+        "quantile 0.05", "quantile 0.25", "quantile 0.5", "quantile 0.75", "quantile 0.95"};
 
     if (recipe->statistic == SOTTO_STATISTIC_SUM)
-        add_sum(r, sotto_recipe_grid(recipe), content, sums[0], z);
+        add_sum(r, sotto_recipe_grid(recipe), law, sums[0], z);
     if (recipe->statistic == SOTTO_STATISTIC_MEAN)
-        add_mean(r, sotto_recipe_grid(recipe), content, sums, z);
-    for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
+        add_mean(r, sotto_recipe_grid(recipe), law, sums, z);
+    for (size_t i = 0; i < SOTTO_QUANTILES; i++)
         if (recipe->statistic == SOTTO_STATISTIC_QUANTILES)
-            add_quantile(r, sotto_recipe_grid(recipe), quantiles[i].name, quantiles[i].at, z, tied);
+            add_quantile(r, sotto_recipe_grid(recipe), law, names[i], sotto_quantiles[i], z);
 }

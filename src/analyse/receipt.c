@@ -96,6 +96,10 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
     sotto_recipe_cohort(recipe, &out->cohort, task->cohort);
     memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
     memcpy(out->task_id, task->id, sizeof out->task_id);
+    if (recipe->participation.type == SOTTO_IMPORTANCE) {
+        out->rate_default = recipe->participation.rate;
+        out->rate_other = recipe->participation.rate_other;
+    }
     claim_sampling(out, recipe, claim, collection);
     out->aggregation = claim->by == SOTTO_BY_CROWD && (model->gains & SOTTO_GAIN_SHUFFLE) != 0 &&
                        claim->epsilon_cohort < claim->epsilon_local;
@@ -181,6 +185,17 @@ static void say_report(sotto_writer *w, const sotto_receipt *r)
             r->by == SOTTO_BY_SHARES ? " but its part of the noise" : "", r->adjacency);
 }
 
+/* Counts are of reports. Where values were sent at two rates, their shares are not those of devices. */
+static void say_weights(sotto_writer *w, const sotto_receipt *r)
+{
+    if (r->rate_other > 0)
+        say(w,
+            "  counts are of reports: devices with the default value took part with chance %g, "
+            "all others with %g\n  divide each count by its rate; shares of reports are not "
+            "shares of devices\n",
+            r->rate_default, r->rate_other);
+}
+
 static void say_answer(sotto_writer *w, const sotto_receipt *r)
 {
     const double epsilon = sotto_bound_shown(r->epsilon_cohort, 4),
@@ -258,6 +273,7 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
             "  not hidden: that a device has no value, since it then stays silent; epsilons hold "
             "between values\n");
     say_answer(w, r);
+    say_weights(w, r);
     say_worst(w, r);
     say(w, "  amplified by aggregation: %s\n", r->aggregation ? "yes" : "no");
     say_sampling(w, r);

@@ -2,6 +2,8 @@
 #include "dap/token_stock.h"
 
 #include "base/alloc.h"
+#include "crypto/hash.h"
+#include "crypto/x25519.h"
 #include "seal/token/blind_rsa.h"
 #include "sotto/random.h"
 
@@ -33,16 +35,41 @@ void sotto_token_stock_free(sotto_token_stock *stock)
     sotto_release(stock, sizeof *stock);
 }
 
+/* As sotto_admission_nonce makes each, with the public keys in lanes as far as this machine has them. */
+static sotto_status make_nonces(sotto_token_asked asked[STOCK], sotto_err *err)
+{
+    static const uint8_t base[SOTTO_X25519_SIZE] = {9}; /* RFC 7748, 6.1 */
+    uint8_t keys[STOCK][SOTTO_X25519_SIZE], *out[STOCK];
+    const uint8_t *seeds[STOCK], *points[STOCK];
+
+    for (size_t i = 0; i < STOCK; i++) {
+        out[i] = keys[i];
+        seeds[i] = asked[i].seed;
+        points[i] = base;
+    }
+    const size_t done = sotto_x25519_many(out, seeds, points, STOCK);
+    for (size_t i = 0; i < done; i++)
+        sotto_hash_once(asked[i].random.nonce, SOTTO_SHA256,
+                        sotto_bytes_of(keys[i], sizeof keys[i]));
+    for (size_t i = done; i < STOCK; i++)
+        SOTTO_TRY(sotto_admission_nonce(asked[i].random.nonce, asked[i].seed, err));
+    return SOTTO_OK;
+}
+
+/* All but nonce and blinding. */
+static sotto_status draw(sotto_token_asked *out, sotto_type2_key *key, sotto_err *err)
+{
+    SOTTO_TRY(sotto_random_bytes(out->seed, sizeof out->seed, err));
+    return sotto_type2_draw(&out->random, key, err);
+}
+
 /* All but the blinding. */
-static sotto_status draw(sotto_token_asked *out, uint8_t encoded[NUMBER], sotto_type2_key *key,
-                         const uint8_t challenge[SOTTO_TOKEN_DIGEST], sotto_err *err)
+static sotto_status begin(sotto_token_asked *out, uint8_t encoded[NUMBER], sotto_type2_key *key,
+                          const uint8_t challenge[SOTTO_TOKEN_DIGEST], sotto_err *err)
 {
     const sotto_bytes input = sotto_bytes_of(out->pending.input, SOTTO_TOKEN_INPUT);
-    sotto_type2_random *random = &out->random;
+    const sotto_type2_random *random = &out->random;
 
-    SOTTO_TRY(sotto_random_bytes(out->seed, sizeof out->seed, err));
-    SOTTO_TRY(sotto_type2_draw(random, key, err));
-    SOTTO_TRY(sotto_admission_nonce(random->nonce, out->seed, err));
     sotto_type2_begin(key, &out->pending, out->request, challenge, random->nonce);
     return sotto_blind_rsa_encode(encoded, NUMBER, &input, 1,
                                   sotto_bytes_of(random->salt, sizeof random->salt), err);
@@ -50,8 +77,11 @@ static sotto_status draw(sotto_token_asked *out, uint8_t encoded[NUMBER], sotto_
 
 static sotto_status fill(sotto_token_stock *stock, sotto_type2_key *key, sotto_err *err)
 {
+    for (size_t i = 0; i < STOCK; i++)
+        SOTTO_TRY(draw(&stock->asked[i], key, err));
+    SOTTO_TRY(make_nonces(stock->asked, err));
     for (size_t i = 0; i < STOCK; i++) {
-        SOTTO_TRY(draw(&stock->asked[i], stock->encoded[i], key, stock->challenge, err));
+        SOTTO_TRY(begin(&stock->asked[i], stock->encoded[i], key, stock->challenge, err));
         memcpy(stock->blinds[i], stock->asked[i].random.blind, NUMBER);
     }
     SOTTO_TRY(sotto_rsa_blind_many(&key->rsa, stock->blinded[0], stock->inverses[0],

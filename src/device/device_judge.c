@@ -54,9 +54,11 @@ sotto_status sotto_device_outcome(sotto_device *device, sotto_case *c, const cha
                       "%s. A second one would cost twice.",
                       outcome.note);
     else if (outcome.kind == SOTTO_RECORD_SPENT && outcome.note[0])
-        sotto_explain(&c->out, SOTTO_WHY_NO_VALUE, "",
-                      "This device has nothing to tell, and the recipe asks for silence then. "
-                      "Silence tells something too, so it was paid for.");
+        sotto_explain(
+            &c->out, SOTTO_WHY_NO_VALUE, "",
+            "This device stayed silent: it had nothing to tell, or its secret draw, which "
+            "depends on its value, was against it. Silence tells something too, so it "
+            "was paid for.");
     else if (outcome.kind)
         sotto_explain(&c->out, SOTTO_WHY_TRANSPORT, "",
                       "The answer is sealed and paid for, and waits until it is acknowledged.");
@@ -289,7 +291,8 @@ static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_er
     sotto_decision_scope scope = sotto_participation_scope(&c->recipe->participation);
     const char *name = scope == SOTTO_DECISION_RECIPE ? c->recipe->name : c->recipe->analysis;
 
-    if (c->draw)
+    /* Importance sampling draws after the value, before the transaction that pays. A draw for another version stays what it was. */
+    if (c->draw && c->recipe->participation.type != SOTTO_IMPORTANCE)
         SOTTO_TRY(draw(device, c, scope, name, err));
     else
         SOTTO_TRY(

@@ -9,25 +9,10 @@
 
 /* ---- which log -------------------------------------------------------------------------------------------- */
 
-/* By what the checkpoint says of itself; nothing is proved by it. */
-static const sotto_policy_log *log_of(const sotto_policy *policy, sotto_checkpoint *checkpoint,
-                                      sotto_bytes signed_note)
-{
-    sotto_note note;
-
-    if (sotto_note_decode(&note, signed_note, NULL) != SOTTO_OK ||
-        sotto_checkpoint_decode(checkpoint, note.text, NULL) != SOTTO_OK)
-        return NULL;
-    for (size_t i = 0; i < policy->log_count; i++)
-        if (sotto_bytes_equal_vartime(policy->logs[i].key.name, checkpoint->origin))
-            return &policy->logs[i];
-    return NULL;
-}
-
 static sotto_status find_log(const sotto_policy_log **out, sotto_checkpoint *checkpoint,
                              const sotto_policy *policy, sotto_bytes note, sotto_err *err)
 {
-    *out = log_of(policy, checkpoint, note);
+    *out = sotto_policy_log_of(policy, checkpoint, note);
     return *out ? SOTTO_OK : sotto_fail(err, SOTTO_DENIED, "it is on no log that the policy names");
 }
 

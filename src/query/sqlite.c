@@ -218,8 +218,10 @@ sotto_status sotto_sqlite_claim(sqlite3 *db, const sotto_sqlite_options *options
  * and simulations open millions of them. */
 static sotto_status set_up_memory(sqlite3 *db, const sotto_sqlite_options *options, sotto_err *err)
 {
-    SOTTO_TRY(
-        sotto_sqlite_run(db, "PRAGMA temp_store=MEMORY; PRAGMA secure_delete=ON", "settings", err));
+    /* Many tables with a row or two each: in small pages a device's stores take less memory to copy, journal and wipe. */
+    SOTTO_TRY(sotto_sqlite_run(
+        db, "PRAGMA page_size=1024; PRAGMA temp_store=MEMORY; PRAGMA secure_delete=ON", "settings",
+        err));
     return options->unclaimed ? SOTTO_OK : sotto_sqlite_claim(db, options, err);
 }
 

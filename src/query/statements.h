@@ -14,6 +14,7 @@ enum { SOTTO_STATEMENTS = 64 };
 /* All zero: none. */
 typedef struct sotto_statements {
     sqlite3_stmt *kept[SOTTO_STATEMENTS]; /* used last first; one that is in use is not here */
+    uint32_t marks[SOTTO_STATEMENTS];     /* of their texts: equal texts have equal ones     */
     size_t count;
 } sotto_statements;
 

@@ -6,6 +6,7 @@
 #include "account/numeric/bound.h"
 #include "account/trust.h"
 #include "aggregate/shard.h"
+#include "base/rule.h"
 #include "dap/admission.h"
 #include "noise/noise.h"
 #include "recipe/participation.h"
@@ -32,13 +33,20 @@ sotto_status sotto_recipe_law(sotto_report_law *out, const sotto_randomizer *r, 
                                  r->q, r->adjacency, err);
 }
 
+/* Where a device draws after its value, "no report" is one more thing that it may say. Each device of the cohort, silent or not, then
+ * runs a local randomizer with a larger epsilon. Of that one nothing else is known. */
 static sotto_status crowd_epsilon(sotto_answer *out, const sotto_recipe *recipe,
                                   const sotto_randomizer *r, uint64_t honest, double log_delta,
                                   sotto_err *err)
 {
+    const double extra = sotto_importance_extra(&recipe->participation);
     sotto_report_law law;
 
     SOTTO_TRY(sotto_recipe_law(&law, r, err));
+    if (SOTTO_RULE(importance_priced) && extra > 0)
+        law = (sotto_report_law){
+            .local = sotto_round_up(fmax(law.local, law.replacement) + extra, 2),
+            .replacement = sotto_round_up(fmax(law.local, law.replacement) + extra, 2)};
     const sotto_claim_question q = {
         .law = &law, .trust = recipe->trust, .honest = honest, .log_delta = log_delta};
     /* Whoever takes part pays without the gain from sampling. */
@@ -209,6 +217,7 @@ sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_rec
         (sotto_recipe_claim){.bins = recipe->encoding.bins, .tasks = sotto_recipe_cohorts(recipe)};
     SOTTO_TRY(sotto_recipe_content(&content, recipe, err));
     claim_report(out, &content);
+    out->replacement_local = sotto_round_up(out->replacement_local + sotto_importance_extra(p), 1);
     out->none_told = recipe->on_no_match == SOTTO_NO_MATCH_SILENCE;
     out->delta = sotto_decimal_up(recipe->delta);
     out->noise_sigma = sotto_recipe_sigma(recipe);

@@ -86,8 +86,7 @@ sotto_status sotto_recipe_claim_sampling(sotto_recipe_claim *out, const sotto_re
     sotto_answer answer;
 
     if (p->type == SOTTO_IMPORTANCE) {
-        out->epsilon_seen = sotto_round_up(
-            out->replacement_local + sotto_importance_price(p->rate, p->rate_other), 1);
+        out->epsilon_seen = out->replacement_local;
         out->seen_by = "the local epsilon, and what answering or not tells of the value";
     }
     if (SOTTO_RULE(sampling_hidden) && seen) {

@@ -3,9 +3,11 @@
 
 #include "account/numeric/shown.h"
 #include "account/trust.h"
+#include "base/hex.h"
 #include "base/writer.h"
 #include "recipe/calendar.h"
 #include "recipe/statistic.h"
+#include "recipe/target.h"
 #include "sotto/lint.h"
 
 #include <inttypes.h>
@@ -96,7 +98,9 @@ static void say_participation(sotto_writer *w, const sotto_participation *p)
             p->slots, p->rate < 1 ? " more" : "", p->slots);
         return;
     case SOTTO_IMPORTANCE:
-        say(w, "A device takes part with a chance of %g%%, or %g%% if its value is rare.\n",
+        say(w,
+            "A device reads its value, and then takes part with a chance of %g%%, or %g%% if its "
+            "value is rare. Both coins are secret, and staying silent costs what a report costs.\n",
             100 * p->rate, 100 * p->rate_other);
         return;
     default:
@@ -312,6 +316,24 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
             claim->miss, claim->weight);
 }
 
+/* What the target rests on. Devices verify it; this repeats what it says. */
+static void say_release(sotto_writer *w, const sotto_recipe *recipe)
+{
+    char until[SOTTO_CALENDAR_TEXT], hash[2 * SOTTO_ENTRY_DIGEST + 1];
+    sotto_tlog_entry e;
+
+    if (recipe->targeting_count > 0 && recipe->release.bundle.len == 0)
+        say(w, "No release shows how many these are.\n");
+    if (!sotto_recipe_release(&e, recipe))
+        return;
+    sotto_hex_encode(hash, sotto_bytes_of(e.digest, sizeof e.digest));
+    sotto_calendar_format_time(until, e.end < INT32_MAX ? (int64_t)e.end : 0);
+    say(w,
+        "These were counted before: a logged release of recipe %.16s..., which ended at %s, has "
+        "%" PRIu64 " reports.\n",
+        hash, until, e.count);
+}
+
 sotto_status sotto_recipe_explain(sotto_buf *out, const sotto_recipe *recipe,
                                   const sotto_recipe_claim *claim, sotto_err *err)
 {
@@ -327,6 +349,7 @@ sotto_status sotto_recipe_explain(sotto_buf *out, const sotto_recipe *recipe,
         closes, recipe->population);
     say_listed(&w, "Only devices are asked that have, as their", recipe->targeting,
                recipe->targeting_count);
+    say_release(&w, recipe);
     say_listed(&w, "Answers are kept apart by", recipe->cohorts, recipe->cohort_count);
     say_participation(&w, &recipe->participation);
     say_slots(&w, &recipe->participation);

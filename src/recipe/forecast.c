@@ -39,8 +39,8 @@ static double sends(const sotto_recipe *recipe, sotto_slot_range slots)
 
 /* A lower bound: where the tail can't be enclosed so close to the mean, that of a slightly larger
  * number is used. */
-static sotto_status chance_of(double *out, double least, double devices, double chance,
-                              sotto_err *err)
+sotto_status sotto_forecast_chance(double *out, double least, double devices, double chance,
+                                   sotto_err *err)
 {
     const double step = ceil(sqrt(devices * chance * (1 - chance)) / 8) + 1;
     sotto_status status = SOTTO_DENIED;
@@ -72,8 +72,8 @@ static sotto_status foresee_reports(sotto_forecast *out, const sotto_recipe *rec
         out->slots = open.end - open.first;
         out->empty = empty_slots(recipe, open, out->devices);
     }
-    return chance_of(&out->reach, (double)recipe->min_cohort, out->devices,
-                     sends(recipe, release_of(recipe, true)), err);
+    return sotto_forecast_chance(&out->reach, (double)recipe->min_cohort, out->devices,
+                                 sends(recipe, release_of(recipe, true)), err);
 }
 
 /* ---- what their number tells --------------------------------------------------------------------- */

@@ -35,6 +35,10 @@ SOTTO_MUST_USE sotto_status sotto_recipe_forecast(sotto_forecast *out, const sot
                                                   sotto_decimal honest, sotto_mistakes *mistakes,
                                                   sotto_err *err);
 
+/* The chance that of so many devices, each of which sends a report with this chance, at least `least` do: a lower bound. */
+SOTTO_MUST_USE sotto_status sotto_forecast_chance(double *out, double least, double devices,
+                                                  double chance, sotto_err *err);
+
 /* Appends it in plain words. */
 SOTTO_MUST_USE sotto_status sotto_forecast_explain(sotto_buf *out, const sotto_forecast *forecast,
                                                    const sotto_recipe *recipe, sotto_err *err);

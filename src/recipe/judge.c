@@ -1,5 +1,6 @@
 /* What a device that has spent nothing would decide: lint, then the query as devices compile it, then the budgets. */
 #include "recipe/claim.h"
+#include "recipe/participation.h"
 #include "recipe/policy_tables.h"
 #include "recipe/schema.h"
 
@@ -166,7 +167,7 @@ static sotto_status judge(judging *j, sotto_err *err)
 static bool is_refused_by_all(const sotto_recipe *recipe)
 {
     return recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT ||
-           recipe->participation.type == SOTTO_IMPORTANCE;
+           (recipe->participation.type == SOTTO_IMPORTANCE && sotto_importance_refused(recipe));
 }
 
 static void say(sotto_recipe_verdict *out, const judging *j)

@@ -3,6 +3,7 @@
 #include "recipe/columns.h"
 #include "recipe/participation.h"
 #include "recipe/schema.h"
+#include "recipe/target.h"
 #include "recipe/task.h"
 
 #include "account/numeric/shown.h"
@@ -147,10 +148,14 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
         sotto_reading_warn(at, &precision,
                            "reports tell their time so exactly that a relay does not hide who made "
                            "them; 1m or more would do");
-    if (recipe->participation.type == SOTTO_IMPORTANCE)
-        sotto_reading_warn(
-            at, &taking,
-            "refused by devices: whether one answers would depend on its value, and could be seen");
+    const bool importance = recipe->participation.type == SOTTO_IMPORTANCE;
+    if (importance && sotto_importance_refused(recipe)) {
+        char what[160];
+
+        (void)snprintf(what, sizeof what, "refused by devices: %s",
+                       sotto_importance_refused(recipe));
+        sotto_reading_warn(at, &taking, what);
+    }
 }
 
 static bool same_name(sotto_bytes name, const char *column)
@@ -303,7 +308,8 @@ static void check_target(sotto_reading *at, const sotto_policy *policy, const so
     static const sotto_place targeting = {NULL, "targeting", 0};
     const sotto_participation *p = &recipe->participation;
     const bool drawn = p->type == SOTTO_POISSON || p->type == SOTTO_DONATION;
-    const double chance = drawn ? p->rate : 1;
+    const double chance = drawn ? p->rate : p->type == SOTTO_IMPORTANCE ? p->rate_other : 1;
+    sotto_err err = {0};
 
     if (SOTTO_RULE(policy_targeting_rate) && recipe->targeting_count > 0 &&
         !(chance <= policy->targeting_rate))
@@ -311,6 +317,9 @@ static void check_target(sotto_reading *at, const sotto_policy *policy, const so
                               "a device of the target takes part with chance %g; the policy allows "
                               "%g",
                               chance, policy->targeting_rate);
+    if (recipe->targeting_count > 0 && sotto_recipe_target_check(recipe, policy, &err) != SOTTO_OK)
+        sotto_reading_mistake(at, &targeting, "a target that a logged release has counted", "%s",
+                              err.reason);
 }
 
 static void check_policy(sotto_reading *at, const sotto_policy *policy, const sotto_recipe *recipe)
@@ -346,9 +355,10 @@ static void check_policy(sotto_reading *at, const sotto_policy *policy, const so
         !policy->silence)
         sotto_reading_mistake(at, &no_match, "no-value, oov or random-bin",
                               "the policy does not allow silence: it tells something");
-    if (SOTTO_RULE(policy_importance) && recipe->participation.type == SOTTO_IMPORTANCE)
-        sotto_reading_mistake(at, &taking, "poisson, check-in or donation",
-                              "whether a device answers would depend on its value, and be seen");
+    const char *refused =
+        recipe->participation.type == SOTTO_IMPORTANCE ? sotto_importance_refused(recipe) : NULL;
+    if (SOTTO_RULE(policy_importance) && refused)
+        sotto_reading_mistake(at, &taking, "poisson, check-in or donation", "%s", refused);
 }
 
 /* Before any memory is taken for a report: a million bins are 16 MB to send and ten times that to make. */

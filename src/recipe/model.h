@@ -127,11 +127,13 @@ typedef struct sotto_participation {
     sotto_participation_type type;
     double
         rate; /* poisson, donation; of a fixed check-in, its probability; importance: default's */
-    double rate_other;  /* importance */
-    uint64_t slots;     /* check-in: the window; donation; 0: there are none */
-    int64_t start;      /* of the first slot */
-    uint64_t length;    /* of a slot, in seconds */
-    uint64_t available; /* seconds that a device usually stays ready */
+    double rate_other;    /* importance */
+    double default_share; /* importance: of the devices, how many have the default value */
+    uint64_t default_bin; /* importance; SOTTO_NO_VALUE: having no value is the default */
+    uint64_t slots;       /* check-in: the window; donation; 0: there are none */
+    int64_t start;        /* of the first slot */
+    uint64_t length;      /* of a slot, in seconds */
+    uint64_t available;   /* seconds that a device usually stays ready */
 } sotto_participation;
 
 typedef enum sotto_token_kind {
@@ -149,6 +151,13 @@ typedef struct sotto_anonymity {
     const char *log;
 } sotto_anonymity;
 
+/* An earlier release that counted devices of the target: recipe/target.h. */
+typedef struct sotto_named_release {
+    sotto_bytes
+        recipe; /* SHA-256 of the recipe that was released; empty: the recipe names no release */
+    sotto_bytes bundle; /* of its entry in a log */
+} sotto_named_release;
+
 struct sotto_recipe {
     uint8_t hash[SOTTO_RECIPE_HASH_SIZE];
     sotto_bytes text; /* the published bytes, a copy */
@@ -164,6 +173,7 @@ struct sotto_recipe {
     size_t cohort_count;
     sotto_listed targeting[SOTTO_MAX_COHORT_FIELDS];
     size_t targeting_count;
+    sotto_named_release release; /* that targeting rests on */
     sotto_statistic statistic;
     sotto_encoding encoding;          /* of a count: no encoder, and one bin */
     sotto_randomizer_kind randomizer; /* by SOTTO_BY_CROWD alone; else 0, as is epsilon_local */
@@ -250,6 +260,9 @@ struct sotto_policy {
     sotto_decimal honest;  /* share of a cohort */
     unsigned trusts;       /* bit t: sotto_trust t is allowed */
     double targeting_rate; /* of recipes that ask some devices alone, at most */
+    bool targets;          /* such recipes are answered at all */
+    uint64_t
+        targeting_floor; /* honest devices that a logged release must have counted; 0: none is asked for */
     bool silence;
     const sotto_policy_log *logs; /* none: recipes are taken from whoever brings them */
     size_t log_count;
@@ -261,6 +274,9 @@ struct sotto_policy {
 };
 
 bool sotto_policy_issuer_named(const sotto_policy *policy, const char *name);
+/* The log that a signed checkpoint says it is of. Nothing is proved by it. NULL: the policy names no such log. */
+const sotto_policy_log *sotto_policy_log_of(const sotto_policy *policy,
+                                            sotto_checkpoint *checkpoint, sotto_bytes signed_note);
 /* NULL: the policy names no such log. */
 const sotto_policy_log *sotto_policy_log_named(const sotto_policy *policy, const char *name);
 /* NULL: the policy doesn't know it. */

@@ -1,5 +1,6 @@
 #include "recipe/participation.h"
 
+#include "account/claims.h"
 #include "base/rule.h"
 
 #include <math.h>
@@ -44,7 +45,8 @@ double sotto_participation_chance(const sotto_participation *p, sotto_slot_range
     case SOTTO_DONATION:
         return p->rate * (tails_before(p, slots.first) - tails_before(p, slots.end));
     case SOTTO_IMPORTANCE:
-        return 1;
+        return (p->default_share * p->rate + (1 - p->default_share) * p->rate_other) *
+               even_part(p, slots);
     default:
         return p->rate * even_part(p, slots);
     }
@@ -68,6 +70,37 @@ const char *sotto_participation_refused(const sotto_participation *p)
     if (SOTTO_RULE(theorem_for_servers) && p->type == SOTTO_CHECK_IN_FIXED_WINDOW && p->rate < 1)
         return "no theorem covers check-ins below probability 1 whose slots are added up whole";
     return NULL;
+}
+
+/* Whether a device answers depends on its value, so nobody may see who does. Its report must have a local epsilon of its own,
+ * to which what silence tells is added. */
+const char *sotto_importance_refused(const sotto_recipe *recipe)
+{
+    const sotto_anonymity *a = &recipe->anonymity;
+    const sotto_participation *p = &recipe->participation;
+
+    if (SOTTO_RULE(importance_hidden) && !(a->relay && a->tokens && a->log))
+        return "whether a device answers would depend on its value, and be seen";
+    if (SOTTO_RULE(importance_by_crowd) && recipe->by != SOTTO_BY_CROWD)
+        return "importance sampling needs reports that devices randomise themselves";
+    if (SOTTO_RULE(importance_without_dummies) && recipe->dummies > 0)
+        return "importance sampling has no dummies: they would be drawn before the value";
+    if (SOTTO_RULE(importance_without_silence) && recipe->on_no_match == SOTTO_NO_MATCH_SILENCE)
+        return "importance sampling draws about silence: on_no_match can't ask for it, too";
+    if (SOTTO_RULE(importance_below_one) && p->rate_other >= 1)
+        return "a rate_other of 1 makes silence tell that a value is the default";
+    if (SOTTO_RULE(importance_of_a_bin) && p->default_bin != SOTTO_NO_VALUE &&
+        p->default_bin >= recipe->encoding.bins)
+        return "default is no bin of the recipe";
+    return NULL;
+}
+
+/* Chances are rounded down to multiples of 2^-64, and are at least 10^-9: their logarithms move by less than 10^-10. */
+double sotto_importance_extra(const sotto_participation *p)
+{
+    if (p->type != SOTTO_IMPORTANCE)
+        return 0;
+    return sotto_importance_price(p->rate, p->rate_other) + 2e-10;
 }
 
 const char *sotto_participation_differs(const sotto_participation *a, const sotto_participation *b)

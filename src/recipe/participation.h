@@ -19,7 +19,8 @@ typedef struct sotto_slot_range {
 /* The slots that a span of time touches; without slots the one that stands for all of it. */
 sotto_slot_range sotto_participation_slots(const sotto_participation *p, int64_t from, int64_t to);
 
-/* The chance that a device takes part in one of these slots. Importance sampling counts as 1: it depends on values. */
+/* The chance that a device takes part in one of these slots. Of importance sampling it is the mean over devices, of whom
+ * default_share have the default value. */
 double sotto_participation_chance(const sotto_participation *p, sotto_slot_range slots);
 /* The chance that it sends a report in one of these slots. It takes part; or it takes part in no slot and sends a dummy,
  * at the rate `dummies` of the recipe. Every expected number of reports is computed by this. */
@@ -28,6 +29,11 @@ double sotto_participation_sends(const sotto_participation *p, sotto_slot_range 
 
 /* NULL, or why no theorem covers what servers make of such reports. */
 const char *sotto_participation_refused(const sotto_participation *p);
+
+/* Importance sampling: NULL, or why no device answers this recipe. */
+const char *sotto_importance_refused(const sotto_recipe *recipe);
+/* Importance sampling: what answering or not adds to the epsilon of a report, rounded up; 0 for all other recipes. */
+double sotto_importance_extra(const sotto_participation *p);
 
 /* Adds mistakes where a device that drew for another recipe of the analysis, or another version of this one, would refuse this:
  * for its slots, its rate or its dummies. */

@@ -209,6 +209,22 @@ static void read_signers(sotto_reading *r, sotto_policy *out)
                               "%zu, of %zu keys", out->parties_signatures, out->parties_key_count);
 }
 
+/* A count of all devices of a target tells whether one more met it, however many there are. */
+static void read_floor(sotto_reading *r, sotto_policy *out)
+{
+    enum { PERCENT = 90 };
+    static const sotto_place place = {NULL, "targeting_floor", 0};
+    const json_t *floor = json_object_get(r->root, "targeting_floor");
+
+    out->targeting_rate = json_number_value(json_object_get(r->root, "targeting_rate"));
+    out->targets = floor != NULL;
+    out->targeting_floor = (uint64_t)json_integer_value(floor);
+    if (SOTTO_RULE(policy_floor_with_a_rate) && out->targeting_floor > 0 &&
+        out->targeting_rate * 100 > PERCENT)
+        sotto_reading_mistake(r, &place, "a targeting_rate of at most 0.9 beside it",
+                              "the number of reports would tell who met the target");
+}
+
 static void read_rest(sotto_reading *r, sotto_policy *out)
 {
     json_t *list;
@@ -221,7 +237,7 @@ static void read_rest(sotto_reading *r, sotto_policy *out)
     out->composition = (sotto_composition)(SOTTO_COMPOSITION_BASIC +
                                            sotto_reading_choice(r->root, "policy", "composition"));
     out->period_days = (uint64_t)json_integer_value(json_object_get(r->root, "period_days"));
-    out->targeting_rate = json_number_value(json_object_get(r->root, "targeting_rate"));
+    read_floor(r, out);
     out->silence = json_is_true(json_object_get(r->root, "silence"));
     out->non_sensitive =
         read_names(r, json_object_get(r->root, "non_sensitive"), &out->non_sensitive_count);

@@ -99,6 +99,20 @@ bool sotto_policy_issuer_named(const sotto_policy *policy, const char *name)
     return false;
 }
 
+const sotto_policy_log *sotto_policy_log_of(const sotto_policy *policy,
+                                            sotto_checkpoint *checkpoint, sotto_bytes signed_note)
+{
+    sotto_note note;
+
+    if (sotto_note_decode(&note, signed_note, NULL) != SOTTO_OK ||
+        sotto_checkpoint_decode(checkpoint, note.text, NULL) != SOTTO_OK)
+        return NULL;
+    for (size_t i = 0; i < policy->log_count; i++)
+        if (sotto_bytes_equal_vartime(policy->logs[i].key.name, checkpoint->origin))
+            return &policy->logs[i];
+    return NULL;
+}
+
 const sotto_policy_log *sotto_policy_log_named(const sotto_policy *policy, const char *name)
 {
     for (size_t i = 0; i < policy->log_count; i++)

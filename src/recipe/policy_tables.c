@@ -1,8 +1,12 @@
 /* From the plain form of files to the tables of query's verifier and the device's ledger: names are the same, nothing is decided here. */
 #include "recipe/policy_tables.h"
 
+#include "base/rule.h"
 #include "recipe/claim.h"
+#include "recipe/participation.h"
 #include "recipe/statistic.h"
+
+#include <math.h>
 
 static sotto_status no_memory(sotto_err *err)
 {
@@ -92,6 +96,21 @@ sotto_status sotto_recipe_mechanism_init(sotto_recipe_mechanism *out, const sott
     return sotto_recipe_content(&out->content, recipe, err);
 }
 
+/* What a report, or that there is none, tells of a value by itself. */
+static sotto_decimal local_of(const sotto_recipe_mechanism *m)
+{
+    const double extra = sotto_importance_extra(&m->recipe->participation);
+    sotto_decimal out = m->recipe->epsilon_local;
+
+    if (SOTTO_RULE(silence_costs_its_price) && extra > 0) {
+        const double sum = (sotto_randomizer_replacement_epsilon(&m->content.randomizer) + extra) /
+                           SOTTO_DECIMAL_UNIT;
+
+        out.units = sum < 0x1p63 ? (uint64_t)ceil(sum) + 1 : UINT64_MAX;
+    }
+    return out;
+}
+
 sotto_charge sotto_recipe_charge(const sotto_recipe_mechanism *mechanism, uint64_t round,
                                  const sotto_access *fields, size_t field_count)
 {
@@ -106,7 +125,7 @@ sotto_charge sotto_recipe_charge(const sotto_recipe_mechanism *mechanism, uint64
         .by = recipe->by,
         .by_name = sotto_noise_source_name(recipe->by),
         .unprotected = recipe->by != SOTTO_BY_CROWD,
-        .local = recipe->epsilon_local,
+        .local = local_of(mechanism),
         .local_adjacency = recipe->adjacency,
         .epsilon = recipe->epsilon,
         .delta = recipe->delta,

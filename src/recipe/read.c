@@ -168,9 +168,16 @@ static void read_participation(sotto_reading *r, sotto_participation *out)
         out->type = SOTTO_IMPORTANCE;
         out->rate = json_number_value(json_object_get(json, "rate_default"));
         out->rate_other = json_number_value(json_object_get(json, "rate_other"));
+        out->default_share = json_number_value(json_object_get(json, "default_share"));
+        out->default_bin = SOTTO_NO_VALUE;
+        if (json_object_get(json, "default"))
+            out->default_bin = (uint64_t)json_integer_value(json_object_get(json, "default"));
         if (out->rate_other < out->rate)
             sotto_reading_mistake(r, &other, "rate_default or more",
                                   "rare values would be sent less often than common ones");
+        if (out->rate_other >= 1 && out->rate < 1)
+            sotto_reading_mistake(r, &other, "below 1",
+                                  "silence would tell for certain that a value is the default");
     }
 }
 
@@ -300,6 +307,19 @@ static void check_slots(sotto_reading *r, const sotto_recipe *recipe)
                               "no slot is within the schedule");
 }
 
+static void read_release(sotto_reading *r, sotto_recipe *out)
+{
+    static const sotto_place place = {NULL, "release", 0};
+    const json_t *json = json_object_get(r->root, "release");
+
+    if (!json)
+        return;
+    out->release.recipe = sotto_reading_hex(r, json_object_get(json, "recipe"));
+    out->release.bundle = sotto_reading_hex(r, json_object_get(json, "bundle"));
+    if (out->targeting_count == 0)
+        sotto_reading_mistake(r, &place, "a recipe with targeting", "release goes with targeting");
+}
+
 static void read_sections(sotto_reading *r, sotto_recipe *out)
 {
     sotto_place no_match = {NULL, "on_no_match", 0};
@@ -311,6 +331,8 @@ static void read_sections(sotto_reading *r, sotto_recipe *out)
         read_listed(r, "cohorts", out->cohorts, &out->cohort_count);
     if (sotto_reading_clean(r, "targeting"))
         read_listed(r, "targeting", out->targeting, &out->targeting_count);
+    if (sotto_reading_clean(r, "targeting") && sotto_reading_clean(r, "release"))
+        read_release(r, out);
     if (!r->no_memory)
         check_cohorts(r, out);
     if (sotto_reading_clean(r, "encode"))

@@ -1,4 +1,5 @@
 /* docs/recipe.md, from the table. */
+#include "recipe/price.h"
 #include "recipe/schema.h"
 
 #include "sotto/lint.h"
@@ -91,8 +92,11 @@ sotto_status sotto_recipe_reference(sotto_buf *out, sotto_err *err)
         "    sotto recipe explain recipe.json          the same in plain words\n"
         "    sotto recipe compile recipe.json parties.json   the DAP task, its VDAF and its "
         "bins\n"
+        "    sotto recipe price recipe.json ...        what an accuracy costs, or a budget shows\n"
         "    sotto recipe publish recipe.json ...      put it into a public log (operating.md, "
         "section 13)\n");
+    for (size_t i = 0; sotto_reference_price[i]; i++)
+        put(&w, sotto_reference_price[i]);
     for (size_t i = 0; i < sotto_schema_object_count; i++)
         put_object(&w, sotto_schema_objects[i], &sotto_schema_texts[i]);
     put(&w, "\n## Examples\n");

@@ -10,6 +10,7 @@
 OBJECT_ROW(IN_RECIPE, "recipe", "A recipe", "One question: what is asked of whom, how it is protected, who adds up.")
 OBJECT_ROW(IN_COHORTS, "cohorts", "cohorts", "Keys are fields that the policy lists as non-sensitive.")
 OBJECT_ROW(IN_TARGETING, "targeting", "targeting", "Keys are fields that the policy lists as non-sensitive; all of them must match.")
+OBJECT_ROW(IN_RELEASE, "release", "release", "An entry of a log: an earlier answer, split by the fields of `targeting`, counted so many devices of the target. `sotto log publish` makes it of what `sotto collect --json` printed.")
 OBJECT_ROW(IN_INTERVAL_BEGINNING, "interval.since-beginning", "interval: since-beginning", "All events that the device still has.")
 OBJECT_ROW(IN_INTERVAL_LAST, "interval.last", "interval: last", "Events of the last hours or days. The query reads `event_time` of every stream that it reads: the policy must allow that, and it is paid for.")
 OBJECT_ROW(IN_INTERVAL_ANSWER, "interval.since-last-answer", "interval: since-last-answer", "Events since this device's last report of the same analysis; without one, all. It reads `event_time` like `last`.")
@@ -29,7 +30,7 @@ OBJECT_ROW(IN_RANDOMIZER_SUBSET, "randomizer.subset", "randomizer: subset", "Som
 OBJECT_ROW(IN_PARTICIPATION_POISSON, "participation.poisson", "participation: poisson", "Every device draws by itself.")
 OBJECT_ROW(IN_PARTICIPATION_CHECK_IN, "participation.check-in", "participation: check-in", "A random slot of a window, drawn once for the whole analysis.")
 OBJECT_ROW(IN_PARTICIPATION_DONATION, "participation.donation", "participation: donation", "The first head of several coins is the slot, drawn once for the whole analysis.")
-OBJECT_ROW(IN_PARTICIPATION_IMPORTANCE, "participation.importance", "participation: importance", "Rare values are more likely to be sent. Priced, but refused unless nobody sees who takes part.")
+OBJECT_ROW(IN_PARTICIPATION_IMPORTANCE, "participation.importance", "participation: importance", "Rare values are more likely to be sent: a device draws after it has read its value. Silence tells something then, and is paid for like a report. Refused unless `anonymity` has a relay, tokens and a log.")
 OBJECT_ROW(IN_PRIVACY, "privacy", "privacy", "`sotto recipe lint` recomputes each of these.")
 OBJECT_ROW(IN_AGGREGATION_SPLIT, "aggregation.split", "aggregation: split", "Two servers, of whom one must be honest. Names are those of the parties file.")
 OBJECT_ROW(IN_AGGREGATION_FLAMINGO, "aggregation.flamingo", "aggregation: flamingo", "One server, masks. Read, and refused: not yet.")
@@ -67,6 +68,7 @@ KEY_ROW(IN_RECIPE, "pick", CHOICE, 0, 0, 0, "one-at-random|first|one-matching-at
 KEY_ROW(IN_RECIPE, "interval", VARIANT, 0, 0, 0, "interval", MAY, "which events the query sees, by their time; left out: all")
 KEY_ROW(IN_RECIPE, "cohorts", OBJECT, 0, 0, 0, "cohorts", "{}", "fields that split the answer: one task for each combination of values")
 KEY_ROW(IN_RECIPE, "targeting", OBJECT, 0, 0, 0, "targeting", "{}", "fields that a device must have one of these values in to take part")
+KEY_ROW(IN_RECIPE, "release", OBJECT, 0, 0, 0, "release", MAY, "the logged release that `targeting` rests on. Required where the policy has a `targeting_floor` above 0; goes with `targeting`")
 KEY_ROW(IN_RECIPE, "statistic", CHOICE, 0, 0, 0, "histogram|count|sum|mean|quantiles", "\"histogram\"", "histogram: devices by bin. count: devices for which the query has a row. sum: of one number of each device. mean: the same for devices that have a number. quantiles: from a histogram of one number")
 KEY_ROW(IN_RECIPE, "encode", OBJECT, 0, 0, 0, "encode", MAY, "how a row becomes one of many bins. A count has none. sum, mean and quantiles take one column of type integer or real: numbers are clipped and rounded as it says. For a sum, 0 must be among them, since a device without a number adds 0")
 KEY_ROW(IN_RECIPE, "randomizer", VARIANT, 0, 0, 0, "randomizer", MAY, "how the bin is randomised before it leaves the device. Required by crowd, and only there")
@@ -84,6 +86,9 @@ KEY_ROW(IN_RECIPE, "rounds", LATER, 0, 0, 0, "recipes of several rounds can't be
 KEY_ROW(IN_COHORTS, "*", LIST, TEXT, 1, 1000, NULL, MAY, "values of this non-sensitive field; a device with another one stays silent")
 
 KEY_ROW(IN_TARGETING, "*", LIST, TEXT, 1, 1000, NULL, MAY, "values of this non-sensitive field that are asked")
+
+KEY_ROW(IN_RELEASE, "recipe", HEX, 0, 32, 32, NULL, MUST, "SHA-256 of the recipe that was answered: `recipe_hash` of its receipt")
+KEY_ROW(IN_RELEASE, "bundle", HEX, 0, 64, 16384, NULL, MUST, "the bundle of its entry: what `sotto log publish` wrote, in hexadecimal digits")
 
 KEY_ROW(IN_INTERVAL_BEGINNING, "", FLAG, 0, 0, 0, NULL, MAY, "")
 
@@ -150,8 +155,10 @@ KEY_ROW(IN_PARTICIPATION_DONATION, "slot", DURATION, 0, 0, 0, NULL, MUST, "lengt
 KEY_ROW(IN_PARTICIPATION_DONATION, "rate", NUMBER, 0, 1e-9, 1, NULL, "1", "chance to take part at all, by a secret coin before the others")
 KEY_ROW(IN_PARTICIPATION_DONATION, "available", DURATION, 0, 0, 0, NULL, "\"8h\"", "how long a device usually stays idle, charging and online; lint warns where the slots together are longer, unless a slot is a day or more")
 
-KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "rate_default", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with the most common value")
-KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "rate_other", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with any other")
+KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "rate_default", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with the default value")
+KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "default", WHOLE, 0, 0, BINS, NULL, MAY, "the default value: its bin, as `sotto collect --json` numbers them. Left out: having no value")
+KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "default_share", NUMBER, 0, 0, 1, NULL, "0", "share of devices that are expected to have the default value. Servers expect reports by it")
+KEY_ROW(IN_PARTICIPATION_IMPORTANCE, "rate_other", NUMBER, 0, 1e-9, 1, NULL, MUST, "chance to take part with any other; below 1")
 
 KEY_ROW(IN_PRIVACY, "adjacency", CHOICE, 0, 0, 0, "replacement|deletion", MUST, "what is hidden: which value somebody has, or that it is not \"no value\"")
 KEY_ROW(IN_PRIVACY, "epsilon", DECIMAL, 0, 1e-9, 30, NULL, MUST, "of the whole cohort's answer, without any gain by sampling; a device is charged this")
@@ -235,6 +242,7 @@ KEY_ROW(IN_POLICY, "honest", DECIMAL, 0, 0.01, 1, NULL, MUST, "share of a cohort
 KEY_ROW(IN_POLICY, "report_bytes", WHOLE, 0, 100, 1e9, NULL, "1048576", "bytes that one report may have; a recipe whose reports have more is refused")
 KEY_ROW(IN_POLICY, "trusts", LIST, CHOICE, 1, 3, NULL, "[\"split\"]", "ways to add up that are allowed")
 KEY_ROW(IN_POLICY, "targeting_rate", NUMBER, 0, 1e-9, 1, NULL, "1", "largest chance to take part in a recipe with `targeting`: below 1, the number of reports does not tell whether one more device met the target")
+KEY_ROW(IN_POLICY, "targeting_floor", WHOLE, 0, 0, 1e11, NULL, MAY, "a recipe with `targeting` names a logged release that counted this many honest devices of the target, or more. It is at most 400 days older than the recipe, and `targeting_rate` is at most 0.9. 0: none is asked for. Not given: no recipe with `targeting` is answered")
 KEY_ROW(IN_POLICY, "silence", FLAG, 0, 0, 0, NULL, "false", "whether a recipe may ask a device without a value to say nothing, which tells something")
 KEY_ROW(IN_POLICY, "logs", OBJECT, 0, 0, 0, "logs", "{}", "public logs. If there is one, recipes, signed parties files and lists of issuers' keys are taken from these logs alone")
 KEY_ROW(IN_POLICY, "issuers", OBJECT, 0, 0, 0, "keys", "{}", "public keys of the issuers of tokens")

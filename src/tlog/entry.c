@@ -6,14 +6,14 @@
 
 enum { VERSION = 1 };
 
-typedef enum field {
+typedef enum field_bit {
     FIELD_URL = 1,
     FIELD_SERIAL = 2,
     FIELD_WINDOW = 4,
     FIELD_KEY = 8, /* and its kind */
     FIELD_NAME = 16,
     FIELD_RELEASE = 32
-} field;
+} field_bit;
 
 /* Fields stand in the order of their bits, but for the name, which comes before the URL. */
 static const struct {
@@ -40,10 +40,34 @@ bool sotto_entry_has_object(sotto_entry_type type)
     return type < SOTTO_ENTRY_TYPES && types[type].object;
 }
 
+bool sotto_entry_cohort_next(sotto_bytes *field, sotto_bytes *value, sotto_bytes *cohort)
+{
+    sotto_reader in = sotto_reader_over(*cohort);
+
+    *field = sotto_read_opaque8(&in);
+    *value = sotto_read_opaque16(&in);
+    if (in.short_read || field->len == 0)
+        return false;
+    *cohort = sotto_bytes_of(in.at, sotto_reader_left(&in));
+    return true;
+}
+
+/* A list of fields and values to its last byte. */
+static bool is_cohort(sotto_bytes cohort)
+{
+    sotto_bytes field, value;
+
+    if (cohort.len > SOTTO_ENTRY_COHORT_MAX)
+        return false;
+    while (sotto_entry_cohort_next(&field, &value, &cohort))
+        continue;
+    return cohort.len == 0;
+}
+
 static bool is_sane(const sotto_tlog_entry *e)
 {
     return e->url.len <= SOTTO_ENTRY_URL_MAX && e->key.len <= SOTTO_ENTRY_KEY_MAX &&
-           e->start <= e->end;
+           e->start <= e->end && is_cohort(e->cohort);
 }
 
 sotto_status sotto_tlog_entry_decode(sotto_tlog_entry *out, sotto_bytes wire, sotto_err *err)
@@ -75,6 +99,7 @@ sotto_status sotto_tlog_entry_decode(sotto_tlog_entry *out, sotto_bytes wire, so
     if (fields & FIELD_RELEASE) {
         out->count = sotto_read_uint(&in, 8);
         sotto_read_fixed(&in, out->receipt, sizeof out->receipt);
+        out->cohort = sotto_read_opaque16(&in);
     }
     SOTTO_TRY(sotto_reader_finish(&in, "log entry", err));
     if (SOTTO_RULE(log_entry_in_bounds) && !is_sane(out))
@@ -110,6 +135,7 @@ sotto_status sotto_tlog_entry_encode(sotto_buf *out, const sotto_tlog_entry *e, 
     if (fields & FIELD_RELEASE) {
         sotto_write_uint(&w, e->count, 8);
         sotto_write_bytes(&w, sotto_bytes_of(e->receipt, sizeof e->receipt));
+        sotto_write_opaque16(&w, e->cohort);
     }
     return sotto_writer_finish(&w, "log entry", err);
 }

@@ -7,8 +7,11 @@
  *     3 issuer key  digest[32] of the recipe, start uint64, end uint64, kind uint16, key opaque<2>
  *     4 policy      digest[32], name opaque<1>
  *     5 library     digest[32], name opaque<1> ("libsotto-device 1.2.0 x86_64"), url opaque<2>
- *     6 release     digest[32] of the recipe, start uint64, end uint64, count uint64, receipt[32]
+ *     6 release     digest[32] of the recipe, start uint64, end uint64, count uint64, receipt[32], cohort opaque<2>
  *     7 issuer keys digest[32], url opaque<2>, serial uint64      an issuer's whole list of keys, as devices take it
+ *
+ * A cohort is a list of (field opaque<1>, value opaque<2>), no field empty: every device that was counted has each of these values.
+ * A receipt is the SHA-256 of the whole answer as `sotto collect --json` printed it.
  *
  * Callers:  tlog/bundle.h; `sotto recipe publish`, `sotto log`; the device.
  * Memory:   nothing is allocated; names, URLs and keys are borrowed.
@@ -22,6 +25,7 @@ enum {
     SOTTO_ENTRY_DIGEST = 32,
     SOTTO_ENTRY_URL_MAX = 2048,
     SOTTO_ENTRY_KEY_MAX = 4096,
+    SOTTO_ENTRY_COHORT_MAX = 4096,
     SOTTO_ENTRY_MAX = 65535 /* of any log: entry bundles have lengths of two bytes */
 };
 
@@ -46,6 +50,7 @@ typedef struct sotto_tlog_entry {
     uint64_t count;      /* reports of a release */
     uint16_t kind;       /* of tokens: 2 is blind RSA */
     uint8_t receipt[SOTTO_ENTRY_DIGEST];
+    sotto_bytes cohort; /* of a release; empty: of all devices that the recipe asked */
 } sotto_tlog_entry;
 
 /* "recipe", "parties", ...; NULL for others. */
@@ -59,5 +64,8 @@ SOTTO_MUST_USE sotto_status sotto_tlog_entry_encode(sotto_buf *out, const sotto_
 
 /* Whether the digest is that of bytes which come along in a bundle: recipes, parties files, policies and lists of keys. */
 bool sotto_entry_has_object(sotto_entry_type type);
+
+/* Takes the next field and value off the front of a decoded entry's cohort. False: none is left. */
+bool sotto_entry_cohort_next(sotto_bytes *field, sotto_bytes *value, sotto_bytes *cohort);
 
 #endif

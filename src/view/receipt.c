@@ -94,6 +94,10 @@ static void claims(sotto_json *j, const sotto_receipt *r)
     sotto_json_uint(j, "population", r->population);
     sotto_json_bool(j, "tokens", r->tokens);
     sotto_json_bool(j, "none_told", r->none_told);
+    if (r->rate_other > 0) {
+        sotto_json_real(j, "rate_default", r->rate_default);
+        sotto_json_real(j, "rate_other", r->rate_other);
+    }
 }
 
 void sotto_receipt_members(sotto_json *j, const sotto_receipt *r)

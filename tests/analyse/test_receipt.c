@@ -174,6 +174,21 @@ static void a_receipt_says_what_silence_told(sotto_test *t)
     CHECK(t, strstr(text, "not hidden: that a device has no value") != NULL);
 }
 
+static void a_receipt_says_that_two_rates_were_drawn_at(sotto_test *t)
+{
+    char text[8192];
+
+    make_of(t, sotto_test_recipe(t, "{\"type\": \"poisson\", \"rate\": 0.1}",
+                                 "{\"type\": \"importance\", \"rate_default\": 0.1, "
+                                 "\"rate_other\": 0.4}"));
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "with the default value took part with chance 0.1, all others with 0.4"));
+    CHECK(t, strstr(text, "faces one device's report, epsilon 3.387")); /* or that there is none */
+    make(t);
+    explain(t, text, sizeof text);
+    CHECK(t, !strstr(text, "default value"));
+}
+
 static void a_receipt_of_a_handful_claims_no_crowd(sotto_test *t)
 {
     char text[8192];
@@ -321,6 +336,7 @@ int main(int argc, char **argv)
         CASE(a_receipt_names_its_task_as_the_servers_do),
         CASE(a_receipt_says_what_silence_told),
         CASE(a_receipt_of_a_handful_claims_no_crowd),
+        CASE(a_receipt_says_that_two_rates_were_drawn_at),
         CASE(a_receipt_says_how_far_one_liar_reaches),
         CASE(a_receipt_reads_well),
         CASE(a_receipt_says_what_an_analyst_can_do_at_worst),

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_pages.sh PROGRAM GOLDEN SOURCE: what docs/budget.md and docs/reproduction.md say to type is typed, and prints what
+# test_pages.sh PROGRAM GOLDEN SOURCE: what docs/budget.md, docs/recipe.md and docs/reproduction.md say to type is typed, and prints what
 # they print; the table of docs/reproduction.md has the numbers that sotto-golden finds.
 #
 # Words are compared as they are, numbers by their first eight digits: later ones change with the evaluation. Lines that
@@ -102,7 +102,7 @@ def unit(text):
     return 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
 
 
-if run("budget.md") < 10 or run("reproduction.md") < 6:
+if run("budget.md") < 10 or run("reproduction.md") < 6 or run("recipe.md") < 6:
     complain("too few commands were found")
 if check_table() < 55:
     complain("too few rows of the table were found")

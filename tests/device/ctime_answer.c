@@ -118,6 +118,25 @@ static void draw(sotto_test *t, const char *participation)
     }
 }
 
+/* Importance sampling looks at the bin. */
+static void nor_does_a_draw_after_the_value(sotto_test *t)
+{
+    const sotto_participation p = {
+        .type = SOTTO_IMPORTANCE, .rate = 0.2, .rate_other = 0.7, .default_bin = 3};
+    sotto_sim_random random;
+    sotto_entropy entropy;
+
+    sotto_sim_random_init(&random, 3);
+    sotto_entropy_init(&entropy, fill_secret, &random);
+    for (uint64_t i = 0; i < 8; i++) {
+        uint64_t bin = i;
+        bool silent;
+
+        sotto_ctime_secret(&bin, sizeof bin);
+        CHECK_OK(t, sotto_participation_weigh(&silent, &p, bin, &entropy, &t->err));
+    }
+}
+
 #define SLOTS   "\"start\": \"2026-11-20T00:00:00Z\", \"slot\": \"1h\""
 #define DUMMIES "\"dummies\": 0.3, "
 
@@ -135,7 +154,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(sealing_an_answer_takes_no_branch_on_it),     CASE(nor_does_an_answer_of_one_bin),
         CASE(nor_does_an_answer_that_others_add_noise_to), CASE(nor_does_an_answer_with_a_token),
-        CASE(the_draw_takes_no_branch_on_what_falls),
+        CASE(the_draw_takes_no_branch_on_what_falls),      CASE(nor_does_a_draw_after_the_value),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -69,6 +69,7 @@ static cause causes[] = {
     {"slots elsewhere", "no slot is within", "no slot is within", 0, 0},
     {"adjacency", "in the replacement model", "in the replacement model", 0, 0},
     {"sensitive cohort", "as non-sensitive", "as non-sensitive", 0, 0},
+    {"targeting", "so allows no targeting", "so allows no targeting", 0, 0},
     {"silence", "does not allow silence", "does not allow silence", 0, 0},
     {"importance", "would depend on its value, and be", "would depend on its value, and be", 0, 0},
     {"trust", "does not allow this way", "does not allow this way", 0, 0},

@@ -129,10 +129,10 @@ static void a_note_with_two_bad_signatures_is_rejected(sotto_test *t)
 
     (void)spoil(note, 0);
     CHECK_STATUS(t, SOTTO_REJECTED, feed(t, bytes, NULL));
-    CHECK_REASON(t, "checkpoint: ");
+    CHECK_REASON(t, "checkpoint: signed note: a signature of example.com/log does not hold");
     (void)spoil(note, 1);
     CHECK_STATUS(t, SOTTO_REJECTED, feed(t, bytes, NULL));
-    CHECK_REASON(t, "checkpoint: ");
+    CHECK_REASON(t, "checkpoint: signed note: a signature of example.com/log does not hold");
     CHECK_EQUAL(t, 0, known(t).entries);
     end();
 }
@@ -419,6 +419,21 @@ static void a_tree_that_was_cosigned_long_ago_is_not_acted_on(sotto_test *t)
     end();
 }
 
+/* A quorum that lies about the time could otherwise keep a device at this tree for years. */
+static void a_tree_that_was_cosigned_in_the_future_is_refused(sotto_test *t)
+{
+    start(t);
+    const uint64_t at = add_recipe(t, &logs, "a");
+    cosign_at(phone.now + DAY + 1);
+    CHECK_STATUS(t, SOTTO_DENIED, offer(t, sotto_test_log_bundle(t, &logs, at, logs.size)));
+    CHECK_REASON(t, "checkpoint: its witnesses' times are more than a day ahead");
+    CHECK_EQUAL(t, 0, known(t).entries);
+    logs.times[0] = (uint64_t)phone.now; /* one that lies is not a quorum */
+    CHECK_OK(t, offer(t, sotto_test_log_bundle(t, &logs, at, logs.size)));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
+    end();
+}
+
 /* A log in which nothing is published is cosigned anew all the same, and its feed brings that. */
 static void a_tree_that_is_cosigned_again_is_fresh(sotto_test *t)
 {
@@ -630,6 +645,7 @@ int main(int argc, char **argv)
         CASE(a_fork_shows_at_another_size),
         CASE(made_up_steps_are_no_fork),
         CASE(a_tree_that_was_cosigned_long_ago_is_not_acted_on),
+        CASE(a_tree_that_was_cosigned_in_the_future_is_refused),
         CASE(a_tree_that_is_cosigned_again_is_fresh),
         CASE(a_policy_says_how_long_a_tree_is_fresh),
         CASE(a_recipe_is_on_the_log_that_it_names),

@@ -283,7 +283,7 @@ static void importance_sampling_is_refused(sotto_test *t)
                      phone.device,
                      sotto_test_sure_recipe(t, "50001", "{\"type\": \"poisson\", \"rate\": 1}",
                                             "{\"type\": \"importance\", \"rate_default\": 0.1, "
-                                            "\"rate_other\": 0.5}"),
+                                            "\"rate_other\": 0.12}"),
                      &t->err));
     CHECK_REASON(t, "depend on its value");
     CHECK(t, sotto_test_why(&phone, "50001") == SOTTO_WHY_POLICY);
@@ -389,7 +389,7 @@ static void a_value_that_is_not_listed_means_no_report(sotto_test *t)
 
 static void a_recipe_for_others_is_not_answered(sotto_test *t)
 {
-    sotto_test_phone_start(t, &phone, NULL);
+    sotto_test_phone_start(t, &phone, sotto_test_generous_policy);
     offer(t, sotto_test_sure_recipe(t, "50001", "\"cohorts\": {\"locale\": [\"en_US\", \"en_GB\"]}",
                                     "\"targeting\": {\"locale\": [\"en_GB\"]}"));
     CHECK_EQUAL(t, 0, sotto_test_tick(&phone).made);

@@ -125,6 +125,26 @@ static void an_older_list_never_comes_back(sotto_test *t)
     sotto_test_phone_close(&sotto_test_wallet_phone);
 }
 
+/* Nor once all keys of the later one are gone. */
+static void an_older_list_does_not_come_back_after_its_keys_are_gone(sotto_test *t)
+{
+    const char *list, *later;
+    char entry[1200], *text = sotto_test_take(t, 2000);
+
+    sotto_test_wallet_start(t, true);
+    list = sotto_test_list_of(t, sotto_test_wallet_issuer.spki, SOTTO_TEST_CLOSES);
+    CHECK_OK(t, take_as(t, 5, list));
+    sotto_test_wallet_phone.now = SOTTO_TEST_CLOSES + 8 * 86400;
+    (void)sotto_test_tick(&sotto_test_wallet_phone);
+    (void)sotto_test_list_entry(entry, sizeof entry, sotto_test_wallet_issuer.spki, "withdrawn", 5,
+                                SOTTO_TEST_CLOSES + 30 * 86400);
+    (void)snprintf(text, 2000, "{\"keys\":[%s]}", entry);
+    later = text;
+    CHECK_STATUS(t, SOTTO_STALE, take_as(t, 4, later));
+    CHECK_REASON(t, "list of token keys: a later one was taken");
+    sotto_test_phone_close(&sotto_test_wallet_phone);
+}
+
 /* Mistyped, it would keep later lists out. */
 static void a_list_far_ahead_of_the_clock_is_refused(sotto_test *t)
 {
@@ -146,6 +166,8 @@ static void where_the_policy_names_a_log_lists_come_from_there(sotto_test *t)
 
     sotto_test_wallet_init(t);
     sotto_test_log_init(t, &logs);
+    for (size_t i = 0; i < 3; i++)
+        logs.times[i] = SOTTO_TEST_LISTED;
     const uint64_t at =
         sotto_test_log_add(t, &logs, SOTTO_ENTRY_ISSUER_KEYS, 1, sotto_test_the_list(t));
     const char *policy = sotto_test_log_policy(t, &logs, sotto_test_token_policy(t), "");
@@ -241,12 +263,12 @@ static void a_wallet_is_bounded(sotto_test *t)
     CHECK_EQUAL(t, SOTTO_WALLET_KEYS, rows(t));
     sotto_test_wallet_phone.now += 8 * 86400; /* closed, and a week passed */
     (void)sotto_test_tick(&sotto_test_wallet_phone);
-    CHECK_EQUAL(t, 0, rows(t));
+    CHECK_EQUAL(t, 1, rows(t)); /* one stays, for the serial of its list */
     CHECK_OK(t, sotto_test_wallet_take(
                     t, long_list(t, 3, sotto_test_wallet_phone.now - 5000))); /* closed already */
     CHECK_OK(t,
              sotto_test_wallet_take(t, long_list(t, 3, sotto_test_wallet_phone.now + 91 * 86400)));
-    CHECK_EQUAL(t, 0, rows(t));
+    CHECK_EQUAL(t, 1, rows(t));
     sotto_test_phone_close(&sotto_test_wallet_phone);
 }
 
@@ -313,6 +335,7 @@ int main(int argc, char **argv)
         CASE(a_collection_has_one_key),
         CASE(a_key_has_one_collection),
         CASE(an_older_list_never_comes_back),
+        CASE(an_older_list_does_not_come_back_after_its_keys_are_gone),
         CASE(a_list_far_ahead_of_the_clock_is_refused),
         CASE(where_the_policy_names_a_log_lists_come_from_there),
         CASE(a_key_from_before_there_was_a_log_is_proved_first),

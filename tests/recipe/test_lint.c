@@ -178,8 +178,14 @@ static void cohorts_are_by_non_sensitive_fields(sotto_test *t)
 
 static void targets_are_by_non_sensitive_fields(sotto_test *t)
 {
-    check_refused(t, "\"encode\"", "\"targeting\": {\"age\": [\"90\"]}, \"encode\"",
-                  "targeting.age", "non-sensitive");
+    const sotto_recipe *aimed =
+        sotto_test_recipe(t, "\"encode\"", "\"targeting\": {\"age\": [\"90\"]}, \"encode\"");
+    const sotto_policy *policy =
+        sotto_test_policy(t, "\"min_cohort\"", "\"targeting_floor\": 0, \"min_cohort\"");
+
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, aimed, policy));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "targeting.age", "non-sensitive"));
+    CHECK_EQUAL(t, 1, mistakes.errors);
 }
 
 /* An analysis's own list stands in place of the policy's, which holds for the others. */
@@ -270,9 +276,12 @@ static void a_target_is_sampled_as_the_policy_says(sotto_test *t)
 {
     static const char target[] = "\"targeting\": {\"region\": [\"north\"]}, \"encode\"";
     const sotto_recipe *aimed = sotto_test_recipe(t, "\"encode\"", target);
-    const sotto_policy *lax = sotto_test_policy(t, "[\"locale\"]", "[\"locale\", \"region\"]"),
-                       *policy = sotto_test_policy(
-                           t, "[\"locale\"]", "[\"locale\", \"region\"], \"targeting_rate\": 0.05");
+    const sotto_policy *
+        lax =
+           sotto_test_policy(t, "[\"locale\"]", "[\"locale\", \"region\"], \"targeting_floor\": 0"),
+       *policy = sotto_test_policy(
+           t, "[\"locale\"]",
+           "[\"locale\", \"region\"], \"targeting_floor\": 0, \"targeting_rate\": 0.05");
 
     CHECK_OK(t, lint(t, aimed, lax));
     CHECK_STATUS(t, SOTTO_DENIED, lint(t, aimed, policy));
@@ -479,6 +488,11 @@ static void importance_sampling_is_refused_as_devices_refuse_it(sotto_test *t)
 
     CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe, sotto_test_policy(t, NULL, NULL)));
     CHECK(t, sotto_test_has_mistake(&mistakes, "participation", "be seen"));
+    bool refused = false; /* not only warned of, as it is without a policy */
+    for (size_t i = 0; i < mistakes.count; i++)
+        refused = refused || (mistakes.items[i].severity == SOTTO_MISTAKE &&
+                              strcmp(mistakes.items[i].path, "participation") == 0);
+    CHECK(t, refused);
 }
 
 static void a_policy_bounds_the_bytes_of_a_report(sotto_test *t)

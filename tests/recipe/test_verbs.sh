@@ -126,7 +126,38 @@ expect 0 "the query reads keyboard_ngrams.age, keyboard_ngrams.ngram, keyboard_n
 expect 3 "error: interval: keyboard_ngrams.event_time: the policy does not allow this field" lint interval.json --policy policy.json
 says "accepted: fields that the policy lists for this analysis"
 
+# Accuracy, before asking.
+expect 0 "accuracy        at 95%, with 50000 reports: each bin +-" lint recipe.json
+says "best for this   subset with epsilon_local"
+expect 0 '"best_randomizer":{"randomizer":"subset"' lint recipe.json --json
+expect 0 "wanted: a half-width of at most 0.5%, at epsilon 0.3" price recipe.json --half-width 0.5%
+says "^> crowd, subset"
+says "is charged 0.3"
+expect 0 "wanted: a half-width of at most 0.5%, with a cohort of 40000" price recipe.json --half-width 0.5% --cohort 40000
+expect 0 "wanted: to tell counts of 2000 devices of a cohort from 0" price recipe.json --see 2000
+expect 0 "budgets left    com.example.keyboard-ngrams: epsilon 0.43" price recipe.json --half-width 1% --cohort 50000 --policy policy.json
+says "no: privacy: field keyboard_ngrams.age: the policy does not allow noise by servers"
+expect 5 "needs at least 268000 devices; with 20000, all of them asked" price recipe.json --half-width 0.1% --population 20000
+expect 4 "It is by servers: add --by servers" price recipe.json --largest-error 0.2% --cohort 40000 --epsilon 0.5
+expect 4 '"ok":false' price recipe.json --largest-error 0.1% --cohort 40000 --epsilon 0.3 --json
+expect 4 "how many answer by importance depends" price importance.json
+expect 0 "In the recipe:" price recipe.json --half-width 0.5% --by servers,shares --out priced.json
+expect 0 "ok. It may claim" lint priced.json
+expect 2 "one goal at a time" price recipe.json --half-width 5 --see 5
+expect 2 "a goal is a number above 0" price recipe.json --half-width five
+expect 2 "--epsilon is a number from" price recipe.json --epsilon 31
+expect 2 "--cohort is a whole number" price recipe.json --cohort 9
+expect 2 "--by takes crowd" price recipe.json --by committee
+expect 2 "--rank-error is of quantiles" price recipe.json --rank-error 1%
+expect 2 "--rate takes a value" price recipe.json --rate
+expect 2 "--rate is of recipes whose participation is poisson" price donation.json --rate 0.5
+expect 2 "which recipe?" price
+expect 3 "duplicate object key" price "$hostile/duplicate-key.json"
+expect 1 "can't write it" price recipe.json --half-width 0.5% --out nowhere/priced.json
+expect 0 "usage: sotto recipe price" price --help
+
 if command -v python3 >/dev/null; then
+    python3 "$(dirname "$0")/fragments.py" "$program" recipe.json || complain "what price prints is not what lint says"
     "$program" recipe compile recipe.json parties.json --json | python3 -m json.tool >/dev/null || complain "no JSON"
     "$program" recipe lint "$hostile/key-with-escape-codes.json" --json | python3 -m json.tool >/dev/null || complain "no JSON"
 fi

@@ -109,6 +109,7 @@ static void a_flipped_bit_anywhere_is_refused(sotto_test *t)
 
         wire[i] ^= 1;
         CHECK_STATUS(t, SOTTO_REJECTED, unseal(t, &g, &theirs, &back, sotto_buf_bytes(&out)));
+        CHECK_REASON(t, "ciphertext: does not open");
         CHECK_EQUAL(t, 0, back.len);
         wire[i] ^= 1;
     }
@@ -120,6 +121,7 @@ static void a_flipped_bit_anywhere_is_refused(sotto_test *t)
         answer[i] ^= 1;
         CHECK_STATUS(t, SOTTO_REJECTED,
                      sotto_ohttp_response_unseal(&ours, &back, sotto_buf_bytes(&sealed), &t->err));
+        CHECK_REASON(t, "ciphertext: does not open");
         answer[i] ^= 1;
     }
     sotto_hpke_receiver_free(g.receiver);
@@ -138,6 +140,7 @@ static void a_request_is_for_one_key_id(sotto_test *t)
     CHECK_OK(t,
              sotto_ohttp_request_seal(&ours, &out, &g.config, ikm_of(t, 2), ascii("ask"), &t->err));
     CHECK_STATUS(t, SOTTO_REJECTED, unseal(t, &other, &theirs, &back, sotto_buf_bytes(&out)));
+    CHECK_REASON(t, "ciphertext: does not open");
     sotto_hpke_receiver_free(g.receiver);
     sotto_hpke_receiver_free(other.receiver);
 }
@@ -204,6 +207,7 @@ static void a_response_is_for_one_request(sotto_test *t)
     back.len = 0;
     CHECK_STATUS(t, SOTTO_REJECTED,
                  sotto_ohttp_response_unseal(&ours[0], &back, sotto_buf_bytes(&sealed), &t->err));
+    CHECK_REASON(t, "ciphertext: does not open");
     CHECK_OK(t, sotto_ohttp_response_unseal(&ours[1], &back, sotto_buf_bytes(&sealed), &t->err));
     sotto_hpke_receiver_free(g.receiver);
 }

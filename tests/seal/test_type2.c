@@ -70,6 +70,16 @@ static void a_token_holds_for_its_key_and_challenge(sotto_test *t)
     close_issuer(&b);
 }
 
+/* type 2, nonce 32, challenge's digest 32, key id 32, signature 256: what is compared before the signature is. */
+static const char *reason_of_byte(size_t at)
+{
+    if (at >= 2 + 32 && at < 2 + 64)
+        return "token: for another challenge";
+    if (at >= 2 + 64 && at < 2 + 96)
+        return "token: of another issuer key";
+    return "blind RSA: the signature does not hold";
+}
+
 static void a_flipped_bit_is_rejected(sotto_test *t)
 {
     uint8_t digest[32], wire[SOTTO_TYPE2_TOKEN];
@@ -82,6 +92,7 @@ static void a_flipped_bit_is_rejected(sotto_test *t)
         wire[bit / 8] ^= (uint8_t)(1 << bit % 8);
         CHECK_OK(t, sotto_token_decode(&token, sotto_bytes_of(wire, sizeof wire), &t->err));
         CHECK_STATUS(t, SOTTO_REJECTED, sotto_type2_verify(&i.key, &token, digest, &t->err));
+        CHECK_REASON(t, reason_of_byte(bit / 8));
         wire[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
     memset(wire + SOTTO_TOKEN_INPUT, 0xff, SOTTO_TYPE2_NUMBER);

@@ -57,21 +57,11 @@ static unsigned enrol(sotto_test *t, const deployment *d, const device *v, sotto
     return ask(t, d, d->attester, method, path, who, none).status;
 }
 
-/* A new request under the key of the collection that opens and closes then. */
-static void prepare_until(sotto_test *t, const deployment *d, device *v, unsigned opens,
-                          int64_t closes)
+static void sign_request(sotto_test *t, device *v)
 {
     uint8_t text[sizeof SOTTO_ATTESTED_LABEL - 1 + 32 + SOTTO_TYPE2_REQUEST];
     uint8_t *request = v->body + 2 + 96, *at = text + sizeof SOTTO_ATTESTED_LABEL - 1;
-    sotto_type2_random random;
-    char path[100];
 
-    (void)snprintf(path, sizeof path, "collections/keyboard/%u/%lld", opens, (long long)closes);
-    const sotto_http_response spki = ask(t, d, d->issuer, SOTTO_HTTP_PUT, path, OPERATOR, none);
-    sotto_type2_key_clear(&v->key);
-    CHECK_OK(t, sotto_type2_key_decode(&v->key, spki.body, &t->err));
-    CHECK_OK(t, sotto_type2_draw(&random, &v->key, &t->err));
-    CHECK_OK(t, sotto_type2_request(&v->key, &v->pending, request, v->digest, &random, &t->err));
     memcpy(text, SOTTO_ATTESTED_LABEL, sizeof SOTTO_ATTESTED_LABEL - 1);
     memcpy(at, v->key.id, 32);
     memcpy(at + 32, request, SOTTO_TYPE2_REQUEST);
@@ -84,9 +74,35 @@ static void prepare_until(sotto_test *t, const deployment *d, device *v, unsigne
     sotto_hex_encode(v->path + 7, sotto_bytes_of(v->key.id, 32));
 }
 
+/* A new request under the key of the collection that opens and closes then. */
+static void prepare_until(sotto_test *t, const deployment *d, device *v, unsigned opens,
+                          int64_t closes)
+{
+    sotto_type2_random random;
+    char path[100];
+
+    (void)snprintf(path, sizeof path, "collections/keyboard/%u/%lld", opens, (long long)closes);
+    const sotto_http_response spki = ask(t, d, d->issuer, SOTTO_HTTP_PUT, path, OPERATOR, none);
+    sotto_type2_key_clear(&v->key);
+    CHECK_OK(t, sotto_type2_key_decode(&v->key, spki.body, &t->err));
+    CHECK_OK(t, sotto_type2_draw(&random, &v->key, &t->err));
+    CHECK_OK(t, sotto_type2_request(&v->key, &v->pending, v->body + 2 + 96, v->digest, &random,
+                                    &t->err));
+    sign_request(t, v);
+}
+
 static void prepare(sotto_test *t, const deployment *d, device *v, unsigned opens)
 {
     prepare_until(t, d, v, opens, INT64_C(99999999999));
+}
+
+/* wrong: the blinded number is not below the modulus, which the issuer alone sees. */
+static void prepare_wrong(sotto_test *t, const deployment *d, device *v, unsigned opens, bool wrong)
+{
+    prepare(t, d, v, opens);
+    if (wrong)
+        memset(v->body + BODY - SOTTO_TYPE2_NUMBER, 0xff, SOTTO_TYPE2_NUMBER);
+    sign_request(t, v);
 }
 
 static void make_device(sotto_test *t, device *v, uint8_t first)
@@ -265,11 +281,15 @@ static void a_key_that_is_not_listed_is_not_counted(sotto_test *t)
 
 static void a_key_that_has_closed_is_not_counted(sotto_test *t)
 {
+    char sql[80];
     deployment d;
     device v;
 
     open_enrolled(t, &d, &v);
-    prepare_until(t, &d, &v, 100, sotto_host_seconds(d.issuer) - 60); /* still on the list */
+    prepare(t, &d, &v, 100);
+    (void)snprintf(sql, sizeof sql, "UPDATE token_key SET closes = %lld",
+                   (long long)sotto_host_seconds(d.issuer) - 60);
+    sotto_test_do(t, d.issuer->db, sql); /* still on the list */
     CHECK_EQUAL(t, 410, send(t, &d, &v).status);
     CHECK_EQUAL(t, 0, counted(t, &d));
     close_with(&d, &v);
@@ -299,20 +319,121 @@ static void counts_go_with_their_keys(sotto_test *t)
     close_with(&d, &v);
 }
 
+static void count_one(sotto_test *t, const deployment *d, sotto_attester_asked *asked,
+                      sotto_status status)
+{
+    CHECK_OK(t, sotto_attester_count(d->attester->db, &asked, 1, &t->err));
+    CHECK_EQUAL(t, status, asked->status);
+}
+
+enum { TOGETHER = 5 };
+
+static void requests_are_counted_together_and_each_for_itself(sotto_test *t)
+{
+    sotto_attester_asked asked[TOGETHER] = {0}, *all[TOGETHER];
+    deployment d;
+
+    open_all(t, &d);
+    for (uint8_t i = 0; i < TOGETHER; i++) {
+        asked[i].key = (sotto_attester_key){{7}, 3000};
+        asked[i].device[0] = (uint8_t)(TOGETHER - i);
+        asked[i].request[0] = i;
+        all[i] = &asked[i];
+    }
+    asked[3].device[0] = asked[1].device[0]; /* twice, with two requests */
+    count_one(t, &d, &asked[4], SOTTO_OK);
+    CHECK_OK(t, sotto_attester_count(d.attester->db, all, TOGETHER, &t->err));
+    for (size_t i = 0; i + 1 < TOGETHER; i++) /* replicas lock rows in one order */
+        CHECK(t, all[i]->device[0] <= all[i + 1]->device[0]);
+    CHECK_EQUAL(t, SOTTO_OK, asked[0].status);
+    CHECK_EQUAL(t, SOTTO_OK, asked[2].status);
+    CHECK_EQUAL(t, SOTTO_OK, asked[4].status);
+    CHECK(t, (asked[1].status == SOTTO_DENIED) != (asked[3].status == SOTTO_DENIED));
+    CHECK_EQUAL(t, TOGETHER - 1, counted(t, &d));
+    CHECK_OK(t, sotto_attester_count(d.attester->db, all, 0, &t->err));
+    close_all(&d);
+}
+
+enum { DEVICES = 150 };
+
+typedef struct crowd {
+    device *devices;
+    atomic_uint right, wrong;
+} crowd;
+
+typedef struct one_of {
+    crowd *crowd;
+    device *device;
+    unsigned status; /* that it should hear */
+} one_of;
+
+static void on_crowd_answer(void *context, sotto_status status, const sotto_http_response *response,
+                            const sotto_err *err)
+{
+    one_of *one = context;
+    uint8_t token[SOTTO_TYPE2_TOKEN];
+    bool right = status == SOTTO_OK && response->status == one->status;
+
+    (void)err;
+    /* Its own signature: that of another device would not verify. */
+    if (right && one->status == 200)
+        right = sotto_type2_finish(&one->device->key, token, &one->device->pending, response->body,
+                                   NULL) == SOTTO_OK;
+    atomic_fetch_add(right ? &one->crowd->right : &one->crowd->wrong, 1);
+}
+
+/* More than one call to the issuer takes, under two keys; every tenth sends a number that can't be signed. */
+static void of_many_devices_at_once_each_gets_its_own(sotto_test *t)
+{
+    static const sotto_http_field type = {"Content-Type", SOTTO_ATTESTED_TYPE};
+    static device devices[DEVICES];
+    static one_of ones[DEVICES];
+    crowd all = {.devices = devices};
+    char url[300];
+    deployment d;
+
+    open_all(t, &d);
+    for (unsigned i = 0; i < DEVICES; i++) {
+        ones[i] = (one_of){&all, &devices[i], i % 10 == 9 ? 400 : 200};
+        make_device(t, &devices[i], (uint8_t)(i + 1));
+        CHECK_OK(t,
+                 sotto_attester_enrol(d.attester->db, devices[i].signer.public_key, true, &t->err));
+        prepare_wrong(t, &d, &devices[i], 100 + i % 2, i % 10 == 9);
+    }
+    for (unsigned i = 0; i < DEVICES; i++) {
+        (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/%s", sotto_host_port(d.attester),
+                       devices[i].path);
+        const sotto_http_call call = {.method = SOTTO_HTTP_POST,
+                                      .url = url,
+                                      .fields = &type,
+                                      .field_count = 1,
+                                      .body = sotto_bytes_of(devices[i].body, BODY),
+                                      .attempts = 1};
+        CHECK_OK(t, sotto_http_call_start(d.client, &call, on_crowd_answer, &ones[i], &t->err));
+    }
+    for (uint64_t until = 0; atomic_load(&all.right) + atomic_load(&all.wrong) < DEVICES &&
+                             sotto_test_waits(&until, 20);)
+        ;
+    CHECK_EQUAL(t, DEVICES, atomic_load(&all.right));
+    CHECK_EQUAL(t, DEVICES, counted(t, &d));
+    for (unsigned i = 0; i < DEVICES; i++)
+        clear_device(&devices[i]);
+    close_all(&d);
+}
+
 enum { MANY = 6000 };
 
 static void many_counts_go_a_few_at_a_time(sotto_test *t)
 {
-    const sotto_attester_key old = {{1}, 1000}, open = {{2}, 3000};
-    uint8_t one[SOTTO_ATTESTER_ID] = {0};
+    sotto_attester_asked old = {.key = {{1}, 1000}}, open = {.key = {{2}, 3000}};
     uint64_t dropped = 0, turns = 0;
     bool more = true;
     char sql[400];
     deployment d;
 
     open_all(t, &d);
-    CHECK_OK(t, sotto_attester_count(d.attester->db, one, &old, none, &t->err));
-    CHECK_OK(t, sotto_attester_count(d.attester->db, one, &open, none, &t->err));
+    count_one(t, &d, &old, SOTTO_OK);
+    count_one(t, &d, &open, SOTTO_OK);
     (void)snprintf(sql, sizeof sql,
                    "INSERT INTO issuance (device, key_id, request) WITH RECURSIVE n(i) AS"
                    " (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
@@ -325,7 +446,7 @@ static void many_counts_go_a_few_at_a_time(sotto_test *t)
     CHECK_EQUAL(t, MANY + 1, dropped);
     CHECK_EQUAL(t, 3, turns); /* 5,000, then the rest, then none */
     CHECK_EQUAL(t, 1, counted(t, &d));
-    CHECK_STATUS(t, SOTTO_STALE, sotto_attester_count(d.attester->db, one, &old, none, &t->err));
+    count_one(t, &d, &old, SOTTO_STALE);
     close_all(&d);
 }
 
@@ -443,6 +564,8 @@ int main(int argc, char **argv)
         CASE(a_key_that_is_not_listed_is_not_counted),
         CASE(a_key_that_has_closed_is_not_counted),
         CASE(counts_go_with_their_keys),
+        CASE(requests_are_counted_together_and_each_for_itself),
+        CASE(of_many_devices_at_once_each_gets_its_own),
         CASE(many_counts_go_a_few_at_a_time),
         CASE(invented_keys_do_not_fetch_the_list_each_time),
         CASE(only_the_operator_enrols),

@@ -1,6 +1,7 @@
 /* The issuer as its operator, the attester and strangers see it, over HTTP. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/hex.h"
+#include "seal/token/token_batch.h"
 #include "seal/token/type2.h"
 #include "serve/host/options.h"
 #include "serve/issuer/issuer_service.h"
@@ -265,9 +266,25 @@ static void nothing_is_issued_after_the_collection(sotto_test *t)
     device v;
 
     open_issuer(t, &d);
-    prepare(t, &v, put(t, &d, "collections/keyboard/100/200", OPERATOR).body);
+    prepare(t, &v, put(t, &d, "collections/keyboard/100/99999999999", OPERATOR).body);
+    sotto_test_do(t, d.host->db, "UPDATE token_key SET closes = 200"); /* as time would */
     CHECK_EQUAL(t, 410, request_with(t, &d, v.key.id, ATTESTER, asked, request_of(&v)).status);
     sotto_type2_key_clear(&v.key);
+    close_issuer(&d);
+}
+
+/* A typing error in a year would otherwise make a key under which nothing is ever issued. */
+static void a_window_that_closed_gets_no_key(sotto_test *t)
+{
+    deployment d;
+
+    open_issuer(t, &d);
+    CHECK_EQUAL(t, 410, put(t, &d, "collections/keyboard/100/200", OPERATOR).status);
+    CHECK_EQUAL(t, 0, sotto_test_ask_number(t, d.host->db, "SELECT count(*) FROM token_key"));
+    CHECK_EQUAL(t, 201, put(t, &d, "collections/keyboard/100/99999999999", OPERATOR).status);
+    sotto_test_do(t, d.host->db, "UPDATE token_key SET closes = 200");
+    CHECK_EQUAL(t, 200,
+                put(t, &d, "collections/keyboard/100/200", OPERATOR).status); /* it is there */
     close_issuer(&d);
 }
 
@@ -279,7 +296,8 @@ static void a_key_that_closed_long_ago_is_erased_and_not_listed(sotto_test *t)
     device v;
 
     open_issuer(t, &d);
-    prepare(t, &v, put(t, &d, "collections/old/100/200", OPERATOR).body);
+    prepare(t, &v, put(t, &d, "collections/old/100/99999999999", OPERATOR).body);
+    sotto_test_do(t, d.host->db, "UPDATE token_key SET closes = 200"); /* as time would */
     CHECK_EQUAL(t, 201, put(t, &d, "collections/keyboard/100/99999999999", OPERATOR).status);
     const sotto_http_response list = ask(t, &d, SOTTO_HTTP_GET, "keys", "none", "text/plain", none);
     CHECK_EQUAL(t, 200, list.status);
@@ -341,6 +359,61 @@ static void bad_requests_are_refused(sotto_test *t)
     close_issuer(&d);
 }
 
+enum { TOGETHER = 3, ANSWER = SOTTO_TOKEN_BATCH_ANSWER };
+
+static sotto_http_response request_many(sotto_test *t, const deployment *d, const device *v,
+                                        const char *who, const char *type, sotto_bytes body)
+{
+    char path[120], hex[2 * SOTTO_TOKEN_KEY_ID + 1];
+
+    sotto_hex_encode(hex, sotto_bytes_of(v->key.id, SOTTO_TOKEN_KEY_ID));
+    (void)snprintf(path, sizeof path, "keys/%s/token-requests", hex);
+    return ask(t, d, SOTTO_HTTP_POST, path, who, type, body);
+}
+
+static void many_requests_have_an_answer_each(sotto_test *t)
+{
+    static const char many[] = SOTTO_TOKEN_BATCH_TYPE;
+    static uint8_t body[(SOTTO_TOKEN_BATCH + 1) * SOTTO_TYPE2_REQUEST];
+    const uint8_t zeros[SOTTO_TYPE2_RESPONSE] = {0};
+    uint8_t token[SOTTO_TYPE2_TOKEN];
+    device v[TOGETHER];
+    deployment d;
+
+    open_issuer(t, &d);
+    const sotto_bytes spki = put(t, &d, "collections/keyboard/100/99999999999", OPERATOR).body;
+    for (size_t i = 0; i < TOGETHER; i++) {
+        prepare(t, &v[i], spki);
+        memcpy(body + i * SOTTO_TYPE2_REQUEST, v[i].request, SOTTO_TYPE2_REQUEST);
+    }
+    memset(body + SOTTO_TYPE2_REQUEST + 3, 0xff, SOTTO_TYPE2_NUMBER); /* not below the modulus */
+    const sotto_bytes three = sotto_bytes_of(body, TOGETHER * SOTTO_TYPE2_REQUEST);
+    const sotto_http_response response = request_many(t, &d, &v[0], ATTESTER, many, three);
+    CHECK_EQUAL(t, 200, response.status);
+    CHECK_EQUAL(t, TOGETHER * ANSWER, response.body.len);
+    CHECK_EQUAL(t, SOTTO_TOKEN_BATCH_REFUSED, response.body.data[ANSWER]);
+    CHECK_BYTES(t, zeros, response.body.data + ANSWER + 1, sizeof zeros);
+    for (size_t i = 0; i < TOGETHER; i += 2) {
+        const uint8_t *at = response.body.data + i * ANSWER;
+
+        CHECK_EQUAL(t, SOTTO_TOKEN_BATCH_SIGNED, at[0]);
+        CHECK_OK(t, sotto_type2_finish(&v[i].key, token, &v[i].pending,
+                                       sotto_bytes_of(at + 1, SOTTO_TYPE2_RESPONSE), &t->err));
+    }
+    CHECK_EQUAL(t, 401, request_many(t, &d, &v[0], OPERATOR, many, three).status);
+    CHECK_EQUAL(t, 415, request_many(t, &d, &v[0], ATTESTER, asked, three).status);
+    CHECK_EQUAL(
+        t, 400,
+        request_many(t, &d, &v[0], ATTESTER, many, sotto_bytes_of(body, three.len - 1)).status);
+    CHECK_EQUAL(t, 400, request_many(t, &d, &v[0], ATTESTER, many, sotto_bytes_of(body, 0)).status);
+    CHECK_EQUAL(
+        t, 413,
+        request_many(t, &d, &v[0], ATTESTER, many, sotto_bytes_of(body, sizeof body)).status);
+    for (size_t i = 0; i < TOGETHER; i++)
+        sotto_type2_key_clear(&v[i].key);
+    close_issuer(&d);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -350,9 +423,11 @@ int main(int argc, char **argv)
         CASE(only_the_operator_adds_collections),
         CASE(only_the_attester_is_answered),
         CASE(nothing_is_issued_after_the_collection),
+        CASE(a_window_that_closed_gets_no_key),
         CASE(a_key_that_closed_long_ago_is_erased_and_not_listed),
         CASE(a_time_of_many_digits_is_refused),
         CASE(bad_requests_are_refused),
+        CASE(many_requests_have_an_answer_each),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -140,12 +140,51 @@ static void spends_that_race_agree_on_one_report_and_nobody_waits_in_a_circle(so
     sotto_db_close(db);
 }
 
+/* A server that runs has read before whether a key is closed: `late` is lowered and gc runs in another process meanwhile. */
+static sotto_status forget(sotto_tx *tx, void *context, sotto_err *err)
+{
+    uint64_t gone;
+
+    return sotto_tokens_forget(tx, *(const int64_t *)context, 1000, &gone, err);
+}
+
+static void a_key_that_gc_closed_admits_nothing(sotto_test *t)
+{
+    static spending s; /* large */
+    const int64_t before = 2000;
+    sotto_db *db = open_empty(t);
+
+    /* Two keys, of which the first closed at 1000. */
+    sotto_test_do(t, db,
+                  "INSERT INTO token_key (task, n, issuer, spki, opens, closes)"
+                  " VALUES (1, 0, 'i', '', 1, 1000), (1, 1, 'i', '', 1, 3000)");
+    s.count = 0;
+    for (size_t i = 0; i < 20; i++)
+        want(&s, i, 1);
+    CHECK_OK(t, sotto_db_run(db, spend, &s, &t->err));
+    CHECK_EQUAL(t, 0, refused(&s));
+    CHECK_OK(t, sotto_db_run(db, forget, (void *)(uintptr_t)&before, &t->err));
+    s.count = 0;
+    for (size_t i = 0; i < 20; i++)
+        want(&s, i, 2); /* the same tokens, other reports */
+    CHECK_OK(t, sotto_db_run(db, spend, &s, &t->err));
+    CHECK_EQUAL(
+        t, 20, refused(&s)); /* of one key since they were spent, of the other since it is closed */
+    s.count = 0;
+    for (size_t i = 100; i < 120; i++)
+        want(&s, i, 3);
+    CHECK_OK(t, sotto_db_run(db, spend, &s, &t->err));
+    CHECK_EQUAL(t, 10, refused(&s));
+    sotto_db_close(db);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_token_is_spent_once_and_the_same_report_may_come_again),
         CASE(a_report_of_the_same_id_in_another_task_is_another_report),
         CASE(of_two_reports_in_one_call_one_has_the_token),
+        CASE(a_key_that_gc_closed_admits_nothing),
         CASE(spends_that_race_agree_on_one_report_and_nobody_waits_in_a_circle),
     };
 

@@ -226,7 +226,8 @@ const char sotto_test_generous_policy[] =
     " \"fields\": {\"keyboard_ngrams.ngram\": {\"epsilon_local\": 30, \"epsilon\": 10000,"
     " \"delta\": 0.001, \"reports\": 100}, \"keyboard_ngrams.age\": {\"epsilon_local\": 30,"
     " \"epsilon\": 10000, \"delta\": 0.001, \"reports\": 100}},"
-    " \"non_sensitive\": [\"locale\"], \"min_cohort\": 20000, \"honest\": 0.5}";
+    " \"non_sensitive\": [\"locale\"], \"targeting_floor\": 0, \"min_cohort\": 20000,"
+    " \"honest\": 0.5}";
 
 sotto_bytes sotto_test_clear_recipe(sotto_test *t, const char *name, const char *old,
                                     const char *new)

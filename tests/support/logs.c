@@ -35,6 +35,17 @@ uint64_t sotto_test_log_add(sotto_test *t, sotto_test_log *log, sotto_entry_type
     return log->size++;
 }
 
+uint64_t sotto_test_log_add_entry(sotto_test *t, sotto_test_log *log, const sotto_tlog_entry *entry)
+{
+    sotto_buf out = sotto_test_buf(t, 512);
+
+    CHECK(t, log->size < SOTTO_TEST_LOG_ENTRIES);
+    CHECK_OK(t, sotto_tlog_entry_encode(&out, entry, &t->err));
+    log->entries[log->size] = sotto_buf_bytes(&out);
+    log->objects[log->size] = sotto_bytes_of(NULL, 0);
+    return log->size++;
+}
+
 void sotto_test_log_grow(sotto_test *t, sotto_test_log *log, uint64_t size)
 {
     while (log->size < size)

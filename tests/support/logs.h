@@ -24,6 +24,9 @@ void sotto_test_log_clear(sotto_test_log *log);
 /* Adds an entry; its object may be empty where its type has none. Returns its index. */
 uint64_t sotto_test_log_add(sotto_test *t, sotto_test_log *log, sotto_entry_type type,
                             uint64_t serial, sotto_bytes object);
+/* Adds any entry without an object. */
+uint64_t sotto_test_log_add_entry(sotto_test *t, sotto_test_log *log,
+                                  const sotto_tlog_entry *entry);
 /* Adds entries of libraries, which nobody cares for, up to a size. */
 void sotto_test_log_grow(sotto_test *t, sotto_test_log *log, uint64_t size);
 

@@ -441,6 +441,12 @@ SETTING(sensitive_cohort, cohorts, "\"cohorts\": {\"income\": [\"low\"]},")
 
 SETTING(sensitive_target, targeting, "\"targeting\": {\"wealth\": [\"low\"]},")
 
+static void target_forbidden(sotto_test_parts *p)
+{
+    set(p->targeting, sizeof p->targeting, "\"targeting\": {\"platform\": [\"phone\"]},");
+    p->no_floor = true;
+}
+
 /* Of a count that is a mistake of the recipe itself. */
 static void silence(sotto_test_parts *p)
 {
@@ -540,6 +546,7 @@ static const struct {
     SPOILS(deletion),
     SPOILS(sensitive_cohort),
     SPOILS(sensitive_target),
+    SPOILS(target_forbidden),
     SPOILS(silence),
     SPOILS(importance),
     SPOILS(trust_forbidden),

@@ -21,6 +21,7 @@ typedef struct sotto_test_parts {
     char queries[4200], allowed[256], non_sensitive[64], composition[8], rules[128];
     char sources[64];
     bool local_none;
+    bool no_floor; /* the policy allows no targeting */
     double whole_epsilon, whole_delta, cap, field_epsilon, field_delta, honest;
     unsigned long reports, field_reports, least_cohort, report_bytes;
     const char *unpriced; /* a field without a budget */

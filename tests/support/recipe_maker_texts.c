@@ -79,11 +79,12 @@ static void write_policy(char *out, size_t size, const sotto_test_parts *p)
     (void)snprintf(out, size,
                    "{\"policy\": \"p\", \"version\": 1, \"analyses\": {\"errors\": {\"epsilon\": "
                    "%.6f, \"delta\": %.9f, \"reports\": %lu, \"queries\": [%s], \"fields\": "
-                   "[%s]}}, \"fields\": {%s}, \"composition\": \"%s\", \"non_sensitive\": [%s], "
+                   "[%s]}}, \"fields\": {%s}, \"composition\": \"%s\", \"non_sensitive\": [%s]%s, "
                    "\"min_cohort\": %lu, \"honest\": %.3f%s%s}",
                    p->whole_epsilon, p->whole_delta, p->reports, p->queries,
                    p->unpriced ? "\"errors.kind\"" : p->allowed, fields, p->composition,
-                   p->non_sensitive, p->least_cohort, p->honest, p->rules, limit);
+                   p->non_sensitive, p->no_floor ? "" : ", \"targeting_floor\": 0", p->least_cohort,
+                   p->honest, p->rules, limit);
 }
 
 static void write_streams(char *out, size_t size, const sotto_test_parts *p)

@@ -6,6 +6,9 @@
 #include <string.h>
 
 static const uint8_t key_bytes[] = {1, 2, 3};
+/* locale en, os 7 */
+static const uint8_t cohort_bytes[] = {6,   'l', 'o', 'c', 'a', 'l', 'e', 0,  2,
+                                       'e', 'n', 2,   'o', 's', 0,   1,   '7'};
 
 static sotto_tlog_entry entry_of(sotto_entry_type type)
 {
@@ -40,13 +43,14 @@ static sotto_tlog_entry entry_of(sotto_entry_type type)
         e.start = e.end = 9;
         e.count = 40000;
         memset(e.receipt, 0xce, sizeof e.receipt);
+        e.cohort = sotto_bytes_of(cohort_bytes, sizeof cohort_bytes);
     }
     return e;
 }
 
 static void each_type_is_read_back(sotto_test *t)
 {
-    static const size_t sizes[] = {0, 55, 63, 57, 54, 75, 90, 63};
+    static const size_t sizes[] = {0, 55, 63, 57, 54, 75, 109, 63};
 
     for (sotto_entry_type type = SOTTO_ENTRY_RECIPE; type < SOTTO_ENTRY_TYPES; type++) {
         const sotto_tlog_entry e = entry_of(type);
@@ -104,12 +108,41 @@ static void a_window_ends_after_its_start(sotto_test *t)
     CHECK_STATUS(t, SOTTO_BUG, sotto_tlog_entry_encode(&out, &e, &t->err));
 }
 
+static void a_cohort_is_a_list_of_fields_and_values(sotto_test *t)
+{
+    static const struct {
+        size_t at;
+        uint8_t byte;
+    } bad[] = {{0, 0}, {0, 16}, {8, 3}, {8, 1}, {11, 0}, {15, 2}};
+    sotto_tlog_entry e = entry_of(SOTTO_ENTRY_RELEASE), read;
+    sotto_buf out = sotto_test_buf(t, 256);
+    sotto_bytes rest = e.cohort, field, value;
+
+    CHECK(t, sotto_entry_cohort_next(&field, &value, &rest));
+    CHECK(t, field.len == 6 && value.len == 2 && memcmp(value.data, "en", 2) == 0);
+    CHECK(t, sotto_entry_cohort_next(&field, &value, &rest));
+    CHECK(t, field.len == 2 && value.len == 1 && value.data[0] == '7');
+    CHECK(t, !sotto_entry_cohort_next(&field, &value, &rest));
+    CHECK_OK(t, sotto_tlog_entry_encode(&out, &e, &t->err));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        uint8_t *byte = out.data + out.len - sizeof cohort_bytes + bad[i].at;
+        const uint8_t kept = *byte;
+
+        *byte = bad[i].byte;
+        CHECK_STATUS(t, SOTTO_MALFORMED,
+                     sotto_tlog_entry_decode(&read, sotto_buf_bytes(&out), &t->err));
+        *byte = kept;
+    }
+    CHECK_OK(t, sotto_tlog_entry_decode(&read, sotto_buf_bytes(&out), &t->err));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(each_type_is_read_back),
         CASE(other_versions_and_types_are_refused),
         CASE(a_window_ends_after_its_start),
+        CASE(a_cohort_is_a_list_of_fields_and_values),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -96,6 +96,7 @@ static void a_truncated_tile_is_malformed(sotto_test *t)
     CHECK_REASON(t, "tile: 96 bytes, not 4 hashes");
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  sotto_tile_decode(out, 3, sotto_bytes_of(file, sizeof file - 1), &t->err));
+    CHECK_REASON(t, "tile: 95 bytes, not 3 hashes");
 }
 
 static void a_bundle_has_as_many_entries_as_its_tile(sotto_test *t)

@@ -191,6 +191,50 @@ grep -q 'log .*2 entries' out || fail "the record has no tree"
 is 0 "$sotto" log monitor --from "$url" --state state --log "$log"
 publish_later
 
+# The same file again adds nothing, whether its bundle is there or not.
+publish 0 parties.signed --out again.bundle
+is 0 "$sotto" log monitor --from "$url" --state other-state --log "$log" --json
+[ "$(grep -c '"type": "parties"' out)" = 1 ] || fail "a file that is published twice is in the log twice"
+is 0 "$sotto" log verify again.bundle --log "$log" --witness "$witness" --out copy.signed
+grep -q '^2 parties ' out || fail "the bundle of a file that was there is of another entry"
+cmp -s parties.signed copy.signed || fail "another parties file came out of the second bundle"
+
+# A release, of an answer as collect prints it; a recipe whose target rests on it.
+hash=$(printf '%064d' 7)
+printf '{"reports": 60000, "cohort": 0, "cohort_values": {"locale": "en_US"}, "from": "2026-05-01T00:00:00Z", "until": "2026-05-08T00:00:00Z", "receipt": {"recipe_hash": "%s"}}' \
+    "$hash" >answer.json
+publish 0 answer.json --out release --json
+grep -q '"type": "release", "count": 60000, "bundle": "release"' out || fail "publish does not say what it published of a release"
+is 0 "$sotto" log verify release --log "$log" --witness "$witness" --json
+grep -q "\"digest\": \"$hash\".*\"count\": 60000, \"receipt\": \"$(sha256sum <answer.json | cut -d' ' -f1)\", \"cohort_values\": {\"locale\": \"en_US\"}" out ||
+    fail "another release is in the log"
+sed 's/60000/"many"/' answer.json >bad-answer.json
+publish 3 bad-answer.json --out none
+grep -q 'bad-answer.json: not an answer as .sotto collect --json. prints it' verb.err || fail "publish takes any JSON for a release"
+# For auditors: a policy as it is shipped, and the digest of a library.
+publish 0 phone/policy.json --out policy.bundle --json
+grep -q '"type": "policy", "name": ".*", "bundle": "policy.bundle"' out || fail "publish does not say which policy"
+is 0 "$sotto" log verify policy.bundle --log "$log" --witness "$witness" --out copy.json
+cmp -s phone/policy.json copy.json || fail "another policy came out"
+sed 's/"honest"/"honesty"/' phone/policy.json >bad-policy.json
+publish 3 bad-policy.json --out none
+publish 0 "$sotto" --library 'libsotto-device 9.9' --out library.bundle --json
+grep -q '"type": "library", "name": "libsotto-device 9.9"' out || fail "publish does not say which library"
+is 0 "$sotto" log verify library.bundle --log "$log" --witness "$witness" --json
+grep -q "\"digest\": \"$(sha256sum <"$sotto" | cut -d' ' -f1)\"" out || fail "another library is in the log"
+
+sed "s|\"min_cohort\"|\"targeting_floor\": 30000, \"targeting_rate\": 0.5, \"min_cohort\"|" phone/policy.json >floor.json
+aim() { # FILE
+    sed "s|\"cohorts\": {\"locale\": \[[^]]*\]}|\"targeting\": {\"locale\": [\"en_US\"]}$1|" recipe.json
+}
+aim "" >unfounded.json
+is 3 "$sotto" recipe lint unfounded.json --policy floor.json
+grep -q 'the policy wants a logged release of 30000 such devices; the recipe names none' out verb.err || fail "lint takes a target without a release"
+aim ", \"release\": {\"recipe\": \"$hash\", \"bundle\": \"$(od -An -v -tx1 release | tr -d ' \n')\"}" >founded.json
+is 0 "$sotto" recipe lint founded.json --policy floor.json
+is 0 "$sotto" recipe explain founded.json
+grep -q 'a logged release of recipe 0000000000000000..., which ended at 2026-05-08T00:00:00Z, has 60000 reports' out || fail "explain does not say what a target rests on"
+
 # A state that can't be read is not one that was never there.
 ln -s loop loop
 is 1 "$sotto" log monitor --from log-files --state loop --log "$log"

@@ -1,5 +1,6 @@
 #include "device/answer/participate.h"
 
+#include "base/declassify.h"
 #include "math/ct.h"
 #include "noise/coin.h"
 
@@ -7,7 +8,7 @@
 
 sotto_decision_scope sotto_participation_scope(const sotto_participation *participation)
 {
-    if (participation->type == SOTTO_POISSON)
+    if (participation->type == SOTTO_POISSON || participation->type == SOTTO_IMPORTANCE)
         return SOTTO_DECISION_RECIPE;
     return SOTTO_DECISION_ANALYSIS;
 }
@@ -22,6 +23,21 @@ static sotto_status flip(uint8_t *out, double rate, sotto_entropy *entropy, sott
     }
     const sotto_coin coin = sotto_coin_of(rate > 0 ? (uint64_t)ldexp(rate, 64) : 0);
     return sotto_coin_flip(&coin, out, entropy, err);
+}
+
+/* Chances as the coins of both rates have them; both are tossed, so that which one counts tells nothing. */
+sotto_status sotto_participation_weigh(bool *silent, const sotto_participation *p, uint64_t bin,
+                                       sotto_entropy *entropy, sotto_err *err)
+{
+    uint8_t common, rare;
+
+    SOTTO_TRY(flip(&common, p->rate, entropy, err));
+    SOTTO_TRY(flip(&rare, p->rate_other, entropy, err));
+    const uint64_t sent =
+        sotto_ct_select(sotto_ct_equal(bin, p->default_bin), (uint64_t)common, (uint64_t)rare);
+    *silent = (sent & 1) == 0;
+    SOTTO_DECLASSIFY(silent, sizeof *silent); /* it is paid for, and a report follows or none */
+    return SOTTO_OK;
 }
 
 /* As many coins as slots, each with heads once in as many tosses; *slot is the first head, and `slots` where there is none.
@@ -102,5 +118,7 @@ sotto_turn sotto_participation_turn(const sotto_decision *decision, int64_t now)
 
 uint64_t sotto_participation_round(const sotto_recipe *recipe, const sotto_decision *decision)
 {
-    return recipe->participation.type == SOTTO_POISSON ? 0 : decision->slot + 1;
+    return sotto_participation_scope(&recipe->participation) == SOTTO_DECISION_RECIPE
+               ? 0
+               : decision->slot + 1;
 }

@@ -1,4 +1,4 @@
-/* device/answer/participate.h - whether and when a device answers: drawn in secret, before it looks at any event.
+/* device/answer/participate.h - whether and when a device answers: drawn in secret, before it looks at any event, but for importance sampling.
  *
  * Callers:  the device's judgement of a recipe.
  * Secrets:  what is drawn.
@@ -25,6 +25,11 @@ typedef struct sotto_lot {
 } sotto_lot;
 SOTTO_MUST_USE sotto_status sotto_participation_draw(void *lot, sotto_decision *out,
                                                      sotto_err *err);
+
+/* Importance sampling draws after the value: whether a device with this bin stays silent. Both are spends alike. */
+SOTTO_MUST_USE sotto_status sotto_participation_weigh(bool *silent, const sotto_participation *p,
+                                                      uint64_t bin, sotto_entropy *entropy,
+                                                      sotto_err *err);
 
 typedef enum sotto_turn { SOTTO_TURN_TO_COME = 1, SOTTO_TURN_NOW, SOTTO_TURN_MISSED } sotto_turn;
 

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { AHEAD = 86400 }; /* seconds that a witness' clock may be ahead of the device's */
+
 /* ---- what was seen ---------------------------------------------------------------------------------------- */
 
 static bool copy(sotto_bytes *out, sotto_bytes from, sotto_arena *arena)
@@ -202,6 +204,10 @@ sotto_status sotto_log_seen_take(sotto_ledger *ledger, const sotto_checkpoint *n
     sotto_err why = {0};
     bool fork, last;
 
+    /* Such a tree would be fresh for as long as its witnesses like: a frozen one stays frozen. */
+    if (SOTTO_RULE(cosigned_not_ahead) && now->cosigned > (uint64_t)at + AHEAD)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "checkpoint: its witnesses' times are more than a day ahead");
     SOTTO_TRY(is_last(ledger, now, &last, arena, err));
     if (last)
         return SOTTO_OK;

@@ -349,6 +349,40 @@ static sotto_status remove_row(sotto_ledger *ledger, int64_t id, sotto_err *err)
     return sotto_ledger_end(ledger, status, err);
 }
 
+/* The last serial of an issuer stays, or an older list would be taken once all its rows were gone. */
+static sotto_status is_superseded(sotto_ledger *ledger, const sotto_wallet_row *row, bool *is,
+                                  sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    const sotto_status status =
+        sotto_ledger_find(ledger, &statement, is, err,
+                          "SELECT 1 FROM tokens WHERE issuer=? AND logged>=? AND id<>? LIMIT 1",
+                          "tii", row->issuer, (int64_t)(row->serial << 1), row->id);
+
+    sotto_ledger_release(ledger, statement);
+    return status;
+}
+
+/* A row that stays for its serial keeps no secret. */
+static sotto_status empty_row(sotto_ledger *ledger, sotto_wallet_row *row, sotto_err *err)
+{
+    if (row->len == 0)
+        return SOTTO_OK;
+    row->len = 0;
+    SOTTO_TRY(sotto_ledger_begin(ledger, err));
+    return sotto_ledger_end(ledger, write(ledger, row, err), err);
+}
+
+static sotto_status drop(sotto_ledger *ledger, sotto_wallet_row *row, sotto_err *err)
+{
+    bool superseded;
+
+    SOTTO_TRY(is_superseded(ledger, row, &superseded, err));
+    if (SOTTO_RULE(last_serial_stays) && !superseded)
+        return empty_row(ledger, row, err);
+    return remove_row(ledger, row->id, err);
+}
+
 sotto_status sotto_wallet_tidy(sotto_ledger *ledger, int64_t now, sotto_err *err)
 {
     sotto_wallet_row row = {0};
@@ -358,7 +392,7 @@ sotto_status sotto_wallet_tidy(sotto_ledger *ledger, int64_t now, sotto_err *err
     while (found && status == SOTTO_OK) {
         status = sotto_wallet_next(ledger, &row, &found, row.id, err);
         if (status == SOTTO_OK && found && row.key.closes < now - SOTTO_SEAL_GRACE)
-            status = remove_row(ledger, row.id, err);
+            status = drop(ledger, &row, err);
     }
     sotto_wipe(&row, sizeof row);
     return status;

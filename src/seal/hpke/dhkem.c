@@ -156,6 +156,20 @@ sotto_status sotto_dhkem_encap(uint8_t *shared_secret, uint8_t *enc, const sotto
     return status;
 }
 
+sotto_status sotto_dhkem_encap_with(uint8_t *shared_secret, sotto_dh *own,
+                                    sotto_bytes receiver_public, sotto_err *err)
+{
+    uint8_t dh[SOTTO_KEM_MAX_DH];
+    sotto_hmac_key empty_salt;
+
+    SOTTO_TRY(sotto_dh_agree(own, dh, receiver_public, "public_key", err));
+    sotto_hmac_key_init(&empty_salt, own->kem->hash, sotto_bytes_of(NULL, 0));
+    sotto_status status = extract_and_expand(shared_secret, own->kem, &empty_salt, dh,
+                                             own->public_key, receiver_public.data, err);
+    sotto_wipe(dh, sizeof dh);
+    return status;
+}
+
 sotto_status sotto_dhkem_receiver_init(sotto_dhkem_receiver *receiver, const sotto_kem *kem,
                                        sotto_bytes private_key, sotto_err *err)
 {

@@ -20,6 +20,10 @@ SOTTO_MUST_USE sotto_status sotto_dhkem_encap(uint8_t *shared_secret, uint8_t *e
                                               const sotto_kem *kem, const sotto_ephemeral *with,
                                               sotto_bytes receiver_public, sotto_err *err);
 
+/* Encap with a key pair that is open already, for a key that agrees with several receivers: enc is its public key. */
+SOTTO_MUST_USE sotto_status sotto_dhkem_encap_with(uint8_t *shared_secret, sotto_dh *own,
+                                                   sotto_bytes receiver_public, sotto_err *err);
+
 /* The receiver's key with what every decapsulation starts from. */
 typedef struct sotto_dhkem_receiver {
     sotto_dh own;

@@ -4,14 +4,15 @@
 #include "crypto/hash.h"
 #include "db/sql.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { COUNTED, DROPPING, DROPPED }; /* listed.state */
 enum { AT_ONCE = 5000 };             /* rows, so that no transaction lasts long */
+enum { POINTER = sizeof(void *) };
 
 typedef struct row {
-    sotto_bytes device, key_id, digest;
-    int64_t closes;
+    sotto_bytes device;
     bool enrolled, found;
 } row;
 
@@ -84,70 +85,95 @@ sotto_status sotto_attester_is_enrolled(sotto_db *db, const uint8_t id[SOTTO_ATT
 
 /* ---- counting ---------------------------------------------------------------------------------------------------- */
 
+typedef struct batch {
+    sotto_attester_asked **all;
+    size_t count;
+} batch;
+
 /* Inserts the row if there is none, then reads it. Of two transactions at once, the second waits for the first. */
-static sotto_status note_key(sotto_tx *tx, const row *r, sotto_err *err)
+static sotto_status note_key(sotto_tx *tx, const sotto_attester_key *key, bool *counted,
+                             sotto_err *err)
 {
+    const sotto_bytes id = sotto_bytes_of(key->id, sizeof key->id);
     sotto_sql q;
     bool there;
-    int64_t state;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO listed (id, closes, state) VALUES (?1, ?2, 0)"
                                 " ON CONFLICT DO NOTHING",
                                 err));
-    sotto_sql_bytes(&q, 1, r->key_id);
-    sotto_sql_int(&q, 2, r->closes);
+    sotto_sql_bytes(&q, 1, id);
+    sotto_sql_int(&q, 2, key->closes);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT state FROM listed WHERE id = ?1", err));
-    sotto_sql_bytes(&q, 1, r->key_id);
+    sotto_sql_bytes(&q, 1, id);
     SOTTO_TRY(sotto_sql_step(&q, &there, err));
-    state = there ? sotto_sql_column_int(&q, 0) : 0;
-    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    if (SOTTO_RULE(dropped_keys_stay_closed) && state != COUNTED)
-        return sotto_fail(err, SOTTO_STALE, "attester: the counts of this key were dropped");
-    return SOTTO_OK;
+    *counted = !there || sotto_sql_column_int(&q, 0) == COUNTED;
+    return sotto_sql_run(&q, NULL, err);
 }
 
-static sotto_status count(sotto_tx *tx, void *context, sotto_err *err)
+static sotto_status count_one(sotto_tx *tx, sotto_attester_asked *asked, sotto_err *err)
 {
-    const row *r = context;
+    const sotto_bytes device = sotto_bytes_of(asked->device, sizeof asked->device);
+    const sotto_bytes id = sotto_bytes_of(asked->key.id, sizeof asked->key.id);
+    uint8_t digest[32];
     sotto_sql q;
     bool there, same;
 
-    SOTTO_TRY(note_key(tx, r, err));
+    sotto_hash_once(digest, SOTTO_SHA256, sotto_bytes_of(asked->request, sizeof asked->request));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO issuance (device, key_id, request)"
                                 " VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
                                 err));
-    sotto_sql_bytes(&q, 1, r->device);
-    sotto_sql_bytes(&q, 2, r->key_id);
-    sotto_sql_bytes(&q, 3, r->digest);
+    sotto_sql_bytes(&q, 1, device);
+    sotto_sql_bytes(&q, 2, id);
+    sotto_sql_bytes(&q, 3, sotto_bytes_of(digest, sizeof digest));
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q, "SELECT request FROM issuance WHERE device = ?1 AND key_id = ?2", err));
-    sotto_sql_bytes(&q, 1, r->device);
-    sotto_sql_bytes(&q, 2, r->key_id);
+    sotto_sql_bytes(&q, 1, device);
+    sotto_sql_bytes(&q, 2, id);
     SOTTO_TRY(sotto_sql_step(&q, &there, err));
-    same = there && sotto_bytes_equal(sotto_sql_column_bytes(&q, 0), r->digest);
-    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    same = there &&
+           sotto_bytes_equal(sotto_sql_column_bytes(&q, 0), sotto_bytes_of(digest, sizeof digest));
+    asked->status = SOTTO_OK;
     if (SOTTO_RULE(one_token_a_key) && !same)
-        return sotto_fail(err, SOTTO_DENIED,
-                          "attester: the device asked under this key before, with another request");
+        asked->status = SOTTO_DENIED;
+    return sotto_sql_run(&q, NULL, err);
+}
+
+static sotto_status count_all(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const batch *b = context;
+    bool counted;
+
+    SOTTO_TRY(note_key(tx, &b->all[0]->key, &counted, err));
+    for (size_t i = 0; i < b->count; i++) {
+        if (SOTTO_RULE(dropped_keys_stay_closed) && !counted) {
+            b->all[i]->status = SOTTO_STALE;
+            continue;
+        }
+        SOTTO_TRY(count_one(tx, b->all[i], err));
+    }
     return SOTTO_OK;
 }
 
-sotto_status sotto_attester_count(sotto_db *db, const uint8_t device[SOTTO_ATTESTER_ID],
-                                  const sotto_attester_key *key, sotto_bytes request,
+static int by_device(const void *a, const void *b)
+{
+    const sotto_attester_asked *const *x = a, *const *y = b;
+
+    return memcmp((*x)->device, (*y)->device, SOTTO_ATTESTER_ID);
+}
+
+sotto_status sotto_attester_count(sotto_db *db, sotto_attester_asked **all, size_t count,
                                   sotto_err *err)
 {
-    uint8_t digest[32];
-    row r = {.device = sotto_bytes_of(device, SOTTO_ATTESTER_ID),
-             .key_id = sotto_bytes_of(key->id, SOTTO_ATTESTER_ID),
-             .digest = sotto_bytes_of(digest, sizeof digest),
-             .closes = key->closes};
+    batch b = {all, count};
 
-    sotto_hash_once(digest, SOTTO_SHA256, request);
-    return sotto_db_run(db, count, &r, err);
+    if (count == 0)
+        return SOTTO_OK;
+    qsort(all, count, POINTER, by_device);
+    return sotto_db_run(db, count_all, &b, err);
 }
 
 /* ---- dropping ---------------------------------------------------------------------------------------------------- */

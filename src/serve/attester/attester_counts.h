@@ -10,6 +10,7 @@
 #define SOTTO_SERVE_ATTESTER_ATTESTER_COUNTS_H
 
 #include "db/store.h"
+#include "seal/token/type2.h"
 
 enum { SOTTO_ATTESTER_ID = 32 };
 
@@ -17,6 +18,15 @@ typedef struct sotto_attester_key {
     uint8_t id[SOTTO_ATTESTER_ID];
     int64_t closes; /* seconds since 1970 */
 } sotto_attester_key;
+
+/* A request of a device that was attested, under a listed key. */
+typedef struct sotto_attester_asked {
+    struct sotto_attester_asked *next; /* the caller's */
+    uint8_t device[SOTTO_ATTESTER_ID];
+    sotto_attester_key key;
+    uint8_t request[SOTTO_TYPE2_REQUEST];
+    sotto_status status; /* of its count */
+} sotto_attester_asked;
 
 #define SOTTO_ATTESTER_SCHEMA                                                                      \
     "CREATE TABLE device (id {bytes} PRIMARY KEY);"                                                \
@@ -39,13 +49,13 @@ SOTTO_MUST_USE sotto_status sotto_attester_enrol_many(sotto_db *db, const uint8_
 SOTTO_MUST_USE sotto_status sotto_attester_is_enrolled(sotto_db *db,
                                                        const uint8_t id[SOTTO_ATTESTER_ID],
                                                        sotto_err *err);
-/* Counts one token under a listed key, on disk before it returns.
+/* Counts one token for each request, all of one listed key, in one transaction that is on disk before it returns. Puts them into the
+ * order of their devices: two attesters with one database that count the same devices wait for each other in that order alone.
+ * A failure: nothing was counted. Else each has its status:
  *   SOTTO_DENIED  the device has asked under this key with another request
  *   SOTTO_STALE   the key's counts were dropped */
-SOTTO_MUST_USE sotto_status sotto_attester_count(sotto_db *db,
-                                                 const uint8_t device[SOTTO_ATTESTER_ID],
-                                                 const sotto_attester_key *key, sotto_bytes request,
-                                                 sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_attester_count(sotto_db *db, sotto_attester_asked **all,
+                                                 size_t count, sotto_err *err);
 /* Drops some counts of one key that closed before that time, and adds their number to *dropped. *more: there may be others. */
 SOTTO_MUST_USE sotto_status sotto_attester_drop(sotto_db *db, int64_t before, uint64_t *dropped,
                                                 bool *more, sotto_err *err);

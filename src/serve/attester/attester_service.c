@@ -7,6 +7,7 @@
 #include "crypto/signature.h"
 #include "recipe/listed_keys.h"
 #include "seal/token/arc.h"
+#include "serve/attester/attester_line.h"
 #include "serve/attester/attester_lists.h"
 #include "serve/host/bearer.h"
 #include "serve/host/database_owner.h"
@@ -35,6 +36,7 @@ typedef struct attester {
     const char *urls[SOTTO_ATTESTER_SOURCES]; /* NULL: there is none */
     sotto_bearer bearers[SOTTO_ATTESTER_SOURCES], operator;
     sotto_attester_lists *lists;
+    sotto_attester_line *line; /* to the issuer */
     atomic_uint_fast64_t forwarded, refused, dropped;
     int64_t drop_next; /* seconds since 1970; of the thread that ticks */
     atomic_bool dropping;
@@ -42,14 +44,14 @@ typedef struct attester {
 
 /* One request on its way. */
 typedef struct passage {
+    sotto_attester_asked
+        asked; /* first: the line knows a passage by it. Its key closes: once it was found on the list */
     attester *attester;
     sotto_http_request *request;
-    uint8_t device[SOTTO_ATTESTER_ID];
-    sotto_attester_listed key; /* when it closes: once it was found on the list */
-    uint8_t asked[SOTTO_ATTESTED_REQUEST];
-    size_t len;
-    bool listed;
+    sotto_attester_source from;
+    size_t len; /* of the request */
     char hex[2 * SOTTO_ATTESTER_ID + 1];
+    bool listed;
 } passage;
 
 /* What a device is told comes from the status alone. */
@@ -98,33 +100,45 @@ static sotto_status check_enrolment(void *context, uint8_t device[SOTTO_ATTESTER
 /* Where its keys are; leader and helper have theirs apart from DAP's resources. */
 static int write_keys_url(char *out, size_t size, const passage *p)
 {
-    return snprintf(out, size, "%s%skeys", p->attester->urls[p->key.from],
-                    sotto_attester_is_arc(p->key.from) ? "arc/" : "");
+    return snprintf(out, size, "%s%skeys", p->attester->urls[p->from],
+                    sotto_attester_is_arc(p->from) ? "arc/" : "");
 }
 
 /* ---- the issuer -------------------------------------------------------------------------------------------------- */
 
-static void on_response(void *context, sotto_status status, const sotto_http_response *response,
-                        const sotto_err *err)
+static void tell(void *context, sotto_attester_asked *asked, sotto_status status,
+                 sotto_bytes response)
 {
     static const sotto_http_field type = {"Content-Type", SOTTO_TOKEN_RESPONSE_TYPE};
-    passage *p = context;
+    passage *p = (passage *)(void *)asked;
 
-    (void)err;
-    if (status != SOTTO_OK || response->status != 200 ||
-        response->body.len !=
-            (sotto_attester_is_arc(p->key.from) ? SOTTO_ARC_RESPONSE : SOTTO_TYPE2_RESPONSE)) {
-        const unsigned code = status == SOTTO_OK ? response->status : 0;
-
-        refuse(p, code == 400   ? SOTTO_MALFORMED
-                  : code == 404 ? SOTTO_MISSING
-                  : code == 410 ? SOTTO_STALE
-                                : SOTTO_IO);
+    (void)context;
+    if (status != SOTTO_OK) {
+        refuse(p, status);
         return;
     }
     atomic_fetch_add(&p->attester->forwarded, 1);
-    sotto_http_answer(p->request, &(sotto_http_reply){200, &type, 1, response->body});
+    sotto_http_answer(p->request, &(sotto_http_reply){200, &type, 1, response});
     sotto_release(p, sizeof *p);
+}
+
+/* ---- leader and helper ------------------------------------------------------------------------------------------- */
+
+static void on_credential(void *context, sotto_status status, const sotto_http_response *response,
+                          const sotto_err *err)
+{
+    passage *p = context;
+    const unsigned code = status == SOTTO_OK ? response->status : 0;
+    const bool good = code == 200 && response->body.len == SOTTO_ARC_RESPONSE;
+
+    (void)err;
+    tell(p->attester, &p->asked,
+         good          ? SOTTO_OK
+         : code == 400 ? SOTTO_MALFORMED
+         : code == 404 ? SOTTO_MISSING
+         : code == 410 ? SOTTO_STALE
+                       : SOTTO_IO,
+         good ? response->body : sotto_bytes_of(NULL, 0));
 }
 
 /* Nothing of the device goes along: neither its name nor a field of its request. */
@@ -138,17 +152,17 @@ static void forward(passage *p)
 
     if (len > 0 && (size_t)len < sizeof url)
         len += snprintf(url + len, sizeof url - (size_t)len, "/%s/token-request", p->hex);
-    (void)snprintf(token, sizeof token, "Bearer %s", a->bearers[p->key.from].text);
+    (void)snprintf(token, sizeof token, "Bearer %s", a->bearers[p->from].text);
     const sotto_http_call call = {.method = SOTTO_HTTP_POST,
                                   .url = url,
                                   .fields = fields,
                                   .field_count = 2,
-                                  .body = sotto_bytes_of(p->asked, p->len),
+                                  .body = sotto_bytes_of(p->asked.request, p->len),
                                   .repeatable = true,
                                   .attempts = 3,
                                   .max_response = 4096};
     sotto_status status = len > 0 && (size_t)len < sizeof url
-                              ? sotto_host_call(a->host, &call, on_response, p, NULL)
+                              ? sotto_host_call(a->host, &call, on_credential, p, NULL)
                               : SOTTO_BUG;
     sotto_wipe(token, sizeof token);
     if (status != SOTTO_OK)
@@ -160,17 +174,24 @@ static void forward(passage *p)
 static void count_and_forward(void *context, sotto_worker *worker)
 {
     passage *p = context;
-    const bool closed = sotto_host_seconds(p->attester->host) >= p->key.key.closes;
-    sotto_status status = SOTTO_OK;
+    const bool closed = sotto_host_seconds(p->attester->host) >= p->asked.key.closes;
 
     (void)worker;
     /* The issuer would refuse it, too; refusing it here saves a count that would have to be
      * deleted. */
-    if (SOTTO_RULE(closed_keys_not_counted) && closed)
-        status = SOTTO_STALE;
+    if (SOTTO_RULE(closed_keys_not_counted) && closed) {
+        refuse(p, SOTTO_STALE);
+        return;
+    }
+    if (!sotto_attester_is_arc(p->from)) {
+        sotto_attester_line_join(p->attester->line, &p->asked);
+        return;
+    }
+    /* One of ARC is shorter; zeros stand behind it. */
+    sotto_status status =
+        sotto_attester_count(p->attester->host->db, (sotto_attester_asked *[]){&p->asked}, 1, NULL);
     if (status == SOTTO_OK)
-        status = sotto_attester_count(p->attester->host->db, p->device, &p->key.key,
-                                      sotto_bytes_of(p->asked, p->len), NULL);
+        status = p->asked.status;
     if (status != SOTTO_OK)
         refuse(p, status);
     else
@@ -187,9 +208,9 @@ static sotto_status look_for_key(passage *p, sotto_bytes list)
     sotto_arena_init(&arena, KEYS);
     sotto_status status = sotto_listed_keys_read(&keys, &count, list, &arena, NULL);
     for (size_t i = 0; status == SOTTO_OK && i < count && !p->listed; i++) {
-        p->listed = sotto_listed_key_is_arc(&keys[i]) == sotto_attester_is_arc(p->key.from) &&
-                    memcmp(keys[i].id, p->key.key.id, SOTTO_ATTESTER_ID) == 0;
-        p->key.key.closes = keys[i].closes;
+        p->listed = sotto_listed_key_is_arc(&keys[i]) == sotto_attester_is_arc(p->from) &&
+                    memcmp(keys[i].id, p->asked.key.id, SOTTO_ATTESTER_ID) == 0;
+        p->asked.key.closes = keys[i].closes;
     }
     sotto_arena_clear(&arena);
     return status;
@@ -205,13 +226,13 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
     (void)err;
     if (status != SOTTO_OK || response->status != 200 ||
         look_for_key(p, response->body) != SOTTO_OK) {
-        sotto_attester_forget_miss(p->attester->lists, p->device);
+        sotto_attester_forget_miss(p->attester->lists, p->asked.device);
         refuse(p, SOTTO_IO);
         return;
     }
-    if (!p->listed && p->key.from == SOTTO_ATTESTER_LEADER &&
+    if (!p->listed && p->from == SOTTO_ATTESTER_LEADER &&
         p->attester->urls[SOTTO_ATTESTER_HELPER]) {
-        p->key.from = SOTTO_ATTESTER_HELPER; /* a credential is asked of either */
+        p->from = SOTTO_ATTESTER_HELPER; /* a credential is asked of either */
         fetch_list(p);
         return;
     }
@@ -219,8 +240,8 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
         refuse(p, SOTTO_MISSING);
         return;
     }
-    sotto_attester_forget_miss(p->attester->lists, p->device);
-    sotto_attester_remember(p->attester->lists, &p->key);
+    sotto_attester_forget_miss(p->attester->lists, p->asked.device);
+    sotto_attester_remember(p->attester->lists, &(sotto_attester_listed){p->asked.key, p->from});
     if (sotto_pool_post(p->attester->host->pool, count_and_forward, p, NULL) != SOTTO_OK)
         refuse(p, SOTTO_IO);
 }
@@ -240,11 +261,11 @@ static void fetch_list(passage *p)
 static void ask_for_list(passage *p)
 {
     attester *a = p->attester;
-    const bool may = sotto_attester_may_fetch(a->lists, p->device);
+    const bool may = sotto_attester_may_fetch(a->lists, p->asked.device);
 
-    if (p->key.from == SOTTO_ATTESTER_LEADER && !a->urls[SOTTO_ATTESTER_LEADER])
-        p->key.from = SOTTO_ATTESTER_HELPER;
-    if (!a->urls[p->key.from]) { /* nobody here issues such credentials */
+    if (p->from == SOTTO_ATTESTER_LEADER && !a->urls[SOTTO_ATTESTER_LEADER])
+        p->from = SOTTO_ATTESTER_HELPER;
+    if (!a->urls[p->from]) { /* nobody here issues such credentials */
         refuse(p, SOTTO_MISSING);
         return;
     }
@@ -264,12 +285,22 @@ static sotto_status read_passage(passage *p, sotto_err *err)
     uint8_t text[SOTTO_ATTESTED_TEXT];
 
     SOTTO_TRY(sotto_attested_request_decode(&request, sotto_http_request_body(p->request), err));
-    memcpy(p->asked, request.asked, request.len);
+    memcpy(p->asked.request, request.asked, request.len);
     p->len = request.len;
-    p->key.from = request.type == SOTTO_TOKEN_ARC ? SOTTO_ATTESTER_LEADER : SOTTO_ATTESTER_ISSUER;
+    p->from = request.type == SOTTO_TOKEN_ARC ? SOTTO_ATTESTER_LEADER : SOTTO_ATTESTER_ISSUER;
     return attestation->check(
-        attestation->context, p->device, request.evidence,
-        sotto_attested_text(text, p->key.key.id, sotto_bytes_of(p->asked, p->len)), err);
+        attestation->context, p->asked.device, request.evidence,
+        sotto_attested_text(text, p->asked.key.id, sotto_bytes_of(p->asked.request, p->len)), err);
+}
+
+static bool is_listed(passage *p)
+{
+    sotto_attester_listed key = {p->asked.key, p->from};
+    const bool found = sotto_attester_is_listed(p->attester->lists, &key);
+
+    p->asked.key = key.key;
+    p->from = key.from;
+    return found;
 }
 
 static void attest(void *context, sotto_worker *worker)
@@ -277,13 +308,13 @@ static void attest(void *context, sotto_worker *worker)
     passage *p = context;
     sotto_status status = SOTTO_MISSING;
 
-    if (sotto_hex_decode(p->key.key.id, sizeof p->key.key.id,
+    if (sotto_hex_decode(p->asked.key.id, sizeof p->asked.key.id,
                          sotto_route_segment(p->attester->host, p->request, 1)))
         status = read_passage(p, NULL);
-    sotto_hex_encode(p->hex, sotto_bytes_of(p->key.key.id, sizeof p->key.key.id));
+    sotto_hex_encode(p->hex, sotto_bytes_of(p->asked.key.id, sizeof p->asked.key.id));
     if (status != SOTTO_OK)
         refuse(p, status);
-    else if (sotto_attester_is_listed(p->attester->lists, &p->key))
+    else if (is_listed(p))
         count_and_forward(p, worker);
     else
         ask_for_list(p);
@@ -343,10 +374,10 @@ static void enrol(void *context, sotto_worker *worker)
     sotto_status status = SOTTO_MALFORMED;
 
     (void)worker;
-    if (sotto_hex_decode(p->device, sizeof p->device,
+    if (sotto_hex_decode(p->asked.device, sizeof p->asked.device,
                          sotto_route_segment(p->attester->host, p->request, 1)))
         status =
-            sotto_attester_enrol(p->attester->host->db, p->device,
+            sotto_attester_enrol(p->attester->host->db, p->asked.device,
                                  sotto_http_request_method(p->request) == SOTTO_HTTP_PUT, NULL);
     if (status != SOTTO_OK) {
         refuse(p, status);
@@ -503,6 +534,9 @@ static sotto_status open_attester(void **state, sotto_host *host, const void *co
         status = open_sources(a, err);
     if (status == SOTTO_OK)
         status = sotto_bearer_read(&a->operator, a->config.operator_token, err);
+    if (status == SOTTO_OK)
+        status = sotto_attester_line_open(&a->line, host, a->config.issuer,
+                                          a->bearers[SOTTO_ATTESTER_ISSUER].text, tell, a, err);
     if (status != SOTTO_OK) {
         close_attester(a);
         return status;

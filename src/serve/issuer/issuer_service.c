@@ -5,6 +5,7 @@
 #include "base/hex.h"
 #include "base/rule.h"
 #include "recipe/listed_keys.h"
+#include "seal/token/token_batch.h"
 #include "serve/host/bearer.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
@@ -62,20 +63,31 @@ static bool admit_operator(void *state, const sotto_route *route, sotto_http_req
     return true;
 }
 
-static bool admit_attester(void *state, const sotto_route *route, sotto_http_request *request,
-                           size_t *max_body)
+static bool admit_attester(const issuer *i, sotto_http_request *request, const char *wanted)
 {
-    issuer *i = state;
     sotto_bytes type;
 
-    *max_body = route->max_body;
     if (SOTTO_RULE(issuer_attester_only) && !sotto_bearer_is(&i->attester, request))
         return unauthorized(request);
     if (!sotto_http_request_field(request, "content-type", &type) ||
-        !sotto_http_is_media_type(type, REQUEST_TYPE))
+        !sotto_http_is_media_type(type, wanted))
         return sotto_http_refuse(request, &(sotto_http_problem){.status = 415});
     sotto_http_request_vouch(request); /* the attester stands for many devices */
     return true;
+}
+
+static bool admit_one(void *state, const sotto_route *route, sotto_http_request *request,
+                      size_t *max_body)
+{
+    *max_body = route->max_body;
+    return admit_attester(state, request, REQUEST_TYPE);
+}
+
+static bool admit_many(void *state, const sotto_route *route, sotto_http_request *request,
+                       size_t *max_body)
+{
+    *max_body = route->max_body;
+    return admit_attester(state, request, SOTTO_TOKEN_BATCH_TYPE);
 }
 
 /* ---- work: what computes or waits for the database, off the loops ------------------------------------------------- */
@@ -179,6 +191,10 @@ static void make_collection(issuer *i, sotto_http_request *request, sotto_arena 
         return;
     }
     sotto_status status = sotto_issuer_key_find(i->host->db, &key, &collection, NULL);
+    /* Nothing would be issued under it, and a list of such keys would grow for nothing. */
+    if (SOTTO_RULE(collections_to_come) && status == SOTTO_MISSING &&
+        sotto_host_seconds(i->host) >= collection.closes)
+        status = SOTTO_STALE;
     if (status == SOTTO_MISSING) {
         status = sotto_rsa_private_generate(&secret, SOTTO_TYPE2_BITS, NULL);
         if (status == SOTTO_OK)
@@ -299,46 +315,107 @@ static sotto_status open_key(issuer *i, opened **out, const uint8_t id[SOTTO_TOK
     return SOTTO_OK;
 }
 
-static void sign(issuer *i, sotto_http_request *request, sotto_arena *arena)
+/* The key that the path names, in use, unless its collection has closed. The caller releases it, also after a failure. */
+static sotto_status key_of(issuer *i, opened **out, const sotto_http_request *request)
 {
-    uint8_t id[SOTTO_TOKEN_KEY_ID], response[SOTTO_TYPE2_RESPONSE];
-    const sotto_bytes name = sotto_route_segment(i->host, request, 1);
+    uint8_t id[SOTTO_TOKEN_KEY_ID];
     sotto_status status = SOTTO_OK;
-    opened *key;
 
-    (void)arena;
-    if (!sotto_hex_decode(id, sizeof id, name)) {
-        refuse(i, request, SOTTO_MISSING);
-        return;
-    }
-    key = find_opened(i, id);
-    if (!key)
-        status = open_key(i, &key, id);
+    *out = NULL;
+    if (!sotto_hex_decode(id, sizeof id, sotto_route_segment(i->host, request, 1)))
+        return SOTTO_MISSING;
+    *out = find_opened(i, id);
+    if (!*out)
+        status = open_key(i, out, id);
     /* A token issued after the collection has closed has no honest use. */
     if (SOTTO_RULE(issuance_ends) && status == SOTTO_OK &&
-        sotto_host_seconds(i->host) >= key->closes)
+        sotto_host_seconds(i->host) >= (*out)->closes)
         status = SOTTO_STALE;
-    if (status == SOTTO_OK) {
-        pthread_mutex_lock(&key->lock);
-        status =
-            sotto_type2_issue(&key->secret, id, response, sotto_http_request_body(request), NULL);
-        pthread_mutex_unlock(&key->lock);
-        if (status == SOTTO_MISSING)
-            status = SOTTO_MALFORMED; /* a token type that is not issued here */
-    }
+    return status;
+}
+
+static sotto_status issue(issuer *i, opened *key, uint8_t response[SOTTO_TYPE2_RESPONSE],
+                          sotto_bytes asked)
+{
+    pthread_mutex_lock(&key->lock);
+    sotto_status status = sotto_type2_issue(&key->secret, key->id, response, asked, NULL);
+    pthread_mutex_unlock(&key->lock);
+    if (status == SOTTO_OK)
+        atomic_fetch_add(&i->issued, 1);
+    /* a token type that is not issued here */
+    return status == SOTTO_MISSING ? SOTTO_MALFORMED : status;
+}
+
+static void sign(issuer *i, sotto_http_request *request, sotto_arena *arena)
+{
+    uint8_t response[SOTTO_TYPE2_RESPONSE];
+    opened *key;
+    sotto_status status = key_of(i, &key, request);
+
+    (void)arena;
+    if (status == SOTTO_OK)
+        status = issue(i, key, response, sotto_http_request_body(request));
     let_go(i, key);
-    if (status != SOTTO_OK) {
+    if (status != SOTTO_OK)
         refuse(i, request, status);
-        return;
+    else
+        answer(request, 200, RESPONSE_TYPE, sotto_bytes_of(response, sizeof response));
+}
+
+/* A request that can't be signed has zeros. What is wrong here is wrong for all: then they are to be tried again. */
+static sotto_status issue_all(issuer *i, opened *key, sotto_buf *out, sotto_bytes asked)
+{
+    for (size_t at = 0; at < asked.len; at += SOTTO_TYPE2_REQUEST) {
+        uint8_t *place = out->data + out->len;
+        const sotto_status status =
+            issue(i, key, place + 1, sotto_bytes_of(asked.data + at, SOTTO_TYPE2_REQUEST));
+
+        if (status != SOTTO_OK && status != SOTTO_MALFORMED && status != SOTTO_REJECTED)
+            return status;
+        place[0] = status == SOTTO_OK ? SOTTO_TOKEN_BATCH_SIGNED : SOTTO_TOKEN_BATCH_REFUSED;
+        if (status != SOTTO_OK) {
+            memset(place + 1, 0, SOTTO_TYPE2_RESPONSE);
+            atomic_fetch_add(&i->refused, 1);
+        }
+        out->len += SOTTO_TOKEN_BATCH_ANSWER;
     }
-    atomic_fetch_add(&i->issued, 1);
-    answer(request, 200, RESPONSE_TYPE, sotto_bytes_of(response, sizeof response));
+    return SOTTO_OK;
+}
+
+static void sign_many(issuer *i, sotto_http_request *request, sotto_arena *arena)
+{
+    const sotto_bytes asked = sotto_http_request_body(request);
+    const size_t count = asked.len / SOTTO_TYPE2_REQUEST;
+    const bool whole = count > 0 && asked.len % SOTTO_TYPE2_REQUEST == 0;
+    sotto_status status = SOTTO_OK;
+    opened *key = NULL;
+    sotto_buf out;
+
+    if (SOTTO_RULE(issuer_whole_requests) && !whole)
+        status = SOTTO_MALFORMED;
+    if (status == SOTTO_OK)
+        status = sotto_buf_take(&out, arena, (count + 1) * SOTTO_TOKEN_BATCH_ANSWER, NULL);
+    if (status == SOTTO_OK)
+        status = key_of(i, &key, request);
+    if (status == SOTTO_OK)
+        status = issue_all(i, key, &out, sotto_bytes_of(asked.data, count * SOTTO_TYPE2_REQUEST));
+    let_go(i, key);
+    if (status != SOTTO_OK)
+        refuse(i, request, status);
+    else
+        answer(request, 200, SOTTO_TOKEN_BATCH_RESPONSE_TYPE, sotto_buf_bytes(&out));
 }
 
 static void post_request(void *state, const sotto_route *route, sotto_http_request *request)
 {
     (void)route;
     post(state, request, sign);
+}
+
+static void post_requests(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    (void)route;
+    post(state, request, sign_many);
 }
 
 static const sotto_route routes[] = {
@@ -350,8 +427,13 @@ static const sotto_route routes[] = {
     {.method = SOTTO_HTTP_POST,
      .path = "keys/{id}/token-request",
      .max_body = SOTTO_TYPE2_REQUEST,
-     .admit = admit_attester,
+     .admit = admit_one,
      .handle = post_request},
+    {.method = SOTTO_HTTP_POST,
+     .path = "keys/{id}/token-requests",
+     .max_body = SOTTO_TOKEN_BATCH * SOTTO_TYPE2_REQUEST,
+     .admit = admit_many,
+     .handle = post_requests},
 };
 
 /* ---- the rest ---------------------------------------------------------------------------------------------------- */

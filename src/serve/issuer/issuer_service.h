@@ -3,6 +3,7 @@
  *     PUT  collections/{analysis}/{opens}/{closes}   the operator: makes the collection's key, once
  *     GET  keys                                      everybody: the one public list
  *     POST keys/{id}/token-request                   the attester: RFC 9578, 6.1 and 6.2
+ *     POST keys/{id}/token-requests                  the same, of many requests at once: seal/token/token_batch.h
  *
  * It knows a key's collection, and never a device (docs/protocols/tokens.md).
  */

@@ -97,6 +97,34 @@ static sotto_status compare(sotto_tx *tx, sotto_token_spend *s, sotto_err *err)
     return row ? sotto_sql_run(&q, NULL, err) : SOTTO_OK;
 }
 
+/* What a thread knows of a key may be older than this transaction: gc may have closed it since, by a `late` that was lowered. */
+static sotto_status is_closed(sotto_tx *tx, int64_t key, bool *closed, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "SELECT 1 FROM spent WHERE token_key = ?1 AND nonce = ?2", err));
+    sotto_sql_int(&q, 1, key);
+    sotto_sql_bytes(&q, 2, SOTTO_NO_NONCE);
+    SOTTO_TRY(sotto_sql_step(&q, closed, err));
+    return *closed ? sotto_sql_run(&q, NULL, err) : SOTTO_OK;
+}
+
+/* Behind the inserts, whose rows a gc that runs at the same time waits for, or which wait for it. */
+static sotto_status refuse_closed(sotto_tx *tx, sotto_token_spend **spends, size_t count,
+                                  sotto_err *err)
+{
+    bool closed = false;
+
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || spends[i]->key != spends[i - 1]->key)
+            SOTTO_TRY(is_closed(tx, spends[i]->key, &closed, err));
+        if (SOTTO_RULE(closed_keys_spend_nothing) && closed)
+            spends[i]->spent = true;
+    }
+    return SOTTO_OK;
+}
+
 sotto_status sotto_tokens_spend(sotto_tx *tx, sotto_token_spend **spends, size_t count,
                                 sotto_err *err)
 {
@@ -112,7 +140,7 @@ sotto_status sotto_tokens_spend(sotto_tx *tx, sotto_token_spend **spends, size_t
     for (size_t i = 0; i < count; i++)
         if (!spends[i]->fresh)
             SOTTO_TRY(compare(tx, spends[i], err));
-    return SOTTO_OK;
+    return refuse_closed(tx, spends, count, err);
 }
 
 #define CLOSED_KEYS "SELECT n FROM token_key GROUP BY n HAVING max(closes) < ?1"

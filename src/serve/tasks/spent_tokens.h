@@ -30,7 +30,7 @@ typedef struct sotto_token_spend {
 } sotto_token_spend;
 
 /* Spends all of them; sorts the list. A token that another report spent before stays that report's. If two reports of one call
- * have the same token, one of them gets it. Rows are locked in one order for everybody: by key, then nonce. Call it once in a
+ * have the same token, one of them gets it. Tokens of a key that was closed for good count as spent. Rows are locked in one order for everybody: by key, then nonce. Call it once in a
  * transaction, behind sotto_report_ids_take. */
 SOTTO_MUST_USE sotto_status sotto_tokens_spend(sotto_tx *tx, sotto_token_spend **spends,
                                                size_t count, sotto_err *err);

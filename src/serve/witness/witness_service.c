@@ -6,6 +6,7 @@
 #include "crypto/hash.h"
 #include "db/store.h"
 #include "serve/host/database_owner.h"
+#include "serve/host/health.h"
 #include "serve/host/host.h"
 #include "serve/host/host_metrics.h"
 #include "serve/host/router.h"
@@ -305,6 +306,13 @@ static sotto_status open_witness(void **state, sotto_host *host, const void *con
     return status;
 }
 
+static void describe(void *state, sotto_buf *out)
+{
+    const witness *w = state;
+
+    sotto_health_say_number(out, "logs: ", w->logs.count, "\n");
+}
+
 static sotto_status metrics(void *state, sotto_writer *out, sotto_err *err)
 {
     witness *w = state;
@@ -360,5 +368,6 @@ const sotto_service sotto_witness_service = {
     .migration_count = 1,
     .open = open_witness,
     .close = close_witness,
+    .describe = describe,
     .metrics = metrics,
 };

@@ -1,0 +1,157 @@
+/* A recipe's text with other noise. All other bytes of it stay as they are: they are what its author wrote. */
+#include "recipe/price.h"
+
+#include "base/arena.h"
+#include "base/writer.h"
+#include "recipe/place.h"
+#include "recipe/statistic.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define say sotto_write_format
+
+typedef struct edit {
+    size_t from, to;   /* bytes of the frame that go */
+    sotto_bytes comes; /* in their place             */
+} edit;
+
+static bool find(const sotto_recipe *frame, const char *key, sotto_span *out)
+{
+    const sotto_place place = {NULL, key, 0};
+
+    return sotto_place_find(&place, frame->text, out);
+}
+
+/* ---- the members ---------------------------------------------------------------------------------------- */
+
+static void say_randomizer(sotto_writer *w, const sotto_recipe *r)
+{
+    static const char *const types[] = {
+        [SOTTO_BINARY_RESPONSE] = "\"binary\"",
+        [SOTTO_CHOICE_RESPONSE] = "\"choice\"",
+        [SOTTO_ONE_HOT_ASYMMETRIC] = "\"one-hot\", \"form\": \"asymmetric\"",
+        [SOTTO_ONE_HOT_SYMMETRIC] = "\"one-hot\", \"form\": \"symmetric\"",
+        [SOTTO_SUBSET_SELECTION] = "\"subset\"",
+    };
+    char local[SOTTO_DECIMAL_TEXT];
+
+    sotto_decimal_format(local, r->epsilon_local);
+    say(w, "\"randomizer\": {\"type\": %s, \"epsilon_local\": %s},\n  ", types[r->randomizer],
+        local);
+}
+
+static void say_participation(sotto_writer *w, const sotto_recipe *frame, const sotto_recipe *r)
+{
+    sotto_span span;
+
+    if (r->participation.type == SOTTO_POISSON)
+        say(w, "\"participation\": {\"type\": \"poisson\", \"rate\": %.10g}",
+            r->participation.rate);
+    else if (find(frame, "participation", &span))
+        sotto_write_bytes(w, sotto_bytes_of(frame->text.data + span.key, span.end - span.key));
+}
+
+static void say_privacy(sotto_writer *w, const sotto_recipe *r)
+{
+    char epsilon[SOTTO_DECIMAL_TEXT], delta[SOTTO_DECIMAL_TEXT], honest[SOTTO_DECIMAL_TEXT];
+
+    sotto_decimal_format(epsilon, r->epsilon);
+    sotto_decimal_format(delta, r->delta);
+    sotto_decimal_format(honest, r->honest);
+    say(w,
+        "\"privacy\": {\"adjacency\": \"%s\", \"epsilon\": %s, \"delta\": %s, \"min_cohort\": "
+        "%" PRIu64 ", \"by\": \"%s\"",
+        r->adjacency == SOTTO_ADJACENCY_REPLACEMENT ? "replacement" : "deletion", epsilon, delta,
+        r->min_cohort, sotto_noise_source_name(r->by));
+    if (r->by != SOTTO_BY_CROWD)
+        say(w, ", \"sigma\": %.10g", r->sigma_milli / 1000.0);
+    if (r->by == SOTTO_BY_SHARES)
+        say(w, ", \"honest\": %s", honest);
+    say(w, "}");
+}
+
+/* ---- the text ------------------------------------------------------------------------------------------- */
+
+static sotto_bytes since(const sotto_buf *buf, size_t start)
+{
+    return sotto_bytes_of(buf->data + start, buf->len - start);
+}
+
+static bool is_space(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* A member and the comma behind it; of the last member, the one before it. */
+static edit without(sotto_bytes text, const sotto_span *span)
+{
+    size_t from = span->key, to = span->end;
+
+    while (to < text.len && is_space(text.data[to]))
+        to++;
+    if (to < text.len && text.data[to] == ',') {
+        for (to++; to < text.len && is_space(text.data[to]);)
+            to++;
+        return (edit){from, to, {0}};
+    }
+    while (from > 0 && text.data[from - 1] != ',')
+        from--;
+    return (edit){from > 0 ? from - 1 : span->key, span->end, {0}};
+}
+
+static void put_in_order(edit *edits, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = i; j > 0 && edits[j].from < edits[j - 1].from; j--) {
+            const edit other = edits[j];
+
+            edits[j] = edits[j - 1];
+            edits[j - 1] = other;
+        }
+}
+
+sotto_status sotto_price_write(sotto_bytes *text, sotto_bytes *fragment, const sotto_recipe *frame,
+                               const sotto_recipe *recipe, sotto_arena *arena, sotto_err *err)
+{
+    enum { MEMBERS = 2048 };
+    sotto_span span, taking, privacy;
+    sotto_buf members, all;
+    edit edits[4];
+    size_t count = 0, at = 0;
+
+    if (!find(frame, "participation", &taking) || !find(frame, "privacy", &privacy))
+        return sotto_fail(err, SOTTO_BUG, "a recipe without participation or privacy");
+    SOTTO_TRY(sotto_buf_take(&members, arena, MEMBERS, err));
+    SOTTO_TRY(sotto_buf_take(&all, arena, frame->text.len + MEMBERS, err));
+    sotto_writer w = sotto_writer_on(&members);
+    if (recipe->by == SOTTO_BY_CROWD)
+        say_randomizer(&w, recipe);
+    say_participation(&w, frame, recipe);
+    edits[count++] = (edit){taking.key, taking.end, since(&members, 0)};
+    say(&w, ",\n  ");
+    const size_t start = members.len;
+    say_privacy(&w, recipe);
+    edits[count++] = (edit){privacy.key, privacy.end, since(&members, start)};
+    if (find(frame, "randomizer", &span))
+        edits[count++] = without(frame->text, &span);
+    if (recipe->population != frame->population && find(frame, "population", &span)) {
+        say(&w, ",\n  ");
+        const size_t people = members.len;
+
+        say(&w, "\"population\": %" PRIu64, recipe->population);
+        edits[count++] = (edit){span.key, span.end, since(&members, people)};
+    }
+    SOTTO_TRY(sotto_writer_finish(&w, "price", err));
+    put_in_order(edits, count);
+    w = sotto_writer_on(&all);
+    for (size_t i = 0; i < count; i++) {
+        sotto_write_bytes(&w, sotto_bytes_of(frame->text.data + at, edits[i].from - at));
+        sotto_write_bytes(&w, edits[i].comes);
+        at = edits[i].to;
+    }
+    sotto_write_bytes(&w, sotto_bytes_of(frame->text.data + at, frame->text.len - at));
+    *fragment = sotto_buf_bytes(&members);
+    *text = sotto_buf_bytes(&all);
+    return sotto_writer_finish(&w, "price", err);
+}

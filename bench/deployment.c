@@ -200,7 +200,8 @@ static sotto_status provision(sotto_deployment *d, size_t side, const sotto_buf 
     sotto_status status = sotto_deployment_open_store(&o, d, side, err);
 
     if (d->options.tokens)
-        bare.token_keys = (sotto_admitting_keys){SOTTO_LOAD_ISSUER, &d->tokens.key, 1};
+        bare.token_keys =
+            (sotto_admitting_keys){.issuer = SOTTO_LOAD_ISSUER, .list = &d->tokens.key, .count = 1};
     if (status == SOTTO_OK)
         status = sotto_keys_list(o.keys, keep_config, &wire, err);
     if (status == SOTTO_OK)

@@ -1,10 +1,11 @@
-# What `cmake --install` lays down: find_package(sotto) gives sotto::sotto, sotto::device and sotto::analyst (shared),
-# sotto::static, sotto::device_static and sotto::analyst_static; pkg-config gives sotto, sotto-device and sotto-analyst.
+# What `cmake --install` lays down: find_package(sotto) gives sotto::sotto, sotto::device, sotto::device_full and
+# sotto::analyst (shared), and each as an archive: sotto::static, sotto::device_static and so on. pkg-config gives sotto, sotto-device,
+# sotto-device-full and sotto-analyst.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(installed_libraries sotto_static sotto_shared sotto_device_static sotto_device_shared sotto_analyst_static
-                        sotto_analyst_shared)
+set(installed_libraries sotto_static sotto_shared sotto_device_static sotto_device_shared sotto_device_full_static
+                        sotto_device_full_shared sotto_analyst_static sotto_analyst_shared)
 # Builds all that is installed, and no test or benchmark.
 add_custom_target(installed DEPENDS ${installed_libraries} sotto_program)
 
@@ -19,6 +20,8 @@ set_target_properties(sotto_shared PROPERTIES EXPORT_NAME sotto)
 set_target_properties(sotto_static PROPERTIES EXPORT_NAME static)
 set_target_properties(sotto_device_shared PROPERTIES EXPORT_NAME device)
 set_target_properties(sotto_device_static PROPERTIES EXPORT_NAME device_static)
+set_target_properties(sotto_device_full_shared PROPERTIES EXPORT_NAME device_full)
+set_target_properties(sotto_device_full_static PROPERTIES EXPORT_NAME device_full_static)
 set_target_properties(sotto_analyst_shared PROPERTIES EXPORT_NAME analyst)
 set_target_properties(sotto_analyst_static PROPERTIES EXPORT_NAME analyst_static)
 install(TARGETS ${installed_libraries}
@@ -41,13 +44,14 @@ else()
   file(RELATIVE_PATH up /tree/${CMAKE_INSTALL_LIBDIR}/pkgconfig /tree)
   set(SOTTO_PC_PREFIX "\${pcfiledir}/${up}")
 endif()
-foreach(name sotto sotto-device sotto-analyst)
+foreach(name sotto sotto-device sotto-device-full sotto-analyst)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc @ONLY)
 endforeach()
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sottoConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/sottoConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sotto)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sotto.pc ${CMAKE_CURRENT_BINARY_DIR}/sotto-device.pc
+              ${CMAKE_CURRENT_BINARY_DIR}/sotto-device-full.pc
               ${CMAKE_CURRENT_BINARY_DIR}/sotto-analyst.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 # A library is called sotto already, so the program's target has the longer name.

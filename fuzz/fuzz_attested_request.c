@@ -17,12 +17,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (sotto_attested_request_decode(&request, sotto_bytes_of(data, size), NULL) != SOTTO_OK)
         return 0;
     evidence = request.evidence.len;
-    if (size != 2 + evidence + SOTTO_TYPE2_REQUEST || request.evidence.data != data + 2 ||
+    if (size != 2 + evidence + request.len || request.evidence.data != data + 2 ||
         ((size_t)data[0] << 8 | data[1]) != evidence ||
-        memcmp(request.asked, data + 2 + evidence, SOTTO_TYPE2_REQUEST) != 0)
+        memcmp(request.asked, data + 2 + evidence, request.len) != 0)
         abort();
-    sotto_attested_text(text, key_id, request.asked);
-    if (memcmp(text + sizeof text - SOTTO_TYPE2_REQUEST, request.asked, SOTTO_TYPE2_REQUEST) != 0)
+    const sotto_bytes signed_text =
+        sotto_attested_text(text, key_id, sotto_bytes_of(request.asked, request.len));
+    if (memcmp(text + signed_text.len - request.len, request.asked, request.len) != 0)
         abort();
     return 0;
 }

@@ -208,6 +208,7 @@ static const sotto_verb *const parts[] = {
     &sotto_verb_admin_pair,
     &sotto_verb_admin_task,
     &sotto_verb_admin_keys,
+    &sotto_verb_admin_arc,
     &sotto_verb_admin_batch,
     &sotto_verb_admin_segment,
     &sotto_verb_admin_health,

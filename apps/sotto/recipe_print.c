@@ -277,7 +277,10 @@ static void print_answer(const sotto_recipe_job *job, const sotto_recipe_claim *
            "                  them, faces one device's report; %svolume checks and the honest\n"
            "                  share limit this%s\n",
            job->recipe->min_cohort - (job->recipe->min_cohort > 0), tokens ? "tokens, " : "",
-           tokens ? ". Issuer and attester, each alone, can make tokens as they like" : "");
+           !tokens ? ""
+           : job->recipe->anonymity.issuer
+               ? ". Issuer and attester, each alone, can make tokens as they like"
+               : ". The attester and either server, each alone, can make credentials as they like");
 }
 
 static void print_taking_part(const sotto_recipe_claim *c)

@@ -47,12 +47,21 @@ sotto_status sotto_admission_challenge(uint8_t out[SOTTO_TOKEN_DIGEST],
 sotto_status sotto_admission_decode(sotto_admission *out, sotto_bytes data, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(data);
+    const uint16_t type = (uint16_t)sotto_read_uint(&in, 2);
+    const size_t wanted = type == SOTTO_TOKEN_ARC ? SOTTO_ARC_ADMISSION_DATA : SOTTO_ADMISSION_DATA;
 
-    if (sotto_read_uint(&in, 2) != SOTTO_TOKEN_BLIND_RSA && !in.short_read)
+    if (type != SOTTO_TOKEN_BLIND_RSA && type != SOTTO_TOKEN_ARC && !in.short_read)
         return sotto_fail(err, SOTTO_MISSING, "admission: a token of another type");
-    if (data.len != SOTTO_ADMISSION_DATA)
-        return sotto_fail(err, SOTTO_MALFORMED, "admission: %zu bytes instead of %d", data.len,
-                          SOTTO_ADMISSION_DATA);
+    if (data.len != wanted)
+        return sotto_fail(err, SOTTO_MALFORMED, "admission: %zu bytes instead of %zu", data.len,
+                          wanted);
+    *out = (sotto_admission){.type = type};
+    if (type == SOTTO_TOKEN_ARC) {
+        out->once_key = data.data + 2;
+        out->shown[0] = out->once_key + SOTTO_ONCE_KEY;
+        out->shown[1] = out->shown[0] + SOTTO_ARC_SHOWN;
+        return SOTTO_OK;
+    }
     out->once_key = data.data + SOTTO_TYPE2_TOKEN;
     return sotto_token_decode(&out->token, sotto_bytes_of(data.data, SOTTO_TYPE2_TOKEN), err);
 }

@@ -33,6 +33,7 @@
 
 #include "dap/report.h"
 #include "seal/hpke/agreed.h"
+#include "seal/token/arc.h"
 #include "seal/token/type2.h"
 
 /* Private use. */
@@ -46,7 +47,11 @@ enum {
     SOTTO_ADMISSION_PUBLIC = 4 + SOTTO_ADMISSION_DATA, /* the list of public extensions */
     SOTTO_ADMISSION_PRIVATE = 4 + SOTTO_ADMISSION_MAC, /* ... and of private ones       */
     /* By how much a report with a token is longer. */
-    SOTTO_ADMISSION_REPORT = SOTTO_ADMISSION_PUBLIC + 2 * SOTTO_ADMISSION_PRIVATE
+    SOTTO_ADMISSION_REPORT = SOTTO_ADMISSION_PUBLIC + 2 * SOTTO_ADMISSION_PRIVATE,
+    /* The same by ARC (dap/arc_admission.h). */
+    SOTTO_ARC_SHOWN = SOTTO_TOKEN_KEY_ID + SOTTO_ARC_ONCE,
+    SOTTO_ARC_ADMISSION_DATA = 2 + SOTTO_ONCE_KEY + 2 * SOTTO_ARC_SHOWN,
+    SOTTO_ARC_ADMISSION_REPORT = 4 + SOTTO_ARC_ADMISSION_DATA + 2 * SOTTO_ADMISSION_PRIVATE
 };
 
 /* The two extension types above, for sotto_report_extensions_check of a task with tokens. */
@@ -97,11 +102,13 @@ SOTTO_MUST_USE sotto_status sotto_admission_bind(sotto_report_draft *draft, unsi
 
 /* What the public extension holds. */
 typedef struct sotto_admission {
-    sotto_token token;       /* borrowed */
+    uint16_t type;           /* SOTTO_TOKEN_BLIND_RSA or _ARC */
+    sotto_token token;       /* of type 2; borrowed */
     const uint8_t *once_key; /* of SOTTO_ONCE_KEY bytes; borrowed */
+    const uint8_t *shown[2]; /* ARC: SOTTO_ARC_SHOWN bytes for leader and helper each; borrowed */
 } sotto_admission;
 
-/* SOTTO_MISSING: a token of another type. SOTTO_MALFORMED: too short, or trailing bytes. */
+/* SOTTO_MISSING: a token of neither type. SOTTO_MALFORMED: too short, or trailing bytes. */
 SOTTO_MUST_USE sotto_status sotto_admission_decode(sotto_admission *out, sotto_bytes data,
                                                    sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_admission_encode(sotto_buf *out, sotto_bytes token,
@@ -132,6 +139,14 @@ SOTTO_MUST_USE sotto_status sotto_admission_check_share(unsigned who, sotto_hpke
                                                         sotto_bytes aad,
                                                         const sotto_plaintext_input_share *plain,
                                                         sotto_err *err);
+
+/* ---- our own: for dap/arc_admission_make.c --------------------------------------------------------------------- */
+
+/* The public half of a one-time key. */
+SOTTO_MUST_USE sotto_status sotto_admission_once_key(uint8_t key[SOTTO_ONCE_KEY], sotto_bytes seed,
+                                                     sotto_err *err);
+/* SOTTO_BUG: the draft has extensions already. */
+SOTTO_MUST_USE sotto_status sotto_admission_bare(const sotto_report_draft *draft, sotto_err *err);
 
 /* ---- our own: both sides make the same MAC --------------------------------------------------------------------- */
 

@@ -11,6 +11,8 @@ sotto_status sotto_admission_check(const sotto_admission *admission, sotto_type2
 {
     uint8_t nonce[SOTTO_TOKEN_NONCE];
 
+    if (admission->type != SOTTO_TOKEN_BLIND_RSA)
+        return sotto_fail(err, SOTTO_REJECTED, "admission: not a token of type 2");
     sotto_hash_once(nonce, SOTTO_SHA256, sotto_bytes_of(admission->once_key, SOTTO_ONCE_KEY));
     if (memcmp(nonce, admission->token.nonce, sizeof nonce) != 0)
         return sotto_fail(err, SOTTO_REJECTED, "admission: the token is of another one-time key");

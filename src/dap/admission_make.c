@@ -18,6 +18,17 @@ static sotto_status open_once(sotto_dh *once, sotto_bytes seed, sotto_err *err)
     return status;
 }
 
+sotto_status sotto_admission_once_key(uint8_t key[SOTTO_ONCE_KEY], sotto_bytes seed, sotto_err *err)
+{
+    sotto_dh once;
+
+    const sotto_status status = open_once(&once, seed, err);
+    if (status == SOTTO_OK)
+        memcpy(key, once.public_key, SOTTO_ONCE_KEY);
+    sotto_dh_clear(&once);
+    return status;
+}
+
 sotto_status sotto_admission_nonce(uint8_t nonce[SOTTO_TOKEN_NONCE],
                                    const uint8_t seed[SOTTO_ONCE_SEED], sotto_err *err)
 {
@@ -86,6 +97,14 @@ static sotto_status bind_with(sotto_report_draft *draft, unsigned who, sotto_dh 
     return status;
 }
 
+sotto_status sotto_admission_bare(const sotto_report_draft *draft, sotto_err *err)
+{
+    if (draft->metadata.public_extensions.len > 0 || draft->shares[0].private_extensions.len > 0 ||
+        draft->shares[1].private_extensions.len > 0)
+        return sotto_fail(err, SOTTO_BUG, "admission: the report has extensions already");
+    return SOTTO_OK;
+}
+
 sotto_status sotto_admission_bind(sotto_report_draft *draft, unsigned who, sotto_bytes seed,
                                   const sotto_hpke_config *to, sotto_arena *arena, sotto_err *err)
 {
@@ -108,9 +127,7 @@ sotto_status sotto_admission_attach(sotto_report_draft *draft, sotto_bytes token
 {
     sotto_dh once;
 
-    if (draft->metadata.public_extensions.len > 0 || draft->shares[0].private_extensions.len > 0 ||
-        draft->shares[1].private_extensions.len > 0)
-        return sotto_fail(err, SOTTO_BUG, "admission: the report has extensions already");
+    SOTTO_TRY(sotto_admission_bare(draft, err));
     sotto_status status = open_once(&once, sotto_bytes_of(seed, SOTTO_ONCE_SEED), err);
     if (status == SOTTO_OK)
         status = put_token(draft, token, once.public_key, arena, err);

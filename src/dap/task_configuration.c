@@ -10,6 +10,7 @@ enum {
     INTERVAL_SIZE = 16,
     ANONYMITY_SIZE = 3,
     TOKEN_TYPE_2 = 2,
+    TOKEN_TYPE_ARC = 0xe5ac,
     HEADER = 2 + 2, /* of an extension */
     MAX_VDAF = 4 + 2 + SOTTO_VDAF_MAX_PARAMETERS
 };
@@ -210,7 +211,7 @@ sotto_status sotto_task_configuration_check(const sotto_task_configuration *task
     while (sotto_extensions_next(&in, &extension))
         if (extension.type != EXTENSION_TASK_INTERVAL &&
             !(extension.type == EXTENSION_ANONYMITY && (task->anonymity & ~anonymity) == 0 &&
-              task->token_type == TOKEN_TYPE_2))
+              (task->token_type == TOKEN_TYPE_2 || task->token_type == TOKEN_TYPE_ARC)))
             return sotto_fail(err, SOTTO_MISSING, "task configuration: extension %u is unknown",
                               (unsigned)extension.type);
     if (task->batch_mode != 1 && task->batch_mode != 2)

@@ -51,8 +51,8 @@ SOTTO_MUST_USE sotto_status sotto_task_configuration_decode(sotto_task_configura
 sotto_bytes sotto_task_configuration_read(sotto_reader *in);
 /* For configurations that others made.
  *   SOTTO_MISSING  an extension or a batch mode that we don't know, or a batch_config that its mode doesn't have: DAP forbids to
- *                  take part in such a task. Also one that asks for other anonymity than `anonymity`, of SOTTO_TASK_*, has, or for tokens of another
- *                  type than 2: other tokens need a recipe, which names their issuer */
+ *                  take part in such a task. Also one that asks for other anonymity than `anonymity`, of SOTTO_TASK_*, has, or for tokens that
+ *                  are neither of type 2 nor ARC */
 SOTTO_MUST_USE sotto_status sotto_task_configuration_check(const sotto_task_configuration *task,
                                                            unsigned anonymity, sotto_err *err);
 

@@ -91,7 +91,9 @@ typedef struct sotto_case {
     sotto_query *query; /* compiled, not run */
     sotto_asked asked;
     sotto_charge charge;
-    sotto_wallet_row token; /* where the recipe asks for one; wiped with the case */
+    sotto_wallet_row token;        /* where the recipe asks for one; wiped with the case */
+    sotto_wallet_row helper_token; /* ... the same: ARC has one of each server */
+    sotto_wallet_row shown;        /* ... what the wallet keeps of showing both */
     sotto_explanation out;
 } sotto_case;
 

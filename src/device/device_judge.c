@@ -416,9 +416,7 @@ static sotto_status check_token(sotto_device *device, sotto_case *c, sotto_err *
                       "The recipe asks for a token: a server's key is not one of X25519.");
         return SOTTO_OK;
     }
-    SOTTO_TRY(sotto_device_find_token(device, c, err));
-    c->plan.token = &c->token;
-    return SOTTO_OK;
+    return sotto_device_find_token(device, c, err);
 }
 
 static bool is_dummy(const sotto_case *c)
@@ -586,5 +584,6 @@ void sotto_case_close(sotto_device *device, sotto_case *c)
     sotto_query_close(c->query);
     c->query = NULL;
     sotto_wipe(&c->token, sizeof c->token);
+    sotto_wipe(&c->helper_token, sizeof c->helper_token);
     sotto_arena_reset(&device->work);
 }

@@ -6,6 +6,7 @@
 #include "base/hex.h"
 #include "base/rule.h"
 #include "dap/admission.h"
+#include "device/arc.h"
 #include "device/device_log.h"
 #include "device/exchange.h"
 #include "device/ledger/consent.h"
@@ -49,7 +50,11 @@ static sotto_status plan(void *context, sotto_wallet_row *row, sotto_err *err)
 {
     const planner *p = context;
     const sotto_listed_key *key = &row->key;
-    const int64_t until = key->opens > p->now ? key->opens - p->now : (key->closes - p->now) / 2;
+    const int64_t half = (key->closes - p->now) / 2;
+    /* An epoch is long, and its credential is for all collections: a device that comes late asks within a day. */
+    const int64_t late =
+        sotto_listed_key_is_arc(key) && half > SOTTO_WALLET_REST ? SOTTO_WALLET_REST : half;
+    const int64_t until = key->opens > p->now ? key->opens - p->now : late;
     const int64_t quarter = (key->closes - key->opens) / 4;
 
     SOTTO_TRY(draw_below(&row->ask, until, p->entropy, err));
@@ -141,20 +146,19 @@ static sotto_status write_evidence(const sotto_device *device, uint8_t *out, siz
 
 /* evidence <2> | token request */
 static sotto_status write_body(const sotto_device *device, sotto_buf *out,
-                               const sotto_wallet_row *row,
-                               const uint8_t request[SOTTO_TYPE2_REQUEST], sotto_err *err)
+                               const sotto_wallet_row *row, sotto_bytes request, sotto_err *err)
 {
     uint8_t text[SOTTO_ATTESTED_TEXT];
     size_t len = 0;
 
-    sotto_attested_text(text, row->key.id, request);
-    SOTTO_TRY(write_evidence(device, out->data + 2, &len, sotto_bytes_of(text, sizeof text), err));
+    const sotto_bytes signed_text = sotto_attested_text(text, row->key.id, request);
+    SOTTO_TRY(write_evidence(device, out->data + 2, &len, signed_text, err));
     if (len > SOTTO_ATTESTED_EVIDENCE)
         return sotto_fail(err, SOTTO_BUG, "attest: more evidence than there was room");
     out->data[0] = (uint8_t)(len >> 8);
     out->data[1] = (uint8_t)len;
-    memcpy(out->data + 2 + len, request, SOTTO_TYPE2_REQUEST);
-    out->len = 2 + len + SOTTO_TYPE2_REQUEST;
+    memcpy(out->data + 2 + len, request.data, request.len);
+    out->len = 2 + len + request.len;
     return SOTTO_OK;
 }
 
@@ -224,8 +228,7 @@ static void write_url(char out[URL], const sotto_party_entry *attester, const so
 }
 
 static sotto_status post(sotto_device *device, sotto_exchange_answer *answer,
-                         const sotto_wallet_row *row, const uint8_t request[SOTTO_TYPE2_REQUEST],
-                         sotto_err *err)
+                         const sotto_wallet_row *row, sotto_bytes request, sotto_err *err)
 {
     char url[URL];
     const sotto_exchange exchange = {
@@ -258,6 +261,12 @@ static sotto_status hold(sotto_device *device, sotto_wallet_row *row, sotto_type
 {
     uint8_t token[SOTTO_TYPE2_TOKEN];
 
+    if (sotto_listed_key_is_arc(&row->key)) {
+        if (sotto_linked_arc->hold(row, response, NULL) != SOTTO_OK)
+            return SOTTO_OK;
+        row->ready = now + row->rest;
+        return keep(device, row, SOTTO_TOKEN_HELD, "it came", now, err);
+    }
     if (sotto_type2_finish(key, token, pending, response, NULL) != SOTTO_OK)
         return SOTTO_OK;
     sotto_wipe(row->secret + SOTTO_ONCE_SEED, sizeof row->secret - SOTTO_ONCE_SEED);
@@ -306,29 +315,52 @@ static sotto_status back_off(sotto_device *device, sotto_wallet_row *row, int64_
     return keep(device, row, SOTTO_TOKEN_ASKED, "asked for", now, err);
 }
 
+/* ---- requests of either kind ------------------------------------------------------------------------------- */
+
+/* What is asked with, drawn once. *made: the request is there, too. */
+static sotto_status draw_request(sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
+                                 sotto_type2_pending *pending,
+                                 uint8_t request[SOTTO_ATTESTED_REQUEST], bool *made,
+                                 sotto_err *err)
+{
+    const sotto_token_source *from = device->requests;
+
+    if (sotto_listed_key_is_arc(&row->key))
+        return sotto_linked_arc->draw(row, err);
+    *made = from && from->take(from->context, row, key, pending, request) == SOTTO_OK;
+    return *made ? SOTTO_OK : draw_secret(device, row, key, err);
+}
+
+static sotto_status write_request(sotto_type2_key *key, sotto_type2_pending *pending,
+                                  uint8_t request[SOTTO_ATTESTED_REQUEST],
+                                  const sotto_wallet_row *row, sotto_err *err)
+{
+    return sotto_listed_key_is_arc(&row->key) ? sotto_linked_arc->request(request, row, err)
+                                              : make_request(key, pending, request, row, err);
+}
+
 /* ---- asking ----------------------------------------------------------------------------------------------- */
 
 static sotto_status ask(sotto_device *device, sotto_wallet_row *row, sotto_type2_key *key,
                         sotto_type2_pending *pending, int64_t now, sotto_err *err)
 {
-    uint8_t request[SOTTO_TYPE2_REQUEST];
+    const bool arc = sotto_listed_key_is_arc(&row->key);
+    uint8_t request[SOTTO_ATTESTED_REQUEST];
+    const sotto_bytes sent =
+        sotto_bytes_of(request, arc ? SOTTO_DEVICE_ARC_REQUEST : SOTTO_TYPE2_REQUEST);
     sotto_exchange_answer answer = {0};
     bool made = false;
 
     if (row->state == SOTTO_TOKEN_PLANNED) {
-        const sotto_token_source *from = device->requests;
-
-        made = from && from->take(from->context, row, key, pending, request) == SOTTO_OK;
-        if (!made)
-            SOTTO_TRY(draw_secret(device, row, key, err));
+        SOTTO_TRY(draw_request(device, row, key, pending, request, &made, err));
         row->state = SOTTO_TOKEN_ASKED;
         /* On the disk before it leaves: a second request would be another token, which the attester refuses. */
         SOTTO_TRY(
             sotto_wallet_change(device->ledger, row, SOTTO_TOKEN_PLANNED, "asked for", now, err));
     }
     if (!made)
-        SOTTO_TRY(make_request(key, pending, request, row, err));
-    const sotto_status status = post(device, &answer, row, request, NULL);
+        SOTTO_TRY(write_request(key, pending, request, row, err));
+    const sotto_status status = post(device, &answer, row, sent, NULL);
     device->called_off = status == SOTTO_AGAIN;
     if (status == SOTTO_OK)
         SOTTO_TRY(take_answer(device, row, key, pending, &answer, now, err));
@@ -341,11 +373,13 @@ static sotto_status ask_for(sotto_device *device, sotto_wallet_row *row, int64_t
                             sotto_err *err)
 {
     sotto_type2_pending pending;
-    sotto_type2_key key;
+    sotto_type2_key key = {0};
     sotto_err why = {0};
+    sotto_status status = SOTTO_OK;
 
-    sotto_status status =
-        sotto_type2_key_decode(&key, sotto_bytes_of(row->key.spki, sizeof row->key.spki), &why);
+    if (!sotto_listed_key_is_arc(&row->key))
+        status =
+            sotto_type2_key_decode(&key, sotto_bytes_of(row->key.spki, sizeof row->key.spki), &why);
     if (status == SOTTO_OK)
         status = ask(device, row, &key, &pending, now, &why);
     sotto_type2_key_clear(&key);
@@ -375,7 +409,7 @@ static bool is_due(const sotto_wallet_row *row, int64_t now, int64_t left)
     if (SOTTO_RULE(asked_when_planned) && now < row->ask)
         return false;
     return (row->state == SOTTO_TOKEN_PLANNED || row->state == SOTTO_TOKEN_ASKED) &&
-           now < row->key.closes;
+           now < row->key.closes && (sotto_linked_arc || !sotto_listed_key_is_arc(&row->key));
 }
 
 sotto_status sotto_device_ask_tokens(sotto_device *device, int64_t now, sotto_err *err)
@@ -428,6 +462,15 @@ static const char *excuse(const sotto_device *device, const sotto_wallet_row *ro
                                                : "it was asked for, and did not come yet";
 }
 
+static void want_issuer(const sotto_device *device, sotto_case *c, const char *issuer)
+{
+    if (SOTTO_RULE(issuers_of_the_policy) &&
+        !sotto_policy_issuer_named(device->terms.policy, issuer))
+        sotto_explain(
+            &c->out, SOTTO_WHY_POLICY, issuer,
+            "The policy does not name the issuer of the tokens that the recipe asks for.");
+}
+
 /* A recipe names the parties that must not collude. With other parties its claim would not hold. */
 static void check_parties(const sotto_device *device, sotto_case *c)
 {
@@ -437,30 +480,62 @@ static void check_parties(const sotto_device *device, sotto_case *c)
     if (!attester || strcmp(attester->name, a->attester) != 0)
         sotto_explain(&c->out, SOTTO_WHY_PARTIES, a->attester,
                       "The recipe names another attester than the one that this device asks.");
-    if (SOTTO_RULE(issuers_of_the_policy) &&
-        !sotto_policy_issuer_named(device->terms.policy, a->issuer))
-        sotto_explain(
-            &c->out, SOTTO_WHY_POLICY, a->issuer,
-            "The policy does not name the issuer of the tokens that the recipe asks for.");
+    want_issuer(device, c, a->issuer ? a->issuer : c->recipe->leader);
+    if (!a->issuer)
+        want_issuer(device, c, c->recipe->helper);
+}
+
+/* By the time that the report will state. */
+static sotto_status find_token(sotto_device *device, sotto_case *c, const char **none,
+                               sotto_err *err)
+{
+    const sotto_recipe *r = c->recipe;
+    const sotto_wallet_window window = {r->anonymity.issuer, r->analysis, r->opens, r->closes};
+    bool found;
+
+    SOTTO_TRY(sotto_wallet_find(device->ledger, &c->token, &found, &window,
+                                c->now - c->now % (int64_t)r->precision, err));
+    *none = excuse(device, &c->token, found, c->now);
+    return SOTTO_OK;
+}
+
+/* Those of leader and helper, for the epochs in which the recipe opens. */
+static sotto_status find_credentials(sotto_device *device, sotto_case *c, const char **none,
+                                     sotto_err *err)
+{
+    const sotto_recipe *r = c->recipe;
+    const char *const issuers[SOTTO_REPORT_SHARES] = {r->leader, r->helper};
+    sotto_wallet_row *rows[SOTTO_REPORT_SHARES] = {&c->token, &c->helper_token};
+    bool found;
+
+    *none = sotto_linked_arc ? NULL
+                             : "credentials of ARC need an application with libsotto-device-full";
+    for (unsigned who = 0; !*none && who < SOTTO_REPORT_SHARES; who++) {
+        const sotto_wallet_window window = {issuers[who], "", 0, INT64_MAX};
+
+        SOTTO_TRY(sotto_wallet_find(device->ledger, rows[who], &found, &window, r->opens, err));
+        *none = excuse(device, rows[who], found, c->now);
+    }
+    return *none ? SOTTO_OK
+                 : sotto_wallet_plan_shown(device->ledger, &c->shown, none, r, rows, err);
 }
 
 sotto_status sotto_device_find_token(sotto_device *device, sotto_case *c, sotto_err *err)
 {
     const sotto_recipe *r = c->recipe;
-    const sotto_wallet_window window = {r->anonymity.issuer, r->analysis, r->opens, r->closes};
+    const bool arc = r->anonymity.tokens == SOTTO_TOKENS_ARC;
     const char *none;
-    bool found;
 
     check_parties(device, c);
     if (c->out.why)
         return SOTTO_OK;
-    /* By the time that the report will state. */
-    SOTTO_TRY(sotto_wallet_find(device->ledger, &c->token, &found, &window,
-                                c->now - c->now % (int64_t)r->precision, err));
-    none = excuse(device, &c->token, found, c->now);
+    SOTTO_TRY(arc ? find_credentials(device, c, &none, err) : find_token(device, c, &none, err));
     if (SOTTO_RULE(token_or_silence) && none)
         sotto_explain(&c->out, SOTTO_WHY_TOKEN, r->analysis, "The recipe asks for a token: %s.",
                       none);
+    c->plan.token = &c->token;
+    c->plan.helper_token = arc ? &c->helper_token : NULL;
+    c->plan.shown = arc ? &c->shown : NULL;
     return SOTTO_OK;
 }
 
@@ -488,7 +563,7 @@ sotto_status sotto_device_tokens(sotto_device *device, sotto_token_line_fn *show
         sotto_wipe(row.secret, sizeof row.secret);
         if (status != SOTTO_OK || !found)
             break;
-        const sotto_token_line line = {row.issuer,
+        const sotto_token_line line = {row.ask == SOTTO_WALLET_NEVER_ASKED ? "ARC" : row.issuer,
                                        row.key.analysis,
                                        row.key.opens,
                                        row.key.closes,

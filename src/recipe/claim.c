@@ -144,15 +144,18 @@ sotto_status sotto_recipe_vdaf(sotto_vdaf_config *config, sotto_vdaf_sizes *size
     return status;
 }
 
-size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes, bool admitted)
+size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes, sotto_token_kind tokens)
 {
     enum {
         METADATA = 16 + 8 + 2,                  /* id, time, public extensions    */
         SEALED = 1 + 2 + 32 + 4 + 16 + (2 + 4), /* HpkeCiphertext, tag, plaintext */
     };
+    static const uint16_t admission[] = {[SOTTO_TOKENS_NONE] = 0,
+                                         [SOTTO_TOKENS_TYPE_2] = SOTTO_ADMISSION_REPORT,
+                                         [SOTTO_TOKENS_ARC] = SOTTO_ARC_ADMISSION_REPORT};
 
     return METADATA + 4 + sizes->public_share + 2 * (size_t)SEALED + sizes->leader_share +
-           sizes->helper_share + (admitted ? SOTTO_ADMISSION_REPORT : 0);
+           sizes->helper_share + admission[tokens];
 }
 
 double sotto_recipe_miss(const sotto_randomizer *r)
@@ -226,8 +229,7 @@ sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_rec
     out->noise_sigma = sotto_recipe_sigma(recipe);
     if (sotto_trust_model_of(recipe->trust)->two_servers) {
         SOTTO_TRY(sotto_recipe_vdaf(&config, &sizes, recipe->trust, &content, err));
-        out->report_bytes =
-            sotto_recipe_report_bytes(&sizes, recipe->anonymity.tokens == SOTTO_TOKENS_TYPE_2);
+        out->report_bytes = sotto_recipe_report_bytes(&sizes, recipe->anonymity.tokens);
     }
     out->honest = sotto_honest_count(recipe->min_cohort, honest);
     SOTTO_TRY(claim_answer(out, recipe, &content, err));

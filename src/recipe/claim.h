@@ -37,8 +37,8 @@ SOTTO_MUST_USE sotto_status sotto_recipe_vdaf(sotto_vdaf_config *config, sotto_v
                                               sotto_trust trust,
                                               const sotto_report_content *content, sotto_err *err);
 /* Bytes of a DAP report with both shares sealed to X25519 keys and no extensions.
- *   admitted  with the extensions of a token of type 2 (dap/admission.h) */
-size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes, bool admitted);
+ *   tokens  with the extensions that admit it (dap/admission.h) */
+size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes, sotto_token_kind tokens);
 /* What a report that passes its proof can do in place of another: how far it moves a sum, in the answer's units, and how
  * many sums it moves. Both bound what happens, not what happens on average. */
 double sotto_recipe_liar(const sotto_report_content *content);

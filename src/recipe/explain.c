@@ -208,7 +208,14 @@ static void say_anonymity(sotto_writer *w, const sotto_recipe *recipe,
             "what, the second what and not who. The relay must work together neither with the "
             "gateway nor with the server behind it, %s.\n",
             a->relay, a->gateway, recipe->leader);
-    if (a->tokens)
+    if (a->tokens == SOTTO_TOKENS_ARC)
+        say(w,
+            "It shows an anonymous credential to each server, so that nobody answers twice. Nobody "
+            "can tell from it who you are%s. The attester is trusted to admit real devices only, "
+            "and either server could make credentials for reports of its own. Devices need an "
+            "application with libsotto-device-full.\n",
+            a->log ? "" : ", unless a server gives your device a key of its own");
+    if (a->tokens == SOTTO_TOKENS_TYPE_2)
         say(w,
             "It carries an anonymous token, so that nobody answers twice. Nobody can tell from the "
             "token who you are%s. Issuer and attester are trusted to admit real devices only: each "

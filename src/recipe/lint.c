@@ -115,7 +115,8 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
                              aggregation = {NULL, "aggregation", 0},
                              trust = {&aggregation, "trust", 0},
                              taking = {NULL, "participation", 0},
-                             anonymity = {NULL, "anonymity", 0}, schedule = {NULL, "schedule", 0},
+                             anonymity = {NULL, "anonymity", 0}, tokens = {&anonymity, "tokens", 0},
+                             schedule = {NULL, "schedule", 0},
                              precision = {&schedule, "precision", 0},
                              adjacency = {&privacy, "adjacency", 0};
     const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
@@ -141,9 +142,8 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
     if (refused)
         sotto_reading_mistake(
             at, &taking, "poisson, donation, or check-in with the variant averaged", "%s", refused);
-    if (SOTTO_RULE(lint_anonymity) && sotto_anonymity_refused(&recipe->anonymity))
-        sotto_reading_mistake(at, &anonymity, "a recipe without this key", "%s",
-                              sotto_anonymity_refused(&recipe->anonymity));
+    if (recipe->anonymity.tokens == SOTTO_TOKENS_ARC)
+        sotto_reading_warn(at, &tokens, "only devices with libsotto-device-full answer");
     if (recipe->anonymity.relay && recipe->precision < SOTTO_HIDDEN_PRECISION)
         sotto_reading_warn(at, &precision,
                            "reports tell their time so exactly that a relay does not hide who made "
@@ -276,16 +276,29 @@ static void check_analysis(sotto_reading *at, const sotto_policy_analysis *a,
                               "more than the policy gives the whole analysis");
 }
 
+/* Of ARC leader and helper are the issuers. */
+static void check_issuers(sotto_reading *at, const sotto_policy *policy, const sotto_recipe *recipe)
+{
+    static const sotto_place anonymity = {NULL, "anonymity", 0}, issuer = {&anonymity, "issuer", 0},
+                             tokens = {&anonymity, "tokens", 0};
+    const sotto_anonymity *a = &recipe->anonymity;
+
+    if (a->issuer && !sotto_policy_issuer_named(policy, a->issuer))
+        sotto_reading_warn(at, &issuer, "no issuer of the policy: its devices stay silent");
+    if (a->tokens == SOTTO_TOKENS_ARC && (!sotto_policy_issuer_named(policy, recipe->leader) ||
+                                          !sotto_policy_issuer_named(policy, recipe->helper)))
+        sotto_reading_warn(at, &tokens,
+                           "leader and helper are not both issuers of the policy: its devices stay "
+                           "silent");
+}
+
 static void check_anonymity(sotto_reading *at, const sotto_policy *policy, const sotto_anonymity *a)
 {
-    static const sotto_place anonymity = {NULL, "anonymity", 0}, log = {&anonymity, "log", 0},
-                             issuer = {&anonymity, "issuer", 0};
+    static const sotto_place anonymity = {NULL, "anonymity", 0}, log = {&anonymity, "log", 0};
 
     if (SOTTO_RULE(policy_log_known) && a->log && !sotto_policy_log_named(policy, a->log))
         sotto_reading_mistake(at, &log, "a log of the policy", "the policy names no log \"%.60s\"",
                               a->log);
-    if (a->issuer && !sotto_policy_issuer_named(policy, a->issuer))
-        sotto_reading_warn(at, &issuer, "no issuer of the policy: its devices stay silent");
 }
 
 /* How many devices of a target answer is released. A sample hides in that number whether one more device met the target; all of
@@ -334,6 +347,7 @@ static void check_policy(sotto_reading *at, const sotto_policy *policy, const so
         sotto_reading_mistake(at, &trust, "a way to add up that the policy allows",
                               "the policy does not allow this way to add up");
     check_anonymity(at, policy, &recipe->anonymity);
+    check_issuers(at, policy, recipe);
     check_target(at, policy, recipe);
     check_listed(at, recipe, policy, "cohorts", recipe->cohorts, recipe->cohort_count);
     check_listed(at, recipe, policy, "targeting", recipe->targeting, recipe->targeting_count);

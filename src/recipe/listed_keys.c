@@ -3,12 +3,13 @@
 #include "base/arena.h"
 #include "base/hex.h"
 #include "base/rule.h"
+#include "dap/arc_admission.h"
 #include "recipe/signed_parties.h"
 
 #include <jansson.h>
 #include <string.h>
 
-enum { MEMBERS = 5 };
+enum { MEMBERS = 5, ARC_MEMBERS = 4 };
 
 /* ---- whose it is ------------------------------------------------------------------------------------------ */
 
@@ -74,20 +75,39 @@ static bool is_key(const sotto_listed_key *key)
     return own;
 }
 
+/* Whether its points are points is found out when it is used. */
+static bool is_arc_key(const sotto_listed_key *key)
+{
+    uint8_t id[SOTTO_TOKEN_KEY_ID];
+
+    sotto_arc_key_id(id, key->spki);
+    return memcmp(id, key->id, sizeof id) == 0;
+}
+
 static bool read_key(sotto_listed_key *out, const json_t *json)
 {
-    return json_object_size(json) == MEMBERS &&
-           read_analysis(out->analysis, json_object_get(json, "analysis")) &&
+    const bool arc = !json_object_get(json, "analysis");
+    const json_t *key = json_object_get(json, "token_key");
+
+    memset(out, 0, sizeof *out);
+    return json_object_size(json) == (arc ? ARC_MEMBERS : MEMBERS) &&
+           (arc || read_analysis(out->analysis, json_object_get(json, "analysis"))) &&
            read_time(&out->opens, json_object_get(json, "opens")) &&
            read_time(&out->closes, json_object_get(json, "closes")) && out->opens < out->closes &&
            read_hex(out->id, sizeof out->id, json_object_get(json, "id")) &&
-           read_hex(out->spki, sizeof out->spki, json_object_get(json, "token_key")) && is_key(out);
+           read_hex(out->spki, arc ? SOTTO_ARC_PUBLIC : sizeof out->spki, key) &&
+           (arc ? is_arc_key(out) : is_key(out));
 }
 
+/* Two keys of ARC whose epochs overlap would be two credentials for one collection. */
 static bool has_collection(const sotto_listed_key *keys, size_t count, const sotto_listed_key *key)
 {
+    const bool arc = sotto_listed_key_is_arc(key);
+
     for (size_t i = 0; i < count; i++)
-        if (keys[i].opens == key->opens && strcmp(keys[i].analysis, key->analysis) == 0)
+        if (strcmp(keys[i].analysis, key->analysis) == 0 &&
+            (keys[i].opens == key->opens ||
+             (arc && keys[i].opens < key->closes && key->opens < keys[i].closes)))
             return true;
     return false;
 }

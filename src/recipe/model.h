@@ -146,7 +146,8 @@ typedef enum sotto_token_kind {
 typedef struct sotto_anonymity {
     const char *relay, *gateway; /* both or none */
     sotto_token_kind tokens;
-    const char *attester, *issuer; /* of tokens of type 2 */
+    const char *attester; /* of tokens */
+    const char *issuer;   /* of tokens of type 2; of ARC leader and helper are the issuers */
     const char *log;
 } sotto_anonymity;
 

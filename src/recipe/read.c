@@ -227,7 +227,8 @@ static void check_pair(sotto_reading *r, const char *key, bool one, const char *
 
 static void read_anonymity(sotto_reading *r, sotto_anonymity *out)
 {
-    static const char all_three[] = "tokens type-2 with an attester and an issuer, or none of them";
+    static const char all_three[] = "tokens type-2 with an attester and an issuer, or none of them",
+                      two[] = "tokens arc with an attester and without an issuer";
     json_t *json = json_object_get(r->root, "anonymity");
 
     out->relay = sotto_reading_text(r, json, "relay");
@@ -237,10 +238,12 @@ static void read_anonymity(sotto_reading *r, sotto_anonymity *out)
     out->log = sotto_reading_text(r, json, "log");
     if (json_object_get(json, "tokens"))
         out->tokens = (sotto_token_kind)(1 + sotto_reading_choice(json, "anonymity", "tokens"));
-    const bool issued = out->tokens == SOTTO_TOKENS_TYPE_2;
+    const bool issued = out->tokens == SOTTO_TOKENS_TYPE_2, arc = out->tokens == SOTTO_TOKENS_ARC;
     check_pair(r, "relay", out->relay != NULL, "gateway", out->gateway != NULL, "both or none");
-    check_pair(r, "attester", out->attester != NULL, "issuer", out->issuer != NULL, all_three);
-    check_pair(r, "issuer", out->issuer != NULL, "tokens", issued, all_three);
+    /* Of ARC leader and helper are the issuers. */
+    check_pair(r, "attester", out->attester != NULL, arc ? "tokens" : "issuer",
+               arc || out->issuer != NULL, arc ? two : all_three);
+    check_pair(r, "issuer", out->issuer != NULL, "tokens", issued, arc ? two : all_three);
 }
 
 static void read_schedule(sotto_reading *r, sotto_recipe *out)

@@ -221,8 +221,8 @@ KEY_ROW(IN_PROOF, "group", WHOLE, 0, 1, 1e6, NULL, MUST, "contributions for each
 
 KEY_ROW(IN_ANONYMITY, "relay", NAME, 0, 1, 128, NULL, MAY, "a party of that role, through which devices send: it sees who, not what")
 KEY_ROW(IN_ANONYMITY, "gateway", NAME, 0, 1, 128, NULL, MAY, "a party of that role, which opens what the relay forwards: it sees what is sealed, not who. Goes with `relay`")
-KEY_ROW(IN_ANONYMITY, "tokens", CHOICE, 0, 0, 0, "type-2|arc", MAY, "each report carries an anonymous token, one for each device and collection; servers reject reports without one. Lint refuses arc: no device has such tokens yet")
-KEY_ROW(IN_ANONYMITY, "attester", NAME, 0, 1, 128, NULL, MAY, "a party of that role, which knows the devices. Goes with tokens of type 2")
+KEY_ROW(IN_ANONYMITY, "tokens", CHOICE, 0, 0, 0, "type-2|arc", MAY, "each report carries an anonymous token, one for each device and collection; servers reject reports without one. `type-2`: an issuer signs a token for each collection. `arc`: leader and helper each issue one credential for an epoch, and a report shows both; devices need an application with libsotto-device-full")
+KEY_ROW(IN_ANONYMITY, "attester", NAME, 0, 1, 128, NULL, MAY, "a party of that role, which knows the devices. Goes with tokens")
 KEY_ROW(IN_ANONYMITY, "issuer", NAME, 0, 1, 128, NULL, MAY, "a party of that role, which signs tokens; `issuers` of the policy must name it. Goes with tokens of type 2")
 KEY_ROW(IN_ANONYMITY, "log", NAME, 0, 1, 128, NULL, MAY, "a log of the policy, which the recipe must be on")
 

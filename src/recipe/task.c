@@ -148,19 +148,6 @@ static unsigned anonymity_of(const sotto_anonymity *a)
            (a->log ? SOTTO_TASK_LOG : 0U);
 }
 
-const char *sotto_anonymity_refused(const sotto_anonymity *a)
-{
-    const unsigned lacking = anonymity_of(a) & ~(unsigned)SOTTO_ANONYMITY_BUILT;
-
-    return lacking & SOTTO_TASK_RELAY
-               ? "not yet: in this version the parties file alone names a relay"
-           : lacking & SOTTO_TASK_TOKENS ? "not yet: devices of this version have no tokens"
-           : lacking & SOTTO_TASK_LOG    ? "not yet: devices of this version read no log"
-           : a->tokens == SOTTO_TOKENS_ARC
-               ? "not yet: devices of this version have no tokens of ARC"
-               : NULL;
-}
-
 /* As Privacy Pass numbers them; ARC as its draft does. */
 static unsigned token_type_of(const sotto_anonymity *a)
 {
@@ -231,9 +218,6 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     if (sotto_participation_refused(&recipe->participation))
         return sotto_fail(err, SOTTO_DENIED, "participation: %s",
                           sotto_participation_refused(&recipe->participation));
-    if (SOTTO_RULE(anonymity_kept) && sotto_anonymity_refused(&recipe->anonymity))
-        return sotto_fail(err, SOTTO_DENIED, "anonymity: %s",
-                          sotto_anonymity_refused(&recipe->anonymity));
     if (cohort >= sotto_recipe_cohorts(recipe))
         return sotto_fail(err, SOTTO_MISSING, "cohort %zu: there are %" PRIu64, cohort,
                           sotto_recipe_cohorts(recipe));
@@ -251,7 +235,6 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     out->min_batch_size = recipe->min_cohort;
     out->batch_mode = recipe->batch_mode;
     describe_reports(out, recipe, &content);
-    out->report_bytes =
-        sotto_recipe_report_bytes(&out->sizes, recipe->anonymity.tokens == SOTTO_TOKENS_TYPE_2);
+    out->report_bytes = sotto_recipe_report_bytes(&out->sizes, recipe->anonymity.tokens);
     return encode_task(out, recipe, servers, arena, err);
 }

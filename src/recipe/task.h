@@ -17,9 +17,4 @@ const char *sotto_cohort_text(char out[SOTTO_COHORT_TEXT], const sotto_cohort *c
 /* Whether the device's value of targeting[field] is one that is asked. */
 bool sotto_recipe_targets(const sotto_recipe *recipe, size_t field, const char *value);
 
-/* What devices and servers of this version can do of what `anonymity` asks for: SOTTO_TASK_* of dap/task_configuration.h. */
-enum { SOTTO_ANONYMITY_BUILT = SOTTO_TASK_RELAY | SOTTO_TASK_TOKENS | SOTTO_TASK_LOG };
-/* The first part of it that they can't do; NULL: none. */
-const char *sotto_anonymity_refused(const sotto_anonymity *anonymity);
-
 #endif

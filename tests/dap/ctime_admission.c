@@ -1,6 +1,6 @@
 /* Binding a share to its token, and checking that. No branch and no address depends on the one-time key, the server's key, what
  * they agree on, or the share. The one-time key's public half and the verdict are public. */
-#include "dap/admission.h"
+#include "dap/arc_admission.h"
 
 #include "support/ctime.h"
 #include "support/test.h"
@@ -62,10 +62,45 @@ static void binding_a_share_and_checking_it_follow_no_secret(sotto_test *t)
     sotto_hpke_receiver_free(receiver);
 }
 
+/* A credential's m1 is what links its presentations. The nonces of its proofs are drawn within, and marked where they are multiplied
+ * (ctime_seal_token). */
+static void showing_credentials_follows_no_secret(sotto_test *t)
+{
+    static const sotto_arc_collection collection = {.opens = 1, .closes = 2};
+    uint8_t own[32] = {9}, seed[SOTTO_ONCE_SEED] = {7}, payload[100] = {3};
+    sotto_report_draft draft = {.configuration = sotto_bytes_of("configuration", 13)};
+    sotto_arc_holding held[SOTTO_REPORT_SHARES] = {{.key_id = {1}}, {.key_id = {2}}};
+    sotto_hpke_config to[SOTTO_REPORT_SHARES];
+    sotto_hpke_key key;
+    sotto_group g;
+
+    CHECK_OK(t, sotto_hpke_key_decode(&key, suite.kem, sotto_bytes_of(own, sizeof own), &t->err));
+    CHECK_OK(t, sotto_group_init(&g, &sotto_p256, &t->err));
+    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++) {
+        sotto_arc_credential *c = &held[who].credential;
+        sotto_point *p = sotto_point_new(&g);
+
+        to[who] = sotto_hpke_config_of(&key, 1, suite.kdf, suite.aead);
+        draft.shares[who].payload = sotto_bytes_of(payload, sizeof payload);
+        CHECK_OK(t, sotto_scalar_random(&g, &c->m1, 1, &t->err));
+        sotto_point_multiply(&g, p, &c->m1, NULL);
+        CHECK(t, sotto_point_encode(&g, c->u, p));
+        memcpy(c->u_prime, c->u, sizeof c->u);
+        memcpy(c->x1, c->u, sizeof c->u);
+        sotto_point_free(p);
+        sotto_ctime_secret(&c->m1, SOTTO_ARC_SCALAR);
+    }
+    sotto_group_clear(&g);
+    sotto_ctime_secret(seed, sizeof seed);
+    CHECK_OK(t, sotto_arc_attach(&draft, held, &collection, seed, to, &t->arena, &t->err));
+    CHECK_EQUAL(t, 4 + SOTTO_ARC_ADMISSION_DATA, draft.metadata.public_extensions.len);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(binding_a_share_and_checking_it_follow_no_secret),
+        CASE(showing_credentials_follows_no_secret),
     };
     return RUN_TESTS(argc, argv, cases);
 }

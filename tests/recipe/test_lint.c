@@ -250,13 +250,26 @@ static void silence_needs_the_policy_s_word(sotto_test *t)
     CHECK(t, !claim.none_told);
 }
 
-static void anonymity_that_devices_can_not_keep_is_refused(sotto_test *t)
+/* Leader and helper issue; a policy with one of them is not enough. */
+static void arc_says_what_devices_need(sotto_test *t)
 {
-    const sotto_recipe *recipe = sotto_test_recipe(
-        t, "\"population\"", "\"anonymity\": {\"tokens\": \"arc\"}, \"population\"");
+    static const char one[] =
+        "\"issuers\": {\"key:leader-2026a\": \"00112233445566778899aabbccddeeff\"}, \"min_cohort\"",
+                      both[] =
+                          "\"issuers\": {\"key:leader-2026a\": \"00112233445566778899aabbccddeeff"
+                          "\", \"key:helper-2026a\": \"ffeeddccbbaa99887766554433221100\"}, "
+                          "\"min_cohort\"";
+    const sotto_recipe *recipe =
+        sotto_test_recipe(t, "\"population\"",
+                          "\"anonymity\": {\"tokens\": \"arc\", \"attester\": \"a\"}, "
+                          "\"population\"");
 
-    CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe, NULL));
-    CHECK(t, sotto_test_has_mistake(&mistakes, "anonymity", "not yet"));
+    CHECK_OK(t, lint(t, recipe, NULL));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "anonymity.tokens", "libsotto-device-full"));
+    CHECK_OK(t, lint(t, recipe, sotto_test_policy(t, "\"min_cohort\"", one)));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "anonymity.tokens", "not both issuers"));
+    CHECK_OK(t, lint(t, recipe, sotto_test_policy(t, "\"min_cohort\"", both)));
+    CHECK(t, !sotto_test_has_mistake(&mistakes, "anonymity.tokens", "not both issuers"));
 }
 
 static void a_target_is_sampled_as_the_policy_says(sotto_test *t)
@@ -609,7 +622,7 @@ int main(int argc, char **argv)
         CASE(a_list_of_queries_is_exact),
         CASE(budgets_count_replacements_alone),
         CASE(silence_needs_the_policy_s_word),
-        CASE(anonymity_that_devices_can_not_keep_is_refused),
+        CASE(arc_says_what_devices_need),
         CASE(a_log_is_one_of_the_policy_s),
         CASE(an_issuer_that_the_policy_lacks_is_pointed_out),
         CASE(a_target_is_sampled_as_the_policy_says),

@@ -1,4 +1,6 @@
 /* Tasks: the bytes that DAP has, and what a recipe makes of them. */
+#include "dap/admission.h"
+#include "dap/task_configuration.h"
 #include "recipe/task.h"
 
 #include "recipe/claim.h"
@@ -126,16 +128,24 @@ static void the_example_compiles(sotto_test *t)
 }
 
 /* What a device or server can't do is refused, never passed over: a claim may rest on it. */
-static void anonymity_that_nobody_keeps_is_no_task(sotto_test *t)
+static void a_task_binds_the_kind_of_its_tokens(sotto_test *t)
 {
     const sotto_parties *parties = sotto_test_parties(t, NULL, NULL);
     sotto_recipe recipe = *sotto_test_recipe(t, NULL, NULL);
-    sotto_task task;
+    sotto_task bare, task[2];
+    sotto_task_configuration c;
 
-    recipe.anonymity = (sotto_anonymity){.tokens = SOTTO_TOKENS_ARC};
-    CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_task_compile(&task, &recipe, parties, 0, &t->arena, &t->err));
-    CHECK_REASON(t, "anonymity: not yet");
+    CHECK_OK(t, sotto_task_compile(&bare, &recipe, parties, 0, &t->arena, &t->err));
+    for (unsigned i = 0; i < 2; i++) {
+        recipe.anonymity.tokens = i ? SOTTO_TOKENS_ARC : SOTTO_TOKENS_TYPE_2;
+        CHECK_OK(t, sotto_task_compile(&task[i], &recipe, parties, 0, &t->arena, &t->err));
+        CHECK_OK(t, sotto_task_configuration_decode(&c, task[i].configuration, &t->err));
+        CHECK_EQUAL(t, i ? 0xe5ac : 2, c.token_type);
+        CHECK(t, memcmp(bare.id, task[i].id, sizeof bare.id) != 0);
+        CHECK_EQUAL(t, i ? SOTTO_ARC_ADMISSION_REPORT : SOTTO_ADMISSION_REPORT,
+                    task[i].report_bytes - bare.report_bytes);
+    }
+    CHECK(t, memcmp(task[0].id, task[1].id, sizeof bare.id) != 0);
 }
 
 /* Each part makes another task; a relay must be one of the parties. */
@@ -393,7 +403,7 @@ int main(int argc, char **argv)
         CASE(every_vdaf_has_its_own_order),
         CASE(task_ids_are_taskprov_s),
         CASE(the_example_compiles),
-        CASE(anonymity_that_nobody_keeps_is_no_task),
+        CASE(a_task_binds_the_kind_of_its_tokens),
         CASE(a_task_binds_the_relay_and_the_log),
         CASE(one_byte_of_the_recipe_is_another_task),
         CASE(another_key_is_another_task),

@@ -92,8 +92,15 @@ says "Issuer and attester, each alone, can make tokens as they like"
 expect 0 "Issuer and attester are trusted to admit real devices only" explain hidden.json
 expect 0 "ok. It may claim" lint recipe.json
 says_not "make tokens"
-sed 's/"type-2", "attester": "a", "issuer": "i"/"arc"/' hidden.json >arc.json
-expect 3 "anonymity: not yet: devices of this version have no tokens of ARC" lint arc.json
+sed 's/"type-2", "attester": "a", "issuer": "i"/"arc", "attester": "a"/' hidden.json >arc.json
+expect 0 "anonymity.tokens: only devices with libsotto-device-full answer" lint arc.json
+expect 0 "either server could make credentials for reports of its own" explain arc.json
+says_not "Issuer and attester"
+sed 's/"arc", "attester": "a"/"arc"/' arc.json >half.json
+expect 3 "tokens goes with attester" lint half.json
+says "tokens arc with an attester and without an issuer"
+sed 's/"arc", "attester": "a"/"arc", "attester": "a", "issuer": "i"/' arc.json >half.json
+expect 3 "issuer goes with tokens" lint half.json
 sed '/"recipe": /d' recipe.json >nameless.json
 expect 3 "recipe: missing: names this recipe" lint nameless.json
 expect 1 'the parties have no relay "r" with gateway "g"' compile hidden.json parties.json

@@ -93,7 +93,8 @@ static void a_task_keeps_its_keys(sotto_test *t)
 static void keys_belong_to_tasks_that_ask_for_tokens(sotto_test *t)
 {
     sotto_test_service s;
-    sotto_admitting_keys keys = {"", (sotto_admitting_key[1]){{.opens = 1}}, 1};
+    sotto_admitting_keys keys = {
+        .issuer = "", .list = (sotto_admitting_key[1]){{.opens = 1}}, .count = 1};
     sotto_buf ids = sotto_test_buf(t, 64);
     sotto_mistakes mistakes = {0};
 

@@ -15,7 +15,7 @@ static sotto_server_task task_of(sotto_test *t, const sotto_prio3_config *config
 
     CHECK_OK(t, sotto_vdaf_open(&task.vdaf, config, &t->arena, &t->err));
     task.dap.sizes = task.vdaf.sizes;
-    task.dap.report_bytes = sotto_recipe_report_bytes(&task.vdaf.sizes, false);
+    task.dap.report_bytes = sotto_recipe_report_bytes(&task.vdaf.sizes, SOTTO_TOKENS_NONE);
     task.max_report = task.dap.report_bytes + EXTENSION_ROOM;
     return task;
 }

@@ -69,7 +69,7 @@ sotto_bare_task sotto_test_admitted_task(sotto_test *t, sotto_test_admitted *a, 
                              .helper = "key:helper",
                              .configuration = sotto_buf_bytes(&wire),
                              .collector_config = sotto_test_hex(t, a->s.pairing.collector_key),
-                             .token_keys = {ISSUER, a->keys, 2}};
+                             .token_keys = {.issuer = ISSUER, .list = a->keys, .count = 2}};
 }
 
 void sotto_test_admitted_open(sotto_test *t, sotto_test_admitted *a, uint64_t split,

@@ -31,6 +31,7 @@ static void configure(sotto_test *t, sotto_serve_config *config, const char *lin
 
     sotto_test_write_file(t, path, directory, "operator", "operator-of-the-test\n");
     sotto_test_write_file(t, path, directory, "shared", "attester-of-the-test\n");
+    sotto_test_write_file(t, path, directory, "arc", "attester-at-the-servers\n");
     sotto_test_write_file(t, path, directory, "service.ini", lines);
     sotto_serve_config_clear(config);
     CHECK_OK(t, sotto_serve_config_read(config, &(sotto_config_sources){.file = path}, &t->err));
@@ -47,7 +48,13 @@ void sotto_test_attester_start(sotto_test *t, sotto_test_attested *d)
 void sotto_test_attested_open(sotto_test *t, sotto_test_attested *d,
                               const sotto_attestation *attestation)
 {
-    char lines[300];
+    sotto_test_attested_open_with(t, d, attestation, "");
+}
+
+void sotto_test_attested_open_with(sotto_test *t, sotto_test_attested *d,
+                                   const sotto_attestation *attestation, const char *more)
+{
+    char lines[900];
 
     configure(t, &issuer_config,
               "[issuer]\nlisten = 127.0.0.1:0\noperations = 127.0.0.1:0\n"
@@ -57,8 +64,8 @@ void sotto_test_attested_open(sotto_test *t, sotto_test_attested *d,
     (void)snprintf(lines, sizeof lines,
                    "[attester]\nlisten = 127.0.0.1:0\noperations = 127.0.0.1:0\n"
                    "operator_token = operator\nissuer_token = shared\n"
-                   "datastore_key = attester.key\nissuer = http://127.0.0.1:%u/\n",
-                   sotto_host_port(d->issuer));
+                   "datastore_key = attester.key\nissuer = http://127.0.0.1:%u/\n%s",
+                   sotto_host_port(d->issuer), more);
     configure(t, &sotto_test_attester_config, lines);
     ((sotto_attester_config *)sotto_test_attester_config.own)->attestation = attestation;
     sotto_test_attester_start(t, d);

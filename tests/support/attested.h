@@ -25,6 +25,10 @@ void sotto_test_write_file(sotto_test *t, char *path, const char *directory, con
 /* attestation: NULL: enrolment keys. */
 void sotto_test_attested_open(sotto_test *t, sotto_test_attested *d,
                               const sotto_attestation *attestation);
+/* The same with more lines in the attester's file; beside it there is `arc`, with SOTTO_TEST_ARC_BEARER. */
+#define SOTTO_TEST_ARC_BEARER "attester-at-the-servers"
+void sotto_test_attested_open_with(sotto_test *t, sotto_test_attested *d,
+                                   const sotto_attestation *attestation, const char *more);
 /* Once more, over the same database. */
 void sotto_test_attester_start(sotto_test *t, sotto_test_attested *d);
 void sotto_test_attested_close(sotto_test_attested *d);

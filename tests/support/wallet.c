@@ -43,9 +43,10 @@ static void check_evidence(sotto_test *t, sotto_bytes body, const char *url)
     CHECK_EQUAL(t, SOTTO_SIGN_PUBLIC + SOTTO_SIGNATURE, evidence.len);
     CHECK_OK(t, sotto_device_enrolment_key(key, enrolment, &t->err));
     CHECK_BYTES(t, key, evidence.data, 32);
-    sotto_attested_text(text, sotto_test_wallet_issuer.key.id, request.data);
-    CHECK_OK(t, sotto_signature_check(key, evidence.data + SOTTO_SIGN_PUBLIC,
-                                      sotto_bytes_of(text, sizeof text), &t->err));
+    const sotto_bytes signed_text =
+        sotto_attested_text(text, sotto_test_wallet_issuer.key.id, request);
+    CHECK_OK(t,
+             sotto_signature_check(key, evidence.data + SOTTO_SIGN_PUBLIC, signed_text, &t->err));
 }
 
 static sotto_status attest(sotto_test *t, sotto_exchange *exchange)

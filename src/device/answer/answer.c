@@ -5,6 +5,7 @@
 #include "dap/admission.h"
 #include "dap/report_many.h"
 #include "device/answer/measure.h"
+#include "device/arc.h"
 #include "device/oblivious.h"
 #include "math/ct.h"
 #include "noise/coin.h"
@@ -163,29 +164,42 @@ static sotto_report_draft draft_of(const sotto_answer_plan *plan)
     return draft;
 }
 
+static sotto_status admit(sotto_report_draft *draft, const sotto_answer_plan *plan,
+                          const uint8_t seed[SOTTO_ONCE_SEED],
+                          const sotto_hpke_config to[SOTTO_REPORT_SHARES], sotto_arena *arena,
+                          sotto_err *err)
+{
+    const sotto_wallet_row *token = plan->token;
+    const sotto_wallet_row *const both[SOTTO_REPORT_SHARES] = {token, plan->helper_token};
+
+    if (plan->helper_token)
+        return sotto_linked_arc->attach(draft, both, plan->recipe, seed, to, arena, err);
+    if (token->len != SOTTO_WALLET_HELD)
+        return sotto_fail(err, SOTTO_BUG, "a report without its token");
+    return sotto_admission_attach(
+        draft, sotto_bytes_of(token->secret + SOTTO_ONCE_SEED, SOTTO_TYPE2_TOKEN), seed, to, arena,
+        err);
+}
+
 /* With the token that admits it, which is put on before anything is sealed. */
-static sotto_status make_admitted(sotto_dap_report *out, sotto_report_draft *draft,
-                                  const sotto_wallet_row *token, const sotto_vdaf *vdaf,
-                                  sotto_measurement measurement,
-                                  const sotto_hpke_config to[SOTTO_REPORT_SHARES],
-                                  const sotto_ephemeral *with, sotto_bytes random,
-                                  sotto_arena *arena, sotto_err *err)
+static sotto_status
+make_admitted(sotto_dap_report *out, sotto_report_draft *draft, const sotto_answer_plan *plan,
+              const uint8_t seed[SOTTO_ONCE_SEED], const sotto_vdaf *vdaf,
+              sotto_measurement measurement, const sotto_hpke_config to[SOTTO_REPORT_SHARES],
+              const sotto_ephemeral *with, sotto_bytes random, sotto_arena *arena, sotto_err *err)
 {
     sotto_bytes ikm;
 
-    if (token->len != SOTTO_WALLET_HELD)
-        return sotto_fail(err, SOTTO_BUG, "a report without its token");
     SOTTO_TRY(sotto_report_shard_from(draft, &ikm, vdaf, measurement, random, arena, err));
-    SOTTO_TRY(sotto_admission_attach(
-        draft, sotto_bytes_of(token->secret + SOTTO_ONCE_SEED, SOTTO_TYPE2_TOKEN), token->secret,
-        to, arena, err));
+    SOTTO_TRY(admit(draft, plan, seed, to, arena, err));
     return sotto_report_seal_both_with(out, draft, to, with, ikm, arena, err);
 }
 
 /* Shards and seals what was measured. */
 static sotto_status make(sotto_dap_report *out, sotto_report_draft *draft,
-                         const sotto_answer_plan *plan, sotto_measurement measurement,
-                         sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
+                         const sotto_answer_plan *plan, sotto_bytes seed,
+                         sotto_measurement measurement, sotto_entropy *entropy, sotto_arena *arena,
+                         sotto_err *err)
 {
     sotto_hpke_config to[SOTTO_REPORT_SHARES];
     sotto_vdaf vdaf;
@@ -202,8 +216,9 @@ static sotto_status make(sotto_dap_report *out, sotto_report_draft *draft,
     for (unsigned who = 0; from && who < SOTTO_REPORT_SHARES && status == SOTTO_OK; who++)
         status = from->take(from->context, &with[who], &to[who], err);
     if (status == SOTTO_OK && plan->token)
-        status = make_admitted(out, draft, plan->token, &vdaf, measurement, to, from ? with : NULL,
-                               sotto_bytes_of(random.data, random.cap), arena, err);
+        status =
+            make_admitted(out, draft, plan, seed.data, &vdaf, measurement, to, from ? with : NULL,
+                          sotto_bytes_of(random.data, random.cap), arena, err);
     else if (status == SOTTO_OK)
         status = sotto_report_make_with(out, draft, &vdaf, measurement, to, from ? with : NULL,
                                         sotto_bytes_of(random.data, random.cap), arena, err);
@@ -224,16 +239,14 @@ static sotto_status write_report(sotto_bytes *out, const sotto_dap_report *repor
     return SOTTO_OK;
 }
 
-static sotto_status write_inputs(sotto_bytes *out, const sotto_answer_plan *plan,
+static sotto_status write_inputs(sotto_bytes *out, const sotto_answer_plan *plan, sotto_bytes seed,
                                  const sotto_report_draft *draft, sotto_arena *arena,
                                  sotto_err *err)
 {
     const char *leader = plan->parties[SOTTO_REPORT_LEADER]->name;
     const sotto_kept_half kept =
         sotto_kept_half_of(draft, SOTTO_REPORT_LEADER, sotto_bytes_of(leader, strlen(leader)),
-                           plan->keys[SOTTO_REPORT_LEADER]->config,
-                           plan->token ? sotto_bytes_of(plan->token->secret, SOTTO_ONCE_SEED)
-                                       : sotto_bytes_of(NULL, 0));
+                           plan->keys[SOTTO_REPORT_LEADER]->config, seed);
     sotto_buf bytes;
 
     SOTTO_TRY(sotto_buf_take(&bytes, arena, sotto_kept_half_size(&kept), err));
@@ -281,21 +294,38 @@ static sotto_status pack_bits(sotto_bytes *out, sotto_bytes bits, sotto_arena *a
     return SOTTO_OK;
 }
 
+/* Of the one-time key that binds a token to its report: drawn with a token of type 2, or for this report; empty without a token. */
+static sotto_status take_seed(sotto_bytes *out, const sotto_answer_plan *plan,
+                              sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
+{
+    sotto_buf drawn;
+
+    *out = plan->token ? sotto_bytes_of(plan->token->secret, SOTTO_ONCE_SEED)
+                       : sotto_bytes_of(NULL, 0);
+    if (!plan->helper_token)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_buf_take(&drawn, arena, SOTTO_ONCE_SEED, err));
+    *out = sotto_bytes_of(drawn.data, SOTTO_ONCE_SEED);
+    return sotto_entropy_take(entropy, drawn.data, SOTTO_ONCE_SEED, err);
+}
+
 sotto_status sotto_answer_seal(sotto_report *out, const sotto_answer_plan *plan, uint64_t bin,
                                sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
 {
     sotto_report_draft draft = draft_of(plan);
     sotto_measurement measurement;
     sotto_dap_report report;
-    sotto_bytes bits;
+    sotto_bytes bits, seed;
 
     *out = (sotto_report){0};
+    SOTTO_TRY(take_seed(&seed, plan, entropy, arena, err));
     SOTTO_TRY(sotto_measure(&measurement, &bits, plan->content, bin, entropy, arena, err));
-    SOTTO_TRY(make(&report, &draft, plan, measurement, entropy, arena, err));
+    SOTTO_TRY(make(&report, &draft, plan, seed, measurement, entropy, arena, err));
     memcpy(out->id, draft.metadata.report_id, sizeof out->id);
-    out->token = plan->token ? plan->token->key.id : NULL;
+    out->token = plan->token && !plan->helper_token ? plan->token->key.id : NULL;
+    out->shown = plan->shown;
     SOTTO_TRY(write_destination(&out->destination, plan, arena, err));
     SOTTO_TRY(pack_bits(&out->randomised, bits, arena, err));
-    SOTTO_TRY(write_inputs(&out->inputs, plan, &draft, arena, err));
+    SOTTO_TRY(write_inputs(&out->inputs, plan, seed, &draft, arena, err));
     return write_report(&out->bytes, &report, arena, err);
 }

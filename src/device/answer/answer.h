@@ -27,6 +27,8 @@ typedef struct sotto_answer_plan {
     const sotto_party_key *keys[SOTTO_REPORT_SHARES];
     int64_t now;
     const sotto_wallet_row *token;            /* held; NULL: the recipe asks for none */
+    const sotto_wallet_row *helper_token;     /* ... of ARC; NULL: of type 2 */
+    const sotto_wallet_row *shown;            /* ... of ARC: for the wallet */
     const sotto_ephemeral_source *ephemerals; /* of a simulation; NULL: the device makes its own */
 } sotto_answer_plan;
 

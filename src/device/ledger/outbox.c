@@ -59,6 +59,8 @@ sotto_status sotto_outbox_write(sotto_ledger *ledger, const char *recipe,
 
     if (report->token)
         SOTTO_TRY(sotto_wallet_spend(ledger, report->token, err));
+    if (report->shown)
+        SOTTO_TRY(sotto_wallet_show(ledger, report->shown, err));
     sum(bytes_sum, report->bytes);
     sum(inputs_sum, report->inputs);
     SOTTO_TRY(sotto_ledger_insert(

@@ -24,7 +24,8 @@ typedef struct sotto_report {
     sotto_bytes bytes;       /* sealed, as they will leave                         */
     sotto_bytes inputs;      /* what can be sealed again: the leader's share       */
     const uint8_t *token;    /* id of the key whose token it carries; NULL: none       */
-    sotto_bytes randomised;  /* for the person's record; may be empty; the transport sees none */
+    const struct sotto_wallet_row *shown; /* what the wallet keeps of ARC; NULL: nothing */
+    sotto_bytes randomised; /* for the person's record; may be empty; the transport sees none */
 } sotto_report;
 
 /* What became of an offer. */

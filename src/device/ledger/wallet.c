@@ -1,6 +1,8 @@
 #include "device/ledger/wallet.h"
 
+#include "base/hex.h"
 #include "base/rule.h"
+#include "device/arc.h"
 #include "device/ledger/ledger_internal.h"
 
 #include <string.h>
@@ -293,6 +295,49 @@ sotto_status sotto_wallet_spend(sotto_ledger *ledger, const uint8_t key[SOTTO_TO
     row.state = SOTTO_TOKEN_SPENT;
     row.len = 0;
     return write(ledger, &row, err);
+}
+
+sotto_status sotto_wallet_plan_shown(sotto_ledger *ledger, sotto_wallet_row *out, const char **none,
+                                     const sotto_recipe *recipe, sotto_wallet_row *const held[2],
+                                     sotto_err *err)
+{
+    const sotto_arc_collection collection = sotto_arc_collection_of(recipe);
+    const int64_t ends[] = {held[0]->key.closes, held[1]->key.closes};
+    sotto_wallet_row there;
+    int64_t rows;
+    bool used;
+
+    *none = NULL;
+    *out = (sotto_wallet_row){
+        .state = SOTTO_TOKEN_SPENT,
+        .ask = SOTTO_WALLET_NEVER_ASKED,
+        .key = {.opens = recipe->opens, .closes = ends[0] > ends[1] ? ends[0] : ends[1]}};
+    if (!copy_text(out->key.analysis, sizeof out->key.analysis, recipe->analysis))
+        return sotto_fail(err, SOTTO_TOO_LARGE, "an analysis's name");
+    sotto_arc_presentation_context(out->key.id, &collection);
+    /* Recipes of one analysis may open together, and the table has one row for an issuer, analysis and opening. */
+    sotto_hex_encode(out->issuer, sotto_bytes_of(out->key.id, sizeof out->key.id));
+    SOTTO_TRY(find_key(ledger, &there, &used, out->key.id, err));
+    SOTTO_TRY(sotto_ledger_number(ledger, &rows, "SELECT count(*) FROM tokens WHERE ask<0", err));
+    if (used)
+        *none = "this device's only one for the collection is used";
+    /* A credential of the next epoch would have another tag. */
+    if (SOTTO_RULE(schedule_in_an_epoch) && (ends[0] < recipe->closes || ends[1] < recipe->closes))
+        *none = "no epoch of its issuer's keys has the recipe's whole schedule";
+    if (SOTTO_RULE(shown_bounded) && rows >= SOTTO_WALLET_SHOWN)
+        *none = "this device's credentials were shown as often as an epoch allows";
+    return SOTTO_OK;
+}
+
+sotto_status sotto_wallet_show(sotto_ledger *ledger, const sotto_wallet_row *shown, sotto_err *err)
+{
+    sotto_wallet_row there;
+    bool used;
+
+    SOTTO_TRY(find_key(ledger, &there, &used, shown->key.id, err));
+    if (SOTTO_RULE(shown_once) && used)
+        return sotto_fail(err, SOTTO_STALE, "credential: shown meanwhile");
+    return write(ledger, shown, err);
 }
 
 static sotto_status remove_row(sotto_ledger *ledger, int64_t id, sotto_err *err)

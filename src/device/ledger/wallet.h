@@ -6,7 +6,10 @@
  *
  * A row goes from planned to asked to held to spent, and never back. When a token is asked for is drawn as its key is taken,
  * before anything else is known of its collection. What was asked with is durable before the request leaves, so a lost answer
- * is asked for again with the same bytes. A reset begins a wallet without rows: what an older ledger held is never used again.
+ * is asked for again with the same bytes.
+ *
+ * A credential of ARC stays held for its epoch, and is shown once for each recipe. That is a row of its own: spent, never asked for,
+ * with the context of the presentations in the place of a key. A reset begins a wallet without rows: what an older ledger held is never used again.
  */
 #ifndef SOTTO_DEVICE_WALLET_H
 #define SOTTO_DEVICE_WALLET_H
@@ -19,6 +22,8 @@ enum {
     SOTTO_WALLET_KEYS = 256, /* rows at most                                                     */
     SOTTO_WALLET_AHEAD =
         90 * 86400,           /* seconds: a collection that opens later is passed over for now    */
+    SOTTO_WALLET_SHOWN = 192, /* collections that ARC admits this device to in an epoch, at most  */
+    SOTTO_WALLET_NEVER_ASKED = -1, /* in the place of a time: of what ARC was shown for         */
     SOTTO_WALLET_PARTY = 128, /* bytes of an issuer's name                                        */
     SOTTO_WALLET_REST =
         86400, /* seconds that a token waits at most before it is used             */
@@ -77,7 +82,21 @@ SOTTO_MUST_USE sotto_status sotto_wallet_change(sotto_ledger *ledger, const sott
 /* Removes rows of collections that closed a while ago. */
 SOTTO_MUST_USE sotto_status sotto_wallet_tidy(sotto_ledger *ledger, int64_t now, sotto_err *err);
 
+/* What the wallet is to keep once both credentials are shown for this recipe: a spent row, under the context of the presentations, until
+ * the epochs of both closed.
+ *   none  why they can't be shown: a report has them already, or too many collections had, or an epoch ends within the recipe's
+ *         schedule; NULL: they can */
+SOTTO_MUST_USE sotto_status sotto_wallet_plan_shown(sotto_ledger *ledger, sotto_wallet_row *out,
+                                                    const char **none, const sotto_recipe *recipe,
+                                                    sotto_wallet_row *const held[2],
+                                                    sotto_err *err);
+
 /* ---- inside a transaction ---- */
+
+/* Credentials are shown by a report: its context is kept.
+ *   SOTTO_STALE  another report showed them in this context, by whichever process */
+SOTTO_MUST_USE sotto_status sotto_wallet_show(sotto_ledger *ledger, const sotto_wallet_row *shown,
+                                              sotto_err *err);
 
 /* The token under this key is used by a report: its row keeps nothing of it.
  *   SOTTO_STALE  it is not held: another report has it, by whichever process */

@@ -1,6 +1,6 @@
 /* seal/token/arc.h - anonymous rate-limited credentials (draft-ietf-privacypass-arc-crypto-01, ARCV1-P256).
  *
- * Callers:  sotto-vectors, tests and benchmarks. No service or device uses it yet (docs/decisions/0083).
+ * Callers:  dap/arc_admission*.c shows and verifies; serve/tasks/arc_issue.c issues; the device asks.
  * Memory:   keys, credentials and messages are plain values of fixed size.
  * Threads:  a group, and a verifier, belong to one thread at a time.
  * Secrets:  private keys, pending requests, credentials; wipe them. Time does not depend on them, nor on the nonce of a
@@ -74,6 +74,10 @@ SOTTO_MUST_USE sotto_status sotto_arc_present(sotto_group *g, sotto_buf *out,
                                               const sotto_arc_credential *credential,
                                               sotto_bytes context, uint32_t limit, uint32_t nonce,
                                               const sotto_scalar *random, sotto_err *err);
+/* The same with a limit of 1, whose proof is bound to these bytes: who verifies it must have the same. At most 1,024 bytes. */
+SOTTO_MUST_USE sotto_status sotto_arc_present_bound(
+    sotto_group *g, sotto_buf *out, const sotto_arc_credential *credential, sotto_bytes context,
+    sotto_bytes bound, const sotto_scalar random[SOTTO_ARC_ONCE_RANDOM], sotto_err *err);
 
 /* ---- the issuer, who is the verifier too ----------------------------------------------------------------------- */
 
@@ -114,5 +118,10 @@ void sotto_arc_verifier_clear(sotto_arc_verifier *v);
  *   SOTTO_REJECTED   it does not hold */
 SOTTO_MUST_USE sotto_status sotto_arc_verify(sotto_arc_verifier *v, uint8_t tag[SOTTO_ARC_POINT],
                                              sotto_bytes presentation, sotto_err *err);
+/* Of a presentation that is bound to these bytes. */
+SOTTO_MUST_USE sotto_status sotto_arc_verify_bound(sotto_arc_verifier *v,
+                                                   uint8_t tag[SOTTO_ARC_POINT],
+                                                   sotto_bytes presentation, sotto_bytes bound,
+                                                   sotto_err *err);
 
 #endif

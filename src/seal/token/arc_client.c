@@ -182,10 +182,9 @@ static sotto_status write_presentation(sotto_sigma *s, sotto_buf *out, size_t bi
     return SOTTO_OK;
 }
 
-sotto_status sotto_arc_present(sotto_group *g, sotto_buf *out,
-                               const sotto_arc_credential *credential, sotto_bytes context,
-                               uint32_t limit, uint32_t nonce, const sotto_scalar *random,
-                               sotto_err *err)
+static sotto_status present(sotto_group *g, sotto_buf *out, const sotto_arc_credential *credential,
+                            sotto_bytes context, uint32_t limit, uint32_t nonce, sotto_bytes bound,
+                            const sotto_scalar *random, sotto_err *err)
 {
     const size_t bits = sotto_arc_bits(limit);
     sotto_scalar witness[SOTTO_SIGMA_SCALARS] = {credential->m1, random[2]}, zero;
@@ -200,6 +199,7 @@ sotto_status sotto_arc_present(sotto_group *g, sotto_buf *out,
     sotto_scalar_set(g, &zero, 0);
     sotto_scalar_subtract(g, &witness[2], &zero, &random[1]);
     sotto_arc_presentation_statement(&s, g, limit);
+    s.bound = bound;
     if (bits > 0) {
         sotto_scalar_set(g, &witness[3], nonce);
         witness[4] = random[3];
@@ -211,4 +211,21 @@ sotto_status sotto_arc_present(sotto_group *g, sotto_buf *out,
     sotto_sigma_end(&s);
     sotto_wipe(witness, sizeof witness);
     return status;
+}
+
+sotto_status sotto_arc_present(sotto_group *g, sotto_buf *out,
+                               const sotto_arc_credential *credential, sotto_bytes context,
+                               uint32_t limit, uint32_t nonce, const sotto_scalar *random,
+                               sotto_err *err)
+{
+    return present(g, out, credential, context, limit, nonce, (sotto_bytes){0}, random, err);
+}
+
+sotto_status sotto_arc_present_bound(sotto_group *g, sotto_buf *out,
+                                     const sotto_arc_credential *credential, sotto_bytes context,
+                                     sotto_bytes bound,
+                                     const sotto_scalar random[SOTTO_ARC_ONCE_RANDOM],
+                                     sotto_err *err)
+{
+    return present(g, out, credential, context, 1, 0, bound, random, err);
 }

@@ -166,6 +166,12 @@ static void compute_v(sotto_sigma *s, const sotto_arc_verifier *v)
 sotto_status sotto_arc_verify(sotto_arc_verifier *v, uint8_t tag[SOTTO_ARC_POINT],
                               sotto_bytes presentation, sotto_err *err)
 {
+    return sotto_arc_verify_bound(v, tag, presentation, (sotto_bytes){0}, err);
+}
+
+sotto_status sotto_arc_verify_bound(sotto_arc_verifier *v, uint8_t tag[SOTTO_ARC_POINT],
+                                    sotto_bytes presentation, sotto_bytes bound, sotto_err *err)
+{
     static const uint8_t sent[] = {ARC_P_U, ARC_P_U_PRIME, ARC_P_M1, ARC_P_TAG, ARC_P_NONCE};
     const size_t bits = sotto_arc_bits(v->limit);
     const uint8_t *at = presentation.data;
@@ -176,6 +182,7 @@ sotto_status sotto_arc_verify(sotto_arc_verifier *v, uint8_t tag[SOTTO_ARC_POINT
         return sotto_fail(err, SOTTO_MALFORMED, "ARC presentation: %zu bytes instead of %zu",
                           presentation.len, sotto_arc_presentation_size(v->limit));
     sotto_arc_presentation_statement(&s, &v->group, v->limit);
+    s.bound = bound;
     for (size_t i = 0; i < 4 + (size_t)(bits > 0); i++, at += POINT)
         sotto_sigma_read(&s, sent[i], at);
     for (size_t i = 0; i < bits; i++, at += POINT)

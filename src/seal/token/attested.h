@@ -18,12 +18,14 @@
 #define SOTTO_ATTESTED_LABEL "sotto attested token request 1"
 
 enum {
+    SOTTO_ATTESTED_REQUEST = SOTTO_TYPE2_REQUEST, /* at most; one of ARC is shorter */
     SOTTO_ATTESTED_TEXT =
-        sizeof SOTTO_ATTESTED_LABEL - 1 + SOTTO_TOKEN_KEY_ID + SOTTO_TYPE2_REQUEST,
+        sizeof SOTTO_ATTESTED_LABEL - 1 + SOTTO_TOKEN_KEY_ID + SOTTO_ATTESTED_REQUEST,
     SOTTO_ATTESTED_EVIDENCE = 8192 /* bytes, at most */
 };
 
-void sotto_attested_text(uint8_t out[SOTTO_ATTESTED_TEXT], const uint8_t key_id[SOTTO_TOKEN_KEY_ID],
-                         const uint8_t request[SOTTO_TYPE2_REQUEST]);
+/* In out, for a request of at most SOTTO_ATTESTED_REQUEST bytes. */
+sotto_bytes sotto_attested_text(uint8_t out[SOTTO_ATTESTED_TEXT],
+                                const uint8_t key_id[SOTTO_TOKEN_KEY_ID], sotto_bytes request);
 
 #endif

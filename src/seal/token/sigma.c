@@ -108,8 +108,9 @@ static int squeeze_challenge(EVP_MD_CTX *sponge, const sotto_sigma *s, const uin
 {
     const size_t len = strlen(s->session);
 
-    return start(sponge, "sigma-proofs_Shake128_P256") && absorb_length(sponge, len) &&
-           absorb(sponge, s->session, len) && absorb_statement(sponge, s) &&
+    return start(sponge, "sigma-proofs_Shake128_P256") &&
+           absorb_length(sponge, len + s->bound.len) && absorb(sponge, s->session, len) &&
+           absorb(sponge, s->bound.data, s->bound.len) && absorb_statement(sponge, s) &&
            absorb(sponge, commitments, s->equations * POINT) &&
            EVP_DigestFinalXOF(sponge, out, SQUEEZED);
 }

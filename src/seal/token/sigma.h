@@ -30,6 +30,7 @@ typedef struct sotto_sigma_equation {
 typedef struct sotto_sigma {
     sotto_group *group;
     const char *session;
+    sotto_bytes bound; /* what else the proof is bound to, behind the session; borrowed */
     size_t equations, elements, scalars;
     bool bad; /* an element is not a valid point, or is the identity */
     sotto_sigma_equation equation[SOTTO_SIGMA_EQUATIONS];

@@ -55,7 +55,10 @@ void sotto_token_challenge_digest(uint8_t out[SOTTO_TOKEN_DIGEST], sotto_bytes w
 /* Zero: a type that has no such message here. */
 static size_t blinded_size(uint16_t type)
 {
-    return type == SOTTO_TOKEN_VOPRF ? 49 : type == SOTTO_TOKEN_BLIND_RSA ? 256 : 0;
+    return type == SOTTO_TOKEN_VOPRF       ? 49
+           : type == SOTTO_TOKEN_BLIND_RSA ? 256
+           : type == SOTTO_TOKEN_ARC       ? SOTTO_TOKEN_ARC_BLINDED
+                                           : 0;
 }
 
 static size_t authenticator_size(uint16_t type)

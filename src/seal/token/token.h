@@ -19,6 +19,7 @@ enum {
     SOTTO_TOKEN_NONCE = 32,
     SOTTO_TOKEN_DIGEST = 32,
     SOTTO_TOKEN_KEY_ID = 32,
+    SOTTO_TOKEN_ARC_BLINDED = 226, /* a request of ARC: SOTTO_ARC_REQUEST */
     SOTTO_TOKEN_INPUT = 2 + SOTTO_TOKEN_NONCE + SOTTO_TOKEN_DIGEST + SOTTO_TOKEN_KEY_ID
 };
 
@@ -45,7 +46,7 @@ typedef struct sotto_token_request {
     sotto_bytes blinded;
 } sotto_token_request;
 
-/* Types 1 and 2, each with its length.
+/* Types 1 and 2 and ARC, each with its length.
  *   SOTTO_MISSING    another type
  *   SOTTO_MALFORMED  another length */
 SOTTO_MUST_USE sotto_status sotto_token_request_decode(sotto_token_request *request,
@@ -63,7 +64,7 @@ typedef struct sotto_token {
     sotto_bytes input; /* all before the authenticator: what is signed */
 } sotto_token;
 
-/* As for requests. */
+/* Types 1 and 2; the rest as for requests. */
 SOTTO_MUST_USE sotto_status sotto_token_decode(sotto_token *token, sotto_bytes wire,
                                                sotto_err *err);
 

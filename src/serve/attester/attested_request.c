@@ -1,5 +1,7 @@
 #include "serve/attester/attested_request.h"
 
+#include <string.h>
+
 sotto_status sotto_attested_request_decode(sotto_attested_request *out, sotto_bytes wire,
                                            sotto_err *err)
 {
@@ -7,7 +9,14 @@ sotto_status sotto_attested_request_decode(sotto_attested_request *out, sotto_by
     sotto_token_request asked;
 
     out->evidence = sotto_read_opaque16(&in); /* borrowed: lives as long as wire */
-    sotto_read_fixed(&in, out->asked, sizeof out->asked);
+    const sotto_bytes rest = sotto_read_bytes(&in, sotto_reader_left(&in));
     SOTTO_TRY(sotto_reader_finish(&in, "attested token request", err));
-    return sotto_token_request_decode(&asked, sotto_bytes_of(out->asked, sizeof out->asked), err);
+    if (sotto_token_request_decode(&asked, rest, NULL) != SOTTO_OK ||
+        (asked.type != SOTTO_TOKEN_BLIND_RSA && asked.type != SOTTO_TOKEN_ARC))
+        return sotto_fail(err, SOTTO_MALFORMED,
+                          "attested token request: another type, or not of its length");
+    out->type = asked.type;
+    out->len = rest.len;
+    memcpy(out->asked, rest.data, rest.len);
+    return SOTTO_OK;
 }

@@ -8,11 +8,13 @@
 
 #include "seal/token/attested.h"
 
-enum { SOTTO_ATTESTED_BODY = 2 + SOTTO_ATTESTED_EVIDENCE + SOTTO_TYPE2_REQUEST };
+enum { SOTTO_ATTESTED_BODY = 2 + SOTTO_ATTESTED_EVIDENCE + SOTTO_ATTESTED_REQUEST };
 
 typedef struct sotto_attested_request {
     sotto_bytes evidence;
-    uint8_t asked[SOTTO_TYPE2_REQUEST];
+    uint16_t type;                         /* SOTTO_TOKEN_BLIND_RSA or _ARC */
+    uint8_t asked[SOTTO_ATTESTED_REQUEST]; /* the token request */
+    size_t len;                            /* ... its length    */
 } sotto_attested_request;
 
 /* SOTTO_MALFORMED  cut short, more behind it, or an invalid token request */

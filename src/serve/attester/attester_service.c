@@ -2,12 +2,13 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/hex.h"
 #include "base/rule.h"
 #include "crypto/signature.h"
 #include "recipe/listed_keys.h"
+#include "seal/token/arc.h"
 #include "serve/attester/attester_line.h"
+#include "serve/attester/attester_lists.h"
 #include "serve/host/bearer.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
@@ -23,32 +24,19 @@ enum {
     OWNER = 15,
     LIST = 16 << 20,
     KEYS = SOTTO_LISTED_KEYS_MOST * 1024, /* memory for all of them */
-    LISTED = 4096,
-    MISSES = 1024,
-    MISS_MS = 10000,
     /* Longer than the issuer lists a closed key: by then no server takes tokens of it. */
     KEEP_S = 31 * 86400,
     DROP_EVERY_S = 3600
 };
 
-/* A device for which the list was fetched, and did not have its key so far. */
-typedef struct miss {
-    uint8_t device[SOTTO_ATTESTER_ID];
-    uint64_t until_ms; /* 0: it had */
-} miss;
-
 typedef struct attester {
     sotto_host *host;
     sotto_attester_config config;
     sotto_attestation attestation;
-    sotto_bearer issuer, operator;
-    sotto_attester_line *line;
-    /* Of what follows. listed: keys that the issuer's list was seen to have. The oldest of each is forgotten. */
-    pthread_mutex_t lock;
-    sotto_attester_key listed[LISTED];
-    size_t listed_count;
-    miss misses[MISSES];
-    size_t miss_count;
+    const char *urls[SOTTO_ATTESTER_SOURCES]; /* NULL: there is none */
+    sotto_bearer bearers[SOTTO_ATTESTER_SOURCES], operator;
+    sotto_attester_lists *lists;
+    sotto_attester_line *line; /* to the issuer */
     atomic_uint_fast64_t forwarded, refused, dropped;
     int64_t drop_next; /* seconds since 1970; of the thread that ticks */
     atomic_bool dropping;
@@ -60,6 +48,9 @@ typedef struct passage {
         asked; /* first: the line knows a passage by it. Its key closes: once it was found on the list */
     attester *attester;
     sotto_http_request *request;
+    sotto_attester_source from;
+    size_t len; /* of the request */
+    char hex[2 * SOTTO_ATTESTER_ID + 1];
     bool listed;
 } passage;
 
@@ -104,6 +95,15 @@ static sotto_status check_enrolment(void *context, uint8_t device[SOTTO_ATTESTER
     return status;
 }
 
+/* ---- sources ----------------------------------------------------------------------------------------------------- */
+
+/* Where its keys are; leader and helper have theirs apart from DAP's resources. */
+static int write_keys_url(char *out, size_t size, const passage *p)
+{
+    return snprintf(out, size, "%s%skeys", p->attester->urls[p->from],
+                    sotto_attester_is_arc(p->from) ? "arc/" : "");
+}
+
 /* ---- the issuer -------------------------------------------------------------------------------------------------- */
 
 static void tell(void *context, sotto_attester_asked *asked, sotto_status status,
@@ -122,65 +122,54 @@ static void tell(void *context, sotto_attester_asked *asked, sotto_status status
     sotto_release(p, sizeof *p);
 }
 
+/* ---- leader and helper ------------------------------------------------------------------------------------------- */
+
+static void on_credential(void *context, sotto_status status, const sotto_http_response *response,
+                          const sotto_err *err)
+{
+    passage *p = context;
+    const unsigned code = status == SOTTO_OK ? response->status : 0;
+    const bool good = code == 200 && response->body.len == SOTTO_ARC_RESPONSE;
+
+    (void)err;
+    tell(p->attester, &p->asked,
+         good          ? SOTTO_OK
+         : code == 400 ? SOTTO_MALFORMED
+         : code == 404 ? SOTTO_MISSING
+         : code == 410 ? SOTTO_STALE
+                       : SOTTO_IO,
+         good ? response->body : sotto_bytes_of(NULL, 0));
+}
+
+/* Nothing of the device goes along: neither its name nor a field of its request. */
+static void forward(passage *p)
+{
+    attester *a = p->attester;
+    char url[600], token[SOTTO_BEARER + 8];
+    const sotto_http_field fields[] = {{"Content-Type", "application/private-token-request"},
+                                       {"Authorization", token}};
+    int len = write_keys_url(url, sizeof url, p);
+
+    if (len > 0 && (size_t)len < sizeof url)
+        len += snprintf(url + len, sizeof url - (size_t)len, "/%s/token-request", p->hex);
+    (void)snprintf(token, sizeof token, "Bearer %s", a->bearers[p->from].text);
+    const sotto_http_call call = {.method = SOTTO_HTTP_POST,
+                                  .url = url,
+                                  .fields = fields,
+                                  .field_count = 2,
+                                  .body = sotto_bytes_of(p->asked.request, p->len),
+                                  .repeatable = true,
+                                  .attempts = 3,
+                                  .max_response = 4096};
+    sotto_status status = len > 0 && (size_t)len < sizeof url
+                              ? sotto_host_call(a->host, &call, on_credential, p, NULL)
+                              : SOTTO_BUG;
+    sotto_wipe(token, sizeof token);
+    if (status != SOTTO_OK)
+        refuse(p, SOTTO_IO);
+}
+
 /* ---- the public list --------------------------------------------------------------------------------------------- */
-
-static bool is_listed(attester *a, sotto_attester_key *key)
-{
-    bool found = false;
-
-    pthread_mutex_lock(&a->lock);
-    for (size_t i = 0; i < LISTED && i < a->listed_count && !found; i++) {
-        found = memcmp(a->listed[i].id, key->id, SOTTO_ATTESTER_ID) == 0;
-        if (found)
-            key->closes = a->listed[i].closes;
-    }
-    pthread_mutex_unlock(&a->lock);
-    return found;
-}
-
-static void remember_listed(attester *a, const sotto_attester_key *key)
-{
-    pthread_mutex_lock(&a->lock);
-    a->listed[a->listed_count++ % LISTED] = *key;
-    pthread_mutex_unlock(&a->lock);
-}
-
-/* Under the lock. */
-static miss *miss_of(attester *a, const uint8_t device[SOTTO_ATTESTER_ID])
-{
-    for (size_t i = 0; i < MISSES && i < a->miss_count; i++)
-        if (memcmp(a->misses[i].device, device, SOTTO_ATTESTER_ID) == 0)
-            return &a->misses[i];
-    return NULL;
-}
-
-/* Whether the list may be fetched for this device: once in a while, unless it had what was asked for. */
-static bool may_fetch(attester *a, const uint8_t device[SOTTO_ATTESTER_ID])
-{
-    const uint64_t now = sotto_clock_monotonic(&sotto_clock_system) / 1000000;
-    bool may;
-
-    pthread_mutex_lock(&a->lock);
-    miss *m = miss_of(a, device);
-    may = !m || m->until_ms <= now;
-    if (!m) {
-        m = &a->misses[a->miss_count++ % MISSES];
-        memcpy(m->device, device, sizeof m->device);
-    }
-    if (may)
-        m->until_ms = now + MISS_MS;
-    pthread_mutex_unlock(&a->lock);
-    return may;
-}
-
-static void forget_miss(attester *a, const uint8_t device[SOTTO_ATTESTER_ID])
-{
-    pthread_mutex_lock(&a->lock);
-    miss *m = miss_of(a, device);
-    if (m)
-        m->until_ms = 0;
-    pthread_mutex_unlock(&a->lock);
-}
 
 static void count_and_forward(void *context, sotto_worker *worker)
 {
@@ -194,7 +183,19 @@ static void count_and_forward(void *context, sotto_worker *worker)
         refuse(p, SOTTO_STALE);
         return;
     }
-    sotto_attester_line_join(p->attester->line, &p->asked);
+    if (!sotto_attester_is_arc(p->from)) {
+        sotto_attester_line_join(p->attester->line, &p->asked);
+        return;
+    }
+    /* One of ARC is shorter; zeros stand behind it. */
+    sotto_status status =
+        sotto_attester_count(p->attester->host->db, (sotto_attester_asked *[]){&p->asked}, 1, NULL);
+    if (status == SOTTO_OK)
+        status = p->asked.status;
+    if (status != SOTTO_OK)
+        refuse(p, status);
+    else
+        forward(p);
 }
 
 /* Read as devices read it: a list that they refuse is none here. */
@@ -207,12 +208,15 @@ static sotto_status look_for_key(passage *p, sotto_bytes list)
     sotto_arena_init(&arena, KEYS);
     sotto_status status = sotto_listed_keys_read(&keys, &count, list, &arena, NULL);
     for (size_t i = 0; status == SOTTO_OK && i < count && !p->listed; i++) {
-        p->listed = memcmp(keys[i].id, p->asked.key.id, SOTTO_ATTESTER_ID) == 0;
+        p->listed = sotto_listed_key_is_arc(&keys[i]) == sotto_attester_is_arc(p->from) &&
+                    memcmp(keys[i].id, p->asked.key.id, SOTTO_ATTESTER_ID) == 0;
         p->asked.key.closes = keys[i].closes;
     }
     sotto_arena_clear(&arena);
     return status;
 }
+
+static void fetch_list(passage *p);
 
 static void on_list(void *context, sotto_status status, const sotto_http_response *response,
                     const sotto_err *err)
@@ -222,35 +226,54 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
     (void)err;
     if (status != SOTTO_OK || response->status != 200 ||
         look_for_key(p, response->body) != SOTTO_OK) {
-        forget_miss(p->attester, p->asked.device);
+        sotto_attester_forget_miss(p->attester->lists, p->asked.device);
         refuse(p, SOTTO_IO);
+        return;
+    }
+    if (!p->listed && p->from == SOTTO_ATTESTER_LEADER &&
+        p->attester->urls[SOTTO_ATTESTER_HELPER]) {
+        p->from = SOTTO_ATTESTER_HELPER; /* a credential is asked of either */
+        fetch_list(p);
         return;
     }
     if (SOTTO_RULE(keys_of_the_list) && !p->listed) {
         refuse(p, SOTTO_MISSING);
         return;
     }
-    forget_miss(p->attester, p->asked.device);
-    remember_listed(p->attester, &p->asked.key);
+    sotto_attester_forget_miss(p->attester->lists, p->asked.device);
+    sotto_attester_remember(p->attester->lists, &(sotto_attester_listed){p->asked.key, p->from});
     if (sotto_pool_post(p->attester->host->pool, count_and_forward, p, NULL) != SOTTO_OK)
+        refuse(p, SOTTO_IO);
+}
+
+static void fetch_list(passage *p)
+{
+    attester *a = p->attester;
+    char url[600];
+
+    (void)write_keys_url(url, sizeof url, p);
+    const sotto_http_call call = {
+        .method = SOTTO_HTTP_GET, .url = url, .attempts = 2, .max_response = LIST};
+    if (sotto_host_call(a->host, &call, on_list, p, NULL) != SOTTO_OK)
         refuse(p, SOTTO_IO);
 }
 
 static void ask_for_list(passage *p)
 {
     attester *a = p->attester;
-    const bool may = may_fetch(a, p->asked.device);
-    char url[600];
+    const bool may = sotto_attester_may_fetch(a->lists, p->asked.device);
 
+    if (p->from == SOTTO_ATTESTER_LEADER && !a->urls[SOTTO_ATTESTER_LEADER])
+        p->from = SOTTO_ATTESTER_HELPER;
+    if (!a->urls[p->from]) { /* nobody here issues such credentials */
+        refuse(p, SOTTO_MISSING);
+        return;
+    }
     if (SOTTO_RULE(lists_fetched_seldom) && !may) {
         refuse(p, SOTTO_IO);
         return;
     }
-    (void)snprintf(url, sizeof url, "%skeys", a->config.issuer);
-    const sotto_http_call call = {
-        .method = SOTTO_HTTP_GET, .url = url, .attempts = 2, .max_response = LIST};
-    if (sotto_host_call(a->host, &call, on_list, p, NULL) != SOTTO_OK)
-        refuse(p, SOTTO_IO);
+    fetch_list(p);
 }
 
 /* ---- a device's request ------------------------------------------------------------------------------------------ */
@@ -262,10 +285,22 @@ static sotto_status read_passage(passage *p, sotto_err *err)
     uint8_t text[SOTTO_ATTESTED_TEXT];
 
     SOTTO_TRY(sotto_attested_request_decode(&request, sotto_http_request_body(p->request), err));
-    memcpy(p->asked.request, request.asked, sizeof p->asked.request);
-    sotto_attested_text(text, p->asked.key.id, p->asked.request);
-    return attestation->check(attestation->context, p->asked.device, request.evidence,
-                              sotto_bytes_of(text, sizeof text), err);
+    memcpy(p->asked.request, request.asked, request.len);
+    p->len = request.len;
+    p->from = request.type == SOTTO_TOKEN_ARC ? SOTTO_ATTESTER_LEADER : SOTTO_ATTESTER_ISSUER;
+    return attestation->check(
+        attestation->context, p->asked.device, request.evidence,
+        sotto_attested_text(text, p->asked.key.id, sotto_bytes_of(p->asked.request, p->len)), err);
+}
+
+static bool is_listed(passage *p)
+{
+    sotto_attester_listed key = {p->asked.key, p->from};
+    const bool found = sotto_attester_is_listed(p->attester->lists, &key);
+
+    p->asked.key = key.key;
+    p->from = key.from;
+    return found;
 }
 
 static void attest(void *context, sotto_worker *worker)
@@ -276,9 +311,10 @@ static void attest(void *context, sotto_worker *worker)
     if (sotto_hex_decode(p->asked.key.id, sizeof p->asked.key.id,
                          sotto_route_segment(p->attester->host, p->request, 1)))
         status = read_passage(p, NULL);
+    sotto_hex_encode(p->hex, sotto_bytes_of(p->asked.key.id, sizeof p->asked.key.id));
     if (status != SOTTO_OK)
         refuse(p, status);
-    else if (is_listed(p->attester, &p->asked.key))
+    else if (is_listed(p))
         count_and_forward(p, worker);
     else
         ask_for_list(p);
@@ -410,6 +446,20 @@ static const sotto_option options[] = {
     {"issuer_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, issuer_token),
      sizeof(const char *), "{name}.issuer-token", 0, 0, "issuer-token",
      "the file with the token by which the issuer knows this attester", SOTTO_OPTION_ALWAYS},
+    {"leader", SOTTO_OPTION_URL, offsetof(sotto_attester_config, leader), sizeof(const char *),
+     NULL, 0, 0, NULL,
+     "the URL of a leader that issues credentials of ARC, with a slash at its end",
+     SOTTO_OPTION_ALWAYS},
+    {"leader_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, leader_token),
+     sizeof(const char *), NULL, 0, 0, "leader-token",
+     "the file with the token by which the leader knows this attester", SOTTO_OPTION_ALWAYS},
+    {"helper", SOTTO_OPTION_URL, offsetof(sotto_attester_config, helper), sizeof(const char *),
+     NULL, 0, 0, NULL,
+     "the URL of a helper that issues credentials of ARC, with a slash at its end",
+     SOTTO_OPTION_ALWAYS},
+    {"helper_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, helper_token),
+     sizeof(const char *), NULL, 0, 0, "helper-token",
+     "the file with the token by which the helper knows this attester", SOTTO_OPTION_ALWAYS},
     {"operator_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, operator_token),
      sizeof(const char *), "{name}.operator-token", 0, 0, "operator-token",
      "the file with the token of who may enrol devices", SOTTO_OPTION_ALWAYS},
@@ -424,24 +474,46 @@ static void close_attester(void *state)
 {
     attester *a = state;
 
-    sotto_attester_line_close(a->line);
-    pthread_mutex_destroy(&a->lock);
+    sotto_attester_lists_free(a->lists);
     sotto_release(a, sizeof *a);
 }
 
 /* Paths go behind it as it is. A URL that could never be called is better refused now than for each device. */
-static sotto_status check_issuer(const attester *a, sotto_err *err)
+static sotto_status check_url(const attester *a, const char *name, const char *url, sotto_err *err)
 {
-    const char *url = a->config.issuer;
     sotto_err why = {0};
     char host[256];
     const sotto_status status =
         sotto_http_url_check(host, sizeof host, url, a->host->options.plain_http, &why);
 
     if (status != SOTTO_OK)
-        return sotto_fail(err, status, "issuer = %.60s: %s", url, why.reason);
+        return sotto_fail(err, status, "%s = %.60s: %s", name, url, why.reason);
     if (url[strlen(url) - 1] != '/')
-        return sotto_fail(err, SOTTO_MALFORMED, "issuer = %.60s: must end with a slash", url);
+        return sotto_fail(err, SOTTO_MALFORMED, "%s = %.60s: must end with a slash", name, url);
+    return SOTTO_OK;
+}
+
+/* Each with the token by which it knows us. */
+static sotto_status open_sources(attester *a, sotto_err *err)
+{
+    const sotto_attester_config *c = &a->config;
+    const struct {
+        const char *name, *url, *token;
+    } all[SOTTO_ATTESTER_SOURCES] = {
+        [SOTTO_ATTESTER_ISSUER] = {"issuer", c->issuer, c->issuer_token},
+        [SOTTO_ATTESTER_LEADER] = {"leader", c->leader, c->leader_token},
+        [SOTTO_ATTESTER_HELPER] = {"helper", c->helper, c->helper_token}};
+
+    for (size_t i = 0; i < SOTTO_ATTESTER_SOURCES; i++) {
+        if (!all[i].url)
+            continue;
+        if (!all[i].token)
+            return sotto_fail(err, SOTTO_MALFORMED, "%s = %.60s: needs %s_token", all[i].name,
+                              all[i].url, all[i].name);
+        SOTTO_TRY(check_url(a, all[i].name, all[i].url, err));
+        SOTTO_TRY(sotto_bearer_read(&a->bearers[i], all[i].token, err));
+        a->urls[i] = all[i].url;
+    }
     return SOTTO_OK;
 }
 
@@ -457,15 +529,14 @@ static sotto_status open_attester(void **state, sotto_host *host, const void *co
     a->config = *(const sotto_attester_config *)config;
     a->attestation =
         a->config.attestation ? *a->config.attestation : (sotto_attestation){check_enrolment, a};
-    pthread_mutex_init(&a->lock, NULL);
-    status = check_issuer(a, err);
+    status = sotto_attester_lists_new(&a->lists, err);
     if (status == SOTTO_OK)
-        status = sotto_bearer_read(&a->issuer, a->config.issuer_token, err);
+        status = open_sources(a, err);
     if (status == SOTTO_OK)
         status = sotto_bearer_read(&a->operator, a->config.operator_token, err);
     if (status == SOTTO_OK)
-        status = sotto_attester_line_open(&a->line, host, a->config.issuer, a->issuer.text, tell, a,
-                                          err);
+        status = sotto_attester_line_open(&a->line, host, a->config.issuer,
+                                          a->bearers[SOTTO_ATTESTER_ISSUER].text, tell, a, err);
     if (status != SOTTO_OK) {
         close_attester(a);
         return status;

@@ -3,7 +3,9 @@
  *     PUT, DELETE devices/{device}   the operator: enrols a device by its Ed25519 key, or no longer
  *     POST tokens/{key id}           a device: evidence <2> | token request; the issuer's response comes back
  *
- * It sees a device, a key's id from the issuer's one public list, and a blinded request; never a token, nor whether it is used.
+ * A request of ARC goes to the leader or helper whose list has the key; one of type 2 goes to the issuer.
+ *
+ * It sees a device, a key's id from a public list that is the same for everybody, and a blinded request; never a token, nor whether it is used.
  */
 #ifndef SOTTO_SERVE_ATTESTER_ATTESTER_SERVICE_H
 #define SOTTO_SERVE_ATTESTER_ATTESTER_SERVICE_H
@@ -24,8 +26,9 @@ typedef struct sotto_attestation {
 } sotto_attestation;
 
 typedef struct sotto_attester_config {
-    const char *issuer;                        /* URL, with a slash at its end            */
-    const char *issuer_token, *operator_token; /* files                                   */
+    /* URLs, with a slash at their end; leader and helper may be NULL */
+    const char *issuer, *leader, *helper;
+    const char *issuer_token, *leader_token, *helper_token, *operator_token; /* files */
     const sotto_attestation
         *attestation; /* NULL: enrolment keys; evidence is a public key and its signature */
 } sotto_attester_config;

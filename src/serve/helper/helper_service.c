@@ -1,6 +1,7 @@
 #include "serve/helper/helper_service.h"
 
 #include "dap/repair.h"
+#include "serve/tasks/arc_issue.h"
 #include "serve/tasks/metrics.h"
 #include "serve/tasks/resources.h"
 #include "serve/tasks/task_health.h"
@@ -58,6 +59,8 @@ static const sotto_route routes[] = {
     SOTTO_RESOURCE_ROUTE(SOTTO_HTTP_DELETE, SHARES "/{share}", &delete_share),
     SOTTO_RESOURCE_ROUTE(SOTTO_HTTP_POST, "tasks/{task}/repairs", &repair),
     SOTTO_REJECTIONS_ROUTE,
+    SOTTO_ARC_KEYS_ROUTE,
+    SOTTO_ARC_ISSUE_ROUTE,
 };
 
 static const sotto_option options[] = {SOTTO_TASK_OPTION_ROWS};

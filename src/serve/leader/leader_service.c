@@ -5,6 +5,7 @@
 #include "serve/leader/leader_health.h"
 #include "serve/leader/rejected_ids.h"
 #include "serve/leader/upload.h"
+#include "serve/tasks/arc_issue.h"
 #include "serve/tasks/metrics.h"
 #include "serve/tasks/resources.h"
 #include "serve/tasks/task_health.h"
@@ -38,6 +39,8 @@ static const sotto_route routes[] = {
     SOTTO_RESOURCE_ROUTE(SOTTO_HTTP_GET, COLLECTIONS "/{job}", &get_collection),
     SOTTO_RESOURCE_ROUTE(SOTTO_HTTP_DELETE, COLLECTIONS "/{job}", &delete_collection),
     SOTTO_REJECTIONS_ROUTE,
+    SOTTO_ARC_KEYS_ROUTE,
+    SOTTO_ARC_ISSUE_ROUTE,
 };
 
 /* ---- options ------------------------------------------------------------------------------------------------------ */

@@ -31,6 +31,8 @@ typedef struct sotto_admitting_keys {
     const char *issuer;              /* its name in the recipe; NULL: the task asks for no tokens */
     const sotto_admitting_key *list; /* by their opening */
     size_t count;
+    bool arc; /* the task asks for ARC: the key is this server's own, and the list is empty */
+    const struct sotto_arc_key *own; /* ... of a task that was loaded (serve/tasks/arc_keys.h) */
 } sotto_admitting_keys;
 
 /* SOTTO_DENIED: windows that overlap, have gaps or cut a unit of time in two, or are not the task's; or no name. SOTTO_MALFORMED: not a

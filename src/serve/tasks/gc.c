@@ -3,6 +3,7 @@
 #include "base/rule.h"
 #include "serve/tasks/listing.h"
 #include "serve/tasks/schema.h"
+#include "serve/tasks/arc_keys.h"
 #include "serve/tasks/spent_tokens.h"
 
 enum { DAY = 86400, PASS_ROWS = 5000, TASKS_AT_ONCE = 256 };
@@ -117,6 +118,7 @@ static sotto_status forget_some(sotto_tx *tx, void *context, sotto_err *err)
 {
     forgetting *f = context;
 
+    SOTTO_TRY(sotto_arc_keys_erase(tx, f->before, err));
     return sotto_tokens_forget(tx, f->before, f->rows, &f->gone, err);
 }
 

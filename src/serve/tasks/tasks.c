@@ -3,6 +3,8 @@
 #include "serve/tasks/tasks_internal.h"
 
 #include "base/alloc.h"
+#include "base/arena.h"
+#include "serve/tasks/arc_keys.h"
 #include "serve/tasks/log_task.h"
 
 #include <pthread.h>
@@ -80,6 +82,20 @@ static void pass_over(loading *l, int64_t n, const sotto_err *why)
                   sotto_log_text("reason", why->reason));
 }
 
+static sotto_status load_token_keys(entry *e, sotto_tx *tx, const sotto_column_keys *columns,
+                                    sotto_err *err)
+{
+    sotto_admitting_keys *keys = &e->task.token_keys;
+    sotto_arc_key *own;
+
+    if (!keys->arc)
+        return sotto_admitting_keys_load(tx, keys, e->task.n, &e->arena, err);
+    keys->own = own = sotto_arena_take(&e->arena, sizeof *own);
+    if (!own)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "an ARC key");
+    return sotto_arc_key_load(tx, own, e->task.n, columns, err);
+}
+
 /* A task whose parties are not paired yet is not served: there is no key to verify its reports. */
 static sotto_status load_row(sotto_tx *tx, loading *l, const sotto_sql *q, sotto_err *err)
 {
@@ -99,7 +115,7 @@ static sotto_status load_row(sotto_tx *tx, loading *l, const sotto_sql *q, sotto
     if (status == SOTTO_OK)
         status = sotto_task_entry_keys(e, tx, &l->own, true, &why);
     if (status == SOTTO_OK && e->task.token_keys.issuer)
-        status = sotto_admitting_keys_load(tx, &e->task.token_keys, e->task.n, &e->arena, &why);
+        status = load_token_keys(e, tx, l->tasks->keys, &why);
     if (status == SOTTO_OK)
         status = sotto_task_entry_pair(e, tx, l->tasks->keys, &why);
     if (status == SOTTO_IO) { /* the database's trouble, not the row's */

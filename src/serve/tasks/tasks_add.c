@@ -1,4 +1,5 @@
 /* Adding tasks: compiled here, compared with what the other side says, what was paired and what is stored. */
+#include "serve/tasks/arc_keys.h"
 #include "serve/tasks/tasks_internal.h"
 
 #include "base/arena.h"
@@ -133,6 +134,11 @@ static sotto_status check_token_keys(const addition *a, sotto_err *err)
 {
     const sotto_server_task *task = &a->compiled->task;
 
+    if (task->token_keys.arc && a->token_keys.count > 0)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "token keys: the task asks for ARC, whose keys are the servers' own");
+    if (task->token_keys.arc)
+        return SOTTO_OK;
     if (task->token_keys.issuer)
         return sotto_admitting_keys_check(&a->token_keys, &task->dap, err);
     if (a->token_keys.count > 0)
@@ -186,7 +192,9 @@ static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
 
         SOTTO_TRY(compare_stored(tx, a, id, err));
         SOTTO_TRY(add_row(tx, &n, a, id, i, err));
-        if (a->compiled->task.token_keys.issuer)
+        if (a->compiled->task.token_keys.arc)
+            SOTTO_TRY(sotto_arc_key_bind(tx, &a->compiled->task.dap, n, err));
+        else if (a->compiled->task.token_keys.issuer)
             SOTTO_TRY(sotto_admitting_keys_put(tx, &a->token_keys, n, err));
     }
     return sotto_tx_wake(tx, SOTTO_TASKS_CHANNEL, err);

@@ -122,10 +122,9 @@ static sotto_status compile_recipe(entry *e, sotto_role role, sotto_bytes recipe
     SOTTO_TRY(open_method(e, &out->dap.vdaf, err));
     SOTTO_TRY(compile_collector(out, parties, err));
     SOTTO_TRY(compile_noise(e, err));
-    if (out->recipe->anonymity.tokens == SOTTO_TOKENS_ARC)
-        return sotto_fail(err, SOTTO_DENIED, "servers of this version check tokens of type 2 only");
+    out->token_keys.arc = out->recipe->anonymity.tokens == SOTTO_TOKENS_ARC;
     if (out->recipe->anonymity.tokens)
-        out->token_keys.issuer = out->recipe->anonymity.issuer;
+        out->token_keys.issuer = out->token_keys.arc ? "" : out->recipe->anonymity.issuer;
     out->leader = out->recipe->leader;
     out->helper = out->recipe->helper;
     if (out->recipe->participation.type == SOTTO_DONATION) {
@@ -201,6 +200,13 @@ bool sotto_task_ends(const sotto_server_task *task)
     return task->dap.closes < INT64_MAX;
 }
 
+static sotto_token_kind token_kind_of(const sotto_task_configuration *c)
+{
+    return !(c->anonymity & SOTTO_TASK_TOKENS) ? SOTTO_TOKENS_NONE
+           : c->token_type == SOTTO_TOKEN_ARC  ? SOTTO_TOKENS_ARC
+                                               : SOTTO_TOKENS_TYPE_2;
+}
+
 static sotto_status compile_bare(entry *e, sotto_bytes stored, sotto_err *err)
 {
     sotto_server_task *out = &e->task;
@@ -216,6 +222,7 @@ static sotto_status compile_bare(entry *e, sotto_bytes stored, sotto_err *err)
     SOTTO_TRY(sotto_task_configuration_check(&c, SOTTO_TASK_TOKENS, err));
     if (c.anonymity & SOTTO_TASK_TOKENS)
         out->token_keys.issuer = ""; /* stands with the keys */
+    out->token_keys.arc = c.token_type == SOTTO_TOKEN_ARC;
     SOTTO_TRY(sotto_hpke_config_decode(&out->collector, bare.collector_config, err));
     SOTTO_TRY(open_method(e, &c.vdaf, err));
     sotto_task_id_derive(out->dap.id, bare.configuration);
@@ -230,8 +237,7 @@ static sotto_status compile_bare(entry *e, sotto_bytes stored, sotto_err *err)
     out->dap.batch_mode = c.batch_mode;
     out->dap.vdaf = c.vdaf;
     out->dap.sizes = out->vdaf.sizes;
-    out->dap.report_bytes =
-        sotto_recipe_report_bytes(&out->vdaf.sizes, (c.anonymity & SOTTO_TASK_TOKENS) != 0);
+    out->dap.report_bytes = sotto_recipe_report_bytes(&out->vdaf.sizes, token_kind_of(&c));
     SOTTO_TRY(bare_window(&out->dap, &c, err));
     out->leader = bare.leader;
     out->helper = bare.helper;

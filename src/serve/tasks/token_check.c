@@ -2,11 +2,19 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
+#include "serve/tasks/arc_keys.h"
 
 #include <string.h>
 
 /* A key that is set up verifies faster; tasks that are under way at once have few. */
 enum { OPENED = 32 };
+
+/* ARC's, for one task: what a presentation is shown for is part of it. */
+typedef struct verifier {
+    int64_t task;
+    bool there;
+    sotto_arc_verifier v;
+} verifier;
 
 typedef struct opened {
     int64_t n; /* of the key's row */
@@ -17,6 +25,8 @@ typedef struct opened {
 struct sotto_token_checker {
     opened keys[OPENED];
     size_t next; /* which goes first */
+    verifier verifiers[OPENED];
+    size_t next_verifier;
 };
 
 sotto_status sotto_token_checker_new(sotto_token_checker **out, sotto_err *err)
@@ -31,6 +41,8 @@ void sotto_token_checker_free(sotto_token_checker *checker)
         return;
     for (size_t i = 0; i < OPENED; i++)
         sotto_type2_key_clear(&checker->keys[i].key);
+    for (size_t i = 0; i < OPENED; i++)
+        sotto_arc_verifier_clear(&checker->verifiers[i].v);
     sotto_release(checker, sizeof *checker);
 }
 
@@ -54,6 +66,18 @@ static sotto_status open_key(sotto_token_checker *checker, sotto_type2_key **out
     return o->there ? SOTTO_OK : SOTTO_NO_MEMORY;
 }
 
+/* Whether what was spent of a key may be deleted soon, or is: see serve/tasks/spent_tokens.h. */
+static sotto_status check_key_age(const sotto_token_question *q, uint64_t closes, bool cleared,
+                                  sotto_err *err)
+{
+    if (SOTTO_RULE(token_key_late) && q->now >= closes + q->late_seconds)
+        return sotto_fail(err, SOTTO_STALE, "token: its collection closed long ago");
+    /* Or is deleted, and `late` was raised since. */
+    if (SOTTO_RULE(cleared_keys_stay_closed) && cleared)
+        return sotto_fail(err, SOTTO_STALE, "token: what was spent of its collection is cleared");
+    return SOTTO_OK;
+}
+
 static sotto_status find_key(const sotto_admitting_key **out, const sotto_token_question *q,
                              const sotto_token *token, sotto_err *err)
 {
@@ -71,33 +95,85 @@ static sotto_status find_key(const sotto_admitting_key **out, const sotto_token_
         start = UINT64_MAX;
     if (SOTTO_RULE(token_window) && (start < key->opens || start >= key->closes))
         return sotto_fail(err, SOTTO_REJECTED, "token: for another window than the report's time");
-    /* What was spent of it may be deleted soon: serve/tasks/spent_tokens.h. */
-    if (SOTTO_RULE(token_key_late) && q->now >= key->closes + q->late_seconds)
-        return sotto_fail(err, SOTTO_STALE, "token: its collection closed long ago");
-    /* Or is deleted, and `late` was raised since. */
-    if (SOTTO_RULE(cleared_keys_stay_closed) && key->cleared)
-        return sotto_fail(err, SOTTO_STALE, "token: what was spent of its collection is cleared");
     *out = key;
+    return check_key_age(q, key->closes, key->cleared, err);
+}
+
+static sotto_status check_type2(sotto_token_checker *checker, sotto_token_spend *spend,
+                                const sotto_token_question *q, const sotto_admission *admission,
+                                sotto_err *err)
+{
+    const sotto_admitting_key *key = NULL;
+    sotto_type2_key *opened_key;
+
+    SOTTO_TRY(find_key(&key, q, &admission->token, err));
+    SOTTO_TRY(open_key(checker, &opened_key, key, err));
+    SOTTO_TRY(sotto_admission_check(admission, opened_key, key->challenge, err));
+    spend->key = key->n;
+    memcpy(spend->nonce, admission->token.nonce, sizeof spend->nonce);
     return SOTTO_OK;
 }
+
+/* ---- ARC --------------------------------------------------------------------------------------------------------- */
+
+/* A task has one collection: its schedule. */
+static sotto_status open_verifier(sotto_token_checker *checker, sotto_arc_verifier **out,
+                                  const sotto_server_task *task, sotto_err *err)
+{
+    const sotto_arc_key *key = task->token_keys.own;
+    sotto_arc_collection collection = {.opens = task->dap.opens, .closes = task->dap.closes};
+    uint8_t asked[SOTTO_ARC_CONTEXT], shown[SOTTO_ARC_CONTEXT];
+
+    for (size_t i = 0; i < OPENED; i++)
+        if (checker->verifiers[i].there && checker->verifiers[i].task == task->n) {
+            *out = &checker->verifiers[i].v;
+            return SOTTO_OK;
+        }
+    verifier *v = &checker->verifiers[checker->next_verifier++ % OPENED];
+    sotto_arc_verifier_clear(&v->v);
+    memcpy(collection.subject, task->recipe ? task->dap.recipe_hash : task->dap.id,
+           sizeof collection.subject);
+    sotto_arc_request_context(asked, &key->epoch);
+    sotto_arc_presentation_context(shown, &collection);
+    v->task = task->n;
+    v->there = sotto_arc_verifier_init(&v->v, &key->secret, key->public_key,
+                                       sotto_bytes_of(asked, sizeof asked),
+                                       sotto_bytes_of(shown, sizeof shown), 1, err) == SOTTO_OK;
+    *out = &v->v;
+    return v->there ? SOTTO_OK : SOTTO_NO_MEMORY;
+}
+
+static sotto_status check_arc(sotto_token_checker *checker, sotto_token_spend *spend,
+                              const sotto_token_question *q, const sotto_admission *admission,
+                              sotto_err *err)
+{
+    const sotto_arc_key *key = q->task->token_keys.own;
+    sotto_arc_verifier *v;
+
+    SOTTO_TRY(check_key_age(q, key->epoch.closes, key->cleared, err));
+    SOTTO_TRY(open_verifier(checker, &v, q->task, err));
+    spend->key = key->n;
+    return sotto_arc_admission_check(admission, q->who, v, key->epoch.key_id, spend->nonce, err);
+}
+
+/* ---- either kind ------------------------------------------------------------------------------------------------- */
 
 sotto_status sotto_token_checker_ask(sotto_token_checker *checker, sotto_token_spend *spend,
                                      const sotto_token_question *q, sotto_err *err)
 {
-    const sotto_admitting_key *key = NULL;
+    const bool arc = q->task->token_keys.arc;
     sotto_admission admission;
-    sotto_type2_key *opened_key;
 
+    *spend = (sotto_token_spend){.task = q->task->n};
     SOTTO_TRY(sotto_admission_find(&admission, q->metadata->public_extensions, err));
-    SOTTO_TRY(find_key(&key, q, &admission.token, err));
-    SOTTO_TRY(open_key(checker, &opened_key, key, err));
-    SOTTO_TRY(sotto_admission_check(&admission, opened_key, key->challenge, err));
+    if (admission.type != (arc ? SOTTO_TOKEN_ARC : SOTTO_TOKEN_BLIND_RSA))
+        return sotto_fail(err, SOTTO_REJECTED, "token: of another type than the task's");
+    SOTTO_TRY(arc ? check_arc(checker, spend, q, &admission, err)
+                  : check_type2(checker, spend, q, &admission, err));
     const sotto_status bound =
         sotto_admission_check_share(q->who, q->receiver, q->once, q->aad, q->plain, err);
     if (SOTTO_RULE(token_bound) && bound != SOTTO_OK)
         return bound;
-    *spend = (sotto_token_spend){.key = key->n, .task = q->task->n};
-    memcpy(spend->nonce, admission.token.nonce, sizeof spend->nonce);
     memcpy(spend->report, q->metadata->report_id, sizeof spend->report);
     return SOTTO_OK;
 }

@@ -2,7 +2,7 @@
  *
  * Callers:  the leader's upload.c, the helper's verify.c.
  * Memory:   a checker holds the keys that it opened last; one for each compute thread.
- * Secrets:  none.
+ * Secrets:  private keys of ARC, in its verifiers; time does not depend on them.
  */
 #ifndef SOTTO_SERVE_TASKS_TOKEN_CHECK_H
 #define SOTTO_SERVE_TASKS_TOKEN_CHECK_H

@@ -1,0 +1,567 @@
+/* A task that asks for ARC: each server issues credentials and takes what is shown to it, by itself. */
+#include "support/arc_admitted.h"
+#include "support/database.h"
+#include "support/steps.h"
+
+#include "base/arena.h"
+#include "base/hex.h"
+#include "crypto/hash.h"
+#include "dap/task_configuration.h"
+#include "serve/tasks/arc_issue.h"
+#include "serve/tasks/batches.h"
+#include "serve/tasks/gc.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static const sotto_test_service_options now = {.job_delay_ms = 5},
+                                        later = {.job_delay_ms = 3600000, .job_reports = 1000};
+
+static sotto_bytes report_of(sotto_test *t, sotto_test_arc *a)
+{
+    return sotto_test_sealed_report(t, &a->s, 1, SOTTO_TEST_SOUND);
+}
+
+static void check_refused(sotto_test *t, sotto_test_arc *a)
+{
+    const sotto_bytes report = report_of(t, a);
+
+    CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_INVALID, sotto_test_upload_error(t, &a->s, report));
+    CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_INVALID, sotto_test_job_error(t, &a->s, report));
+}
+
+static int64_t spent(sotto_test *t, const sotto_server *server)
+{
+    return sotto_test_ask_number(t, server->db, "SELECT count(*) FROM spent");
+}
+
+static void reports_with_presentations_are_taken_and_collected(sotto_test *t)
+{
+    sotto_test_arc a;
+
+    sotto_test_arc_open(t, &a, &now);
+    sotto_test_upload_some(t, &a.s, 25, 1, SOTTO_TEST_SOUND);
+    sotto_test_check_sum(t, &a.s, 25);
+    CHECK_EQUAL(t, 25, spent(t, a.s.leader));
+    CHECK_EQUAL(t, 25, spent(t, a.s.helper));
+    sotto_test_arc_close(&a);
+}
+
+static void a_report_without_a_presentation_is_rejected_by_either_server(sotto_test *t)
+{
+    sotto_test_arc a;
+
+    sotto_test_arc_open(t, &a, &now);
+    a.s.admit = NULL;
+    check_refused(t, &a);
+    sotto_test_arc_close(&a);
+}
+
+static void another_recipe_window_or_round_is_rejected(sotto_test *t)
+{
+    sotto_test_arc a;
+
+    sotto_test_arc_open(t, &a, &now);
+    a.collection.subject[7] ^= 1;
+    check_refused(t, &a);
+    a.collection.subject[7] ^= 1;
+    a.collection.opens -= 3600;
+    check_refused(t, &a);
+    a.collection.opens += 3600;
+    a.collection.closes += 3600;
+    check_refused(t, &a);
+    a.collection.closes -= 3600;
+    a.collection.round = 1;
+    check_refused(t, &a);
+    a.collection.round = 0;
+    CHECK_EQUAL(t, 0, sotto_test_upload_error(t, &a.s, report_of(t, &a)));
+    sotto_test_arc_close(&a);
+}
+
+/* A request hides which epoch it is for: only what the verifier puts in its place tells. */
+static void another_issuer_or_epoch_is_rejected(sotto_test *t)
+{
+    sotto_test_arc a;
+
+    sotto_test_arc_open(t, &a, &now);
+    a.epoch = 86400;
+    check_refused(t, &a);
+    a.epoch = 0;
+    a.other = sotto_test_arc_key(t, a.keys[0].epoch.opens, a.keys[0].epoch.closes);
+    a.request = 1;
+    check_refused(t, &a);
+    for (unsigned i = 0; i < 2; i++) { /* forged: that key under each server's id */
+        a.held[i] = sotto_test_arc_credential(t, &a.other, 0);
+        memcpy(a.held[i].key_id, a.keys[i].epoch.key_id, SOTTO_TOKEN_KEY_ID);
+    }
+    a.keep = true;
+    check_refused(t, &a);
+    /* The leader's and the helper's in each other's place. */
+    a.held[1] = sotto_test_arc_credential(t, &a.keys[0], 0);
+    a.held[0] = sotto_test_arc_credential(t, &a.keys[1], 0);
+    check_refused(t, &a);
+    sotto_test_arc_close(&a);
+}
+
+/* The leader can't see whether the helper's part holds: the helper finds out. And the other way round. */
+static void each_server_checks_its_own_part(sotto_test *t)
+{
+    sotto_test_arc a;
+    sotto_bytes report;
+
+    sotto_test_arc_open(t, &a, &later);
+    sotto_test_arc_keep(t, &a);
+    a.other = sotto_test_arc_key(t, 1, 2);
+    a.held[1] = sotto_test_arc_credential(t, &a.other, 0);
+    report = report_of(t, &a);
+    CHECK_EQUAL(t, 0, sotto_test_upload_error(t, &a.s, report));
+    CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_INVALID, sotto_test_job_error(t, &a.s, report));
+    a.held[1] = sotto_test_arc_credential(t, &a.keys[1], 0);
+    a.held[0] = sotto_test_arc_credential(t, &a.other, 0);
+    report = report_of(t, &a);
+    CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_INVALID, sotto_test_upload_error(t, &a.s, report));
+    CHECK_EQUAL(t, 0, sotto_test_job_error(t, &a.s, report));
+    sotto_test_arc_close(&a);
+}
+
+static void a_device_adds_one_report_to_a_collection(sotto_test *t)
+{
+    sotto_test_arc a;
+    sotto_bytes first, second;
+
+    sotto_test_arc_open(t, &a, &later);
+    sotto_test_arc_keep(t, &a);
+    first = report_of(t, &a);
+    second = report_of(t, &a);
+    CHECK_EQUAL(t, 0, sotto_test_upload_error(t, &a.s, first));
+    for (int again = 0; again < 2; again++)
+        CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_SPENT, sotto_test_upload_error(t, &a.s, second));
+    CHECK_EQUAL(t, 1, sotto_test_refused(t, &a.s, SOTTO_REPORT_TOKEN_SPENT));
+    CHECK_EQUAL(t, SOTTO_REPORT_REPLAYED, sotto_test_upload_error(t, &a.s, first));
+    /* The same report, whose id is free again: it has the same tag, and is no double spend. */
+    sotto_test_do(t, a.s.leader->db, "DELETE FROM mark");
+    CHECK_EQUAL(t, 0, sotto_test_upload_error(t, &a.s, first));
+    CHECK_EQUAL(t, 1, spent(t, a.s.leader));
+    CHECK_EQUAL(t, 0, sotto_test_job_error(t, &a.s, first));
+    CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_SPENT, sotto_test_job_error(t, &a.s, second));
+    sotto_test_arc_close(&a);
+}
+
+/* A device whose credential was lost may get another for the same request: it has the same tag. */
+static void a_request_that_is_answered_twice_gives_one_report(sotto_test *t)
+{
+    uint8_t request[SOTTO_ARC_REQUEST], response[SOTTO_ARC_RESPONSE], context[SOTTO_ARC_CONTEXT];
+    sotto_scalar random[SOTTO_ARC_RESPONSE_RANDOM];
+    sotto_arc_pending pending;
+    sotto_test_arc a;
+    sotto_group g;
+
+    sotto_test_arc_open(t, &a, &later);
+    sotto_test_arc_keep(t, &a);
+    CHECK_OK(t, sotto_group_init(&g, &sotto_p256, &t->err));
+    sotto_arc_request_context(context, &a.keys[0].epoch);
+    CHECK_OK(t, sotto_scalar_random(&g, random, SOTTO_ARC_REQUEST_RANDOM, &t->err));
+    CHECK_OK(t, sotto_arc_request(&g, &pending, request, sotto_bytes_of(context, sizeof context),
+                                  random, &t->err));
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK_OK(t, sotto_scalar_random(&g, random, SOTTO_ARC_RESPONSE_RANDOM, &t->err));
+        CHECK_OK(t, sotto_arc_issue(&g, response, &a.keys[0].secret, a.keys[0].public_key, request,
+                                    random, &t->err));
+        CHECK_OK(t, sotto_arc_finish(&g, &a.held[0].credential, &pending, a.keys[0].public_key,
+                                     response, &t->err));
+        CHECK_EQUAL(t, i == 0 ? 0 : SOTTO_REPORT_TOKEN_SPENT,
+                    sotto_test_upload_error(t, &a.s, report_of(t, &a)));
+    }
+    sotto_group_clear(&g);
+    sotto_test_arc_close(&a);
+}
+
+/* ---- bytes that were changed or moved ---------------------------------------------------------------------------- */
+
+static void change_a_bit(sotto_test *t, void *context, sotto_report_draft *draft,
+                         sotto_arena *arena)
+{
+    const size_t *at = context;
+    uint8_t *list = sotto_arena_take(arena, draft->metadata.public_extensions.len);
+
+    CHECK(t, list != NULL);
+    memcpy(list, draft->metadata.public_extensions.data, draft->metadata.public_extensions.len);
+    list[*at] ^= 0x10;
+    draft->metadata.public_extensions.data = list;
+}
+
+typedef struct changed {
+    sotto_test_arc *a;
+    void (*admit)(sotto_test *t, void *context, sotto_report_draft *draft, sotto_arena *arena);
+    size_t at;
+} changed;
+
+/* Admitted as usual, then a bit of it is changed, and both MACs are made for the changed bytes: the proof alone is left to see it. */
+static void admit_changed(sotto_test *t, void *context, sotto_report_draft *draft,
+                          sotto_arena *arena)
+{
+    changed *c = context;
+    const sotto_hpke_config to[] = {c->a->s.leader_hpke, c->a->s.helper_hpke};
+    uint8_t seed[SOTTO_ONCE_SEED] = "a one-time key";
+
+    c->admit(t, c->a, draft, arena);
+    seed[SOTTO_ONCE_SEED - 1] = c->a->seeds;
+    change_a_bit(t, &c->at, draft, arena);
+    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++)
+        CHECK_OK(t, sotto_admission_bind(draft, who, sotto_bytes_of(seed, sizeof seed), &to[who],
+                                         arena, &t->err));
+}
+
+static void a_changed_bit_is_rejected(sotto_test *t)
+{
+    enum { LEADERS = 4 + 2 + SOTTO_ONCE_KEY, HELPERS = LEADERS + SOTTO_ARC_SHOWN };
+    sotto_test_arc a;
+    changed c = {.a = &a};
+
+    sotto_test_arc_open(t, &a, &later);
+    sotto_test_arc_keep(t, &a);
+    c.admit = a.s.admit;
+    a.s.admit = admit_changed;
+    a.s.admit_context = &c;
+    for (c.at = LEADERS; c.at < HELPERS; c.at += 37)
+        CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_INVALID,
+                    sotto_test_upload_error(t, &a.s, report_of(t, &a)));
+    for (c.at = HELPERS + 1; c.at < HELPERS + SOTTO_ARC_SHOWN; c.at += 37)
+        CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_INVALID, sotto_test_job_error(t, &a.s, report_of(t, &a)));
+    CHECK_EQUAL(t, 0, spent(t, a.s.leader));
+    CHECK_EQUAL(t, 0, spent(t, a.s.helper));
+    sotto_test_arc_close(&a);
+}
+
+typedef struct moved {
+    sotto_test_arc *a;
+    sotto_bytes from;
+    bool own_key;
+} moved;
+
+/* Somebody's presentations on a report of the leader's own, with a one-time key of its own beside them or not. */
+static void steal(sotto_test *t, void *context, sotto_report_draft *draft, sotto_arena *arena)
+{
+    static const uint8_t seed[SOTTO_ONCE_SEED] = "the leader's own";
+    moved *m = context;
+    const sotto_hpke_config to[] = {m->a->s.leader_hpke, m->a->s.helper_hpke};
+    uint8_t *list = sotto_arena_take(arena, m->from.len);
+
+    memcpy(list, m->from.data, m->from.len);
+    draft->metadata.public_extensions = sotto_bytes_of(list, m->from.len);
+    if (m->own_key)
+        CHECK_OK(
+            t, sotto_admission_once_key(list + 4 + 2, sotto_bytes_of(seed, sizeof seed), &t->err));
+    for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++)
+        CHECK_OK(t, sotto_admission_bind(draft, who, sotto_bytes_of(seed, sizeof seed), &to[who],
+                                         arena, &t->err));
+}
+
+static void presentations_move_to_no_other_report(sotto_test *t)
+{
+    sotto_test_arc a;
+    moved m = {.a = &a};
+    sotto_dap_report r;
+    sotto_bytes honest;
+
+    sotto_test_arc_open(t, &a, &later);
+    honest = report_of(t, &a);
+    CHECK_OK(t, sotto_dap_report_decode(&r, honest, &t->err));
+    m.from = r.metadata.public_extensions;
+    a.s.admit = steal;
+    a.s.admit_context = &m;
+    for (int own = 0; own < 2; own++) {
+        m.own_key = own;
+        CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_INVALID, sotto_test_job_error(t, &a.s, report_of(t, &a)));
+        CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_INVALID,
+                    sotto_test_upload_error(t, &a.s, report_of(t, &a)));
+    }
+    CHECK_EQUAL(t, 0, sotto_test_job_error(t, &a.s, honest));
+    sotto_test_arc_close(&a);
+}
+
+/* ---- races ------------------------------------------------------------------------------------------------------- */
+
+/* One report is at the leader and another of the same device at the helper: the second to reach the helper is not added. */
+static void leader_and_helper_add_one_report_of_a_device(sotto_test *t)
+{
+    sotto_test_arc a;
+    sotto_bytes at_leader, at_helper;
+
+    sotto_test_arc_open(t, &a, &(sotto_test_service_options){.job_delay_ms = 5, .min_cohort = 20});
+    sotto_test_arc_keep(t, &a);
+    at_leader = report_of(t, &a);
+    at_helper = report_of(t, &a);
+    CHECK_EQUAL(t, 0, sotto_test_job_error(t, &a.s, at_helper));
+    CHECK_EQUAL(t, 0, sotto_test_upload_error(t, &a.s, at_leader));
+    sotto_test_want(t, &a.s);
+    sotto_test_await(t, a.s.leader->db, "SELECT count(*) FROM job WHERE state = 2", 1);
+    CHECK_EQUAL(t, 1, sotto_test_refused(t, &a.s, SOTTO_CAUSE_HELPER + SOTTO_REPORT_TOKEN_SPENT));
+    sotto_test_arc_close(&a);
+}
+
+typedef struct uploader {
+    sotto_test *t;
+    sotto_test_service s; /* a copy, with a client of its own */
+    sotto_bytes reports;
+    size_t failed;
+    unsigned status;
+} uploader;
+
+static void *upload(void *context)
+{
+    uploader *u = context;
+    sotto_http_response r = sotto_test_upload(u->t, &u->s, u->reports);
+
+    u->status = r.status;
+    u->failed = r.body.len / (SOTTO_REPORT_ID_SIZE + 1);
+    return NULL;
+}
+
+enum { RACED = 20 };
+
+static void make_raced(sotto_test *t, sotto_test_arc *a, uploader u[2])
+{
+    sotto_buf out[2];
+    sotto_bytes of[2][RACED];
+
+    a->keep = true;
+    for (size_t i = 0; i < RACED; i++) {
+        sotto_test_arc_keep(t, a);
+        of[0][i] = report_of(t, a);
+        of[1][RACED - 1 - i] = report_of(t, a); /* the other way round, another report */
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        out[k] = sotto_test_buf(t, RACED * (a->s.task.report_bytes + 256));
+        sotto_writer w = sotto_writer_on(&out[k]);
+        for (size_t i = 0; i < RACED; i++)
+            sotto_write_bytes(&w, of[k][i]);
+        CHECK_OK(t, sotto_writer_finish(&w, "reports", &t->err));
+        u[k].reports = sotto_buf_bytes(&out[k]);
+    }
+}
+
+/* The same devices, with different reports, at two leaders at once. */
+static void replicas_take_one_report_of_a_device(sotto_test *t)
+{
+    static sotto_test_arc a;
+    static uploader u[2];
+    static sotto_test tests[2];
+    sotto_server_options options;
+    sotto_server *second = NULL;
+    pthread_t threads[2];
+
+    if (!sotto_test_on_postgres())
+        NOT_FOR_THIS_DATABASE(t, "SQLite has one leader");
+    sotto_test_arc_open(t, &a, &later);
+    options = a.s.leader_options;
+    options.host.listen = "127.0.0.1:0";
+    CHECK_OK(t, sotto_server_open(&second, &options, &t->err));
+    make_raced(t, &a, u);
+    for (unsigned i = 0; i < 2; i++) {
+        u[i].t = &tests[i];
+        u[i].s = a.s;
+        sotto_arena_init(&tests[i].arena, (size_t)64 << 20);
+        CHECK_OK(t,
+                 sotto_http_client_open(&u[i].s.client, &(sotto_http_client_options){0}, &t->err));
+    }
+    u[1].s.leader = second;
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_EQUAL(t, 0, pthread_create(&threads[i], NULL, upload, &u[i]));
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK_EQUAL(t, 0, pthread_join(threads[i], NULL));
+        sotto_http_client_close(u[i].s.client);
+        CHECK_EQUAL(t, 200, u[i].status);
+        sotto_arena_clear(&tests[i].arena);
+    }
+    CHECK_EQUAL(t, RACED, u[0].failed + u[1].failed);
+    CHECK_EQUAL(t, RACED, spent(t, a.s.leader));
+    CHECK_EQUAL(t, RACED, sotto_test_ask_number(t, a.s.leader->db, "SELECT count(*) FROM mark"));
+    sotto_server_close(second);
+    sotto_test_arc_close(&a);
+}
+
+/* ---- epochs ------------------------------------------------------------------------------------------------------ */
+
+static void epochs_never_overlap_and_are_made_once(sotto_test *t)
+{
+    static const uint8_t attester[32] = "digest", other[32] = "another digest";
+    sotto_arc_key again, got;
+    sotto_test_arc a;
+    bool made;
+
+    sotto_test_arc_open(t, &a, &later);
+    const sotto_server *s = a.s.leader;
+    const sotto_arc_epoch *epoch = &a.keys[0].epoch;
+    CHECK_OK(t, sotto_arc_key_add(s->db, &again, &made, epoch->opens, epoch->closes, other,
+                                  s->columns, &t->err));
+    CHECK(t, !made && memcmp(again.public_key, a.keys[0].public_key, SOTTO_ARC_PUBLIC) == 0);
+    CHECK_OK(t, sotto_arc_key_get(s->db, &got, epoch->key_id, s->columns, &t->err));
+    CHECK_BYTES(t, other, got.attester, sizeof other);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_arc_key_add(s->db, &again, &made, epoch->closes - 1, epoch->closes + 10,
+                                   attester, s->columns, &t->err));
+    CHECK_REASON(t, "ARC key: another epoch overlaps this one");
+    CHECK_OK(t, sotto_arc_key_add(s->db, &again, &made, epoch->closes, epoch->closes + 10, attester,
+                                  s->columns, &t->err));
+    CHECK(t, made && memcmp(again.public_key, a.keys[0].public_key, SOTTO_ARC_PUBLIC) != 0);
+    sotto_test_arc_close(&a);
+}
+
+static void a_task_lies_within_an_epoch(sotto_test *t)
+{
+    sotto_test_arc a;
+    sotto_task_configuration c;
+    sotto_buf wire = sotto_test_buf(t, 1024);
+    sotto_bare_task bare;
+
+    sotto_test_arc_open(t, &a, &later);
+    bare = sotto_test_arc_task(t, &a);
+    CHECK_OK(t, sotto_task_configuration_decode(&c, bare.configuration, &t->err));
+    c.extensions = sotto_bytes_of(NULL, 0);
+    c.interval_duration += 3600 / c.time_precision + 1; /* past the epoch's end */
+    CHECK_OK(t, sotto_task_configuration_encode(&wire, &c, &t->err));
+    bare.configuration = sotto_buf_bytes(&wire);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_tasks_add_bare(a.s.leader->db, a.s.leader->columns, SOTTO_LEADER, &bare, 0,
+                                      a.s.task.id, &t->err));
+    CHECK(t, strstr(t->err.reason, "no epoch of this server has the whole schedule"));
+    sotto_test_arc_close(&a);
+}
+
+/* Tags go with their epoch, and the private key goes too. Nothing is taken of it again. */
+static void tags_go_with_their_epoch(sotto_test *t)
+{
+    static sotto_test_arc a;
+    sotto_arc_key got;
+    sotto_gc gc = {.role = SOTTO_LEADER, .late_seconds = 1, .keep_seconds = 2 * 86400};
+
+    sotto_test_arc_open(t, &a, &later);
+    CHECK_EQUAL(t, 0, sotto_test_upload_error(t, &a.s, report_of(t, &a)));
+    gc.now = (int64_t)a.keys[0].epoch.closes + 86400;
+    CHECK_OK(t, sotto_gc_run(a.s.leader->db, &gc, &t->err));
+    CHECK_EQUAL(t, 0, gc.tokens);
+    gc.now += 2 * 86400;
+    CHECK_OK(t, sotto_gc_run(a.s.leader->db, &gc, &t->err));
+    CHECK_EQUAL(t, 1, gc.tokens);
+    CHECK_STATUS(t, SOTTO_STALE,
+                 sotto_arc_key_get(a.s.leader->db, &got, a.keys[0].epoch.key_id,
+                                   a.s.leader->columns, &t->err));
+    CHECK_EQUAL(t, 1, spent(t, a.s.leader)); /* the mark that it is closed */
+    sotto_test_arc_close(&a);
+}
+
+/* ---- issuing ----------------------------------------------------------------------------------------------------- */
+
+static sotto_bytes request_for(sotto_test *t, const sotto_arc_key *key)
+{
+    sotto_scalar random[SOTTO_ARC_REQUEST_RANDOM];
+    uint8_t context[SOTTO_ARC_CONTEXT];
+    sotto_buf out = sotto_test_buf(t, SOTTO_ARC_TOKEN_REQUEST);
+    sotto_arc_pending pending;
+    sotto_group g;
+
+    CHECK_OK(t, sotto_group_init(&g, &sotto_p256, &t->err));
+    CHECK_OK(t, sotto_scalar_random(&g, random, SOTTO_ARC_REQUEST_RANDOM, &t->err));
+    sotto_arc_request_context(context, &key->epoch);
+    out.data[0] = 0xe5;
+    out.data[1] = 0xac;
+    out.data[2] = key->epoch.key_id[SOTTO_TOKEN_KEY_ID - 1];
+    CHECK_OK(t, sotto_arc_request(&g, &pending, out.data + 3,
+                                  sotto_bytes_of(context, sizeof context), random, &t->err));
+    sotto_group_clear(&g);
+    return sotto_bytes_of(out.data, SOTTO_ARC_TOKEN_REQUEST);
+}
+
+static sotto_http_response ask(sotto_test *t, sotto_test_arc *a, const uint8_t id[32],
+                               const char *bearer, sotto_bytes body)
+{
+    char url[300], hex[65], who[100];
+    const sotto_http_field headers[] = {{"Authorization", who},
+                                        {"Content-Type", "application/private-token-request"}};
+    sotto_http_response response;
+
+    sotto_hex_encode(hex, sotto_bytes_of(id, 32));
+    (void)snprintf(who, sizeof who, "Bearer %s", bearer);
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/arc/keys/%s/token-request",
+                   sotto_server_port(a->s.leader), hex);
+    const sotto_http_call call = {.method = SOTTO_HTTP_POST,
+                                  .url = url,
+                                  .fields = headers,
+                                  .field_count = 2,
+                                  .body = body,
+                                  .attempts = 1};
+    CHECK_OK(t, sotto_http_call_wait(a->s.client, &response, &call, &t->arena, &t->err));
+    return response;
+}
+
+static void only_the_attester_has_credentials_issued(sotto_test *t)
+{
+    sotto_test_arc a;
+    sotto_arc_key old;
+    uint8_t attester[32];
+    bool made;
+
+    sotto_test_arc_open(t, &a, &later);
+    const sotto_bytes asked = request_for(t, &a.keys[0]);
+    const uint8_t *id = a.keys[0].epoch.key_id;
+    const sotto_http_response good = ask(t, &a, id, SOTTO_TEST_ARC_ATTESTER, asked);
+    CHECK_EQUAL(t, 200, good.status);
+    CHECK_EQUAL(t, SOTTO_ARC_RESPONSE, good.body.len);
+    CHECK_EQUAL(t, 401, ask(t, &a, id, "somebody else's token", asked).status);
+    CHECK_EQUAL(t, 404, ask(t, &a, a.keys[1].epoch.key_id, SOTTO_TEST_ARC_ATTESTER, asked).status);
+    /* An epoch that has closed. */
+    sotto_hash_once(attester, SOTTO_SHA256,
+                    sotto_bytes_of(SOTTO_TEST_ARC_ATTESTER, strlen(SOTTO_TEST_ARC_ATTESTER)));
+    CHECK_OK(t, sotto_arc_key_add(a.s.leader->db, &old, &made, 1000, 2000, attester,
+                                  a.s.leader->columns, &t->err));
+    CHECK_EQUAL(t, 410,
+                ask(t, &a, old.epoch.key_id, SOTTO_TEST_ARC_ATTESTER, request_for(t, &old)).status);
+    sotto_test_arc_close(&a);
+}
+
+static void requests_that_do_not_hold_are_refused(sotto_test *t)
+{
+    sotto_test_arc a;
+
+    sotto_test_arc_open(t, &a, &later);
+    const uint8_t *id = a.keys[0].epoch.key_id;
+    for (size_t at = 0; at < SOTTO_ARC_TOKEN_REQUEST; at += 19) {
+        const sotto_bytes asked = request_for(t, &a.keys[0]);
+        uint8_t *bytes = sotto_arena_take(&t->arena, asked.len);
+
+        memcpy(bytes, asked.data, asked.len);
+        bytes[at] ^= 0x04;
+        CHECK_EQUAL(
+            t, 400,
+            ask(t, &a, id, SOTTO_TEST_ARC_ATTESTER, sotto_bytes_of(bytes, asked.len)).status);
+        CHECK_EQUAL(t, 400,
+                    ask(t, &a, id, SOTTO_TEST_ARC_ATTESTER, sotto_bytes_of(asked.data, at)).status);
+    }
+    sotto_test_arc_close(&a);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(reports_with_presentations_are_taken_and_collected),
+        CASE(a_report_without_a_presentation_is_rejected_by_either_server),
+        CASE(another_recipe_window_or_round_is_rejected),
+        CASE(another_issuer_or_epoch_is_rejected),
+        CASE(each_server_checks_its_own_part),
+        CASE(a_device_adds_one_report_to_a_collection),
+        CASE(a_request_that_is_answered_twice_gives_one_report),
+        CASE(a_changed_bit_is_rejected),
+        CASE(presentations_move_to_no_other_report),
+        CASE(leader_and_helper_add_one_report_of_a_device),
+        CASE(replicas_take_one_report_of_a_device),
+        CASE(epochs_never_overlap_and_are_made_once),
+        CASE(a_task_lies_within_an_epoch),
+        CASE(tags_go_with_their_epoch),
+        CASE(only_the_attester_has_credentials_issued),
+        CASE(requests_that_do_not_hold_are_refused),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

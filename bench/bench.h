@@ -43,6 +43,7 @@ void sotto_bench_db(const sotto_bench *b);
 void sotto_bench_pipeline(const sotto_bench *b);
 void sotto_bench_math(const sotto_bench *b);
 void sotto_bench_device(const sotto_bench *b);
+void sotto_bench_pine(const sotto_bench *b);
 void sotto_bench_vdaf(const sotto_bench *b);
 void sotto_bench_seal(const sotto_bench *b);
 void sotto_bench_transport(const sotto_bench *b);

@@ -135,6 +135,7 @@ int main(int argc, char **argv)
     sotto_bench_crypto(&b);
     sotto_bench_seal(&b);
     sotto_bench_vdaf(&b);
+    sotto_bench_pine(&b);
     sotto_bench_aggregate(&b);
     sotto_bench_transport(&b);
     sotto_bench_privacy(&b);

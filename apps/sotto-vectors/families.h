@@ -20,6 +20,9 @@ typedef struct sotto_vector_file {
 bool sotto_vectors_vdaf_knows(const char *kind);
 void sotto_vectors_vdaf(const sotto_vector_file *file);
 
+bool sotto_vectors_pine_knows(const char *kind);
+void sotto_vectors_pine(const sotto_vector_file *file);
+
 bool sotto_vectors_xof_knows(const char *kind);
 void sotto_vectors_xof(const sotto_vector_file *file);
 

@@ -183,6 +183,8 @@ sotto_status sotto_vectors_generate(const char *folder, sotto_err *err)
 {
     static const family families[] = {
         {"vdaf-20", sotto_generate_vdaf},
+        {"pine-20", sotto_generate_pine},
+        {"pine-01", sotto_generate_pine_draft},
         {"xof-20", sotto_generate_xof},
         {"turboshake-rfc9861", sotto_generate_turboshake},
         {"hpke-rfc9180", sotto_generate_hpke},

@@ -50,6 +50,8 @@ SOTTO_MUST_USE sotto_status sotto_generate_turboshake(sotto_gen *gen, sotto_err 
 SOTTO_MUST_USE sotto_status sotto_generate_hpke(sotto_gen *gen, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_generate_ohttp(sotto_gen *gen, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_generate_dap(sotto_gen *gen, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_generate_pine(sotto_gen *gen, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_generate_pine_draft(sotto_gen *gen, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_generate_token(sotto_gen *gen, sotto_err *err);
 
 #endif

@@ -50,8 +50,6 @@ static bool is_below(const char *path, const char *folder)
 /* Why a file is left alone although its standard is known; NULL if it isn't. */
 static const char *reason_to_skip(const char *path, const char *kind)
 {
-    if (is_below(path, "pine") || starts_with(kind, "Pine"))
-        return "PINE is not implemented";
     if (starts_with(kind, "Poplar1"))
         return "Poplar1 is not implemented";
     if (starts_with(kind, "Idpf"))
@@ -132,6 +130,8 @@ static void run_parsed(const sotto_vector_file *file)
 {
     if (sotto_vectors_vdaf_knows(file->kind))
         sotto_vectors_vdaf(file);
+    else if (sotto_vectors_pine_knows(file->kind))
+        sotto_vectors_pine(file);
     else if (sotto_vectors_xof_knows(file->kind))
         sotto_vectors_xof(file);
     else if (any_item(file->root, sotto_vectors_hpke_knows))
@@ -174,7 +174,7 @@ static void run_file(void *self, const char *path, sotto_arena *arena)
         run_parsed(&file);
         json_decref(file.root);
     } else if (sotto_vectors_vdaf_knows(kind) || sotto_vectors_xof_knows(kind) ||
-               looks_like_ours(text, path)) {
+               sotto_vectors_pine_knows(kind) || looks_like_ours(text, path)) {
         sotto_tally_fail(tally, path, "", err.reason);
     } else {
         sotto_tally_skip(tally, path, "", err.reason);
@@ -187,7 +187,7 @@ static const char usage_text[] =
     "usage: sotto-vectors [--json] [-v] DIR...\n"
     "       sotto-vectors --generate DIR\n"
     "\n"
-    "Runs every *.json vector file below each DIR: VDAF (Prio3), its XOFs, TurboSHAKE,\n"
+    "Runs every *.json vector file below each DIR: VDAF (Prio3), PINE, XOFs, TurboSHAKE,\n"
     "HPKE, Binary HTTP, Oblivious HTTP, DAP, transparency logs, and tokens: blind RSA,\n"
     "VOPRF, Privacy Pass types 1 and 2, ARC.\n"
     "Files of other formats are skipped, by name. The last line is \"N passed, M failed, K "

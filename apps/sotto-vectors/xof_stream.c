@@ -68,7 +68,8 @@ static sotto_status hmac_init(sotto_xof_stream *stream, unsigned lanes, sotto_by
                               sotto_bytes dst, sotto_bytes binder, sotto_err *err)
 {
     (void)lanes;
-    return sotto_xof_hmac_sha256_aes128_init(&stream->aes, dst, seed.data, binder, err);
+    return sotto_xof_hmac_sha256_aes128_init(&stream->aes, dst, seed.data, binder,
+                                             sotto_bytes_of(NULL, 0), err);
 }
 
 static void aes_next(sotto_xof_stream *stream, uint8_t *out, size_t len)

@@ -45,10 +45,10 @@ SOTTO_MUST_USE sotto_status sotto_xof_fixed_key_aes128_init(
     sotto_bytes binder, sotto_err *err);
 
 /* HMAC-SHA256(seed, le8(len dst) || dst || binder) is key and first counter block of AES-128; the counter
- * is the last 64 bits, big endian, and wraps without carry. A dst above 255 bytes: SOTTO_TOO_LARGE. */
+ * is the last 64 bits, big endian, and wraps without carry. The binder goes on with `body`. A dst above 255 bytes: SOTTO_TOO_LARGE. */
 SOTTO_MUST_USE sotto_status sotto_xof_hmac_sha256_aes128_init(
     sotto_xof_aes *x, sotto_bytes dst, const uint8_t seed[SOTTO_XOF_SEED_SIZE], sotto_bytes binder,
-    sotto_err *err);
+    sotto_bytes body, sotto_err *err);
 
 /* The next len bytes of the stream. */
 SOTTO_MUST_USE sotto_status sotto_xof_aes_next(sotto_xof_aes *x, uint8_t *out, size_t len,

@@ -71,10 +71,10 @@ static sotto_status hmac_sha256(uint8_t tag[32], const uint8_t key[32], const so
 
 sotto_status sotto_xof_hmac_sha256_aes128_init(sotto_xof_aes *x, sotto_bytes dst,
                                                const uint8_t seed[SOTTO_XOF_SEED_SIZE],
-                                               sotto_bytes binder, sotto_err *err)
+                                               sotto_bytes binder, sotto_bytes body, sotto_err *err)
 {
     const uint8_t dst_len = (uint8_t)dst.len;
-    const sotto_bytes pieces[] = {sotto_bytes_of(&dst_len, 1), dst, binder};
+    const sotto_bytes pieces[] = {sotto_bytes_of(&dst_len, 1), dst, binder, body};
     uint8_t tag[32];
     sotto_status status;
 
@@ -90,17 +90,23 @@ sotto_status sotto_xof_hmac_sha256_aes128_init(sotto_xof_aes *x, sotto_bytes dst
     return status;
 }
 
+static uint64_t load_big_endian(const uint8_t at[8])
+{
+    uint64_t x = 0;
+
+    for (unsigned i = 0; i < 8; i++)
+        x = x << 8 | at[i];
+    return x;
+}
+
 /* start, with a 64-bit big endian counter added to its second half. */
 static void counter_block(uint8_t out[BLOCK], const uint8_t start[BLOCK], uint64_t i)
 {
-    unsigned carry = 0;
+    uint64_t counter = load_big_endian(start + 8) + i;
 
     memcpy(out, start, 8);
-    for (unsigned at = BLOCK; at-- > 8; i >>= 8) {
-        carry += start[at] + (unsigned)(i & 0xff);
-        out[at] = (uint8_t)carry;
-        carry >>= 8;
-    }
+    for (unsigned at = BLOCK; at-- > 8; counter >>= 8)
+        out[at] = (uint8_t)counter;
 }
 
 /* sigma(start ^ le128(i)), where sigma(lo || hi) = hi || (hi ^ lo). */

@@ -11,6 +11,7 @@
 
 #include "math/field128.h"
 #include "math/field64.h"
+#include "math/field_small.h"
 
 #define SOTTO_POLY_FUNCTIONS(F, element)                                                             \
     /* roots[k] = w^k as a weight, k below n. */                                                     \
@@ -38,5 +39,7 @@
 
 SOTTO_POLY_FUNCTIONS(sotto_f64, sotto_f64)
 SOTTO_POLY_FUNCTIONS(sotto_f128, sotto_f128)
+SOTTO_POLY_FUNCTIONS(sotto_f32, sotto_f32)
+SOTTO_POLY_FUNCTIONS(sotto_f40, sotto_f40)
 
 #endif

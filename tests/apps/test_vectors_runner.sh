@@ -74,24 +74,22 @@ says "stranger.json"
 
 begin other_standards_are_skipped_with_a_reason
 turboshake $right >"$dir/a.json"
-mkdir "$dir/pine"
-for file in Poplar1_0 Poplar1_bad_corr_inner IdpfBBCGGI21_0 MasticCount_0 pine/Prio3Count_0; do
+for file in Poplar1_0 Poplar1_bad_corr_inner IdpfBBCGGI21_0 MasticCount_0; do
     echo '{}' >"$dir/$file.json"
 done
-ends_with 0 "1 passed, 0 failed, 5 skipped"
+ends_with 0 "1 passed, 0 failed, 4 skipped"
 says "Poplar1_0.json: Poplar1 is not implemented"
 says "MasticCount_0.json: Mastic is not implemented"
-says "pine/Prio3Count_0.json: PINE is not implemented"
 
 begin nothing_but_skips_is_no_success
 echo '{"x": 1}' >"$dir/strange.json"
 ends_with 1 "0 passed, 0 failed, 1 skipped"
 
 begin a_known_name_with_nothing_in_it_fails
-for file in Prio3Count_x Prio3Sum Prio3HigherDegree_7 XofTurboShake128 XofHmacSha256Aes128_a; do
+for file in Prio3Count_x Prio3Sum Prio3HigherDegree_7 XofTurboShake128 XofHmacSha256Aes128_a Pine64_x; do
     echo '{}' >"$dir/$file.json"
 done
-ends_with 1 "0 passed, 5 failed, 0 skipped"
+ends_with 1 "0 passed, 6 failed, 0 skipped"
 
 begin a_file_without_operations_fails
 echo '{"shares": 2, "ctx": "", "verify_key": "", "reports": [], "operations": []}' >"$dir/Prio3Count_x.json"
@@ -182,6 +180,15 @@ for key in input_shares out_shares agg_shares verifier_messages; do
     tamper "changed_${key}_are_noticed" $good "/\"$key\"/{n;s/\"..../\"0000/}"
 done
 tamper changed_verifier_shares_are_noticed $good '/"verifier_shares"/{n;n;s/"..../"0000/}'
+pine=pine-20/Pine64_dense.json
+for key in nonce rand public_share ctx verify_key; do
+    tamper "a_changed_${key}_of_pine_is_noticed" $pine "$(first "\"$key\": \"..." "\"$key\": \"fff")"
+done
+for key in input_shares agg_shares prep_messages; do
+    tamper "changed_${key}_of_pine_are_noticed" $pine "/\"$key\"/{n;s/\"..../\"0000/}"
+done
+tamper a_changed_bound_of_pine_is_noticed $pine 's/"l2_norm_bound": 64/"l2_norm_bound": 63/'
+tamper a_report_of_pine_that_should_be_rejected_is_noticed $pine "$(first '"nonce"' '"rejected": true, "nonce"')"
 tamper a_changed_result_is_noticed $good '/"agg_result"/{n;s/[0-9][0-9]*/77/}'
 tamper a_changed_measurement_is_noticed $good "$(first '"measurement": 10' '"measurement": 9')"
 tamper a_changed_parameter_is_noticed $good 's/"chunk_length": 3/"chunk_length": 4/'

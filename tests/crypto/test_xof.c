@@ -137,15 +137,15 @@ static void hmac_sha256_aes128_gives_the_known_stream(sotto_test *t)
     uint8_t seed[SOTTO_XOF_SEED_SIZE], stream[STREAM];
 
     count_from_200(seed, sizeof seed);
-    CHECK_OK(t,
-             sotto_xof_hmac_sha256_aes128_init(&x, text(purpose), seed, text(bound_to), &t->err));
+    CHECK_OK(t, sotto_xof_hmac_sha256_aes128_init(&x, text(purpose), seed, text(bound_to), text(""),
+                                                  &t->err));
     CHECK_OK(t, sotto_xof_aes_next(&x, stream, STREAM, &t->err));
     check_ends(t, stream, STREAM,
                "cff61a046d1e3155e9e9fcab8e9ca5e3e5512201ba912d78f53911464bcceab6",
                "72197ebcf68990f582e724f628cabbdc9da08ac2ca9ca709e9162503386194c0");
     sotto_xof_aes_clear(&x);
 
-    CHECK_OK(t, sotto_xof_hmac_sha256_aes128_init(&x, text(""), seed, text(""), &t->err));
+    CHECK_OK(t, sotto_xof_hmac_sha256_aes128_init(&x, text(""), seed, text(""), text(""), &t->err));
     CHECK_OK(t, sotto_xof_aes_next(&x, stream, 48, &t->err));
     check_ends(t, stream, 48, "",
                "b6e53259a48ca04501096bce49d6b1a8a008d0adb1fec15755b1a20ed4152a33");
@@ -163,7 +163,7 @@ static void aes_streams_do_not_depend_on_how_they_are_cut(sotto_test *t)
             size_t most = step == 1 ? STREAM : step;
 
             CHECK_OK(t, hmac ? sotto_xof_hmac_sha256_aes128_init(&x, text(purpose), seed,
-                                                                 text(bound_to), &t->err)
+                                                                 text(bound_to), text(""), &t->err)
                              : sotto_xof_fixed_key_aes128_init(&x, text(purpose), seed,
                                                                text(bound_to), &t->err));
             for (size_t at = 0; at < STREAM; at += most) {
@@ -183,11 +183,13 @@ static void hmac_counter_wraps_within_its_64_bits(sotto_test *t)
     uint8_t across[32], after[16];
     sotto_xof_aes x;
 
-    CHECK_OK(t, sotto_xof_hmac_sha256_aes128_init(&x, text(purpose), seed, text(""), &t->err));
+    CHECK_OK(
+        t, sotto_xof_hmac_sha256_aes128_init(&x, text(purpose), seed, text(""), text(""), &t->err));
     memset(x.start + 8, 0xff, 8);
     CHECK_OK(t, sotto_xof_aes_next(&x, across, sizeof across, &t->err));
     sotto_xof_aes_clear(&x);
-    CHECK_OK(t, sotto_xof_hmac_sha256_aes128_init(&x, text(purpose), seed, text(""), &t->err));
+    CHECK_OK(
+        t, sotto_xof_hmac_sha256_aes128_init(&x, text(purpose), seed, text(""), text(""), &t->err));
     memset(x.start + 8, 0, 8);
     CHECK_OK(t, sotto_xof_aes_next(&x, after, sizeof after, &t->err));
     sotto_xof_aes_clear(&x);
@@ -202,8 +204,9 @@ static void a_dst_that_cannot_be_framed_is_refused(sotto_test *t)
     sotto_bytes long_fixed = sotto_bytes_of(zeros, sizeof zeros);
     sotto_xof_aes x;
 
-    CHECK_STATUS(t, SOTTO_TOO_LARGE,
-                 sotto_xof_hmac_sha256_aes128_init(&x, long_hmac, seed, text(""), &t->err));
+    CHECK_STATUS(
+        t, SOTTO_TOO_LARGE,
+        sotto_xof_hmac_sha256_aes128_init(&x, long_hmac, seed, text(""), text(""), &t->err));
     sotto_xof_aes_clear(&x);
     CHECK_STATUS(t, SOTTO_TOO_LARGE,
                  sotto_xof_fixed_key_aes128_init(&x, long_fixed, seed, text(""), &t->err));
@@ -219,7 +222,8 @@ static void a_cleared_stream_is_all_zeros(sotto_test *t)
     uint8_t out[5];
     sotto_xof_aes x;
 
-    CHECK_OK(t, sotto_xof_hmac_sha256_aes128_init(&x, text(purpose), seed, text(""), &t->err));
+    CHECK_OK(
+        t, sotto_xof_hmac_sha256_aes128_init(&x, text(purpose), seed, text(""), text(""), &t->err));
     CHECK_OK(t, sotto_xof_aes_next(&x, out, sizeof out, &t->err));
     CHECK(t, memcmp(x.block, zeros.block, sizeof x.block) != 0);
     sotto_xof_aes_clear(&x);

@@ -1,0 +1,2 @@
+#define SOTTO_FIELD 32
+#include "math/poly_template.h"

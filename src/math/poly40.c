@@ -1,0 +1,2 @@
+#define SOTTO_FIELD 40
+#include "math/poly_template.h"

@@ -5,6 +5,7 @@
 static const sotto_verb *const parts[] = {
     &sotto_verb_budget_account,
     &sotto_verb_budget_plan,
+    &sotto_verb_budget_committee,
     NULL,
 };
 

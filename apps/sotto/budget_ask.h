@@ -32,6 +32,7 @@ int sotto_budget_curve(sotto_budget_command *c);
 /* budget_dummies.c: `plan --find dummies`. */
 int sotto_budget_plan_dummies(sotto_budget_command *c);
 
-extern const struct sotto_verb sotto_verb_budget_account, sotto_verb_budget_plan;
+extern const struct sotto_verb sotto_verb_budget_account, sotto_verb_budget_plan,
+    sotto_verb_budget_committee;
 
 #endif

@@ -48,6 +48,33 @@ says 'epsilon   <= 0.05'
 says 'Balle et al. 2020, Corollary 3.3'
 exits 2 account $in --repetitions 0
 
+begin committees_are_judged_by_their_exact_tails
+exits 0 committee --trust aero --corrupt 0.03 --size 45
+says 'withstands 18 corrupt members'
+says '1.34e-17'
+says "Chernoff's bound *9.6e-14"
+exits 4 committee --trust flamingo --corrupt 0.05 --dropout 0.1 --size 60
+says 'refused: it does not fit the promise'
+exits 0 committee --trust flamingo --corrupt 0.05 --dropout 0.1
+says 'a committee of 473 withstands 63 corrupt members; the smallest that fits'
+exits 4 committee --trust aero --corrupt 0.45
+says 'refused: no committee'
+exits 0 committee --trust aero --corrupt 0.03 --size 280 --tolerates 36 --devices 1000000000 --rate 1e-5 --json
+says '"fits":true'
+says '"overflows":3.5'
+
+begin mistakes_about_committees_are_named_together
+exits 2 committee --corrupt 2 --size 3.5 --dropout 0.1
+says '.--trust: is missing'
+says '.--corrupt: wanted a number from 0 to 0.5'
+says '.--size: wanted a whole number from 1 to 100000'
+exits 2 committee --trust aero --corrupt 0.1 --dropout 0.1 --tolerates 3 --rate 0.1
+says '.--dropout: aero has no such parameter'
+says '.--tolerates: goes with --size'
+says '.--devices: is missing'
+exits 2 committee --trust flamingo --corrupt 0.1
+says '.--dropout: is missing'
+
 begin dummies_are_planned
 exits 0 plan --find dummies --epsilon 0.1 --delta 1e-6 --cohort 1000000000 --dishonest 0 --trust split --hidden
 says 'dummies   1409 '

@@ -6,6 +6,7 @@
  *   ADD(a, b) SUB(a, b)        modulo 2^64
  *   AND(a, b) SHL(a, n) SHR(a, n)   n is a constant
  *   MUL32(a, b)                the product of the low 32 bits of a and b
+ *   IN_REGISTERS(r)            where a compiler needs it: from here on the ten lanes of r are in registers
  *
  * A limb's size is 2^26 or 2^25. Products are *tight*: limbs below 1.01 times their size. Sums and differences of tight
  * numbers are *loose*, below 2.02 and 3.02 times it, and are multiplied or scaled next, never added again. Nothing
@@ -86,49 +87,55 @@ INLINE number number_sub(number a, number b)
  * times as much: below 2^52 * 1141 < 2^63. 19 times a loose limb is below 2^26 * 58 < 2^32. */
 INLINE number number_mul(number a, number b)
 {
-    lane r[LIMBS], twice[LIMBS], times19[LIMBS];
+    lane r[LIMBS], times19[LIMBS];
 
     UNROLL
     for (unsigned i = 0; i < LIMBS; i++) {
         r[i] = ALL(0);
-        twice[i] = ADD(a.limb[i], a.limb[i]);
         times19[i] = MUL32(b.limb[i], ALL(19));
     }
     UNROLL
     for (unsigned i = 0; i < LIMBS; i++) {
+        const lane once = a.limb[i], twice = ADD(once, once);
+
         UNROLL
         for (unsigned j = 0; j < LIMBS; j++) {
-            const lane x = i % 2 && j % 2 ? twice[i] : a.limb[i];
+            const lane x = i % 2 && j % 2 ? twice : once;
             const lane y = i + j < LIMBS ? b.limb[j] : times19[j];
 
             r[(i + j) % LIMBS] = ADD(r[(i + j) % LIMBS], MUL32(x, y));
         }
+        IN_REGISTERS(r);
     }
     return settle(r);
 }
 
-/* Products of different limbs count twice. For odd j, 38 times a loose limb is below 2^32 too. */
+/* Products of different limbs count twice. Beyond 2^255 an odd limb counts 38 times, which is its double already where
+ * both are odd, and for which an even one is taken once less. For odd j, 38 times a loose limb is below 2^32 too. */
 INLINE number number_sqr(number a)
 {
-    lane r[LIMBS], twice[LIMBS], y[LIMBS], times19[LIMBS];
+    lane r[LIMBS], far[LIMBS];
 
     UNROLL
     for (unsigned i = 0; i < LIMBS; i++) {
         r[i] = ALL(0);
-        twice[i] = ADD(a.limb[i], a.limb[i]);
-        times19[i] = MUL32(a.limb[i], ALL(19));
-        y[i] = i % 2 ? ADD(times19[i], times19[i]) : times19[i];
+        far[i] = MUL32(a.limb[i], ALL(i % 2 ? 38 : 19));
     }
     UNROLL
     for (unsigned i = 0; i < LIMBS; i++) {
+        const lane once = a.limb[i], twice = ADD(once, once), four = ADD(twice, twice);
+
         UNROLL
         for (unsigned j = i; j < LIMBS; j++) {
-            const lane x = i == j ? a.limb[i] : twice[i];
-            const lane near = i % 2 && j % 2 ? twice[j] : a.limb[j];
-            const lane far = i % 2 && j % 2 ? y[j] : times19[j];
+            const unsigned both_odd = i % 2 && j % 2, different = i != j;
+            const unsigned doublings =
+                i + j < LIMBS ? different + both_odd : different - (j % 2 && !both_odd);
+            const lane x = doublings == 0 ? once : doublings == 1 ? twice : four;
 
-            r[(i + j) % LIMBS] = ADD(r[(i + j) % LIMBS], MUL32(x, i + j < LIMBS ? near : far));
+            r[(i + j) % LIMBS] =
+                ADD(r[(i + j) % LIMBS], MUL32(x, i + j < LIMBS ? a.limb[j] : far[j]));
         }
+        IN_REGISTERS(r);
     }
     return settle(r);
 }

@@ -88,6 +88,17 @@ static inline sotto_f128x4 sotto_f128x4_all(sotto_f128 a)
         _mm256_set_epi64x((int64_t)a.high, (int64_t)a.low, (int64_t)a.high, (int64_t)a.low));
 }
 
+/* Nine sums and five limbs fill the registers there are. gcc 12 takes products before it adds them, and spills: without
+ * this, power sums take a tenth longer. */
+#if defined(__clang__)
+#define SOTTO_V4_IN_REGISTERS(t) ((void)(t))
+#else
+#define SOTTO_V4_IN_REGISTERS(t)                                                                   \
+    __asm__(""                                                                                     \
+            : "+x"((t)[0]), "+x"((t)[1]), "+x"((t)[2]), "+x"((t)[3]), "+x"((t)[4]), "+x"((t)[5]),  \
+              "+x"((t)[6]), "+x"((t)[7]), "+x"((t)[8]))
+#endif
+
 /* acc += a * b, for loose a and b. At most five products of 52 bits go to a limb. */
 static inline void sotto_f128x4_acc_mul(sotto_f128x4_acc *acc, const sotto_f128x4 *a,
                                         const sotto_f128x4 *b)
@@ -100,26 +111,31 @@ static inline void sotto_f128x4_acc_mul(sotto_f128x4_acc *acc, const sotto_f128x
     t[2] = sotto_v4_madd(t[2], x[0], y[2]);
     t[3] = sotto_v4_madd(t[3], x[0], y[3]);
     t[4] = sotto_v4_madd(t[4], x[0], y[4]);
+    SOTTO_V4_IN_REGISTERS(t);
     t[1] = sotto_v4_madd(t[1], x[1], y[0]);
     t[2] = sotto_v4_madd(t[2], x[1], y[1]);
     t[3] = sotto_v4_madd(t[3], x[1], y[2]);
     t[4] = sotto_v4_madd(t[4], x[1], y[3]);
     t[5] = sotto_v4_madd(t[5], x[1], y[4]);
+    SOTTO_V4_IN_REGISTERS(t);
     t[2] = sotto_v4_madd(t[2], x[2], y[0]);
     t[3] = sotto_v4_madd(t[3], x[2], y[1]);
     t[4] = sotto_v4_madd(t[4], x[2], y[2]);
     t[5] = sotto_v4_madd(t[5], x[2], y[3]);
     t[6] = sotto_v4_madd(t[6], x[2], y[4]);
+    SOTTO_V4_IN_REGISTERS(t);
     t[3] = sotto_v4_madd(t[3], x[3], y[0]);
     t[4] = sotto_v4_madd(t[4], x[3], y[1]);
     t[5] = sotto_v4_madd(t[5], x[3], y[2]);
     t[6] = sotto_v4_madd(t[6], x[3], y[3]);
     t[7] = sotto_v4_madd(t[7], x[3], y[4]);
+    SOTTO_V4_IN_REGISTERS(t);
     t[4] = sotto_v4_madd(t[4], x[4], y[0]);
     t[5] = sotto_v4_madd(t[5], x[4], y[1]);
     t[6] = sotto_v4_madd(t[6], x[4], y[2]);
     t[7] = sotto_v4_madd(t[7], x[4], y[3]);
     t[8] = sotto_v4_madd(t[8], x[4], y[4]);
+    SOTTO_V4_IN_REGISTERS(t);
 }
 
 /* Takes q * p away, where q is the lowest limb of the five that start at t, and leaves that limb behind. */

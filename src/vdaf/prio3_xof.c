@@ -61,21 +61,33 @@ static void expand_lane_vartime(const sotto_prio3_xof *x, unsigned lane, uint8_t
     sotto_wipe(&state, sizeof state);
 }
 
+/* A few blocks of each lane at a time, which the nearest cache still has when they are looked at. */
+enum { AT_ONCE = 32 * SOTTO_TURBOSHAKE128_RATE };
+
 void sotto_prio3_expand(const sotto_prio3_xof *x, uint8_t *const *out, size_t count)
 {
+    const sotto_circuit *c = x->circuit;
+    size_t some = AT_ONCE / c->element_size;
+    uint64_t all[SOTTO_LANES] = {1, 1, 1, 1};
     sotto_turboshake state;
 
     start(&state, x, 0, x->lanes);
-    sotto_turboshake_squeeze(&state, out, sotto_circuit_bytes(x->circuit, count));
+    for (size_t at = 0, now; at < count; at += now) {
+        uint8_t *to[SOTTO_LANES];
+
+        now = count - at < some ? count - at : some;
+        for (unsigned l = 0; l < x->lanes; l++)
+            to[l] = out[l] + sotto_circuit_bytes(c, at);
+        sotto_turboshake_squeeze(&state, to, sotto_circuit_bytes(c, now));
+        for (unsigned l = 0; l < x->lanes; l++)
+            all[l] &= c->flp->canonical(to[l], now);
+    }
     sotto_wipe(&state, sizeof state);
 
     /* Lanes part ways when one of them must reject a draw: once in 2^32 elements of Field64, in 2^59 of
      * Field128. That a draw was rejected says nothing of those that were kept. */
-    for (unsigned l = 0; l < x->lanes; l++) {
-        uint64_t all = x->circuit->flp->canonical(out[l], count);
-
-        SOTTO_DECLASSIFY(&all, sizeof all);
-        if (!all)
+    SOTTO_DECLASSIFY(all, sizeof all);
+    for (unsigned l = 0; l < x->lanes; l++)
+        if (!all[l])
             expand_lane_vartime(x, l, out[l], count);
-    }
 }

@@ -2,6 +2,14 @@
 if(SOTTO_SANITIZE)
   add_compile_options(-fsanitize=${SOTTO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${SOTTO_SANITIZE})
+  # Half the time to compile (docs/decisions/0103). Fuzzers run longer than they are built.
+  if(NOT SOTTO_FUZZ)
+    string(REPLACE "-O2 -g" "-O1" CMAKE_C_FLAGS_RELWITHDEBINFO "${CMAKE_C_FLAGS_RELWITHDEBINFO}")
+    # With -O1 gcc does not know how large a number can be. The plain build has this warning, and knows.
+    if(CMAKE_C_COMPILER_ID STREQUAL GNU)
+      add_compile_options(-Wno-format-truncation)
+    endif()
+  endif()
 endif()
 if(SOTTO_COVERAGE)
   add_compile_options(--coverage)
@@ -22,8 +30,24 @@ find_path(SOTTO_VALGRIND_INCLUDE valgrind/memcheck.h)
 set(SOTTO_HAS_CTIME OFF)
 # A finding names its line, in a form that valgrind reads from every compiler: up to 3.19 it stumbles over newer ones.
 add_compile_options($<$<CONFIG:Debug,RelWithDebInfo>:-gdwarf-4>)
+# A sanitizer's report needs files, lines and functions, and no variables.
+if(SOTTO_SANITIZE AND NOT SOTTO_FUZZ)
+  add_compile_options($<$<CONFIG:Debug,RelWithDebInfo>:-g1>)
+endif()
 if(SOTTO_VALGRIND AND SOTTO_VALGRIND_INCLUDE AND NOT SOTTO_SANITIZE AND NOT SOTTO_COVERAGE)
   set(SOTTO_HAS_CTIME ON)
 elseif(SOTTO_CTIME)
   message(FATAL_ERROR "SOTTO_CTIME needs valgrind with its headers, and no sanitizer or coverage")
 endif()
+
+# sotto_link_quickly(): programs of this directory and those below it, which nobody installs, are linked by gold where there is
+# one: in a third of the time. It does not know the mark for shadow stacks (hardening.cmake).
+include(CheckLinkerFlag)
+check_linker_flag(C -fuse-ld=gold SOTTO_HAS_GOLD)
+function(sotto_link_quickly)
+  if(SOTTO_HAS_GOLD AND NOT SOTTO_FUZZ)
+    get_property(options DIRECTORY PROPERTY LINK_OPTIONS)
+    list(FILTER options EXCLUDE REGEX "shstk")
+    set_property(DIRECTORY PROPERTY LINK_OPTIONS ${options} -fuse-ld=gold)
+  endif()
+endfunction()

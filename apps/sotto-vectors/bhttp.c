@@ -130,28 +130,17 @@ static sotto_status check(const json_t *item, sotto_arena *arena, sotto_err *err
     return check_cuts(item, wire, arena, err);
 }
 
-static void run_item(const sotto_vector_file *file, const json_t *item, size_t index)
+static void run_item(const sotto_vector_file *file, const json_t *item, const char *number)
 {
     const char *id = json_string_value(json_object_get(item, "id"));
     char name[96];
     sotto_err err = {0};
 
-    snprintf(name, sizeof name, "%zu%s%.80s", index, id ? ": " : "", id ? id : "");
-    if (check(item, file->arena, &err) == SOTTO_OK)
-        sotto_tally_pass(file->tally, file->path, name);
-    else
-        sotto_tally_fail(file->tally, file->path, name, err.reason);
+    snprintf(name, sizeof name, "%s%s%.60s", number, id ? ": " : "", id ? id : "");
+    sotto_vectors_tell(file, name, check(item, file->arena, &err), &err);
 }
 
 void sotto_vectors_bhttp(const sotto_vector_file *file)
 {
-    size_t i;
-    json_t *item;
-
-    if (json_is_object(file->root))
-        run_item(file, file->root, 0);
-    json_array_foreach(file->root, i, item)
-    {
-        run_item(file, item, i);
-    }
+    sotto_vectors_each(file, run_item);
 }

@@ -148,7 +148,12 @@ static sotto_status check(const sotto_token_item *item, sotto_err *err)
     return status;
 }
 
+static void run_item(const sotto_vector_file *file, const json_t *item, const char *name)
+{
+    sotto_token_count(file, item, name, check);
+}
+
 void sotto_vectors_blind_rsa(const sotto_vector_file *file)
 {
-    sotto_token_each(file, check);
+    sotto_vectors_each(file, run_item);
 }

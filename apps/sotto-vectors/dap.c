@@ -281,8 +281,10 @@ static void run_message(const sotto_vector_file *file, const json_t *item, const
     sotto_vectors_tell(file, name, status, &err);
 }
 
-static void run_item(const sotto_vector_file *file, const json_t *item, const char *name)
+static void run_item(const sotto_vector_file *file, const json_t *item, const char *number)
 {
+    const char *id = json_string_value(json_object_get(item, "id")),
+               *name = id != NULL && number[0] != 0 ? id : number;
     sotto_status status;
     sotto_err err = {0};
 
@@ -307,19 +309,5 @@ static void run_item(const sotto_vector_file *file, const json_t *item, const ch
 
 void sotto_vectors_dap(const sotto_vector_file *file)
 {
-    size_t i;
-    json_t *item;
-
-    if (json_is_object(file->root)) {
-        run_item(file, file->root, "");
-        return;
-    }
-    json_array_foreach(file->root, i, item)
-    {
-        const char *id = json_string_value(json_object_get(item, "id"));
-        char number[24];
-
-        (void)snprintf(number, sizeof number, "%zu", i);
-        run_item(file, item, id != NULL ? id : number);
-    }
+    sotto_vectors_each(file, run_item);
 }

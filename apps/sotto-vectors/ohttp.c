@@ -136,14 +136,12 @@ static sotto_status check_all(exchange_file *f, sotto_err *err)
     return check_response(f, err);
 }
 
-static void run_item(const sotto_vector_file *file, const json_t *item, size_t index)
+static void run_item(const sotto_vector_file *file, const json_t *item, const char *name)
 {
     exchange_file f = {.item = item, .arena = file->arena};
-    char name[24];
     sotto_err err = {0};
     sotto_status status = check_all(&f, &err);
 
-    snprintf(name, sizeof name, "%zu", index);
     if (json_object_get(item, "mistake") != NULL) {
         const bool refused = status == SOTTO_MALFORMED || status == SOTTO_REJECTED;
 
@@ -152,23 +150,13 @@ static void run_item(const sotto_vector_file *file, const json_t *item, size_t i
     }
     if (status == SOTTO_MISSING)
         sotto_tally_skip(file->tally, file->path, name, err.reason);
-    else if (status == SOTTO_OK)
-        sotto_tally_pass(file->tally, file->path, name);
     else
-        sotto_tally_fail(file->tally, file->path, name, err.reason);
+        sotto_vectors_tell(file, name, status, &err);
     sotto_hpke_receiver_free(f.receiver);
     sotto_wipe(&f, sizeof f);
 }
 
 void sotto_vectors_ohttp(const sotto_vector_file *file)
 {
-    size_t i;
-    json_t *item;
-
-    if (json_is_object(file->root))
-        run_item(file, file->root, 0);
-    json_array_foreach(file->root, i, item)
-    {
-        run_item(file, item, i);
-    }
+    sotto_vectors_each(file, run_item);
 }

@@ -165,9 +165,14 @@ static sotto_status check_token(const sotto_token_item *item, sotto_err *err)
     return json_object_get(item->json, "salt") ? check_type2(item, err) : check_type1(item, err);
 }
 
+static void run_token(const sotto_vector_file *file, const json_t *item, const char *name)
+{
+    sotto_token_count(file, item, name, check_token);
+}
+
 void sotto_vectors_tokens(const sotto_vector_file *file)
 {
-    sotto_token_each(file, check_token);
+    sotto_vectors_each(file, run_token);
 }
 
 /* ---- challenges -------------------------------------------------------------------------------------------------- */
@@ -260,7 +265,12 @@ static sotto_status check_either(const sotto_token_item *item, sotto_err *err)
                                                            : check_redemption(item, err);
 }
 
+static void run_either(const sotto_vector_file *file, const json_t *item, const char *name)
+{
+    sotto_token_count(file, item, name, check_either);
+}
+
 void sotto_vectors_challenges(const sotto_vector_file *file)
 {
-    sotto_token_each(file, check_either);
+    sotto_vectors_each(file, run_either);
 }

@@ -22,15 +22,6 @@ static sotto_bytes bytes_of(const char *text)
 
 typedef sotto_status check_function(const json_t *item, sotto_arena *arena, sotto_err *err);
 
-static void count(const sotto_vector_file *file, const char *name, sotto_status status,
-                  const sotto_err *err)
-{
-    if (status == SOTTO_OK)
-        sotto_tally_pass(file->tally, file->path, name);
-    else
-        sotto_tally_fail(file->tally, file->path, name, err->reason);
-}
-
 /* ---- proofs --------------------------------------------------------------------------------------------------- */
 
 /* A few vectors have a text of another length in a hash's place, to see what is made of it. A digest of it stands for it: it is
@@ -376,7 +367,8 @@ static void run_log(const sotto_vector_file *file)
 
         err = (sotto_err){0};
         snprintf(name, sizeof name, "size %.32s", size);
-        count(file, name, check_checkpoint(&log, prover, text ? text : "", &err), &err);
+        sotto_vectors_tell(file, name, check_checkpoint(&log, prover, text ? text : "", &err),
+                           &err);
     }
     sotto_prover_free(prover);
 }
@@ -410,7 +402,7 @@ static void run_list(const sotto_vector_file *file, const json_t *list, const ch
             sotto_tally_skip(file->tally, file->path, name,
                              "proofs of subtrees are not implemented");
         else
-            count(file, name, check(item, file->arena, &err), &err);
+            sotto_vectors_tell(file, name, check(item, file->arena, &err), &err);
     }
 }
 
@@ -423,7 +415,7 @@ void sotto_vectors_tlog(const sotto_vector_file *file)
         run_list(file, root, "item",
                  has(json_array_get(root, 0), "wantErr") ? check_proof : check_note);
     else if (has(root, "leaf_inputs"))
-        count(file, "", check_tree(root, file->arena, &err), &err);
+        sotto_vectors_tell(file, "", check_tree(root, file->arena, &err), &err);
     else if (has(root, "checkpoints"))
         run_log(file);
     else if (has(root, "tile_index_paths")) {

@@ -37,26 +37,6 @@ void sotto_token_count(const sotto_vector_file *file, const json_t *json, const 
             sotto_tally_pass(file->tally, file->path, name);
         else
             sotto_tally_fail(file->tally, file->path, name, "not refused");
-    } else if (status == SOTTO_OK) {
-        sotto_tally_pass(file->tally, file->path, name);
-    } else {
-        sotto_tally_fail(file->tally, file->path, name, err.reason);
-    }
-}
-
-void sotto_token_each(const sotto_vector_file *file, sotto_token_check *check)
-{
-    char name[24];
-    size_t i;
-    json_t *item;
-
-    if (json_is_object(file->root)) {
-        sotto_token_count(file, file->root, "", check);
-        return;
-    }
-    json_array_foreach(file->root, i, item)
-    {
-        snprintf(name, sizeof name, "%zu", i);
-        sotto_token_count(file, item, name, check);
-    }
+    } else
+        sotto_vectors_tell(file, name, status, &err);
 }

@@ -18,11 +18,9 @@ SOTTO_MUST_USE sotto_status sotto_token_compare(const sotto_token_item *item, co
 /* Whether the item says "valid": false. */
 bool sotto_token_is_bad(const sotto_token_item *item);
 
-/* Calls check for the file, or for each of its entries, and counts. A bad item must fail with SOTTO_REJECTED or
- * SOTTO_MALFORMED. */
+/* Calls check, and counts. A bad item must fail with SOTTO_REJECTED or SOTTO_MALFORMED. */
 typedef sotto_status sotto_token_check(const sotto_token_item *item, sotto_err *err);
 void sotto_token_count(const sotto_vector_file *file, const json_t *item, const char *name,
                        sotto_token_check *check);
-void sotto_token_each(const sotto_vector_file *file, sotto_token_check *check);
 
 #endif

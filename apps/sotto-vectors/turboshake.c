@@ -97,7 +97,7 @@ static sotto_status check_lanes(const vector *v, unsigned lanes, sotto_arena *ar
     const uint8_t *body[SOTTO_LANES];
     uint8_t *out[SOTTO_LANES];
     uint8_t *rest[SOTTO_LANES];
-    char what[24];
+    char what[40];
 
     for (unsigned i = 0; i < lanes; i++) {
         head[i] = v->message.data;

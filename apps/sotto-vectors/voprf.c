@@ -141,7 +141,7 @@ static sotto_status check_one(suite *s, const sotto_token_item *item, sotto_err 
     return check_outputs(s, item, count, evaluated, err);
 }
 
-static void run_item(const sotto_vector_file *file, const json_t *json, size_t number)
+static void run_item(const sotto_vector_file *file, const json_t *json, const char *number)
 {
     const char *identifier = json_string_value(json_object_get(json, "identifier"));
     const json_t *vectors = json_object_get(json, "vectors");
@@ -150,7 +150,7 @@ static void run_item(const sotto_vector_file *file, const json_t *json, size_t n
     char name[64];
     suite s;
 
-    snprintf(name, sizeof name, "%zu: %.20s mode %d", number, identifier ? identifier : "?",
+    snprintf(name, sizeof name, "%s: %.20s mode %d", number, identifier ? identifier : "?",
              (int)mode);
     if (!curve_of(identifier) || mode > SOTTO_VOPRF) {
         sotto_tally_skip(file->tally, file->path, name, "a suite or mode not implemented");
@@ -164,23 +164,12 @@ static void run_item(const sotto_vector_file *file, const json_t *json, size_t n
         if (status == SOTTO_OK)
             status = check_one(&s, &one, &err);
         sotto_voprf_clear(&s.v);
-        snprintf(name, sizeof name, "%zu.%zu: %.20s mode %d", number, i, identifier, (int)mode);
-        if (status == SOTTO_OK)
-            sotto_tally_pass(file->tally, file->path, name);
-        else
-            sotto_tally_fail(file->tally, file->path, name, err.reason);
+        snprintf(name, sizeof name, "%s.%zu: %.20s mode %d", number, i, identifier, (int)mode);
+        sotto_vectors_tell(file, name, status, &err);
     }
 }
 
 void sotto_vectors_voprf(const sotto_vector_file *file)
 {
-    size_t i;
-    json_t *item;
-
-    if (json_is_object(file->root))
-        run_item(file, file->root, 0);
-    json_array_foreach(file->root, i, item)
-    {
-        run_item(file, item, i);
-    }
+    sotto_vectors_each(file, run_item);
 }

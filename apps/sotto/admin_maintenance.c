@@ -194,7 +194,7 @@ static int run_drain(int argc, char **argv)
     return code;
 }
 
-/* ---- care of the database ----------------------------------------------------------------------------------------------- */
+/* ---- maintenance of the database ------------------------------------------------------------------------------------------ */
 
 static void print_gc(const sotto_gc *gc, bool json)
 {

@@ -119,6 +119,7 @@ static void claim_members(sotto_json *j, const sotto_recipe_claim *c)
     sotto_json_real(j, "device_variance", c->device_variance);
     sotto_json_real(j, "sensitivity", c->sensitivity);
     sotto_json_real(j, "liar", c->liar);
+    sotto_json_uint(j, "liar_sums", c->liar_sums);
     sotto_json_uint(j, "expected_reports", (uint64_t)nearbyint(c->expected_reports));
     sotto_json_uint(j, "bins", c->bins);
     sotto_json_uint(j, "weight", c->weight);
@@ -305,8 +306,9 @@ static void print_size(const sotto_recipe_claim *c)
                c->bins, c->report_bytes, c->weight, c->weight == 1 ? "bit" : "bits", c->miss);
     else
         printf("  a report        %zu bytes\n", c->report_bytes);
-    printf("  a liar          moves %" PRIu64 " of the sums, each by up to %.10g (%s)\n", c->weight,
-           sotto_bound_shown(c->liar, bits ? 6 : 10),
+    printf("  a liar          moves %" PRIu64
+           " of the sums, each by up to %.10g (%s), by a report in place of another\n",
+           c->liar_sums, sotto_bound_shown(c->liar, bits ? 6 : 10),
            c->statistic == SOTTO_STATISTIC_SUM || c->statistic == SOTTO_STATISTIC_MEAN ? "steps"
                                                                                        : "counts");
     printf("  sensitivity     %.6g (L2) of the sums to a report in place of another\n",

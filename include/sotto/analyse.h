@@ -113,10 +113,12 @@ typedef struct sotto_receipt {
     bool tokens; /* each report carried one */
     /* What was collected */
     uint64_t reports, from, until;
-    double
-        liar; /* a report that passes its proof moves a sum by this much at most: in counts, or in steps of the encoder */
-    uint64_t weight;
-    double miss; /* chance that an honest report counts as empty                         */
+    /* A report that passes its proof, in place of another, moves each of liar_sums by this much at most: in counts, or
+     * in steps of the encoder. */
+    double liar;
+    uint64_t liar_sums;
+    uint64_t weight; /* most entries above 0 in a report that passes its proof */
+    double miss;     /* chance that an honest report counts as empty                         */
     double
         noise_sigma; /* by servers, of each one's noise; by shares, of all honest ones'; 0: none */
     double device_variance; /* by shares: of each device's part */

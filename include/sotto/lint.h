@@ -48,10 +48,11 @@ typedef struct sotto_recipe_claim {
     double noise_sigma;        /* by servers, of each one's noise; by shares, of all honest ones' */
     double device_variance;    /* by shares: of what a device adds to each sum; 0: nothing        */
     double sensitivity;        /* L2: how far a report in place of another moves the sums         */
-    double liar;               /* how far one that passes its proof moves each of `weight` sums: in
-                                  counts, or in steps of the encoder                              */
-    uint64_t min_cohort;       /* the recipe's if it keeps its epsilon, else the least; 0: none   */
-    double expected_reports;   /* of the stated population                                       */
+    double liar;               /* how far a report that passes its proof, in place of another, moves
+                                  each of liar_sums: in counts, or in steps of the encoder        */
+    uint64_t liar_sums;
+    uint64_t min_cohort;     /* the recipe's if it keeps its epsilon, else the least; 0: none   */
+    double expected_reports; /* of the stated population                                       */
     uint64_t bins;
     uint64_t weight;     /* most entries above 0 in a report that passes its proof         */
     double miss;         /* chance that an honest report has more, and so counts as empty  */

@@ -1,6 +1,7 @@
 /* What may be claimed of a release, by which theorem, and who must be honest. */
 #include "sotto/analyse.h"
 
+#include "account/numeric/bound.h"
 #include "account/numeric/shown.h"
 #include "account/trust.h"
 #include "base/rule.h"
@@ -35,7 +36,7 @@ static void claim_sampling(sotto_receipt *out, const sotto_recipe *recipe,
     }
     if (SOTTO_RULE(sampling_volume) &&
         (leader->rate != SOTTO_RATE_PASSED || helper->rate != SOTTO_RATE_PASSED)) {
-        out->sampling_why = "not claimed: more reports came than an operator's population explains";
+        out->sampling_why = "not claimed: more reports came than an operator's population implies";
         return;
     }
     out->sampling = true;
@@ -46,9 +47,8 @@ static void claim_sampling(sotto_receipt *out, const sotto_recipe *recipe,
 /* As far as this answer's own de-biasing carries a lie. */
 static double liar_of(const sotto_recipe_claim *claim, const sotto_result *result)
 {
-    const double p = result->p, q = result->q;
-
-    return claim->by == SOTTO_BY_CROWD ? (1 - q > q ? 1 - q : q) / (p - q) : claim->liar;
+    return claim->by == SOTTO_BY_CROWD ? sotto_round_up(1 / (result->p - result->q), 2)
+                                       : claim->liar;
 }
 
 void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sotto_task *task,
@@ -86,6 +86,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .from = collection->from,
         .until = collection->until,
         .liar = liar_of(claim, result),
+        .liar_sums = claim->liar_sums,
         .weight = claim->weight,
         .miss = claim->miss,
         .noise_sigma = claim->noise_sigma,
@@ -301,9 +302,9 @@ sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto
     say(&w, "  %" PRIu64 " reports from %s until %s\n", r->reports, from, until);
     say_claims(&w, r);
     say(&w,
-        "  a malicious client can shift up to %" PRIu64
+        "  a malicious client's report in place of an honest one can shift up to %" PRIu64
         " %s by %.10g each; the intervals don't include that\n",
-        r->weight, has_steps(r->statistic) ? "sums of steps" : "counts",
+        r->liar_sums, has_steps(r->statistic) ? "sums of steps" : "counts",
         sotto_bound_shown(r->liar, r->by == SOTTO_BY_CROWD ? 3 : 10));
     say_rejections(&w, "leader", &r->leader_rejections);
     say_rejections(&w, "helper", &r->helper_rejections);

@@ -237,7 +237,7 @@ static bool lite_column(const sotto_statement *statement, unsigned column, sotto
     return true;
 }
 
-/* ---- care -------------------------------------------------------------------------------------------- */
+/* ---- maintenance -------------------------------------------------------------------------------------------- */
 
 static void copy_wal(sotto_lite *lite)
 {

@@ -255,7 +255,7 @@ sotto_status sotto_db_read(sotto_db *db, sotto_db_fn *fn, void *context, sotto_e
     return status;
 }
 
-/* ---- care -------------------------------------------------------------------------------------------- */
+/* ---- maintenance -------------------------------------------------------------------------------------------- */
 
 void sotto_db_stats_get(sotto_db *db, sotto_db_stats *out)
 {

@@ -104,7 +104,7 @@ bool sotto_db_wait(sotto_db *db, const char *channel, uint64_t seen, unsigned ti
 /* Wakes the channel in this process, outside any transaction. */
 void sotto_db_wake(sotto_db *db, const char *channel);
 
-/* ---- care -------------------------------------------------------------------------------------------------- */
+/* ---- maintenance -------------------------------------------------------------------------------------------- */
 
 typedef struct sotto_db_stats {
     uint64_t functions;    /* that were committed                                      */

@@ -192,14 +192,20 @@ static void claim_report(sotto_recipe_claim *out, const sotto_report_content *co
     out->sensitivity = content->distance;
     out->device_variance = content->variance;
     out->liar = sotto_recipe_liar(content);
+    out->liar_sums = sotto_recipe_liar_sums(content);
 }
 
-/* A report that passes its proof in place of another: how far it moves one of the sums, in the answer's units. */
+/* Entries as sent are 0 to max, and de-biasing divides a sum of bits by p - q. */
 double sotto_recipe_liar(const sotto_report_content *content)
 {
-    if (content->by == SOTTO_BY_CROWD)
-        return fmax(content->q, 1 - content->q) / (content->p - content->q);
-    return (double)(content->most + content->offset);
+    return content->by == SOTTO_BY_CROWD ? sotto_round_up(1 / (content->p - content->q), 2)
+                                         : (double)content->max;
+}
+
+/* Those that it has, and those that the other one would have had. */
+uint64_t sotto_recipe_liar_sums(const sotto_report_content *content)
+{
+    return content->weight > content->entries / 2 ? content->entries : 2 * content->weight;
 }
 
 sotto_status sotto_recipe_claim_compute(sotto_recipe_claim *out, const sotto_recipe *recipe,

@@ -39,8 +39,10 @@ SOTTO_MUST_USE sotto_status sotto_recipe_vdaf(sotto_vdaf_config *config, sotto_v
 /* Bytes of a DAP report with both shares sealed to X25519 keys and no extensions.
  *   admitted  with the extensions of a token of type 2 (dap/admission.h) */
 size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes, bool admitted);
-/* A report that passes its proof moves a sum by this much at most, in place of an honest one. */
+/* What a report that passes its proof can do in place of another: how far it moves a sum, in the answer's units, and how
+ * many sums it moves. Both bound what happens, not what happens on average. */
 double sotto_recipe_liar(const sotto_report_content *content);
+uint64_t sotto_recipe_liar_sums(const sotto_report_content *content);
 /* Chance that an honest report has more bits set than its proof allows. */
 double sotto_recipe_miss(const sotto_randomizer *r);
 

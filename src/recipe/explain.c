@@ -275,8 +275,10 @@ static void say_answer(sotto_writer *w, const sotto_recipe *recipe, const sotto_
     say(w, " Your device is charged for epsilon %.4g.\n",
         sotto_bound_shown(sotto_decimal_up(recipe->epsilon), 4));
     if (recipe->by == SOTTO_BY_SHARES)
-        say(w, "One liar can move each of %" PRIu64 " sums by up to %.0f.\n", claim->weight,
-            claim->liar);
+        say(w,
+            "One liar can move each of %" PRIu64
+            " sums by up to %.0f with a report in place of an honest one.\n",
+            claim->liar_sums, claim->liar);
 }
 
 static void say_protection(sotto_writer *w, const sotto_recipe *recipe,

@@ -103,9 +103,9 @@ static void check_liar(sotto_reading *at, const sotto_recipe_claim *claim)
     if (claim->by != SOTTO_BY_SHARES)
         return;
     (void)snprintf(what, sizeof what,
-                   "noise in shares leaves room for liars: one report can move each of %" PRIu64
-                   " sums by up to %.0f %s",
-                   claim->weight, claim->liar, steps ? "steps" : "counts");
+                   "noise in shares leaves room for liars: one report in place of another can move "
+                   "each of %" PRIu64 " sums by up to %.0f %s",
+                   claim->liar_sums, claim->liar, steps ? "steps" : "counts");
     sotto_reading_warn(at, &by, what);
 }
 

@@ -54,19 +54,28 @@ static bool sooner(const event *a, const event *b)
     return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
 }
 
+void *sotto_sim_grow(sotto_sim_net *net, void *list, size_t count, size_t *cap, size_t size)
+{
+    if (count < *cap)
+        return list;
+    const size_t more = *cap ? 2 * *cap : 16;
+    void *grown = sotto_arena_take_array(net->arena, more, size);
+
+    if (!grown)
+        return NULL;
+    if (count)
+        memcpy(grown, list, count * size);
+    *cap = more;
+    return grown;
+}
+
 sotto_status sotto_sim_schedule(sotto_sim_net *net, event e, sotto_err *err)
 {
-    if (net->events == net->heap_cap) {
-        size_t cap = net->heap_cap ? 2 * net->heap_cap : 1024;
-        event *grown = sotto_arena_take_array(net->arena, cap, sizeof *grown);
+    event *heap = sotto_sim_grow(net, net->heap, net->events, &net->heap_cap, sizeof *heap);
 
-        if (!grown)
-            return sotto_sim_no_memory(err);
-        if (net->events)
-            memcpy(grown, net->heap, net->events * sizeof *grown);
-        net->heap = grown;
-        net->heap_cap = cap;
-    }
+    if (!heap)
+        return sotto_sim_no_memory(err);
+    net->heap = heap;
     e.sequence = net->sequence++;
     size_t at = net->events++;
     for (; at > 0 && sooner(&e, &net->heap[(at - 1) / 2]); at = (at - 1) / 2)

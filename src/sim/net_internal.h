@@ -72,6 +72,8 @@ struct sotto_sim_net {
 };
 
 sotto_status sotto_sim_no_memory(sotto_err *err);
+/* Room for one more in a list that holds `count`: twice as much where it is full. Returns the list, or NULL. */
+void *sotto_sim_grow(sotto_sim_net *net, void *list, size_t count, size_t *cap, size_t size);
 /* NULL: nobody. */
 participant *sotto_sim_find(sotto_sim_net *net, uint32_t index);
 sotto_status sotto_sim_schedule(sotto_sim_net *net, event e, sotto_err *err);

@@ -88,17 +88,12 @@ static sotto_status store_kept(sotto_sim_net *net, participant *p, const sotto_e
     for (const sotto_effect_message *k = effects->kept; k; k = k->next) {
         sotto_bytes wire = {NULL, 0};
 
-        if (p->kept_count == p->kept_cap) {
-            size_t cap = p->kept_cap ? 2 * p->kept_cap : 16;
-            sotto_message *grown = sotto_arena_take_array(net->arena, cap, sizeof *grown);
+        sotto_message *kept =
+            sotto_sim_grow(net, p->kept, p->kept_count, &p->kept_cap, sizeof *kept);
 
-            if (!grown)
-                return sotto_sim_no_memory(err);
-            if (p->kept_count)
-                memcpy(grown, p->kept, p->kept_count * sizeof *grown);
-            p->kept = grown;
-            p->kept_cap = cap;
-        }
+        if (!kept)
+            return sotto_sim_no_memory(err);
+        p->kept = kept;
         SOTTO_TRY(encoded(&wire, &k->message, net->arena, err));
         SOTTO_TRY(sotto_message_decode(&p->kept[p->kept_count++], wire, err));
     }

@@ -105,6 +105,7 @@ void sotto_receipt_members(sotto_json *j, const sotto_receipt *r)
     identity(j, r);
     claims(j, r);
     sotto_json_real(j, "liar", r->liar);
+    sotto_json_uint(j, "liar_sums", r->liar_sums);
     sotto_json_uint(j, "weight", r->weight);
     sotto_json_real(j, "miss", r->miss);
     sotto_json_real(j, "noise_sigma", r->noise_sigma);

@@ -107,7 +107,7 @@ static void both_lines_agree(sotto_test *t)
 
         CHECK_OK(t,
                  sotto_allocation_contour_open(&tilted, 1, 1 / sigma[i], slots, log_delta, 0, 1e7,
-                                               SOTTO_ALLOCATION_CARE_MOST, &as_proved, &t->err));
+                                               SOTTO_ALLOCATION_MARGIN_MOST, &as_proved, &t->err));
         CHECK_OK(t, sotto_lognormal_open(&y, sigma[i], 66, &t->err));
         CHECK_OK(t, sotto_line_tabulate(&line, &y, slots, 0.9 / deviation, 60 * deviation, 52, 1e7,
                                         &as_proved, &t->err));
@@ -160,14 +160,15 @@ static void each_error_term_moves_the_tilted_line(sotto_test *t)
     static sotto_allocation_contour line;
 
     for (int sign = -1; sign <= 1; sign += 2) {
-        CHECK_OK(t, sotto_allocation_contour_open(&line, sign, 0.5, 50, log(1e-6), 0, 1e7,
-                                                  SOTTO_ALLOCATION_CARE_MOST, &as_proved, &t->err));
+        CHECK_OK(t,
+                 sotto_allocation_contour_open(&line, sign, 0.5, 50, log(1e-6), 0, 1e7,
+                                               SOTTO_ALLOCATION_MARGIN_MOST, &as_proved, &t->err));
         double high = sotto_allocation_contour_log_delta(&line, 0.2, 1),
                low = sotto_allocation_contour_log_delta(&line, 0.2, -1);
 
         for (size_t i = 0; i < 3; i++) {
             CHECK_OK(t, sotto_allocation_contour_open(&line, sign, 0.5, 50, log(1e-6), 0, 1e7,
-                                                      SOTTO_ALLOCATION_CARE_MOST, &inflated[i],
+                                                      SOTTO_ALLOCATION_MARGIN_MOST, &inflated[i],
                                                       &t->err));
             CHECK(t, sotto_allocation_contour_log_delta(&line, 0.2, 1) > high);
             CHECK(t, sotto_allocation_contour_log_delta(&line, 0.2, -1) < low);
@@ -239,7 +240,7 @@ static void a_line_that_went_wrong_bounds_nothing(sotto_test *t)
     static sotto_allocation_contour line;
 
     CHECK_OK(t, sotto_allocation_contour_open(&line, 1, 0.5, 50, log(1e-6), 0, 1e7,
-                                              SOTTO_ALLOCATION_CARE_MOST, &as_proved, &t->err));
+                                              SOTTO_ALLOCATION_MARGIN_MOST, &as_proved, &t->err));
     line.re[3] = NAN;
     CHECK(t, sotto_allocation_contour_log_delta(&line, 0.2, 1) == INFINITY);
     CHECK(t, sotto_allocation_contour_log_delta(&line, 0.2, -1) == -INFINITY);
@@ -298,7 +299,7 @@ static void much_noise_in_many_slots_is_gaussian(sotto_test *t)
                                  z * erfc(z / sqrt(2.0)) / 2);
 
     CHECK_OK(t, sotto_allocation_contour_open(&line, 1, a, slots, log(wanted), 0, 1e7,
-                                              SOTTO_ALLOCATION_CARE_MOST, &as_proved, &t->err));
+                                              SOTTO_ALLOCATION_MARGIN_MOST, &as_proved, &t->err));
     CHECK_NEAR(t, 0,
                sotto_allocation_contour_log_delta(&line, log1p(z * deviation), 1) - log(wanted),
                1e-5);

@@ -204,11 +204,19 @@ static void a_receipt_of_a_handful_claims_no_crowd(sotto_test *t)
     CHECK(t, strstr(text, "Feldman") == NULL);
 }
 
-/* A liar's bit is 1 where an honest one would be q on average. */
+/* A liar's bit may be 1 where the other report had 0, and the other way about: in the bins of both. */
 static void a_receipt_says_how_far_one_liar_reaches(sotto_test *t)
 {
+    char text[8192];
+
     make(t);
-    CHECK_NEAR(t, 0.875 / 0.375, receipt.liar, 1e-12);
+    CHECK_NEAR(t, 1 / 0.375, receipt.liar, 1e-12);
+    CHECK(t, receipt.liar >= 1 / 0.375);
+    CHECK(t, receipt.liar_sums > receipt.weight && receipt.liar_sums <= 2 * receipt.weight);
+    make_of(t, sotto_test_recipe_of(t, "quantiles", "\"servers\", \"sigma\": 500.0"));
+    explain(t, text, sizeof text);
+    CHECK_EQUAL(t, 1, receipt.weight);
+    CHECK(t, strstr(text, "in place of an honest one can shift up to 2 counts by 1 each") != NULL);
 }
 
 static void a_receipt_reads_well(sotto_test *t)

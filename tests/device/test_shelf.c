@@ -98,7 +98,7 @@ static void far_future_recipes_take_no_room(sotto_test *t)
 
 static void fill(sotto_test *t, const char *old, const char *new)
 {
-    char name[16];
+    char name[24];
 
     for (int i = 0; i < 4; i++) {
         (void)snprintf(name, sizeof name, "large%d", i);

@@ -76,7 +76,7 @@ static void donate_marked(sotto_test *t, sotto_store *store, int64_t ages[MARKED
         ages[i] = ages[other];
         ages[other] = age;
         memset(texts[i], 'x', 8 + len);
-        (void)snprintf(texts[i], 9, "<m%05d>", i);
+        (void)snprintf(texts[i], 9, "<m%05u>", (unsigned)i % 100000U);
         texts[i][8] = 'x';
         values[i][0] = (sotto_value){.type = SOTTO_TYPE_INTEGER, .as.integer = i};
         values[i][1] =

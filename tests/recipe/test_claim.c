@@ -283,10 +283,11 @@ static void noise_by_servers_is_priced_by_the_distance_of_two_values(sotto_test 
     static const struct {
         const char *statistic;
         double distance;
-    } rows[] = {{"count", 1},
-                {"quantiles", 1.4142135623730951},
-                {"sum", 100},
-                {"mean", 111.80339887498949}};
+        uint64_t sums; /* that a report in place of another moves */
+    } rows[] = {{"count", 1, 1},
+                {"quantiles", 1.4142135623730951, 2},
+                {"sum", 100, 1},
+                {"mean", 111.80339887498949, 2}};
 
     for (size_t i = 0; i < 4; i++) {
         sotto_recipe_claim claim = claim_by(t, rows[i].statistic, "\"servers\", \"sigma\": 500.0");
@@ -296,6 +297,7 @@ static void noise_by_servers_is_priced_by_the_distance_of_two_values(sotto_test 
         CHECK(t, isinf(claim.epsilon_local) && isinf(claim.replacement_local));
         CHECK_NEAR(t, 500, claim.noise_sigma, 0);
         CHECK_NEAR(t, i < 2 ? 1 : 100, claim.liar, 0);
+        CHECK_EQUAL(t, rows[i].sums, claim.liar_sums);
         CHECK(t, strcmp(claim.randomizer, "none") == 0);
     }
 }
@@ -315,8 +317,10 @@ static void noise_in_shares_is_priced_by_the_honest_part_that_stays(sotto_test *
     CHECK_EQUAL(t, 20000, claim.honest);
     CHECK(t, claim.device_variance * 20000 >= 500.0 * 500.0);
     CHECK(t, claim.device_variance * 20000 < 500.0 * 500.0 * 1.000001);
-    CHECK(t, claim.liar > 100 + 8 * sqrt(claim.device_variance));
-    CHECK(t, claim.liar < 100 + 13 * sqrt(claim.device_variance) + 2);
+    /* from the least that noise makes of the least number to the most that it makes of the largest */
+    CHECK(t, claim.liar > 100 + 2 * 8 * sqrt(claim.device_variance));
+    CHECK(t, claim.liar < 100 + 2 * (13 * sqrt(claim.device_variance) + 2));
+    CHECK_EQUAL(t, 1, claim.liar_sums);
     CHECK_OK(t, sotto_recipe_claim_compute(&few, recipe, quarter, &t->err));
     CHECK(t, few.epsilon_cohort > 1.35 * claim.epsilon_cohort);
 }

@@ -25,7 +25,7 @@
 #define FEW_SLOTS 6
 
 /* Of a line that only steers: where it takes too much, a certified one does as well. */
-#define CARE_ROUGH (SOTTO_ALLOCATION_CARE_MOST - SOTTO_ALLOCATION_CARE_STEP)
+#define MARGIN_ROUGH (SOTTO_ALLOCATION_MARGIN_MOST - SOTTO_ALLOCATION_MARGIN_STEP)
 
 /* An answer as narrow as that is not worth another line. */
 #define NARROW 1e-7
@@ -147,15 +147,15 @@ double sotto_allocation_leap(double sigma)
 }
 
 static bool open_line(sotto_allocation_contour *line, int sign, const ask *q, double near,
-                      double work, double care)
+                      double work, double margin)
 {
-    if (sotto_allocation_contour_open(line, sign, q->a, q->t, q->log_delta, near, EASE * work, care,
-                                      q->inflate, NULL) == SOTTO_OK)
+    if (sotto_allocation_contour_open(line, sign, q->a, q->t, q->log_delta, near, EASE * work,
+                                      margin, q->inflate, NULL) == SOTTO_OK)
         return true;
-    care = sotto_allocation_contour_care(line, sign, steady(q->a), q->t, q->log_delta, near, work,
-                                         care);
-    for (; care >= SOTTO_ALLOCATION_CARE_LEAST; care -= SOTTO_ALLOCATION_CARE_STEP)
-        if (sotto_allocation_contour_open(line, sign, q->a, q->t, q->log_delta, near, work, care,
+    margin = sotto_allocation_contour_margin(line, sign, steady(q->a), q->t, q->log_delta, near,
+                                             work, margin);
+    for (; margin >= SOTTO_ALLOCATION_MARGIN_LEAST; margin -= SOTTO_ALLOCATION_MARGIN_STEP)
+        if (sotto_allocation_contour_open(line, sign, q->a, q->t, q->log_delta, near, work, margin,
                                           q->inflate, NULL) == SOTTO_OK)
             return true;
     return false;
@@ -170,7 +170,7 @@ static double enclose_tilted(sotto_bound *out, int sign, const ask *q, double ca
     for (int i = 0; i < 2 && q->t >= FEW_SLOTS; i++) {
         sotto_allocation_contour line;
 
-        if (!open_line(&line, sign, q, near, work, SOTTO_ALLOCATION_CARE_MOST))
+        if (!open_line(&line, sign, q, near, work, SOTTO_ALLOCATION_MARGIN_MOST))
             break;
         sotto_bound found = read_line(&line, cap);
         double done = (double)(line.points * line.nodes);
@@ -308,7 +308,7 @@ double sotto_allocation_rough(double near, double sigma, double t, double log_de
         return cap;
     ask q = {a, t, log_delta, &as_proved};
 
-    if (t < FEW_SLOTS || !open_line(&line, 1, &q, near, WORK_TILTED, CARE_ROUGH))
+    if (t < FEW_SLOTS || !open_line(&line, 1, &q, near, WORK_TILTED, MARGIN_ROUGH))
         return sotto_convolution_rough(a, t, log_delta, cap);
     tilt_aim about = {&line, 0};
     sotto_bound in = tilt_bracket(&about, near, cap);

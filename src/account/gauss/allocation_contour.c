@@ -123,14 +123,14 @@ static sotto_status look_far(sotto_allocation_contour *q, sotto_err *err)
 }
 
 static void start(sotto_allocation_contour *q, int sign, double a, double t, double log_delta,
-                  double work, double care)
+                  double work, double margin)
 {
     q->a = a;
     q->t = t;
     q->sign = sign;
     q->log_delta = log_delta;
     q->work = work;
-    q->care = care;
+    q->margin = margin;
 }
 
 /* Up to |Im s| = most, the points are good to *error. */
@@ -157,13 +157,13 @@ static sotto_status plan_line(sotto_contour_plan *way, double *most, double *err
 
 sotto_status sotto_allocation_contour_open(sotto_allocation_contour *line, int sign, double a,
                                            double t, double log_delta, double near, double work,
-                                           double care, const sotto_allocation_inflate *inflate,
+                                           double margin, const sotto_allocation_inflate *inflate,
                                            sotto_err *err)
 {
     sotto_contour_plan way = {0};
     double most, error;
 
-    start(line, sign, a, t, log_delta, work, care);
+    start(line, sign, a, t, log_delta, work, margin);
     SOTTO_TRY(plan_line(&way, &most, &error, line, near, true, err));
     return tabulate(line, way.period, error, most, inflate, err);
 }
@@ -171,23 +171,23 @@ sotto_status sotto_allocation_contour_open(sotto_allocation_contour *line, int s
 /* What is left to those that are a little longer. */
 #define SPARE 0.93
 
-double sotto_allocation_contour_care(sotto_allocation_contour *line, int sign, double a, double t,
-                                     double log_delta, double near, double work, double care)
+double sotto_allocation_contour_margin(sotto_allocation_contour *line, int sign, double a, double t,
+                                       double log_delta, double near, double work, double margin)
 {
-    for (; care > SOTTO_ALLOCATION_CARE_LEAST - SOTTO_ALLOCATION_CARE_STEP;
-         care -= SOTTO_ALLOCATION_CARE_STEP) {
+    for (; margin > SOTTO_ALLOCATION_MARGIN_LEAST - SOTTO_ALLOCATION_MARGIN_STEP;
+         margin -= SOTTO_ALLOCATION_MARGIN_STEP) {
         sotto_contour_plan way = {0};
         double most, error;
 
-        care = fmax(care, SOTTO_ALLOCATION_CARE_LEAST);
-        start(line, sign, a, t, log_delta, work, care);
+        margin = fmax(margin, SOTTO_ALLOCATION_MARGIN_LEAST);
+        start(line, sign, a, t, log_delta, work, margin);
         if (plan_line(&way, &most, &error, line, near, false, NULL) != SOTTO_OK)
             continue;
         double nodes = most * way.period / (2 * PI), points = (double)line->points;
 
         if (nodes <= SPARE * SOTTO_ALLOCATION_NODES && points <= SPARE * SOTTO_ALLOCATION_POINTS &&
             nodes * points <= SPARE * work)
-            return care;
+            return margin;
     }
     return 0;
 }

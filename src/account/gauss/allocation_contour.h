@@ -15,11 +15,11 @@
 #define SOTTO_ALLOCATION_POINTS 4608
 #define SOTTO_ALLOCATION_NODES  4096
 
-/* e^-care of the answer, roughly, may be hidden by each of: the end of the line, aliases, what lies above the heap. A step
+/* e^-margin of the answer, roughly, may be hidden by each of: the end of the line, aliases, what lies above the heap. A step
  * less where a line would take too much. */
-#define SOTTO_ALLOCATION_CARE_MOST  21.0
-#define SOTTO_ALLOCATION_CARE_LEAST 10.0
-#define SOTTO_ALLOCATION_CARE_STEP  5.5
+#define SOTTO_ALLOCATION_MARGIN_MOST  21.0
+#define SOTTO_ALLOCATION_MARGIN_LEAST 10.0
+#define SOTTO_ALLOCATION_MARGIN_STEP  5.5
 
 typedef struct sotto_allocation_contour {
     double a, t, sign; /* sign +1: a person removed, K above the mean; -1: added */
@@ -31,7 +31,7 @@ typedef struct sotto_allocation_contour {
     double top, heap;         /* removal: Z = top above `over`, of probability heap */
     double above, more;       /* E Y 1(above over), E (Y - 1 - top)+           */
     double square;            /* E Z^2 of the cut Z, from above                */
-    double work, care;
+    double work, margin;
     size_t points;
     double z[SOTTO_ALLOCATION_POINTS], weight[SOTTO_ALLOCATION_POINTS];
 
@@ -50,13 +50,13 @@ typedef struct sotto_allocation_contour {
  *   SOTTO_DENIED  it would take too many points or nodes */
 SOTTO_MUST_USE sotto_status sotto_allocation_contour_open(sotto_allocation_contour *line, int sign,
                                                           double a, double t, double log_delta,
-                                                          double near, double work, double care,
+                                                          double near, double work, double margin,
                                                           const sotto_allocation_inflate *inflate,
                                                           sotto_err *err);
 
-/* With how much care, `care` at most, such a line can be made, with a little to spare; 0 if with none. line is scratch. */
-double sotto_allocation_contour_care(sotto_allocation_contour *line, int sign, double a, double t,
-                                     double log_delta, double near, double work, double care);
+/* With how much margin, `margin` at most, such a line can be made, with a little to spare; 0 if with none. line is scratch. */
+double sotto_allocation_contour_margin(sotto_allocation_contour *line, int sign, double a, double t,
+                                       double log_delta, double near, double work, double margin);
 
 /* log delta at eps from above (side +1), below (side -1) or about in between (side 0). */
 double sotto_allocation_contour_log_delta(const sotto_allocation_contour *line, double eps,

@@ -130,10 +130,10 @@ static double single_jump(const sotto_allocation_contour *q)
     return fmax(0, expm1(q->a * high - q->a * q->a / 2));
 }
 
-/* Cuts Y off as low as the lower end allows: of what is above the heap, e^-care of delta may be in doubt. */
+/* Cuts Y off as low as the lower end allows: of what is above the heap, e^-margin of delta may be in doubt. */
 static void lower_cap(sotto_allocation_contour *q, double A)
 {
-    double low = A, high = fmax(A, q->top), enough = exp(q->log_delta - q->care);
+    double low = A, high = fmax(A, q->top), enough = exp(q->log_delta - q->margin);
 
     for (int i = 0; i < 30 && high - low > 1e-3 * high; i++) {
         double cap = (low + high) / 2;
@@ -199,7 +199,7 @@ static double height_at(const sotto_allocation_contour *q, const ladder *l, int 
 static sotto_contour_plan plot_course(const sotto_allocation_contour *q, const ladder *l, int at,
                                       double A)
 {
-    double goal = q->log_delta + log(q->t) - q->care, c = l->c[at];
+    double goal = q->log_delta + log(q->t) - q->margin, c = l->c[at];
     double deviation = sqrt(q->t * expm1(q->a * q->a));
     sotto_contour_plan way = {c, 0, INFINITY, 0, 0};
 
@@ -212,7 +212,7 @@ static sotto_contour_plan plot_course(const sotto_allocation_contour *q, const l
         }
     }
     way.period = fmax(way.period, (log(q->t + deviation) - goal) / c);
-    way.cut = fmin(45, q->care + fmax(0, height_at(q, l, at, A) - q->log_delta - log(q->t)));
+    way.cut = fmin(45, q->margin + fmax(0, height_at(q, l, at, A) - q->log_delta - log(q->t)));
     way.end = sotto_contour_plan_truncation(q, c, l->whole[at], way.cut);
     return way;
 }
@@ -255,7 +255,7 @@ sotto_status sotto_contour_plan_choose(sotto_contour_plan *out, sotto_allocation
     double whole = log1p(sotto_allocation_mgf(q, saddle, &bend));
 
     /* No period is shorter than what is asked about, no line through a smaller c is much shorter. */
-    if (sotto_contour_plan_truncation(q, saddle, whole, q->care) * fmax(place, 0) >
+    if (sotto_contour_plan_truncation(q, saddle, whole, q->margin) * fmax(place, 0) >
         2 * PI * SOTTO_ALLOCATION_NODES)
         return sotto_fail(err, SOTTO_DENIED, "t = %g: the line takes too many nodes", q->t);
     *out = cheapest_course(q, saddle, fmax(place, 0));

@@ -262,6 +262,38 @@ static bool enough(const sotto_slot_group *g, double missing)
     return missing <= ENOUGH || g->parts == 0;
 }
 
+/* What to add for releases by Laplace noise, for one slot, and for a group of slots by the first terms of its series. */
+typedef struct walk_ops {
+    void (*laplace)(walk *k, const sotto_slot_group *g);
+    void (*single)(walk *k, const sotto_slot_group *g);
+    void (*many)(walk *k, const sotto_slot_group *g, double count, int terms);
+} walk_ops;
+
+static void add_group(walk *k, const walk_ops *add, size_t at)
+{
+    const sotto_slot_group *g = &k->slots->groups[at];
+    double count = g->last - g->first + 1, missing;
+
+    if (g->steps > 0) {
+        add->laplace(k, g);
+        return;
+    }
+    if (count <= 1) {
+        if (count == 1)
+            add->single(k, g);
+        return;
+    }
+    int terms = terms_for(g, k->w, &missing);
+
+    if (!enough(g, missing)) {
+        for (size_t i = 0; i < 4; i++)
+            add_group(k, add, g->parts + i);
+        return;
+    }
+    k->sum.off += missing;
+    add->many(k, g, count, terms);
+}
+
 /* Releases by Laplace noise, all alike. */
 static void add_laplace_real(walk *k, const sotto_slot_group *g)
 {
@@ -286,40 +318,22 @@ static void add_single_real(walk *k, const sotto_slot_group *g)
     k->sum.size += log_cosh(g->eps * creal(k->w));
 }
 
-static void add_real(walk *k, size_t at)
+static void add_many_real(walk *k, const sotto_slot_group *g, double count, int terms)
 {
-    const sotto_slot_group *g = &k->slots->groups[at];
-    double count = g->last - g->first + 1, missing;
-
-    if (g->steps > 0) {
-        add_laplace_real(k, g);
-        return;
-    }
-    if (count <= 1) {
-        if (count == 1)
-            add_single_real(k, g);
-        return;
-    }
-    int terms = terms_for(g, k->w, &missing);
-
-    if (!enough(g, missing)) {
-        for (size_t i = 0; i < 4; i++)
-            add_real(k, g->parts + i);
-        return;
-    }
     double a = g->eps * creal(k->w);
 
     k->sum.size += count * log_cosh(a) + creal(spread_part(g, k->w, tanh(a), terms));
-    k->sum.off += missing;
 }
+
+static const walk_ops real = {add_laplace_real, add_single_real, add_many_real};
 
 double sotto_slots_log_moment(const sotto_slots *s, double c, double *off)
 {
     walk at = {.slots = s, .w = c + 0.5}, none = {.slots = s, .w = 0.5};
 
     for (size_t i = 0; i < s->roots; i++) {
-        add_real(&at, i);
-        add_real(&none, i);
+        add_group(&at, &real, i);
+        add_group(&none, &real, i);
     }
     *off += at.sum.off + none.sum.off;
     return at.sum.size - none.sum.size + s->extra * c * (c + 1) / 2;
@@ -364,39 +378,21 @@ static void add_single(walk *k, const sotto_slot_group *g)
         fold(k);
 }
 
-static void add_relative(walk *k, size_t at)
+static void add_many(walk *k, const sotto_slot_group *g, double count, int terms)
 {
-    const sotto_slot_group *g = &k->slots->groups[at];
-    double count = g->last - g->first + 1, missing;
-
-    if (g->steps > 0) {
-        add_laplace(k, g);
-        return;
-    }
-    if (count <= 1) {
-        if (count == 1)
-            add_single(k, g);
-        return;
-    }
-    int terms = terms_for(g, k->w, &missing);
-
-    if (!enough(g, missing)) {
-        for (size_t i = 0; i < 4; i++)
-            add_relative(k, g->parts + i);
-        return;
-    }
     double b = g->eps * cimag(k->w), sine = sin(b), cosine = cos(b);
 
     /* |cosh(a + ib)|^2 / cosh(a)^2 = 1 - sin(b)^2 / cosh(a)^2 */
     k->sum.size += count * 0.5 * log1p(-sine * sine * g->lift);
     k->sum.angle += count * atan2(g->thin * sine, cosine);
-    k->sum.off += missing;
     double complex tanh_a = (g->thin * cosine + I * sine) / (cosine + I * (g->thin * sine));
     double complex more = spread_part(g, k->w, tanh_a, terms);
 
     k->sum.size += creal(more) - g->spread;
     k->sum.angle += cimag(more);
 }
+
+static const walk_ops relative = {add_laplace, add_single, add_many};
 
 sotto_slot_log sotto_slots_relative(const sotto_slots *s, double t)
 {
@@ -405,7 +401,7 @@ sotto_slot_log sotto_slots_relative(const sotto_slots *s, double t)
     k.sum.size = -s->extra * t * t / 2;
     k.sum.angle = s->extra * t * (2 * s->c + 1) / 2;
     for (size_t i = 0; i < s->roots; i++)
-        add_relative(&k, i);
+        add_group(&k, &relative, i);
     fold(&k);
     return k.sum;
 }

@@ -28,6 +28,25 @@ static sotto_status no_memory(sotto_err *err)
     return sotto_fail(err, SOTTO_NO_MEMORY, "bbglr server: no memory");
 }
 
+typedef sotto_status server_send(bbglr_server *s, sotto_effects *effects, uint32_t to,
+                                 sotto_err *err);
+
+/* Sends to every client that came this far, or burns the round if those are too few. */
+static sotto_status send_on(bbglr_server *s, sotto_effects *effects, server_stage stage,
+                            server_send *send, server_phase next, const char *too_few,
+                            sotto_err *err)
+{
+    if (sotto_bbglr_server_count(s, stage) < s->round->least) {
+        burn(s, effects, SOTTO_DENIED, too_few);
+        return SOTTO_OK;
+    }
+    for (uint32_t i = 0; i < s->round->registered; i++)
+        if (s->clients[i].stage >= stage)
+            SOTTO_TRY(send(s, effects, i, err));
+    s->phase = next;
+    return SOTTO_OK;
+}
+
 /* ---- keys to everybody's neighbours ------------------------------------------------------------------ */
 
 static sotto_status send_roster(bbglr_server *s, sotto_effects *effects, uint32_t to,
@@ -56,15 +75,8 @@ static sotto_status send_roster(bbglr_server *s, sotto_effects *effects, uint32_
 
 static sotto_status close_keys(bbglr_server *s, sotto_effects *effects, sotto_err *err)
 {
-    if (sotto_bbglr_server_count(s, STAGE_KEYED) < s->round->least) {
-        burn(s, effects, SOTTO_DENIED, "bbglr: too few clients sent keys");
-        return SOTTO_OK;
-    }
-    for (uint32_t i = 0; i < s->round->registered; i++)
-        if (s->clients[i].stage >= STAGE_KEYED)
-            SOTTO_TRY(send_roster(s, effects, i, err));
-    s->phase = SERVER_DEAL;
-    return SOTTO_OK;
+    return send_on(s, effects, STAGE_KEYED, send_roster, SERVER_DEAL,
+                   "bbglr: too few clients sent keys", err);
 }
 
 /* ---- shares to whom they are sealed ------------------------------------------------------------------ */
@@ -109,15 +121,8 @@ static sotto_status send_shares(bbglr_server *s, sotto_effects *effects, uint32_
 
 static sotto_status close_deal(bbglr_server *s, sotto_effects *effects, sotto_err *err)
 {
-    if (sotto_bbglr_server_count(s, STAGE_DEALT) < s->round->least) {
-        burn(s, effects, SOTTO_DENIED, "bbglr: too few clients dealt");
-        return SOTTO_OK;
-    }
-    for (uint32_t i = 0; i < s->round->registered; i++)
-        if (s->clients[i].stage >= STAGE_DEALT)
-            SOTTO_TRY(send_shares(s, effects, i, err));
-    s->phase = SERVER_COLLECT;
-    return SOTTO_OK;
+    return send_on(s, effects, STAGE_DEALT, send_shares, SERVER_COLLECT,
+                   "bbglr: too few clients dealt", err);
 }
 
 /* ---- the view ---------------------------------------------------------------------------------------- */

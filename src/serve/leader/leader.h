@@ -120,9 +120,9 @@ size_t sotto_lanes_reports(sotto_lanes *lanes);
 /* ---- the leader -------------------------------------------------------------------------------------------------- */
 
 /* Which collection was looked at last, by when it was asked for. */
-typedef struct sotto_leader_asked {
+typedef struct sotto_collection_cursor {
     int64_t added, n;
-} sotto_leader_asked;
+} sotto_collection_cursor;
 
 typedef struct sotto_leader {
     sotto_server *server;
@@ -134,7 +134,7 @@ typedef struct sotto_leader {
     struct sotto_leader_others *others;
     struct sotto_collection_waits *waits;
     /* By the thread of steps alone: */
-    sotto_leader_asked asked;
+    sotto_collection_cursor flushed;
     uint64_t recalled_ms;       /* when segments of our own were last looked for */
     sotto_spool *spool;         /* where bodies are kept; NULL: in their rows */
     atomic_size_t cached_bytes; /* bytes of uploads that wait for their job in memory */

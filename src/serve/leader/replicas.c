@@ -13,7 +13,7 @@
 
 #define CHANNEL "jobs"
 
-enum { ASKED_AT_ONCE = 64, WAIT_MS = 1000 };
+enum { FLUSHED_AT_ONCE = 64, WAIT_MS = 1000 };
 
 struct sotto_leader_others {
     sotto_leader *leader;
@@ -80,16 +80,16 @@ void sotto_leader_others_close(sotto_leader *leader)
 
 /* A few at a time, each time those behind the last. A collection for which too few reports came may be asked for as
  * long as its task lives, and must not hide later ones. */
-typedef struct asked_for {
-    sotto_leader_asked after, last;
+typedef struct waiting_collections {
+    sotto_collection_cursor after, last;
     size_t count;
-    int64_t tasks[ASKED_AT_ONCE];
-    sotto_batch_range ranges[ASKED_AT_ONCE];
-} asked_for;
+    int64_t tasks[FLUSHED_AT_ONCE];
+    sotto_batch_range ranges[FLUSHED_AT_ONCE];
+} waiting_collections;
 
-static sotto_status read_asked(sotto_tx *tx, void *context, sotto_err *err)
+static sotto_status read_waiting(sotto_tx *tx, void *context, sotto_err *err)
 {
-    asked_for *a = context;
+    waiting_collections *a = context;
     sotto_sql q;
     bool row;
 
@@ -102,16 +102,17 @@ static sotto_status read_asked(sotto_tx *tx, void *context, sotto_err *err)
     sotto_sql_int(&q, 1, SOTTO_RELEASE_WAITING);
     sotto_sql_int(&q, 2, a->after.added);
     sotto_sql_int(&q, 3, a->after.n);
-    sotto_sql_int(&q, 4, ASKED_AT_ONCE);
+    sotto_sql_int(&q, 4, FLUSHED_AT_ONCE);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    while (row && a->count < ASKED_AT_ONCE) {
+    while (row && a->count < FLUSHED_AT_ONCE) {
         sotto_batch_range *range = &a->ranges[a->count];
 
         a->tasks[a->count++] = sotto_sql_column_int(&q, 0);
         *range = (sotto_batch_range){.first_bucket = (uint64_t)sotto_sql_column_int(&q, 1),
                                      .end_bucket = (uint64_t)sotto_sql_column_int(&q, 2)};
         range->leader_selected = range->end_bucket == 0;
-        a->last = (sotto_leader_asked){sotto_sql_column_int(&q, 3), sotto_sql_column_int(&q, 4)};
+        a->last =
+            (sotto_collection_cursor){sotto_sql_column_int(&q, 3), sotto_sql_column_int(&q, 4)};
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
     return sotto_sql_run(&q, NULL, err);
@@ -119,18 +120,18 @@ static sotto_status read_asked(sotto_tx *tx, void *context, sotto_err *err)
 
 void sotto_leader_flush_for_others(sotto_leader *leader)
 {
-    asked_for *a;
+    waiting_collections *a;
 
     if (leader->spool || sotto_lanes_reports(leader->lanes) == 0)
         return;
     a = sotto_alloc(sizeof *a);
     if (!a)
         return;
-    a->after = leader->asked;
-    if (sotto_db_read(leader->server->db, read_asked, a, NULL) == SOTTO_OK) { /* else later */
+    a->after = leader->flushed;
+    if (sotto_db_read(leader->server->db, read_waiting, a, NULL) == SOTTO_OK) { /* else later */
         for (size_t i = 0; i < a->count; i++)
             sotto_lanes_flush(leader->lanes, a->tasks[i], &a->ranges[i]);
-        leader->asked = a->count == ASKED_AT_ONCE ? a->last : (sotto_leader_asked){0, 0};
+        leader->flushed = a->count == FLUSHED_AT_ONCE ? a->last : (sotto_collection_cursor){0, 0};
     }
     sotto_release(a, sizeof *a);
 }

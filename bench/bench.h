@@ -47,6 +47,7 @@ void sotto_bench_device(const sotto_bench *b);
 void sotto_bench_pine(const sotto_bench *b);
 void sotto_bench_vdaf(const sotto_bench *b);
 void sotto_bench_seal(const sotto_bench *b);
+void sotto_bench_sim(const sotto_bench *b);
 void sotto_bench_transport(const sotto_bench *b);
 void sotto_bench_privacy(const sotto_bench *b);
 void sotto_bench_privacy_noise(const sotto_bench *b);

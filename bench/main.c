@@ -146,6 +146,7 @@ int main(int argc, char **argv)
     sotto_bench_oblivious(&b);
     sotto_bench_log(&b);
     sotto_bench_token(&b);
+    sotto_bench_sim(&b);
     sotto_bench_pipeline(&b);
     return 0;
 }

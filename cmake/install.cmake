@@ -7,11 +7,11 @@ include(CMakePackageConfigHelpers)
 set(installed_libraries sotto_static sotto_shared sotto_device_static sotto_device_shared sotto_device_full_static
                         sotto_device_full_shared sotto_analyst_static sotto_analyst_shared)
 # Builds all that is installed, and no test or benchmark.
-add_custom_target(installed DEPENDS ${installed_libraries} sotto_program)
+add_custom_target(installed DEPENDS ${installed_libraries} sotto_program sotto-sim)
 
 # Nothing is laid down if anything of it has rules that can be switched off.
 set(installed)
-foreach(target ${installed_libraries} sotto_program)
+foreach(target ${installed_libraries} sotto_program sotto-sim)
   list(APPEND installed $<TARGET_FILE:${target}>)
 endforeach()
 install(CODE "set(FILES \"${installed}\")\ninclude(\"${PROJECT_SOURCE_DIR}/cmake/refuse_rules.cmake\")")
@@ -56,7 +56,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/sotto.pc ${CMAKE_CURRENT_BINARY_DIR}/s
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 # A library is called sotto already, so the program's target has the longer name.
 if(TARGET sotto_program)
-  install(TARGETS sotto_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS sotto_program sotto-sim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 foreach(section 1 3)
   file(GLOB pages ${PROJECT_SOURCE_DIR}/man/*.${section})

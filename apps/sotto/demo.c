@@ -4,6 +4,7 @@
 #include "verbs.h"
 
 #include "base/clock.h"
+#include "support/people.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -92,6 +93,37 @@ static bool read_without(demo *d, const char *text)
     return text != NULL;
 }
 
+static bool complain(const char *option, const char *what)
+{
+    (void)fprintf(stderr, "sotto demo: %s: %s; see sotto demo --help\n", option, what);
+    return false;
+}
+
+/* Where the text of this option goes; NULL: it takes no text. */
+static const char **text_option(demo *d, const char *name)
+{
+    return strcmp(name, "--recipe") == 0          ? &d->recipe_file
+           : strcmp(name, "--policy") == 0        ? &d->policy_file
+           : strcmp(name, "--csv") == 0           ? &d->csv_file
+           : strcmp(name, "--device-column") == 0 ? &d->device_column
+                                                  : NULL;
+}
+
+static bool check_options(demo *d)
+{
+    if (!d->recipe_file != !d->csv_file)
+        return complain(d->recipe_file ? "--csv" : "--recipe",
+                        "a recipe of your own and its rows go together");
+    if (!d->recipe_file && (d->policy_file || d->device_column))
+        return complain(d->policy_file ? "--policy" : "--device-column",
+                        "only with --recipe and --csv");
+    if (d->keep && (d->check || d->json))
+        return complain("--keep", "no device answers, so there is nothing to check or print");
+    if (d->keep) /* what an application needs first */
+        d->without = DEMO_RELAY | DEMO_TOKENS | DEMO_LOG;
+    return true;
+}
+
 static bool read_options(demo *d, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
@@ -99,19 +131,25 @@ static bool read_options(demo *d, int argc, char **argv)
             d->json = d->quiet = true;
         } else if (strcmp(argv[i], "--check") == 0) {
             d->check = true;
+        } else if (strcmp(argv[i], "--keep") == 0) {
+            d->keep = true;
+        } else if (text_option(d, argv[i])) {
+            if (!argv[i + 1])
+                return complain(argv[i], "it lacks its value");
+            *text_option(d, argv[i]) = argv[i + 1];
+            i++;
         } else if (strcmp(argv[i], "--devices") == 0) {
             if (!read_devices(d, argv[++i]))
                 return false;
+            d->devices_stated = true;
         } else if (strcmp(argv[i], "--without") == 0) {
             if (!read_without(d, argv[++i]))
                 return false;
         } else {
-            (void)fprintf(stderr, "sotto demo: %s: no such option; see sotto demo --help\n",
-                          argv[i]);
-            return false;
+            return complain(argv[i], "no such option");
         }
     }
-    return true;
+    return check_options(d);
 }
 
 static void say(const demo *d, const char *text)
@@ -150,8 +188,8 @@ static sotto_status start(demo *d, sotto_err *err)
 static sotto_status prepare(demo *d, sotto_err *err)
 {
     SOTTO_TRY(sotto_collector_key_new(&d->collector, 1, err));
-    demo_write_recipe(d);
-    demo_write_policy(d);
+    SOTTO_TRY(demo_write_recipe(d, err));
+    SOTTO_TRY(demo_write_policy(d, err));
     SOTTO_TRY(demo_write_parties(d, err));
     SOTTO_TRY(demo_compile(d, err));
     if (!(d->without & DEMO_TOKENS)) {
@@ -169,9 +207,14 @@ static sotto_status prepare(demo *d, sotto_err *err)
 
 static sotto_status run(demo *d, bool *right, sotto_err *err)
 {
+    SOTTO_TRY(demo_own_read(d, err));
     SOTTO_TRY(start(d, err));
     SOTTO_TRY(prepare(d, err));
-    say(d, "Each device draws in secret whether it answers; a few are hostile ...");
+    if (d->keep)
+        return demo_keep(d, err);
+    say(d, d->recipe_file
+               ? "Each device draws in secret whether it answers ..."
+               : "Each device draws in secret whether it answers; a few are hostile ...");
     SOTTO_TRY(demo_devices_run(d, err));
     say(d, "The collector asks for the batch ...");
     SOTTO_TRY(demo_collect(d, err));
@@ -208,7 +251,10 @@ static int demo_main(int argc, char **argv)
     sotto_wipe(d.fleet, sizeof d.fleet);
     sotto_signer_clear(&d.issuer_signer);
     demo_log_end(&d);
+    sotto_people_close(d.people);
     sotto_arena_clear(&d.arena);
+    if (demo_interrupted() && d.keep && status == SOTTO_OK)
+        return EXIT_DONE;
     if (demo_interrupted())
         return 128 + ended_by();
     return status == SOTTO_OK && right ? EXIT_DONE : EXIT_FAILED;
@@ -218,13 +264,25 @@ const sotto_verb sotto_verb_demo = {
     .name = "demo",
     .summary = "run a whole deployment on this machine and show an answer",
     .usage =
-        "usage: sotto demo [--devices N] [--without PART[,PART...]] [--check] [--json]\n\n"
+        "usage: sotto demo [--devices N] [--without PART[,PART...]] [--check] [--json]\n"
+        "       sotto demo --recipe FILE --csv FILE [--policy FILE] [--device-column C] [...]\n"
+        "       sotto demo --keep [--recipe FILE --csv FILE]\n\n"
         "Starts leader and helper, relay and gateway, issuer and attester, a public log and its\n"
         "witness as processes on loopback, with databases in a temporary directory. Publishes a\n"
         "recipe. N simulated devices (20,000) get a token each; half of them are drawn and answer\n"
         "through the relay, some of them hostile. Then collects the sum and shows it with 95%\n"
         "intervals, what was rejected and why, and what may be claimed. Everything is removed at\n"
         "the end.\n\n"
+        "With --recipe and --csv your own question is asked of your own rows, through the same\n"
+        "servers. Schedule, parties and population are those of this deployment. With --keep a\n"
+        "leader and a helper stay until Ctrl-C, for an application to report to.\n\n"
+        "  --recipe FILE   your own question\n"
+        "  --csv FILE      rows; the first line names the columns, as the query names its fields\n"
+        "  --policy FILE   what devices allow; else they allow what the recipe asks, once\n"
+        "  --device-column C\n"
+        "                  rows with the same value of this column are one device; else each row "
+        "is one\n"
+        "  --keep          start leader and helper, list their files, and wait\n"
         "  --devices N     200 to 1,000,000\n"
         "  --without PART  relay, tokens or log: the deployment lacks it, and the receipt says "
         "what\n"

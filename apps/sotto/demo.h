@@ -8,6 +8,8 @@
  *     demo_tokens.c   an issuer and an attester, and the enrolment of devices
  *     demo_log.c      a public log and its witness
  *     demo_devices.c  simulated devices, some of them hostile, each with a clock of its own
+ *     demo_own.c      the user's own recipe and rows
+ *     demo_keep.c     servers that stay, and their files
  *     demo_show.c     the answer, the receipt, and whether it is right
  */
 #ifndef SOTTO_APPS_DEMO_H
@@ -16,6 +18,7 @@
 #include "log_source.h"
 
 #include "crypto/signature.h"
+#include "recipe/table.h"
 #include "serve/tasks/pairing.h"
 #include "sotto/analyse.h"
 #include "sotto/collect.h"
@@ -30,6 +33,9 @@
 enum {
     DEMO_CHOICES = 8,
     DEMO_TEXT = 8192,
+    DEMO_LONG_TEXT = 1 << 18, /* of a recipe or policy */
+    DEMO_SCHEDULE = 4,        /* hours; of a deployment that stays, */
+    DEMO_KEPT_SCHEDULE = 168,
     DEMO_PATH = 112,
     DEMO_FILE = DEMO_PATH + 32,
     DEMO_SECRET = 41,                        /* of a token that a service knows somebody by    */
@@ -41,9 +47,9 @@ enum { DEMO_RELAY = 1, DEMO_TOKENS = 2, DEMO_LOG = 4 };
 
 /* What people answered; no server ever has this. */
 typedef struct demo_truth {
-    uint64_t bins[DEMO_CHOICES + 1]; /* by the recipe's bins: 0 is "something else" */
-    uint64_t answered;               /* reports that should count                  */
-    uint64_t silent;                 /* devices that were not drawn                */
+    uint64_t *bins;    /* by the recipe's values */
+    uint64_t answered; /* reports that should count   */
+    uint64_t silent;   /* devices that were not drawn */
     uint64_t tampered, replayed, forged;
 } demo_truth;
 
@@ -57,7 +63,15 @@ typedef struct demo_server {
 
 typedef struct demo {
     uint64_t devices;
-    bool json, check, quiet;
+    bool json, check, quiet, keep;
+    bool devices_stated;
+    /* The user's own; NULL: the demo's. */
+    const char *recipe_file, *policy_file, *csv_file, *device_column;
+    struct sotto_people *people;
+    char reads[SOTTO_VERDICT_READS][SOTTO_VERDICT_NAME]; /* that the query reads */
+    size_t read_count;
+    sotto_recipe_table table;
+    size_t values;    /* of the recipe: what truth counts */
     unsigned without; /* DEMO_RELAY, DEMO_TOKENS, DEMO_LOG */
     char folder[DEMO_PATH];
     demo_server leader, helper, relay, gateway, issuer, attester, log_server, witness;
@@ -79,7 +93,7 @@ typedef struct demo {
     sotto_bytes token_keys; /* the list of the issuer's keys, signed, or its bundle; empty: none */
     sotto_pairing pairing;
     sotto_collector_key collector;
-    char recipe_text[DEMO_TEXT], parties_text[DEMO_TEXT], policy_text[DEMO_TEXT];
+    char parties_text[DEMO_TEXT], recipe_text[DEMO_LONG_TEXT], policy_text[DEMO_LONG_TEXT];
     const sotto_recipe *recipe;
     sotto_recipe_claim claim;
     sotto_task task;
@@ -97,11 +111,22 @@ extern const char *const demo_choices[DEMO_CHOICES];
 bool demo_interrupted(void);
 
 /* demo_texts.c: the recipe and the policy first; the parties once both servers have said their ports and keys. */
-void demo_write_recipe(demo *d);
-void demo_write_policy(demo *d);
+SOTTO_MUST_USE sotto_status demo_write_recipe(demo *d, sotto_err *err);
+SOTTO_MUST_USE sotto_status demo_write_policy(demo *d, sotto_err *err);
 SOTTO_MUST_USE sotto_status demo_write_parties(demo *d, sotto_err *err);
 /* Reads, judges and compiles what was written. */
 SOTTO_MUST_USE sotto_status demo_compile(demo *d, sotto_err *err);
+
+/* demo_own.c: before anything starts; nothing without a recipe of the user's own. */
+SOTTO_MUST_USE sotto_status demo_own_read(demo *d, sotto_err *err);
+/* Each with pieces of JSON that this deployment wants, as `"name": value,`; empty: the member goes. */
+SOTTO_MUST_USE sotto_status demo_own_recipe(demo *d, const char *anonymity, const char *opens,
+                                            const char *closes, sotto_err *err);
+SOTTO_MUST_USE sotto_status demo_own_policy(demo *d, const char *issuers, const char *logs,
+                                            sotto_err *err);
+
+/* demo_keep.c: writes and lists the files, and waits for a signal. */
+SOTTO_MUST_USE sotto_status demo_keep(demo *d, sotto_err *err);
 
 /* demo_process.c: starts a service of this name with a file of options, `lines` among them, and waits until it listens.
  * Fork before anything in the demo has threads. */

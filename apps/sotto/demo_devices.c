@@ -9,6 +9,7 @@
 #include "device/simulated.h"
 #include "seal/hpke/ephemerals.h"
 #include "sotto/random.h"
+#include "support/people.h"
 #include "terminal.h"
 #include "transport/http_client.h"
 
@@ -58,6 +59,8 @@ typedef struct basket {
     sotto_ephemerals *stock;     /* that they seal with           */
     sotto_token_stock *requests; /* that they ask for tokens with */
     sotto_proved *proved;        /* to them                       */
+    uint64_t bin;                /* that the device at hand answered with */
+    sotto_people_block block;
     double epsilon_left, epsilon_allowed;
 } basket;
 
@@ -257,28 +260,45 @@ static sotto_status answer_now(basket *b, sotto_device *device, bool *made, sott
         return sotto_fail(err, SOTTO_IO, "a report was not taken");
     if (*made)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_device_why(device, &why, DEMO_RECIPE, err));
-    return why.why == SOTTO_WHY_NOT_SAMPLED
+    SOTTO_TRY(sotto_device_why(device, &why, b->crew->d->recipe->name, err));
+    return why.why == SOTTO_WHY_NOT_SAMPLED || why.why == SOTTO_WHY_NO_VALUE ||
+                   why.why == SOTTO_WHY_NOT_TARGETED || why.why == SOTTO_WHY_COHORT_VALUE
                ? SOTTO_OK
                : sotto_fail(err, SOTTO_BUG, "a device that should answer did not: %.100s",
                             why.sentence);
 }
 
-static sotto_status live(basket *b, sotto_device *device, unsigned choice, bool *made,
+static sotto_status donate(basket *b, sotto_device *device, const sotto_person *person,
+                           sotto_err *err)
+{
+    const sotto_recipe_table *table = &b->crew->d->table;
+    const sotto_value nothing = {.type = SOTTO_TYPE_NULL};
+
+    for (size_t i = 0; i < table->described_count; i++)
+        SOTTO_TRY(sotto_device_describe(device, table->described[i], person->described[i], err));
+    for (size_t i = 0; i < person->rows; i++) {
+        sotto_event event = {
+            .stream = table->stream.name,
+            .time = person->times[i] == INT64_MIN ? (int64_t)time(NULL) : person->times[i],
+            .values = table->unread ? &nothing : &person->values[i * table->stream.field_count],
+            .value_count = table->stream.field_count};
+
+        SOTTO_TRY(sotto_random_bytes(event.id, sizeof event.id, err));
+        SOTTO_TRY(sotto_device_donate(device, &event, 1, NULL, err));
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status live(basket *b, sotto_device *device, const sotto_person *person, bool *made,
                          sotto_err *err)
 {
     const demo *d = b->crew->d;
-    const char *way = demo_choices[choice];
-    sotto_value value = {SOTTO_TYPE_TEXT, {.text = sotto_bytes_of(way, strlen(way))}};
-    sotto_event event = {
-        .stream = "commutes", .time = (int64_t)time(NULL), .values = &value, .value_count = 1};
 
     SOTTO_TRY(sotto_device_consent(device, true, err));
     if (!(d->without & DEMO_TOKENS))
         SOTTO_TRY(get_token(b, device, err));
     b->now = 0;
-    SOTTO_TRY(sotto_random_bytes(event.id, sizeof event.id, err));
-    SOTTO_TRY(sotto_device_donate(device, &event, 1, NULL, err));
+    SOTTO_TRY(donate(b, device, person, err));
     SOTTO_TRY(sotto_device_offer(device, d->offer, err));
     SOTTO_TRY(answer_now(b, device, made, err));
     /* One policy, and one report of those that answer: all their ledgers say the same. */
@@ -286,13 +306,17 @@ static sotto_status live(basket *b, sotto_device *device, unsigned choice, bool 
                                             : sotto_device_ledger(device, read_budget, b, err);
 }
 
-static sotto_status run_device(basket *b, uint64_t number, unsigned choice, bool *made,
+static void note_answer(void *context, uint64_t bin)
+{
+    ((basket *)context)->bin = bin;
+}
+
+static sotto_status run_device(basket *b, uint64_t number, const sotto_person *person, bool *made,
                                sotto_err *err)
 {
-    static const sotto_field field = {"way", SOTTO_TYPE_TEXT};
-    static const sotto_stream stream = {"commutes", &field, 1, 86400, 100};
     const demo *d = b->crew->d;
     const char *parties = b->hostile ? d->hostile_parties_text : d->parties_text;
+    const sotto_device_simulation watched = {NULL, b, note_answer, true};
     uint8_t seed[SOTTO_DEVICE_ENROLMENT];
     sotto_device *device;
     sotto_status status;
@@ -302,13 +326,14 @@ static sotto_status run_device(basket *b, uint64_t number, unsigned choice, bool
         &device,
         &(sotto_device_options){.policy = sotto_bytes_of(d->policy_text, strlen(d->policy_text)),
                                 .parties = sotto_bytes_of(parties, strlen(parties)),
-                                .streams = &stream,
+                                .streams = &d->table.stream,
                                 .stream_count = 1,
                                 .host = {.exchange = exchange_of, .clock = clock_of, .context = b},
+                                .simulation = &watched,
                                 .shared = b->shared,
                                 .enrolment = seed},
         err));
-    status = live(b, device, choice, made, err);
+    status = live(b, device, person, made, err);
     sotto_device_close(device);
     sotto_arena_reset(&b->arena);
     return status;
@@ -354,25 +379,52 @@ static sotto_status forge(basket *b, sotto_err *err)
 
 /* ---- everybody -------------------------------------------------------------------------------------------------------------- */
 
-static sotto_status answer(basket *b, uint64_t number, sotto_err *err)
+/* One row of the user's own, or somebody of the made-up town. */
+static sotto_status next_person(basket *b, sotto_person *out, sotto_value *value, int64_t *now,
+                                sotto_err *err)
 {
-    demo_truth *truth = &b->truth;
-    uint8_t draw;
+    crew *c = b->crew;
     unsigned choice = 0;
-    bool made;
+    uint8_t draw;
 
+    if (c->d->people) {
+        (void)pthread_mutex_lock(&c->lock);
+        const sotto_status status = sotto_people_next(c->d->people, &b->block, err);
+        (void)pthread_mutex_unlock(&c->lock);
+        if (status == SOTTO_OK && b->block.count != 1)
+            return sotto_fail(err, SOTTO_BUG, "fewer devices than were counted");
+        *out = b->block.people[0];
+        return status;
+    }
     SOTTO_TRY(sotto_random_bytes(&draw, 1, err));
     while (choice + 1 < DEMO_CHOICES && draw > town[choice])
         choice++;
+    *value =
+        (sotto_value){SOTTO_TYPE_TEXT,
+                      {.text = sotto_bytes_of(demo_choices[choice], strlen(demo_choices[choice]))}};
+    *now = (int64_t)time(NULL);
+    *out = (sotto_person){.rows = 1, .values = value, .times = now};
+    return SOTTO_OK;
+}
+
+static sotto_status answer(basket *b, uint64_t number, sotto_err *err)
+{
+    demo_truth *truth = &b->truth;
+    sotto_person person;
+    sotto_value value;
+    int64_t now;
+    bool made;
+
+    SOTTO_TRY(next_person(b, &person, &value, &now, err));
     /* Every hundredth is hostile, each in its turn in another way; none is the first of its thread, whose files are kept for the others. */
-    b->hostile = number % HOSTILE_IN == HOSTILE_IN - 1
+    b->hostile = !b->crew->d->people && number % HOSTILE_IN == HOSTILE_IN - 1
                      ? 1 + (unsigned)(number / HOSTILE_IN % FORGES)
                      : HONEST;
     if (b->hostile == FORGES) {
         truth->forged++;
         return forge(b, err);
     }
-    SOTTO_TRY(run_device(b, number, choice, &made, err));
+    SOTTO_TRY(run_device(b, number, &person, &made, err));
     if (!made) {
         truth->silent++;
         return SOTTO_OK;
@@ -380,7 +432,8 @@ static sotto_status answer(basket *b, uint64_t number, sotto_err *err)
     truth->tampered += b->hostile == SPOILS_LEADERS_SHARE || b->hostile == SPOILS_HELPERS_SHARE;
     truth->replayed += b->hostile == SENDS_TWICE;
     if (b->hostile == HONEST || b->hostile == SENDS_TWICE) {
-        truth->bins[choice + 1]++;
+        if (b->bin < b->crew->d->values)
+            truth->bins[b->bin]++;
         truth->answered++;
     }
     return SOTTO_OK;
@@ -388,7 +441,7 @@ static sotto_status answer(basket *b, uint64_t number, sotto_err *err)
 
 static void add_truth(demo *d, const basket *b)
 {
-    for (size_t i = 0; i <= DEMO_CHOICES; i++)
+    for (size_t i = 0; b->truth.bins && i < d->values; i++)
         d->truth.bins[i] += b->truth.bins[i];
     d->truth.answered += b->truth.answered;
     d->truth.silent += b->truth.silent;
@@ -447,8 +500,13 @@ static void *work(void *context)
     sotto_status status;
 
     sotto_arena_init(&b.arena, (size_t)64 << 20);
-    sotto_arena_init(&body, 2 * size);
+    sotto_arena_init(&body, 2 * size + c->d->values * sizeof *b.truth.bins + 65536);
+    sotto_arena_init(&b.block.arena, (size_t)64 << 20);
+    b.block.most = 1;
     status = equip(&b, &err);
+    b.truth.bins = sotto_arena_take_array(&body, c->d->values, sizeof *b.truth.bins);
+    if (status == SOTTO_OK && !b.truth.bins)
+        status = sotto_fail(&err, SOTTO_NO_MEMORY, "the demo");
     if (status == SOTTO_OK)
         status = sotto_buf_take(&b.body, &body, size, &err);
     if (status == SOTTO_OK)
@@ -466,6 +524,7 @@ static void *work(void *context)
     sotto_token_stock_free(b.requests);
     sotto_proved_free(b.proved);
     sotto_arena_clear(&b.arena);
+    sotto_arena_clear(&b.block.arena);
     sotto_arena_clear(&body);
     return NULL;
 }

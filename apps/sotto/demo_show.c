@@ -37,14 +37,16 @@ static sotto_status check(const demo *d, sotto_result_check *out, bool *right, s
 
 static void print_hostile(const demo *d)
 {
-    (void)printf(
-        "\nSent by hostile devices: %llu changed on the way, %llu sent twice, %llu forged.\n",
-        (unsigned long long)d->truth.tampered, (unsigned long long)d->truth.replayed,
-        (unsigned long long)d->truth.forged);
-    (void)printf("Each device that answered was charged epsilon %.3f of its %.3f for this "
+    if (!d->recipe_file)
+        (void)printf(
+            "\nSent by hostile devices: %llu changed on the way, %llu sent twice, %llu forged.\n",
+            (unsigned long long)d->truth.tampered, (unsigned long long)d->truth.replayed,
+            (unsigned long long)d->truth.forged);
+    (void)printf("%sEach device that answered was charged epsilon %.3f of its %.3f for this "
                  "analysis: what the\n"
                  "recipe promises, however many others answer. %.3f is left.\n",
-                 d->epsilon_allowed - d->epsilon_left, d->epsilon_allowed, d->epsilon_left);
+                 d->recipe_file ? "\n" : "", d->epsilon_allowed - d->epsilon_left,
+                 d->epsilon_allowed, d->epsilon_left);
 }
 
 /* What is off, and what somebody can do for that. */
@@ -106,8 +108,8 @@ sotto_status demo_show(demo *d, bool *right, sotto_err *err)
     sotto_receipt_of(&receipt, d->recipe, &d->task, &d->claim, &d->collection, &d->result);
     if (d->check) {
         SOTTO_TRY(check(d, &result, right, err));
-        answer.check = &result;
-        answer.truth = d->truth.bins;
+        answer.check = d->result.count > 0 ? &result : NULL;
+        answer.truth = d->result.count > 0 ? d->truth.bins : NULL;
     }
     if (d->json)
         return show_json(d, answer, err);

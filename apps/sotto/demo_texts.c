@@ -3,10 +3,14 @@
 #include "demo.h"
 
 #include "base/hex.h"
+#include "recipe/content.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+/* Reports that a deployment which stays waits for: an application's developer has few devices. */
+enum { FEWEST_KEPT = 10 };
 
 const char *const demo_choices[DEMO_CHOICES] = {"walking",   "bicycle",    "bus",   "train",
                                                 "car alone", "car shared", "ferry", "home office"};
@@ -59,15 +63,24 @@ static const char *anonymity_of(char out[512], const demo *d)
  *
  * Servers have the real clock, and devices have clocks that the demo sets. The schedule opened an hour or two ago. So a device can live
  * through the hours before, in which it asks for its token, and through the first hour, in which the token rests, and then answer now. */
-void demo_write_recipe(demo *d)
+sotto_status demo_write_recipe(demo *d, sotto_err *err)
 {
+    static const sotto_field way = {"way", SOTTO_TYPE_TEXT};
+    const unsigned long long cohort = d->keep ? FEWEST_KEPT : d->devices / 4;
     char values[512], hidden[512], opens[32], closes[32];
     const time_t now = time(NULL);
 
     d->opens = (int64_t)(now - 3600) / 3600 * 3600;
-    d->closes = d->opens + (int64_t)4 * 3600;
+    d->closes = d->opens + (int64_t)(d->keep ? DEMO_KEPT_SCHEDULE : DEMO_SCHEDULE) * 3600;
     write_time(opens, (time_t)d->opens);
     write_time(closes, (time_t)d->closes);
+    if (d->recipe_file) {
+        SOTTO_TRY(demo_own_recipe(d, anonymity_of(hidden, d), opens, closes, err));
+        d->offer = sotto_bytes_of(d->recipe_text, strlen(d->recipe_text));
+        return SOTTO_OK;
+    }
+    d->table.fields[0] = way;
+    d->table.stream = (sotto_stream){"commutes", d->table.fields, 1, 86400, 100};
     (void)snprintf(
         d->recipe_text, sizeof d->recipe_text,
         "{\n"
@@ -78,7 +91,7 @@ void demo_write_recipe(demo *d)
         "             \"combine\": [\"way\"]},\n"
         "  \"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": "
         "4.0},\n"
-        "  \"participation\": {\"type\": \"poisson\", \"rate\": 0.5},\n"
+        "  \"participation\": {\"type\": \"poisson\", \"rate\": %s},\n"
         "  \"privacy\": {\"adjacency\": \"replacement\", \"epsilon\": 4.0, \"delta\": 1e-6,\n"
         "              \"min_cohort\": %llu},\n"
         "  \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\", \"helper\": "
@@ -88,9 +101,10 @@ void demo_write_recipe(demo *d)
         "  \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},\n"
         "  \"population\": %llu, \"on_no_match\": \"no-value\"\n"
         "}\n",
-        values_of(values), (unsigned long long)(d->devices / 4), anonymity_of(hidden, d), opens,
-        closes, (unsigned long long)d->devices);
+        values_of(values), d->keep ? "1" : "0.5", cohort, anonymity_of(hidden, d), opens, closes,
+        (unsigned long long)d->devices);
     d->offer = sotto_bytes_of(d->recipe_text, strlen(d->recipe_text));
+    return SOTTO_OK;
 }
 
 static const char *hex_of(char *out, const uint8_t *bytes, size_t len)
@@ -100,7 +114,7 @@ static const char *hex_of(char *out, const uint8_t *bytes, size_t len)
 }
 
 /* Whose signatures devices believe: with a log they take nothing that is not on it. */
-void demo_write_policy(demo *d)
+sotto_status demo_write_policy(demo *d, sotto_err *err)
 {
     char issuers[160] = "", logs[2 * DEMO_NOTE_KEY + 100] = "", key[65];
 
@@ -112,6 +126,8 @@ void demo_write_policy(demo *d)
                        "  \"logs\": {\"main\": {\"key\": \"%s\",\n"
                        "                    \"witnesses\": [\"%s\"]}},\n",
                        d->log_key, d->witness_key);
+    if (d->recipe_file)
+        return demo_own_policy(d, issuers, logs, err);
     (void)snprintf(
         d->policy_text, sizeof d->policy_text,
         "{\n"
@@ -124,7 +140,8 @@ void demo_write_policy(demo *d)
         "%s%s"
         "  \"non_sensitive\": [], \"min_cohort\": %llu, \"honest\": 0.5\n"
         "}\n",
-        issuers, logs, (unsigned long long)(d->devices / 4));
+        issuers, logs, (unsigned long long)(d->keep ? FEWEST_KEPT : d->devices / 4));
+    return SOTTO_OK;
 }
 
 #define VALID "\"from\": \"2020-01-01T00:00:00Z\", \"until\": \"2090-01-01T00:00:00Z\""
@@ -196,14 +213,20 @@ sotto_status demo_write_parties(demo *d, sotto_err *err)
 sotto_status demo_compile(demo *d, sotto_err *err)
 {
     sotto_mistakes *mistakes = sotto_arena_take(&d->arena, sizeof *mistakes);
+    sotto_report_content *content = sotto_arena_take(&d->arena, sizeof *content);
     const sotto_parties *parties;
 
-    if (!mistakes)
+    if (!mistakes || !content)
         return sotto_fail(err, SOTTO_NO_MEMORY, "the demo");
     SOTTO_TRY(sotto_recipe_read(&d->recipe, sotto_bytes_of(d->recipe_text, strlen(d->recipe_text)),
                                 &d->arena, mistakes, err));
     SOTTO_TRY(sotto_parties_read(&parties, sotto_bytes_of(d->parties_text, strlen(d->parties_text)),
                                  &d->arena, mistakes, err));
     SOTTO_TRY(sotto_recipe_lint(&d->claim, d->recipe, NULL, mistakes, err));
+    SOTTO_TRY(sotto_recipe_content(content, d->recipe, err));
+    d->values = (size_t)content->values;
+    d->truth.bins = sotto_arena_take_array(&d->arena, d->values, sizeof *d->truth.bins);
+    if (!d->truth.bins)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the demo");
     return sotto_task_compile(&d->task, d->recipe, parties, 0, &d->arena, err);
 }

@@ -98,7 +98,7 @@ sotto_status demo_tokens_list(demo *d, sotto_err *err)
     sotto_http_client *client = NULL;
     sotto_status status;
 
-    (void)snprintf(path, sizeof path, "collections/%s/%lld/%lld", DEMO_ANALYSIS,
+    (void)snprintf(path, sizeof path, "collections/%s/%lld/%lld", d->recipe->analysis,
                    (long long)d->opens, (long long)d->closes);
     SOTTO_TRY(sotto_http_client_open(&client, &(sotto_http_client_options){0}, err));
     status = ask_issuer(d, client, &response, SOTTO_HTTP_PUT, path, err);

@@ -15,6 +15,7 @@ static const sotto_verb *const verbs[] = {
     &sotto_verb_parties,
     &sotto_verb_recipe,
     &sotto_verb_serve,
+    &sotto_verb_sim,
     NULL,
 };
 

@@ -38,5 +38,6 @@ extern const sotto_verb sotto_verb_log;
 extern const sotto_verb sotto_verb_parties;
 extern const sotto_verb sotto_verb_recipe;
 extern const sotto_verb sotto_verb_serve;
+extern const sotto_verb sotto_verb_sim;
 
 #endif

@@ -156,8 +156,15 @@ typedef struct sotto_device_host {
 
 /* Randomness that can be repeated. Only a device in memory takes it, so that no real one ever does. */
 typedef struct sotto_device_simulation {
+    /* NULL: the secure generator. */
     sotto_status (*random)(void *context, void *out, size_t len, sotto_err *err);
     void *context;
+    /* Told the bin that a report was made on, so that the truth can stand beside an answer; UINT64_MAX: on no value. NULL: nobody
+     * is told. */
+    void (*answered)(void *context, uint64_t bin);
+    /* Lets the device seal, and ask for tokens, with keys that the process keeps in stock. Then bytes differ from run to run, and
+     * what is in them does not. */
+    bool sealed_anew;
 } sotto_device_simulation;
 
 /* ---- opening ---------------------------------------------------------------------------------------------- */

@@ -145,7 +145,7 @@ sotto_status sotto_device_open(sotto_device **out, const sotto_device_options *o
     sotto_arena_init(&device->keep, KEEP);
     sotto_arena_init(&device->work, work);
     device->shared = options->shared;
-    if (!options->events && !options->simulation) {
+    if (!options->events && (!options->simulation || options->simulation->sealed_anew)) {
         device->ephemerals = sotto_shared_ephemerals(options->shared);
         device->requests = sotto_shared_tokens(options->shared);
     }

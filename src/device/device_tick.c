@@ -126,6 +126,8 @@ static sotto_status make(sotto_device *device, sotto_case *c, bool *made, sotto_
             status = pay(device, c, bin, silent, &entropy, err);
     }
     *made = status == SOTTO_OK && c->out.why == SOTTO_WHY_READY && !silent;
+    if (*made && device->simulation.answered)
+        device->simulation.answered(device->simulation.context, bin);
     sotto_wipe(&bin, sizeof bin);
     sotto_entropy_clear(&entropy);
     return status;

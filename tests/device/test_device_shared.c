@@ -295,7 +295,8 @@ static sotto_status take_counted(void *context, sotto_ephemeral *out, const sott
     return sotto_ephemerals_take(c->stock, out, to, err);
 }
 
-/* In memory with real randomness; in memory with randomness that can be repeated; in files. */
+/* In memory with real randomness; in memory with randomness that can be repeated; in files; in memory with randomness that can be repeated but for
+ * seals. */
 static void only_simulated_devices_seal_with_keys_from_outside(sotto_test *t)
 {
     const sotto_bytes recipe = sotto_test_sure_recipe(t, "50001", NULL, NULL);
@@ -305,9 +306,13 @@ static void only_simulated_devices_seal_with_keys_from_outside(sotto_test *t)
 
     CHECK(t, c.stock != NULL);
     sotto_shared_seal_with(shared, (sotto_ephemeral_source){take_counted, &c});
-    for (int way = 0; way < 3; way++) {
+    for (int way = 0; way < 4; way++) {
         c.taken = 0;
         sotto_test_phone_init(t, &phone, NULL);
+        sotto_device_simulation anew = *phone.options.simulation;
+        anew.sealed_anew = true;
+        if (way == 3)
+            phone.options.simulation = &anew;
         if (way == 2)
             sotto_test_phone_in_files(&phone);
         if (way == 0)
@@ -318,7 +323,7 @@ static void only_simulated_devices_seal_with_keys_from_outside(sotto_test *t)
         CHECK_OK(t, sotto_test_phone_type(&phone, 1, 35, "i went home"));
         CHECK_OK(t, sotto_device_offer(phone.device, recipe, &t->err));
         CHECK_EQUAL(t, 1, sotto_test_tick(&phone).made);
-        CHECK_EQUAL(t, way == 0 ? 2 : 0, c.taken);
+        CHECK_EQUAL(t, way == 0 || way == 3 ? 2 : 0, c.taken);
         CHECK_EQUAL(t, 1, phone.uploads);
         sotto_test_phone_close(&phone);
     }

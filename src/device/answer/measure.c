@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "math/ct.h"
-#include "noise/noise.h"
 
 /* ---- randomised ------------------------------------------------------------------------------------------ */
 
@@ -53,18 +52,25 @@ static uint64_t cut(int64_t x, int64_t most)
     return (((uint64_t)x & ~below) & ~above) | ((uint64_t)most & above);
 }
 
+static sotto_status set_up(const sotto_noise **out, const sotto_report_content *c,
+                           sotto_arena *arena, sotto_err *err)
+{
+    sotto_noise *noise = sotto_arena_take(arena, sizeof *noise);
+
+    if (!noise)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a report's noise");
+    *out = noise;
+    return sotto_noise_skellam(noise, c->num, c->den, arena, err);
+}
+
 static sotto_status add_noise(uint64_t *values, const sotto_report_content *c,
-                              sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
+                              const sotto_noise *noise, sotto_entropy *entropy, sotto_err *err)
 {
     enum { BLOCK = 64 };
     const int64_t offset = (int64_t)c->offset;
     int64_t drawn[BLOCK];
-    sotto_noise *noise = sotto_arena_take(arena, sizeof *noise);
     sotto_status status = SOTTO_OK;
 
-    if (!noise)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a report's noise");
-    SOTTO_TRY(sotto_noise_skellam(noise, c->num, c->den, arena, err));
     for (size_t at = 0, some; at < c->entries && status == SOTTO_OK; at += some) {
         some = c->entries - at < BLOCK ? c->entries - at : BLOCK;
         status = sotto_noise_draw(noise, drawn, some, entropy, err);
@@ -77,8 +83,10 @@ static sotto_status add_noise(uint64_t *values, const sotto_report_content *c,
 
 /* ---------------------------------------------------------------------------------------------------------- */
 
-sotto_status sotto_measure(sotto_measurement *out, sotto_bytes *bits, const sotto_report_content *c,
-                           uint64_t bin, sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
+sotto_status sotto_measure_with(sotto_measurement *out, sotto_bytes *bits,
+                                const sotto_report_content *c, const sotto_noise *noise,
+                                uint64_t bin, sotto_entropy *entropy, sotto_arena *arena,
+                                sotto_err *err)
 {
     const size_t count = c->one ? 1 : c->entries;
     uint64_t *values = sotto_arena_take_array(arena, count, sizeof *values);
@@ -90,5 +98,15 @@ sotto_status sotto_measure(sotto_measurement *out, sotto_bytes *bits, const sott
     if (c->by == SOTTO_BY_CROWD)
         return randomise(values, bits, c, bin, entropy, arena, err);
     put(values, c, bin);
-    return c->by == SOTTO_BY_SHARES ? add_noise(values, c, entropy, arena, err) : SOTTO_OK;
+    if (c->by != SOTTO_BY_SHARES)
+        return SOTTO_OK;
+    if (!noise)
+        SOTTO_TRY(set_up(&noise, c, arena, err));
+    return add_noise(values, c, noise, entropy, err);
+}
+
+sotto_status sotto_measure(sotto_measurement *out, sotto_bytes *bits, const sotto_report_content *c,
+                           uint64_t bin, sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
+{
+    return sotto_measure_with(out, bits, c, NULL, bin, entropy, arena, err);
 }

@@ -7,6 +7,7 @@
 #define SOTTO_DEVICE_MEASURE_H
 
 #include "dap/report_many.h"
+#include "noise/noise.h"
 #include "recipe/content.h"
 
 /* The measurement that is sharded for a bin, or for SOTTO_NO_VALUE, in the arena.
@@ -16,5 +17,12 @@ SOTTO_MUST_USE sotto_status sotto_measure(sotto_measurement *out, sotto_bytes *b
                                           const sotto_report_content *content, uint64_t bin,
                                           sotto_entropy *entropy, sotto_arena *arena,
                                           sotto_err *err);
+/* The same with noise that was set up before, for a simulation that measures many times: num/den of the content, by
+ * sotto_noise_skellam. NULL: it is set up here. */
+SOTTO_MUST_USE sotto_status sotto_measure_with(sotto_measurement *out, sotto_bytes *bits,
+                                               const sotto_report_content *content,
+                                               const sotto_noise *noise, uint64_t bin,
+                                               sotto_entropy *entropy, sotto_arena *arena,
+                                               sotto_err *err);
 
 #endif

@@ -1,0 +1,164 @@
+#define _POSIX_C_SOURCE 200809L
+#include "sim.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- files ---------------------------------------------------------------------------------------------------- */
+
+static int read_file(sim_job *job, const char *path, sotto_bytes *out)
+{
+    const size_t room = SOTTO_RECIPE_MAX_BYTES + 1;
+    uint8_t *bytes = sotto_arena_take(&job->arena, room);
+    FILE *file = bytes ? fopen(path, "rb") : NULL;
+
+    if (!file) {
+        (void)fprintf(stderr, "sotto sim: %s: %s\n", path, strerror(errno));
+        return EXIT_FAILED;
+    }
+    *out = sotto_bytes_of(bytes, fread(bytes, 1, room, file));
+    const bool failed = ferror(file) != 0;
+    (void)fclose(file);
+    if (failed)
+        (void)fprintf(stderr, "sotto sim: %s: it can't be read\n", path);
+    return failed ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* As compilers say it. */
+static int print_mistakes(const char *file, const sotto_mistakes *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const sotto_mistake *m = &list->items[i];
+
+        if (m->severity != SOTTO_MISTAKE)
+            continue;
+        (void)fprintf(stderr, "%s:%u:%u: %s%s%s%s%s\n", file, m->line, m->column, m->path,
+                      m->path[0] ? ": " : "", m->what, m->accepted[0] ? "; accepted: " : "",
+                      m->accepted);
+    }
+    (void)fprintf(stderr, "sotto sim: `sotto recipe lint %s --policy FILE` says more\n", file);
+    return EXIT_LINT;
+}
+
+static int read_streams(sim_job *job)
+{
+    sotto_mistakes *mistakes = sotto_arena_take(&job->arena, sizeof *mistakes);
+    sotto_err err = {0};
+    sotto_bytes text;
+
+    if (!job->options->streams)
+        return EXIT_DONE;
+    const int code = read_file(job, job->options->streams, &text);
+    if (code != EXIT_DONE || !mistakes)
+        return EXIT_FAILED;
+    if (sotto_streams_read(&job->streams, text, &job->arena, mistakes, &err) == SOTTO_OK)
+        return EXIT_DONE;
+    if (mistakes->errors > 0)
+        return print_mistakes(job->options->streams, mistakes);
+    (void)fprintf(stderr, "sotto sim: %s: %s\n", job->options->streams, err.reason);
+    return EXIT_LINT;
+}
+
+int sim_job_load(sim_job *job, const sim_options *options, const char *recipe)
+{
+    *job = (sim_job){.options = options, .recipe = recipe, .devices = options->devices};
+    sotto_arena_init(&job->arena, SOTTO_RECIPE_ARENA);
+    int code = read_file(job, recipe, &job->recipe_text);
+    if (code == EXIT_DONE)
+        code = read_file(job, options->policy, &job->policy_text);
+    return code == EXIT_DONE ? read_streams(job) : code;
+}
+
+/* ---- what went wrong -------------------------------------------------------------------------------------------- */
+
+/* What collectors say of a batch below min_cohort. */
+static bool is_small(const sotto_err *err)
+{
+    return err->status == SOTTO_DENIED && strncmp(err->reason, "a batch of ", 11) == 0;
+}
+
+/* A way on, or NULL. */
+static const char *hint(const sim_job *job, const sotto_err *err)
+{
+    switch (err->status) {
+    case SOTTO_MALFORMED:
+        return job->options->skip_bad
+                   ? NULL
+                   : "correct that line; or leave such rows out with --skip-bad-rows; or state the "
+                     "types of columns with --streams FILE";
+    case SOTTO_MISSING:
+        return "name the columns in the first line as the query names its fields";
+    case SOTTO_DENIED:
+        return is_small(err)
+                   ? "simulate more of them with --devices N, or lower min_cohort, or raise the "
+                     "rate of participation"
+                   : NULL;
+    default:
+        return NULL;
+    }
+}
+
+int sim_complain(const sim_job *job, const sotto_err *err)
+{
+    const char *next = hint(job, err);
+
+    (void)fprintf(stderr, "sotto sim: %s\n", err->reason);
+    if (next)
+        (void)fprintf(stderr, "sotto sim: %s\n", next);
+    if (err->status == SOTTO_DENIED)
+        return is_small(err) ? EXIT_SMALL : EXIT_REFUSED;
+    return EXIT_FAILED;
+}
+
+/* ---- opening ---------------------------------------------------------------------------------------------------- */
+
+static sotto_status open_people(sim_job *job, sotto_err *err)
+{
+    const sim_options *o = job->options;
+    const sotto_trial *t = &job->trial;
+    const sotto_people_options options = {.path = o->csv,
+                                          .fields = t->table.fields,
+                                          .field_count =
+                                              t->table.unread ? 0 : t->table.stream.field_count,
+                                          .described = t->table.described,
+                                          .described_count = t->table.described_count,
+                                          .device_column = o->device_column,
+                                          .skip_bad = o->skip_bad,
+                                          .devices = job->devices};
+
+    SOTTO_TRY(sotto_people_open(&job->people, &options, err));
+    return sotto_trial_type(&job->trial, sotto_people_fields(job->people), err);
+}
+
+int sim_job_open(sim_job *job)
+{
+    sotto_err err = {0};
+    sotto_status status =
+        sotto_trial_init(&job->trial, job->recipe_text, job->policy_text, job->streams, &err);
+
+    if (status != SOTTO_OK && job->trial.mistakes && job->trial.mistakes->errors > 0)
+        return print_mistakes(job->trial.mistaken[0] == 'p' ? job->options->policy : job->recipe,
+                              job->trial.mistakes);
+    if (status == SOTTO_OK)
+        status = open_people(job, &err);
+    if (status != SOTTO_OK) {
+        err.status = status;
+        return sim_complain(job, &err);
+    }
+    if (job->trial.unhidden && !job->options->quiet)
+        (void)fprintf(stderr, "relay, tokens and log are left out: they hide who answers, and "
+                              "change no answer\n");
+    return EXIT_DONE;
+}
+
+void sim_job_close(sim_job *job)
+{
+    sotto_people_close(job->people);
+    job->people = NULL;
+    sotto_trial_clear(&job->trial);
+}
+
+void sim_job_end(sim_job *job)
+{
+    sotto_arena_clear(&job->arena);
+}

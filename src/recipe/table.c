@@ -1,0 +1,91 @@
+#include "recipe/table.h"
+
+#include <string.h>
+
+enum { SIXTY_YEARS = 2000000000, MOST_ROWS = 1000000 };
+
+static sotto_type type_of(const sotto_recipe *recipe, const char *stream, const char *field,
+                          const sotto_streams *streams)
+{
+    const sotto_encoding *e = &recipe->encoding;
+
+    for (size_t i = 0; streams && i < streams->count; i++)
+        for (size_t j = 0; j < streams->items[i].field_count; j++)
+            if (strcmp(streams->items[i].name, stream) == 0 &&
+                strcmp(streams->items[i].fields[j].name, field) == 0)
+                return streams->items[i].fields[j].type;
+    for (size_t i = 0; i < e->count; i++) {
+        const sotto_encoder_type type = e->encoders[i].type;
+
+        if (strcmp(e->encoders[i].column, field) != 0)
+            continue;
+        if (type == SOTTO_ENCODER_CATEGORIES || type == SOTTO_ENCODER_PREFIX_TREE)
+            return SOTTO_TYPE_TEXT;
+        if (type == SOTTO_ENCODER_BOOLEAN)
+            return SOTTO_TYPE_BOOLEAN;
+    }
+    return SOTTO_TYPE_NULL;
+}
+
+static const char *copy(const char *text, size_t len, sotto_arena *arena)
+{
+    char *out = sotto_arena_take(arena, len + 1);
+
+    if (out)
+        memcpy(out, text, len);
+    return out;
+}
+
+/* "stream.field" of one thing that the query reads. */
+static sotto_status add(sotto_recipe_table *t, const sotto_recipe *recipe, const char *read,
+                        const sotto_streams *streams, sotto_arena *arena, sotto_err *err)
+{
+    const char *dot = strchr(read, '.');
+    const size_t len = dot ? (size_t)(dot - read) : 0;
+    sotto_field *field = &t->fields[t->stream.field_count];
+
+    if (len == 0 || t->stream.field_count == SOTTO_STORE_MAX_FIELDS)
+        return sotto_fail(err, SOTTO_BUG, "the query reads '%.60s'", read);
+    if (t->stream.name &&
+        (strlen(t->stream.name) != len || strncmp(t->stream.name, read, len) != 0))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "the query reads streams %.40s and %.*s; a file of rows is one stream",
+                          t->stream.name, (int)len, read);
+    if (!t->stream.name)
+        t->stream.name = copy(read, len, arena);
+    if (!t->stream.name)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a table");
+    if (strcmp(dot + 1, "*") == 0 || strcmp(dot + 1, SOTTO_STORE_TIME) == 0)
+        return SOTTO_OK;
+    field->name = copy(dot + 1, strlen(dot + 1), arena);
+    if (!field->name)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a table");
+    field->type = type_of(recipe, t->stream.name, field->name, streams);
+    t->stream.field_count++;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_recipe_table_of(sotto_recipe_table *out, const sotto_recipe *recipe,
+                                   const sotto_recipe_verdict *verdict,
+                                   const sotto_streams *streams, sotto_arena *arena, sotto_err *err)
+{
+    *out = (sotto_recipe_table){0};
+    if (verdict->query_open)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "what the query reads can't be told without a file of streams");
+    for (size_t i = 0; i < verdict->read_count; i++)
+        SOTTO_TRY(add(out, recipe, verdict->reads[i], streams, arena, err));
+    if (!out->stream.name)
+        return sotto_fail(err, SOTTO_DENIED, "the query reads no stream");
+    out->unread = out->stream.field_count == 0;
+    if (out->unread)
+        out->fields[out->stream.field_count++] = (sotto_field){"unread", SOTTO_TYPE_INTEGER};
+    out->stream.fields = out->fields;
+    out->stream.max_age = SIXTY_YEARS;
+    out->stream.max_rows = MOST_ROWS;
+    for (size_t i = 0; i < recipe->cohort_count; i++)
+        out->described[out->described_count++] = recipe->cohorts[i].field;
+    for (size_t i = 0; i < recipe->targeting_count; i++)
+        out->described[out->described_count++] = recipe->targeting[i].field;
+    return SOTTO_OK;
+}

@@ -1,0 +1,79 @@
+#!/bin/sh
+# test_demo_own.sh SOTTO SOURCE: `sotto demo` with a recipe and rows of one's own, through real servers; and a deployment that stays, to
+# which ten devices report and which is collected from.
+sotto=$1 source=$2
+work=$(mktemp -d) || exit 1
+keeper=
+trap '[ -z "$keeper" ] || kill "$keeper" 2>/dev/null; rm -rf "$work"' EXIT
+failed=0
+TMPDIR=$work
+export TMPDIR
+cd "$work" || exit 1
+
+complain() {
+    echo "$1"
+    failed=1
+}
+
+# ---- a recipe and rows of one's own ------------------------------------------------------------------------------------------
+cp "$source/examples/error-codes/policy.json" .
+"$source/examples/error-codes/make-users.sh" 300 >users.csv
+sed 's/"min_cohort": 10000/"min_cohort": 200/' "$source/examples/error-codes/recipe.json" >recipe.json
+sed 's/"min_cohort": 1000/"min_cohort": 100/' policy.json >allowed.json
+"$sotto" demo --recipe recipe.json --csv users.csv --policy allowed.json --check --json >out 2>err || { complain "an own recipe"; cat err; }
+python3 - out <<'CHECK' || failed=1
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["reports"] == d["trial"]["devices"] == d["trial"]["should_count"] == 300, d["trial"]
+assert sum(b["truth"] for b in d["bins"]) == 300 and len(d["bins"]) == 120
+assert "not claimed: the recipe names no relay" not in d["receipt"]["sampling_why"], d["receipt"]
+CHECK
+"$sotto" demo --recipe recipe.json --csv users.csv --policy policy.json >out 2>err && complain "a policy that refuses"
+grep -qF "min_cohort" err || { complain "a policy that refuses: does not say why"; cat err; }
+printf '4.5\n' >>users.csv
+"$sotto" demo --recipe recipe.json --csv users.csv >out 2>err && complain "a ragged row"
+grep -qF "line 302: 1 fields for 2 columns" err || { complain "a ragged row: does not say where"; cat err; }
+"$sotto" demo --csv users.csv >out 2>err
+[ $? -eq 2 ] || complain "rows without a recipe: no usage"
+
+# ---- a deployment that stays --------------------------------------------------------------------------------------------------
+"$sotto" demo --keep >kept 2>err &
+keeper=$!
+for i in $(seq 100); do
+    grep -q "Ctrl-C ends" kept && break
+    sleep 0.2
+done
+folder=$(sed -n 's|^  \(.*\)/recipe.json .*|\1|p' kept)
+[ -n "$folder" ] || { complain "no files are listed"; cat kept err; exit 1; }
+for file in recipe policy parties streams pairing collector-key; do
+    [ -s "$folder/$file.json" ] || complain "$file.json is not there"
+done
+url=$(python3 -c "
+import base64, json, subprocess, sys
+task = json.loads(subprocess.run(['$sotto', 'recipe', 'compile', '$folder/recipe.json', '$folder/parties.json', '--json'], stdout=subprocess.PIPE).stdout)
+print(json.load(open('$folder/parties.json'))['key:leader']['url'] + 'tasks/' + task['task_id'] + '/reports')")
+for i in 1 2 3 4 5 6 7 8 9 10; do
+    mkdir "device$i" "device$i/sent"
+    cp "$folder"/policy.json "$folder"/parties.json "$folder"/streams.json "device$i"
+    echo '{"way": "bus"}' | "$sotto" device donate commutes --json-lines - --dir "device$i" >/dev/null || complain "device $i: no event"
+    "$sotto" device consent yes --dir "device$i" >/dev/null || complain "device $i: no consent"
+    "$sotto" device offer "$folder/recipe.json" --dir "device$i" >/dev/null || complain "device $i: the recipe is refused"
+    "$sotto" device tick --idle --charging --network --out "device$i/sent" --dir "device$i" >/dev/null || complain "device $i: no report"
+    for body in "device$i"/sent/*; do
+        python3 - "$url" "$body" <<'POST' || complain "device $i: not taken"
+import sys, urllib.request
+request = urllib.request.Request(sys.argv[1], open(sys.argv[2], "rb").read(), {"Content-Type": "application/ppm-dap;message=upload-req"}, method="POST")
+assert urllib.request.urlopen(request).status == 200
+POST
+    done
+done
+(cd "$folder" && "$sotto" collect --recipe recipe.json --parties parties.json --pairing pairing.json --key collector-key.json \
+    --policy policy.json --close-early --json) >out 2>err || { complain "no answer"; cat err; }
+python3 -c "
+import json
+assert json.load(open('out'))['reports'] == 10" || failed=1
+kill -INT "$keeper"
+wait "$keeper" || complain "Ctrl-C is no clean end"
+keeper=
+[ -e "$folder" ] && complain "files are left"
+exit $failed

@@ -1,4 +1,6 @@
 /* A part of a PINE report in place of an honest one. Input: which part, then its bytes. What is accepted is the honest one. */
+#include "target.h"
+
 #include "vdaf/pine/pine.h"
 
 #include <stdlib.h>

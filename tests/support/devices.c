@@ -148,8 +148,7 @@ void sotto_test_phone_init(sotto_test *t, sotto_test_phone *phone, const char *p
     *phone = (sotto_test_phone){
         .t = t, .now = SOTTO_TEST_OPENS + 3600, .answer = SOTTO_DELIVERY_ACCEPTED};
     sotto_sim_random_init(&phone->random, ++number);
-    phone->simulation =
-        (sotto_device_simulation){.random = draw_bytes, .context = &phone->random};
+    phone->simulation = (sotto_device_simulation){.random = draw_bytes, .context = &phone->random};
     phone->options = (sotto_device_options){
         .policy = sotto_bytes_of(text, strlen(text)),
         .parties = sotto_test_server_parties(t, 1),

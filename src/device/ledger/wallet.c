@@ -378,7 +378,8 @@ static sotto_status drop(sotto_ledger *ledger, sotto_wallet_row *row, sotto_err 
     bool superseded;
 
     SOTTO_TRY(is_superseded(ledger, row, &superseded, err));
-    if (SOTTO_RULE(last_serial_stays) && !superseded)
+    /* What ARC was shown for is of no list, and has no serial. */
+    if (SOTTO_RULE(last_serial_stays) && !superseded && row->ask != SOTTO_WALLET_NEVER_ASKED)
         return empty_row(ledger, row, err);
     return remove_row(ledger, row->id, err);
 }

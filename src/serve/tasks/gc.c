@@ -1,9 +1,9 @@
 #include "serve/tasks/gc.h"
 
 #include "base/rule.h"
+#include "serve/tasks/arc_keys.h"
 #include "serve/tasks/listing.h"
 #include "serve/tasks/schema.h"
-#include "serve/tasks/arc_keys.h"
 #include "serve/tasks/spent_tokens.h"
 
 enum { DAY = 86400, PASS_ROWS = 5000, TASKS_AT_ONCE = 256 };

@@ -141,8 +141,7 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      "ALTER TABLE sub_aggregate ADD COLUMN fold {int} NOT NULL DEFAULT 0;"
      "ALTER TABLE job ADD COLUMN fold {int} NOT NULL DEFAULT 0;"},
     /* This server's own keys of ARC (serve/tasks/arc_keys.h). A task's row in token_key has the number of its key. */
-    {14,
-     "CREATE TABLE arc_key (n {int} PRIMARY KEY, id {bytes} NOT NULL UNIQUE,"
-     " opens {int} NOT NULL UNIQUE, closes {int} NOT NULL, public_key {bytes} NOT NULL,"
-     " secret {bytes} NOT NULL, attester {bytes} NOT NULL);"},
+    {14, "CREATE TABLE arc_key (n {int} PRIMARY KEY, id {bytes} NOT NULL UNIQUE,"
+         " opens {int} NOT NULL UNIQUE, closes {int} NOT NULL, public_key {bytes} NOT NULL,"
+         " secret {bytes} NOT NULL, attester {bytes} NOT NULL);"},
 };

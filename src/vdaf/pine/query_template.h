@@ -154,8 +154,7 @@ static bool decide(const sotto_pine_circuit *c, const uint8_t *leader, const uin
 
     for (size_t j = 0; j < c->arity; j += 1 + step)
         FIELD(acc_mul)
-        (&acc, joined(leader, helper, 1 + j),
-         FIELD(to_weight)(joined(leader, helper, 1 + j + step)));
+    (&acc, joined(leader, helper, 1 + j), FIELD(to_weight)(joined(leader, helper, 1 + j + step)));
     return (FIELD(equal)(joined(leader, helper, 0), FIELD(zero)()) &
             FIELD(equal)(FIELD(acc_reduce)(&acc), joined(leader, helper, 1 + c->arity))) != 0;
 }

@@ -322,6 +322,7 @@ static void a_database_from_before_notes_is_taken_along(sotto_test *t)
         "ALTER TABLE hpke_key DROP COLUMN named",
         "DROP TABLE refused",
         "DROP TABLE token_key",
+        "DROP TABLE arc_key",
         "DROP TABLE spent",
         "DROP TABLE fold",
         "ALTER TABLE sub_aggregate DROP COLUMN fold",

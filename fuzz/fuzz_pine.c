@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static pine_parts p;
     uint8_t rand[7 * SOTTO_PINE_MAX_SEED] = {1};
     sotto_pine_config config = {.field = &sotto_pine_ops64,
-                                .wire = SOTTO_PINE_DRAFT20,
+                                .wire = SOTTO_PINE_DRAFT11,
                                 .dimension = D,
                                 .norm_bound = 10,
                                 .alpha_tenths = 87,

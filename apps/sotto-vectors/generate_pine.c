@@ -34,7 +34,7 @@ static const pine_plan plans[] = {
      SOTTO_PINE_HMAC_AES, 0xffff1006, false},
 };
 
-enum { DIMENSION = 9, BOUND = 64, FRAC_BITS = 4, REPORTS = 5, CHECKS = 20 };
+enum { DIMENSION = 9, BOUND = 64, FRAC_BITS = 4, REPORTS = 5, CHECKS = 20, OUR_CHECKS = 90 };
 
 typedef struct pine_gen {
     sotto_gen *gen;
@@ -236,6 +236,7 @@ static sotto_status add_report(pine_gen *g, unsigned index, sotto_err *err)
 static sotto_status open_instance(pine_gen *g, sotto_err *err)
 {
     const pine_plan *p = g->plan;
+    const unsigned checks = p->wire == SOTTO_PINE_DRAFT20 ? OUR_CHECKS : CHECKS;
     const sotto_pine_config config = {.field = p->field,
                                       .wire = p->wire,
                                       .xof = p->xof,
@@ -243,8 +244,8 @@ static sotto_status open_instance(pine_gen *g, sotto_err *err)
                                       .dimension = DIMENSION,
                                       .norm_bound = BOUND,
                                       .alpha_tenths = 87,
-                                      .checks = CHECKS,
-                                      .successes = CHECKS,
+                                      .checks = checks,
+                                      .successes = checks,
                                       .proofs = p->field->bits == 128 ? 1 : 3,
                                       .norm_proofs = 1,
                                       .chunk = 16,

@@ -288,6 +288,11 @@ static int choose(sotto_collect_job *job)
     /* Of a batch that was closed early, nobody knows who would still have come. */
     if (!job->close_early)
         job->result.rate = sotto_recipe_rate(recipe, job->query.from, job->query.until);
+    if (job->rate && recipe->participation.type == SOTTO_IMPORTANCE) {
+        (void)fprintf(stderr, "sotto collect: --rate: devices took part at two rates, which the "
+                              "receipt names\n");
+        return EXIT_USAGE;
+    }
     if (job->rate)
         job->result.rate = strtod(job->rate, &end);
     if (job->rate &&

@@ -156,11 +156,11 @@ static json_t *allow(const demo *d)
     }
     for (size_t i = 0; i < d->table.described_count; i++)
         (void)json_array_append_new(known, json_string(d->table.described[i]));
-    return json_pack("{s:s,s:i,s:{s:{s:i,s:f,s:i,s:o}},s:o,s:o,s:i,s:f,s:b,s:i}", "policy",
+    return json_pack("{s:s,s:i,s:{s:{s:i,s:f,s:i,s:o}},s:o,s:o,s:i,s:f,s:b,s:i,s:i}", "policy",
                      "com.example.demo", "version", 1, "analyses", d->recipe->analysis, "epsilon",
                      30, "delta", 0.001, "reports", 1, "fields", names, "fields", fields,
                      "non_sensitive", known, "min_cohort", 10, "honest", 0.5, "silence", 1,
-                     "targeting_rate", 1);
+                     "targeting_rate", 1, "targeting_floor", 0);
 }
 
 sotto_status demo_own_policy(demo *d, const char *issuers, const char *logs, sotto_err *err)

@@ -166,7 +166,7 @@ static const sotto_verb verb_price = {
         "Without a goal it finds the accuracy. What you don't choose is the recipe's. It compares\n"
         "all sources of noise and randomizers, and prints the best one as a part of the recipe.\n"
         "--largest-error wants no bin to be off by more. --half-width is that of the interval of\n"
-        "each bin, a count, a sum or a mean. --see is the smallest count that is told from 0.\n"
+        "each bin, a count, a sum or a mean. --see is the smallest count whose own interval is above 0.\n"
         "--rank-error is of the median of quantiles. Counts and sums are of all devices of a\n"
         "cohort, by the reports of those that answer; counts may be parts of the reports: 0.5%.\n"
         "That is the error by noise; what a sample adds is printed beside it.\n"

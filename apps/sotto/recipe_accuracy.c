@@ -49,10 +49,11 @@ static void print_bins(const sotto_accuracy *a)
 static void print_seen(const sotto_accuracy *a)
 {
     if (isfinite(a->seen))
-        printf("                  a count of %.0f (%.3g%%) is told from 0 with the same chance\n",
+        printf("                  a count of %.0f (%.3g%%) has an interval of its own above 0, "
+               "with the same chance\n",
                ceil(a->seen), part(a, a->seen));
     else
-        printf("                  no count is told from 0 with that chance\n");
+        printf("                  no count has an interval of its own above 0 with that chance\n");
 }
 
 void sotto_recipe_print_accuracy(const sotto_accuracy *a, const sotto_recipe *recipe)

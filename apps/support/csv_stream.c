@@ -196,8 +196,11 @@ static sotto_status check_text(sotto_csv_stream *csv, sotto_err *err)
         return bad(csv, err,
                    "a NUL byte; this is no text, or it is UTF-16 (iconv -f UTF-16 -t UTF-8)",
                    false);
-    if (!is_utf8(all))
-        return bad(csv, err, "not UTF-8; convert the file (iconv -f WINDOWS-1252 -t UTF-8)", false);
+    /* Field by field: two halves of a character in two fields are no text. */
+    for (size_t i = 0; i < csv->count; i++)
+        if (!is_utf8(csv->fields[i].text))
+            return bad(csv, err, "not UTF-8; convert the file (iconv -f WINDOWS-1252 -t UTF-8)",
+                       false);
     return SOTTO_OK;
 }
 

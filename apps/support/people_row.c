@@ -299,35 +299,51 @@ static bool is_named(sotto_bytes text)
     return text.len > 1 && text.data[0] == '0' && text.data[1] != '.';
 }
 
+/* What the first rows hold of a column. */
+typedef struct column_look {
+    size_t filled, wholes, numbers;
+} column_look;
+
+static void look_at(column_look *look, sotto_bytes text)
+{
+    int64_t whole;
+    double x;
+
+    if (text.len == 0)
+        return;
+    look->filled++;
+    if (is_named(text))
+        return;
+    look->wholes += read_integer(&whole, text);
+    look->numbers += read_real(&x, text);
+}
+
+/* Where nine of ten values are numbers, the others are mistakes, and their rows are reported as such. */
+static sotto_type type_by(const column_look *look)
+{
+    if (look->numbers < look->filled - look->filled / 10)
+        return SOTTO_TYPE_TEXT;
+    return look->wholes == look->numbers ? SOTTO_TYPE_INTEGER : SOTTO_TYPE_REAL;
+}
+
 sotto_status sotto_people_tell_types(sotto_people *people, sotto_err *err)
 {
-    bool integer[SOTTO_PEOPLE_FIELDS], real[SOTTO_PEOPLE_FIELDS], any = false;
+    column_look looks[SOTTO_PEOPLE_FIELDS] = {{0}};
     const sotto_csv_field *fields;
     sotto_status status = SOTTO_OK;
+    bool any = false;
 
-    for (size_t i = 0; i < people->options.field_count; i++) {
-        integer[i] = real[i] = true;
+    for (size_t i = 0; i < people->options.field_count; i++)
         any = any || people->fields[i].type == SOTTO_TYPE_NULL;
-    }
     if (!any)
         return SOTTO_OK;
     for (size_t n = 0; n < SOTTO_PEOPLE_LOOK && status != SOTTO_MISSING; n++) {
         status = sotto_csv_stream_next(people->csv, &fields, NULL);
-        for (size_t i = 0; status == SOTTO_OK && i < people->options.field_count; i++) {
-            const sotto_csv_field *f = &fields[people->columns[i]];
-            int64_t whole;
-            double x;
-
-            if (f->text.len == 0)
-                continue;
-            integer[i] = integer[i] && read_integer(&whole, f->text) && !is_named(f->text);
-            real[i] = real[i] && read_real(&x, f->text) && !is_named(f->text);
-        }
+        for (size_t i = 0; status == SOTTO_OK && i < people->options.field_count; i++)
+            look_at(&looks[i], fields[people->columns[i]].text);
     }
     for (size_t i = 0; i < people->options.field_count; i++)
         if (people->fields[i].type == SOTTO_TYPE_NULL)
-            people->fields[i].type = integer[i] ? SOTTO_TYPE_INTEGER
-                                     : real[i]  ? SOTTO_TYPE_REAL
-                                                : SOTTO_TYPE_TEXT;
+            people->fields[i].type = type_by(&looks[i]);
     return sotto_csv_stream_rewind(people->csv, err);
 }

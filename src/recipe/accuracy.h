@@ -3,8 +3,9 @@
  * Callers:  `sotto recipe lint` and price.c. Devices link none of it.
  * Memory:   plain values.
  *
- * Each number is that of deviation.h, by which answers get their intervals, at the number of reports that a release is
- * expected to have. It is the error by noise alone: not by who takes part, by clipping and rounding, or by liars.
+ * Each number is that of deviation.h, at the number of reports that a release is expected to have. Answers get their
+ * intervals from the law of their sums (analyse/law.h); tests hold the two together. It is the error by noise alone: not by
+ * who takes part, by clipping and rounding, or by liars.
  */
 #ifndef SOTTO_RECIPE_ACCURACY_H
 #define SOTTO_RECIPE_ACCURACY_H

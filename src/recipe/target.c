@@ -79,6 +79,8 @@ static sotto_status judge(const sotto_recipe *recipe, const sotto_policy *policy
                           "it counted %" PRIu64 ", %" PRIu64
                           " of them honest; the policy wants %" PRIu64,
                           release.count, honest, policy->targeting_floor);
+    if (SOTTO_RULE(target_was_counted_before) && release.end > (uint64_t)recipe->opens)
+        return sotto_fail(err, SOTTO_STALE, "it ends after the recipe opens");
     if (SOTTO_RULE(target_was_counted_lately) && recipe->opens > SOTTO_RELEASE_AGE &&
         release.end < (uint64_t)(recipe->opens - SOTTO_RELEASE_AGE))
         return sotto_fail(err, SOTTO_STALE, "it ended more than 400 days before the recipe opens");

@@ -193,6 +193,14 @@ sotto_status sotto_trial_init(sotto_trial *t, sotto_bytes recipe, sotto_bytes po
     if (!t->mistakes)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a simulation");
     SOTTO_TRY(read_files(t, recipe, policy, streams, err));
+    if (t->recipe->participation.type == SOTTO_IMPORTANCE)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "importance sampling is not simulated: it needs relay, tokens and log, "
+                          "which a simulation leaves out");
+    if (t->recipe->release.recipe.len > 0 && t->policy->targeting_floor > 0)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "targeting that rests on a logged release is not simulated: a simulation "
+                          "has no log");
     SOTTO_TRY(leave_out(t, recipe, policy, err));
     SOTTO_TRY(sotto_recipe_table_of(&t->table, t->recipe, &t->verdict, streams, &t->arena, err));
     SOTTO_TRY(make_keys(t, err));

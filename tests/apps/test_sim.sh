@@ -132,6 +132,9 @@ RECIPE
 awk 'BEGIN { print "version"; for (i = 0; i < 20000; i++) print i % 90; print "old" }' >ages.csv
 expect 1 "a value of another type" "$sotto" sim run --policy policy.json --recipe ages.json --csv ages.csv --fast --quiet
 says "a value of another type" "line 20002: column version: 'old' is no integer" err
+awk 'BEGIN { print "version"; for (i = 0; i < 20000; i++) print i == 7 ? "old" : i % 90 }' >early.csv
+expect 1 "a value of another type among the first" "$sotto" sim run --policy policy.json --recipe ages.json --csv early.csv --fast --quiet
+says "a value of another type among the first" "line 9: column version: 'old' is no integer" err
 expect 0 "a mean" "$sotto" sim run --policy policy.json --recipe ages.json --csv ages.csv --fast --quiet --skip-bad-rows
 says "a mean" "within its interval" out
 

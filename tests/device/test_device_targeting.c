@@ -242,6 +242,15 @@ static void an_old_release_is_refused(sotto_test *t)
     check_release_refused(t, &release, "it ended more than 400 days before the recipe opens");
 }
 
+/* Otherwise one entry with an end far ahead would serve for ever. */
+static void a_release_that_ends_later_is_refused(sotto_test *t)
+{
+    sotto_tlog_entry release = release_of(t);
+
+    release.end = SOTTO_TEST_OPENS + 1;
+    check_release_refused(t, &release, "it ends after the recipe opens");
+}
+
 /* The log's own signature is not enough, nor is another log's; a count that was changed afterwards is in no tree. */
 static void a_release_is_proved_to_be_in_the_log(sotto_test *t)
 {
@@ -304,6 +313,7 @@ int main(int argc, char **argv)
         CASE(a_release_of_another_recipe_is_refused),
         CASE(an_entry_of_another_type_is_no_release),
         CASE(an_old_release_is_refused),
+        CASE(a_release_that_ends_later_is_refused),
         CASE(a_release_is_proved_to_be_in_the_log),
         CASE(a_release_goes_with_a_target),
     };

@@ -8,7 +8,7 @@
 
 static sotto_ledger *open_one(sotto_test *t, sotto_test_host *host)
 {
-    return sotto_test_ledger(t, ":memory:", host, &sotto_test_table1);
+    return sotto_test_ledger(t, NULL, host, &sotto_test_table1);
 }
 
 static sotto_status show(sotto_ledger *ledger, const sotto_wallet_row *row, sotto_err *err)
@@ -87,12 +87,50 @@ static void an_epoch_has_a_limit_of_presentations(sotto_test *t)
     sotto_ledger_close(ledger);
 }
 
+/* ---- lists ------------------------------------------------------------------------------------------------ */
+
+static sotto_status plan_nothing(void *context, sotto_wallet_row *row, sotto_err *err)
+{
+    (void)context, (void)err;
+    row->ask = 1000;
+    return SOTTO_OK;
+}
+
+static sotto_status take_epoch(sotto_ledger *ledger, uint64_t serial, int64_t opens, int64_t closes,
+                               sotto_err *err)
+{
+    const sotto_listed_key key = {.opens = opens, .closes = closes, .id = {(uint8_t)serial}};
+
+    return sotto_wallet_take(ledger, "leader", serial, false, &key, 1, plan_nothing, NULL, 500,
+                             err);
+}
+
+/* A server that lists two epochs for one time, one after the other, could tell who took the first list. */
+static void epochs_of_two_lists_do_not_overlap(sotto_test *t)
+{
+    static const struct {
+        int64_t opens, closes;
+    } refused[] = {{1001, 2000}, {999, 1001}, {1500, 1600}, {900, 3000}, {1999, 2500}};
+    sotto_test_host host = {0};
+    sotto_ledger *ledger = open_one(t, &host);
+
+    CHECK_OK(t, take_epoch(ledger, 1, 1000, 2000, &t->err));
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        CHECK_STATUS(t, SOTTO_REJECTED,
+                     take_epoch(ledger, 2 + i, refused[i].opens, refused[i].closes, &t->err));
+        CHECK_REASON(t, "another epoch is known for the same time");
+    }
+    CHECK_OK(t, take_epoch(ledger, 20, 2000, 3000, &t->err)); /* the next one */
+    sotto_ledger_close(ledger);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_schedule_lies_within_both_epochs),
         CASE(credentials_are_shown_once_for_a_recipe),
         CASE(an_epoch_has_a_limit_of_presentations),
+        CASE(epochs_of_two_lists_do_not_overlap),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -126,7 +126,7 @@ static void too_few_small_dot_products_want_another_try(sotto_test *t)
 {
     sotto_test_pine p = sotto_test_pine_of(t,
                                            (sotto_pine_config){.field = &sotto_pine_ops64,
-                                                               .wire = SOTTO_PINE_DRAFT20,
+                                                               .wire = SOTTO_PINE_DRAFT11,
                                                                .dimension = 64,
                                                                .norm_bound = 255,
                                                                .alpha_tenths = 10,
@@ -187,7 +187,10 @@ static void parameters_that_prove_nothing_are_refused(sotto_test *t)
     REFUSED(c.norm_bound = 0);
     REFUSED(c.norm_bound = UINT64_C(1) << 49);
     REFUSED(c.norm_bound = UINT64_C(1) << 32); /* three times its square is above the modulus */
-    REFUSED(c.proofs = 2);                     /* a client could grind two proofs over 64 bits */
+    REFUSED(c.norm_bound = UINT64_C(1) << 28); /* squares that wrap around would pass the checks */
+    REFUSED(c.checks = 89, c.successes = 89);
+    REFUSED(c.successes = 99);
+    REFUSED(c.proofs = 2); /* a client could grind two proofs over 64 bits */
     REFUSED(c.norm_proofs = 0);
     REFUSED(c.checks = 0);
     REFUSED(c.successes = 101);

@@ -139,6 +139,27 @@ static sotto_status check_unused(sotto_ledger *ledger, const sotto_listed_key *k
 }
 
 /* Whether it is known. A second key of a collection would be a second token, or one that marks this device. */
+/* Credentials are shown by the epoch that has the schedule. Two epochs at once would let a server tell those who took the
+ * first list from the others. */
+static sotto_status check_epochs(sotto_ledger *ledger, const char *issuer,
+                                 const sotto_listed_key *key, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool overlaps = false;
+    const sotto_status status = sotto_ledger_find(
+        ledger, &statement, &overlaps, err,
+        "SELECT 1 FROM tokens WHERE issuer=? AND opens<? AND closes>? AND opens<>? LIMIT 1", "tiii",
+        issuer, key->closes, key->opens, key->opens);
+
+    sotto_ledger_release(ledger, statement);
+    if (status != SOTTO_OK)
+        return status;
+    if (SOTTO_RULE(one_epoch_at_a_time) && overlaps)
+        return sotto_fail(err, SOTTO_REJECTED,
+                          "list of token keys: another epoch is known for the same time");
+    return SOTTO_OK;
+}
+
 static sotto_status look_up(sotto_ledger *ledger, sotto_wallet_row *row, bool *known,
                             const char *issuer, const sotto_listed_key *key, sotto_err *err)
 {
@@ -151,6 +172,8 @@ static sotto_status look_up(sotto_ledger *ledger, sotto_wallet_row *row, bool *k
         return sotto_fail(err, SOTTO_REJECTED,
                           "list of token keys: analysis %.60s: another key is known for it",
                           key->analysis);
+    if (sotto_listed_key_is_arc(key))
+        SOTTO_TRY(check_epochs(ledger, issuer, key, err));
     return *known ? SOTTO_OK : check_unused(ledger, key, err);
 }
 
@@ -233,7 +256,7 @@ static sotto_status add_all(sotto_ledger *ledger, const taking *t, sotto_err *er
     size_t fresh;
 
     SOTTO_TRY(go_through(ledger, t, true, &fresh, err));
-    SOTTO_TRY(sotto_ledger_number(ledger, &rows, "SELECT count(*) FROM tokens", err));
+    SOTTO_TRY(sotto_ledger_number(ledger, &rows, "SELECT count(*) FROM tokens WHERE ask>=0", err));
     if (SOTTO_RULE(wallet_bounded) && rows > SOTTO_WALLET_KEYS)
         return sotto_fail(err, SOTTO_TOO_LARGE, "list of token keys: more than %d collections",
                           SOTTO_WALLET_KEYS);

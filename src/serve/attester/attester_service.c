@@ -474,6 +474,7 @@ static void close_attester(void *state)
 {
     attester *a = state;
 
+    sotto_attester_line_close(a->line);
     sotto_attester_lists_free(a->lists);
     sotto_release(a, sizeof *a);
 }

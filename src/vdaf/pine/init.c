@@ -12,7 +12,8 @@
 #define MAX_CHECKS      1000u
 #define MAX_PROOFS      255u
 #define MAX_ALPHA       1000u
-#define SHARE_PROOFS_64 3u /* see check_proofs */
+#define SHARE_PROOFS_64 3u /* see check_config */
+#define LEAST_CHECKS    90u
 
 static unsigned bit_length(sotto_u128 x)
 {
@@ -47,6 +48,10 @@ static sotto_status check_config(const sotto_pine_config *c, sotto_err *err)
     SOTTO_TRY(check_range("alpha_tenths", c->alpha_tenths, 10, MAX_ALPHA, err));
     SOTTO_TRY(check_range("checks", c->checks, 1, MAX_CHECKS, err));
     SOTTO_TRY(check_range("successes", c->successes, 1, c->checks, err));
+    /* A client may grind these, too. A vector that wraps around passes each with a chance of about one half at most. */
+    if (c->wire == SOTTO_PINE_DRAFT20 && (c->checks < LEAST_CHECKS || c->successes != c->checks))
+        return sotto_fail(err, SOTTO_MALFORMED, "checks: wanted %u or more, and all successful",
+                          LEAST_CHECKS);
     SOTTO_TRY(check_range("norm_proofs", c->norm_proofs, 1, MAX_PROOFS, err));
     /* A client may grind joint randomness offline; 64 bits a proof are too few for one or two of them, as with Prio3. */
     return check_range("proofs", c->proofs,
@@ -54,15 +59,20 @@ static sotto_status check_config(const sotto_pine_config *c, sotto_err *err)
                        MAX_PROOFS, err);
 }
 
-/* What the soundness of range and dot product checks needs of the field: the draft's own limits. */
+/* What the soundness of range and dot product checks needs of the field. A vector whose squares wrap around has a norm of
+ * sqrt(p) or more, and its dot products must be too large to pass often: wrap_bound has to be well below sqrt(p). The draft
+ * allows it to be 63 times above, where vectors of 16 times the bound pass every check. Our framing keeps a tenth of
+ * sqrt(p); for the draft's, half of it is refused. */
 static sotto_status check_field(const sotto_pine *pine, sotto_err *err)
 {
     sotto_u128 p = modulus_of(pine->config.field), bound = pine->config.norm_bound;
+    sotto_u128 wrap = pine->wrap_bound;
+    unsigned below = pine->config.wire == SOTTO_PINE_DRAFT20 ? 100 : 5;
 
     if ((p - 2) / (bound * bound) <= 3)
         return sotto_fail(err, SOTTO_MALFORMED,
                           "norm_bound: three times its square is above the field's modulus");
-    if (p / pine->wrap_bound < 2600 || (sotto_u128)pine->wrap_bound * pine->wrap_bound / 4000 > p)
+    if (p / wrap < 2600 || wrap * wrap > p / below)
         return sotto_fail(err, SOTTO_MALFORMED,
                           "norm_bound: too large to tell whether a sum of squares wrapped around");
     return SOTTO_OK;

@@ -98,7 +98,7 @@ const char *const sotto_reference_price[] = {
     "    ...\n",
     "      accuracy        at 95%, with 40450 reports: each bin +-34.52 (0.0853% of the reports), +-34.52 for one that has\n",
     "                      all of them; no bin at all is off by more than 65.41 (0.162%)\n",
-    "                      a count of 64 (0.156%) has an interval of its own above 0, with the same chance\n",
+    "                      a count of 58 (0.142%) has an interval of its own above 0, with the same chance\n",
     "                      that only some devices answer adds +-0.467% of them at most\n",
     "    ...\n",
     "\n",

@@ -188,7 +188,7 @@ static void parameters_that_prove_nothing_are_refused(sotto_test *t)
     REFUSED(c.norm_bound = UINT64_C(1) << 49);
     REFUSED(c.norm_bound = UINT64_C(1) << 32); /* three times its square is above the modulus */
     REFUSED(c.norm_bound = UINT64_C(1) << 28); /* squares that wrap around would pass the checks */
-    REFUSED(c.checks = 89, c.successes = 89);
+    REFUSED(c.checks = c.successes = 89);
     REFUSED(c.successes = 99);
     REFUSED(c.proofs = 2); /* a client could grind two proofs over 64 bits */
     REFUSED(c.norm_proofs = 0);

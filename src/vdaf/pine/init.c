@@ -60,7 +60,7 @@ static sotto_status check_config(const sotto_pine_config *c, sotto_err *err)
 }
 
 /* What the soundness of range and dot product checks needs of the field. A vector whose squares wrap around has a norm of
- * sqrt(p) or more, and its dot products must be too large to pass often: wrap_bound has to be well below sqrt(p). The draft
+ * sqrt(p) or more. Its dot products must be too large to pass often, so wrap_bound has to be well below sqrt(p). The draft
  * allows it to be 63 times above, where vectors of 16 times the bound pass every check. Our framing keeps a tenth of
  * sqrt(p); for the draft's, half of it is refused. */
 static sotto_status check_field(const sotto_pine *pine, sotto_err *err)

@@ -1,6 +1,8 @@
 /* sotto sim compare - several recipes on the same rows, side by side. */
 #include "sim.h"
 
+#include "account/numeric/shown.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -9,9 +11,9 @@ static void print_row(const char *recipe, const sim_job *job, const sim_score *s
 {
     const sotto_recipe_claim *c = &job->trial.claim;
 
-    printf("%-28.28s %9.4g %9.4g %9.4g %9.4g %6.1f%% %9.0f %8zu\n", recipe, c->epsilon_cohort,
-           sum->error, sum->predicted, sum->half, 100 * sum->held,
-           (double)score->reports / (double)job->options->repeat, c->report_bytes);
+    printf("%-28.28s %9.4g %9.4g %9.4g %9.4g %6.1f%% %9.0f %8zu\n", recipe,
+           sotto_bound_shown(c->epsilon_cohort, 4), sum->error, sum->predicted, sum->half,
+           100 * sum->held, sim_score_reports(score, job), c->report_bytes);
 }
 
 static int run_one(const sim_options *options, const char *recipe, FILE *out)
@@ -24,7 +26,7 @@ static int run_one(const sim_options *options, const char *recipe, FILE *out)
     if (code == EXIT_DONE)
         code = sim_job_open(&job);
     if (code == EXIT_DONE)
-        code = sim_score_run(&score, &job, recipe);
+        code = sim_score_run(&score, &job, recipe, sim_score_add, &score);
     if (code == EXIT_DONE) {
         const sim_summary sum = sim_score_sum(&score);
         char before[160];

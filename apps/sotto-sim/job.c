@@ -71,8 +71,7 @@ int sim_job_load(sim_job *job, const sim_options *options, const char *recipe)
 
 /* ---- what went wrong -------------------------------------------------------------------------------------------- */
 
-/* What collectors say of a batch below min_cohort. */
-static bool is_small(const sotto_err *err)
+bool sim_is_small(const sotto_err *err)
 {
     return err->status == SOTTO_DENIED && strncmp(err->reason, "a batch of ", 11) == 0;
 }
@@ -89,7 +88,7 @@ static const char *hint(const sim_job *job, const sotto_err *err)
     case SOTTO_MISSING:
         return "name the columns in the first line as the query names its fields";
     case SOTTO_DENIED:
-        return is_small(err)
+        return sim_is_small(err)
                    ? "simulate more of them with --devices N, or lower min_cohort, or raise the "
                      "rate of participation"
                    : NULL;
@@ -106,7 +105,7 @@ int sim_complain(const sim_job *job, const sotto_err *err)
     if (next)
         (void)fprintf(stderr, "sotto sim: %s\n", next);
     if (err->status == SOTTO_DENIED)
-        return is_small(err) ? EXIT_SMALL : EXIT_REFUSED;
+        return sim_is_small(err) ? EXIT_SMALL : EXIT_REFUSED;
     return EXIT_FAILED;
 }
 

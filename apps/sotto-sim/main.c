@@ -50,7 +50,7 @@ static const verb verbs[] = {
      "[options]\n\n"
      "Simulates once, or --repeat times, for each value, and says how error and intervals "
      "change.\n\n"
-     "  --vary KEY=V,V,...   a key of the recipe, such as privacy.epsilon, or devices; up to three "
+     "  --vary KEY=V,V,...   a key of the recipe, such as privacy.sigma, or devices; up to three "
      "times\n" USUAL "  --out FILE           CSV of all lines of all answers\n"
      "  --svg FILE           the error as a curve over the values of one --vary\n",
      sim_verb_sweep},

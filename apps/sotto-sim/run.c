@@ -125,8 +125,7 @@ static int print_score(const sim_score *score, const sim_job *job)
     qsort(sorted, count, sizeof *sorted, by_truth);
     printf("%" PRIu64 " runs of %" PRIu64 " devices, seed %" PRIu64 "%s: %.0f reports a run\n\n",
            job->options->repeat, job->simulated, job->options->seed,
-           job->options->fast ? ", --fast" : "",
-           (double)score->reports / (double)job->options->repeat);
+           job->options->fast ? ", --fast" : "", sim_score_reports(score, job));
     sotto_text_say(&t, "  %-*s %12s %12s %10s %10s %7s\n", LABEL_COLUMNS, "", "truth", "estimate",
                    "error", "predicted", "held");
     for (size_t i = 0; i < count && i < SHOWN; i++)
@@ -151,6 +150,7 @@ static int print_json(const sim_score *score, const sim_job *job)
     sotto_json_uint(&j, "devices", job->simulated);
     sotto_json_uint(&j, "seed", job->options->seed);
     sotto_json_uint(&j, "runs", job->options->repeat);
+    sotto_json_uint(&j, "runs_too_small", score->small);
     sotto_json_bool(&j, "fast", job->options->fast);
     sotto_json_uint(&j, "reports", score->reports);
     sotto_json_uint(&j, "rows_left_out", sotto_people_skipped(job->people));
@@ -202,20 +202,14 @@ static int save(const sim_score *score, const sim_job *job)
 static int run_all(sim_job *job, sim_score *score)
 {
     showing s = {.score = score};
-    sotto_err err = {0};
+    int code = sim_score_run(score, job, "devices", show_run, &s);
 
-    for (uint64_t i = 0; i < job->options->repeat; i++) {
-        const sotto_status status = sim_run(job, i, "devices", show_run, &s, &err);
-
-        if (status != SOTTO_OK) {
-            err.status = status;
-            return sim_complain(job, &err);
-        }
-    }
+    if (code != EXIT_DONE)
+        return code;
     if (sotto_people_skipped(job->people) > 0)
-        (void)fprintf(stderr, "%" PRIu64 " bad rows were left out\n",
+        (void)fprintf(stderr, "bad rows that were left out: %" PRIu64 "\n",
                       sotto_people_skipped(job->people));
-    int code = save(score, job);
+    code = save(score, job);
     if (code == EXIT_DONE && job->options->json)
         code = print_json(score, job);
     else if (code == EXIT_DONE && job->options->repeat > 1)

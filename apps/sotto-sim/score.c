@@ -58,22 +58,35 @@ sotto_status sim_score_add(void *context, const sim_job *job, const sotto_sim_ou
     return SOTTO_OK;
 }
 
-int sim_score_run(sim_score *score, sim_job *job, const char *what)
+double sim_score_reports(const sim_score *score, const sim_job *job)
 {
+    return (double)score->reports / (double)(job->options->repeat - score->small);
+}
+
+int sim_score_run(sim_score *score, sim_job *job, const char *what, sim_outcome_fn *show,
+                  void *context)
+{
+    const uint64_t repeat = job->options->repeat;
     sotto_err err = {0};
 
-    for (uint64_t i = 0; i < job->options->repeat; i++) {
+    for (uint64_t i = 0; i < repeat; i++) {
         char name[64] = "";
 
-        (void)snprintf(name, sizeof name,
-                       job->options->repeat > 1 ? "%.30s, run %" PRIu64 : "%.30s", what, i + 1);
-        const sotto_status status = sim_run(job, i, name, sim_score_add, score, &err);
+        (void)snprintf(name, sizeof name, repeat > 1 ? "%.30s, run %" PRIu64 : "%.30s", what,
+                       i + 1);
+        const sotto_status status = sim_run(job, i, name, show, context, &err);
 
-        if (status != SOTTO_OK) {
-            err.status = status;
+        err.status = status;
+        if (sim_is_small(&err) && score->small + 1 < repeat)
+            score->small++, err = (sotto_err){0};
+        else if (status != SOTTO_OK)
             return sim_complain(job, &err);
-        }
     }
+    if (score->small > 0)
+        (void)fprintf(stderr,
+                      "%" PRIu64 " of %" PRIu64 " runs had fewer reports than the recipe's "
+                      "min_cohort, and are left out\n",
+                      score->small, repeat);
     return EXIT_DONE;
 }
 

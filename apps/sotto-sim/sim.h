@@ -63,6 +63,8 @@ void sim_job_close(sim_job *job);
 void sim_job_end(sim_job *job);
 /* Says on standard error what went wrong, and what to type next. The exit code for it. */
 int sim_complain(const sim_job *job, const sotto_err *err);
+/* What collectors say of a batch below min_cohort. */
+bool sim_is_small(const sotto_err *err);
 
 /* ---- crew.c: one run ----------------------------------------------------------------------------------------- */
 
@@ -88,6 +90,7 @@ typedef struct sim_score {
     sim_line_score *lines; /* cohort by cohort */
     size_t cohorts, per_cohort;
     uint64_t reports, outcomes;
+    uint64_t small; /* runs that released nothing: too few devices took part */
     uint64_t wrong; /* runs whose answer sotto_result_compare calls wrong */
 } sim_score;
 
@@ -96,8 +99,12 @@ void sim_score_clear(sim_score *score);
 /* A sim_outcome_fn; context is a sim_score. */
 sotto_status sim_score_add(void *context, const sim_job *job, const sotto_sim_outcome *outcome,
                            sotto_arena *arena, sotto_err *err);
-/* Runs the job's recipe as often as options.repeat says. An exit code. */
-int sim_score_run(sim_score *score, sim_job *job, const char *what);
+/* Runs the job's recipe as often as options.repeat says. A run in which too few devices took part is counted, and said; only
+ * where all of them are is it a failure. An exit code. */
+int sim_score_run(sim_score *score, sim_job *job, const char *what, sim_outcome_fn *show,
+                  void *context);
+/* Reports of a run that released something. */
+double sim_score_reports(const sim_score *score, const sim_job *job);
 
 /* Over all lines of the same kind: figures where there are any, else bins. */
 typedef struct sim_summary {

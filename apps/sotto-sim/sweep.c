@@ -127,7 +127,7 @@ static int run_point(sweep *s, const char *what)
     if (code == EXIT_DONE)
         code = sim_job_open(&job);
     if (code == EXIT_DONE)
-        code = sim_score_run(&score, &job, what);
+        code = sim_score_run(&score, &job, what, sim_score_add, &score);
     if (code == EXIT_DONE) {
         sum = sim_score_sum(&score);
         if (s->out)

@@ -334,9 +334,9 @@ static void say_legend(sotto_text *t, const sotto_result *r)
                        "draw too, and not devices that were drawn and never answered.",
                        r->rate);
     if (r->adjusted)
-        sotto_text_say(t,
-                       " Adjusted counts are 0 or more with the same total: they are biased, and "
-                       "intervals are not theirs.");
+        sotto_text_say(t, " Adjusted counts are 0 or more and add up to all that were counted: "
+                          "they are biased, and "
+                          "intervals are not theirs.");
     sotto_text_say(t, "</p>\n");
 }
 

@@ -105,8 +105,10 @@ static void say_bars(sotto_text *t, const sotto_answer_page *p)
         sotto_text_say(t, "  not distinguishable from 0: judged over all bins together, where an "
                           "interval by itself may begin above 0\n");
     if (r->adjusted)
-        sotto_text_say(t, "  adjusted counts are 0 or more with the same total: they are biased, "
-                          "and intervals are not theirs\n");
+        sotto_text_say(
+            t,
+            "  adjusted counts are 0 or more and add up to all that were counted: they are biased, "
+            "and intervals are not theirs\n");
 }
 
 /* ---- all devices --------------------------------------------------------------------------------------- */

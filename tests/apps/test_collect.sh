@@ -74,7 +74,7 @@ says "^receipt$"
 # One page without script, of which a browser loads nothing else.
 run 0 --cohort 0 --bins 3 --rate 0.1 --adjust --html "$work/a.html" --csv "$work/a.csv"
 says "of all devices, each of which took part with chance 0.1:"
-says "adjusted counts are 0 or more with the same total: they are biased"
+says "adjusted counts are 0 or more and add up to all that were counted: they are biased"
 says "not distinguishable from 0"
 grep -q "default-src 'none'; style-src 'sha256-" "$work/a.html" || fail "no policy in the page"
 grep -qi '<script\|href=\|src="\|url(\|http:\|https:' "$work/a.html" && fail "the page has a script, or asks for something"

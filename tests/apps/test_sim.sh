@@ -112,7 +112,7 @@ bad() { # WHAT WORDS BYTES
     says "$1" "line 12002: $2" err
     says "$1" "--skip-bad-rows" err
     expect 0 "$1, left out" "$sotto" sim run --policy policy.json --recipe recipe.json --csv bad.csv --fast --quiet --skip-bad-rows
-    says "$1, left out" "1 bad rows were left out" err
+    says "$1, left out" "bad rows that were left out: 1" err
 }
 bad "a ragged row" "3 fields for 2 columns" '4.5,E01,x\n'
 bad "bad UTF-8" "not UTF-8" '4.5,\377\n'
@@ -137,6 +137,12 @@ expect 1 "a value of another type among the first" "$sotto" sim run --policy pol
 says "a value of another type among the first" "line 9: column version: 'old' is no integer" err
 expect 0 "a mean" "$sotto" sim run --policy policy.json --recipe ages.json --csv ages.csv --fast --quiet --skip-bad-rows
 says "a mean" "within its interval" out
+
+# One run of several that has too few reports is counted, and the others go on.
+sed 's/"rate": 1}/"rate": 0.5}/; s/"min_cohort": 1000/"min_cohort": 10000/' ages.json >half.json
+awk 'BEGIN { print "version"; for (i = 0; i < 20000; i++) print i % 90 }' >half.csv
+expect 0 "runs that are too small" "$sotto" sim run --policy policy.json --recipe half.json --csv half.csv --fast --quiet --repeat 20
+says "runs that are too small" "of 20 runs had fewer reports than the recipe's min_cohort" err
 
 # The same rows with a byte order mark, CRLF and quotes.
 { printf '\357\273\277"version","code"\r\n'; tail -n +2 users.csv | sed 's/\(.*\),\(.*\)/"\1","\2"\r/'; } >windows.csv

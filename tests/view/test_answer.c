@@ -477,7 +477,11 @@ static void all_devices_and_adjusted_counts_are_shown(sotto_test *t)
     a.result.wholes[0] = (sotto_result_whole){117000, 1000, 320, 115000, 119000, 114000, 120000};
     (void)show(t, &a, SOTTO_VIEW_TEXT, 1);
     CHECK(t, strstr(memory, "11500 to 11900  adjusted 11600\n"));
-    CHECK(t, strstr(memory, "adjusted counts are 0 or more with the same total: they are biased"));
+    CHECK(
+        t,
+        strstr(
+            memory,
+            "adjusted counts are 0 or more and add up to all that were counted: they are biased"));
     CHECK(t, strstr(memory, "of all devices, each of which took part with chance 0.1:"));
     CHECK(t, strstr(memory,
                     "  117000  115000 to 119000  (deviation 1000 by privacy, 320 by sampling)\n"));
@@ -498,7 +502,7 @@ static void all_devices_and_adjusted_counts_are_shown(sotto_test *t)
     json_decref(json);
     (void)show_html(t, &a, 1);
     CHECK(t, strstr(memory, "<th scope=\"col\">by sampling</th>"));
-    CHECK(t, strstr(memory, "Adjusted counts are 0 or more with the same total"));
+    CHECK(t, strstr(memory, "Adjusted counts are 0 or more and add up to all that were counted"));
 }
 
 static void an_answer_is_shown_by_one_column(sotto_test *t)

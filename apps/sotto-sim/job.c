@@ -86,7 +86,10 @@ static const char *hint(const sim_job *job, const sotto_err *err)
                    : "correct that line; or leave such rows out with --skip-bad-rows; or state the "
                      "types of columns with --streams FILE";
     case SOTTO_MISSING:
-        return "name the columns in the first line as the query names its fields";
+        return strstr(err->reason, "no column") ? "name the columns in the first line as the query "
+                                                  "names its fields, with commas "
+                                                  "between them"
+                                                : NULL;
     case SOTTO_DENIED:
         return sim_is_small(err)
                    ? "simulate more of them with --devices N, or lower min_cohort, or raise the "

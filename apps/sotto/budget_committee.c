@@ -153,7 +153,8 @@ static void check_together(command *c, bool trust, const bool *given)
     for (int o = 0; o < COUNT; o++)
         if (trust && given[o] && !(c->flamingo ? options[o].flamingo : options[o].aero))
             complain(c, options[o].name,
-                     c->flamingo ? "flamingo has no such parameter" : "aero has no such parameter");
+                     c->flamingo ? "flamingo has no such parameter (--help)"
+                                 : "aero has no such parameter (--help)");
     if (given[TOLERATES] && !given[SIZE])
         complain(c, "--tolerates", "goes with --size");
     if (given[DEVICES] != given[RATE])

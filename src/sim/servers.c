@@ -131,6 +131,7 @@ static void keep_agreed(sotto_sim_servers *s, unsigned who, const sotto_agreemen
 /* All agreements of one server at once, but for those that it has. */
 static void agree(sotto_sim_servers *s, chunk *c, unsigned who)
 {
+    const sotto_agreement fresh = {.own = sotto_hpke_receiver_key(s->receivers[who])};
     bool missing = false;
 
     for (size_t i = 0; i < c->count; i++) {
@@ -138,9 +139,7 @@ static void agree(sotto_sim_servers *s, chunk *c, unsigned who)
         const size_t at = find_agreed(s, who, enc);
         sotto_agreement *with = &c->with[who][i];
 
-        *with = at == SIZE_MAX
-                    ? (sotto_agreement){.own = sotto_hpke_receiver_key(s->receivers[who])}
-                    : s->agreed[who][at].with;
+        *with = at == SIZE_MAX ? fresh : s->agreed[who][at].with;
         with->peer = enc;
         missing = missing || at == SIZE_MAX;
     }

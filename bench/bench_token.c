@@ -349,6 +349,7 @@ typedef struct shown {
     sotto_arc_holding held[SOTTO_REPORT_SHARES];
     sotto_arc_collection collection;
     sotto_arc_verifier verifier;
+    sotto_hpke_key key; /* `to` points into it */
     sotto_hpke_config to[SOTTO_REPORT_SHARES];
     sotto_hpke_receiver *receiver;
     sotto_report_draft draft;
@@ -365,15 +366,14 @@ static sotto_status prepare_shown(shown *s, arc *from, sotto_err *err)
                                            SOTTO_HPKE_AEAD_AES128_GCM};
     const uint8_t seed[SOTTO_ONCE_SEED] = {1};
     uint8_t context[SOTTO_ARC_CONTEXT];
-    sotto_hpke_key key;
     sotto_buf aad;
 
     s->from = from;
     sotto_arena_init(&s->arena, (size_t)16 << 20);
     sotto_arena_init(&s->scratch, (size_t)16 << 20);
-    SOTTO_TRY(sotto_hpke_key_decode(&key, suite.kem, sotto_bytes_of(seed, sizeof seed), err));
-    SOTTO_TRY(sotto_hpke_receiver_new(&s->receiver, &key, suite, sotto_bytes_of(NULL, 0), err));
-    s->to[0] = s->to[1] = sotto_hpke_config_of(&key, 1, suite.kdf, suite.aead);
+    SOTTO_TRY(sotto_hpke_key_decode(&s->key, suite.kem, sotto_bytes_of(seed, sizeof seed), err));
+    SOTTO_TRY(sotto_hpke_receiver_new(&s->receiver, &s->key, suite, sotto_bytes_of(NULL, 0), err));
+    s->to[0] = s->to[1] = sotto_hpke_config_of(&s->key, 1, suite.kdf, suite.aead);
     s->held[0].credential = s->held[1].credential = from->credential;
     s->draft.configuration = sotto_bytes_of(s->share, 200);
     s->draft.shares[0].payload = s->draft.shares[1].payload = sotto_bytes_of(s->share, SHARE);

@@ -85,7 +85,8 @@ typedef struct sotto_prio3 {
     const struct sotto_circuit *circuit; /* in the arena */
 } sotto_prio3;
 
-/* SOTTO_MALFORMED: a parameter is out of its stated range, would overflow the field, or would be unsound. */
+/* SOTTO_MALFORMED: a parameter is out of its stated range, would overflow the field, or would be unsound.
+ *   arena  NULL: only configuration and sizes are filled, and the instance can do nothing else */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_prio3_init(sotto_prio3 *vdaf, sotto_arena *arena,
                                                        const sotto_prio3_config *config,
                                                        sotto_err *err);

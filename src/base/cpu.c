@@ -37,6 +37,8 @@ unsigned sotto_cpu(void)
         found |= SOTTO_CPU_BMI;
     if (has(b, bit_AVX2) && has(saved, SAVES_AVX))
         found |= SOTTO_CPU_AVX2;
+    if ((found & SOTTO_CPU_AVX2) && has(c, bit_VAES))
+        found |= SOTTO_CPU_VAES;
     if (fma && has(saved, SAVES_AVX))
         found |= SOTTO_CPU_FMA;
     if (has(b, bit_AVX512F | bit_AVX512VL) && has(saved, SAVES_AVX512))

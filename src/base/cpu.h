@@ -13,7 +13,8 @@ enum {
     SOTTO_CPU_AVX2 = 2, /* from here on: and the system saves the registers */
     SOTTO_CPU_FMA = 4,
     SOTTO_CPU_AVX512VL = 8, /* AVX-512 F and VL    */
-    SOTTO_CPU_IFMA = 16     /* those, DQ and IFMA  */
+    SOTTO_CPU_IFMA = 16,    /* those, DQ and IFMA  */
+    SOTTO_CPU_VAES = 32     /* AES on 256 bits     */
 };
 
 /* The bits above; 0 on other kinds of machine. */

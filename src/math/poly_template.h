@@ -12,6 +12,9 @@ void FIELD(roots)(fe *roots, unsigned log)
         roots[k] = FIELD(mul)(roots[k - 1], w);
 }
 
+/* A field with faster transforms says so before it includes this file. */
+#ifndef TRANSFORMS_ELSEWHERE
+
 /* Decimation in frequency from natural to bit-reversed order, with the roots run backwards. */
 void FIELD(to_coefficients)(fe *v, unsigned log, const fe *roots)
 {
@@ -51,6 +54,8 @@ void FIELD(to_values)(fe *v, unsigned log, const fe *roots)
         }
     }
 }
+
+#endif
 
 static size_t reverse_bits(size_t k, unsigned log)
 {

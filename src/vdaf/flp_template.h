@@ -2,13 +2,11 @@
  *
  * flp64.c and flp128.c include this, then flp_prove_template.h and flp_query_template.h.
  */
-#include "math/field.h"
 #include "math/poly.h"
 #include "math/power_sums.h"
 #include "math/vectors.h"
+#include "vdaf/encoded_template.h"
 #include "vdaf/flp.h"
-
-#include "base/declassify.h"
 
 /* ---- tables ------------------------------------------------------------------------------------ */
 
@@ -64,49 +62,16 @@ static void tables_init(const sotto_circuit *c, void *memory)
     }
     FIELD(to_odd_values)(t->spike, c->wire_log, t->wire_roots, t->odd_shift);
     FIELD(to_odd_values)(t->plateau, c->wire_log, t->wire_roots, t->odd_shift);
-    t->wire_inv = inverse_weight(p);
-    t->gadget_inv = inverse_weight(gadget_count(c));
-    t->shares_inv = FIELD(mul)(FIELD(one)(), inverse_weight(c->shares));
+    /* The shift begins with 1/p. Of powers of two one inverse is enough: a device opens an instance for each report. */
+    t->wire_inv = t->odd_shift[0];
+    fe half = FIELD(mul)(t->wire_inv, FIELD(to_weight)(FIELD(from)(p / 2)));
+    t->gadget_inv = t->wire_inv;
+    for (unsigned log = c->wire_log; log < c->gadget_log; log++)
+        t->gadget_inv = FIELD(mul)(t->gadget_inv, half);
+    t->shares_inv = FIELD(mul)(FIELD(one)(), c->shares == 2 ? half : inverse_weight(c->shares));
 }
 
 /* ---- vectors in wire encoding ------------------------------------------------------------------ */
-
-static fe get(const uint8_t *vector, size_t index)
-{
-    return FIELD(load)(vector + index * FE_SIZE);
-}
-
-static void put(uint8_t *vector, size_t index, fe value)
-{
-    FIELD(store)(vector + index * FE_SIZE, value);
-}
-
-/* An element is above the modulus only if the upper half of its top word is all ones, which is so for one
- * in 2^32. Looking at that alone nearly always settles it, and compilers look at several at once. */
-static uint64_t canonical(const uint8_t *elements, size_t count)
-{
-    uint64_t ones = 0, all = 1;
-
-    for (size_t i = 0; i < count; i++)
-        ones |= (FIELD(top)(elements + i * FE_SIZE) >> 32) + 1;
-    uint64_t suspect = ones >> 32;
-    SOTTO_DECLASSIFY(&suspect, sizeof suspect);
-    if (!suspect)
-        return 1;
-    for (size_t i = 0; i < count; i++)
-        all &= FIELD(is_canonical)(elements + i * FE_SIZE);
-    return all;
-}
-
-static size_t sieve_vartime(uint8_t *elements, size_t count)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (FIELD(is_canonical)(elements + i * FE_SIZE))
-            put(elements, kept++, get(elements, i));
-    return kept;
-}
 
 static void subtract(uint8_t *a, const uint8_t *b, size_t count)
 {

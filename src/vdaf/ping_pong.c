@@ -23,9 +23,8 @@ sotto_status sotto_ping_pong_decode(sotto_ping_pong_message *out, sotto_bytes wi
     return sotto_reader_finish(&in, "ping-pong message", err);
 }
 
-/* `initialize` and `finish` carry one item each. */
-static sotto_status encode(sotto_bytes *out, sotto_ping_pong_type type, sotto_bytes item,
-                           sotto_arena *arena, sotto_err *err)
+sotto_status sotto_ping_pong_encode(sotto_bytes *out, sotto_ping_pong_type type, sotto_bytes item,
+                                    sotto_arena *arena, sotto_err *err)
 {
     sotto_buf buf;
     sotto_writer w;
@@ -82,8 +81,8 @@ static sotto_status initialize(const sotto_prio3 *vdaf, sotto_prio3_verification
     for (size_t i = 0; i < count; i++) {
         outbound[i] = sotto_bytes_of(NULL, 0);
         if (states[i].status == SOTTO_AGAIN)
-            SOTTO_TRY(encode(&outbound[i], SOTTO_PING_PONG_INITIALIZE, states[i].verifier_share,
-                             arena, err));
+            SOTTO_TRY(sotto_ping_pong_encode(&outbound[i], SOTTO_PING_PONG_INITIALIZE,
+                                             states[i].verifier_share, arena, err));
     }
     return SOTTO_OK;
 }
@@ -135,7 +134,8 @@ static sotto_status answer(const sotto_prio3 *vdaf, sotto_prio3_verification *st
     SOTTO_TRY(sotto_prio3_verify_next(vdaf, states, messages, count, err));
     for (size_t i = 0; i < count; i++)
         if (states[i].status == SOTTO_OK)
-            SOTTO_TRY(encode(&outbound[i], SOTTO_PING_PONG_FINISH, messages[i], arena, err));
+            SOTTO_TRY(sotto_ping_pong_encode(&outbound[i], SOTTO_PING_PONG_FINISH, messages[i],
+                                             arena, err));
     return SOTTO_OK;
 }
 

@@ -17,6 +17,9 @@ typedef struct sotto_ping_pong_message {
     sotto_bytes verifier_share;
 } sotto_ping_pong_message;
 
+/* `initialize` carries a verifier share, `finish` a verifier message: one item each. out is in the arena. */
+sotto_status sotto_ping_pong_encode(sotto_bytes *out, sotto_ping_pong_type type, sotto_bytes item,
+                                    sotto_arena *arena, sotto_err *err);
 sotto_status sotto_ping_pong_decode(sotto_ping_pong_message *out, sotto_bytes wire, sotto_err *err);
 
 #endif

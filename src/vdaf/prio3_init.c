@@ -194,7 +194,7 @@ sotto_status sotto_prio3_init_circuit(sotto_prio3 *vdaf, sotto_arena *arena,
                                       const sotto_circuit *description, sotto_err *err)
 {
     SOTTO_TRY(check_circuit(description, err));
-    sotto_circuit *c = sotto_arena_take(arena, sizeof *c);
+    sotto_circuit here = {0}, *c = arena ? sotto_arena_take(arena, sizeof *c) : &here;
     if (!c)
         return sotto_fail(err, SOTTO_NO_MEMORY, "Prio3 instance: no memory");
     *c = *description;
@@ -204,6 +204,8 @@ sotto_status sotto_prio3_init_circuit(sotto_prio3 *vdaf, sotto_arena *arena,
     if (vdaf->sizes.leader_share > MAX_MESSAGE || vdaf->sizes.verifier_share > MAX_MESSAGE)
         return sotto_fail(err, SOTTO_MALFORMED,
                           "length, chunk_length, proofs: a share would be longer than 2 GiB");
+    if (!arena)
+        return SOTTO_OK;
     void *tables = sotto_arena_take(arena, c->flp->tables_size(c));
     if (!tables)
         return sotto_fail(err, SOTTO_NO_MEMORY, "Prio3 tables: no memory");

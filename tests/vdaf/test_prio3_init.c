@@ -293,6 +293,18 @@ static void sizes_are_those_of_the_draft(sotto_test *t)
     CHECK_EQUAL(t, 11, vdaf.sizes.outputs);
 }
 
+static void sizes_are_told_without_an_arena(sotto_test *t)
+{
+    const sotto_prio3_config config = {
+        .type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = 100, .chunk_length = 10};
+    sotto_prio3 whole, alone;
+
+    CHECK_OK(t, sotto_prio3_init(&whole, &t->arena, &config, &t->err));
+    CHECK_OK(t, sotto_prio3_init(&alone, NULL, &config, &t->err));
+    CHECK(t, memcmp(&whole.sizes, &alone.sizes, sizeof whole.sizes) == 0);
+    CHECK(t, whole.circuit && !alone.circuit);
+}
+
 static void shares_that_no_message_could_carry_are_refused(sotto_test *t)
 {
     sotto_prio3_config proofs = {.type = SOTTO_PRIO3_SUM_VEC_WITH_MULTIPROOF,
@@ -314,6 +326,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(shares_that_no_message_could_carry_are_refused),
+        CASE(sizes_are_told_without_an_arena),
         CASE(unknown_types_are_refused),
         CASE(there_are_2_to_255_shares),
         CASE(a_field_of_64_bits_with_joint_randomness_needs_three_proofs),

@@ -2,21 +2,11 @@
  *
  * pine64.c and its like include this, then prove_template.h and query_template.h.
  */
-#include "math/field.h"
 #include "math/poly.h"
+#include "vdaf/encoded_template.h"
 #include "vdaf/pine/ops.h"
 
 #include <string.h>
-
-static fe get(const uint8_t *vector, size_t index)
-{
-    return FIELD(load)(vector + index * FE_SIZE);
-}
-
-static void put(uint8_t *vector, size_t index, fe value)
-{
-    FIELD(store)(vector + index * FE_SIZE, value);
-}
 
 static fe plain_product(fe a, fe b)
 {
@@ -29,25 +19,6 @@ static fe from_signed(int64_t x)
     fe size = FIELD(from)(((uint64_t)x ^ negative) - negative);
 
     return FIELD(add)(FIELD(mask)(size, ~negative), FIELD(mask)(FIELD(neg)(size), negative));
-}
-
-static uint64_t canonical(const uint8_t *elements, size_t count)
-{
-    uint64_t all = 1;
-
-    for (size_t i = 0; i < count; i++)
-        all &= FIELD(is_canonical)(elements + i * FE_SIZE);
-    return all;
-}
-
-static size_t sieve_vartime(uint8_t *elements, size_t count)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (FIELD(is_canonical)(elements + i * FE_SIZE))
-            put(elements, kept++, get(elements, i));
-    return kept;
 }
 
 static void subtract(uint8_t *a, const uint8_t *b, const uint8_t *c, size_t count)

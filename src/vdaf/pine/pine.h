@@ -8,7 +8,7 @@
  * products with entries -1, 0 and 1, at least `successes` are small, which is unlikely for a long vector. That, and that
  * every claimed bit is one, is the *main proof*.
  *
- * Callers:  sotto-vectors, tests and benchmarks; learning over two servers later.
+ * Callers:  aggregate/pine, sotto-vectors, tests and benchmarks.
  * Memory:   an instance keeps its tables in the arena that it was made with, and is read-only afterwards. Calls take
  *           scratch from the arena that they are given; what they took is wiped and given back before they return.
  * Threads:  one instance may serve many threads; each brings its own arena.

@@ -31,9 +31,17 @@ void sotto_keystream_clear(sotto_keystream *stream)
 sotto_status sotto_keystream_seed(sotto_keystream *stream, const uint8_t seed[SOTTO_KEYSTREAM_SEED],
                                   sotto_err *err)
 {
-    static const uint8_t first_block[16];
+    return sotto_keystream_seek(stream, seed, 0, err);
+}
 
-    if (EVP_EncryptInit_ex2(stream->cipher, NULL, seed, first_block, NULL) <= 0)
+sotto_status sotto_keystream_seek(sotto_keystream *stream, const uint8_t seed[SOTTO_KEYSTREAM_SEED],
+                                  uint64_t block, sotto_err *err)
+{
+    uint8_t counter[16] = {0};
+
+    for (unsigned i = 0; i < 8; i++)
+        counter[15 - i] = (uint8_t)(block >> 8 * i);
+    if (EVP_EncryptInit_ex2(stream->cipher, NULL, seed, counter, NULL) <= 0)
         return library_failed(err);
     return SOTTO_OK;
 }

@@ -24,6 +24,10 @@ void sotto_keystream_clear(sotto_keystream *stream);
 SOTTO_MUST_USE sotto_status sotto_keystream_seed(sotto_keystream *stream,
                                                  const uint8_t seed[SOTTO_KEYSTREAM_SEED],
                                                  sotto_err *err);
+/* The same from another block on: 16 bytes each, the first is 0. */
+SOTTO_MUST_USE sotto_status sotto_keystream_seek(sotto_keystream *stream,
+                                                 const uint8_t seed[SOTTO_KEYSTREAM_SEED],
+                                                 uint64_t block, sotto_err *err);
 /* The next len bytes. */
 SOTTO_MUST_USE sotto_status sotto_keystream_next(sotto_keystream *stream, uint8_t *out, size_t len,
                                                  sotto_err *err);

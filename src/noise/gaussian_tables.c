@@ -23,14 +23,14 @@ static sotto_status check(ratio variance, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* Weight of v: g^(v^2) for g = exp(-1 / (2 variance)), by v^2 = 1 + 3 + 5 + ... */
-static sotto_status weigh(sotto_weights *w, ratio variance, sotto_err *err)
+/* Weight of v: g^(v^2) for g = exp(-1 / (2 variance)), by v^2 = 1 + 3 + 5 + ...; no v above `most` has one. */
+static sotto_status weigh(sotto_weights *w, ratio variance, uint64_t most, sotto_err *err)
 {
     sotto_fixed g = sotto_fixed_exp_minus(variance.den, 2 * variance.num);
     sotto_fixed weight = sotto_fixed_from(1), step = g, g2 = sotto_fixed_mul(&g, &g);
 
     w->count = 0;
-    while (!sotto_weights_end(&weight)) {
+    while (w->count <= most && !sotto_weights_end(&weight)) {
         SOTTO_TRY(sotto_weights_push(w, &weight, err));
         weight = sotto_fixed_mul(&weight, &step);
         step = sotto_fixed_mul(&step, &g2);
@@ -41,7 +41,7 @@ static sotto_status weigh(sotto_weights *w, ratio variance, sotto_err *err)
 static sotto_status add_table(sotto_noise *out, sotto_weights *w, ratio variance, int64_t factor,
                               sotto_arena *arena, sotto_err *err)
 {
-    SOTTO_TRY(weigh(w, variance, err));
+    SOTTO_TRY(weigh(w, variance, UINT64_MAX, err));
     return sotto_noise_add(out, w, factor, 0, true, arena, err);
 }
 
@@ -69,11 +69,9 @@ static bool split(ratio v, uint64_t k, ratio *x, ratio *y)
     return false;
 }
 
-static sotto_status add_tables(sotto_noise *out, sotto_weights *w, ratio v, sotto_arena *arena,
-                               sotto_err *err)
+static sotto_status add_tables(sotto_noise *out, sotto_weights *w, ratio v, uint64_t factor,
+                               sotto_arena *arena, sotto_err *err)
 {
-    uint64_t factor = 1;
-
     while (v.num > NARROW * v.den) {
         uint64_t k = choose_k(v);
         ratio x, y;
@@ -96,7 +94,57 @@ sotto_status sotto_noise_gaussian(sotto_noise *out, uint64_t num, uint64_t den, 
     out->parts = 0;
     SOTTO_TRY(check(variance, err));
     SOTTO_TRY(sotto_weights_init(&w, err));
-    sotto_status status = add_tables(out, &w, variance, arena, err);
+    sotto_status status = add_tables(out, &w, variance, 1, arena, err);
+    sotto_weights_clear(&w);
+    return status;
+}
+
+sotto_status sotto_noise_gaussian_cut(sotto_noise *out, uint64_t num, uint64_t den, uint64_t most,
+                                      sotto_arena *arena, sotto_err *err)
+{
+    const ratio variance = {num, den};
+    sotto_weights w;
+
+    out->parts = 0;
+    SOTTO_TRY(check(variance, err));
+    SOTTO_TRY(sotto_weights_init(&w, err));
+    sotto_status status = weigh(&w, variance, most, err);
+    if (status == SOTTO_OK)
+        status = sotto_noise_add(out, &w, 1, 0, true, arena, err);
+    sotto_weights_clear(&w);
+    return status;
+}
+
+/* Splits off parts X with k = 4, as above, until the rest is a variance that add_tables knows. Variances are in sixteenths. Each
+ * split costs a total variation of 2^-107, and 2^49 needs 23 of them. */
+static sotto_status add_wide(sotto_noise *out, sotto_weights *w, sotto_u128 v, sotto_arena *arena,
+                             sotto_err *err)
+{
+    uint64_t factor = 1;
+
+    while (v >> 44) {
+        sotto_u128 m = v / 16;
+
+        while (5 * (v - 16 * m) * m < 19 * 16 * v)
+            m--;
+        ratio x = {(uint64_t)(v - 16 * m), 16};
+        SOTTO_TRY(add_table(out, w, x, (int64_t)factor, arena, err));
+        factor *= 4;
+        v = m;
+    }
+    return add_tables(out, w, (ratio){(uint64_t)v, 16}, factor, arena, err);
+}
+
+sotto_status sotto_noise_gaussian_wide(sotto_noise *out, uint64_t sigma, sotto_arena *arena,
+                                       sotto_err *err)
+{
+    sotto_weights w;
+
+    out->parts = 0;
+    if (sigma == 0 || sigma > SOTTO_NOISE_WIDEST)
+        return sotto_fail(err, SOTTO_DENIED, "noise: sigma: 1 to 2^49 wanted");
+    SOTTO_TRY(sotto_weights_init(&w, err));
+    sotto_status status = add_wide(out, &w, 16 * sotto_mul_wide(sigma, sigma), arena, err);
     sotto_weights_clear(&w);
     return status;
 }

@@ -19,8 +19,8 @@
 #include "noise/entropy.h"
 #include "sotto/base.h"
 
-/* One draw is within this total variation, 2^-100, of the law it is named after; a mechanism that draws
- * `count` numbers adds sotto_noise_delta(count) to its delta. */
+/* One draw is within this total variation, 2^-100, of the law it is named after. A mechanism that draws `count` numbers
+ * adds (1 + e^epsilon) sotto_noise_delta(count) to its delta. */
 #define SOTTO_NOISE_LOG2_TV (-100)
 
 enum {
@@ -55,6 +55,15 @@ typedef struct sotto_noise {
 /* P(x) ~ exp(-x^2 / (2 num/den)): num/den is the variance parameter, below 2^40; num < 2^52, den < 2^32. */
 SOTTO_MUST_USE sotto_status sotto_noise_gaussian(sotto_noise *out, uint64_t num, uint64_t den,
                                                  sotto_arena *arena, sotto_err *err);
+/* The same, given that |x| <= most; num/den is at most about 1.6e6. */
+SOTTO_MUST_USE sotto_status sotto_noise_gaussian_cut(sotto_noise *out, uint64_t num, uint64_t den,
+                                                     uint64_t most, sotto_arena *arena,
+                                                     sotto_err *err);
+/* P(x) ~ exp(-x^2 / (2 sigma^2)), for a sigma from 1 to SOTTO_NOISE_WIDEST. It takes up to 23 convolutions, each within a total
+ * variation of 2^-107, so a draw stays within 2^-102 of its law. */
+SOTTO_MUST_USE sotto_status sotto_noise_gaussian_wide(sotto_noise *out, uint64_t sigma,
+                                                      sotto_arena *arena, sotto_err *err);
+#define SOTTO_NOISE_WIDEST ((uint64_t)1 << 49)
 /* P(x) ~ exp(-|x| / (num/den)): num/den is the scale, below 2^20; num < 2^52, den < 2^32. */
 SOTTO_MUST_USE sotto_status sotto_noise_laplace(sotto_noise *out, uint64_t num, uint64_t den,
                                                 sotto_arena *arena, sotto_err *err);
@@ -79,7 +88,7 @@ SOTTO_MUST_USE sotto_status sotto_noise_draw(const sotto_noise *noise, int64_t *
 /* No draw is further from 0 than this, ever. */
 uint64_t sotto_noise_limit(const sotto_noise *noise);
 
-/* What count draws add to delta, rounded up. */
+/* How far count draws are from their law in total variation, rounded up. */
 double sotto_noise_delta(uint64_t count);
 
 #endif

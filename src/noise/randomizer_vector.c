@@ -16,10 +16,10 @@ static double up(double x)
     return sotto_round_up(x, SLACK);
 }
 
-/* Square of the norm after rounding. Each coordinate moves by less than 1, so (c + sqrt d)^2 always holds.
+/* Each coordinate moves by less than 1, so (c + sqrt d)^2 always holds.
  * With probability 1 - beta, c^2 + d/4 + sqrt(2 log(1/beta)) (c + sqrt(d)/2) holds (Kairouz, Liu and Steinke
- * 2021, the distributed discrete Gaussian mechanism). The claim rests on neither: a run enforces it. */
-static double rounded_norm2(double c, double d)
+ * 2021, the distributed discrete Gaussian mechanism). */
+double sotto_vector_rounded_norm2(double c, double d)
 {
     double always = (c + sqrt(d)) * (c + sqrt(d));
     double likely = c * c + d / 4 + sqrt(-2 * LOG2_MISS * log(2)) * (c + sqrt(d) / 2);
@@ -48,20 +48,22 @@ static bool within(double x, double low, double high)
 
 static sotto_status check(const sotto_vector_config *c, sotto_err *err)
 {
-    if (c->law != SOTTO_SHARE_GAUSSIAN && c->law != SOTTO_SHARE_SKELLAM)
-        return sotto_fail(err, SOTTO_DENIED, "vector: law: gaussian or skellam wanted");
+    const bool noise = c->law == SOTTO_SHARE_GAUSSIAN || c->law == SOTTO_SHARE_SKELLAM;
+
+    if (!noise && c->law != SOTTO_SHARE_NONE)
+        return sotto_fail(err, SOTTO_DENIED, "vector: law: gaussian, skellam or none wanted");
     if (c->adjacency != SOTTO_ADJACENCY_REPLACEMENT && c->adjacency != SOTTO_ADJACENCY_ADD_REMOVE &&
         c->adjacency != SOTTO_ADJACENCY_DELETION)
         return sotto_fail(err, SOTTO_DENIED, "vector: adjacency: one of the three wanted");
     if (c->dimension < 1 || c->dimension > (size_t)1 << 24)
         return sotto_fail(err, SOTTO_DENIED, "vector: dimension: 1 to 2^24 wanted");
-    if (c->honest < 1 || c->honest > (uint64_t)1 << 40)
+    if (noise && (c->honest < 1 || c->honest > (uint64_t)1 << 40))
         return sotto_fail(err, SOTTO_DENIED, "vector: honest: 1 to 2^40 devices wanted");
     if (!within(c->clip, 1e-30, 1e30) || !within(c->scale, 1e-30, 1e30) ||
         !within(c->clip * c->scale, 1e-3, 0x1p30))
         return sotto_fail(err, SOTTO_DENIED,
                           "vector: clip, scale: above 0, their product 0.001 to 2^30, wanted");
-    if (!within(c->sigma, 1e-30, 1e30))
+    if (noise && !within(c->sigma, 1e-30, 1e30))
         return sotto_fail(err, SOTTO_DENIED, "vector: sigma: above 0 wanted");
     return SOTTO_OK;
 }
@@ -98,17 +100,22 @@ sotto_status sotto_vector_randomizer_init(sotto_vector_randomizer *out,
     memset(out, 0, sizeof *out);
     out->config = *config;
     SOTTO_TRY(check(config, err));
-    SOTTO_TRY(set_noise(out, arena, err));
+    if (config->law != SOTTO_SHARE_NONE)
+        SOTTO_TRY(set_noise(out, arena, err));
 
-    double norm2 = rounded_norm2(up(config->clip * config->scale), (double)config->dimension);
+    double norm2 =
+        sotto_vector_rounded_norm2(up(config->clip * config->scale), (double)config->dimension);
     double length = up(sqrt(norm2));
     /* Two vectors of that length, where one takes the other's place, may point in opposite directions. */
     double apart = config->adjacency == SOTTO_ADJACENCY_REPLACEMENT ? 2 * length : length;
     out->norm2 = (uint64_t)norm2;
     out->log2_miss = LOG2_MISS;
     out->sensitivity = up(apart / config->scale);
+    out->most = (uint64_t)ceil(length);
+    if (config->law == SOTTO_SHARE_NONE)
+        return SOTTO_OK;
     out->delta = sotto_noise_delta(config->dimension);
-    out->most = (uint64_t)ceil(length) + sotto_noise_limit(&out->noise);
+    out->most += sotto_noise_limit(&out->noise);
     return SOTTO_OK;
 }
 
@@ -205,7 +212,7 @@ sotto_status sotto_vector_randomizer_run(const sotto_vector_randomizer *r, int64
 {
     sotto_status status = put_on_grid(r, out, x, present, entropy, err);
 
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && r->config.law != SOTTO_SHARE_NONE)
         status = add_noise(r, out, entropy, err);
     if (status != SOTTO_OK)
         sotto_wipe(out, r->config.dimension * sizeof out[0]);

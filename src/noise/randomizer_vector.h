@@ -1,6 +1,6 @@
 /* noise/randomizer_vector.h - a vector clipped, put on the integer grid, with this device's share of noise.
  *
- * Callers:  tests; devices will, once they train or add up vectors. estimate.h turns sums back.
+ * Callers:  recipe/learning_claim.c prices it, device/answer/update.c runs it. estimate.h turns sums back.
  * Memory:   rows of the noise live in the arena given at set-up; a run allocates nothing.
  * Secrets:  vector, whether there is one, randomness and report. Every path over them is constant-time.
  *
@@ -16,7 +16,11 @@
 #include "noise/noise.h"
 #include "sotto/privacy.h"
 
-typedef enum sotto_share_law { SOTTO_SHARE_GAUSSIAN = 1, SOTTO_SHARE_SKELLAM } sotto_share_law;
+typedef enum sotto_share_law {
+    SOTTO_SHARE_GAUSSIAN = 1,
+    SOTTO_SHARE_SKELLAM,
+    SOTTO_SHARE_NONE /* servers add the noise: sigma and honest are not looked at */
+} sotto_share_law;
 
 typedef struct sotto_vector_config {
     sotto_share_law law;
@@ -41,6 +45,10 @@ typedef struct sotto_vector_randomizer {
     double delta;        /* what one report's inexact draws add                             */
     uint64_t most;       /* no coordinate of a report is further from 0                     */
 } sotto_vector_randomizer;
+
+/* Most that the square of a vector's norm is after random rounding, of `clip` grid units before it; rounded up. It holds but for a
+ * chance of 2^-40, so whoever rounds has to enforce it: no claim rests on the chance. */
+double sotto_vector_rounded_norm2(double clip, double dimension);
 
 /* SOTTO_DENIED names the parameter; a device's share below 2 grid units asks for a larger scale. */
 SOTTO_MUST_USE sotto_status sotto_vector_randomizer_init(sotto_vector_randomizer *out,

@@ -30,7 +30,7 @@ check_cppcheck() {
 check_tidy() {
     cmake --preset tidy >/dev/null || return 1
     # Only what this build compiles: a file for another processor has no compile command here. Each file once: clang-tidy
-    # would go through it again for every variant that it is compiled in.
+    # would go through it again for every variant that it is compiled in. Eight to a process: starting one costs as much as a small file.
     mkdir -p build/tidy/once
     python3 -c 'import json
 once = {}
@@ -38,7 +38,7 @@ for entry in json.load(open("build/tidy/compile_commands.json")): once.setdefaul
 json.dump(list(once.values()), open("build/tidy/once/compile_commands.json", "w"))
 for file in once: print(file)' |
         sed "s|^$PWD/||" | grep -E '^(src|apps|bench|fuzz)/' | sort |
-        xargs -P2 -n1 clang-tidy --quiet -p build/tidy/once 2>build/tidy/log
+        xargs -P2 -n8 clang-tidy --quiet -p build/tidy/once 2>build/tidy/log
     status=$?
     # The log is mostly a count of suppressed warnings; it matters only where something failed.
     [ $status -eq 0 ] || grep -vE 'warnings? generated' build/tidy/log

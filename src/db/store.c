@@ -48,19 +48,39 @@ static sotto_status take_options(sotto_db *db, const sotto_db_options *options, 
     return SOTTO_OK;
 }
 
+/* The first writer shows that the database can be had. Others connect when there is work for them: a server of PostgreSQL has a
+ * process for each connection. */
 static sotto_status start_workers(sotto_db *db, sotto_err *err)
 {
-    for (unsigned i = 0; i < db->options.writers; i++) {
-        sotto_worker *worker = &db->workers[i];
+    sotto_db_worker *first = &db->workers[0];
 
-        worker->db = db;
-        worker->jitter = i * 2654435769U;
-        SOTTO_TRY(db->driver->connect(&worker->conn, &db->options, false, err));
-        if (pthread_create(&worker->thread, NULL, sotto_worker_main, worker) != 0)
-            return sotto_fail(err, SOTTO_NO_MEMORY, "no thread for a store");
-        worker->running = true;
+    for (unsigned i = 0; i < db->options.writers; i++) {
+        db->workers[i].db = db;
+        db->workers[i].jitter = i * 2654435769U;
     }
+    SOTTO_TRY(db->driver->connect(&first->conn, &db->options, false, err));
+    if (pthread_create(&first->thread, NULL, sotto_db_worker_main, first) != 0)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no thread for a store");
+    first->running = true;
     return SOTTO_OK;
+}
+
+/* Where more jobs wait than workers: one worker more. Without it the job waits for its turn. Under the lock. */
+static void start_another(sotto_db *db)
+{
+    for (unsigned i = 1; i < db->options.writers && db->stats.waiting > db->idle; i++) {
+        sotto_db_worker *worker = &db->workers[i];
+
+        if (worker->running && !worker->gave_up)
+            continue;
+        if (worker->running)
+            (void)pthread_join(worker->thread, NULL); /* it has nothing left to do */
+        worker->gave_up = false;
+        worker->running =
+            pthread_create(&worker->thread, NULL, sotto_db_worker_late_main, worker) == 0;
+        db->idle += worker->running;
+        return;
+    }
 }
 
 static sotto_status start_listener(sotto_db *db, sotto_err *err)
@@ -167,6 +187,7 @@ void sotto_db_post(sotto_db *db, sotto_db_job *job)
     *db->last = job;
     db->last = &job->next;
     db->stats.waiting++;
+    start_another(db);
     (void)pthread_cond_signal(&db->work);
     (void)pthread_mutex_unlock(&db->lock);
 }
@@ -250,7 +271,7 @@ sotto_status sotto_db_read(sotto_db *db, sotto_db_fn *fn, void *context, sotto_e
     if (!db->readers[at])
         status = db->driver->connect(&db->readers[at], &db->options, true, err);
     if (status == SOTTO_OK)
-        status = sotto_worker_read(db, db->readers[at], fn, context, err);
+        status = sotto_db_worker_read(db, db->readers[at], fn, context, err);
     return_reader(db, at);
     return status;
 }

@@ -39,7 +39,7 @@ typedef struct sotto_db_options {
     unsigned
         checkpoint_pages; /* SQLite: pages in the WAL that are copied in one go; 0: 16,384, 64 MiB */
     unsigned erase_ms;    /* SQLite: how soon what was erased is out of the WAL too; 0: 10 s */
-    unsigned writers;     /* PostgreSQL: connections that write; 0: 8                    */
+    unsigned writers;     /* PostgreSQL: connections that write, opened when they have work; 0: 8 */
     unsigned readers;     /* connections that only read, opened when first used; 0: 2    */
     unsigned patience_ms;      /* how long conflicts and lost connections are retried; 0: 10 s */
     const sotto_clock *clock;  /* SQLite's {now}; NULL: the system's. PostgreSQL has its own  */

@@ -12,16 +12,17 @@
 
 enum { SOTTO_DB_WRITERS = 64, SOTTO_DB_READERS = 64 };
 
-typedef struct sotto_worker {
+typedef struct sotto_db_worker {
     sotto_db *db;
     sotto_conn *conn;
     pthread_t thread;
     bool running;
+    bool gave_up;    /* under the store's lock: no connection could be had, and its thread ends */
     uint64_t syncs;  /* of the connection, when last counted */
     uint32_t wakes;  /* channels that its transaction wakes  */
     bool in_doubt;   /* a commit was sent and its answer lost */
     uint32_t jitter; /* spreads retries; nothing secret */
-} sotto_worker;
+} sotto_db_worker;
 
 typedef struct sotto_channels {
     pthread_mutex_t lock;
@@ -42,12 +43,13 @@ struct sotto_db {
     pthread_cond_t work;
     pthread_cond_t reader_free;
     sotto_db_job *first, **last;
+    uint64_t idle; /* workers that wait for a job, or connect and will ask for one */
     sotto_db_stats stats;
     bool closing;
     sotto_conn *readers[SOTTO_DB_READERS];
     bool reader_busy[SOTTO_DB_READERS];
 
-    sotto_worker workers[SOTTO_DB_WRITERS];
+    sotto_db_worker workers[SOTTO_DB_WRITERS];
     sotto_channels channels;
     pthread_t listener;
     sotto_conn *listener_conn;
@@ -58,10 +60,11 @@ struct sotto_db {
 /* Whether this thread is inside a function or a `done`, and would wait for itself. */
 bool sotto_db_is_inside(void);
 
-void *sotto_worker_main(void *worker);
+void *sotto_db_worker_main(void *worker);
+void *sotto_db_worker_late_main(void *worker); /* connects first */
 /* Runs one function on a connection, again and again while that may help. */
-sotto_status sotto_worker_read(sotto_db *db, sotto_conn *conn, sotto_db_fn *fn, void *context,
-                               sotto_err *err);
+sotto_status sotto_db_worker_read(sotto_db *db, sotto_conn *conn, sotto_db_fn *fn, void *context,
+                                  sotto_err *err);
 
 SOTTO_MUST_USE bool sotto_channels_init(sotto_channels *channels);
 void sotto_channels_clear(sotto_channels *channels);

@@ -68,7 +68,7 @@ static outcome run_alone(sotto_conn *conn, sotto_db_job *job)
     return job->status == SOTTO_OK ? COMMITTED : REFUSED;
 }
 
-static outcome run_each(sotto_worker *worker, sotto_db_job *jobs, bool alone)
+static outcome run_each(sotto_db_worker *worker, sotto_db_job *jobs, bool alone)
 {
     outcome result = REFUSED;
 
@@ -95,7 +95,7 @@ static void fail_all(const sotto_conn *conn, sotto_db_job *jobs)
     }
 }
 
-static outcome transact(sotto_worker *worker, sotto_db_job *jobs)
+static outcome transact(sotto_db_worker *worker, sotto_db_job *jobs)
 {
     sotto_conn *conn = worker->conn;
     bool alone = !jobs->next;
@@ -171,7 +171,7 @@ static void make_anew(sotto_db *db, sotto_conn *conn)
 }
 
 /* The connection broke while the commit was under way. Only the database knows how that ended. */
-static bool did_commit(sotto_worker *worker)
+static bool did_commit(sotto_db_worker *worker)
 {
     sotto_conn *conn = worker->conn;
     bool committed = false;
@@ -184,7 +184,7 @@ static bool did_commit(sotto_worker *worker)
     return committed;
 }
 
-static void say_retry(sotto_worker *worker)
+static void say_retry(sotto_db_worker *worker)
 {
     count(worker->db, &worker->db->stats.retries, 1);
     sotto_log(worker->db->options.log, SOTTO_LOG_DEBUG, "db.retry",
@@ -200,7 +200,7 @@ static void restore_good(sotto_db_job *job)
 }
 
 /* Until it is done or patience ends. */
-static outcome persist(sotto_worker *worker, sotto_db_job *jobs)
+static outcome persist(sotto_db_worker *worker, sotto_db_job *jobs)
 {
     sotto_conn *conn = worker->conn;
     patience p = patience_of(worker->db);
@@ -228,7 +228,7 @@ static outcome persist(sotto_worker *worker, sotto_db_job *jobs)
 
 /* ---- the queue --------------------------------------------------------------------------------------- */
 
-static void account(sotto_worker *worker, const sotto_db_job *jobs, outcome result)
+static void account(sotto_db_worker *worker, const sotto_db_job *jobs, outcome result)
 {
     sotto_db *db = worker->db;
     uint64_t good = 0, bad = 0;
@@ -261,7 +261,7 @@ static void deliver(sotto_db_job *jobs)
     inside = false;
 }
 
-static void serve(sotto_worker *worker, sotto_db_job *jobs)
+static void serve(sotto_db_worker *worker, sotto_db_job *jobs)
 {
     outcome result = persist(worker, jobs);
 
@@ -287,8 +287,10 @@ static sotto_db_job *take_group(sotto_db *db)
     uint64_t taken = 1;
 
     (void)pthread_mutex_lock(&db->lock);
+    db->idle++;
     while (!db->first && !db->closing)
         (void)pthread_cond_wait(&db->work, &db->lock);
+    db->idle--;
     jobs = end = db->first;
     if (jobs) {
         for (; end->next && taken < db->driver->group; taken++)
@@ -303,9 +305,9 @@ static sotto_db_job *take_group(sotto_db *db)
     return jobs;
 }
 
-void *sotto_worker_main(void *context)
+void *sotto_db_worker_main(void *context)
 {
-    sotto_worker *worker = context;
+    sotto_db_worker *worker = context;
     sotto_db_job *jobs;
 
     while ((jobs = take_group(worker->db))) {
@@ -314,6 +316,24 @@ void *sotto_worker_main(void *context)
             worker->db->driver->tidy(worker->conn);
     }
     return NULL;
+}
+
+/* A worker that can't connect takes no job: another post tries again, and the workers that are there have patience. */
+void *sotto_db_worker_late_main(void *context)
+{
+    sotto_db_worker *worker = context;
+    sotto_db *db = worker->db;
+    sotto_err err = {0};
+
+    const bool good = db->driver->connect(&worker->conn, &db->options, false, &err) == SOTTO_OK;
+    if (!good)
+        sotto_log(db->options.log, SOTTO_LOG_DEBUG, "db.retry",
+                  sotto_log_text("reason", err.reason));
+    (void)pthread_mutex_lock(&db->lock);
+    db->idle--; /* a worker that is there counts itself */
+    worker->gave_up = !good;
+    (void)pthread_mutex_unlock(&db->lock);
+    return good ? sotto_db_worker_main(worker) : NULL;
 }
 
 /* ---- reading ----------------------------------------------------------------------------------------- */
@@ -332,8 +352,8 @@ static sotto_status read_once(sotto_conn *conn, sotto_db_fn *fn, void *context, 
     return status;
 }
 
-sotto_status sotto_worker_read(sotto_db *db, sotto_conn *conn, sotto_db_fn *fn, void *context,
-                               sotto_err *err)
+sotto_status sotto_db_worker_read(sotto_db *db, sotto_conn *conn, sotto_db_fn *fn, void *context,
+                                  sotto_err *err)
 {
     patience p = patience_of(db);
     uint32_t jitter = (uint32_t)(uintptr_t)conn;

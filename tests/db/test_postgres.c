@@ -342,6 +342,95 @@ static void a_server_that_does_not_sync_is_refused(sotto_test *t)
     CHECK_EQUAL(t, SOTTO_DENIED, status);
 }
 
+/* ---- writers ------------------------------------------------------------------------------------------ */
+
+enum { MEMBERS = 4 };
+
+/* Ends well once all are there at the same time. */
+static sotto_status meet(sotto_tx *tx, void *context, sotto_err *err)
+{
+    atomic_uint *there = context;
+
+    (void)tx;
+    atomic_fetch_add(there, 1);
+    for (uint64_t until = 0; atomic_load(there) < MEMBERS && sotto_test_waits(&until, 5);)
+        ;
+    return atomic_load(there) >= MEMBERS ? SOTTO_OK : sotto_fail(err, SOTTO_STALE, "nobody came");
+}
+
+static int64_t connections_named_writers(sotto_test *t, sotto_db *watcher)
+{
+    return sotto_test_ask_number(
+        t, watcher, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'writers'");
+}
+
+/* A process of the server for each is wasted on a command, and on a server that waits. */
+static void writers_connect_when_they_have_work(sotto_test *t)
+{
+    const char *address = sotto_test_address(t);
+    sotto_db *watcher = sotto_test_db_at(t, address);
+    sotto_db *db = sotto_test_db_at(t, format(t, "%s application_name=%s", address, "writers"));
+    atomic_uint there = 0;
+    sotto_db_job jobs[MEMBERS];
+
+    for (size_t i = 0; i < MEMBERS; i++)
+        jobs[i] = (sotto_db_job){.fn = meet, .context = &there};
+    CHECK_EQUAL(t, 2, connections_named_writers(t, watcher)); /* a writer and the listener */
+    CHECK_OK(t, sotto_test_run_at_once(db, jobs, MEMBERS));
+    CHECK_EQUAL(t, MEMBERS + 1, connections_named_writers(t, watcher));
+    sotto_db_close(db);
+    sotto_db_close(watcher);
+}
+
+static void note_retry(void *context, const sotto_log_event *event)
+{
+    if (strcmp(event->name, "db.retry") == 0)
+        atomic_fetch_add((atomic_uint *)context, 1);
+}
+
+static void note_end(void *context, sotto_status status, const sotto_err *err)
+{
+    (void)err;
+    atomic_fetch_add((atomic_uint *)context, status == SOTTO_OK ? 1 : 0x10000);
+}
+
+/* While the only other writer is held, jobs wait until a connection can be had. */
+static void a_writer_that_could_not_connect_tries_again(sotto_test *t)
+{
+    const char *address = sotto_test_address(t);
+    sotto_db *watcher = sotto_test_db_at(t, address), *db;
+    sotto_test_gate g = SOTTO_TEST_GATE(SOTTO_OK);
+    atomic_uint retries = 0, held = 0, ended = 0;
+    const sotto_log_sink log = {.write = note_retry, .context = &retries};
+    const sotto_db_options options = {.address = address, .writers = 2, .log = &log};
+    sotto_test_thing things[2] = {{1, 1}, {2, 2}};
+    sotto_db_job jobs[3] = {
+        {.fn = sotto_test_gate_hold, .context = &g, .done = note_end, .done_context = &held},
+        {.fn = sotto_test_put, .context = &things[0], .done = note_end, .done_context = &ended},
+        {.fn = sotto_test_put, .context = &things[1], .done = note_end, .done_context = &ended}};
+
+    CHECK_OK(t, sotto_test_schema(watcher, &t->err));
+    CHECK_OK(t, sotto_db_open(&db, &options, &t->err));
+    sotto_db_post(db, &jobs[0]);
+    sotto_test_gate_await(&g);
+    sotto_test_do(t, watcher,
+                  "UPDATE pg_database SET datallowconn = false WHERE datname = 'postgres'");
+    sotto_db_post(db, &jobs[1]);
+    for (uint64_t until = 0; atomic_load(&retries) == 0 && sotto_test_waits(&until, 5);)
+        ;
+    sotto_test_do(t, watcher,
+                  "UPDATE pg_database SET datallowconn = true WHERE datname = 'postgres'");
+    CHECK_EQUAL(t, 0, atomic_load(&ended));
+    sotto_db_post(db, &jobs[2]);
+    for (uint64_t until = 0; atomic_load(&ended) < 2 && sotto_test_waits(&until, 5);)
+        ;
+    CHECK_EQUAL(t, 2, atomic_load(&ended));
+    CHECK_EQUAL(t, 0, atomic_load(&held));
+    sotto_test_gate_open(&g);
+    sotto_db_close(db);
+    sotto_db_close(watcher);
+}
+
 /* ---- the listener ------------------------------------------------------------------------------------- */
 
 typedef struct changes {
@@ -429,6 +518,8 @@ int main(int argc, char **argv)
         CASE(a_deadlock_is_run_again),
         CASE(commits_wait_for_the_disk_whatever_the_server_says),
         CASE(a_server_that_does_not_sync_is_refused),
+        CASE(writers_connect_when_they_have_work),
+        CASE(a_writer_that_could_not_connect_tries_again),
         CASE(a_listener_tells_of_changes_and_not_of_every_try),
         CASE(a_backup_is_left_to_the_servers_own_tool),
     };

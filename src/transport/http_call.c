@@ -33,21 +33,23 @@ static bool grow(sotto_http_pending *p, size_t more)
     return true;
 }
 
+bool sotto_http_pending_take(sotto_http_pending *p, sotto_bytes body)
+{
+    if (body.len > p->max_response - p->response.body.len) {
+        p->too_large = true;
+        return false;
+    }
+    if (body.len == 0 || !grow(p, body.len))
+        return false;
+    memcpy(p->body + p->response.body.len, body.data, body.len);
+    p->response.body.len += body.len;
+    return true;
+}
+
 /* libcurl ends the transfer when fewer bytes are taken than were given. */
 static size_t on_body(char *data, size_t size, size_t count, void *context)
 {
-    sotto_http_pending *p = context;
-    const size_t len = size * count;
-
-    if (len > p->max_response - p->response.body.len) {
-        p->too_large = true;
-        return 0;
-    }
-    if (len == 0 || !grow(p, len))
-        return 0;
-    memcpy(p->body + p->response.body.len, data, len);
-    p->response.body.len += len;
-    return len;
+    return sotto_http_pending_take(context, sotto_bytes_of(data, size * count)) ? size * count : 0;
 }
 
 static bool grow_fields(sotto_http_pending *p, size_t more)
@@ -72,22 +74,26 @@ static bool grow_fields(sotto_http_pending *p, size_t more)
     return true;
 }
 
+bool sotto_http_pending_take_fields(sotto_http_pending *p, sotto_bytes head)
+{
+    if (head.len >= 5 && memcmp(head.data, "HTTP/", 5) == 0)
+        p->field_len = 0; /* an answer of its own: what came before was "100 Continue" */
+    if (head.len > SOTTO_HTTP_MAX_RESPONSE_FIELDS - p->field_len) {
+        p->too_large = true;
+        return false;
+    }
+    if (!grow_fields(p, head.len))
+        return false;
+    memcpy(p->received_fields + p->field_len, head.data, head.len);
+    p->field_len += head.len;
+    return true;
+}
+
 static size_t on_field(char *data, size_t size, size_t count, void *context)
 {
-    sotto_http_pending *p = context;
-    const size_t len = size * count;
+    const sotto_bytes line = sotto_bytes_of(data, size * count);
 
-    if (len >= 5 && memcmp(data, "HTTP/", 5) == 0)
-        p->field_len = 0; /* an answer of its own: what came before was "100 Continue" */
-    if (len > SOTTO_HTTP_MAX_RESPONSE_FIELDS - p->field_len) {
-        p->too_large = true;
-        return 0;
-    }
-    if (!grow_fields(p, len))
-        return 0;
-    memcpy(p->received_fields + p->field_len, data, len);
-    p->field_len += len;
-    return len;
+    return sotto_http_pending_take_fields(context, line) ? line.len : 0;
 }
 
 bool sotto_http_response_field(const sotto_http_response *response, const char *name,
@@ -308,11 +314,50 @@ static void put_back_handle(sotto_http_client *client, CURL *easy)
         curl_easy_cleanup(easy);
 }
 
+/* ---- without libcurl ------------------------------------------------------------------------------- */
+
+enum { HEAD_BESIDE = 128 }; /* method, version, names of fields, and the digits of a length */
+
+static size_t head_size(const sotto_http_direct_url *to, const sotto_http_call *call)
+{
+    size_t size = HEAD_BESIDE + to->authority_len + strlen(to->path);
+
+    for (size_t i = 0; i < call->field_count; i++)
+        size += strlen(call->fields[i].name) + strlen(call->fields[i].value) + 4;
+    return size;
+}
+
+/* The bytes that libcurl would send. Returns their length, which is below `size`. */
+static size_t write_head(char *out, size_t size, const sotto_http_direct_url *to,
+                         const sotto_http_call *call)
+{
+    size_t len = (size_t)snprintf(out, size, "%s %s HTTP/1.1\r\nHost: %.*s\r\nAccept: */*\r\n",
+                                  sotto_http_method_name(call->method), to->path,
+                                  (int)to->authority_len, to->authority);
+
+    for (size_t i = 0; i < call->field_count; i++)
+        len += (size_t)snprintf(out + len, size - len, "%s: %s\r\n", call->fields[i].name,
+                                call->fields[i].value);
+    if (call->body.len > 0 || call->method == SOTTO_HTTP_POST || call->method == SOTTO_HTTP_PUT)
+        len += (size_t)snprintf(out + len, size - len, "Content-Length: %zu\r\n", call->body.len);
+    return len + (size_t)snprintf(out + len, size - len, "\r\n");
+}
+
+void sotto_http_pending_reset(sotto_http_pending *p)
+{
+    p->response.body.len = p->field_len = 0;
+    p->response.status = p->response.retry_after_s = 0;
+    p->too_large = p->no_memory = false;
+}
+
 sotto_status sotto_http_pending_new(sotto_http_pending **pending, sotto_http_client *client,
                                     const sotto_http_call *call, sotto_err *err)
 {
-    const size_t url = strlen(call->url) + 1,
-                 size = sizeof(sotto_http_pending) + url + call->body.len;
+    sotto_http_direct_url to;
+    const bool direct =
+        sotto_http_direct_takes(client, call) && sotto_http_direct_reads(&to, call->url);
+    const size_t url = strlen(call->url) + 1, head = direct ? head_size(&to, call) : 0,
+                 size = sizeof(sotto_http_pending) + url + head + call->body.len;
     char host[sizeof((sotto_http_pending *)NULL)->host];
     sotto_http_pending *p;
 
@@ -332,9 +377,17 @@ sotto_status sotto_http_pending_new(sotto_http_pending **pending, sotto_http_cli
     memcpy(p->host, host, sizeof host);
     p->url = (char *)(p + 1);
     memcpy(p->url, call->url, url);
-    p->sent = sotto_bytes_of(p->url + url, call->body.len);
+    char *const text = p->url + url;
+    const size_t len = direct ? write_head(text, head, &to, call) : 0;
+    p->sent = sotto_bytes_of(text + len, call->body.len);
     if (call->body.len > 0)
-        memcpy(p->url + url, call->body.data, call->body.len);
+        memcpy(text + len, call->body.data, call->body.len);
+    if (direct) {
+        p->wire = sotto_bytes_of(text, len + call->body.len);
+        p->to = to.to;
+        *pending = p;
+        return SOTTO_OK;
+    }
     p->easy = take_handle(client);
     if (!p->easy || !copy_fields(p, call)) {
         sotto_http_pending_free(p, client);
@@ -378,8 +431,7 @@ sotto_status sotto_http_pending_prepare(sotto_http_pending *p)
     CURL *easy = p->easy;
     CURLcode code = forget_call(easy);
 
-    p->response.body.len = p->field_len = 0;
-    p->too_large = p->no_memory = false;
+    sotto_http_pending_reset(p);
     p->said[0] = 0;
     if (!code)
         code = curl_easy_setopt(easy, CURLOPT_URL, p->url);

@@ -149,13 +149,39 @@ static void refuse(sotto_http_client *client, sotto_http_pending *p, sotto_statu
     finish(client, p, status, why);
 }
 
+/* Ends the call, or has it wait for another attempt. */
+static void settle(sotto_http_client *client, sotto_http_pending *p, sotto_http_outcome outcome,
+                   const char *why)
+{
+    const int64_t wait = next_try(client, p, outcome);
+
+    if (wait < 0) {
+        finish(client, p, outcome == SOTTO_HTTP_ANSWERED ? SOTTO_OK : SOTTO_IO, why);
+        return;
+    }
+    sotto_log(client->options.log, SOTTO_LOG_DEBUG, "http.retry", sotto_log_text("host", p->host),
+              sotto_log_uint("status", p->response.status), sotto_log_uint("attempt", p->attempt),
+              sotto_log_uint("wait_ms", (uint64_t)wait));
+    p->due = now_ns() + (uint64_t)wait * MS;
+    append(&client->sleeping, p);
+}
+
+void sotto_http_client_conclude(sotto_http_client *client, sotto_http_pending *p,
+                                sotto_http_outcome outcome, sotto_status broken, const char *why)
+{
+    client->active_count--;
+    if (broken != SOTTO_OK)
+        finish(client, p, broken, why);
+    else
+        settle(client, p, outcome, why);
+}
+
 static void conclude(sotto_http_client *client, sotto_http_pending *p, CURLcode code)
 {
     const sotto_http_outcome outcome = outcome_of(p->easy, code);
     const sotto_status broken = code == CURLE_OK ? SOTTO_OK : fatal(p, code);
     curl_off_t retry_after = 0;
     long status = 0;
-    int64_t wait;
 
     (void)curl_easy_getinfo(p->easy, CURLINFO_RESPONSE_CODE, &status);
     (void)curl_easy_getinfo(p->easy, CURLINFO_RETRY_AFTER, &retry_after);
@@ -167,16 +193,7 @@ static void conclude(sotto_http_client *client, sotto_http_pending *p, CURLcode 
         refuse(client, p, broken, code);
         return;
     }
-    wait = next_try(client, p, outcome);
-    if (wait < 0) {
-        finish(client, p, code == CURLE_OK ? SOTTO_OK : SOTTO_IO, curl_easy_strerror(code));
-        return;
-    }
-    sotto_log(client->options.log, SOTTO_LOG_DEBUG, "http.retry", sotto_log_text("host", p->host),
-              sotto_log_uint("status", p->response.status), sotto_log_uint("attempt", p->attempt),
-              sotto_log_uint("wait_ms", (uint64_t)wait));
-    p->due = now_ns() + (uint64_t)wait * MS;
-    append(&client->sleeping, p);
+    settle(client, p, outcome, curl_easy_strerror(code));
 }
 
 /* ---- the thread ---------------------------------------------------------------------------------- */
@@ -184,6 +201,11 @@ static void conclude(sotto_http_client *client, sotto_http_pending *p, CURLcode 
 static void start(sotto_http_client *client, sotto_http_pending *p)
 {
     p->attempt++;
+    if (!p->easy) {
+        client->active_count++;
+        sotto_http_direct_start(client, p, true);
+        return;
+    }
     if (sotto_http_pending_prepare(p) != SOTTO_OK ||
         curl_multi_add_handle(client->multi, p->easy) != CURLM_OK) {
         finish(client, p, SOTTO_NO_MEMORY, "no memory for a call");
@@ -285,6 +307,8 @@ static void *run(void *context)
         collect(client);
     }
     end_all(client, &client->active, true);
+    for (sotto_http_pending *p; (p = sotto_http_direct_end(client)) != NULL;)
+        finish(client, p, SOTTO_STALE, "the client was closed");
     end_all(client, &client->sleeping, false);
     end_all(client, &client->ready, false);
     return NULL;
@@ -328,6 +352,7 @@ static sotto_http_client *make(const sotto_http_client_options *options)
     client->active.end = &client->active.first;
     client->inbox.end = &client->inbox.first;
     client->wait = (sotto_http_wait){.epoll = -1, .wake = -1};
+    client->direct_due = UINT64_MAX;
     (void)pthread_mutex_init(&client->lock, NULL);
     return client;
 }

@@ -3,6 +3,7 @@
  *   http_client.c  opens and closes; the thread, its queues, when what is tried
  *   http_wait.c    what the thread waits for: libcurl's sockets and timer, and a wake from others
  *   http_call.c    one call: its copy, its options for libcurl, what comes back
+ *   http_direct.c  calls over plain HTTP to an address, without libcurl
  *   http_retry.c   whether to try again
  */
 #ifndef SOTTO_TRANSPORT_HTTP_CLIENT_INTERNAL_H
@@ -11,6 +12,7 @@
 #include "transport/http_client.h"
 #include "transport/http_retry.h"
 
+#include <netinet/in.h>
 #include <pthread.h>
 
 #include <curl/curl.h>
@@ -18,13 +20,23 @@
 enum { SOTTO_HTTP_MAX_RESPONSE_FIELDS = 16 << 10, SOTTO_HTTP_CHECKED_URL = 256 };
 
 typedef struct sotto_http_pending sotto_http_pending;
+typedef struct sotto_http_direct sotto_http_direct;
+
+/* A URL that needs no libcurl; views into it. */
+typedef struct sotto_http_direct_url {
+    struct sockaddr_in to;
+    const char *authority, *path;
+    size_t authority_len;
+} sotto_http_direct_url;
 
 /* A call under way: its copy of what was asked, and what has come. */
 struct sotto_http_pending {
     sotto_http_pending *next;
     sotto_http_done *done;
     void *context;
-    CURL *easy;
+    CURL *easy; /* NULL: without libcurl, and then `wire` goes to `to` */
+    sotto_bytes wire;
+    struct sockaddr_in to;
     struct curl_slist *fields;
     sotto_http_method method;
     bool repeatable;
@@ -33,7 +45,8 @@ struct sotto_http_pending {
     unsigned attempts, attempt;
     unsigned timeout_ms;
     size_t max_response;
-    uint64_t due; /* ns: not before */
+    uint64_t due;   /* ns: not before */
+    uint64_t until; /* ns: an attempt without libcurl ends then, connecting included */
     uint8_t *body;
     size_t body_cap;
     sotto_http_response response;
@@ -50,7 +63,7 @@ typedef struct sotto_http_pending_list {
     sotto_http_pending *first, **end;
 } sotto_http_pending_list;
 
-/* What the thread waits for. */
+/* What the thread waits for. An event of epoll has a connection, or an odd number in its place: a descriptor. */
 typedef struct sotto_http_wait {
     int epoll, wake;
     bool timed;   /* libcurl wants to be called at `due`, whatever happens */
@@ -68,7 +81,10 @@ struct sotto_http_client {
     sotto_http_pending_list sleeping; /* wait before another try   */
     sotto_http_pending_list active;   /* libcurl has them          */
     unsigned active_count;
-    pthread_mutex_t lock; /* guards what follows */
+    sotto_http_direct *direct, *idle; /* connections: all of them, and those without a call */
+    unsigned direct_count;            /* max_active at most */
+    uint64_t direct_due;              /* ns: none of them waits for longer before then */
+    pthread_mutex_t lock;             /* guards what follows */
     sotto_http_pending_list inbox;
     unsigned count; /* calls not done */
     bool closing;
@@ -85,6 +101,30 @@ SOTTO_MUST_USE sotto_status sotto_http_pending_new(sotto_http_pending **pending,
 void sotto_http_pending_free(sotto_http_pending *pending, sotto_http_client *client);
 /* Makes the handle ready for another attempt. */
 SOTTO_MUST_USE sotto_status sotto_http_pending_prepare(sotto_http_pending *pending);
+
+/* False: it is too large, or there is no memory; the call says which. */
+SOTTO_MUST_USE bool sotto_http_pending_take(sotto_http_pending *pending, sotto_bytes body);
+/* The lines of a head; in place of those before it. */
+SOTTO_MUST_USE bool sotto_http_pending_take_fields(sotto_http_pending *pending, sotto_bytes head);
+/* Before another attempt. */
+void sotto_http_pending_reset(sotto_http_pending *pending);
+
+/* http_client.c: an attempt without libcurl has ended.
+ *   broken  SOTTO_OK, or what no repetition mends */
+void sotto_http_client_conclude(sotto_http_client *client, sotto_http_pending *pending,
+                                sotto_http_outcome outcome, sotto_status broken, const char *why);
+
+/* http_direct.c */
+SOTTO_MUST_USE bool sotto_http_direct_reads(sotto_http_direct_url *out, const char *url);
+SOTTO_MUST_USE bool sotto_http_direct_takes(const sotto_http_client *client,
+                                            const sotto_http_call *call);
+/* kept: a new attempt, over a connection that is open already if there is one. Else one goes on over another connection. */
+void sotto_http_direct_start(sotto_http_client *client, sotto_http_pending *pending, bool kept);
+void sotto_http_direct_on_event(void *connection, unsigned events);
+/* Ends what waited for too long; when to look again, in ns. */
+uint64_t sotto_http_direct_expire(sotto_http_client *client);
+/* Ends connections until one had a call, which is returned; NULL: there is none left. */
+sotto_http_pending *sotto_http_direct_end(sotto_http_client *client);
 
 /* http_wait.c. Close after a failure is allowed. */
 SOTTO_MUST_USE bool sotto_http_wait_open(sotto_http_client *client);

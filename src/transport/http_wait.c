@@ -12,12 +12,18 @@
 
 enum { MS = 1000000, AT_ONCE = 64 };
 
+/* No connection of http_direct.c has an odd address, wherever a program has its heap. */
+static uint64_t mark_of(int fd)
+{
+    return (uint64_t)fd << 1 | 1;
+}
+
 /* ---- what libcurl asks for ----------------------------------------------------------------------------------------- */
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *known)
 {
     const sotto_http_client *client = context;
-    struct epoll_event event = {.data.fd = fd};
+    struct epoll_event event = {.data.u64 = mark_of(fd)};
 
     (void)easy;
     if (what == CURL_POLL_REMOVE) {
@@ -54,7 +60,7 @@ bool sotto_http_wait_open(sotto_http_client *client)
 
     wait->epoll = epoll_create1(EPOLL_CLOEXEC);
     wait->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    event.data.fd = wait->wake;
+    event.data.u64 = mark_of(wait->wake);
     return wait->epoll >= 0 && wait->wake >= 0 &&
            epoll_ctl(wait->epoll, EPOLL_CTL_ADD, wait->wake, &event) == 0 &&
            curl_multi_setopt(client->multi, CURLMOPT_SOCKETFUNCTION, on_socket) == CURLM_OK &&
@@ -81,24 +87,34 @@ void sotto_http_wait_wake(sotto_http_client *client)
     (void)!write(client->wait.wake, &one, sizeof one);
 }
 
+/* ms, or fewer: until `due`. */
+static int shorter(int timeout_ms, uint64_t due, uint64_t now)
+{
+    const uint64_t left = due <= now ? 0 : (due - now) / MS + 1;
+
+    return left < (uint64_t)timeout_ms ? (int)left : timeout_ms;
+}
+
 static int until_due(const sotto_http_wait *wait, int timeout_ms)
 {
     const uint64_t now = sotto_clock_monotonic(&sotto_clock_system);
 
     if (!wait->timed)
         return timeout_ms;
-    if (wait->due <= now)
-        return 0;
-    const uint64_t left = (wait->due - now + MS - 1) / MS;
-    return left < (uint64_t)timeout_ms ? (int)left : timeout_ms;
+    return shorter(timeout_ms, wait->due, now);
 }
 
 static void on_event(sotto_http_client *client, const struct epoll_event *event)
 {
+    const uint64_t mark = event->data.u64;
     int mask = 0, running;
     uint64_t wakes;
 
-    if (event->data.fd == client->wait.wake) {
+    if ((mark & 1) == 0) {
+        sotto_http_direct_on_event((void *)(uintptr_t)mark, event->events);
+        return;
+    }
+    if (mark == mark_of(client->wait.wake)) {
         (void)!read(client->wait.wake, &wakes, sizeof wakes);
         return;
     }
@@ -108,7 +124,7 @@ static void on_event(sotto_http_client *client, const struct epoll_event *event)
         mask |= CURL_CSELECT_OUT;
     if (event->events & EPOLLERR)
         mask |= CURL_CSELECT_ERR;
-    (void)curl_multi_socket_action(client->multi, event->data.fd, mask, &running);
+    (void)curl_multi_socket_action(client->multi, (curl_socket_t)(mark >> 1), mask, &running);
 }
 
 void sotto_http_wait_run(sotto_http_client *client, int timeout_ms)
@@ -117,6 +133,9 @@ void sotto_http_wait_run(sotto_http_client *client, int timeout_ms)
     struct epoll_event events[AT_ONCE];
     int running;
 
+    if (client->direct_due < UINT64_MAX)
+        timeout_ms =
+            shorter(timeout_ms, client->direct_due, sotto_clock_monotonic(&sotto_clock_system));
     const int count = epoll_wait(wait->epoll, events, AT_ONCE, until_due(wait, timeout_ms));
     for (int i = 0; i < count; i++)
         on_event(client, &events[i]);
@@ -124,4 +143,6 @@ void sotto_http_wait_run(sotto_http_client *client, int timeout_ms)
         wait->timed = false; /* libcurl sets it again if it wants to */
         (void)curl_multi_socket_action(client->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     }
+    if (client->direct_due < UINT64_MAX)
+        (void)sotto_http_direct_expire(client);
 }

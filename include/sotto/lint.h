@@ -58,8 +58,8 @@ typedef struct sotto_recipe_claim {
     double miss;         /* chance that an honest report has more, and so counts as empty  */
     size_t report_bytes; /* sent by a device, both shares sealed; 0: the trust has no task */
     uint64_t tasks;      /* one for each combination of cohort values                      */
-    double epsilon_seen; /* importance sampling, where it is seen who answers; 0: elsewhere */
-    const char *seen_by; /* what that rests on                                             */
+    const char *seen_by; /* importance sampling: what replacement_local has in it where it is
+                            seen who answers; NULL: elsewhere                              */
 } sotto_recipe_claim;
 
 /* Recomputes every privacy number and holds the recipe against it and, unless policy is NULL, against what

@@ -31,13 +31,19 @@ static vdaf_wire read_vdaf(sotto_reader *in)
     return vdaf;
 }
 
+/* Numbers of the private range are below 0 here. */
+static int32_t type_of(uint32_t wire)
+{
+    return wire > INT32_MAX ? -1 - (int32_t)~wire : (int32_t)wire;
+}
+
 static sotto_status understand_vdaf(sotto_vdaf_config *out, vdaf_wire vdaf, sotto_err *err)
 {
-    const sotto_method *method = vdaf.type > INT32_MAX ? NULL : sotto_method_of((int32_t)vdaf.type);
+    const sotto_method *method = sotto_method_of(type_of(vdaf.type));
 
     if (!method)
         return sotto_fail(err, SOTTO_MISSING, "task configuration: a VDAF that we don't know");
-    *out = (sotto_vdaf_config){.type = (int32_t)vdaf.type};
+    *out = (sotto_vdaf_config){.type = type_of(vdaf.type)};
     return method->two_server->parameters_decode(out, vdaf.parameters, err);
 }
 
@@ -51,7 +57,7 @@ sotto_status sotto_task_vdaf_encode(sotto_buf *out, const sotto_vdaf_config *vda
     if (!ops)
         return sotto_fail(err, SOTTO_MISSING, "DAP has no configuration for this type of VDAF");
     SOTTO_TRY(ops->parameters_encode(&parameters, vdaf, err));
-    sotto_write_uint(&w, (uint64_t)vdaf->type, 4);
+    sotto_write_uint(&w, (uint32_t)vdaf->type, 4);
     sotto_write_opaque16(&w, sotto_buf_bytes(&parameters));
     return sotto_writer_finish(&w, "VDAF configuration", err);
 }

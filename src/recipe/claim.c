@@ -130,18 +130,14 @@ sotto_status sotto_recipe_vdaf(sotto_vdaf_config *config, sotto_vdaf_sizes *size
 {
     const sotto_vdaf_client_ops *ops = sotto_vdaf_client_named(sotto_trust_model_of(trust)->method);
     const sotto_vdaf_shape shape = {content->entries, content->weight, content->one, content->max};
-    sotto_arena arena;
     sotto_vdaf vdaf;
 
     if (!ops)
         return sotto_fail(err, SOTTO_DENIED, "aggregation.trust: only split has DAP tasks");
     ops->plan(config, &shape);
-    sotto_arena_init(&arena, (size_t)64 << 20);
-    sotto_status status = sotto_vdaf_open(&vdaf, config, &arena, err);
-    if (status == SOTTO_OK)
-        *sizes = vdaf.sizes;
-    sotto_arena_clear(&arena);
-    return status;
+    SOTTO_TRY(sotto_vdaf_open(&vdaf, config, NULL, err));
+    *sizes = vdaf.sizes;
+    return SOTTO_OK;
 }
 
 size_t sotto_recipe_report_bytes(const sotto_vdaf_sizes *sizes, sotto_token_kind tokens)

@@ -85,10 +85,8 @@ sotto_status sotto_recipe_claim_sampling(sotto_recipe_claim *out, const sotto_re
     sotto_report_content content;
     sotto_answer answer;
 
-    if (p->type == SOTTO_IMPORTANCE) {
-        out->epsilon_seen = out->replacement_local;
+    if (p->type == SOTTO_IMPORTANCE)
         out->seen_by = "the local epsilon, and what answering or not tells of the value";
-    }
     if (SOTTO_RULE(sampling_hidden) && seen) {
         say_why(out, seen);
         return SOTTO_OK;

@@ -6,6 +6,7 @@
 #include "base/hex.h"
 #include "base/writer.h"
 #include "recipe/calendar.h"
+#include "recipe/explain.h"
 #include "recipe/statistic.h"
 #include "recipe/target.h"
 #include "sotto/lint.h"
@@ -33,7 +34,7 @@ static size_t unshown(const unsigned char *text)
 }
 
 /* As it is, whole, and told apart from our own words: behind every line feed stands `indent`. */
-static void say_theirs(sotto_writer *w, const char *text, const char *indent)
+void sotto_explain_theirs(sotto_writer *w, const char *text, const char *indent)
 {
     const unsigned char *at = (const unsigned char *)text;
 
@@ -64,7 +65,7 @@ static void say_encoder(sotto_writer *w, const sotto_encoder *e)
                                       "matched with known phrases and the word that follows"};
 
     say(w, "  - ");
-    say_theirs(w, e->column, "    ");
+    sotto_explain_theirs(w, e->column, "    ");
     say(w, " is %s: %" PRIu64 " bins%s\n", how[e->type], e->bins,
         e->oov ? ", one of them for everything else" : "");
 }
@@ -73,7 +74,7 @@ static void say_listed(sotto_writer *w, const char *what, const sotto_listed *li
 {
     for (size_t i = 0; i < count; i++) {
         say(w, "%s ", what);
-        say_theirs(w, listed[i].field, "  ");
+        sotto_explain_theirs(w, listed[i].field, "  ");
         say(w, ", one of %zu listed values.\n", listed[i].count);
     }
 }
@@ -176,11 +177,11 @@ static void say_question(sotto_writer *w, const sotto_recipe *recipe)
         recipe->analysis);
     if (recipe->description && *recipe->description) {
         say(w, "Its author says:\n  ");
-        say_theirs(w, recipe->description, "  ");
+        sotto_explain_theirs(w, recipe->description, "  ");
         say(w, "\n");
     }
     say(w, "\nWhat is asked\n  ");
-    say_theirs(w, recipe->query, "  ");
+    sotto_explain_theirs(w, recipe->query, "  ");
     say(w, "\n");
     static const char *const picks[] = {"one drawn at random", "the first",
                                         "one drawn at random of those with a bin for each value"};
@@ -304,7 +305,7 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
     say_anonymity(w, recipe, claim);
     if (claim->seen_by)
         say(w, "Where it is seen who takes part: epsilon %.4g (%s).\n",
-            sotto_bound_shown(claim->epsilon_seen, 4), claim->seen_by);
+            sotto_bound_shown(claim->replacement_local, 4), claim->seen_by);
     if (claim->none_told)
         say(w,
             "None of this hides whether you have a value at all: a device without one is silent, "

@@ -1,4 +1,5 @@
 /* What a device that has spent nothing would decide: lint, then the query as devices compile it, then the budgets. */
+#include "recipe/judge.h"
 #include "recipe/claim.h"
 #include "recipe/participation.h"
 #include "recipe/policy_tables.h"
@@ -132,6 +133,29 @@ static sotto_status judge_query(judging *j, sotto_err *err)
     return SOTTO_OK;
 }
 
+sotto_status sotto_recipe_judge_query(sotto_query_finding *out, const sotto_recipe *recipe,
+                                      const sotto_policy *policy, const sotto_streams *streams,
+                                      sotto_mistakes *mistakes, sotto_err *err)
+{
+    judging j = {.recipe = recipe,
+                 .policy = policy,
+                 .streams = streams,
+                 .at = {.text = recipe->text, .object = "recipe", .mistakes = mistakes}};
+
+    sotto_arena_init(&j.arena, ARENA);
+    const sotto_status status = judge_query(&j, err);
+    sotto_arena_clear(&j.arena);
+    *out = j.finding;
+    return status;
+}
+
+void sotto_verdict_reads(sotto_recipe_verdict *out, const sotto_query_finding *finding)
+{
+    for (size_t i = 0; i < finding->accessed_count; i++)
+        (void)snprintf(out->reads[out->read_count++], SOTTO_VERDICT_NAME, "%s.%s",
+                       finding->accessed[i].stream, finding->accessed[i].field);
+}
+
 /* ---- the policy --------------------------------------------------------------------------------------- */
 
 static sotto_status judge_budgets(judging *j, sotto_err *err)
@@ -186,9 +210,7 @@ static void say(sotto_recipe_verdict *out, const judging *j)
             (never && list->errors == 0 && strncmp(m->what, "refused by devices", 18) == 0))
             (void)snprintf(out->why, sizeof out->why, "%.60s: %.130s", m->path, m->what);
     }
-    for (size_t i = 0; i < j->finding.accessed_count; i++)
-        (void)snprintf(out->reads[out->read_count++], SOTTO_VERDICT_NAME, "%s.%s",
-                       j->finding.accessed[i].stream, j->finding.accessed[i].field);
+    sotto_verdict_reads(out, &j->finding);
 }
 
 sotto_status sotto_recipe_judge(sotto_recipe_verdict *verdict, sotto_recipe_claim *claim,

@@ -1,6 +1,7 @@
 /* Judging a recipe: its own claims first, then what the policy allows. A recipe can never widen a policy. */
 #include "recipe/claim.h"
 #include "recipe/columns.h"
+#include "recipe/judge.h"
 #include "recipe/participation.h"
 #include "recipe/schema.h"
 #include "recipe/target.h"
@@ -322,7 +323,8 @@ static void check_target(sotto_reading *at, const sotto_policy *policy, const so
                               err.reason);
 }
 
-static void check_policy(sotto_reading *at, const sotto_policy *policy, const sotto_recipe *recipe)
+void sotto_recipe_check_policy(sotto_reading *at, const sotto_policy *policy,
+                               const sotto_recipe *recipe)
 {
     static const sotto_place analysis = {NULL, "analysis", 0}, no_match = {NULL, "on_no_match", 0},
                              aggregation = {NULL, "aggregation", 0},
@@ -393,7 +395,7 @@ sotto_status sotto_recipe_lint_terms(sotto_recipe_claim *claim, const sotto_reci
     if (recipe->statistic != SOTTO_STATISTIC_COUNT) /* which needs no column, and must name one */
         check_unused(&at, recipe);
     if (policy)
-        check_policy(&at, policy, recipe);
+        sotto_recipe_check_policy(&at, policy, recipe);
     if (policy)
         check_size(&at, policy, claim);
     return sotto_mistakes_status(mistakes, err);

@@ -3,18 +3,13 @@
 
 #include "base/arena.h"
 #include "base/writer.h"
-#include "recipe/place.h"
+#include "recipe/splice.h"
 #include "recipe/statistic.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #define say sotto_write_format
-
-typedef struct edit {
-    size_t from, to;   /* bytes of the frame that go */
-    sotto_bytes comes; /* in their place             */
-} edit;
 
 static bool find(const sotto_recipe *frame, const char *key, sotto_span *out)
 {
@@ -78,80 +73,37 @@ static sotto_bytes since(const sotto_buf *buf, size_t start)
     return sotto_bytes_of(buf->data + start, buf->len - start);
 }
 
-static bool is_space(uint8_t c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-/* A member and the comma behind it; of the last member, the one before it. */
-static edit without(sotto_bytes text, const sotto_span *span)
-{
-    size_t from = span->key, to = span->end;
-
-    while (to < text.len && is_space(text.data[to]))
-        to++;
-    if (to < text.len && text.data[to] == ',') {
-        for (to++; to < text.len && is_space(text.data[to]);)
-            to++;
-        return (edit){from, to, {0}};
-    }
-    while (from > 0 && text.data[from - 1] != ',')
-        from--;
-    return (edit){from > 0 ? from - 1 : span->key, span->end, {0}};
-}
-
-static void put_in_order(edit *edits, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        for (size_t j = i; j > 0 && edits[j].from < edits[j - 1].from; j--) {
-            const edit other = edits[j];
-
-            edits[j] = edits[j - 1];
-            edits[j - 1] = other;
-        }
-}
-
 sotto_status sotto_price_write(sotto_bytes *text, sotto_bytes *fragment, const sotto_recipe *frame,
                                const sotto_recipe *recipe, sotto_arena *arena, sotto_err *err)
 {
     enum { MEMBERS = 2048 };
     sotto_span span, taking, privacy;
-    sotto_buf members, all;
-    edit edits[4];
-    size_t count = 0, at = 0;
+    sotto_buf members;
+    sotto_splice edits[4];
+    size_t count = 0;
 
     if (!find(frame, "participation", &taking) || !find(frame, "privacy", &privacy))
         return sotto_fail(err, SOTTO_BUG, "a recipe without participation or privacy");
     SOTTO_TRY(sotto_buf_take(&members, arena, MEMBERS, err));
-    SOTTO_TRY(sotto_buf_take(&all, arena, frame->text.len + MEMBERS, err));
     sotto_writer w = sotto_writer_on(&members);
     if (recipe->by == SOTTO_BY_CROWD)
         say_randomizer(&w, recipe);
     say_participation(&w, frame, recipe);
-    edits[count++] = (edit){taking.key, taking.end, since(&members, 0)};
+    edits[count++] = (sotto_splice){taking.key, taking.end, since(&members, 0)};
     say(&w, ",\n  ");
     const size_t start = members.len;
     say_privacy(&w, recipe);
-    edits[count++] = (edit){privacy.key, privacy.end, since(&members, start)};
+    edits[count++] = (sotto_splice){privacy.key, privacy.end, since(&members, start)};
     if (find(frame, "randomizer", &span))
-        edits[count++] = without(frame->text, &span);
+        edits[count++] = sotto_splice_without(frame->text, &span);
     if (recipe->population != frame->population && find(frame, "population", &span)) {
         say(&w, ",\n  ");
         const size_t people = members.len;
 
         say(&w, "\"population\": %" PRIu64, recipe->population);
-        edits[count++] = (edit){span.key, span.end, since(&members, people)};
+        edits[count++] = (sotto_splice){span.key, span.end, since(&members, people)};
     }
     SOTTO_TRY(sotto_writer_finish(&w, "price", err));
-    put_in_order(edits, count);
-    w = sotto_writer_on(&all);
-    for (size_t i = 0; i < count; i++) {
-        sotto_write_bytes(&w, sotto_bytes_of(frame->text.data + at, edits[i].from - at));
-        sotto_write_bytes(&w, edits[i].comes);
-        at = edits[i].to;
-    }
-    sotto_write_bytes(&w, sotto_bytes_of(frame->text.data + at, frame->text.len - at));
     *fragment = sotto_buf_bytes(&members);
-    *text = sotto_buf_bytes(&all);
-    return sotto_writer_finish(&w, "price", err);
+    return sotto_splice_text(text, frame->text, edits, count, arena, err);
 }

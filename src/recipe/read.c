@@ -1,9 +1,11 @@
 /* A recipe into its plain form: what the table can't check is checked here, section by section. */
+#include "recipe/read.h"
 #include "recipe/encoding.h"
 
 #include "account/trust.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
+#include "dap/dap.h"
 #include "recipe/participation.h"
 #include "recipe/statistic.h"
 
@@ -148,7 +150,7 @@ static void read_check_in(sotto_reading *r, const json_t *json, sotto_participat
                               "only a fixed window has a chance of not checking in");
 }
 
-static void read_participation(sotto_reading *r, sotto_participation *out)
+void sotto_recipe_read_participation(sotto_reading *r, sotto_participation *out)
 {
     sotto_place place = {NULL, "participation", 0};
     json_t *json = json_object_get(r->root, "participation");
@@ -225,7 +227,7 @@ static void check_pair(sotto_reading *r, const char *key, bool one, const char *
                               one ? partner : key);
 }
 
-static void read_anonymity(sotto_reading *r, sotto_anonymity *out)
+void sotto_recipe_read_anonymity(sotto_reading *r, sotto_anonymity *out)
 {
     static const char all_three[] = "tokens type-2 with an attester and an issuer, or none of them",
                       two[] = "tokens arc with an attester and without an issuer";
@@ -246,7 +248,7 @@ static void read_anonymity(sotto_reading *r, sotto_anonymity *out)
     check_pair(r, "issuer", out->issuer != NULL, "tokens", issued, arc ? two : all_three);
 }
 
-static void read_schedule(sotto_reading *r, sotto_recipe *out)
+void sotto_recipe_read_schedule(sotto_reading *r, sotto_recipe *out)
 {
     enum { LONGEST = 3660 * 86400, COARSEST = 30 * 86400 };
     sotto_place place = {NULL, "schedule", 0}, opens = {&place, "opens", 0},
@@ -276,7 +278,6 @@ static void read_schedule(sotto_reading *r, sotto_recipe *out)
  * a span of time, and slots that are made of whole buckets. */
 static void check_rounds(sotto_reading *r, const sotto_recipe *recipe)
 {
-    enum { LEADER_SELECTED = 2 };
     const sotto_participation *p = &recipe->participation;
     sotto_place aggregation = {NULL, "aggregation", 0}, mode = {&aggregation, "batch_mode", 0},
                 taking = {NULL, "participation", 0}, slot = {&taking, "slot", 0},
@@ -284,7 +285,7 @@ static void check_rounds(sotto_reading *r, const sotto_recipe *recipe)
 
     if (p->type != SOTTO_DONATION || recipe->precision == 0)
         return;
-    if (SOTTO_RULE(rounds_within_slots) && recipe->batch_mode == LEADER_SELECTED)
+    if (SOTTO_RULE(rounds_within_slots) && recipe->batch_mode == SOTTO_DAP_LEADER_SELECTED)
         sotto_reading_mistake(r, &mode, "time-interval",
                               "a round of donations may not outlast a slot, and such a batch may");
     if (SOTTO_RULE(rounds_within_slots) && p->length % recipe->precision != 0)
@@ -340,15 +341,15 @@ static void read_sections(sotto_reading *r, sotto_recipe *out)
     if (sotto_reading_clean(r, "randomizer"))
         read_randomizer(r, out);
     if (sotto_reading_clean(r, "participation"))
-        read_participation(r, &out->participation);
+        sotto_recipe_read_participation(r, &out->participation);
     if (sotto_reading_clean(r, "privacy"))
         read_privacy(r, out);
     if (sotto_reading_clean(r, "aggregation"))
         read_aggregation(r, out);
     if (sotto_reading_clean(r, "anonymity"))
-        read_anonymity(r, &out->anonymity);
+        sotto_recipe_read_anonymity(r, &out->anonymity);
     if (sotto_reading_clean(r, "schedule"))
-        read_schedule(r, out);
+        sotto_recipe_read_schedule(r, out);
     if (sotto_reading_clean(r, "participation") && sotto_reading_clean(r, "aggregation") &&
         sotto_reading_clean(r, "schedule")) {
         check_rounds(r, out);

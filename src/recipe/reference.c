@@ -93,6 +93,8 @@ sotto_status sotto_recipe_reference(sotto_buf *out, sotto_err *err)
         "    sotto recipe compile recipe.json parties.json   the DAP task, its VDAF and its "
         "bins\n"
         "    sotto recipe price recipe.json ...        what an accuracy costs, or a budget shows\n"
+        "    sotto recipe refine recipe.json ...       the next question of a search for a "
+        "quantile\n"
         "    sotto recipe publish recipe.json ...      put it into a public log (operating.md, "
         "section 13)\n");
     for (size_t i = 0; sotto_reference_price[i]; i++)

@@ -125,7 +125,7 @@ void sotto_schema_accepts(const sotto_schema_key *row, char *out, size_t cap)
                        plural((sotto_schema_type)row->item));
         return;
     case SOTTO_SCHEMA_LATER:
-        (void)snprintf(out, cap, "nothing yet");
+        (void)snprintf(out, cap, "only in a learning recipe");
         return;
     }
 }

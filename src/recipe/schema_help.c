@@ -1,5 +1,7 @@
 /* What each object and key is for, in the order of schema_table.c: for the reference and for analysts' tools. Nothing
  * that a device calls leads here, so libsotto-device goes without these texts. */
+#define SOTTO_LEARNING_ROWS /* as in the table that programs link */
+
 #include "recipe/schema.h"
 
 #include "sotto/lint.h"

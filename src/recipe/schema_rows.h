@@ -43,6 +43,19 @@ OBJECT_ROW(IN_NOISE_COMMITTEE, "noise-committee", "aggregation: aero: noise", "D
 OBJECT_ROW(IN_PROOF, "proof", "aggregation: aero: proof", "That inputs are valid.")
 OBJECT_ROW(IN_ANONYMITY, "anonymity", "anonymity", "Devices that can't do what is asked for here stay silent. With none of it servers see who sends, and one device can send many reports. All of it: `\"anonymity\": {\"relay\": \"relay\", \"gateway\": \"gateway\", \"tokens\": \"type-2\", \"attester\": \"attester\", \"issuer\": \"key:issuer\", \"log\": \"main\"}`. The log's and the issuer's names are the policy's, the others those of the parties file.")
 OBJECT_ROW(IN_SCHEDULE, "schedule", "schedule", "Times are in UTC.")
+#ifdef SOTTO_LEARNING_ROWS
+OBJECT_ROW(IN_LEARNING, "learning", "A learning recipe", "Trains a model in rounds: devices send updates, and only their noisy sum is seen. `learn`, `rounds` and what follows take the place of query, encode and randomizer. Each round is a DAP task of its own. `sotto recipe lint`, `explain` and `compile` read it; devices of this version refuse it.")
+OBJECT_ROW(IN_LEARN, "learn", "learn", "What is trained, on what, and how.")
+OBJECT_ROW(IN_LEARN_MODEL, "learn-model", "learn: model", "An update has one number for each parameter.")
+OBJECT_ROW(IN_LEARN_DATA, "learn-data", "learn: data", "The rows that a device trains on.")
+OBJECT_ROW(IN_LEARN_LOCAL, "learn-local", "learn: local", "Training on the device (McMahan et al. 2017).")
+OBJECT_ROW(IN_LEARN_UPDATE, "learn-update", "learn: update", "How an update becomes whole numbers that can be added up.")
+OBJECT_ROW(IN_LEARN_SERVER, "learn-server", "learn: server", "What is made of a sum: it is computed of the release alone, and costs no privacy.")
+OBJECT_ROW(IN_ROUNDS, "rounds", "rounds", "Round t opens at `opens` plus t times `every`. Its task is derived from the logged record of the round, which names recipe, round and model.")
+OBJECT_ROW(IN_LEARNING_PRIVACY, "learning-privacy", "privacy of a learning recipe", "`sotto recipe lint` recomputes each of these.")
+OBJECT_ROW(IN_LEARNING_AGGREGATION, "learning-aggregation", "aggregation of a learning recipe", "Two servers, of whom one must be honest. Names are those of the parties file.")
+OBJECT_ROW(IN_LEARNING_PROOF, "learning-proof", "aggregation of a learning recipe: proof", "What both servers check of an update that neither of them sees.")
+#endif
 OBJECT_ROW(IN_POLICY, "policy", "A policy", "What a device will ever allow. It comes with the host application; no recipe can widen it.")
 OBJECT_ROW(IN_ANALYSES, "analyses", "analyses", "Keys are names of analyses.")
 OBJECT_ROW(IN_ANALYSIS, "analysis", "analyses: one", "Its budget, and what it may read.")
@@ -229,6 +242,73 @@ KEY_ROW(IN_ANONYMITY, "log", NAME, 0, 1, 128, NULL, MAY, "a log of the policy, w
 KEY_ROW(IN_SCHEDULE, "opens", TIME, 0, 0, 0, NULL, MUST, "no report before; a multiple of the precision")
 KEY_ROW(IN_SCHEDULE, "closes", TIME, 0, 0, 0, NULL, MUST, "no report after; a multiple of the precision")
 KEY_ROW(IN_SCHEDULE, "precision", DURATION, 0, 0, 0, NULL, "\"1h\"", "times of reports are rounded down to this, so that they tell little")
+
+#ifdef SOTTO_LEARNING_ROWS
+KEY_ROW(IN_LEARNING, "recipe", NAME, 0, 1, 64, NULL, MUST, "names this recipe")
+KEY_ROW(IN_LEARNING, "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change")
+KEY_ROW(IN_LEARNING, "analysis", NAME, 0, 1, 128, NULL, MUST, "the analysis whose budget pays; the policy must know it")
+KEY_ROW(IN_LEARNING, "description", TEXT, 0, 0, 1000, NULL, "\"\"", "why this is asked, for the people who are asked")
+KEY_ROW(IN_LEARNING, "learn", OBJECT, 0, 0, 0, "learn", MUST, "what is trained")
+KEY_ROW(IN_LEARNING, "rounds", OBJECT, 0, 0, 0, "rounds", MUST, "how often, and by how many devices")
+KEY_ROW(IN_LEARNING, "participation", VARIANT, 0, 0, 0, "participation", MUST, "who answers a round: only `poisson` so far")
+KEY_ROW(IN_LEARNING, "privacy", OBJECT, 0, 0, 0, "learning-privacy", MUST, "what is promised to everybody who takes part")
+KEY_ROW(IN_LEARNING, "aggregation", OBJECT, 0, 0, 0, "learning-aggregation", MUST, "who adds up, and what they check")
+KEY_ROW(IN_LEARNING, "anonymity", OBJECT, 0, 0, 0, "anonymity", "{}", "what hides who takes part")
+KEY_ROW(IN_LEARNING, "schedule", OBJECT, 0, 0, 0, "schedule", MUST, "when: all rounds lie within it")
+KEY_ROW(IN_LEARNING, "population", WHOLE, 0, 1, 1e11, NULL, MUST, "devices expected to be asked, for planning")
+
+KEY_ROW(IN_LEARN, "model", OBJECT, 0, 0, 0, "learn-model", MUST, "what is trained")
+KEY_ROW(IN_LEARN, "data", OBJECT, 0, 0, 0, "learn-data", MUST, "on what")
+KEY_ROW(IN_LEARN, "local", OBJECT, 0, 0, 0, "learn-local", MUST, "how a device trains")
+KEY_ROW(IN_LEARN, "update", OBJECT, 0, 0, 0, "learn-update", MUST, "what a device sends")
+KEY_ROW(IN_LEARN, "server", OBJECT, 0, 0, 0, "learn-server", MUST, "what becomes of the sum")
+
+KEY_ROW(IN_LEARN_MODEL, "type", NAME, 0, 1, 64, NULL, MUST, "its name, as the devices' trainer knows it")
+KEY_ROW(IN_LEARN_MODEL, "parameters", WHOLE, 0, 1, 16777216, NULL, MUST, "how many numbers it has")
+KEY_ROW(IN_LEARN_MODEL, "init", HEX, 0, 32, 32, NULL, MUST, "SHA-256 of the model of round 0; later rounds have what their records say")
+
+KEY_ROW(IN_LEARN_DATA, "query", QUERY, 0, 0, 0, NULL, MUST, "one SELECT over the device's streams, as in other recipes: what it reads is checked and paid for in the same way")
+KEY_ROW(IN_LEARN_DATA, "most_rows", WHOLE, 0, 1, 1e6, NULL, MUST, "rows that a device trains on in a round, at most")
+
+KEY_ROW(IN_LEARN_LOCAL, "algorithm", CHOICE, 0, 0, 0, "fedavg|fedsgd", "\"fedavg\"", "fedavg: several steps on the device; fedsgd: one gradient of all rows")
+KEY_ROW(IN_LEARN_LOCAL, "epochs", WHOLE, 0, 1, 1000, NULL, "1", "passes over the rows; 1 with fedsgd")
+KEY_ROW(IN_LEARN_LOCAL, "batch", WHOLE, 0, 1, 1e6, NULL, MUST, "rows of a step")
+KEY_ROW(IN_LEARN_LOCAL, "rate", NUMBER, 0, 1e-9, 1e6, NULL, MUST, "learning rate of round 0")
+KEY_ROW(IN_LEARN_LOCAL, "decay", NUMBER, 0, 1e-3, 1, NULL, "1", "the rate's factor from round to round")
+
+KEY_ROW(IN_LEARN_UPDATE, "clip", NUMBER, 0, 1e-9, 1e9, NULL, MUST, "Euclidean norm that an update is scaled down to where it is longer")
+KEY_ROW(IN_LEARN_UPDATE, "scale", WHOLE, 0, 1, 1073741824, NULL, MUST, "steps of the grid in one unit of an update; a power of two has log2(scale) bits behind the point. lint proves before round 0 that sums fit")
+KEY_ROW(IN_LEARN_UPDATE, "weights", CHOICE, 0, 0, 0, "equal|capped|count", "\"equal\"", "of devices in the sum. capped: not yet. count: refused, since nothing bounds what one device adds")
+
+KEY_ROW(IN_LEARN_SERVER, "optimizer", CHOICE, 0, 0, 0, "sgd|momentum|adam|yogi", "\"sgd\"", "the step")
+KEY_ROW(IN_LEARN_SERVER, "rate", NUMBER, 0, 1e-9, 1e6, NULL, "1", "its learning rate")
+
+KEY_ROW(IN_ROUNDS, "count", WHOLE, 0, 1, 1e6, NULL, MUST, "how many rounds")
+KEY_ROW(IN_ROUNDS, "every", DURATION, 0, 0, 0, NULL, MUST, "from the opening of one round to that of the next; a multiple of the precision")
+KEY_ROW(IN_ROUNDS, "goal", WHOLE, 0, 10, 1e9, NULL, MUST, "reports that a round waits for; min_cohort or more")
+KEY_ROW(IN_ROUNDS, "largest", WHOLE, 0, 10, 1e9, NULL, MUST, "reports that a sum has room for; goal or more")
+KEY_ROW(IN_ROUNDS, "grace", DURATION, 0, 0, 0, NULL, "\"10m\"", "how long a round that has its goal waits for late reports; below `every`")
+KEY_ROW(IN_ROUNDS, "participations", WHOLE, 0, 1, 1e6, NULL, MUST, "rounds that one device takes part in, at most: epsilon is for all of them together")
+KEY_ROW(IN_ROUNDS, "separation", WHOLE, 0, 1, 1e6, NULL, "1", "rounds from one participation of a device to its next, at least")
+
+KEY_ROW(IN_LEARNING_PRIVACY, "adjacency", CHOICE, 0, 0, 0, "replacement", MUST, "what is hidden: what data somebody has")
+KEY_ROW(IN_LEARNING_PRIVACY, "epsilon", DECIMAL, 0, 1e-9, 30, NULL, MUST, "of all rounds that a device takes part in together, without any gain by sampling")
+KEY_ROW(IN_LEARNING_PRIVACY, "delta", DECIMAL, 0, 1e-12, 1e-3, NULL, MUST, "the same")
+KEY_ROW(IN_LEARNING_PRIVACY, "min_cohort", WHOLE, 0, 10, 1e9, NULL, MUST, "reports below which a round is not released; it is paid for nevertheless")
+KEY_ROW(IN_LEARNING_PRIVACY, "by", CHOICE, 0, 0, 0, "shares|servers", MUST, "who adds the noise. shares: each device a part. servers: updates have no noise, and each server adds all of it to its sums")
+KEY_ROW(IN_LEARNING_PRIVACY, "law", CHOICE, 0, 0, 0, "discrete-gaussian", "\"discrete-gaussian\"", "of the noise")
+KEY_ROW(IN_LEARNING_PRIVACY, "multiplier", NUMBER, 0, 0.01, 10000, NULL, MUST, "standard deviation of the noise on every entry of a sum, in clips. servers: of each one's own. shares: of all honest devices' together")
+KEY_ROW(IN_LEARNING_PRIVACY, "honest", DECIMAL, 0, 0.01, 1, NULL, MAY, "with shares: the part of min_cohort that adds up to the noise; left out: 0.5")
+
+KEY_ROW(IN_LEARNING_AGGREGATION, "trust", CHOICE, 0, 0, 0, "split", MUST, "the trust model; others: not yet")
+KEY_ROW(IN_LEARNING_AGGREGATION, "leader", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
+KEY_ROW(IN_LEARNING_AGGREGATION, "helper", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
+KEY_ROW(IN_LEARNING_AGGREGATION, "collector", NAME, 0, 1, 128, NULL, MAY, "a party of that role, who gets the sums")
+KEY_ROW(IN_LEARNING_AGGREGATION, "proof", OBJECT, 0, 0, 0, "learning-proof", MUST, "of every update")
+
+KEY_ROW(IN_LEARNING_PROOF, "type", CHOICE, 0, 0, 0, "pine", MUST, "the norm is proved (Rothblum et al. 2023)")
+KEY_ROW(IN_LEARNING_PROOF, "bound_factor", NUMBER, 0, 1, 1000, NULL, MUST, "the proved bound on the norm of a report, in clips. With shares the noise of an honest device is within it. So a liar may send that many times the clip: above 3 lint warns, above 10 it refuses shares")
+#endif
 
 KEY_ROW(IN_POLICY, "policy", NAME, 0, 1, 128, NULL, MUST, "names this policy")
 KEY_ROW(IN_POLICY, "version", WHOLE, 0, 1, 1e9, NULL, MUST, "grows with every change; what was spent stays spent")

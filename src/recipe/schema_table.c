@@ -1,4 +1,5 @@
-/* The structure of every object and key: what a device checks its files by. The rows are in schema_rows.h. */
+/* The structure of every object and key: what a device checks its files by. The rows are in schema_rows.h. It is compiled
+ * twice: libsotto-device has no rows of learning recipes, for which it lacks the room. */
 #include "recipe/schema.h"
 
 #define TEXT     SOTTO_SCHEMA_TEXT

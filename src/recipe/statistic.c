@@ -2,6 +2,7 @@
 #include "recipe/statistic.h"
 
 #include "base/rule.h"
+#include "recipe/claim.h"
 #include "recipe/content.h"
 
 #include <math.h>
@@ -74,7 +75,7 @@ void sotto_recipe_read_noise(sotto_reading *r, sotto_recipe *out)
         read_sigma(r, out);
     out->honest = shares && json_object_get(json, "honest")
                       ? sotto_reading_decimal(r, &privacy, "honest")
-                      : (sotto_decimal){500000000000};
+                      : SOTTO_HONEST_UNSAID;
 }
 
 static void check_randomizer(sotto_reading *r, const sotto_recipe *recipe)

@@ -127,7 +127,7 @@ static sotto_status find_relay(const sotto_anonymity *a, const sotto_parties *pa
 
 /* What both servers and every device must agree on, tied to the published recipe and to every key that a share
  * may be sealed to. A parties file with another key makes another task, whose reports open nowhere. */
-static sotto_bytes write_info(sotto_buf *out, const sotto_recipe *recipe, size_t cohort,
+static sotto_bytes write_info(sotto_buf *out, const sotto_recipe *recipe, sotto_bytes head,
                               const sotto_party_entry *const servers[2])
 {
     sotto_writer w = sotto_writer_on(out);
@@ -135,9 +135,7 @@ static sotto_bytes write_info(sotto_buf *out, const sotto_recipe *recipe, size_t
 
     sotto_parties_digest(keys, servers[0], servers[1], recipe->opens,
                          recipe->closes + SOTTO_SEAL_GRACE - 1);
-    sotto_write_bytes(&w, sotto_bytes_of(SOTTO_TASK_INFO_TAG, sizeof SOTTO_TASK_INFO_TAG - 1));
-    sotto_write_bytes(&w, sotto_bytes_of(recipe->hash, sizeof recipe->hash));
-    sotto_write_uint(&w, cohort, 2);
+    sotto_write_bytes(&w, head);
     sotto_write_bytes(&w, sotto_bytes_of(keys, sizeof keys));
     return sotto_buf_bytes(out);
 }
@@ -157,7 +155,7 @@ static unsigned token_type_of(const sotto_anonymity *a)
     return types[a->tokens];
 }
 
-static sotto_status encode_task(sotto_task *out, const sotto_recipe *recipe,
+static sotto_status encode_task(sotto_task *out, const sotto_recipe *recipe, sotto_bytes head,
                                 const sotto_party_entry *const servers[2], sotto_arena *arena,
                                 sotto_err *err)
 {
@@ -165,7 +163,7 @@ static sotto_status encode_task(sotto_task *out, const sotto_recipe *recipe,
     sotto_buf info_buf = sotto_buf_over(info, sizeof info);
     sotto_buf buf;
     sotto_task_configuration task = {
-        .task_info = write_info(&info_buf, recipe, out->cohort, servers),
+        .task_info = write_info(&info_buf, recipe, head, servers),
         .leader_url = out->leader_url,
         .helper_url = out->helper_url,
         .time_precision = out->precision,
@@ -203,16 +201,38 @@ static void describe_reports(sotto_task *out, const sotto_recipe *recipe,
     out->noise_sigma = recipe->by == SOTTO_BY_SERVERS ? sotto_recipe_sigma(recipe) : 0;
 }
 
+sotto_status sotto_task_finish(sotto_task *out, const sotto_recipe *recipe,
+                               const sotto_parties *parties, sotto_bytes head, sotto_arena *arena,
+                               sotto_err *err)
+{
+    const sotto_party_entry *servers[2]; /* leader, helper */
+
+    SOTTO_TRY(find_server(&servers[0], recipe, parties, recipe->leader, SOTTO_PARTY_LEADER, err));
+    SOTTO_TRY(find_server(&servers[1], recipe, parties, recipe->helper, SOTTO_PARTY_HELPER, err));
+    SOTTO_TRY(find_relay(&recipe->anonymity, parties, err));
+    memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
+    out->leader_url = servers[0]->url;
+    out->helper_url = servers[1]->url;
+    out->precision = recipe->precision;
+    out->min_batch_size = recipe->min_cohort;
+    out->batch_mode = recipe->batch_mode;
+    out->report_bytes = sotto_recipe_report_bytes(&out->sizes, recipe->anonymity.tokens);
+    return encode_task(out, recipe, head, servers, arena, err);
+}
+
 sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
                                 const sotto_parties *parties, size_t cohort, sotto_arena *arena,
                                 sotto_err *err)
 {
     sotto_err_clear(err);
 
-    const sotto_party_entry *servers[2]; /* leader, helper */
+    uint8_t memory[64];
+    sotto_buf head = sotto_buf_over(memory, sizeof memory);
+    sotto_writer w = sotto_writer_on(&head);
     sotto_report_content content;
 
-    *out = (sotto_task){.cohort = cohort};
+    *out = (sotto_task){
+        .cohort = cohort, .opens = (uint64_t)recipe->opens, .closes = (uint64_t)recipe->closes};
     if (!sotto_trust_model_of(recipe->trust)->two_servers)
         return sotto_fail(err, SOTTO_DENIED, "aggregation.trust: only split has DAP tasks");
     if (sotto_participation_refused(&recipe->participation))
@@ -221,20 +241,11 @@ sotto_status sotto_task_compile(sotto_task *out, const sotto_recipe *recipe,
     if (cohort >= sotto_recipe_cohorts(recipe))
         return sotto_fail(err, SOTTO_MISSING, "cohort %zu: there are %" PRIu64, cohort,
                           sotto_recipe_cohorts(recipe));
-    SOTTO_TRY(find_server(&servers[0], recipe, parties, recipe->leader, SOTTO_PARTY_LEADER, err));
-    SOTTO_TRY(find_server(&servers[1], recipe, parties, recipe->helper, SOTTO_PARTY_HELPER, err));
-    SOTTO_TRY(find_relay(&recipe->anonymity, parties, err));
     SOTTO_TRY(sotto_recipe_content(&content, recipe, err));
     SOTTO_TRY(sotto_recipe_vdaf(&out->vdaf, &out->sizes, recipe->trust, &content, err));
-    memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
-    out->leader_url = servers[0]->url;
-    out->helper_url = servers[1]->url;
-    out->opens = (uint64_t)recipe->opens;
-    out->closes = (uint64_t)recipe->closes;
-    out->precision = recipe->precision;
-    out->min_batch_size = recipe->min_cohort;
-    out->batch_mode = recipe->batch_mode;
     describe_reports(out, recipe, &content);
-    out->report_bytes = sotto_recipe_report_bytes(&out->sizes, recipe->anonymity.tokens);
-    return encode_task(out, recipe, servers, arena, err);
+    sotto_write_bytes(&w, sotto_bytes_of(SOTTO_TASK_INFO_TAG, sizeof SOTTO_TASK_INFO_TAG - 1));
+    sotto_write_bytes(&w, sotto_bytes_of(recipe->hash, sizeof recipe->hash));
+    sotto_write_uint(&w, cohort, 2);
+    return sotto_task_finish(out, recipe, parties, sotto_buf_bytes(&head), arena, err);
 }

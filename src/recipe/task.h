@@ -5,6 +5,12 @@
 #include "dap/task_configuration.h"
 #include "recipe/model.h"
 
+/* Names servers and relay, and encodes. out has its window of time, VDAF and sizes.
+ *   head  what the task's task_info begins with; a digest of both servers' keys follows it */
+SOTTO_MUST_USE sotto_status sotto_task_finish(sotto_task *out, const sotto_recipe *recipe,
+                                              const sotto_parties *parties, sotto_bytes head,
+                                              sotto_arena *arena, sotto_err *err);
+
 /* The number of the cohort whose values these are, one for each field of recipe->cohorts in turn.
  * SOTTO_MISSING: a value that the recipe doesn't list; the device then stays silent. */
 SOTTO_MUST_USE sotto_status sotto_recipe_cohort_of(const sotto_recipe *recipe, size_t *cohort,

@@ -242,9 +242,9 @@ static void importance_sampling_costs_what_silence_tells(sotto_test *t)
         claim_of(t, "{\"type\": \"poisson\", \"rate\": 0.1}",
                  "{\"type\": \"importance\", \"rate_default\": 0.1, \"rate_other\": 0.4}");
 
-    CHECK_NEAR(t, 2 + log(4), claim.epsilon_seen, 1e-9);
+    CHECK_NEAR(t, 2 + log(4), claim.replacement_local, 1e-9);
     CHECK(t, claim.seen_by != NULL);
-    CHECK(t, claim_of(t, NULL, NULL).epsilon_seen == 0 && !claim_of(t, NULL, NULL).seen_by);
+    CHECK(t, !claim_of(t, NULL, NULL).seen_by);
 }
 
 /* Its price at the nominal rates would be too small where the number of reports is known. */

@@ -141,8 +141,42 @@ expect 5 "needs at least 268000 devices; with 20000, all of them asked" price re
 expect 4 "It is by servers: add --by servers" price recipe.json --largest-error 0.2% --cohort 40000 --epsilon 0.5
 expect 4 '"ok":false' price recipe.json --largest-error 0.1% --cohort 40000 --epsilon 0.3 --json
 expect 4 "how many answer by importance depends" price importance.json
-expect 0 "In the recipe:" price recipe.json --half-width 0.5% --by servers,shares --out priced.json
+expect 0 "In the recipe, in place of its \`randomizer\`, \`participation\`, \`privacy\`:" price recipe.json --half-width 0.5% --by servers,shares --out priced.json
+# What is printed can be pasted over what it names.
+sed '1,/^In the recipe/d' "$out" >fragment
+awk '/^  "randomizer"/ { while ((getline line < "fragment") > 0) print line; next } /^  "(participation|privacy)"/ { next } { print }' recipe.json >pasted.json
 expect 0 "ok. It may claim" lint priced.json
+expect 0 "ok. It may claim" lint pasted.json
+: >empty.json
+expect 3 "prints one to start from" lint empty.json
+
+# The next question of a search for a quantile.
+cp "$(dirname "$0")"/../../examples/launch-times/recipe.json launches.json
+cp "$(dirname "$0")"/../../examples/launch-times/policy.json launches-policy.json
+hash=$(sha256sum launches.json | cut -d " " -f 1)
+printf '{"confidence": 0.95, "figures": [{"name": "quantile 0.5", "low": 1024, "high": 1536}, {"name": "quantile 0.95", "low": 8192, "high": 8192}],
+ "receipt": {"recipe_hash": "%s"}}' "$hash" >answer.json
+expect 0 "recipe    launch-times.2: 17 bins from 768 to 1792, in steps of 64" refine launches.json --answer answer.json --policy launches-policy.json --out next.json
+says "com.example.launches allows a device 4 such answers in all"
+says "quantile  0.5 is from 1024 to 1536 (95%), of numbers rounded to steps of 512"
+expect 0 "It may claim" lint next.json --policy launches-policy.json
+expect 0 "launch-times.3: 9 bins from 896 to 976, in steps of 10" refine next.json --low 928 --high 944 --bins 9
+expect 0 '"from_first": false' refine launches.json --answer answer.json --json
+expect 0 "the interval has the upper end of the recipe's range in it" refine launches.json --answer answer.json --quantile 0.95
+expect 1 "not an answer to this recipe" refine next.json --answer answer.json
+expect 1 "it has no such quantile" refine launches.json --answer answer.json --quantile 0.4
+expect 1 "have no smaller steps than 512: the interval is as long as the noise makes it" refine launches.json --low 0 --high 8192
+expect 1 "has no quantile to refine" refine recipe.json --low 1 --high 2
+expect 2 "no interval within the recipe's range" refine launches.json --low 5 --high 2
+expect 2 "where is the quantile?" refine launches.json
+expect 2 "--bins is a whole number" refine launches.json --low 512 --high 512 --bins 2
+expect 2 "devices answer a recipe of one name once" refine launches.json --low 512 --high 512 --name launch-times
+sed 's/"epsilon": 3/"epsilon": 0.5/' launches-policy.json >poor.json
+expect 3 "the next recipe" refine launches.json --answer answer.json --policy poor.json
+sed 's/"reports": 4/"reports": 1/' launches-policy.json >once.json
+expect 0 "allows a device 1 such answers in all: devices that answered before refuse this one" refine launches.json --answer answer.json --policy once.json
+printf '{"figures": [' >broken.json
+expect 1 "broken.json" refine launches.json --answer broken.json
 expect 2 "one goal at a time" price recipe.json --half-width 5 --see 5
 expect 2 "a goal is a number above 0" price recipe.json --half-width five
 expect 2 "--epsilon is a number from" price recipe.json --epsilon 31
@@ -161,6 +195,30 @@ if command -v python3 >/dev/null; then
     "$program" recipe compile recipe.json parties.json --json | python3 -m json.tool >/dev/null || complain "no JSON"
     "$program" recipe lint "$hostile/key-with-escape-codes.json" --json | python3 -m json.tool >/dev/null || complain "no JSON"
 fi
+# A learning recipe, and the tasks of its rounds.
+cp "$hostile/../learning.json" learning.json
+expect 0 "for 4 participations of a device" lint learning.json
+says "numbers fit .* at most 2^30 steps"
+says "refuses it: learn: devices of this version refuse learning recipes"
+expect 0 '"decision":"refuse"' lint learning.json --json
+says '"bound_factor":1.2'
+expect 0 "A model named lenet with 48846 parameters" explain learning.json
+says "one every 1 hour, out of"
+says "noise of standard deviation 4 or more: 8 times the clip"
+expect 2 "a learning recipe has a task for each round" compile learning.json parties.json
+sed 's/"epsilon": 2.9/"epsilon": 2/' learning.json >cheap.json
+expect 3 "claims less than the 2.41987 that 4 participations cost with one server's noise" lint cheap.json
+sed 's/32768/1073741824/' learning.json >fine.json
+expect 3 "numbers do not fit: a server's noise, at most 2^20 steps" lint fine.json
+expect 2 "rounds after 0 take --model" round learning.json --round 3
+expect 2 "the recipe has fewer rounds" round learning.json --round 150
+expect 2 "64 lower-case digits" round learning.json --model 12
+"$program" recipe round learning.json >round.txt || complain "no record"
+expect 0 '"round":0' compile round.txt parties.json --json
+expect 0 "PINE, length 48846" compile round.txt parties.json
+sed 's/^round 0/round 00/' round.txt >badround.txt
+expect 3 "wanted a line with the round" compile badround.txt parties.json
+
 if [ "$("$program" recipe lint - <recipe.json | head -1)" != "-: ok. It may claim:" ]; then
     complain "lint does not read standard input"
 fi

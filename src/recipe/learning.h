@@ -1,0 +1,156 @@
+/* recipe/learning.h - learning recipes: a model trained in rounds, each of which is a DAP task of its own.
+ *
+ * Callers:  programs and servers. sotto_recipe_read refuses such recipes, so that nothing that knows statistics alone
+ *           meets one; libsotto-device has not even the rows for their keys (schema_table.c).
+ * Memory:   what was read lives in the arena it was read into. Claims are plain values.
+ * Secrets:  none: recipes, records and policies are public.
+ *
+ *     update    an update is clipped to norm `clip`, put on a grid of 1/scale, and rounded at random
+ *     noise     shares: each device adds a discrete Gaussian; servers: each adds one to its share of the sum
+ *     proof     PINE: both servers check that the report's norm is at most `bound`, the recipe's factor times the clip
+ *     release   the sum of a round, with the number of its reports
+ *
+ * docs/decisions/0131 has the reasons.
+ */
+#ifndef SOTTO_RECIPE_LEARNING_H
+#define SOTTO_RECIPE_LEARNING_H
+
+#include "noise/randomizer_vector.h"
+#include "noise/weights.h"
+#include "recipe/model.h"
+#include "sotto/lint.h"
+
+enum { SOTTO_MODEL_HASH = 32 };
+
+typedef struct sotto_learning {
+    /* What both kinds of recipe have. Its statistic, encoding and randomizer are all zeros, its query is that of the data,
+     * and sigma_milli is of the grid, by servers alone. */
+    sotto_recipe head;
+    const char *model;              /* its name            */
+    uint64_t parameters;            /* entries of a vector */
+    uint8_t init[SOTTO_MODEL_HASH]; /* of round 0          */
+    uint64_t most_rows;
+    unsigned algorithm; /* in the order of the words of learn.local.algorithm */
+    uint64_t epochs, batch;
+    double rate, decay;
+    double clip;
+    uint64_t scale;
+    sotto_update_weights weights;
+    unsigned optimizer; /* in the order of the words of learn.server.optimizer */
+    double server_rate;
+    uint64_t rounds, every, goal, largest, grace, participations, separation;
+    double multiplier;
+    double bound_factor;
+} sotto_learning;
+
+/* Whether the text is an object with a key `learn`: which of both readers to ask. */
+bool sotto_learning_is(sotto_bytes json);
+
+/* As sotto_recipe_read. */
+SOTTO_MUST_USE sotto_status sotto_learning_read(const sotto_learning **out, sotto_bytes json,
+                                                sotto_arena *arena, sotto_mistakes *mistakes,
+                                                sotto_err *err);
+
+/* ---- what it may claim --------------------------------------------------------------------------------- */
+
+/* One inequality of the proof that numbers fit: left <= right. */
+typedef struct sotto_fit {
+    const char *what;
+    double left, right;
+    unsigned bits; /* where it fails: bits of a scale with which it holds */
+    bool holds;
+    bool finer; /* where it fails: that scale is the least, not the most */
+} sotto_fit;
+
+enum { SOTTO_FITS = 5 };
+
+typedef struct sotto_learning_claim {
+    uint64_t honest;     /* of min_cohort, by the policy's honest part                           */
+    double sensitivity;  /* L2, in steps of the grid: one device's data in place of another's    */
+    double norm;         /* most that a rounded update's norm is, in steps                       */
+    double device_sigma; /* shares: of what one device adds to each entry, in steps; else 0     */
+    double sigma;        /* servers: of each one's noise; shares: of the honest devices' together */
+    double rho;          /* zCDP of one participation, rounded up: what a ledger would charge    */
+    double epsilon;      /* of `participations` of them; infinity: none at this delta            */
+    double delta;
+    const char *theorem;
+    const char *unsampled_why; /* why nothing is claimed for taking part at random */
+    uint64_t bound;            /* that is proved of a report's norm, in steps      */
+    double factor_needed;      /* least bound_factor with which honest reports pass, rounded up */
+    double log2_miss;          /* but for this chance they pass                    */
+    sotto_fit fits[SOTTO_FITS];
+    size_t fit_count;
+    size_t report_bytes;     /* 0: the numbers do not fit */
+    double expected_reports; /* of a round */
+} sotto_learning_claim;
+
+/* SOTTO_DENIED only where nobody is honest. Numbers that don't fit are told by fits. */
+SOTTO_MUST_USE sotto_status sotto_learning_claim_compute(sotto_learning_claim *out,
+                                                         const sotto_learning *learning,
+                                                         sotto_decimal honest, sotto_err *err);
+
+/* What a device does to its update. Rows of the noise are in the arena. */
+SOTTO_MUST_USE sotto_status sotto_learning_randomizer(sotto_vector_randomizer *out,
+                                                      const sotto_learning *learning,
+                                                      sotto_arena *arena, sotto_err *err);
+/* The bound that is proved, in steps of the grid. */
+uint64_t sotto_learning_bound(const sotto_learning *learning);
+/* Standard deviation of the noise on a sum, in steps of the grid. */
+double sotto_learning_sigma(const sotto_learning *learning);
+
+/* ---- judging ------------------------------------------------------------------------------------------- */
+
+/* As sotto_recipe_judge. verdict->accepts is false: devices of this version refuse learning recipes. */
+SOTTO_MUST_USE sotto_status sotto_learning_judge(sotto_recipe_verdict *verdict,
+                                                 sotto_learning_claim *claim,
+                                                 const sotto_learning *learning,
+                                                 const sotto_policy *policy,
+                                                 const sotto_streams *streams,
+                                                 sotto_mistakes *mistakes, sotto_err *err);
+
+/* Appends what is trained, who takes part and what protects them, in plain words. */
+SOTTO_MUST_USE sotto_status sotto_learning_explain(sotto_buf *out, const sotto_learning *learning,
+                                                   const sotto_learning_claim *claim,
+                                                   sotto_err *err);
+
+/* ---- rounds -------------------------------------------------------------------------------------------- */
+
+/* What a log publishes of a round, as one text file: lines that end with a line feed, an empty line, and the exact bytes
+ * of the recipe. Numbers have no leading zeros, digests 64 lower-case digits.
+ *
+ *     sotto-round-1
+ *     round 3
+ *     model 5e8e...
+ *
+ *     { "recipe": ...
+ *
+ * So both servers, every device and the collector derive the same task from it, and the task is bound to recipe, round
+ * and model. */
+typedef struct sotto_round_record {
+    uint64_t round; /* from 0 */
+    uint8_t model[SOTTO_MODEL_HASH];
+    sotto_bytes recipe; /* borrowed */
+} sotto_round_record;
+
+/* Whether the bytes begin as a record does. */
+bool sotto_round_record_is(sotto_bytes wire);
+SOTTO_MUST_USE sotto_status sotto_round_record_decode(sotto_round_record *out, sotto_bytes wire,
+                                                      sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_round_record_encode(sotto_buf *out,
+                                                      const sotto_round_record *record,
+                                                      sotto_err *err);
+
+/* task_info is this, the recipe's hash, the round in four bytes, the model's digest, and a digest of both servers' names,
+ * URLs and keys. */
+#define SOTTO_ROUND_INFO_TAG "sotto-round-1"
+
+/* The DAP task of a round.
+ *   SOTTO_DENIED   a round that the recipe does not have, round 0 of another model than the recipe's, or numbers that
+ *                  do not fit */
+SOTTO_MUST_USE sotto_status sotto_round_task_compile(sotto_task *out,
+                                                     const sotto_learning *learning,
+                                                     const sotto_round_record *record,
+                                                     const sotto_parties *parties,
+                                                     sotto_arena *arena, sotto_err *err);
+
+#endif

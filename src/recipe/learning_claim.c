@@ -1,0 +1,278 @@
+/* What a learning recipe may claim: its noise as questions to the accountant, and whether its numbers fit. */
+#include "recipe/learning.h"
+
+#include "account/gauss/discrete_gaussian.h"
+#include "account/gauss/rdp.h"
+#include "account/honest.h"
+#include "account/numeric/bound.h"
+#include "aggregate/pine/pine.h"
+#include "base/rule.h"
+#include "recipe/claim.h"
+
+#include <math.h>
+
+enum { SLACK = 8, ARENA = 64 << 20 };
+
+/* A thousandth of log delta is put aside for draws that are not exact, as for statistics (account/claims.c). */
+#define PUT_ASIDE 1e-3
+/* Samplers of a server's noise end here. */
+#define MOST_SIGMA 0x1p20
+#define MOST_CLIP  0x1p30
+
+/* ---- sizes in steps of the grid ---------------------------------------------------------------------- */
+
+double sotto_learning_sigma(const sotto_learning *l)
+{
+    const double sigma = l->multiplier * l->clip * (double)l->scale;
+
+    return l->head.by == SOTTO_BY_SERVERS ? ceil(sigma) : sigma;
+}
+
+uint64_t sotto_learning_bound(const sotto_learning *l)
+{
+    return (uint64_t)fmin(ceil(l->bound_factor * l->clip * (double)l->scale), 0x1p60);
+}
+
+static sotto_vector_config config_of(const sotto_learning *l)
+{
+    const bool shares = l->head.by == SOTTO_BY_SHARES;
+
+    return (sotto_vector_config){.law = shares ? SOTTO_SHARE_GAUSSIAN : SOTTO_SHARE_NONE,
+                                 .adjacency = SOTTO_ADJACENCY_REPLACEMENT,
+                                 .dimension = (size_t)l->parameters,
+                                 .clip = l->clip,
+                                 .scale = (double)l->scale,
+                                 .sigma = l->multiplier * l->clip,
+                                 .honest = sotto_honest_count(l->head.min_cohort, l->head.honest)};
+}
+
+sotto_status sotto_learning_randomizer(sotto_vector_randomizer *out, const sotto_learning *l,
+                                       sotto_arena *arena, sotto_err *err)
+{
+    const sotto_vector_config config = config_of(l);
+
+    return sotto_vector_randomizer_init(out, &config, arena, err);
+}
+
+/* ---- whether numbers fit ----------------------------------------------------------------------------- */
+
+static double log2_down(double x)
+{
+    return x >= 1 ? floor(log2(x)) : 0;
+}
+
+/* left and right grow with the scale, or one of them does: a scale of so many bits would do. */
+static void add_fit(sotto_learning_claim *out, const sotto_learning *l, const char *what,
+                    double left, double right, bool finer)
+{
+    sotto_fit *fit = &out->fits[out->fit_count++];
+    const double scale = (double)l->scale * right / left;
+
+    *fit = (sotto_fit){.what = what, .left = left, .right = right, .holds = left <= right};
+    if (fit->holds)
+        return;
+    fit->finer = finer;
+    fit->bits = (unsigned)(finer ? ceil(log2((double)l->scale * left / right)) : log2_down(scale));
+}
+
+static void prove_fits(sotto_learning_claim *out, const sotto_learning *l)
+{
+    const bool shares = l->head.by == SOTTO_BY_SHARES;
+    const double honest = (double)sotto_honest_count(l->head.min_cohort, l->head.honest),
+                 share = sotto_learning_sigma(l) / sqrt(fmax(honest, 1)),
+                 bound = (double)out->bound;
+
+    add_fit(out, l, "the clip on the grid, at most 2^30 steps", l->clip * (double)l->scale,
+            MOST_CLIP, false);
+    add_fit(out, l, "the proved bound, at most 2^48 steps", bound, (double)SOTTO_PINE_BOUND, false);
+    add_fit(out, l, "largest times the bound, and noise, in 62 bits",
+            (double)l->largest * bound + 2 * (double)SOTTO_PINE_ADDED_LIMIT,
+            (double)SOTTO_PINE_SUM_LIMIT, false);
+    if (shares) {
+        add_fit(out, l, "2 steps, at most a device's part of the noise", 2, share, true);
+        add_fit(out, l, "a device's part of the noise, at most 2^15 steps", share, 0x1p15, false);
+    } else {
+        add_fit(out, l, "a server's noise, at most 2^20 steps", sotto_learning_sigma(l), MOST_SIGMA,
+                false);
+    }
+}
+
+static bool all_fit(const sotto_learning_claim *claim)
+{
+    for (size_t i = 0; i < claim->fit_count; i++)
+        if (!claim->fits[i].holds)
+            return false;
+    return true;
+}
+
+/* ---- whether honest reports pass ---------------------------------------------------------------------- */
+
+/* log of the chance that a report of honest noise is above the bound, and is drawn again. That changes the law of the
+ * noise by as much, so it has to be far below delta for all reports of the honest together. */
+static double log_miss(const sotto_learning *l)
+{
+    enum { BESIDE_DELTA = 12 };
+    const double reports = (double)l->head.min_cohort * (double)l->participations;
+
+    return fmin(-40 * log(2), log(sotto_decimal_down(l->head.delta)) -
+                                  sotto_decimal_up(l->head.epsilon) - BESIDE_DELTA - log(reports));
+}
+
+/* |x + n|^2 = |x|^2 + 2 <x, n> + |n|^2. Entries of n are sub-Gaussian with s^2, so <x, n> passes |x| s sqrt(2 t) with a chance
+ * of exp(-t). |n|^2 passes s^2 (d + 2 sqrt(d t) + 2 t) with the same chance (Hsu, Kakade and Zhang 2012, theorem 1). */
+static double needed(const sotto_learning *l, double norm, double s)
+{
+    const double t = log(2) - log_miss(l), d = (double)l->parameters;
+
+    return ceil(sotto_round_up(
+        sqrt(norm * norm + 2 * norm * s * sqrt(2 * t) + s * s * (d + 2 * sqrt(d * t) + 2 * t)),
+        SLACK));
+}
+
+/* ---- epsilon ------------------------------------------------------------------------------------------ */
+
+typedef struct several {
+    sotto_discrete_sum once;
+    double times;
+} several;
+
+static double divergence(const void *self, double alpha)
+{
+    const several *s = self;
+
+    return sotto_round_up(s->times * sotto_discrete_sum_divergence(&s->once, alpha), 2);
+}
+
+/* Adaptive composition of Renyi divergences: later rounds depend on what earlier ones released. */
+static sotto_status shares_epsilon(sotto_bound *eps, sotto_learning_claim *out,
+                                   const sotto_learning *l, double log_delta, sotto_err *err)
+{
+    const double d = (double)l->parameters;
+    several s = {.times = (double)l->participations};
+
+    SOTTO_TRY(sotto_discrete_sum_open(&s.once, out->device_sigma, (double)out->honest, d,
+                                      sotto_round_up(sqrt(d) * out->sensitivity, 2),
+                                      out->sensitivity, err));
+    out->rho = sotto_round_up(s.once.linear, SLACK);
+    out->theorem = "sums of discrete Gaussians (Kairouz, Liu and Steinke 2021, proposition 14), "
+                   "Renyi divergences of all participations added up";
+    return sotto_rdp_minimise(eps, NULL, divergence, &s, 1 + 1e-4, 1e6, log_delta, err);
+}
+
+static sotto_status servers_epsilon(sotto_bound *eps, sotto_learning_claim *out,
+                                    const sotto_learning *l, double log_delta, sotto_err *err)
+{
+    SOTTO_TRY(sotto_zcdp_of_gaussian(&out->rho, out->sigma, out->sensitivity, err));
+    out->theorem = "discrete Gaussian noise of one server (Canonne, Kamath and Steinke 2020, "
+                   "theorem 4), zCDP of all participations added up (Bun and Steinke 2016)";
+    return sotto_zcdp_epsilon(eps, sotto_round_up(out->rho * (double)l->participations, 2),
+                              log_delta, err);
+}
+
+/* What is not exact in all draws that the claim counts on. */
+static double lost_of(const sotto_learning_claim *claim, const sotto_learning *l)
+{
+    const double devices = l->head.by == SOTTO_BY_SHARES ? (double)claim->honest : 1;
+    /* Too long; or the proof's own checks fail, once in 2^100 reports (aggregate/pine/shard.c). */
+    const double redrawn = l->head.by == SOTTO_BY_SHARES ? exp(log_miss(l)) + 0x1p-100 : 0;
+
+    return sotto_round_up((double)l->participations * devices *
+                              ((double)l->parameters * sotto_noise_delta(1) + redrawn),
+                          SLACK);
+}
+
+static void claim_epsilon(sotto_learning_claim *out, const sotto_learning *l)
+{
+    /* lost_of counts redraws as rare as a bound of this factor makes them, and no others. */
+    if (SOTTO_RULE(learning_redraws_are_rare) && l->head.by == SOTTO_BY_SHARES &&
+        l->bound_factor < out->factor_needed) {
+        out->theorem = "none: honest noise would be drawn again too often";
+        return;
+    }
+    const double delta = sotto_decimal_down(l->head.delta),
+                 log_delta = sotto_round_down(sotto_recipe_log_delta(&l->head) - PUT_ASIDE, 1);
+    sotto_bound eps;
+    sotto_err none = {0};
+    const sotto_status status = l->head.by == SOTTO_BY_SHARES
+                                    ? shares_epsilon(&eps, out, l, log_delta, &none)
+                                    : servers_epsilon(&eps, out, l, log_delta, &none);
+
+    if (status == SOTTO_OK && (1 + exp(eps.high)) * lost_of(out, l) < 0.9 * PUT_ASIDE * delta) {
+        out->epsilon = eps.high;
+        return;
+    }
+    out->epsilon = INFINITY;
+    out->theorem = "none: the noise is too little for any";
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------------- */
+
+/* The number of a round's reports is released, so a round is a sample of known size. What is hidden is which data a device has,
+ * not whether it is there. The sampled Gaussian of the accountant has neither. */
+static const char *unsampled(const sotto_recipe *head)
+{
+    const sotto_anonymity *a = &head->anonymity;
+
+    if (SOTTO_RULE(learning_sampling_hidden) && (!a->relay || !a->tokens || !a->log))
+        return "not claimed: without a relay, tokens and a log it is seen who takes part";
+    return "not claimed: the number of reports is released, and no theorem here prices samples of "
+           "a "
+           "known size under replacement";
+}
+
+static sotto_status claim_sizes(sotto_learning_claim *out, const sotto_learning *l,
+                                sotto_arena *arena, sotto_err *err)
+{
+    const sotto_vdaf_client_ops *ops = sotto_vdaf_client_named("pine");
+    const sotto_vdaf_shape shape = {.length = l->parameters, .most = out->bound};
+    sotto_vector_randomizer randomizer;
+    sotto_vdaf_config config;
+    sotto_vdaf vdaf;
+
+    SOTTO_TRY(sotto_learning_randomizer(&randomizer, l, arena, err));
+    out->norm = sotto_round_up(sqrt((double)randomizer.norm2), SLACK);
+    out->sensitivity = sotto_round_up(2 * out->norm, 1);
+    out->device_sigma = randomizer.device_sigma;
+    out->sigma = l->head.by == SOTTO_BY_SHARES
+                     ? sotto_round_down(out->device_sigma * sqrt((double)out->honest), 4)
+                     : sotto_learning_sigma(l);
+    /* The parameter that is drawn with, which the randomizer rounded down for claims. */
+    const double most = sotto_round_up(out->device_sigma * (1 + 1e-12), SLACK);
+    const double steps =
+        l->head.by == SOTTO_BY_SHARES ? needed(l, out->norm, most) : ceil(out->norm);
+    out->factor_needed = sotto_round_up(steps / (l->clip * (double)l->scale), SLACK);
+    if (!ops)
+        return sotto_fail(err, SOTTO_MISSING, "this build has no PINE");
+    ops->plan(&config, &shape);
+    SOTTO_TRY(sotto_vdaf_open(&vdaf, &config, arena, err));
+    out->report_bytes = sotto_recipe_report_bytes(&vdaf.sizes, l->head.anonymity.tokens);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_learning_claim_compute(sotto_learning_claim *out, const sotto_learning *l,
+                                          sotto_decimal honest, sotto_err *err)
+{
+    sotto_arena arena;
+
+    *out = (sotto_learning_claim){.honest = sotto_honest_count(l->head.min_cohort, honest),
+                                  .rho = INFINITY,
+                                  .epsilon = INFINITY,
+                                  .delta = sotto_decimal_up(l->head.delta),
+                                  .theorem = "none: the numbers do not fit",
+                                  .unsampled_why = unsampled(&l->head),
+                                  .bound = sotto_learning_bound(l),
+                                  .log2_miss = log_miss(l) / log(2),
+                                  .expected_reports =
+                                      (double)l->head.population * l->head.participation.rate};
+    if (out->honest == 0)
+        return sotto_fail(err, SOTTO_DENIED, "privacy.min_cohort: nobody of it is honest");
+    prove_fits(out, l);
+    if (!all_fit(out))
+        return SOTTO_OK;
+    sotto_arena_init(&arena, ARENA);
+    const sotto_status status = claim_sizes(out, l, &arena, err);
+    sotto_arena_clear(&arena);
+    SOTTO_TRY(status);
+    claim_epsilon(out, l);
+    return SOTTO_OK;
+}

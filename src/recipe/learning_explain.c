@@ -1,0 +1,100 @@
+/* A learning recipe in plain words. */
+#include "recipe/learning.h"
+
+#include "account/numeric/shown.h"
+#include "base/writer.h"
+#include "recipe/calendar.h"
+#include "recipe/explain.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define say sotto_write_format
+
+static void say_training(sotto_writer *w, const sotto_learning *l)
+{
+    say(w, "What is trained\n");
+    if (*l->head.description) {
+        say(w, "Whoever asks says: \"");
+        sotto_explain_theirs(w, l->head.description, "    ");
+        say(w, "\"\n");
+    }
+    say(w,
+        "A model named %s with %" PRIu64
+        " parameters. In a round a device takes the model, trains it on up to %" PRIu64
+        " rows, and sends how its parameters moved. The rows stay on the device; they are\n    ",
+        l->model, l->parameters, l->most_rows);
+    sotto_explain_theirs(w, l->head.query, "    ");
+    say(w,
+        "\nAn update longer than %g is scaled down to that norm, and rounded to a grid of "
+        "1/%" PRIu64 ".\n",
+        l->clip, l->scale);
+}
+
+static void say_rounds(sotto_writer *w, const sotto_learning *l)
+{
+    char opens[SOTTO_CALENDAR_TEXT];
+
+    sotto_calendar_format_time(opens, l->head.opens);
+    say(w,
+        "\nWho takes part, and when\n%" PRIu64
+        " rounds from %s on, one every %g hour%s, out of about "
+        "%" PRIu64 " devices.\nIn each round a device takes part with a chance of %g%%, by a coin "
+        "that only it sees: in at most %" PRIu64 " rounds, %" PRIu64 " or more apart.\n",
+        l->rounds, opens, (double)l->every / 3600, l->every == 3600 ? "" : "s", l->head.population,
+        100 * l->head.participation.rate, l->participations, l->separation);
+}
+
+static void say_noise(sotto_writer *w, const sotto_learning *l, const sotto_learning_claim *claim)
+{
+    if (l->head.by == SOTTO_BY_SHARES)
+        say(w, "Each device adds a part of the noise to its update, and only all parts together "
+               "protect it: by itself an update is not protected.\n");
+    else
+        say(w, "The update itself has no noise. Each server adds all of it to its half of the sum, "
+               "since the other one may leave its out.\n");
+    say(w,
+        "Every entry of the sum of a round then has noise of standard deviation %.4g or more: %.4g "
+        "times the clip.\n",
+        claim->sigma / (double)l->scale, claim->sigma / (double)l->scale / l->clip);
+}
+
+static void say_claim(sotto_writer *w, const sotto_learning *l, const sotto_learning_claim *claim)
+{
+    if (isfinite(claim->epsilon))
+        say(w,
+            "All rounds of a device together: epsilon %.4g at delta %.3g (%s). One round costs "
+            "%.4g of zero-concentrated DP. A round that is not released costs the same.\n",
+            sotto_bound_shown(claim->epsilon, 4), sotto_bound_shown(claim->delta, 3),
+            claim->theorem, sotto_bound_shown(claim->rho, 4));
+    else
+        say(w, "No epsilon can be claimed: %s.\n", claim->theorem);
+    if (l->head.by == SOTTO_BY_SHARES)
+        say(w, "That counts on %" PRIu64 " honest devices of every %" PRIu64 ".\n", claim->honest,
+            l->head.min_cohort);
+    say(w, "A gain by taking part at random is %s.\n", claim->unsampled_why);
+}
+
+sotto_status sotto_learning_explain(sotto_buf *out, const sotto_learning *l,
+                                    const sotto_learning_claim *claim, sotto_err *err)
+{
+    sotto_err_clear(err);
+
+    sotto_writer w = sotto_writer_on(out);
+
+    say_training(&w, l);
+    say_rounds(&w, l);
+    say(&w,
+        "\nWhat protects them\nAn update is split between two servers, %s and %s; one of them must "
+        "be honest. They release sums of at least %" PRIu64 " updates.\n",
+        l->head.leader, l->head.helper, l->head.min_cohort);
+    say_noise(&w, l, claim);
+    say_claim(&w, l, claim);
+    say(&w,
+        "Both servers check that no report is longer than %g times the clip, without seeing it. So "
+        "a liar moves a sum by at most that.\n",
+        l->bound_factor);
+    if (claim->report_bytes > 0)
+        say(&w, "A report is %zu bytes.\n", claim->report_bytes);
+    return sotto_writer_finish(&w, "explanation", err);
+}

@@ -1,0 +1,446 @@
+/* Learning recipes: read, judged, explained; records of rounds and the tasks they make. */
+#include "recipe/learning.h"
+
+#include "recipe/claim.h"
+#include "support/recipes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT = 8192 };
+
+static const char good[] =
+    "{ \"recipe\": \"digits-7\", \"version\": 1, \"analysis\": \"com.example.digits\",\n"
+    "  \"description\": \"Reads digits.\",\n"
+    "  \"learn\": { \"model\": {\"type\": \"lenet\", \"parameters\": 48846, \"init\": "
+    "\"9f00000000000000000000000000000000000000000000000000000000000001\"},\n"
+    "    \"data\": {\"query\": \"SELECT pixels, label FROM digits\", \"most_rows\": 100},\n"
+    "    \"local\": {\"algorithm\": \"fedavg\", \"epochs\": 1, \"batch\": 20, \"rate\": 0.1, "
+    "\"decay\": 0.99},\n"
+    "    \"update\": {\"clip\": 0.5, \"scale\": 32768, \"weights\": \"equal\"},\n"
+    "    \"server\": {\"optimizer\": \"sgd\", \"rate\": 1.0} },\n"
+    "  \"rounds\": {\"count\": 150, \"every\": \"1h\", \"goal\": 20000, \"largest\": 40000, "
+    "\"grace\": \"10m\", \"participations\": 4, \"separation\": 20},\n"
+    "  \"participation\": {\"type\": \"poisson\", \"rate\": 0.03},\n"
+    "  \"privacy\": {\"by\": \"shares\", \"law\": \"discrete-gaussian\", \"multiplier\": 8.0, "
+    "\"adjacency\": \"replacement\", \"epsilon\": 4.0, \"delta\": 1e-6, \"min_cohort\": 20000},\n"
+    "  \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader-2026a\", \"helper\": "
+    "\"key:helper-2026a\", \"proof\": {\"type\": \"pine\", \"bound_factor\": 19}},\n"
+    "  \"schedule\": {\"opens\": \"2026-12-01T00:00:00Z\", \"closes\": \"2026-12-08T00:00:00Z\", "
+    "\"precision\": \"1h\"},\n"
+    "  \"population\": 1000000 }\n";
+
+/* The good recipe with one text in place of another. */
+static sotto_bytes with(sotto_test *t, const char *old, const char *new)
+{
+    char *text = sotto_arena_take(&t->arena, TEXT);
+    const char *at = strstr(good, old);
+
+    CHECK(t, text != NULL && at != NULL);
+    (void)snprintf(text, TEXT, "%.*s%s%s", (int)(at - good), good, new, at + strlen(old));
+    return sotto_bytes_of(text, strlen(text));
+}
+
+typedef struct judged {
+    const sotto_learning *learning;
+    sotto_learning_claim claim;
+    sotto_recipe_verdict verdict;
+    sotto_mistakes mistakes;
+    sotto_status status;
+} judged;
+
+/* One with bound_factor 3.2, which 20,000 devices' noise at multiplier 1 fits into, unless `old` says otherwise. */
+static judged *judge(sotto_test *t, sotto_bytes text, const sotto_policy *policy)
+{
+    judged *j = sotto_arena_take(&t->arena, sizeof *j);
+
+    CHECK(t, j != NULL);
+    j->status = sotto_learning_read(&j->learning, text, &t->arena, &j->mistakes, &t->err);
+    if (j->status == SOTTO_OK)
+        j->status = sotto_learning_judge(&j->verdict, &j->claim, j->learning, policy, NULL,
+                                         &j->mistakes, &t->err);
+    sotto_err_clear(&t->err);
+    return j;
+}
+
+static const sotto_mistake *find(const judged *j, const char *path, sotto_severity severity)
+{
+    for (size_t i = 0; i < j->mistakes.count; i++)
+        if (strcmp(j->mistakes.items[i].path, path) == 0 &&
+            j->mistakes.items[i].severity == severity)
+            return &j->mistakes.items[i];
+    return NULL;
+}
+
+static void check_mistake(sotto_test *t, const judged *j, const char *path, const char *what)
+{
+    const sotto_mistake *m = find(j, path, SOTTO_MISTAKE);
+
+    if (!m || !strstr(m->what, what))
+        for (size_t i = 0; i < j->mistakes.count; i++)
+            (void)fprintf(stderr, "%s: %s (%s)\n", j->mistakes.items[i].path,
+                          j->mistakes.items[i].what, j->mistakes.items[i].accepted);
+    CHECK(t, j->status != SOTTO_OK && m != NULL && strstr(m->what, what) != NULL);
+}
+
+static sotto_bytes sound(sotto_test *t)
+{
+    return with(t, "\"multiplier\": 8.0", "\"multiplier\": 4.0, \"honest\": 0.9");
+}
+
+static void a_learning_recipe_is_read_whole(sotto_test *t)
+{
+    judged *j = judge(t, sotto_bytes_of(good, sizeof good - 1), NULL);
+    const sotto_learning *l = j->learning;
+
+    CHECK(t, l != NULL);
+    CHECK_EQUAL(t, 48846, l->parameters);
+    CHECK(t, strcmp(l->model, "lenet") == 0 && l->init[0] == 0x9f && l->init[31] == 1);
+    CHECK(t, l->most_rows == 100 && l->epochs == 1 && l->batch == 20);
+    CHECK_NEAR(t, 0.99, l->decay, 0);
+    CHECK(t, l->rounds == 150 && l->every == 3600 && l->goal == 20000 && l->largest == 40000);
+    CHECK(t, l->grace == 600 && l->participations == 4 && l->separation == 20);
+    CHECK_NEAR(t, 8, l->multiplier, 0);
+    CHECK_NEAR(t, 19, l->bound_factor, 0);
+    CHECK(t, l->head.by == SOTTO_BY_SHARES && l->head.min_cohort == 20000);
+    CHECK_EQUAL(t, 19 * 16384, sotto_learning_bound(l));
+}
+
+/* sotto_recipe_read is what knows statistics alone. */
+static void readers_of_statistics_refuse_it(sotto_test *t)
+{
+    sotto_mistakes *mistakes = sotto_arena_take(&t->arena, sizeof *mistakes);
+    const sotto_bytes text = sotto_bytes_of(good, sizeof good - 1);
+    const sotto_recipe *recipe;
+
+    CHECK(t, sotto_learning_is(text));
+    CHECK(t, !sotto_learning_is(sotto_test_recipe_text(t, "50001", "50001")));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_recipe_read(&recipe, text, &t->arena, mistakes, &t->err));
+    CHECK_REASON(t, "not yet");
+}
+
+static void each_mistake_names_its_key(sotto_test *t)
+{
+    static const struct {
+        const char *old, *new, *path, *what;
+    } cases[] = {
+        {"\"weights\": \"equal\"", "\"weights\": \"count\"", "learn.update.weights", "no epsilon"},
+        {"\"weights\": \"equal\"", "\"weights\": \"capped\"", "learn.update.weights", "not yet"},
+        {"\"type\": \"poisson\", \"rate\": 0.03",
+         "\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 24, \"start\": "
+         "\"2026-12-01T00:00:00Z\", \"slot\": \"1h\"",
+         "participation.type", "not yet"},
+        {"\"every\": \"1h\"", "\"every\": \"90m\"", "rounds.every", "within a bucket"},
+        {"\"count\": 150", "\"count\": 169", "rounds.count", "longer than the schedule"},
+        {"\"participations\": 4", "\"participations\": 151", "rounds.participations", "more than"},
+        {"\"largest\": 40000", "\"largest\": 19999", "rounds.largest", "below the goal"},
+        {"\"goal\": 20000", "\"goal\": 19999", "rounds.goal", "below min_cohort"},
+        {"\"grace\": \"10m\"", "\"grace\": \"1h\"", "rounds.grace", "next round"},
+        {"key:helper-2026a", "key:leader-2026a", "aggregation.helper", "are one"},
+        {"\"trust\": \"split\"", "\"trust\": \"aero\"", "aggregation.trust", ""},
+        {"\"by\": \"shares\"", "\"by\": \"crowd\"", "privacy.by", ""},
+        {"\"fedavg\", \"epochs\": 1", "\"fedsgd\", \"epochs\": 2", "learn.local.epochs", "one"},
+        {"\"population\": 1000000", "\"query\": \"SELECT 1\", \"population\": 1", "query",
+         "unknown"},
+        {"\"init\": \"9f", "\"init\": \"9", "learn.model.init", ""},
+        {"\"clip\": 0.5, ", "", "learn.update.clip", "missing"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_mistake(t, judge(t, with(t, cases[i].old, cases[i].new), NULL), cases[i].path,
+                      cases[i].what);
+}
+
+/* Which inequality fails, both sides of it, and how many bits would do. */
+static void numbers_that_do_not_fit_are_told_with_both_sides(sotto_test *t)
+{
+    judged *j = judge(t, with(t, "\"scale\": 32768", "\"scale\": 16"), NULL);
+    const sotto_mistake *m = find(j, "learn.update.scale", SOTTO_MISTAKE);
+
+    /* 8 * 0.5 * 16 steps over sqrt(10,000) devices: 0.64, and 2 are wanted. */
+    check_mistake(t, j, "learn.update.scale", "2 <= 0.64 does not hold; 6 bits");
+    CHECK(t, strcmp(m->accepted, "2^6 or more") == 0);
+    CHECK_EQUAL(t, 0, j->claim.report_bytes);
+    j = judge(t, with(t, "\"scale\": 32768", "\"scale\": 1073741824"), NULL);
+    check_mistake(t, j, "learn.update.scale", "2^15");
+    j = judge(t, with(t, "\"by\": \"shares\"", "\"by\": \"servers\""), NULL);
+    CHECK(t, !find(j, "learn.update.scale", SOTTO_MISTAKE));
+    j = judge(t, with(t, "\"scale\": 32768, \"weights\": \"equal\"", "\"scale\": 16777216"), NULL);
+    check_mistake(t, j, "learn.update.scale", "");
+    j = judge(t, with(t, "\"bound_factor\": 19", "\"bound_factor\": 1000"), NULL);
+    CHECK(t, find(j, "learn.update.scale", SOTTO_MISTAKE) == NULL); /* 2^24 steps: Field64 */
+}
+
+static void sums_of_the_largest_round_keep_to_62_bits(sotto_test *t)
+{
+    sotto_learning l = *judge(t, sotto_bytes_of(good, sizeof good - 1), NULL)->learning;
+    sotto_learning_claim claim;
+
+    l.scale = (uint64_t)1 << 30;
+    l.head.by = SOTTO_BY_SERVERS;
+    l.multiplier = 0.001; /* so that the server's noise fits */
+    l.bound_factor = 4;
+    l.largest =
+        ((uint64_t)1 << 31) - ((uint64_t)1 << 19); /* times 2^31, and 2^49: less than 2^62 */
+    CHECK_OK(t, sotto_learning_claim_compute(&claim, &l, SOTTO_HONEST_UNSAID, &t->err));
+    CHECK(t, claim.fits[2].holds && claim.fits[2].left < 0x1p62);
+    l.largest += 1 << 19;
+    CHECK_OK(t, sotto_learning_claim_compute(&claim, &l, SOTTO_HONEST_UNSAID, &t->err));
+    CHECK(t, !claim.fits[2].holds && claim.fits[2].bits == 29 && !claim.fits[2].finer);
+}
+
+/* S sqrt(1 + z^2 d/C): z 4, d 48,846, C 18,000, and what rare draws take beside it. */
+static void the_bound_admits_the_noise_of_honest_devices(sotto_test *t)
+{
+    judged *j = judge(t, sound(t), NULL);
+    const double formula = sqrt(1 + 16.0 * 48846 / 18000);
+
+    CHECK_EQUAL(t, 0, find(j, "learn.update.scale", SOTTO_MISTAKE) != NULL);
+    CHECK(t, j->claim.factor_needed > formula && j->claim.factor_needed < 1.05 * formula);
+    j = judge(t, with(t, "\"multiplier\": 8.0", "\"multiplier\": 16.0"), NULL);
+    check_mistake(t, j, "aggregation.proof.bound_factor", "honest reports would be refused");
+}
+
+/* With a lower bound, redraws change the law of the noise by more than the claim counts. */
+static void no_epsilon_is_claimed_where_noise_is_often_redrawn(sotto_test *t)
+{
+    sotto_learning l = *judge(t, sound(t), NULL)->learning;
+    sotto_learning_claim claim;
+
+    CHECK_OK(t, sotto_learning_claim_compute(&claim, &l, l.head.honest, &t->err));
+    l.bound_factor = claim.factor_needed;
+    CHECK_OK(t, sotto_learning_claim_compute(&claim, &l, l.head.honest, &t->err));
+    CHECK(t, isfinite(claim.epsilon) && isfinite(claim.rho));
+    CHECK_NEAR(t, claim.sigma, claim.device_sigma * sqrt(18000), 1e-6);
+    l.bound_factor = 0.999 * claim.factor_needed;
+    CHECK_OK(t, sotto_learning_claim_compute(&claim, &l, l.head.honest, &t->err));
+    CHECK(t, isinf(claim.epsilon) && isinf(claim.rho) && strstr(claim.theorem, "drawn again"));
+    /* Noise is that of the devices whom the policy takes for honest, not of those whom the recipe does. */
+    CHECK_OK(t, sotto_learning_claim_compute(&claim, &l, SOTTO_HONEST_UNSAID, &t->err));
+    CHECK_NEAR(t, claim.sigma, claim.device_sigma * sqrt((double)claim.honest), 1e-6);
+    CHECK(t, claim.honest < 18000);
+    l.head.by = SOTTO_BY_SERVERS; /* no noise is redrawn */
+    CHECK_OK(t, sotto_learning_claim_compute(&claim, &l, l.head.honest, &t->err));
+    CHECK(t, isfinite(claim.epsilon));
+}
+
+static void much_room_for_liars_is_warned_of_and_refused(sotto_test *t)
+{
+    judged *j = judge(t, sotto_bytes_of(good, sizeof good - 1), NULL);
+
+    check_mistake(t, j, "aggregation.proof.bound_factor", "a liar could send");
+    CHECK(t, strstr(find(j, "aggregation.proof.bound_factor", SOTTO_MISTAKE)->accepted, "servers"));
+    j = judge(t, with(t, "\"by\": \"shares\"", "\"by\": \"servers\""), NULL);
+    CHECK(t, !find(j, "aggregation.proof.bound_factor", SOTTO_MISTAKE));
+    CHECK(t, find(j, "aggregation.proof.bound_factor", SOTTO_WARNING) != NULL);
+}
+
+/* rho = (2 clip / sigma)^2 / 2 for one participation, with what rounding and a lattice add. */
+static void participations_are_priced_by_zcdp(sotto_test *t)
+{
+    judged *j = judge(t, with(t, "\"by\": \"shares\"", "\"by\": \"servers\""), NULL);
+    const double one = pow(2 / 8.0, 2) / 2;
+
+    CHECK(t, j->claim.rho > one && j->claim.rho < 1.02 * one);
+    CHECK(t, j->claim.epsilon > 2.419 && j->claim.epsilon < 2.45); /* of rho 0.125: 2.4191 */
+    CHECK(t, strstr(j->claim.theorem, "Canonne") != NULL);
+    CHECK(t, strstr(j->claim.unsampled_why, "not claimed: without a relay") != NULL);
+    const double four = j->claim.epsilon;
+    j = judge(t, with(t, "\"participations\": 4", "\"participations\": 1"), NULL);
+    CHECK(t, j->claim.epsilon < four);
+    j = judge(t, sotto_bytes_of(good, sizeof good - 1), NULL);
+    CHECK(t,
+          j->claim.rho > one && j->claim.rho < 1.02 * one); /* sized for the half that is honest */
+    CHECK(t, strstr(j->claim.theorem, "Kairouz") != NULL);
+}
+
+static void a_claim_that_is_too_small_is_refused_with_what_would_do(sotto_test *t)
+{
+    judged *j = judge(t,
+                      with(t,
+                           "\"by\": \"shares\", \"law\": \"discrete-gaussian\", \"multiplier\": "
+                           "8.0, \"adjacency\": \"replacement\", \"epsilon\": 4.0",
+                           "\"by\": \"servers\", \"multiplier\": 8.0, \"adjacency\": "
+                           "\"replacement\", \"epsilon\": 1.0"),
+                      NULL);
+
+    check_mistake(t, j, "privacy.epsilon", "4 participations");
+    CHECK(t,
+          strstr(find(j, "privacy.epsilon", SOTTO_MISTAKE)->accepted, "a multiplier of ") != NULL);
+    j = judge(t, with(t, "\"population\": 1000000", "\"population\": 1000"), NULL);
+    check_mistake(t, j, "privacy.min_cohort", "about 30 reports");
+}
+
+static const sotto_policy *policy_of(sotto_test *t, const char *field, const char *analysis)
+{
+    char *text = sotto_arena_take(&t->arena, TEXT);
+    sotto_mistakes *mistakes = sotto_arena_take(&t->arena, sizeof *mistakes);
+    const sotto_policy *policy;
+
+    (void)snprintf(text, TEXT,
+                   "{\"policy\": \"p\", \"version\": 1, \"min_cohort\": 1000, \"honest\": 0.9, "
+                   "\"analyses\": {\"com.example.digits\": {%s, \"fields\": [\"digits.pixels\", "
+                   "\"digits.label\"]}}, \"fields\": {\"digits.pixels\": {%s}, \"digits.label\": "
+                   "{%s}}}",
+                   analysis, field, field);
+    CHECK_OK(t, sotto_policy_read(&policy, sotto_bytes_of(text, strlen(text)), &t->arena, mistakes,
+                                  &t->err));
+    return policy;
+}
+
+static void a_policy_is_kept(sotto_test *t)
+{
+    static const char all[] = "\"epsilon\": 10, \"delta\": 1e-5, \"reports\": 10",
+                      none[] = "\"epsilon_local\": \"none\", \"by\": [\"crowd\", \"servers\"], "
+                               "\"epsilon\": 10, \"delta\": 1e-5, \"reports\": 10";
+    const sotto_bytes text = with(t, "\"by\": \"shares\"", "\"by\": \"servers\"");
+    judged *j = judge(t, text, policy_of(t, none, all));
+
+    CHECK_EQUAL(t, 0, j->mistakes.errors);
+    CHECK_EQUAL(t, 2, j->verdict.read_count);
+    CHECK(t, !j->verdict.accepts && strstr(j->verdict.why, "not yet") != NULL);
+    j = judge(t, text,
+              policy_of(t,
+                        "\"epsilon_local\": 4, \"epsilon\": 10, \"delta\": 1e-5, \"reports\": 10",
+                        all));
+    check_mistake(t, j, "privacy.by", "no local protection");
+    j = judge(t, text,
+              policy_of(t,
+                        "\"epsilon_local\": \"none\", \"by\": [\"shares\"], \"epsilon\": 10, "
+                        "\"delta\": 1e-5, \"reports\": 10",
+                        all));
+    check_mistake(t, j, "privacy.by", "does not let servers");
+    j = judge(t, text,
+              policy_of(t,
+                        "\"epsilon_local\": \"none\", \"by\": [\"servers\"], \"epsilon\": 3, "
+                        "\"delta\": 1e-5, \"reports\": 10",
+                        all));
+    check_mistake(t, j, "privacy.epsilon", "more than the policy gives digits.");
+    j = judge(t, text, policy_of(t, none, "\"epsilon\": 10, \"delta\": 1e-5, \"reports\": 3"));
+    check_mistake(t, j, "rounds.participations", "the whole analysis");
+    j = judge(t, text,
+              policy_of(t, none,
+                        "\"epsilon\": 10, \"delta\": 1e-5, \"reports\": 10, \"queries\": "
+                        "[\"SELECT label FROM digits\"]"));
+    check_mistake(t, j, "learn.data.query", "not one of");
+    j = judge(t, with(t, "\"parameters\": 48846", "\"parameters\": 1000000"),
+              policy_of(t, none, all));
+    check_mistake(t, j, "learn.model.parameters", "longer than the policy allows");
+}
+
+static void it_is_explained_in_words(sotto_test *t)
+{
+    judged *j =
+        judge(t, with(t, "\"description\": \"Reads digits.\"", "\"description\": \"a\\u001b[2Jb\""),
+              NULL);
+    sotto_buf out = sotto_test_buf(t, TEXT);
+
+    CHECK_OK(t, sotto_learning_explain(&out, j->learning, &j->claim, &t->err));
+    out.data[out.len < TEXT ? out.len : TEXT - 1] = 0;
+    CHECK(t, strstr((char *)out.data, "48846 parameters") != NULL);
+    CHECK(t, strstr((char *)out.data, "19 times the clip") != NULL);
+    CHECK(t, strstr((char *)out.data, "A round that is not released costs the same") != NULL);
+    CHECK(t, strstr((char *)out.data, "a\\x1b[2Jb") != NULL);
+    /* No smaller delta is shown than the one that is claimed. */
+    j = judge(t, with(t, "\"delta\": 1e-6", "\"delta\": 0.0000012341"), NULL);
+    out.len = 0;
+    CHECK_OK(t, sotto_learning_explain(&out, j->learning, &j->claim, &t->err));
+    out.data[out.len < TEXT ? out.len : TEXT - 1] = 0;
+    CHECK(t, strstr((char *)out.data, "at delta 1.24e-06") != NULL);
+}
+
+/* ---- rounds -------------------------------------------------------------------------------------------------- */
+
+static void a_record_has_one_spelling(sotto_test *t)
+{
+    static const char digest[] = "9f00000000000000000000000000000000000000000000000000000000000001";
+    static const char *const wrong[] = {
+        "",
+        "sotto-round-2\nround 3\nmodel %s\n\n{}",
+        "sotto-round-1\nround 03\nmodel %s\n\n{}",
+        "sotto-round-1\nround 3 \nmodel %s\n\n{}",
+        "sotto-round-1\nround \nmodel %s\n\n{}",
+        "sotto-round-1\nround 1000000\nmodel %s\n\n{}",
+        "sotto-round-1\nmodel %s\nround 3\n\n{}",
+        "sotto-round-1\nround 3\nmodel 0%s\n\n{}",
+        "sotto-round-1\nround 3\nmodel %s\n{}",
+        "sotto-round-1\nround 3\nmodel %s\n\n",
+        "sotto-round-1\nround 3\nmodel %s",
+    };
+    sotto_round_record record;
+    sotto_buf out = sotto_test_buf(t, 512);
+    char text[512];
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        (void)snprintf(text, sizeof text, wrong[i], digest);
+        CHECK_STATUS(
+            t, SOTTO_MALFORMED,
+            sotto_round_record_decode(&record, sotto_bytes_of(text, strlen(text)), &t->err));
+    }
+    (void)snprintf(text, sizeof text, "sotto-round-1\nround 3\nmodel %s\n\n{}", digest);
+    sotto_err_clear(&t->err);
+    CHECK_OK(t, sotto_round_record_decode(&record, sotto_bytes_of(text, strlen(text)), &t->err));
+    CHECK(t, record.round == 3 && record.model[0] == 0x9f && record.recipe.len == 2);
+    CHECK_OK(t, sotto_round_record_encode(&out, &record, &t->err));
+    CHECK_EQUAL(t, strlen(text), out.len);
+    CHECK_BYTES(t, text, out.data, out.len);
+}
+
+static void compile(sotto_test *t, sotto_status wanted, sotto_task *task, uint64_t round,
+                    uint8_t model, const sotto_learning *learning)
+{
+    sotto_round_record record = {.round = round};
+
+    record.model[0] = model;
+    record.model[31] = 1;
+    CHECK_STATUS(t, wanted,
+                 sotto_round_task_compile(task, learning, &record, sotto_test_parties(t, "{", "{"),
+                                          &t->arena, &t->err));
+    sotto_err_clear(&t->err);
+}
+
+static void a_task_is_bound_to_its_round_and_model(sotto_test *t)
+{
+    sotto_learning l =
+        *judge(t, with(t, "\"by\": \"shares\"", "\"by\": \"servers\""), NULL)->learning;
+    sotto_task first, same, next, other;
+
+    compile(t, SOTTO_OK, &first, 0, 0x9f, &l);
+    compile(t, SOTTO_OK, &same, 0, 0x9f, &l);
+    compile(t, SOTTO_OK, &next, 1, 0x9f, &l);
+    compile(t, SOTTO_OK, &other, 1, 0x11, &l);
+    CHECK_BYTES(t, first.id, same.id, sizeof first.id);
+    CHECK(t, memcmp(first.id, next.id, sizeof first.id) != 0);
+    CHECK(t, memcmp(next.id, other.id, sizeof first.id) != 0);
+    CHECK_EQUAL(t, first.closes, next.opens);
+    CHECK_EQUAL(t, 3600, next.closes - next.opens);
+    CHECK_EQUAL(t, 48846, first.sizes.outputs);
+    CHECK_NEAR(t, 131072, first.noise_sigma, 0);
+    compile(t, SOTTO_DENIED, &other, 0, 0x11, &l); /* not the model that the recipe begins with */
+    compile(t, SOTTO_DENIED, &other, 150, 0x9f, &l);
+    l.scale = (uint64_t)1 << 30;
+    compile(t, SOTTO_DENIED, &other, 1, 0x9f, &l);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_learning_recipe_is_read_whole),
+        CASE(readers_of_statistics_refuse_it),
+        CASE(each_mistake_names_its_key),
+        CASE(numbers_that_do_not_fit_are_told_with_both_sides),
+        CASE(sums_of_the_largest_round_keep_to_62_bits),
+        CASE(the_bound_admits_the_noise_of_honest_devices),
+        CASE(no_epsilon_is_claimed_where_noise_is_often_redrawn),
+        CASE(much_room_for_liars_is_warned_of_and_refused),
+        CASE(participations_are_priced_by_zcdp),
+        CASE(a_claim_that_is_too_small_is_refused_with_what_would_do),
+        CASE(a_policy_is_kept),
+        CASE(it_is_explained_in_words),
+        CASE(a_record_has_one_spelling),
+        CASE(a_task_is_bound_to_its_round_and_model),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -8,7 +8,7 @@
 
 static const char LABEL[11] = "sotto-msg-1";
 
-static void write_head(sotto_writer *w, const sotto_message *m)
+static void write_head(sotto_writer *w, const sotto_message *m, size_t body_len)
 {
     sotto_write_bytes(w, sotto_bytes_of(m->session, sizeof m->session));
     sotto_write_uint(w, m->epoch, 8);
@@ -18,7 +18,7 @@ static void write_head(sotto_writer *w, const sotto_message *m)
     sotto_write_uint(w, m->to, 4);
     sotto_write_bytes(w, sotto_bytes_of(m->bulk, sizeof m->bulk));
     sotto_write_uint(w, m->bulk_len, 8);
-    sotto_write_uint(w, m->body.len, 4);
+    sotto_write_uint(w, body_len, 4);
 }
 
 size_t sotto_message_size(const sotto_message *message)
@@ -32,7 +32,7 @@ sotto_status sotto_message_encode(sotto_buf *out, const sotto_message *message, 
 
     if (message->body.len > SOTTO_MESSAGE_MOST_BODY)
         return sotto_fail(err, SOTTO_TOO_LARGE, "message: a body of %zu bytes", message->body.len);
-    write_head(&w, message);
+    write_head(&w, message, message->body.len);
     sotto_write_bytes(&w, message->body);
     sotto_write_opaque8(&w, message->signature);
     return sotto_writer_finish(&w, "message", err);
@@ -68,19 +68,26 @@ enum { SIGNED = sizeof LABEL + SOTTO_MESSAGE_HEAD + 32 };
 
 /* Ed25519 reads its text twice, so it is signed as label, head and SHA-256 of the body: short, whatever the body. The head
  * has the body's length. */
-static sotto_status signed_text(uint8_t out[SIGNED], const sotto_message *m, sotto_err *err)
+static sotto_status digest_text(uint8_t out[SIGNED], const sotto_message *m, size_t body_len,
+                                const uint8_t digest[32], sotto_err *err)
 {
     sotto_buf text = sotto_buf_over(out, SIGNED);
     sotto_writer w = sotto_writer_on(&text);
+
+    sotto_write_bytes(&w, sotto_bytes_of(LABEL, sizeof LABEL));
+    write_head(&w, m, body_len);
+    sotto_write_bytes(&w, sotto_bytes_of(digest, 32));
+    return sotto_writer_finish(&w, "message", err);
+}
+
+static sotto_status signed_text(uint8_t out[SIGNED], const sotto_message *m, sotto_err *err)
+{
     uint8_t digest[32];
 
     if (m->body.len > SOTTO_MESSAGE_MOST_BODY)
         return sotto_fail(err, SOTTO_TOO_LARGE, "message: a body of %zu bytes", m->body.len);
     sotto_hash_once(digest, SOTTO_SHA256, m->body);
-    sotto_write_bytes(&w, sotto_bytes_of(LABEL, sizeof LABEL));
-    write_head(&w, m);
-    sotto_write_bytes(&w, sotto_bytes_of(digest, sizeof digest));
-    return sotto_writer_finish(&w, "message", err);
+    return digest_text(out, m, m->body.len, digest, err);
 }
 
 sotto_status sotto_message_sign(sotto_message *message, uint8_t out[SOTTO_SIGNATURE],
@@ -106,13 +113,26 @@ sotto_status sotto_message_check(const sotto_message *message, const uint8_t key
                                  err);
 }
 
+sotto_status sotto_message_check_digest(const sotto_message *message, uint32_t body_len,
+                                        const uint8_t digest[32],
+                                        const uint8_t key[SOTTO_SIGN_PUBLIC], sotto_err *err)
+{
+    uint8_t text[SIGNED];
+
+    SOTTO_TRY(digest_text(text, message, body_len, digest, err));
+    return sotto_signature_check(key, message->signature.data, sotto_bytes_of(text, sizeof text),
+                                 err);
+}
+
 /* ---- of this round, from somebody who may say so ---------------------------------------------------- */
 
-static bool is_part(sotto_part part, uint32_t index, const sotto_round *round)
+static bool is_part(sotto_part part, uint32_t index, const sotto_round *round,
+                    const sotto_method *method)
 {
     if (part == SOTTO_PART_SERVER || part == SOTTO_PART_LEADER)
         return index == SOTTO_TO_SERVER;
-    return index < round->registered && index < SOTTO_MOST_INDEX;
+    return index < round->registered && index < SOTTO_MOST_INDEX &&
+           (!method->takes_part || method->takes_part(round, part, index));
 }
 
 static sotto_status judge_form(const sotto_message *m, const sotto_round *round,
@@ -146,7 +166,7 @@ sotto_status sotto_message_judge(const sotto_message *m, const sotto_round *roun
          m->round != round->number))
         return sotto_fail(err, SOTTO_STALE, "%s: of another session, epoch or round", kind->name);
     if (SOTTO_RULE(message_addresses) &&
-        (!is_part(kind->from, m->from, round) || !is_part(kind->to, m->to, round)))
+        (!is_part(kind->from, m->from, round, method) || !is_part(kind->to, m->to, round, method)))
         return sotto_fail(err, SOTTO_REJECTED, "%s: from or to whom it can't be", kind->name);
     const uint8_t *key = round->keys ? sotto_registry_key(round->keys, m->from) : NULL;
     if (kind->is_signed && !key)

@@ -37,5 +37,10 @@ SOTTO_MUST_USE sotto_status sotto_message_sign(sotto_message *message, uint8_t o
 SOTTO_MUST_USE sotto_status sotto_message_check(const sotto_message *message,
                                                 const uint8_t key[SOTTO_SIGN_PUBLIC],
                                                 sotto_err *err);
+/* The same for a message whose body is elsewhere: only its length and SHA-256 are known. message->body is not looked at. */
+SOTTO_MUST_USE sotto_status sotto_message_check_digest(const sotto_message *message,
+                                                       uint32_t body_len, const uint8_t digest[32],
+                                                       const uint8_t key[SOTTO_SIGN_PUBLIC],
+                                                       sotto_err *err);
 
 #endif

@@ -17,6 +17,7 @@
 #include "aggregate/effects.h"
 #include "aggregate/round.h"
 #include "aggregate/two_server.h"
+#include "crypto/kem.h"
 
 typedef enum sotto_part {
     SOTTO_PART_CLIENT = 1,
@@ -40,6 +41,15 @@ typedef struct sotto_kind {
     size_t most;   /* bytes of its body */
 } sotto_kind;
 
+/* Long-lived secrets of somebody who is registered with X25519 keys. Machines of one participant share it, one at a time. */
+typedef struct sotto_self_secrets {
+    sotto_dh pair, channel;
+    uint8_t share[32]; /* a decryptor's share of the committee's key */
+    uint8_t (
+        *agreed)[2][32]; /* NULL, or room for what was agreed on with each index: pair, channel */
+    uint8_t *known;      /* by index: 1 has the pair's, 2 the channel's */
+} sotto_self_secrets;
+
 /* Who a machine speaks for. The seed is 32 fresh random bytes that nobody else knows: all of a machine's randomness
  * comes from it, so that a repeated step repeats its bytes. Restore takes it from the saved state instead. */
 typedef struct sotto_self {
@@ -47,6 +57,7 @@ typedef struct sotto_self {
     uint32_t index;
     const sotto_signer *keys;
     uint8_t seed[32];
+    sotto_self_secrets *secrets; /* NULL where the method needs none */
 } sotto_self;
 
 typedef struct sotto_round_result {
@@ -132,6 +143,8 @@ typedef struct sotto_method {
         *parts[SOTTO_PARTS]; /* NULL: this method has no such part, or no machine for it */
     const sotto_bulk_ops *bulk;
     const sotto_tally_ops *tally;
+    /* Whether this index speaks as this part; NULL: clients are all that are registered, and there are no other parts. */
+    bool (*takes_part)(const sotto_round *, sotto_part, uint32_t index);
     const sotto_vdaf_server_ops *two_server; /* NULL: not a method of two servers */
     /* Whether the round's parameters are this method's and keep its promises. */
     sotto_status (*check)(const sotto_round *, sotto_err *);
@@ -153,7 +166,13 @@ SOTTO_MUST_USE sotto_status sotto_message_judge(const sotto_message *message,
                                                 const sotto_round *round,
                                                 const sotto_method *method, sotto_err *err);
 
-extern const sotto_method sotto_method_prio, sotto_method_bbglr;
-enum { SOTTO_METHOD_PRIO = 1, SOTTO_METHOD_FLAMINGO, SOTTO_METHOD_AERO, SOTTO_METHOD_BBGLR };
+extern const sotto_method sotto_method_prio, sotto_method_bbglr, sotto_method_flamingo;
+enum {
+    SOTTO_METHOD_PRIO = 1,
+    SOTTO_METHOD_FLAMINGO,
+    SOTTO_METHOD_AERO,
+    SOTTO_METHOD_BBGLR,
+    SOTTO_METHOD_PINE
+};
 
 #endif

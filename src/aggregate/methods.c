@@ -1,4 +1,5 @@
-/* The product's methods with two servers. A new one is a folder and a row here. */
+/* The methods with two servers of libsotto-device. All others have those of methods_full.c: a new one is a folder and a row
+ * there. */
 #include "aggregate/methods.h"
 
 #include "aggregate/prio/prio.h"

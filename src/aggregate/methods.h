@@ -1,6 +1,6 @@
 /* aggregate/methods.h - the table of methods with two servers, in halves: devices link the first alone.
  *
- * methods.c has the product's rows. A program that links a table of its own, as tests do, has those methods instead.
+ * methods_full.c has the product's rows, methods.c those that libsotto-device has room for. A program that links a table of its own, as tests do, has those methods instead.
  */
 #ifndef SOTTO_AGGREGATE_METHODS_H
 #define SOTTO_AGGREGATE_METHODS_H

@@ -18,10 +18,13 @@
 typedef struct sotto_registry {
     uint8_t server[SOTTO_SIGN_PUBLIC];
     const uint8_t (*keys)[SOTTO_SIGN_PUBLIC];
+    /* X25519: what pair masks and what sealed shares are agreed on with. Both NULL where a method makes keys for each round. */
+    const uint8_t (*pair)[32], (*channel)[32];
     uint64_t count;
 } sotto_registry;
 
-/* SHA-256 over a label, the number of keys, the server's key and all others in order. */
+/* SHA-256 over a label, the number of keys, the server's key and all others in order, the X25519 keys after each where there
+ * are any. A beacon is drawn over the root, so nobody is registered after the draw. */
 void sotto_registry_root(const sotto_registry *registry, uint8_t out[32]);
 
 /* The key that signs for an index or for the server; NULL if there is none. */

@@ -54,6 +54,8 @@ typedef struct sotto_round {
     sotto_bytes parameters; /* the method's own, canonical */
     const sotto_registry
         *keys; /* not encoded: whom `registry` is the root of; NULL where no message is checked */
+    struct sotto_decryptors *
+        decryptors; /* not encoded: the committee that the parameters name; NULL where a method has none */
 } sotto_round;
 
 SOTTO_MUST_USE sotto_status sotto_round_encode(sotto_buf *out, const sotto_round *round,

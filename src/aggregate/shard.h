@@ -53,7 +53,8 @@ typedef struct sotto_vdaf_client_ops {
 const sotto_vdaf_client_ops *sotto_vdaf_client_named(const char *method);
 const sotto_vdaf_client_ops *sotto_vdaf_client_of(int32_t type);
 
-/* SOTTO_MISSING: a VDAF type of no method; SOTTO_MALFORMED: its parameters are out of range. */
+/* SOTTO_MISSING: a VDAF type of no method; SOTTO_MALFORMED: its parameters are out of range.
+ *   arena  NULL: only the sizes are filled, and no table is made */
 SOTTO_MUST_USE sotto_status sotto_vdaf_open(sotto_vdaf *vdaf, const sotto_vdaf_config *config,
                                             sotto_arena *arena, sotto_err *err);
 

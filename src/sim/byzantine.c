@@ -35,7 +35,7 @@ bool sotto_sim_liar_contradicts(void *context, sotto_sim_net *net, sotto_message
     garble(&other.body, body, sotto_sim_net_random(net));
     if (sotto_message_sign(&other, signature, signer, NULL) == SOTTO_OK &&
         sotto_message_encode(&out, &other, NULL) == SOTTO_OK &&
-        sotto_sim_net_inject(net, other.to, sotto_buf_bytes(&out), *bulk,
+        sotto_sim_net_inject(net, sotto_sim_net_address(net, &other), sotto_buf_bytes(&out), *bulk,
                              sotto_sim_net_now(net) + 1 +
                                  sotto_sim_random_below(sotto_sim_net_random(net), 40),
                              NULL) != SOTTO_OK)

@@ -1,5 +1,6 @@
 /* Devices without store, ledger or cryptography: query, pick, draw, measure, add. */
 #include "base/arena.h"
+#include "device/answer/answer.h"
 #include "device/answer/measure.h"
 #include "device/answer/participate.h"
 #include "noise/coin.h"
@@ -67,22 +68,10 @@ static sotto_status pick(uint64_t *bin, const sotto_recipe *recipe, const uint64
 static sotto_status without_match(uint64_t *bin, bool *silent, const sotto_recipe *recipe,
                                   sotto_entropy *entropy, sotto_err *err)
 {
-    *silent = false;
-    if (*bin != SOTTO_NO_VALUE)
-        return SOTTO_OK;
-    switch (recipe->on_no_match) {
-    case SOTTO_NO_MATCH_OOV:
-        *bin = sotto_encoding_oov(&recipe->encoding);
-        return SOTTO_OK;
-    case SOTTO_NO_MATCH_RANDOM_BIN:
-        return sotto_uniform_below(bin, recipe->encoding.bins, entropy, err);
-    case SOTTO_NO_MATCH_SILENCE:
-        *silent = true;
-        return SOTTO_OK;
-    case SOTTO_NO_MATCH_NO_VALUE:
-        break;
-    }
-    return SOTTO_OK;
+    const bool none = *bin == SOTTO_NO_VALUE;
+
+    *silent = none && recipe->on_no_match == SOTTO_NO_MATCH_SILENCE;
+    return none ? sotto_answer_otherwise(bin, recipe, entropy, err) : SOTTO_OK;
 }
 
 static sotto_status report(sotto_sim_worker *w, sotto_sim_cohort *cohort, uint64_t bin,

@@ -11,40 +11,18 @@ participant *sotto_sim_find(sotto_sim_net *net, uint32_t index)
 {
     if (index == SOTTO_TO_SERVER)
         return &net->all[net->clients];
+    for (uint32_t i = 0; i < net->decryptors && index >= net->clients; i++)
+        if (net->all[net->clients + 1 + i].index == index)
+            return &net->all[net->clients + 1 + i];
     return index < net->clients ? &net->all[index] : NULL;
 }
 
-/* ---- who takes part ------------------------------------------------------------------------------------ */
-
-sotto_status sotto_sim_cast_init(sotto_sim_cast *cast, uint32_t count, uint64_t seed,
-                                 sotto_arena *arena, sotto_err *err)
+uint32_t sotto_sim_net_address(const sotto_sim_net *net, const sotto_message *message)
 {
-    uint8_t(*keys)[SOTTO_SIGN_PUBLIC] = sotto_arena_take_array(arena, count, sizeof *keys);
-    uint8_t secret[SOTTO_SIGN_SEED];
-    sotto_sim_random random;
+    const sotto_kind *kind = sotto_method_kind(net->method, message->kind);
+    bool is_decryptor = kind && kind->to == SOTTO_PART_DECRYPTOR;
 
-    memset(cast, 0, sizeof *cast);
-    cast->clients = sotto_arena_take_array(arena, count, sizeof *cast->clients);
-    if (!cast->clients || !keys)
-        return sotto_sim_no_memory(err);
-    sotto_sim_random_init(&random, seed);
-    for (uint32_t i = 0; i <= count; i++) {
-        sotto_signer *signer = i < count ? &cast->clients[i] : &cast->server;
-
-        sotto_sim_random_bytes(&random, secret, sizeof secret);
-        SOTTO_TRY(sotto_signer_init(signer, secret, err));
-        memcpy(i < count ? keys[i] : cast->registry.server, signer->public_key, SOTTO_SIGN_PUBLIC);
-    }
-    cast->registry.keys = (const uint8_t(*)[SOTTO_SIGN_PUBLIC])keys;
-    cast->registry.count = count;
-    return SOTTO_OK;
-}
-
-void sotto_sim_cast_clear(sotto_sim_cast *cast)
-{
-    for (uint64_t i = 0; i < cast->registry.count; i++)
-        sotto_signer_clear(&cast->clients[i]);
-    sotto_signer_clear(&cast->server);
+    return is_decryptor ? SOTTO_SIM_DECRYPTOR(message->to) : message->to;
 }
 
 /* ---- what is to happen ---------------------------------------------------------------------------------- */
@@ -144,19 +122,38 @@ uint64_t sotto_sim_delay(sotto_sim_net *net)
 
 /* ---- setting up ----------------------------------------------------------------------------------------- */
 
-static void set_up(sotto_sim_net *net, const sotto_sim_cast *cast, uint32_t i)
+static void set_up(sotto_sim_net *net, const sotto_sim_cast *cast, participant *p, sotto_part part,
+                   uint32_t index)
 {
-    participant *p = &net->all[i];
-    bool is_client = i < net->clients;
+    bool is_server = part == SOTTO_PART_SERVER;
 
-    p->index = is_client ? i : SOTTO_TO_SERVER;
-    p->self.part = is_client ? SOTTO_PART_CLIENT : SOTTO_PART_SERVER;
-    p->self.index = p->index;
-    p->self.keys = is_client ? &cast->clients[i] : &cast->server;
+    p->index = part == SOTTO_PART_DECRYPTOR ? SOTTO_SIM_DECRYPTOR(index) : index;
+    p->self.part = part;
+    p->self.index = index;
+    p->self.keys = is_server ? &cast->server : &cast->clients[index];
+    p->self.secrets = is_server || !cast->secrets ? NULL : &cast->secrets[index];
     sotto_sim_random_bytes(&net->random, p->self.seed, sizeof p->self.seed);
-    p->ops = net->method->parts[p->self.part];
-    p->is_here = !is_client;
+    p->ops = net->method->parts[part];
+    p->is_here = part != SOTTO_PART_CLIENT;
     sotto_arena_init(&p->arena, SOTTO_SIM_MACHINE_CEILING);
+}
+
+static bool is_decryptor(const sotto_sim_net *net, uint32_t index)
+{
+    return net->method->takes_part && net->method->parts[SOTTO_PART_DECRYPTOR] &&
+           net->method->takes_part(net->round, SOTTO_PART_DECRYPTOR, index);
+}
+
+static void set_up_all(sotto_sim_net *net, const sotto_sim_cast *cast)
+{
+    uint32_t at = net->clients;
+
+    for (uint32_t i = 0; i < net->clients; i++)
+        set_up(net, cast, &net->all[i], SOTTO_PART_CLIENT, i);
+    set_up(net, cast, &net->all[at++], SOTTO_PART_SERVER, SOTTO_TO_SERVER);
+    for (uint32_t i = 0; i < net->clients; i++)
+        if (is_decryptor(net, i))
+            set_up(net, cast, &net->all[at++], SOTTO_PART_DECRYPTOR, i);
 }
 
 sotto_status sotto_sim_net_new(sotto_sim_net **out, const sotto_method *method,
@@ -176,13 +173,15 @@ sotto_status sotto_sim_net_new(sotto_sim_net **out, const sotto_method *method,
     net->report.outcome = SOTTO_AGAIN;
     sotto_sim_random_init(&net->random, seed);
     sotto_hash_init(&net->transcript, SOTTO_SHA256);
-    net->all = sotto_arena_take_array(arena, (size_t)net->clients + 1, sizeof *net->all);
+    for (uint32_t i = 0; i < net->clients; i++)
+        net->decryptors += is_decryptor(net, i);
+    net->all =
+        sotto_arena_take_array(arena, (size_t)net->clients + 1 + net->decryptors, sizeof *net->all);
     net->counted = sotto_arena_take_array(arena, (size_t)net->clients + 1, sizeof *net->counted);
     if (!net->all || !net->counted)
         return sotto_sim_no_memory(err);
     sotto_arena_init(&net->scratch, SOTTO_SIM_STEP_CEILING);
-    for (uint32_t i = 0; i <= net->clients; i++)
-        set_up(net, cast, i);
+    set_up_all(net, cast);
     SOTTO_TRY(method->tally->init(&net->tally, round, arena, err));
     *out = net;
     return SOTTO_OK;
@@ -199,7 +198,7 @@ void sotto_sim_lose_memory(participant *p)
 
 void sotto_sim_net_free(sotto_sim_net *net)
 {
-    for (uint32_t i = 0; i <= net->clients; i++)
+    for (uint32_t i = 0; i <= net->clients + net->decryptors; i++)
         sotto_sim_lose_memory(&net->all[i]);
     sotto_arena_clear(&net->scratch);
 }
@@ -291,7 +290,7 @@ sotto_status sotto_sim_net_run(sotto_sim_net *net, uint64_t until_ms, sotto_sim_
 {
     sotto_hash transcript;
 
-    for (uint32_t i = 0; i <= net->clients; i++)
+    for (uint32_t i = 0; i <= net->clients + net->decryptors; i++)
         if (net->all[i].is_here)
             SOTTO_TRY(sotto_sim_schedule(
                 net, (event){.time = net->round->opens, .to = net->all[i].index}, err));

@@ -18,11 +18,24 @@
 typedef struct sotto_sim_cast {
     sotto_signer server, *clients;
     sotto_registry registry;
+    sotto_self_secrets *secrets; /* by client; NULL: without X25519 keys */
+    struct sotto_decryptors *decryptors;
 } sotto_sim_cast;
 
 SOTTO_MUST_USE sotto_status sotto_sim_cast_init(sotto_sim_cast *cast, uint32_t count, uint64_t seed,
                                                 sotto_arena *arena, sotto_err *err);
+/* X25519 keys for everybody, with room to remember what is agreed on. */
+SOTTO_MUST_USE sotto_status sotto_sim_cast_agree(sotto_sim_cast *cast, uint64_t seed,
+                                                 sotto_arena *arena, sotto_err *err);
+/* A committee of `count` decryptors as this beacon draws it, its key dealt by one who is trusted: what a distributed key
+ * generation would leave behind. After agree. */
+SOTTO_MUST_USE sotto_status sotto_sim_cast_decryptors(sotto_sim_cast *cast, uint32_t count,
+                                                      const sotto_round *round, uint64_t seed,
+                                                      sotto_arena *arena, sotto_err *err);
 void sotto_sim_cast_clear(sotto_sim_cast *cast);
+
+/* A decryptor's address in this network: the same index may also be a client. */
+#define SOTTO_SIM_DECRYPTOR(index) ((index) | UINT32_C(0x40000000))
 
 /* ---- what goes wrong ----------------------------------------------------------------------------------- */
 
@@ -91,6 +104,8 @@ void sotto_sim_net_tap(sotto_sim_net *net, sotto_sim_tap *tap, void *context);
 SOTTO_MUST_USE sotto_status sotto_sim_net_inject(sotto_sim_net *net, uint32_t to, sotto_bytes wire,
                                                  sotto_bytes bulk, uint64_t at_ms, sotto_err *err);
 
+/* Whom a message is for, in this network. */
+uint32_t sotto_sim_net_address(const sotto_sim_net *net, const sotto_message *message);
 uint64_t sotto_sim_net_now(const sotto_sim_net *net);
 sotto_sim_random *sotto_sim_net_random(sotto_sim_net *net);
 

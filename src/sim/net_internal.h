@@ -55,8 +55,8 @@ struct sotto_sim_net {
     sotto_arena scratch; /* of one step */
     sotto_sim_random random;
     sotto_sim_faults faults;
-    participant *all; /* clients, then the server */
-    uint32_t clients;
+    participant *all; /* clients, the server, then decryptors */
+    uint32_t clients, decryptors;
     event *heap;
     size_t events, heap_cap;
     uint64_t now, sequence;

@@ -133,12 +133,12 @@ static sotto_status send_one(sotto_sim_net *net, participant *p, const sotto_eff
     net->report.messages++;
     unsigned copies = sotto_sim_random_chance(&net->random, net->faults.duplicate) ? 2 : 1;
     if (sotto_sim_random_chance(&net->random, net->faults.drop) || sotto_sim_is_cut_off(net, p) ||
-        sotto_sim_is_cut_off(net, sotto_sim_find(net, m.to)))
+        sotto_sim_is_cut_off(net, sotto_sim_find(net, sotto_sim_net_address(net, &m))))
         return SOTTO_OK;
     SOTTO_TRY(encoded(&wire, &m, &net->scratch, err));
     for (unsigned i = 0; i < copies; i++)
-        SOTTO_TRY(
-            sotto_sim_net_inject(net, m.to, wire, bulk, net->now + sotto_sim_delay(net), err));
+        SOTTO_TRY(sotto_sim_net_inject(net, sotto_sim_net_address(net, &m), wire, bulk,
+                                       net->now + sotto_sim_delay(net), err));
     return SOTTO_OK;
 }
 

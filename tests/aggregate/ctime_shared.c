@@ -4,6 +4,7 @@
 
 #include "aggregate/shared/mask.h"
 #include "aggregate/shared/shamir.h"
+#include "aggregate/shared/tdh2.h"
 
 enum { ENTRIES = 5000, HOLDERS = 9 };
 
@@ -48,11 +49,49 @@ static void masking_does_not_depend_on_the_vector(sotto_test *t)
     sotto_keystream_clear(&stream);
 }
 
+/* A client seals the seed of a mask; a decryptor gives its part with its share of the key, and proves it. */
+static void sealing_and_parts_do_not_depend_on_secrets(sotto_test *t)
+{
+    uint8_t plain[32] = {1}, seed[32] = {2}, label[SOTTO_TDH2_LABEL] = {3};
+    uint8_t sealed[SOTTO_TDH2_SEALED], part[SOTTO_TDH2_PART], proof[SOTTO_DLEQ];
+    sotto_scalar share = {{0}};
+    sotto_keystream stream;
+    sotto_tdh2 tdh2;
+
+    CHECK_OK(t, sotto_tdh2_init(&tdh2, &t->err));
+    CHECK_OK(t, sotto_keystream_init(&stream, &t->err));
+    share.be[1] = 7;
+    share.be[31] = 9;
+    sotto_point *key = sotto_point_new(&tdh2.group);
+    sotto_point_multiply(&tdh2.group, key, &share, NULL);
+    sotto_ctime_secret(plain, sizeof plain);
+    sotto_ctime_secret(seed, sizeof seed);
+    sotto_ctime_secret(&share, sizeof share);
+    CHECK_OK(t, sotto_keystream_seed(&stream, seed, &t->err));
+    CHECK_OK(t, sotto_tdh2_seal(&tdh2, sealed, key, label, plain, &stream, &t->err));
+    sotto_ctime_public(sealed, sizeof sealed);
+    CHECK(t, sotto_tdh2_is_valid_vartime(&tdh2, sealed, label));
+    CHECK_OK(t, sotto_tdh2_part(&tdh2, part, sealed, &share, &t->err));
+    sotto_ctime_public(part, sizeof part);
+    sotto_dleq_claim claim = {.public_key = key,
+                              .bases = sealed,
+                              .parts = part,
+                              .count = 1,
+                              .context = {label, sizeof label}};
+    CHECK_OK(t, sotto_dleq_prove(&tdh2, proof, &claim, &share, &stream, &t->err));
+    sotto_ctime_public(proof, sizeof proof);
+    CHECK(t, sotto_dleq_holds_vartime(&tdh2, &claim, proof));
+    sotto_point_free(key);
+    sotto_keystream_clear(&stream);
+    sotto_tdh2_clear(&tdh2);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(dealing_does_not_depend_on_the_secret),
         CASE(masking_does_not_depend_on_the_vector),
+        CASE(sealing_and_parts_do_not_depend_on_secrets),
     };
     return RUN_TESTS(argc, argv, cases);
 }

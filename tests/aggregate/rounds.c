@@ -4,12 +4,13 @@
 
 #include <string.h>
 
-static void fit_plain(sotto_test *t, sotto_round *round, uint32_t clients, uint32_t *losses)
+static void fit_plain(sotto_test *t, round_case *c, uint64_t seed)
 {
     (void)t;
-    *losses = clients / 5;
-    round->least = clients - *losses;
-    round->parameters = (sotto_bytes){NULL, 0};
+    (void)seed;
+    c->losses = c->clients / 5;
+    c->round.least = c->clients - c->losses;
+    c->round.parameters = (sotto_bytes){NULL, 0};
 }
 
 void round_case_set_bbglr(sotto_test *t, sotto_round *round, const sotto_bbglr_parameters *p)
@@ -22,8 +23,9 @@ void round_case_set_bbglr(sotto_test *t, sotto_round *round, const sotto_bbglr_p
     round->parameters = sotto_buf_bytes(&out);
 }
 
-static void fit_bbglr(sotto_test *t, sotto_round *round, uint32_t clients, uint32_t *losses)
+static void fit_bbglr(sotto_test *t, round_case *c, uint64_t seed)
 {
+    uint32_t clients = c->clients;
     uint32_t degree = clients <= 21 ? (clients - 1) / 2 * 2 : 20;
     sotto_bbglr_parameters p = {.degree = (uint16_t)degree,
                                 .threshold = (uint16_t)(degree / 2 < 2 ? 2 : degree / 2),
@@ -32,17 +34,50 @@ static void fit_bbglr(sotto_test *t, sotto_round *round, uint32_t clients, uint3
                                 .keys_by = 1000};
 
     /* Each loss may be a neighbour: so many may be missing before fewer than the threshold are left. */
-    *losses = degree - p.threshold < clients / 5 ? degree - p.threshold : clients / 5;
-    round->least = clients - *losses;
-    round_case_set_bbglr(t, round, &p);
+    (void)seed;
+    c->losses = degree - p.threshold < clients / 5 ? degree - p.threshold : clients / 5;
+    c->round.least = clients - c->losses;
+    round_case_set_bbglr(t, &c->round, &p);
+}
+
+void round_case_set_flamingo(sotto_test *t, sotto_round *round, const sotto_flamingo_parameters *p)
+{
+    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, SOTTO_FLAMINGO_PARAMETERS),
+                                   SOTTO_FLAMINGO_PARAMETERS);
+
+    CHECK(t, out.data != NULL);
+    CHECK_OK(t, sotto_flamingo_parameters_encode(&out, p, &t->err));
+    round->parameters = sotto_buf_bytes(&out);
+}
+
+/* Everybody is drawn, and everybody is everybody's neighbour unless they are many, where edges are most of the cost. So what is
+ * lost is lost by faults alone. */
+static void fit_flamingo(sotto_test *t, round_case *c, uint64_t seed)
+{
+    uint32_t members = c->clients < 7 ? c->clients : 7;
+    sotto_flamingo_parameters p = {.cohort = c->clients, .neighbours = 1, .edge = UINT64_MAX};
+
+    if (c->clients > 20)
+        p.edge /= 3;
+    c->losses = c->clients / 5;
+    c->round.least = c->clients - c->losses;
+    CHECK_OK(t, sotto_sim_cast_agree(&c->cast, seed, &t->arena, &t->err));
+    sotto_registry_root(&c->cast.registry, c->round.registry);
+    CHECK_OK(t, sotto_sim_cast_decryptors(&c->cast, members, &c->round, seed, &t->arena, &t->err));
+    c->decryptors = members;
+    c->decryptors_lost = members - sotto_decryptors_quorum(members);
+    c->round.decryptors = c->cast.decryptors;
+    memcpy(p.decryptors, c->cast.decryptors->digest, sizeof p.decryptors);
+    round_case_set_flamingo(t, &c->round, &p);
 }
 
 const method_row METHOD_ROWS[] = {
-    {&sotto_method_plain, fit_plain},
-    {&sotto_method_bbglr, fit_bbglr},
+    {&sotto_method_plain, fit_plain, 1},
+    {&sotto_method_bbglr, fit_bbglr, 1},
+    {&sotto_method_flamingo, fit_flamingo, 8},
 };
 const size_t METHOD_ROW_COUNT = sizeof METHOD_ROWS / sizeof METHOD_ROWS[0];
-const method_row *const BBGLR_ROW = &METHOD_ROWS[1];
+const method_row *const BBGLR_ROW = &METHOD_ROWS[1], *const FLAMINGO_ROW = &METHOD_ROWS[2];
 
 /* ---- a round ---------------------------------------------------------------------------------------- */
 
@@ -88,7 +123,7 @@ void round_case_init(sotto_test *t, round_case *c, const method_row *row, uint32
     sotto_sim_random_bytes(&random, c->round.beacon, sizeof c->round.beacon);
     c->round.keys = &c->cast.registry;
     sotto_registry_root(&c->cast.registry, c->round.registry);
-    row->fit(t, &c->round, clients, &c->losses);
+    row->fit(t, c, seed);
     c->inputs = sotto_arena_take_array(&t->arena, clients, sizeof *c->inputs);
     CHECK(t, c->inputs != NULL);
     for (uint32_t i = 0; i < clients; i++) {

@@ -169,10 +169,6 @@ SOTTO_MUST_USE sotto_status sotto_bbglr_self_seed(uint8_t out[32], const uint8_t
                                                   const uint8_t id[SOTTO_ROUND_ID], uint32_t client,
                                                   sotto_err *err);
 
-/* ---- opening: what is to be taken from the masked sum ---------------------------------------------------- */
-
-enum { SOTTO_BBGLR_OPENING_ROW = 1 + 32 }; /* 0: subtract, 1: add; then the seed */
-
 extern const sotto_machine_ops sotto_bbglr_client, sotto_bbglr_server;
 
 #endif

@@ -28,20 +28,10 @@ static sotto_status open_sum(sotto_vector *sum, const sotto_round *round, const 
                              size_t count, uint64_t contributions, sotto_arena *arena,
                              sotto_err *err)
 {
-    sotto_status status;
-    sotto_keystream stream;
-
-    if (count != 2 || parts[1].len % SOTTO_BBGLR_OPENING_ROW)
+    if (count != 2 || parts[1].len % SOTTO_MASK_ROW)
         return sotto_fail(err, SOTTO_MALFORMED, "bbglr: a masked sum and its opening are wanted");
     SOTTO_TRY(sotto_ring_sum_open(sum, round, parts, count, contributions, arena, err));
-    status = sotto_keystream_init(&stream, err);
-    for (size_t i = 0; i < parts[1].len && status == SOTTO_OK; i += SOTTO_BBGLR_OPENING_ROW) {
-        const uint8_t *row = parts[1].data + i;
-
-        status = sotto_mask_apply(sum, &stream, row + 1, row[0] ? 1 : -1, err);
-    }
-    sotto_keystream_clear(&stream);
-    return status;
+    return sotto_mask_apply_rows(sum, parts[1].data, parts[1].len / SOTTO_MASK_ROW, err);
 }
 
 static const sotto_tally_ops tally = {

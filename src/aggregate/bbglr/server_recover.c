@@ -97,7 +97,7 @@ static void add_row(bbglr_server *s, int sign, const uint8_t seed[32])
 
     row[0] = sign > 0;
     memcpy(row + 1, seed, 32);
-    s->opening.len += SOTTO_BBGLR_OPENING_ROW;
+    s->opening.len += SOTTO_MASK_ROW;
 }
 
 static sotto_status open_online(bbglr_server *s, uint32_t client, sotto_err *err)
@@ -158,9 +158,8 @@ sotto_status sotto_bbglr_server_recover(bbglr_server *s, sotto_err *err)
                 : s->clients[i].stage >= STAGE_DEALT ? s->parameters.degree
                                                      : 0;
     if (!s->opening.data)
-        s->opening =
-            sotto_buf_over(sotto_arena_take_array(s->arena, rows + 1, SOTTO_BBGLR_OPENING_ROW),
-                           (rows + 1) * SOTTO_BBGLR_OPENING_ROW);
+        s->opening = sotto_buf_over(sotto_arena_take_array(s->arena, rows + 1, SOTTO_MASK_ROW),
+                                    (rows + 1) * SOTTO_MASK_ROW);
     if (!s->blamed)
         s->blamed = sotto_arena_take_array(s->arena, registered, sizeof *s->blamed);
     if (!s->opening.data || !s->blamed)

@@ -41,13 +41,13 @@ sotto_vdaf sotto_prio_over(const sotto_prio3 *vdaf)
 static sotto_status open_instance(sotto_vdaf *vdaf, const sotto_vdaf_config *config,
                                   sotto_arena *arena, sotto_err *err)
 {
-    sotto_prio3 *prio3 = sotto_arena_take(arena, sizeof *prio3);
+    sotto_prio3 here = {0}, *prio3 = arena ? sotto_arena_take(arena, sizeof *prio3) : &here;
 
     if (!prio3)
         return sotto_fail(err, SOTTO_NO_MEMORY, "prio: no memory");
     SOTTO_TRY(sotto_prio3_init(prio3, arena, config, err));
     vdaf->sizes = prio3->sizes;
-    vdaf->state = prio3;
+    vdaf->state = arena ? prio3 : NULL;
     return SOTTO_OK;
 }
 

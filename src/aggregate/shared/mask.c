@@ -1,11 +1,16 @@
 #include "aggregate/shared/mask.h"
 
+#include "base/backends.h"
+#include "base/cpu.h"
 #include "crypto/hkdf.h"
 #include "math/wide.h" /* demands a little-endian machine, as the wire form of a mask does */
 
 #include <string.h>
 
-enum { TILE = 16384 }; /* stays in the first-level cache */
+enum {
+    TILE = 16384,   /* stays in the first-level cache  */
+    PIECE = 131072, /* stays in the second-level cache */
+};
 
 sotto_status sotto_round_kdf(uint8_t out[32], const char *label, sotto_bytes secret,
                              const uint8_t id[SOTTO_ROUND_ID], uint32_t a, uint32_t b,
@@ -37,48 +42,117 @@ sotto_status sotto_pair_seed(uint8_t out[32], const uint8_t agreed[32],
     return sotto_round_kdf(out, "sotto-pair-1", sotto_bytes_of(agreed, 32), id, low, high, err);
 }
 
-static void add32(uint32_t *v, const uint8_t *mask, size_t count, uint32_t sign)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint32_t m;
+/* ---- stretching ------------------------------------------------------------------------------------- */
 
-        memcpy(&m, mask + 4 * i, sizeof m);
-        v[i] += sign * m;
+static const sotto_mask_set evp = {"evp", NULL};
+
+static const sotto_backend choices[] = {
+#if defined(__x86_64__)
+    {SOTTO_CPU_VAES, &sotto_mask_vaes},
+#endif
+    {0, &evp},
+};
+static sotto_backends backends = {choices, sizeof choices / sizeof choices[0], NULL};
+
+bool sotto_mask_use(const char *name)
+{
+    return sotto_backends_use(&backends, name);
+}
+
+const char *sotto_mask_name(void)
+{
+    const sotto_mask_set *set = sotto_backends_chosen(&backends);
+
+    return set->name;
+}
+
+static void add32(uint8_t *v, const uint8_t *mask, size_t len, uint32_t sign)
+{
+    for (size_t i = 0; i < len; i += 4) {
+        uint32_t x, m;
+
+        memcpy(&m, mask + i, sizeof m);
+        memcpy(&x, v + i, sizeof x);
+        x += sign * m;
+        memcpy(v + i, &x, sizeof x);
     }
 }
 
-static void add64(uint64_t *v, const uint8_t *mask, size_t count, uint64_t sign)
+static void add64(uint8_t *v, const uint8_t *mask, size_t len, uint64_t sign)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint64_t m;
+    for (size_t i = 0; i < len; i += 8) {
+        uint64_t x, m;
 
-        memcpy(&m, mask + 8 * i, sizeof m);
-        v[i] += sign * m;
+        memcpy(&m, mask + i, sizeof m);
+        memcpy(&x, v + i, sizeof x);
+        x += sign * m;
+        memcpy(v + i, &x, sizeof x);
     }
+}
+
+static sotto_status add_evp(uint8_t *piece, size_t len, size_t width, sotto_keystream *stream,
+                            const uint8_t seed[32], uint64_t block, int sign, sotto_err *err)
+{
+    uint64_t factor = sign > 0 ? 1 : UINT64_MAX; /* -1, in either ring */
+    uint8_t tile[TILE];
+    sotto_status status = sotto_keystream_seek(stream, seed, block, err);
+
+    for (size_t i = 0; i < len && status == SOTTO_OK; i += TILE) {
+        size_t part = len - i < TILE ? len - i : TILE;
+
+        status = sotto_keystream_next(stream, tile, part, err);
+        if (status == SOTTO_OK && width == 4)
+            add32(piece + i, tile, part, (uint32_t)factor);
+        else if (status == SOTTO_OK)
+            add64(piece + i, tile, part, factor);
+    }
+    sotto_wipe(tile, sizeof tile);
+    return status;
+}
+
+static sotto_status add_piece(uint8_t *piece, size_t len, size_t width, sotto_keystream *stream,
+                              const uint8_t seed[32], uint64_t block, int sign, sotto_err *err)
+{
+    const sotto_mask_set *set = sotto_backends_chosen(&backends);
+
+    if (!set->add)
+        return add_evp(piece, len, width, stream, seed, block, sign, err);
+    set->add(piece, len, width, seed, block, sign);
+    return SOTTO_OK;
+}
+
+static uint8_t *entries_of(const sotto_vector *v)
+{
+    return v->ring == SOTTO_RING_Z32 ? (uint8_t *)v->of.z32 : (uint8_t *)v->of.z64;
 }
 
 sotto_status sotto_mask_apply(sotto_vector *v, sotto_keystream *stream, const uint8_t seed[32],
                               int sign, sotto_err *err)
 {
     size_t width = sotto_ring_width(v->ring);
-    uint64_t factor = sign > 0 ? 1 : UINT64_MAX; /* -1, in either ring */
-    uint8_t tile[TILE];
+
+    if (width == 0)
+        return sotto_fail(err, SOTTO_BUG, "mask: a ring that has none");
+    return add_piece(entries_of(v), v->length * width, width, stream, seed, 0, sign, err);
+}
+
+sotto_status sotto_mask_apply_rows(sotto_vector *v, const uint8_t *rows, size_t count,
+                                   sotto_err *err)
+{
+    size_t width = sotto_ring_width(v->ring), len = v->length * width;
+    sotto_keystream stream;
     sotto_status status;
 
     if (width == 0)
         return sotto_fail(err, SOTTO_BUG, "mask: a ring that has none");
-    status = sotto_keystream_seed(stream, seed, err);
-    for (size_t i = 0; i < v->length && status == SOTTO_OK; i += TILE / width) {
-        size_t count = v->length - i < TILE / width ? v->length - i : TILE / width;
+    status = sotto_keystream_init(&stream, err);
+    for (size_t at = 0; at < len && status == SOTTO_OK; at += PIECE)
+        for (size_t i = 0; i < count && status == SOTTO_OK; i++) {
+            const uint8_t *row = rows + i * SOTTO_MASK_ROW;
 
-        status = sotto_keystream_next(stream, tile, count * width, err);
-        if (status != SOTTO_OK)
-            break;
-        if (v->ring == SOTTO_RING_Z32)
-            add32(v->of.z32 + i, tile, count, (uint32_t)factor);
-        else
-            add64(v->of.z64 + i, tile, count, factor);
-    }
-    sotto_wipe(tile, sizeof tile);
+            status = add_piece(entries_of(v) + at, len - at < PIECE ? len - at : PIECE, width,
+                               &stream, row + 1, at / 16, row[0] ? 1 : -1, err);
+        }
+    sotto_keystream_clear(&stream);
     return status;
 }

@@ -1,0 +1,334 @@
+#include "aggregate/flamingo/flamingo.h"
+
+#include "aggregate/shared/mask.h"
+#include "base/rule.h"
+#include "crypto/hash.h"
+
+#include <string.h>
+
+/* What a kind's body consists of: a head, and the size of a list's rows with how many bytes of each must ascend. */
+typedef struct layout {
+    size_t head;
+    struct {
+        size_t size, key;
+    } list[3];
+} layout;
+
+#define A_BIT_EACH SIZE_MAX /* in place of a head's size: a bit for each registered client */
+
+static const layout LAYOUTS[] = {
+    [SOTTO_FLAMINGO_REPORT] = {32,
+                               {{SOTTO_FLAMINGO_SEALED_SHARE, 0}, {SOTTO_FLAMINGO_EDGE_ROW, 4}}},
+    [SOTTO_FLAMINGO_LABELS] = {A_BIT_EACH, {{SOTTO_FLAMINGO_SEEN_ROW, 4}}},
+    [SOTTO_FLAMINGO_VOTE] = {32, {{0, 0}}},
+    [SOTTO_FLAMINGO_OPEN] = {SOTTO_FLAMINGO_OPEN_HEAD,
+                             {{SOTTO_FLAMINGO_VOTE_ROW, 4},
+                              {SOTTO_FLAMINGO_SHARE_ROW, 4},
+                              {SOTTO_FLAMINGO_WANT_ROW, 8}}},
+    [SOTTO_FLAMINGO_ANSWER] = {SOTTO_FLAMINGO_ANSWER_HEAD,
+                               {{SOTTO_FLAMINGO_GIVEN_ROW, 4}, {SOTTO_TDH2_PART, 0}}},
+};
+
+static sotto_status check_rows(const sotto_flamingo_rows *rows, size_t key, uint64_t registered,
+                               sotto_err *err)
+{
+    for (size_t i = 0; i < rows->count && key; i++) {
+        const uint8_t *row = sotto_flamingo_at(rows, i);
+
+        if (sotto_flamingo_index(row) >= registered ||
+            (key == 8 && sotto_flamingo_index(row + 4) >= registered))
+            return sotto_fail(err, SOTTO_MALFORMED, "body: a row for an unknown client");
+        if (i > 0 && memcmp(sotto_flamingo_at(rows, i - 1), row, key) >= 0)
+            return sotto_fail(err, SOTTO_MALFORMED, "body: rows do not ascend");
+    }
+    return SOTTO_OK;
+}
+
+static void read_rows(sotto_reader *in, sotto_flamingo_rows *rows, size_t size)
+{
+    if (size == 0)
+        return;
+    rows->size = size;
+    rows->count = (size_t)sotto_read_uint(in, 4);
+    if (rows->count > SOTTO_MESSAGE_MOST_BODY / size)
+        in->short_read = true;
+    rows->at = in->short_read ? NULL : sotto_read_bytes(in, rows->count * size).data;
+    if (in->short_read)
+        rows->count = 0;
+}
+
+/* Numbers of one byte that say yes or no. */
+static bool flags_are_plain(unsigned kind, sotto_bytes head)
+{
+    if (kind == SOTTO_FLAMINGO_OPEN)
+        return head.data[33] <= 1;
+    return kind != SOTTO_FLAMINGO_ANSWER || head.data[1] <= 1;
+}
+
+sotto_status sotto_flamingo_body_decode(sotto_flamingo_body *body, unsigned kind,
+                                        uint64_t registered, sotto_bytes wire, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(wire);
+    sotto_flamingo_rows *lists[3] = {&body->a, &body->b, &body->c};
+
+    memset(body, 0, sizeof *body);
+    if (kind < SOTTO_FLAMINGO_REPORT || kind > SOTTO_FLAMINGO_ANSWER)
+        return sotto_fail(err, SOTTO_MALFORMED, "body: of no kind");
+    const layout *l = &LAYOUTS[kind];
+    body->head =
+        sotto_read_bytes(&in, l->head == A_BIT_EACH ? (size_t)(registered + 7) / 8 : l->head);
+    for (size_t i = 0; i < 3; i++)
+        read_rows(&in, lists[i], l->list[i].size);
+    SOTTO_TRY(sotto_reader_finish(&in, "body", err));
+    if (l->head == A_BIT_EACH && registered % 8 &&
+        body->head.data[registered / 8] >> registered % 8)
+        return sotto_fail(err, SOTTO_MALFORMED, "body: bits for nobody");
+    if (!flags_are_plain(kind, body->head))
+        return sotto_fail(err, SOTTO_MALFORMED, "body: a flag that is neither 0 nor 1");
+    for (size_t i = 0; i < 3; i++)
+        SOTTO_TRY(check_rows(lists[i], l->list[i].key, registered, err));
+    return SOTTO_OK;
+}
+
+size_t sotto_flamingo_body_size(unsigned kind, const sotto_flamingo_body *body)
+{
+    const sotto_flamingo_rows *lists[3] = {&body->a, &body->b, &body->c};
+    size_t size = body->head.len;
+
+    for (size_t i = 0; i < 3; i++)
+        size += LAYOUTS[kind].list[i].size ? 4 + lists[i]->count * LAYOUTS[kind].list[i].size : 0;
+    return size;
+}
+
+sotto_status sotto_flamingo_body_encode(sotto_buf *out, unsigned kind,
+                                        const sotto_flamingo_body *body, sotto_err *err)
+{
+    const sotto_flamingo_rows *lists[3] = {&body->a, &body->b, &body->c};
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_write_bytes(&w, body->head);
+    for (size_t i = 0; i < 3; i++) {
+        if (LAYOUTS[kind].list[i].size == 0)
+            continue;
+        sotto_write_uint(&w, lists[i]->count, 4);
+        sotto_write_bytes(
+            &w, sotto_bytes_of(lists[i]->at, lists[i]->count * LAYOUTS[kind].list[i].size));
+    }
+    return sotto_writer_finish(&w, "body", err);
+}
+
+const uint8_t *sotto_flamingo_find(const sotto_flamingo_rows *rows, uint32_t index)
+{
+    size_t low = 0, high = rows->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (sotto_flamingo_index(sotto_flamingo_at(rows, middle)) < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == rows->count || sotto_flamingo_index(sotto_flamingo_at(rows, low)) != index)
+        return NULL;
+    return sotto_flamingo_at(rows, low);
+}
+
+/* ---- envelopes ---------------------------------------------------------------------------------------- */
+
+static sotto_message envelope(const sotto_round *round, unsigned kind, uint32_t from, uint32_t to,
+                              sotto_bytes body)
+{
+    sotto_message m = {.epoch = round->epoch,
+                       .round = round->number,
+                       .kind = (uint16_t)kind,
+                       .from = from,
+                       .to = to,
+                       .body = body};
+
+    memcpy(m.session, round->session, sizeof m.session);
+    return m;
+}
+
+sotto_status sotto_flamingo_send(sotto_effects *effects, const sotto_round *round,
+                                 const sotto_self *self, uint32_t to, unsigned kind,
+                                 const sotto_flamingo_body *body, const sotto_vector *bulk,
+                                 sotto_err *err)
+{
+    size_t size = sotto_flamingo_body_size(kind, body);
+    sotto_buf out = sotto_buf_over(sotto_arena_take(effects->arena, size + 1), size);
+    uint8_t signature[SOTTO_SIGNATURE];
+
+    if (!out.data)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "message: no memory");
+    SOTTO_TRY(sotto_flamingo_body_encode(&out, kind, body, err));
+    sotto_message m = envelope(round, kind, self->index, to, sotto_buf_bytes(&out));
+    if (bulk)
+        m.bulk_len = sotto_vector_bytes(bulk).len;
+    SOTTO_TRY(sotto_message_sign(&m, signature, self->keys, err));
+    return sotto_effects_send(effects, &m, bulk, err);
+}
+
+/* A report that a server made up has no signature, and one of another round has another. */
+static sotto_status check_seen(const sotto_round *round, const sotto_flamingo_body *body,
+                               sotto_err *err)
+{
+    for (size_t i = 0; i < body->a.count; i++) {
+        const uint8_t *row = sotto_flamingo_at(&body->a, i);
+        uint32_t client = sotto_flamingo_index(row);
+        sotto_message m =
+            envelope(round, SOTTO_FLAMINGO_REPORT, client, SOTTO_TO_SERVER, (sotto_bytes){NULL, 0});
+
+        m.bulk_len = round->length * sotto_ring_width(round->ring);
+        m.signature = sotto_bytes_of(row + 40, SOTTO_SIGNATURE);
+        if (!sotto_flamingo_bit(body->head.data, client))
+            return sotto_fail(err, SOTTO_REJECTED, "labels: a report of somebody offline");
+        if (SOTTO_RULE(flamingo_reports_signed) &&
+            sotto_message_check_digest(&m, sotto_flamingo_index(row + 4), row + 8,
+                                       sotto_registry_key(round->keys, client), err) != SOTTO_OK)
+            return SOTTO_REJECTED;
+    }
+    if (sotto_flamingo_count(body->head.data, body->head.len) != body->a.count)
+        return sotto_fail(err, SOTTO_REJECTED, "labels: somebody online without a report");
+    return SOTTO_OK;
+}
+
+static sotto_status check_votes(const sotto_round *round, const sotto_flamingo_body *body,
+                                sotto_err *err)
+{
+    for (size_t i = 0; i < body->a.count; i++) {
+        const uint8_t *row = sotto_flamingo_at(&body->a, i);
+        uint32_t voter = sotto_flamingo_index(row);
+        sotto_message m = envelope(round, SOTTO_FLAMINGO_VOTE, voter, SOTTO_TO_SERVER,
+                                   sotto_bytes_of(body->head.data, 32));
+
+        m.signature = sotto_bytes_of(row + 4, SOTTO_SIGNATURE);
+        if (SOTTO_RULE(flamingo_voters_drawn) &&
+            sotto_decryptors_place(round->decryptors, voter) < 0)
+            return sotto_fail(err, SOTTO_REJECTED, "open: a vote of somebody else");
+        if (SOTTO_RULE(flamingo_votes_signed) &&
+            sotto_message_check(&m, sotto_registry_key(round->keys, voter), err) != SOTTO_OK)
+            return SOTTO_REJECTED;
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_flamingo_check(const sotto_round *round, const sotto_message *message,
+                                  sotto_arena *scratch, sotto_err *err)
+{
+    sotto_flamingo_body body;
+
+    (void)scratch;
+    SOTTO_TRY(sotto_message_judge(message, round, &sotto_method_flamingo, err));
+    SOTTO_TRY(
+        sotto_flamingo_body_decode(&body, message->kind, round->registered, message->body, err));
+    if (message->kind == SOTTO_FLAMINGO_LABELS)
+        return check_seen(round, &body, err);
+    if (message->kind == SOTTO_FLAMINGO_OPEN)
+        return check_votes(round, &body, err);
+    return SOTTO_OK;
+}
+
+/* ---- keys ---------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_flamingo_commit(uint8_t out[32], const uint8_t seed[32],
+                                   const uint8_t id[SOTTO_ROUND_ID], uint32_t client,
+                                   sotto_err *err)
+{
+    return sotto_round_kdf(out, "sotto-flamingo-commit-1", sotto_bytes_of(seed, 32), id, client, 0,
+                           err);
+}
+
+sotto_status sotto_flamingo_self_seed(uint8_t out[32], const uint8_t seed[32],
+                                      const uint8_t id[SOTTO_ROUND_ID], uint32_t client,
+                                      sotto_err *err)
+{
+    return sotto_round_kdf(out, "sotto-flamingo-self-1", sotto_bytes_of(seed, 32), id, client, 0,
+                           err);
+}
+
+sotto_status sotto_flamingo_share_key(uint8_t out[32], const uint8_t agreed[32],
+                                      const uint8_t id[SOTTO_ROUND_ID], uint32_t client,
+                                      uint32_t decryptor, sotto_err *err)
+{
+    return sotto_round_kdf(out, "sotto-flamingo-share-1", sotto_bytes_of(agreed, 32), id, client,
+                           decryptor, err);
+}
+
+void sotto_flamingo_share_digest(uint8_t out[32], const uint8_t share[SOTTO_SHAMIR_SHARE],
+                                 uint32_t client, uint32_t decryptor)
+{
+    static const char label[] = "sotto-flamingo-dealt-1";
+    uint8_t numbers[8];
+    sotto_hash hash;
+
+    sotto_flamingo_put_index(numbers, client);
+    sotto_flamingo_put_index(numbers + 4, decryptor);
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of(label, sizeof label));
+    sotto_hash_update(&hash, sotto_bytes_of(numbers, sizeof numbers));
+    sotto_hash_update(&hash, sotto_bytes_of(share, SOTTO_SHAMIR_SHARE));
+    sotto_hash_final(&hash, out);
+    sotto_wipe(&hash, sizeof hash);
+}
+
+sotto_status sotto_flamingo_agree(uint8_t out[32], const sotto_self *self, const sotto_round *round,
+                                  uint32_t other, unsigned which, sotto_err *err)
+{
+    sotto_self_secrets *s = self->secrets;
+    const uint8_t *key =
+        which == SOTTO_FLAMINGO_PAIR ? round->keys->pair[other] : round->keys->channel[other];
+
+    if (s->known && (s->known[other] >> which & 1)) {
+        memcpy(out, s->agreed[other][which], 32);
+        return SOTTO_OK;
+    }
+    sotto_status status = sotto_dh_agree(which == SOTTO_FLAMINGO_PAIR ? &s->pair : &s->channel, out,
+                                         sotto_bytes_of(key, 32), "registered key", NULL);
+    /* Whoever registered a point of small order is corrupt: what is shared with it may be known to all. It must not stop the
+     * others, who would have no round again. */
+    if (SOTTO_RULE(flamingo_small_order_survived) && status == SOTTO_REJECTED) {
+        memset(out, 0, 32);
+        status = SOTTO_OK;
+    }
+    if (status != SOTTO_OK)
+        return sotto_fail(err, status, "flamingo: the registered key of %u is of no use", other);
+    if (s->known) {
+        memcpy(s->agreed[other][which], out, 32);
+        s->known[other] = (uint8_t)(s->known[other] | 1u << which);
+    }
+    return SOTTO_OK;
+}
+
+/* ---- who answers, and what a proof is about --------------------------------------------------------------- */
+
+uint32_t sotto_flamingo_answerers(const sotto_round *round, const uint8_t *set, uint32_t *places)
+{
+    uint32_t count = 0, all = round->decryptors->record.count;
+
+    for (uint32_t i = 0; i < 256; i++) {
+        if (!sotto_flamingo_bit(set, i))
+            continue;
+        if (i >= all)
+            return 0;
+        places[count++] = i;
+    }
+    return count == sotto_decryptors_threshold(all) ? count : 0;
+}
+
+void sotto_flamingo_claim_parts(sotto_flamingo_claim *claim, const uint8_t id[SOTTO_ROUND_ID],
+                                uint32_t decryptor, const uint8_t set[32],
+                                const sotto_flamingo_rows *wanted, const sotto_flamingo_rows *parts,
+                                const sotto_point *public_key)
+{
+    memcpy(claim->context, id, SOTTO_ROUND_ID);
+    memcpy(claim->context + SOTTO_ROUND_ID, set, 32);
+    sotto_flamingo_put_index(claim->context + SOTTO_ROUND_ID + 32, decryptor);
+    claim->of = (sotto_dleq_claim){.context = {claim->context, sizeof claim->context},
+                                   .public_key = public_key,
+                                   .bases = wanted->at + 8, /* a ciphertext begins with its point */
+                                   .base_step = SOTTO_FLAMINGO_WANT_ROW,
+                                   .parts = parts->at,
+                                   .part_step = SOTTO_TDH2_PART,
+                                   .count = parts->count};
+}

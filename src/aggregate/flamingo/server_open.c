@@ -1,0 +1,291 @@
+/* Puts together what the decryptors answered. Everything here is the server's to know: its time depends on it. */
+#include "aggregate/flamingo/server.h"
+
+#include "aggregate/shared/mask.h"
+#include "base/rule.h"
+
+#include <string.h>
+
+/* ---- what is wanted --------------------------------------------------------------------------------------- */
+
+static sotto_status report_of(const flamingo_server *s, sotto_flamingo_body *out, uint32_t client,
+                              sotto_err *err)
+{
+    return sotto_flamingo_body_decode(out, SOTTO_FLAMINGO_REPORT, s->round->registered,
+                                      s->clients[client].report, err);
+}
+
+/* Rows for the edges of one online client; with at NULL they are only counted. */
+static sotto_status want_of(const flamingo_server *s, uint32_t client, uint8_t *at, size_t *count,
+                            sotto_err *err)
+{
+    sotto_flamingo_body report;
+
+    SOTTO_TRY(report_of(s, &report, client, err));
+    for (size_t i = 0; i < report.b.count; i++) {
+        const uint8_t *edge = sotto_flamingo_at(&report.b, i);
+
+        if (sotto_flamingo_bit(s->online, sotto_flamingo_index(edge)))
+            continue;
+        if (at) {
+            uint8_t *row = at + *count * SOTTO_FLAMINGO_WANT_ROW;
+
+            sotto_flamingo_put_index(row, client);
+            memcpy(row + 4, edge, SOTTO_FLAMINGO_EDGE_ROW);
+        }
+        ++*count;
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_flamingo_server_want(flamingo_server *s, sotto_err *err)
+{
+    uint32_t registered = (uint32_t)s->round->registered;
+    size_t count = 0;
+    uint8_t *at;
+
+    for (uint32_t i = 0; i < registered; i++)
+        if (sotto_flamingo_bit(s->online, i))
+            SOTTO_TRY(want_of(s, i, NULL, &count, err));
+    at = sotto_arena_take_array(s->arena, count + 1, SOTTO_FLAMINGO_WANT_ROW);
+    if (!at)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "flamingo server: no memory");
+    count = 0;
+    for (uint32_t i = 0; i < registered; i++)
+        if (sotto_flamingo_bit(s->online, i))
+            SOTTO_TRY(want_of(s, i, at, &count, err));
+    s->wanted = (sotto_flamingo_rows){at, count, SOTTO_FLAMINGO_WANT_ROW};
+    return SOTTO_OK;
+}
+
+/* ---- self masks ------------------------------------------------------------------------------------------- */
+
+typedef struct committed {
+    const flamingo_server *s;
+    const uint8_t *commitment;
+    uint32_t client;
+} committed;
+
+static bool is_committed(void *context, const uint8_t secret[32])
+{
+    const committed *c = context;
+    uint8_t commitment[32];
+
+    return sotto_flamingo_commit(commitment, secret, c->s->id, c->client, NULL) == SOTTO_OK &&
+           memcmp(commitment, c->commitment, sizeof commitment) == 0;
+}
+
+typedef struct answers {
+    sotto_flamingo_body body[SOTTO_DECRYPTORS_MOST]; /* of any attempt: shares stay the same */
+    bool is_there[SOTTO_DECRYPTORS_MOST];
+} answers;
+
+static void read_answers(const flamingo_server *s, answers *all)
+{
+    for (uint32_t i = 0; i < s->round->decryptors->record.count; i++)
+        all->is_there[i] =
+            s->decryptors[i].answer.data && !(s->decryptors[i].flags & DECRYPTOR_OUT) &&
+            sotto_flamingo_body_decode(&all->body[i], SOTTO_FLAMINGO_ANSWER, s->round->registered,
+                                       s->decryptors[i].answer, NULL) == SOTTO_OK;
+}
+
+/* Whether a decryptor shows what the client signed for. If not, it made it up: an honest one keeps silent instead. */
+static bool is_dealt(flamingo_server *s, const sotto_flamingo_body *report, uint32_t client,
+                     uint32_t place, const uint8_t *share)
+{
+    uint32_t member = s->round->decryptors->record.members[place];
+    const uint8_t *wanted = sotto_flamingo_at(&report->a, place) + SOTTO_FLAMINGO_SHARE_TEXT;
+    uint8_t digest[32];
+
+    sotto_flamingo_share_digest(digest, share, client, member);
+    bool right = sotto_shamir_is_share(share);
+    if (SOTTO_RULE(flamingo_share_checked) && memcmp(digest, wanted, sizeof digest) != 0)
+        right = false;
+    if (!right)
+        sotto_flamingo_server_blame(s, member);
+    return right;
+}
+
+/* Every share that is left is the client's word: whichever does not fit, the client lied. */
+static server_outcome find_seed(flamingo_server *s, const answers *all, uint32_t client,
+                                uint8_t secret[32])
+{
+    uint32_t members = s->round->decryptors->record.count;
+    sotto_shamir_point points[SOTTO_DECRYPTORS_MOST];
+    sotto_flamingo_body report;
+    size_t count = 0;
+
+    if (report_of(s, &report, client, NULL) != SOTTO_OK)
+        return OUTCOME_DEALT;
+    committed c = {s, report.head.data, client};
+    for (uint32_t i = 0; i < members; i++) {
+        const uint8_t *row = all->is_there[i] ? sotto_flamingo_find(&all->body[i].a, client) : NULL;
+
+        if (row && is_dealt(s, &report, client, i, row + 4))
+            points[count++] = (sotto_shamir_point){i, row + 4, false};
+    }
+    sotto_status status = sotto_shamir_find_vartime(
+        secret, points, count, sotto_decryptors_threshold(members), is_committed, &c, NULL);
+    if (status != SOTTO_OK)
+        return status == SOTTO_AGAIN ? OUTCOME_SHARES : OUTCOME_DEALT;
+    for (size_t i = 0; i < count; i++)
+        if (points[i].wrong)
+            sotto_flamingo_server_blame(s, client);
+    return OUTCOME_WHOLE;
+}
+
+static void add_row(flamingo_server *s, int sign, const uint8_t seed[32])
+{
+    uint8_t *row = s->opening.data + s->opening.len;
+
+    row[0] = sign > 0;
+    memcpy(row + 1, seed, 32);
+    s->opening.len += SOTTO_MASK_ROW;
+}
+
+static sotto_status open_selves(flamingo_server *s, server_outcome *out, uint32_t *client,
+                                sotto_err *err)
+{
+    uint8_t secret[32], seed[32];
+    sotto_status status = SOTTO_OK;
+    answers *all = sotto_arena_take(s->arena, sizeof *all);
+
+    if (!all)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "flamingo server: no memory");
+    read_answers(s, all);
+    for (uint32_t i = 0; i < s->round->registered && status == SOTTO_OK; i++) {
+        if (!sotto_flamingo_bit(s->online, i))
+            continue;
+        *out = find_seed(s, all, i, secret);
+        if (*out != OUTCOME_WHOLE) {
+            *client = i;
+            break;
+        }
+        status = sotto_flamingo_self_seed(seed, secret, s->id, i, err);
+        if (status == SOTTO_OK)
+            add_row(s, -1, seed);
+    }
+    sotto_wipe(secret, sizeof secret);
+    sotto_wipe(seed, sizeof seed);
+    return status;
+}
+
+/* ---- pair masks ------------------------------------------------------------------------------------------- */
+
+/* The weighted answers to this attempt, ready to be added up. SOTTO_BUG: not all of them are there. */
+static sotto_status collect(const flamingo_server *s, const uint8_t **parts, uint32_t *count)
+{
+    uint32_t places[SOTTO_DECRYPTORS_MOST];
+    sotto_flamingo_body body;
+
+    *count = sotto_flamingo_answerers(s->round, s->set, places);
+    for (uint32_t i = 0; i < *count; i++) {
+        if (!sotto_flamingo_server_answer(s, places[i], &body) || body.b.count != s->wanted.count)
+            return SOTTO_BUG;
+        parts[i] = body.b.at;
+    }
+    return *count ? SOTTO_OK : SOTTO_BUG;
+}
+
+static sotto_status open_pairs(flamingo_server *s, server_outcome *out, uint32_t *client,
+                               sotto_err *err)
+{
+    const uint8_t *start[SOTTO_DECRYPTORS_MOST] = {0}, *parts[SOTTO_DECRYPTORS_MOST];
+    uint8_t label[SOTTO_TDH2_LABEL], seed[32];
+    uint32_t count = 0;
+
+    if (s->wanted.count && collect(s, start, &count) != SOTTO_OK)
+        return sotto_fail(err, SOTTO_BUG, "flamingo server: answers are missing");
+    for (size_t e = 0; e < s->wanted.count; e++) {
+        const uint8_t *want = sotto_flamingo_at(&s->wanted, e);
+        uint32_t from = sotto_flamingo_index(want), to = sotto_flamingo_index(want + 4);
+
+        for (uint32_t i = 0; i < count; i++)
+            parts[i] = start[i] + e * SOTTO_TDH2_PART;
+        sotto_tdh2_label(label, s->id, from, to);
+        if (sotto_tdh2_open_vartime(&s->round->decryptors->tdh2, seed, want + 8, label, parts,
+                                    count, NULL) != SOTTO_OK) {
+            *out = OUTCOME_PARTS;
+            *client = from;
+            break;
+        }
+        add_row(s, -sotto_pair_sign(from, to), seed);
+    }
+    sotto_wipe(seed, sizeof seed);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_flamingo_server_recover(flamingo_server *s, server_outcome *out,
+                                           uint32_t *client, sotto_err *err)
+{
+    size_t rows = sotto_flamingo_count(s->online, (size_t)(s->round->registered + 7) / 8) +
+                  s->wanted.count + 1;
+
+    *out = OUTCOME_WHOLE;
+    if (!s->opening.data)
+        s->opening = sotto_buf_over(sotto_arena_take_array(s->arena, rows, SOTTO_MASK_ROW),
+                                    rows * SOTTO_MASK_ROW);
+    if (!s->opening.data)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "flamingo server: no memory");
+    s->opening.len = 0;
+    SOTTO_TRY(open_selves(s, out, client, err));
+    if (*out != OUTCOME_WHOLE)
+        return SOTTO_OK;
+    return open_pairs(s, out, client, err);
+}
+
+/* ---- who lied --------------------------------------------------------------------------------------------- */
+
+bool sotto_flamingo_server_bad_clients(flamingo_server *s)
+{
+    uint8_t label[SOTTO_TDH2_LABEL];
+    bool found = false;
+
+    for (size_t e = 0; e < s->wanted.count; e++) {
+        const uint8_t *want = sotto_flamingo_at(&s->wanted, e);
+
+        sotto_tdh2_label(label, s->id, sotto_flamingo_index(want), sotto_flamingo_index(want + 4));
+        if (sotto_tdh2_is_valid_vartime(&s->round->decryptors->tdh2, want + 8, label))
+            continue;
+        sotto_flamingo_server_blame(s, sotto_flamingo_index(want));
+        found = true;
+    }
+    return found;
+}
+
+static bool is_proved(flamingo_server *s, uint32_t place, const sotto_scalar *weight)
+{
+    sotto_decryptors *d = s->round->decryptors;
+    sotto_flamingo_claim claim;
+    sotto_flamingo_body body;
+    sotto_group *g = &d->tdh2.group;
+
+    if (!sotto_flamingo_server_answer(s, place, &body) || !body.head.data[1] ||
+        body.b.count != s->wanted.count ||
+        !sotto_point_decode_wide(g, d->tdh2.at[5], d->record.verify[place]))
+        return false;
+    sotto_point_multiply(g, d->tdh2.at[5], weight, d->tdh2.at[5]);
+    sotto_flamingo_claim_parts(&claim, s->id, d->record.members[place], s->set, &s->wanted, &body.b,
+                               d->tdh2.at[5]);
+    return sotto_dleq_holds_vartime(&d->tdh2, &claim.of, body.head.data + 2);
+}
+
+bool sotto_flamingo_server_bad_decryptors(flamingo_server *s)
+{
+    uint32_t places[SOTTO_DECRYPTORS_MOST], xs[SOTTO_DECRYPTORS_MOST];
+    sotto_scalar weights[SOTTO_DECRYPTORS_MOST];
+    uint32_t count = sotto_flamingo_answerers(s->round, s->set, places);
+    bool found = false;
+
+    for (uint32_t i = 0; i < count; i++)
+        xs[i] = places[i] + 1;
+    sotto_scalar_weights_vartime(&s->round->decryptors->tdh2.group, weights, xs, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_proved(s, places[i], &weights[i]))
+            continue;
+        s->decryptors[places[i]].flags |= DECRYPTOR_OUT;
+        sotto_flamingo_server_blame(s, s->round->decryptors->record.members[places[i]]);
+        found = true;
+    }
+    return found;
+}

@@ -1,0 +1,158 @@
+/* Decryptors and clients that lie in whole rounds: the sum is right all the same, and whoever is named has lied. */
+#include "rounds.h"
+
+#include "crypto/aead.h"
+
+#include <string.h>
+
+/* ---- decryptors that lie ----------------------------------------------------------------------------- */
+
+typedef struct lie {
+    size_t list; /* 0: shares, 1: parts */
+    uint8_t body[65536];
+} lie;
+
+static bool lies(void *context, sotto_sim_net *net, sotto_message *m, sotto_bytes *bulk)
+{
+    lie *l = context;
+    sotto_flamingo_body body;
+
+    (void)net;
+    (void)bulk;
+    if (m->kind != SOTTO_FLAMINGO_ANSWER ||
+        sotto_flamingo_body_decode(&body, m->kind, 10, m->body, NULL) != SOTTO_OK)
+        return true;
+    memcpy(l->body, m->body.data, m->body.len);
+    const uint8_t *row = l->list ? body.b.at : body.a.at + 4 + 3;
+    size_t at = (size_t)(row - m->body.data);
+    if (l->list) /* another point: that of the next edge, or the generator's */
+        memcpy(l->body + at, body.b.count > 1 ? row + SOTTO_TDH2_PART : row, SOTTO_TDH2_PART);
+    else
+        l->body[at] ^= 1;
+    m->body.data = l->body;
+    return true;
+}
+
+static void a_lying_decryptor_is_named_and_skipped(sotto_test *t)
+{
+    static lie l;
+    unsigned report = SOTTO_FLAMINGO_REPORT;
+
+    for (l.list = 0; l.list < 2; l.list++) {
+        round_case c;
+
+        round_case_init(t, &c, FLAMINGO_ROW, 10, SOTTO_RING_Z32, 5, 40 + l.list);
+        sotto_sim_net *net = round_case_net(t, &c, 3);
+        uint32_t liar = c.cast.decryptors->record.members[1];
+        sotto_sim_net_lie(net, 4, sotto_sim_liar_silent, &report);
+        sotto_sim_net_lie(net, 7, sotto_sim_liar_silent, &report);
+        sotto_sim_net_lie(net, SOTTO_SIM_DECRYPTOR(liar), lies, &l);
+        sotto_sim_report r = round_case_run(t, &c, net);
+        CHECK(t, r.released && r.contributions == 8);
+        CHECK_EQUAL(t, 1, r.blamed_count);
+        CHECK_EQUAL(t, liar, r.blamed[0]);
+        sotto_sim_net_free(net);
+        round_case_clear(&c);
+    }
+}
+
+/* ---- clients that lie -------------------------------------------------------------------------------- */
+
+typedef struct framer {
+    sotto_test *t;
+    round_case *c;
+    uint32_t client, place;
+    bool signs; /* for the wrong share; or for the one that it should have dealt */
+    uint8_t body[65536];
+} framer;
+
+/* The share for one decryptor is another, properly sealed. */
+static bool frames(void *context, sotto_sim_net *net, sotto_message *m, sotto_bytes *bulk)
+{
+    framer *f = context;
+    sotto_decryptors *d = f->c->cast.decryptors;
+    uint32_t victim = d->record.members[f->place];
+    sotto_self self = {.secrets = &f->c->cast.secrets[f->client], .index = f->client};
+    uint8_t agreed[32], key[32], id[SOTTO_ROUND_ID], share[SOTTO_SHAMIR_SHARE];
+    static const uint8_t nonce[SOTTO_AEAD_NONCE_SIZE];
+    sotto_buf plain = sotto_buf_over(share, sizeof share);
+    sotto_flamingo_body body;
+    sotto_err *err = &f->t->err;
+
+    (void)net;
+    (void)bulk;
+    if (m->kind != SOTTO_FLAMINGO_REPORT)
+        return true;
+    CHECK_OK(f->t, sotto_flamingo_body_decode(&body, m->kind, f->c->clients, m->body, err));
+    memcpy(f->body, m->body.data, m->body.len);
+    uint8_t *row = f->body + (sotto_flamingo_at(&body.a, f->place) - m->body.data);
+    CHECK_OK(f->t, sotto_round_id(&f->c->round, id, err));
+    CHECK_OK(f->t, sotto_flamingo_agree(agreed, &self, &f->c->round, victim, SOTTO_FLAMINGO_CHANNEL,
+                                        err));
+    CHECK_OK(f->t, sotto_flamingo_share_key(key, agreed, id, f->client, victim, err));
+    CHECK_OK(f->t, sotto_aead_set_key(&d->tdh2.open, key, err));
+    CHECK_OK(f->t, sotto_aead_set_key(&d->tdh2.seal, key, err));
+    CHECK_OK(f->t, sotto_aead_open(&d->tdh2.open, &plain, nonce, (sotto_bytes){NULL, 0},
+                                   sotto_bytes_of(row, SOTTO_FLAMINGO_SHARE_TEXT), err));
+    share[0] ^= 1;
+    sotto_buf sealed = sotto_buf_over(row, SOTTO_FLAMINGO_SHARE_TEXT);
+    CHECK_OK(f->t, sotto_aead_seal(&d->tdh2.seal, &sealed, nonce, (sotto_bytes){NULL, 0},
+                                   sotto_bytes_of(share, sizeof share), err));
+    if (f->signs)
+        sotto_flamingo_share_digest(row + SOTTO_FLAMINGO_SHARE_TEXT, share, f->client, victim);
+    m->body.data = f->body;
+    return true;
+}
+
+/* It would have an honest decryptor called a liar. */
+static void a_client_can_not_frame_a_decryptor(sotto_test *t)
+{
+    static framer f;
+
+    for (unsigned signs = 0; signs < 2; signs++) {
+        round_case c;
+
+        round_case_init(t, &c, FLAMINGO_ROW, 10, SOTTO_RING_Z32, 5, 50);
+        f = (framer){.t = t, .c = &c, .place = 1, .signs = signs == 1};
+        while (sotto_decryptors_place(c.cast.decryptors, f.client) >= 0)
+            f.client++;
+        sotto_sim_net *net = round_case_net(t, &c, 3);
+        sotto_sim_net_lie(net, f.client, frames, &f);
+        sotto_sim_report r = round_case_run(t, &c, net);
+        CHECK(t, r.released && r.contributions == 10);
+        CHECK_EQUAL(t, signs, r.blamed_count); /* what it signed for, it is blamed for */
+        if (signs)
+            CHECK_EQUAL(t, f.client, r.blamed[0]);
+        sotto_sim_net_free(net);
+        round_case_clear(&c);
+    }
+}
+
+/* Client 3 registered points of small order: everybody who shares a mask or a channel with it gets the same zeros. */
+static void a_key_of_small_order_stops_nobody(sotto_test *t)
+{
+    round_case c;
+
+    round_case_init(t, &c, FLAMINGO_ROW, 10, SOTTO_RING_Z32, 5, 51);
+    memset((uint8_t *)(size_t)c.cast.registry.pair[3], 0, 32);
+    memset((uint8_t *)(size_t)c.cast.registry.channel[3], 0, 32);
+    memset(c.cast.secrets[3].agreed, 0, 10 * sizeof *c.cast.secrets[3].agreed);
+    memset(c.cast.secrets[3].known, 3, 10);
+    sotto_registry_root(&c.cast.registry, c.round.registry);
+    sotto_sim_net *net = round_case_net(t, &c, 3);
+    sotto_sim_report r = round_case_run(t, &c, net);
+    CHECK(t, r.released && r.contributions == 10);
+    CHECK_EQUAL(t, 0, r.blamed_count);
+    sotto_sim_net_free(net);
+    round_case_clear(&c);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_lying_decryptor_is_named_and_skipped),
+        CASE(a_client_can_not_frame_a_decryptor),
+        CASE(a_key_of_small_order_stops_nobody),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,177 @@
+/* What a masked vector says of its input: nothing. A distinguisher that is trained on masked vectors of two known inputs stays
+ * at chance. It succeeds where masks are left out. An attacker who tries 2^16 seeds succeeds where seeds have 16 bits. Also:
+ * both ways to stretch a mask give the same bytes. */
+#include "support/test.h"
+
+#include "aggregate/shared/mask.h"
+#include "sim/random.h"
+
+#include <string.h>
+
+enum { LENGTH = 16, TRAINED = 400, TESTED = 2000 };
+
+static const uint8_t ID[SOTTO_ROUND_ID] = {9};
+
+static const uint32_t INPUTS[2][LENGTH] = {
+    {0},
+    {100000, 5, 77777, 12, 100000, 99, 1, 2, 3, 50000, 60000, 7, 8, 9, 10, 11},
+};
+
+/* Input, one pair mask and a self mask, as a client with one neighbour sends them. */
+static void masked(sotto_test *t, uint32_t out[LENGTH], unsigned input, sotto_sim_random *random,
+                   bool with_pair, bool with_self)
+{
+    sotto_vector v = {.ring = SOTTO_RING_Z32, .length = LENGTH, .of.z32 = out};
+    uint8_t agreed[32], rows[2 * SOTTO_MASK_ROW], own[32];
+    size_t count = 0;
+
+    memcpy(out, INPUTS[input], sizeof INPUTS[input]);
+    sotto_sim_random_bytes(random, agreed, sizeof agreed);
+    sotto_sim_random_bytes(random, own, sizeof own);
+    if (with_pair) {
+        rows[count * SOTTO_MASK_ROW] = 1;
+        CHECK_OK(t, sotto_pair_seed(rows + count * SOTTO_MASK_ROW + 1, agreed, ID, 3, 4, &t->err));
+        count++;
+    }
+    if (with_self) {
+        rows[count * SOTTO_MASK_ROW] = 1;
+        memcpy(rows + count * SOTTO_MASK_ROW + 1, own, 32);
+        count++;
+    }
+    CHECK_OK(t, sotto_mask_apply_rows(&v, rows, count, &t->err));
+}
+
+/* Bits of an entry, as numbers around 0. */
+static double feature(const uint32_t v[LENGTH], size_t f)
+{
+    return (v[f / 32] >> f % 32 & 1) ? 0.5 : -0.5;
+}
+
+/* How many of TESTED vectors a linear distinguisher calls right: its weights are the difference of the means of every bit. */
+static unsigned distinguished(sotto_test *t, sotto_sim_random *random, bool with_pair,
+                              bool with_self)
+{
+    double weight[32 * LENGTH] = {0}, middle = 0;
+    uint32_t v[LENGTH];
+    unsigned right = 0;
+
+    for (unsigned i = 0; i < 2 * TRAINED; i++) {
+        masked(t, v, i % 2, random, with_pair, with_self);
+        for (size_t f = 0; f < (size_t)32 * LENGTH; f++)
+            weight[f] += (i % 2 ? 1 : -1) * feature(v, f) / TRAINED;
+    }
+    for (unsigned i = 0; i < 2;
+         i++) /* the threshold lies between the scores of the two inputs themselves */
+        for (size_t f = 0; f < (size_t)32 * LENGTH; f++)
+            middle += weight[f] * feature(INPUTS[i], f) / 2;
+    if (with_pair || with_self)
+        middle = 0;
+    for (unsigned i = 0; i < TESTED; i++) {
+        unsigned input = (unsigned)sotto_sim_random_below(random, 2);
+        double score = 0;
+
+        masked(t, v, input, random, with_pair, with_self);
+        for (size_t f = 0; f < (size_t)32 * LENGTH; f++)
+            score += weight[f] * feature(v, f);
+        right += (score > middle) == (input == 1);
+    }
+    return right;
+}
+
+/* Whether some seed of 16 bits explains a masked vector as one input, where the self mask was opened. */
+static bool guessed(sotto_test *t, const uint32_t v[LENGTH], unsigned input)
+{
+    sotto_keystream stream;
+    bool found = false;
+
+    CHECK_OK(t, sotto_keystream_init(&stream, &t->err));
+    for (uint32_t guess = 0; guess < 65536 && !found; guess++) {
+        uint8_t agreed[32] = {(uint8_t)guess, (uint8_t)(guess >> 8)}, seed[32], mask[16];
+        uint32_t first[4];
+
+        CHECK_OK(t, sotto_pair_seed(seed, agreed, ID, 3, 4, &t->err));
+        CHECK_OK(t, sotto_keystream_seed(&stream, seed, &t->err));
+        CHECK_OK(t, sotto_keystream_next(&stream, mask, sizeof mask, &t->err));
+        memcpy(first, mask, sizeof first);
+        found = true;
+        for (size_t e = 0; e < 4; e++)
+            found = found && v[e] - first[e] == INPUTS[input][e];
+    }
+    sotto_keystream_clear(&stream);
+    return found;
+}
+
+/* Of 2000 coin flips, 1000 +- 134 are six standard deviations: one run in 10^8. Seeds are fixed besides. */
+static void nobody_tells_two_inputs_apart(sotto_test *t)
+{
+    sotto_sim_random random;
+    uint32_t v[LENGTH];
+
+    sotto_sim_random_init(&random, 17);
+    unsigned right = distinguished(t, &random, true, true);
+    CHECK(t, right > 866 && right < 1134);
+    right = distinguished(t, &random, true, false); /* the server opened the self mask */
+    CHECK(t, right > 866 && right < 1134);
+    for (unsigned input = 0; input < 2; input++) {
+        masked(t, v, input, &random, true, false);
+        CHECK(t, !guessed(t, v, 0) && !guessed(t, v, 1));
+    }
+}
+
+static void a_vector_without_masks_is_told_apart(sotto_test *t)
+{
+    sotto_sim_random random;
+
+    sotto_sim_random_init(&random, 18);
+    CHECK_EQUAL(t, TESTED, distinguished(t, &random, false, false));
+}
+
+/* ---- both ways to stretch ---------------------------------------------------------------------------- */
+
+static void both_ways_give_the_same_bytes(sotto_test *t)
+{
+    static uint64_t a[40000], b[40000];
+    static const size_t lengths[] = {1, 2, 3, 7, 63, 64, 65, 1000, 16383, 16385, 40000};
+    uint8_t rows[3 * SOTTO_MASK_ROW];
+    sotto_sim_random random;
+
+    if (!sotto_mask_use("vaes")) {
+        SKIP(t, "this machine has no VAES");
+        return;
+    }
+    sotto_sim_random_init(&random, 19);
+    for (size_t i = 0; i < 2 * sizeof lengths / sizeof lengths[0]; i++) {
+        bool wide = i % 2;
+        sotto_vector x = {.ring = wide ? SOTTO_RING_Z64 : SOTTO_RING_Z32, .length = lengths[i / 2]};
+        sotto_vector y = x;
+
+        sotto_sim_random_bytes(&random, (uint8_t *)a, sizeof a);
+        memcpy(b, a, sizeof a);
+        sotto_sim_random_bytes(&random, rows, sizeof rows);
+        for (size_t r = 0; r < 3; r++)
+            rows[r * SOTTO_MASK_ROW] &= 1;
+        if (wide) {
+            x.of.z64 = a;
+            y.of.z64 = b;
+        } else {
+            x.of.z32 = (uint32_t *)(void *)a;
+            y.of.z32 = (uint32_t *)(void *)b;
+        }
+        CHECK(t, sotto_mask_use("vaes"));
+        CHECK_OK(t, sotto_mask_apply_rows(&x, rows, 3, &t->err));
+        CHECK(t, sotto_mask_use("evp"));
+        CHECK_OK(t, sotto_mask_apply_rows(&y, rows, 3, &t->err));
+        CHECK_BYTES(t, a, b, sizeof a); /* and nothing beyond the vector was touched */
+    }
+    CHECK(t, sotto_mask_use(NULL));
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(nobody_tells_two_inputs_apart),
+        CASE(a_vector_without_masks_is_told_apart),
+        CASE(both_ways_give_the_same_bytes),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

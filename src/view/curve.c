@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum { COLUMNS = 64, LINES = 18 };
-enum { WIDTH = 720, HEIGHT = 440, LEFT = 90, RIGHT = 20, TOP = 54, BOTTOM = 60, TICKS = 5 };
+enum { WIDTH = 720, HEIGHT = 440, LEFT = 90, RIGHT = 20, TOP = 54, BOTTOM = 60 };
+enum { TICKS = 5, MOST_TICKS = 12, MARKS = 40 };
 
 /* ---- the scale ----------------------------------------------------------------------------------------- */
 
@@ -103,26 +104,101 @@ static void say_fixed(sotto_text *t, const char *before, double x, int digits, c
     sotto_text_say(t, "%s%s%s", before, text, after);
 }
 
-static void say_ticks(sotto_text *t, const frame *f)
+/* 1, 2 or 5 times a power of ten, the first that is not below x. */
+static double round_up(double x)
 {
-    for (int i = 0; i < TICKS; i++) {
-        double part = (double)i / (TICKS - 1);
+    const double power = pow(10, floor(log10(x))), part = x / power;
 
-        say_fixed(t, "<line x1=\"", svg_x(part), 1, "\"");
+    return power * (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10);
+}
+
+/* Round numbers from one end to the other; the ends themselves where a scale has hardly any. */
+static size_t find_ticks(double out[MOST_TICKS], double from, double to, bool logarithmic)
+{
+    size_t count = 0;
+
+    if (!(to > from)) {
+        out[0] = from;
+        return 1;
+    }
+    const double step = round_up((to - from) / TICKS), slack = 1e-9 * (to - from);
+    double x = logarithmic ? round_up(from * (1 - 1e-9)) : ceil(from / step - 1e-9) * step;
+    while (x <= to + slack && count < MOST_TICKS) {
+        out[count++] = x + 0.0; /* not -0 */
+        x = logarithmic ? round_up(x * 1.001) : x + step;
+    }
+    if (count == MOST_TICKS && logarithmic) { /* tens alone */
+        const double ratio = pow(10, fmax(1, ceil(log10(to / from) / TICKS)));
+
+        count = 0;
+        for (x = pow(10, ceil(log10(from) - 1e-9)); x <= to * (1 + 1e-9) && count < MOST_TICKS;
+             x *= ratio)
+            out[count++] = x;
+    }
+    if (count < 2) {
+        out[0] = from;
+        out[1] = to;
+        count = 2;
+    }
+    return count;
+}
+
+/* The values themselves where they are few. */
+static size_t find_values(double out[MOST_TICKS], const frame *f, const sotto_curve_plot *plot)
+{
+    if (plot->count > TICKS + 1)
+        return find_ticks(out, f->x_from, f->x_to, f->log_x);
+    for (size_t i = 0; i < plot->count; i++)
+        out[i] = plot->points[i].x;
+    return plot->count;
+}
+
+static void say_ticks(sotto_text *t, const frame *f, const sotto_curve_plot *plot)
+{
+    double ticks[MOST_TICKS];
+    size_t count = find_values(ticks, f, plot);
+
+    for (size_t i = 0; i < count; i++) {
+        const double x = svg_x(place(ticks[i], f->x_from, f->x_to, f->log_x));
+
+        say_fixed(t, "<line x1=\"", x, 1, "\"");
         sotto_text_say(t, " y1=\"%d\"", TOP);
-        say_fixed(t, " x2=\"", svg_x(part), 1, "\"");
+        say_fixed(t, " x2=\"", x, 1, "\"");
         sotto_text_say(t, " y2=\"%d\" class=\"grid\"/>", HEIGHT - BOTTOM);
-        say_fixed(t, "<text x=\"", svg_x(part), 1, "\"");
-        sotto_text_say(t, " y=\"%d\" text-anchor=\"middle\">%.3g</text>\n", HEIGHT - BOTTOM + 18,
-                       unplace(part, f->x_from, f->x_to, f->log_x));
+        say_fixed(t, "<text x=\"", x, 1, "\"");
+        sotto_text_say(t, " y=\"%d\" text-anchor=\"middle\">%.4g</text>\n", HEIGHT - BOTTOM + 18,
+                       ticks[i]);
+    }
+    count = find_ticks(ticks, f->y_from, f->y_to, f->log_y);
+    for (size_t i = 0; i < count; i++) {
+        const double y = svg_y(place(ticks[i], f->y_from, f->y_to, f->log_y));
+
         sotto_text_say(t, "<line x1=\"%d\"", LEFT);
-        say_fixed(t, " y1=\"", svg_y(part), 1, "\"");
+        say_fixed(t, " y1=\"", y, 1, "\"");
         sotto_text_say(t, " x2=\"%d\"", WIDTH - RIGHT);
-        say_fixed(t, " y2=\"", svg_y(part), 1, "\" class=\"grid\"/>");
+        say_fixed(t, " y2=\"", y, 1, "\" class=\"grid\"/>");
         sotto_text_say(t, "<text x=\"%d\"", LEFT - 8);
-        say_fixed(t, " y=\"", svg_y(part) + 4, 1, "\"");
-        sotto_text_say(t, " text-anchor=\"end\">%.3g</text>\n",
-                       unplace(part, f->y_from, f->y_to, f->log_y));
+        say_fixed(t, " y=\"", y + 4, 1, "\"");
+        sotto_text_say(t, " text-anchor=\"end\">%.4g</text>\n", ticks[i]);
+    }
+}
+
+/* A dot for each point that was answered, and a cross at the foot for one that was refused; of many points the line alone. */
+static void say_marks(sotto_text *t, const frame *f, const sotto_curve_plot *plot)
+{
+    for (size_t i = 0; plot->count <= MARKS && i < plot->count; i++) {
+        const sotto_curve_point *p = &plot->points[i];
+        const double x = svg_x(place(p->x, f->x_from, f->x_to, f->log_x));
+
+        if (p->answered) {
+            say_fixed(t, "<circle class=\"mark\" cx=\"", x, 2, "\"");
+            say_fixed(t, " cy=\"", svg_y(place(p->high, f->y_from, f->y_to, f->log_y)), 2,
+                      "\" r=\"4\"/>\n");
+        } else {
+            say_fixed(t, "<text class=\"none\" x=\"", x, 2, "\"");
+            sotto_text_say(t, " y=\"%d\" text-anchor=\"middle\">x refused</text>\n",
+                           HEIGHT - BOTTOM - 6);
+        }
     }
 }
 
@@ -156,21 +232,22 @@ static void curve_as_svg(sotto_text *t, const void *thing)
     int middle = (TOP + HEIGHT - BOTTOM) / 2;
     frame f;
 
-    sotto_text_say(
-        t,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
-        "font-family=\"sans-serif\" font-size=\"12\">\n"
-        "<style>.grid{stroke:#ddd}.curve{fill:none;stroke:#1b5e9e;stroke-width:2}</style>\n"
-        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-        "<text x=\"%d\" y=\"22\" font-size=\"14\">",
-        WIDTH, HEIGHT, LEFT);
+    sotto_text_say(t,
+                   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
+                   "font-family=\"sans-serif\" font-size=\"12\">\n"
+                   "<style>.grid{stroke:#ddd}.curve{fill:none;stroke:#1b5e9e;stroke-width:2}"
+                   ".mark{fill:#1b5e9e}.none{fill:#a33}</style>\n"
+                   "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+                   "<text x=\"%d\" y=\"22\" font-size=\"14\">",
+                   WIDTH, HEIGHT, LEFT);
     say_xml(t, plot->title);
     sotto_text_say(t, "</text>\n<text x=\"%d\" y=\"40\" font-size=\"11\">", LEFT);
     say_xml(t, plot->others);
     sotto_text_say(t, "</text>\n");
     if (fit(&f, plot)) {
-        say_ticks(t, &f);
+        say_ticks(t, &f, plot);
         say_path(t, &f, plot);
+        say_marks(t, &f, plot);
     }
     sotto_text_say(t, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", (LEFT + WIDTH - RIGHT) / 2,
                    HEIGHT - 16);
@@ -185,8 +262,11 @@ static void curve_as_svg(sotto_text *t, const void *thing)
 
 /* ---- text ---------------------------------------------------------------------------------------------- */
 
-static void draw(char cells[LINES][COLUMNS + 1], const frame *f, const sotto_curve_plot *plot)
+/* Whether a point was refused. */
+static bool draw(char cells[LINES][COLUMNS + 1], const frame *f, const sotto_curve_plot *plot)
 {
+    bool refused = false;
+
     memset(cells, ' ', (size_t)LINES * (COLUMNS + 1));
     for (int i = 0; i < LINES; i++)
         cells[i][COLUMNS] = 0;
@@ -197,7 +277,9 @@ static void draw(char cells[LINES][COLUMNS + 1], const frame *f, const sotto_cur
 
         cells[LINES - 1 - (int)lround(y * (LINES - 1))][(int)lround(x * (COLUMNS - 1))] =
             p->answered ? '*' : 'x';
+        refused |= !p->answered;
     }
+    return refused;
 }
 
 static void curve_as_text(sotto_text *t, const void *thing)
@@ -210,7 +292,9 @@ static void curve_as_text(sotto_text *t, const void *thing)
         sotto_text_say(t, "nothing to draw: every point was refused\n");
         return;
     }
-    draw(cells, &f, plot);
+
+    const bool refused = draw(cells, &f, plot);
+
     sotto_text_say(t, "%s\n%s\n\n", plot->title, plot->others);
     for (int i = 0; i < LINES; i++) {
         if (i == 0 || i == LINES - 1 || i == LINES / 2)
@@ -224,8 +308,8 @@ static void curve_as_text(sotto_text *t, const void *thing)
     for (int i = 0; i < COLUMNS; i++)
         sotto_text_say(t, "-");
     sotto_text_say(t, "\n%10s  %-10.4g%*.4g\n", "", f.x_from, COLUMNS - 10, f.x_to);
-    sotto_text_say(t, "%10s  %s against %s%s (x: refused)\n", "", plot->y_name, plot->x_name,
-                   f.log_x || f.log_y ? ", logarithmic" : "");
+    sotto_text_say(t, "%10s  %s against %s%s%s\n", "", plot->y_name, plot->x_name,
+                   f.log_x || f.log_y ? ", logarithmic" : "", refused ? " (x: refused)" : "");
 }
 
 sotto_status sotto_view_curve(const sotto_view *view, const sotto_curve_plot *plot, sotto_err *err)

@@ -41,6 +41,9 @@ static void svg_is_valid_and_a_refusal_interrupts_its_line(sotto_test *t)
     CHECK(t, strstr(memory, "a &#60;title&#62; &#38; "));
     CHECK_EQUAL(t, 1, sotto_test_count(svg, "<path class=\"curve\" d=\"M90.00 "));
     CHECK_EQUAL(t, 1, sotto_test_count(svg, " M700.00 "));
+    CHECK_EQUAL(t, 3, sotto_test_count(svg, "<circle class=\"mark\""));
+    CHECK_EQUAL(t, 1, sotto_test_count(svg, "x refused"));
+    CHECK(t, strstr(memory, ">0.125</text>") && strstr(memory, ">0.5</text>"));
 }
 
 static void a_terminal_shows_it_in_characters(sotto_test *t)
@@ -49,6 +52,11 @@ static void a_terminal_shows_it_in_characters(sotto_test *t)
 
     CHECK(t, strstr(memory, "epsilon against rate (x: refused)\n"));
     CHECK_EQUAL(t, 3, sotto_test_count(text, "*"));
+
+    plot.count = 2; /* which were both answered */
+    (void)show(t, SOTTO_VIEW_TEXT);
+    plot.count = 4;
+    CHECK(t, strstr(memory, "epsilon against rate\n"));
 }
 
 static void a_curve_has_no_json(sotto_test *t)

@@ -1,0 +1,207 @@
+#include "learn/update.h"
+
+#include "account/numeric/bound.h"
+#include "base/rule.h"
+#include "noise/randomizer_vector.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCK = 256, SLACK = 8 };
+
+static bool within(double x, double low, double high)
+{
+    return x >= low && x <= high; /* false for NaN */
+}
+
+static sotto_status check(const sotto_update_config *c, sotto_err *err)
+{
+    if (c->dimension < 1 || c->dimension > (size_t)1 << 24)
+        return sotto_fail(err, SOTTO_DENIED, "update: dimension: 1 to 2^24 wanted");
+    if (c->rounding != SOTTO_ROUNDING_NEAREST && c->rounding != SOTTO_ROUNDING_RANDOM)
+        return sotto_fail(err, SOTTO_DENIED, "update: rounding: nearest or random wanted");
+    if (c->weights < SOTTO_WEIGHTS_EQUAL || c->weights > SOTTO_WEIGHTS_COUNT)
+        return sotto_fail(err, SOTTO_DENIED, "update: weights: equal, capped or count wanted");
+    if (c->weights != SOTTO_WEIGHTS_EQUAL && (c->cap < 1 || c->cap > 1000000))
+        return sotto_fail(err, SOTTO_DENIED, "update: cap: 1 to 10^6 examples wanted");
+    if (!within(c->clip, 1e-9, 1e9) || !within(c->scale, 1e-9, 1e12) ||
+        !within(c->clip * c->scale, 1, 0x1p30))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "update: clip and scale: their product must be 1 to 2^30");
+    if (!within(c->multiplier, 0, 1e6))
+        return sotto_fail(err, SOTTO_DENIED, "update: multiplier: 0 to 10^6 wanted");
+    if (c->most < 1 || c->most > (uint64_t)1 << 32)
+        return sotto_fail(err, SOTTO_DENIED, "update: most: 1 to 2^32 devices wanted");
+    if (c->multiplier > 0 && (c->draws < 1 || c->draws > 64))
+        return sotto_fail(err, SOTTO_DENIED, "update: draws: 1 to 64 wanted");
+    if (c->bits < 2 || c->bits > 63)
+        return sotto_fail(err, SOTTO_DENIED, "update: bits: 2 to 63 wanted");
+    if (SOTTO_RULE(no_count_with_noise) && c->weights == SOTTO_WEIGHTS_COUNT && c->multiplier > 0)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "update: weights: count has no bound on what one device adds; with "
+                          "noise, take equal or capped");
+    return SOTTO_OK;
+}
+
+/* The square of the norm after rounding, c before it. Rounding to the nearest moves each number by 1/2 at most. */
+static double rounded_norm2(const sotto_update_config *config, double c)
+{
+    const double d = (double)config->dimension, moved = c + sqrt(d) / 2;
+
+    return config->rounding == SOTTO_ROUNDING_NEAREST ? ceil(sotto_round_up(moved * moved, SLACK))
+                                                      : sotto_vector_rounded_norm2(c, d);
+}
+
+/* The variance in units of 2^-8, rounded up: more noise than asked for, never less. */
+static sotto_status set_noise(sotto_update *u, sotto_arena *arena, sotto_err *err)
+{
+    const double unit = 0x1p8, sigma = u->config.multiplier * u->length;
+    const double parts = ceil(sotto_round_up(sigma * sigma, SLACK) * unit);
+
+    if (u->config.multiplier <= 0)
+        return SOTTO_OK;
+    if (!within(parts, 4 * unit, 0x1p47))
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "update: scale: noise must have a deviation of 2 to 2^19 integers, not %.4g", sigma);
+    u->sigma = sotto_round_down(sqrt(parts / unit), SLACK);
+    return sotto_noise_gaussian(&u->noise, (uint64_t)parts, (uint64_t)unit, arena, err);
+}
+
+/* Which integers a sum of `most` updates can reach, with their noise. */
+static sotto_status check_budget(sotto_update *u, sotto_err *err)
+{
+    const sotto_update_config *c = &u->config;
+    const double times = c->weights == SOTTO_WEIGHTS_COUNT ? (double)c->cap : 1;
+    const double noise = u->sigma > 0 ? (double)sotto_noise_limit(&u->noise) * c->draws : 0;
+    const double reach = sotto_round_up((double)c->most * times * u->length + noise, SLACK);
+
+    if (reach >= 0x1p62)
+        return sotto_fail(err, SOTTO_DENIED, "update: a sum reaches 2^%.1f: no integer holds it",
+                          log2(reach));
+    u->largest = (uint64_t)ceil(reach);
+    for (u->bits = 2; (double)u->largest > ldexp(1, (int)u->bits - 1) - 1;)
+        u->bits++;
+    if (SOTTO_RULE(sums_fit) && u->bits > c->bits)
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "update: %llu x %.0f + %.0f of noise reaches %.4g, above 2^%u - 1: %u bits would do",
+            (unsigned long long)c->most, times * u->length, noise, reach, c->bits - 1, u->bits);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_update_init(sotto_update *out, const sotto_update_config *config,
+                               sotto_arena *arena, sotto_err *err)
+{
+    memset(out, 0, sizeof *out);
+    out->config = *config;
+    SOTTO_TRY(check(config, err));
+    const double norm2 = rounded_norm2(config, sotto_round_up(config->clip * config->scale, SLACK));
+
+    out->norm2 = (uint64_t)norm2;
+    out->length = sotto_round_up(sqrt(norm2), SLACK);
+    SOTTO_TRY(set_noise(out, arena, err));
+    return check_budget(out, err);
+}
+
+/* ---- devices --------------------------------------------------------------------------------------------------- */
+
+static double square_of(const float *delta, size_t count)
+{
+    double sum[8] = {0};
+    size_t at = 0;
+
+    for (; at + 8 <= count; at += 8)
+        for (size_t i = 0; i < 8; i++)
+            sum[i] += (double)delta[at + i] * (double)delta[at + i];
+    for (size_t i = 0; at + i < count; i++)
+        sum[i] += (double)delta[at + i] * (double)delta[at + i];
+    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+}
+
+/* floor(x + part of 1): with a random part the mean stays x; with one half it is the nearest. */
+static int64_t rounded(double x, double part)
+{
+    const double y = x + part;
+    const int64_t toward_zero = (int64_t)y;
+
+    return toward_zero - ((double)toward_zero > y);
+}
+
+static sotto_status round_block(const sotto_update *u, int64_t *out, const float *delta,
+                                size_t count, double factor, sotto_entropy *entropy, sotto_err *err)
+{
+    uint32_t random[BLOCK];
+
+    if (u->config.rounding == SOTTO_ROUNDING_NEAREST) {
+        for (size_t i = 0; i < count; i++)
+            out[i] = rounded((double)delta[i] * factor, 0.5);
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(sotto_entropy_take(entropy, random, count * sizeof random[0], err));
+    for (size_t i = 0; i < count; i++)
+        out[i] = rounded((double)delta[i] * factor, (double)random[i] * 0x1p-32);
+    return SOTTO_OK;
+}
+
+static uint64_t integer_square(const int64_t *x, size_t count)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += (uint64_t)(x[i] * x[i]);
+    return sum;
+}
+
+sotto_status sotto_update_encode(const sotto_update *u, int64_t *out, uint64_t *weight,
+                                 const float *delta, uint64_t examples, sotto_entropy *entropy,
+                                 sotto_err *err)
+{
+    const sotto_update_config *c = &u->config;
+    const uint64_t counted = examples < c->cap ? examples : c->cap;
+    const double square = square_of(delta, c->dimension);
+    double factor = c->scale;
+
+    *weight = c->weights == SOTTO_WEIGHTS_COUNT ? counted : 1;
+    if (SOTTO_RULE(only_finite_updates) && !isfinite(square)) {
+        memset(out, 0, c->dimension * sizeof *out);
+        return SOTTO_OK;
+    }
+    if (SOTTO_RULE(updates_clipped) && square > c->clip * c->clip)
+        factor *= c->clip / sqrt(square);
+    if (c->weights == SOTTO_WEIGHTS_CAPPED)
+        factor *= (double)counted / (double)c->cap;
+    for (size_t at = 0; at < c->dimension; at += BLOCK) {
+        const size_t some = c->dimension - at < BLOCK ? c->dimension - at : (size_t)BLOCK;
+
+        SOTTO_TRY(round_block(u, out + at, delta + at, some, factor, entropy, err));
+    }
+    if (SOTTO_RULE(rounded_norm_kept) && integer_square(out, c->dimension) > u->norm2)
+        memset(out, 0, c->dimension * sizeof *out);
+    for (size_t i = 0; *weight > 1 && i < c->dimension; i++)
+        out[i] *= (int64_t)*weight;
+    return SOTTO_OK;
+}
+
+void sotto_update_add(int64_t *sum, const int64_t *other, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        sum[i] += other[i];
+}
+
+sotto_status sotto_update_add_noise(const sotto_update *u, int64_t *sum, int64_t sign,
+                                    sotto_entropy *entropy, sotto_err *err)
+{
+    int64_t noise[BLOCK];
+
+    for (size_t at = 0; u->sigma > 0 && at < u->config.dimension; at += BLOCK) {
+        const size_t some =
+            u->config.dimension - at < BLOCK ? u->config.dimension - at : (size_t)BLOCK;
+
+        SOTTO_TRY(sotto_noise_draw(&u->noise, noise, some, entropy, err));
+        for (size_t i = 0; i < some; i++)
+            sum[at + i] += sign * noise[i];
+    }
+    sotto_wipe(noise, sizeof noise);
+    return SOTTO_OK;
+}

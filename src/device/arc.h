@@ -13,16 +13,15 @@
 
 #include "dap/arc_admission.h"
 #include "device/ledger/wallet.h"
+#include "seal/token/token.h"
 
 #include <string.h>
-
-enum { SOTTO_DEVICE_ARC_REQUEST = 3 + SOTTO_ARC_REQUEST };
 
 typedef struct sotto_device_arc {
     /* All that a request is made from. */
     sotto_status (*draw)(sotto_wallet_row *row, sotto_err *err);
     /* The token request of a row that was drawn: the same bytes each time. */
-    sotto_status (*request)(uint8_t request[SOTTO_DEVICE_ARC_REQUEST], const sotto_wallet_row *row,
+    sotto_status (*request)(uint8_t request[SOTTO_TOKEN_ARC_REQUEST], const sotto_wallet_row *row,
                             sotto_err *err);
     /* The credential in the place of what it was asked with. The row is unchanged after a failure. */
     sotto_status (*hold)(sotto_wallet_row *row, sotto_bytes response, sotto_err *err);

@@ -51,7 +51,7 @@ static sotto_status ask(sotto_group *g, sotto_arc_pending *pending,
     return status;
 }
 
-static sotto_status make_request(uint8_t request[SOTTO_DEVICE_ARC_REQUEST],
+static sotto_status make_request(uint8_t request[SOTTO_TOKEN_ARC_REQUEST],
                                  const sotto_wallet_row *row, sotto_err *err)
 {
     sotto_arc_pending pending = {0};
@@ -62,7 +62,7 @@ static sotto_status make_request(uint8_t request[SOTTO_DEVICE_ARC_REQUEST],
     request[1] = SOTTO_TOKEN_ARC & 0xff;
     request[2] = row->key.id[SOTTO_TOKEN_KEY_ID - 1];
     if (status == SOTTO_OK)
-        status = ask(&g, &pending, request + 3, row, err);
+        status = ask(&g, &pending, request + SOTTO_TOKEN_REQUEST_HEAD, row, err);
     sotto_group_clear(&g);
     sotto_wipe(&pending, sizeof pending);
     return status;

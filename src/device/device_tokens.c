@@ -347,7 +347,7 @@ static sotto_status ask(sotto_device *device, sotto_wallet_row *row, sotto_type2
     const bool arc = sotto_listed_key_is_arc(&row->key);
     uint8_t request[SOTTO_ATTESTED_REQUEST];
     const sotto_bytes sent =
-        sotto_bytes_of(request, arc ? SOTTO_DEVICE_ARC_REQUEST : SOTTO_TYPE2_REQUEST);
+        sotto_bytes_of(request, arc ? SOTTO_TOKEN_ARC_REQUEST : SOTTO_TYPE2_REQUEST);
     sotto_exchange_answer answer = {0};
     bool made = false;
 

@@ -181,3 +181,13 @@ const char *sotto_test_log_policy(sotto_test *t, const sotto_test_log *log, cons
                    (int)keys[2].len, (const char *)keys[2].data, more);
     return (const char *)sotto_test_replace(t, policy, "\"min_cohort\"", text).data;
 }
+
+void sotto_test_log_phone(sotto_test *t, sotto_test_log *log, sotto_test_phone *phone)
+{
+    sotto_test_log_init(t, log);
+    sotto_test_log_grow(t, log, 3);
+    sotto_test_phone_init(t, phone, sotto_test_log_policy(t, log, sotto_test_generous_policy, ""));
+    sotto_test_phone_in_files(phone);
+    sotto_test_phone_open(phone);
+    CHECK_OK(t, sotto_device_consent(phone->device, true, &t->err));
+}

@@ -6,6 +6,7 @@
 #define SOTTO_TESTS_SUPPORT_LOGS_H
 
 #include "../tlog/notes.h"
+#include "support/devices.h"
 #include "tlog/bundle.h"
 
 enum { SOTTO_TEST_LOG_ENTRIES = 64 };
@@ -42,5 +43,7 @@ sotto_bytes sotto_test_log_feed(sotto_test *t, const sotto_test_log *log, const 
 /* "logs": {"main": ...}, with a quorum of two, for a policy; `more` goes into the log's object. */
 const char *sotto_test_log_policy(sotto_test *t, const sotto_test_log *log, const char *policy,
                                   const char *more);
+/* A log of three entries, and a phone in files whose policy names it and whose owner consented. */
+void sotto_test_log_phone(sotto_test *t, sotto_test_log *log, sotto_test_phone *phone);
 
 #endif

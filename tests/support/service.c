@@ -608,10 +608,15 @@ static void unshard(sotto_test *t, sotto_test_service *s, sotto_bytes req, sotto
     CHECK_OK(t, sotto_dap_collection_resp_decode(&resp, wire, &t->err));
     shares[0] = open_share(t, s, SOTTO_DAP_LEADER, &resp.leader, req);
     shares[1] = open_share(t, s, SOTTO_DAP_HELPER, &resp.helper, req);
-    CHECK_OK(t,
-             s->task.noise_sigma > 0
-                 ? sotto_prio3_unshard_signed(&s->vdaf, result, shares, resp.report_count, &t->err)
-                 : sotto_prio3_unshard(&s->vdaf, result, shares, resp.report_count, &t->err));
+    const sotto_method *method = sotto_method_of(s->task.vdaf.type);
+    if (method != &sotto_method_prio)
+        CHECK_OK(t, method->two_server->open(s->opened, result, shares, resp.report_count,
+                                             s->task.noise_sigma, &t->err));
+    else
+        CHECK_OK(t, s->task.noise_sigma > 0 ? sotto_prio3_unshard_signed(&s->vdaf, result, shares,
+                                                                         resp.report_count, &t->err)
+                                            : sotto_prio3_unshard(&s->vdaf, result, shares,
+                                                                  resp.report_count, &t->err));
     *reports = resp.report_count;
     for (size_t i = 0; i < s->task.bins; i++)
         counts[i] = result[i].low;

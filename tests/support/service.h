@@ -19,7 +19,8 @@ typedef struct sotto_test_service {
     const sotto_recipe *recipe;
     const char *recipe_text, *parties_text;
     sotto_task task;
-    sotto_prio3 vdaf; /* unless the options name a trust */
+    sotto_prio3 vdaf;         /* unless the options name a trust */
+    const sotto_vdaf *opened; /* of a task of the test's own that is not Prio3 */
     sotto_http_client *client;
     sotto_sim_random random;
     sotto_hpke_config leader_hpke, helper_hpke;

@@ -107,9 +107,8 @@ static sotto_status pick(picking *p, sotto_query *query, sotto_err *err)
     return sotto_query_one(query, choose_row, take_row, p, err);
 }
 
-/* What is answered where there is no bin. */
-static sotto_status no_match(uint64_t *bin, const sotto_recipe *recipe, sotto_entropy *entropy,
-                             sotto_err *err)
+sotto_status sotto_answer_otherwise(uint64_t *bin, const sotto_recipe *recipe,
+                                    sotto_entropy *entropy, sotto_err *err)
 {
     *bin = SOTTO_NO_VALUE;
     if (recipe->on_no_match == SOTTO_NO_MATCH_OOV)
@@ -129,7 +128,7 @@ sotto_status sotto_answer_bin(uint64_t *bin, bool *silent, const sotto_recipe *r
     *bin = SOTTO_NO_VALUE;
     *silent = false;
     SOTTO_TRY(sotto_answer_columns(p.columns, recipe, query, err));
-    SOTTO_TRY(no_match(&otherwise, recipe, entropy, err));
+    SOTTO_TRY(sotto_answer_otherwise(&otherwise, recipe, entropy, err));
     sotto_status status = pick(&p, query, &stumbled);
     /* Whether a query fails as it runs can depend on events: a number that overflows, a limit that is passed. Silence
      * without a charge would then reveal something. So the failure is charged, and answered like no match. */

@@ -37,6 +37,10 @@ SOTTO_MUST_USE sotto_status sotto_answer_columns(size_t columns[SOTTO_MAX_ENCODE
                                                  const sotto_recipe *recipe,
                                                  const sotto_query *query, sotto_err *err);
 
+/* The bin where there is no row or no bin, as on_no_match says; SOTTO_NO_VALUE also for silence. */
+SOTTO_MUST_USE sotto_status sotto_answer_otherwise(uint64_t *bin, const sotto_recipe *recipe,
+                                                   sotto_entropy *entropy, sotto_err *err);
+
 /* Runs the query, picks a row and finds its bin. Without a row or a bin, or if the query fails on what it reads, the
  * recipe says what the answer is. *silent is whether it says to send nothing. */
 SOTTO_MUST_USE sotto_status sotto_answer_bin(uint64_t *bin, bool *silent,

@@ -11,8 +11,7 @@
 
 #include "seal/token/type2.h"
 
-#define SOTTO_ATTESTED_TYPE       "application/sotto-attested-token-request"
-#define SOTTO_TOKEN_RESPONSE_TYPE "application/private-token-response"
+#define SOTTO_ATTESTED_TYPE "application/sotto-attested-token-request"
 
 /* What a device signs: this, the key's id, and the token request. */
 #define SOTTO_ATTESTED_LABEL "sotto attested token request 1"

@@ -12,6 +12,10 @@
 
 #include "sotto/base.h"
 
+/* Media types of RFC 9578. */
+#define SOTTO_TOKEN_REQUEST_TYPE  "application/private-token-request"
+#define SOTTO_TOKEN_RESPONSE_TYPE "application/private-token-response"
+
 /* The registry's token types. */
 enum { SOTTO_TOKEN_VOPRF = 0x0001, SOTTO_TOKEN_BLIND_RSA = 0x0002, SOTTO_TOKEN_ARC = 0xe5ac };
 
@@ -19,7 +23,9 @@ enum {
     SOTTO_TOKEN_NONCE = 32,
     SOTTO_TOKEN_DIGEST = 32,
     SOTTO_TOKEN_KEY_ID = 32,
+    SOTTO_TOKEN_REQUEST_HEAD = 3,  /* type, and last byte of the key's id */
     SOTTO_TOKEN_ARC_BLINDED = 226, /* a request of ARC: SOTTO_ARC_REQUEST */
+    SOTTO_TOKEN_ARC_REQUEST = SOTTO_TOKEN_REQUEST_HEAD + SOTTO_TOKEN_ARC_BLINDED,
     SOTTO_TOKEN_INPUT = 2 + SOTTO_TOKEN_NONCE + SOTTO_TOKEN_DIGEST + SOTTO_TOKEN_KEY_ID
 };
 

@@ -146,7 +146,7 @@ static void forward(passage *p)
 {
     attester *a = p->attester;
     char url[600], token[SOTTO_BEARER + 8];
-    const sotto_http_field fields[] = {{"Content-Type", "application/private-token-request"},
+    const sotto_http_field fields[] = {{"Content-Type", SOTTO_TOKEN_REQUEST_TYPE},
                                        {"Authorization", token}};
     int len = write_keys_url(url, sizeof url, p);
 

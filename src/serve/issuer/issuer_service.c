@@ -11,15 +11,13 @@
 #include "serve/host/health.h"
 #include "serve/host/host.h"
 #include "serve/host/host_metrics.h"
+#include "serve/host/request_work.h"
 #include "serve/host/router.h"
 #include "serve/issuer/issuer_keys.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-
-#define REQUEST_TYPE  "application/private-token-request"
-#define RESPONSE_TYPE "application/private-token-response"
 
 /* A key that closed as long ago as this is not listed any more: no batch of its collection is still verified. */
 enum { OWNER = 14, LIST = 8 << 20, GRACE_S = 30 * 86400 };
@@ -80,7 +78,7 @@ static bool admit_one(void *state, const sotto_route *route, sotto_http_request 
                       size_t *max_body)
 {
     *max_body = route->max_body;
-    return admit_attester(state, request, REQUEST_TYPE);
+    return admit_attester(state, request, SOTTO_TOKEN_REQUEST_TYPE);
 }
 
 static bool admit_many(void *state, const sotto_route *route, sotto_http_request *request,
@@ -90,35 +88,7 @@ static bool admit_many(void *state, const sotto_route *route, sotto_http_request
     return admit_attester(state, request, SOTTO_TOKEN_BATCH_TYPE);
 }
 
-/* ---- work: what computes or waits for the database, off the loops ------------------------------------------------- */
-
-typedef struct work {
-    issuer *issuer;
-    sotto_http_request *request;
-    void (*run)(issuer *issuer, sotto_http_request *request, sotto_arena *arena);
-} work;
-
-static void run_work(void *context, sotto_worker *worker)
-{
-    work *w = context;
-
-    w->run(w->issuer, w->request, worker->arena);
-    sotto_release(w, sizeof *w);
-}
-
-static void post(issuer *i, sotto_http_request *request,
-                 void (*run)(issuer *issuer, sotto_http_request *request, sotto_arena *arena))
-{
-    work *w = sotto_alloc(sizeof *w);
-
-    if (w) {
-        *w = (work){i, request, run};
-        if (sotto_pool_post(i->host->pool, run_work, w, NULL) == SOTTO_OK)
-            return;
-        sotto_release(w, sizeof *w);
-    }
-    (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 503, .retry_after_s = 1});
-}
+/* ---- refusals --------------------------------------------------------------------------------------------------- */
 
 /* What a peer is told comes from the status alone. */
 static void refuse(issuer *i, sotto_http_request *request, sotto_status status)
@@ -136,13 +106,6 @@ static void refuse(issuer *i, sotto_http_request *request, sotto_status status)
     atomic_fetch_add(&i->refused, 1);
     (void)sotto_http_refuse(
         request, &(sotto_http_problem){.status = code, .retry_after_s = code == 503 ? 1 : 0});
-}
-
-static void answer(sotto_http_request *request, unsigned status, const char *type, sotto_bytes body)
-{
-    const sotto_http_field field = {"Content-Type", type};
-
-    sotto_http_answer(request, &(sotto_http_reply){status, &field, 1, body});
 }
 
 /* ---- collections ------------------------------------------------------------------------------------------------- */
@@ -178,8 +141,9 @@ static bool read_collection(sotto_issuer_collection *c, const issuer *i,
            c->opens < c->closes;
 }
 
-static void make_collection(issuer *i, sotto_http_request *request, sotto_arena *arena)
+static void make_collection(void *state, sotto_http_request *request, sotto_arena *arena)
 {
+    issuer *i = state;
     sotto_issuer_collection collection;
     sotto_rsa_private secret = {0};
     sotto_issuer_key key;
@@ -206,20 +170,23 @@ static void make_collection(issuer *i, sotto_http_request *request, sotto_arena 
     if (status != SOTTO_OK)
         refuse(i, request, status);
     else
-        answer(request, made ? 201 : 200, "application/octet-stream",
-               sotto_bytes_of(key.spki, sizeof key.spki));
+        sotto_request_answer(request, made ? 201 : 200, "application/octet-stream",
+                             sotto_bytes_of(key.spki, sizeof key.spki));
 }
 
 static void put_collection(void *state, const sotto_route *route, sotto_http_request *request)
 {
+    const issuer *i = state;
+
     (void)route;
-    post(state, request, make_collection);
+    sotto_request_work(i->host->pool, make_collection, state, request);
 }
 
 /* ---- the list ---------------------------------------------------------------------------------------------------- */
 
-static void write_list(issuer *i, sotto_http_request *request, sotto_arena *arena)
+static void write_list(void *state, sotto_http_request *request, sotto_arena *arena)
 {
+    issuer *i = state;
     sotto_buf out;
     sotto_status status = sotto_buf_take(&out, arena, LIST, NULL);
 
@@ -229,13 +196,15 @@ static void write_list(issuer *i, sotto_http_request *request, sotto_arena *aren
     if (status != SOTTO_OK)
         refuse(i, request, status);
     else
-        answer(request, 200, "application/json", sotto_buf_bytes(&out));
+        sotto_request_answer(request, 200, "application/json", sotto_buf_bytes(&out));
 }
 
 static void get_keys(void *state, const sotto_route *route, sotto_http_request *request)
 {
+    const issuer *i = state;
+
     (void)route;
-    post(state, request, write_list);
+    sotto_request_work(i->host->pool, write_list, state, request);
 }
 
 /* ---- signing ----------------------------------------------------------------------------------------------------- */
@@ -346,8 +315,9 @@ static sotto_status issue(issuer *i, opened *key, uint8_t response[SOTTO_TYPE2_R
     return status == SOTTO_MISSING ? SOTTO_MALFORMED : status;
 }
 
-static void sign(issuer *i, sotto_http_request *request, sotto_arena *arena)
+static void sign(void *state, sotto_http_request *request, sotto_arena *arena)
 {
+    issuer *i = state;
     uint8_t response[SOTTO_TYPE2_RESPONSE];
     opened *key;
     sotto_status status = key_of(i, &key, request);
@@ -359,7 +329,8 @@ static void sign(issuer *i, sotto_http_request *request, sotto_arena *arena)
     if (status != SOTTO_OK)
         refuse(i, request, status);
     else
-        answer(request, 200, RESPONSE_TYPE, sotto_bytes_of(response, sizeof response));
+        sotto_request_answer(request, 200, SOTTO_TOKEN_RESPONSE_TYPE,
+                             sotto_bytes_of(response, sizeof response));
 }
 
 /* A request that can't be signed has zeros. What is wrong here is wrong for all: then they are to be tried again. */
@@ -382,8 +353,9 @@ static sotto_status issue_all(issuer *i, opened *key, sotto_buf *out, sotto_byte
     return SOTTO_OK;
 }
 
-static void sign_many(issuer *i, sotto_http_request *request, sotto_arena *arena)
+static void sign_many(void *state, sotto_http_request *request, sotto_arena *arena)
 {
+    issuer *i = state;
     const sotto_bytes asked = sotto_http_request_body(request);
     const size_t count = asked.len / SOTTO_TYPE2_REQUEST;
     const bool whole = count > 0 && asked.len % SOTTO_TYPE2_REQUEST == 0;
@@ -403,19 +375,23 @@ static void sign_many(issuer *i, sotto_http_request *request, sotto_arena *arena
     if (status != SOTTO_OK)
         refuse(i, request, status);
     else
-        answer(request, 200, SOTTO_TOKEN_BATCH_RESPONSE_TYPE, sotto_buf_bytes(&out));
+        sotto_request_answer(request, 200, SOTTO_TOKEN_BATCH_RESPONSE_TYPE, sotto_buf_bytes(&out));
 }
 
 static void post_request(void *state, const sotto_route *route, sotto_http_request *request)
 {
+    const issuer *i = state;
+
     (void)route;
-    post(state, request, sign);
+    sotto_request_work(i->host->pool, sign, state, request);
 }
 
 static void post_requests(void *state, const sotto_route *route, sotto_http_request *request)
 {
+    const issuer *i = state;
+
     (void)route;
-    post(state, request, sign_many);
+    sotto_request_work(i->host->pool, sign_many, state, request);
 }
 
 static const sotto_route routes[] = {

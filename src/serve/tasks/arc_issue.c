@@ -1,56 +1,23 @@
 #include "serve/tasks/arc_issue.h"
 
-#include "base/alloc.h"
 #include "base/arena.h"
 #include "base/hex.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
 #include "seal/token/token.h"
 #include "serve/host/bearer.h"
+#include "serve/host/request_work.h"
 #include "serve/host/router.h"
 #include "serve/tasks/arc_keys.h"
 #include "serve/tasks/server.h"
 
 #include <string.h>
 
-#define REQUEST_TYPE  "application/private-token-request"
-#define RESPONSE_TYPE "application/private-token-response"
-
 _Static_assert((int)SOTTO_TOKEN_ARC_BLINDED == (int)SOTTO_ARC_REQUEST, "one request");
 
 enum { LIST = 512 << 10, KEY_AT = 2 };
 /* A key that closed as long ago as this is not listed any more: no batch of its epoch is still verified. */
 static const int64_t GRACE_S = (int64_t)30 * 86400;
-
-/* ---- work: what computes or waits for the database, off the loops ------------------------------------------------- */
-
-typedef struct work {
-    sotto_server *server;
-    sotto_http_request *request;
-    void (*run)(sotto_server *server, sotto_http_request *request, sotto_arena *arena);
-} work;
-
-static void run_work(void *context, sotto_worker *worker)
-{
-    work *w = context;
-
-    w->run(w->server, w->request, worker->arena);
-    sotto_release(w, sizeof *w);
-}
-
-static void post(sotto_server *server, sotto_http_request *request,
-                 void (*run)(sotto_server *server, sotto_http_request *request, sotto_arena *arena))
-{
-    work *w = sotto_alloc(sizeof *w);
-
-    if (w) {
-        *w = (work){server, request, run};
-        if (sotto_pool_post(server->pool, run_work, w, NULL) == SOTTO_OK)
-            return;
-        sotto_release(w, sizeof *w);
-    }
-    (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 503, .retry_after_s = 1});
-}
 
 /* What a peer is told comes from the status alone. */
 static void refuse(sotto_http_request *request, sotto_status status)
@@ -67,17 +34,11 @@ static void refuse(sotto_http_request *request, sotto_status status)
                                        .challenge = code == 401 ? "Bearer realm=\"arc\"" : NULL});
 }
 
-static void answer(sotto_http_request *request, const char *type, sotto_bytes body)
-{
-    const sotto_http_field field = {"Content-Type", type};
-
-    sotto_http_answer(request, &(sotto_http_reply){200, &field, 1, body});
-}
-
 /* ---- the list ---------------------------------------------------------------------------------------------------- */
 
-static void write_list(sotto_server *server, sotto_http_request *request, sotto_arena *arena)
+static void write_list(void *state, sotto_http_request *request, sotto_arena *arena)
 {
+    sotto_server *server = state;
     const int64_t since = sotto_host_seconds(server->host) - GRACE_S;
     sotto_buf out;
     sotto_status status = sotto_buf_take(&out, arena, LIST, NULL);
@@ -87,13 +48,15 @@ static void write_list(sotto_server *server, sotto_http_request *request, sotto_
     if (status != SOTTO_OK)
         refuse(request, status);
     else
-        answer(request, "application/json", sotto_buf_bytes(&out));
+        sotto_request_answer(request, 200, "application/json", sotto_buf_bytes(&out));
 }
 
 void sotto_arc_keys_handle(void *server, const sotto_route *route, sotto_http_request *request)
 {
+    const sotto_server *s = server;
+
     (void)route;
-    post(server, request, write_list);
+    sotto_request_work(s->pool, write_list, server, request);
 }
 
 /* ---- credentials ------------------------------------------------------------------------------------------------- */
@@ -114,12 +77,32 @@ static sotto_status issue_with(uint8_t response[SOTTO_ARC_RESPONSE], const sotto
     return status;
 }
 
-static bool is_attester(const sotto_http_request *request, const uint8_t wanted[32])
-{
-    uint8_t given[32];
+/* Who asks: SHA-256 of its bearer token, as keys have it. */
+typedef struct asker {
+    uint8_t digest[32];
+    uint64_t mark; /* what a server remembers of it; never 0 */
+} asker;
 
-    sotto_hash_once(given, SOTTO_SHA256, sotto_bearer_of(request));
-    return sotto_bytes_equal(sotto_bytes_of(given, sizeof given), sotto_bytes_of(wanted, 32));
+static asker asker_of(const sotto_http_request *request)
+{
+    asker a;
+
+    sotto_hash_once(a.digest, SOTTO_SHA256, sotto_bearer_of(request));
+    sotto_reader in = sotto_reader_over(sotto_bytes_of(a.digest, sizeof a.digest));
+    a.mark = sotto_read_uint(&in, 8) | 1;
+    return a;
+}
+
+/* Whoever a key named as its attester stands for many devices from then on, until a key refuses it. The database is asked again for
+ * each request: this lifts the share of an address and nothing else. */
+static void remember(sotto_server *server, const asker *a, sotto_status status)
+{
+    uint_fast64_t known = a->mark;
+
+    if (status == SOTTO_DENIED)
+        (void)atomic_compare_exchange_strong(&server->arc_attester, &known, 0);
+    else if (status == SOTTO_OK || status == SOTTO_STALE)
+        atomic_store(&server->arc_attester, a->mark);
 }
 
 static sotto_status issue(sotto_server *server, uint8_t response[SOTTO_ARC_RESPONSE],
@@ -127,13 +110,17 @@ static sotto_status issue(sotto_server *server, uint8_t response[SOTTO_ARC_RESPO
 {
     uint8_t id[SOTTO_TOKEN_KEY_ID];
     const sotto_bytes name = sotto_route_segment(server->host, request, KEY_AT);
+    const asker from = asker_of(request);
     sotto_token_request in;
 
     if (!sotto_hex_decode(id, sizeof id, name))
         return sotto_fail(err, SOTTO_MISSING, "ARC key: no id");
-    SOTTO_TRY(sotto_arc_key_get(server->db, key, id, server->columns, err));
-    if (SOTTO_RULE(arc_attester_only) && !is_attester(request, key->attester))
-        return sotto_fail(err, SOTTO_DENIED, "ARC request: not from the attester");
+    const sotto_status status =
+        sotto_arc_key_get(server->db, key, id, from.digest, server->columns, err);
+    remember(server, &from, status);
+    if (status == SOTTO_MALFORMED || status == SOTTO_REJECTED)
+        return SOTTO_IO; /* a damaged row is this server's fault: the attester may ask again */
+    SOTTO_TRY(status);
     /* A credential that is issued after its epoch has no honest use. */
     if (SOTTO_RULE(arc_issuance_ends) &&
         sotto_host_seconds(server->host) >= (int64_t)key->epoch.closes)
@@ -146,7 +133,7 @@ static sotto_status issue(sotto_server *server, uint8_t response[SOTTO_ARC_RESPO
     return issue_with(response, key, in.blinded.data, err);
 }
 
-static void issue_one(sotto_server *server, sotto_http_request *request, sotto_arena *arena)
+static void issue_one(void *server, sotto_http_request *request, sotto_arena *arena)
 {
     uint8_t response[SOTTO_ARC_RESPONSE];
     sotto_arc_key key = {0};
@@ -157,24 +144,33 @@ static void issue_one(sotto_server *server, sotto_http_request *request, sotto_a
     if (status != SOTTO_OK)
         refuse(request, status);
     else
-        answer(request, RESPONSE_TYPE, sotto_bytes_of(response, sizeof response));
+        sotto_request_answer(request, 200, SOTTO_TOKEN_RESPONSE_TYPE,
+                             sotto_bytes_of(response, sizeof response));
 }
 
 bool sotto_arc_issue_admit(void *server, const sotto_route *route, sotto_http_request *request,
                            size_t *max_body)
 {
+    sotto_server *s = server;
     sotto_bytes type;
 
-    (void)server;
     *max_body = route->max_body;
+    if (SOTTO_RULE(arc_bearer_first) && sotto_bearer_of(request).len == 0) {
+        refuse(request, SOTTO_DENIED);
+        return false;
+    }
     if (!sotto_http_request_field(request, "content-type", &type) ||
-        !sotto_http_is_media_type(type, REQUEST_TYPE))
+        !sotto_http_is_media_type(type, SOTTO_TOKEN_REQUEST_TYPE))
         return sotto_http_refuse(request, &(sotto_http_problem){.status = 415});
+    if (asker_of(request).mark == atomic_load(&s->arc_attester))
+        sotto_http_request_vouch(request);
     return true;
 }
 
 void sotto_arc_issue_handle(void *server, const sotto_route *route, sotto_http_request *request)
 {
+    const sotto_server *s = server;
+
     (void)route;
-    post(server, request, issue_one);
+    sotto_request_work(s->pool, issue_one, server, request);
 }

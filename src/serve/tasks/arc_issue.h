@@ -9,10 +9,8 @@
 #ifndef SOTTO_SERVE_TASKS_ARC_ISSUE_H
 #define SOTTO_SERVE_TASKS_ARC_ISSUE_H
 
-#include "seal/token/arc.h"
+#include "seal/token/token.h"
 #include "serve/host/service.h"
-
-enum { SOTTO_ARC_TOKEN_REQUEST = 3 + SOTTO_ARC_REQUEST };
 
 #define SOTTO_ARC_KEYS_ROUTE                                                                       \
     {                                                                                              \
@@ -21,7 +19,7 @@ enum { SOTTO_ARC_TOKEN_REQUEST = 3 + SOTTO_ARC_REQUEST };
 #define SOTTO_ARC_ISSUE_ROUTE                                                                      \
     {                                                                                              \
         .method = SOTTO_HTTP_POST, .path = "arc/keys/{id}/token-request",                          \
-        .max_body = SOTTO_ARC_TOKEN_REQUEST, .admit = sotto_arc_issue_admit,                       \
+        .max_body = SOTTO_TOKEN_ARC_REQUEST, .admit = sotto_arc_issue_admit,                       \
         .handle = sotto_arc_issue_handle                                                           \
     }
 

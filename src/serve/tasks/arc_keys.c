@@ -184,7 +184,7 @@ static sotto_status read_secret(sotto_arc_key *out, const sotto_column_keys *col
 
 typedef struct get {
     sotto_arc_key *out;
-    const uint8_t *id;
+    const uint8_t *id, *attester;
     const sotto_column_keys *columns;
 } get;
 
@@ -201,15 +201,19 @@ static sotto_status get_key(sotto_tx *tx, void *context, sotto_err *err)
     if (!row)
         return sotto_fail(err, SOTTO_MISSING, "ARC key: there is none of this id");
     SOTTO_TRY(read_public(g->out, &q, err));
+    /* First of all: strangers cost a row, and no work with a private key. */
+    if (SOTTO_RULE(arc_attester_only) &&
+        !sotto_bytes_equal(sotto_bytes_of(g->attester, 32), sotto_bytes_of(g->out->attester, 32)))
+        return sotto_fail(err, SOTTO_DENIED, "ARC request: not from the attester");
     SOTTO_TRY(read_secret(g->out, g->columns, sotto_sql_column_bytes(&q, 5), err));
     return sotto_sql_run(&q, NULL, err);
 }
 
 sotto_status sotto_arc_key_get(sotto_db *db, sotto_arc_key *out,
-                               const uint8_t id[SOTTO_TOKEN_KEY_ID],
+                               const uint8_t id[SOTTO_TOKEN_KEY_ID], const uint8_t attester[32],
                                const sotto_column_keys *columns, sotto_err *err)
 {
-    get g = {out, id, columns};
+    get g = {out, id, attester, columns};
 
     SOTTO_TRY(sotto_db_read(db, get_key, &g, err));
     if (out->cleared)

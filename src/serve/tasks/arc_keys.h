@@ -34,11 +34,14 @@ SOTTO_MUST_USE sotto_status sotto_arc_key_add(sotto_db *db, sotto_arc_key *out, 
                                               uint64_t opens, uint64_t closes,
                                               const uint8_t attester[32],
                                               const sotto_column_keys *columns, sotto_err *err);
-/* By its id, with its private key; wipe it.
+/* By its id, with its private key, for the attester that may use it; wipe it.
+ *   attester  SHA-256 of the bearer token of who asks
  *   SOTTO_MISSING  there is none
+ *   SOTTO_DENIED   it is another attester's; its private key was not read
  *   SOTTO_STALE    its private key is erased */
 SOTTO_MUST_USE sotto_status sotto_arc_key_get(sotto_db *db, sotto_arc_key *out,
                                               const uint8_t id[SOTTO_TOKEN_KEY_ID],
+                                              const uint8_t attester[32],
                                               const sotto_column_keys *columns, sotto_err *err);
 /* Writes the public list, in the form of recipe/listed_keys.h: epochs that close after `since`, oldest first. */
 SOTTO_MUST_USE sotto_status sotto_arc_keys_list(sotto_db *db, sotto_buf *out, uint64_t since,

@@ -53,6 +53,7 @@ typedef struct sotto_server {
     void *own;         /* what the service keeps beside all this; nothing in tasks/ looks at it */
     int64_t keys_told; /* when we last logged that parties files stop working soon */
     atomic_uint_fast64_t unknown_told; /* tasks/resources.c: when an unknown task was last logged */
+    atomic_uint_fast64_t arc_attester; /* tasks/arc_issue.c: a mark of the last attester; 0: none */
 } sotto_server;
 
 /* ---- for the two services: the parts of theirs that they share --------------------------------------------------- */

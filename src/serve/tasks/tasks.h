@@ -26,8 +26,10 @@ typedef enum sotto_role { SOTTO_LEADER = 2, SOTTO_HELPER = 3 } sotto_role; /* as
 typedef struct sotto_server_task {
     int64_t n; /* its row */
     sotto_task dap;
-    sotto_dap_profile profile;    /* how its parties speak      */
-    const sotto_recipe *recipe;   /* NULL: a bare configuration */
+    sotto_dap_profile profile;  /* how its parties speak      */
+    const sotto_recipe *recipe; /* NULL: a bare configuration */
+    const struct sotto_learning
+        *learning;                /* a round of learning, whose head is the recipe; else NULL */
     const char *leader, *helper;  /* the parties' names         */
     const sotto_method *method;   /* how its reports are checked and added up */
     sotto_vdaf vdaf;              /* that method with the task's parameters    */
@@ -78,7 +80,7 @@ size_t sotto_tasks_count(sotto_tasks *tasks);
  * place that it never had. Or their pairing does not open, or has another key for the collector or other URLs. */
 size_t sotto_tasks_broken(sotto_tasks *tasks);
 
-/* Compiles the recipe and stores one task for each of its cohorts; ids (32 bytes each) are appended to `ids`.
+/* Compiles the recipe, or the record of a round (recipe/learning.h), and stores one task for each of its cohorts; ids (32 bytes each) are appended to `ids`.
  * Adding the same again changes nothing but the population, and that only if it is not 0: it counts at once. The id does not
  * cover the collector's key, so the key is compared separately, with the pairing and with what was added before. Until its
  * parties are paired a task is not served: adding it again with another key for the collector then replaces what was stored.

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/rule.h"
+#include "recipe/learning.h"
 #include "recipe/participation.h"
 #include "sotto/lint.h"
 #include "sotto/random.h"
@@ -200,17 +201,27 @@ static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_tx_wake(tx, SOTTO_TASKS_CHANNEL, err);
 }
 
+static sotto_status lint(const sotto_server_task *task, sotto_mistakes *mistakes, sotto_err *err)
+{
+    sotto_recipe_verdict verdict;
+    sotto_learning_claim learning;
+    sotto_recipe_claim claim;
+
+    return task->learning ? sotto_learning_judge(&verdict, &learning, task->learning, NULL, NULL,
+                                                 mistakes, err)
+                          : sotto_recipe_lint(&claim, task->recipe, NULL, mistakes, err);
+}
+
 /* Appends the ids of all tasks of a recipe that passed its lint. */
 static sotto_status compile_ids(sotto_buf *ids, const addition *a, sotto_mistakes *mistakes,
                                 sotto_err *err)
 {
     entry *e = a->compiled;
-    sotto_recipe_claim claim;
     uint64_t cohorts = 1;
     sotto_status status =
         sotto_task_entry_compile(e, a->role, a->recipe, a->parties, 0, mistakes, err);
     if (status == SOTTO_OK)
-        status = sotto_recipe_lint(&claim, e->task.recipe, NULL, mistakes, err);
+        status = lint(&e->task, mistakes, err);
     if (status == SOTTO_OK)
         cohorts = sotto_recipe_cohorts(e->task.recipe);
     for (uint64_t cohort = 0; status == SOTTO_OK && cohort < cohorts; cohort++) {

@@ -6,6 +6,7 @@
 #include "base/rule.h"
 #include "dap/task_configuration.h"
 #include "recipe/claim.h"
+#include "recipe/learning.h"
 
 #include <string.h>
 
@@ -108,17 +109,40 @@ static sotto_status find_us(entry *e, sotto_role role, const sotto_parties *part
     return SOTTO_OK;
 }
 
+/* The bytes of a recipe, or the record of a round with a learning recipe behind it. */
+static sotto_status read_recipe(sotto_server_task *out, sotto_round_record *record,
+                                sotto_bytes recipe, sotto_arena *arena, sotto_mistakes *mistakes,
+                                sotto_err *err)
+{
+    if (!sotto_round_record_is(recipe))
+        return sotto_recipe_read(&out->recipe, recipe, arena, mistakes, err);
+    SOTTO_TRY(sotto_round_record_decode(record, recipe, err));
+    SOTTO_TRY(sotto_learning_read(&out->learning, record->recipe, arena, mistakes, err));
+    out->recipe = &out->learning->head;
+    return SOTTO_OK;
+}
+
+static sotto_status compile_dap(sotto_server_task *out, const sotto_round_record *record,
+                                const sotto_parties *parties, size_t cohort, sotto_arena *arena,
+                                sotto_err *err)
+{
+    if (!out->learning)
+        return sotto_task_compile(&out->dap, out->recipe, parties, cohort, arena, err);
+    return sotto_round_task_compile(&out->dap, out->learning, record, parties, arena, err);
+}
+
 static sotto_status compile_recipe(entry *e, sotto_role role, sotto_bytes recipe,
                                    sotto_bytes parties_json, size_t cohort,
                                    sotto_mistakes *mistakes, sotto_err *err)
 {
     sotto_server_task *out = &e->task;
     const sotto_parties *parties;
+    sotto_round_record record;
 
-    SOTTO_TRY(sotto_recipe_read(&out->recipe, recipe, &e->arena, mistakes, err));
+    SOTTO_TRY(read_recipe(out, &record, recipe, &e->arena, mistakes, err));
     SOTTO_TRY(sotto_parties_read(&parties, parties_json, &e->arena, mistakes, err));
     SOTTO_TRY(find_us(e, role, parties, err));
-    SOTTO_TRY(sotto_task_compile(&out->dap, out->recipe, parties, cohort, &e->arena, err));
+    SOTTO_TRY(compile_dap(out, &record, parties, cohort, &e->arena, err));
     SOTTO_TRY(open_method(e, &out->dap.vdaf, err));
     SOTTO_TRY(compile_collector(out, parties, err));
     SOTTO_TRY(compile_noise(e, err));

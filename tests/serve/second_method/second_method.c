@@ -56,13 +56,13 @@ static sotto_status parameters_decode(sotto_vdaf_config *config, sotto_bytes wir
 static sotto_status open_instance(sotto_vdaf *vdaf, const sotto_vdaf_config *config,
                                   sotto_arena *arena, sotto_err *err)
 {
-    sotto_vdaf_config *kept = sotto_arena_take(arena, sizeof *kept);
+    sotto_vdaf_config here, *kept = arena ? sotto_arena_take(arena, sizeof *kept) : &here;
     const size_t share = (size_t)config->length * ENTRY;
 
     if (!kept || config->length == 0 || config->length > CLEAR_BINS)
         return sotto_fail(err, SOTTO_MALFORMED, "clear sums have 1 to %d bins", CLEAR_BINS);
     *kept = *config;
-    vdaf->state = kept;
+    vdaf->state = arena ? kept : NULL;
     vdaf->sizes = (sotto_vdaf_sizes){.rand = 1,
                                      .leader_share = share,
                                      .helper_share = share,

@@ -1,0 +1,279 @@
+/* A round of learning through a leader and a helper: updates by devices' own code, sums with noise of the stated law. */
+#define _POSIX_C_SOURCE 200809L
+#include "aggregate/method.h"
+#include "device/answer/update.h"
+#include "recipe/learning.h"
+#include "serve/tasks/batches.h"
+#include "support/database.h"
+#include "support/pine.h"
+#include "support/steps.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PARAMETERS = 400, DEVICES = 12, SCALE = 4096, TEXT = 4096 };
+#define CLIP 0.5
+
+typedef struct scene {
+    sotto_test_service s;
+    const sotto_learning *learning;
+    sotto_vdaf vdaf;
+    sotto_vector_randomizer randomizer;
+    sotto_entropy entropy;
+    char *recipe;
+    double wanted[PARAMETERS]; /* in steps of the grid */
+    uint64_t round;            /* that is open now     */
+} scene;
+
+static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
+{
+    (void)err;
+    sotto_sim_random_bytes(context, out, len);
+    return SOTTO_OK;
+}
+
+/* Rounds of an hour since yesterday: round 24 is open, and 23 has just closed. */
+static char *recipe_of(sotto_test *t, const char *by)
+{
+    char *text = sotto_test_take(t, TEXT), opens[32], closes[32];
+    const time_t now = time(NULL), first = now - 86400, last = now + 2 * 86400;
+    struct tm tm;
+
+    (void)strftime(opens, sizeof opens, "%Y-%m-%dT%H:00:00Z", gmtime_r(&first, &tm));
+    (void)strftime(closes, sizeof closes, "%Y-%m-%dT%H:00:00Z", gmtime_r(&last, &tm));
+    (void)snprintf(
+        text, TEXT,
+        "{\"recipe\": \"digits\", \"version\": 1, \"analysis\": \"com.example.digits\","
+        " \"learn\": {\"model\": {\"type\": \"mlp\", \"parameters\": %d, \"init\": "
+        "\"%064d\"}, \"data\": {\"query\": \"SELECT pixels, label FROM digits\", \"most_rows\": "
+        "100}, \"local\": {\"batch\": 20, \"rate\": 0.1}, \"update\": {\"clip\": %g, \"scale\": "
+        "%d}, \"server\": {}}, \"rounds\": {\"count\": 48, \"every\": \"1h\", \"goal\": 10, "
+        "\"largest\": 100, \"participations\": 1},"
+        " \"participation\": {\"type\": \"poisson\", \"rate\": 1.0},"
+        " \"privacy\": {\"by\": \"%s\", \"multiplier\": 1.0, \"adjacency\": \"replacement\","
+        " \"epsilon\": 25, \"delta\": 1e-6, \"min_cohort\": 10, \"honest\": 1.0},"
+        " \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\", \"helper\": "
+        "\"key:helper\", \"proof\": {\"type\": \"pine\", \"bound_factor\": 9.5}},"
+        " \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},"
+        " \"population\": 12}",
+        PARAMETERS, 0, CLIP, SCALE, by, opens, closes);
+    return text;
+}
+
+static sotto_bytes record_of(sotto_test *t, const scene *k, uint64_t round, uint8_t model)
+{
+    sotto_round_record record = {.round = round,
+                                 .recipe = sotto_bytes_of(k->recipe, strlen(k->recipe))};
+    sotto_buf out = sotto_test_buf(t, 2 * TEXT);
+
+    memset(record.model, model, sizeof record.model);
+    CHECK_OK(t, sotto_round_record_encode(&out, &record, &t->err));
+    return sotto_buf_bytes(&out);
+}
+
+/* The same bytes at both servers: neither takes a task from the other. */
+static void begin_round(sotto_test *t, scene *k, uint64_t round, uint8_t model)
+{
+    sotto_test_service *s = &k->s;
+    const sotto_bytes wire = record_of(t, k, round, model),
+                      parties = sotto_bytes_of(s->parties_text, strlen(s->parties_text));
+    sotto_buf ids = sotto_test_buf(t, 64), again = sotto_test_buf(t, 64);
+    sotto_mistakes *mistakes = sotto_test_take(t, sizeof *mistakes);
+    const sotto_parties *read;
+    sotto_round_record record;
+
+    CHECK_OK(t, sotto_tasks_add(s->leader->db, s->leader->columns, SOTTO_LEADER, wire, parties, 0,
+                                sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
+    CHECK_OK(t, sotto_tasks_add(s->helper->db, s->helper->columns, SOTTO_HELPER, wire, parties, 0,
+                                sotto_buf_bytes(&ids), &again, mistakes, &t->err));
+    CHECK_OK(t, sotto_tasks_refresh(s->leader->tasks, &t->err));
+    CHECK_OK(t, sotto_tasks_refresh(s->helper->tasks, &t->err));
+    CHECK_OK(t, sotto_parties_read(&read, parties, &t->arena, mistakes, &t->err));
+    CHECK_OK(t, sotto_round_record_decode(&record, wire, &t->err));
+    CHECK_OK(t, sotto_round_task_compile(&s->task, k->learning, &record, read, &t->arena, &t->err));
+    CHECK_BYTES(t, ids.data, s->task.id, sizeof s->task.id);
+    CHECK_OK(t, sotto_vdaf_open(&k->vdaf, &s->task.vdaf, &t->arena, &t->err));
+    s->opened = &k->vdaf;
+}
+
+static scene *open_scene(sotto_test *t, const char *by)
+{
+    scene *k = sotto_test_take(t, sizeof *k);
+    sotto_mistakes *mistakes = sotto_test_take(t, sizeof *mistakes);
+
+    sotto_test_service_open(t, &k->s, &(sotto_test_service_options){0});
+    k->recipe = recipe_of(t, by);
+    CHECK_OK(t, sotto_learning_read(&k->learning, sotto_bytes_of(k->recipe, strlen(k->recipe)),
+                                    &t->arena, mistakes, &t->err));
+    CHECK_OK(t, sotto_learning_randomizer(&k->randomizer, k->learning, &t->arena, &t->err));
+    sotto_entropy_init(&k->entropy, fill, &k->s.random);
+    k->round = 24;
+    return k;
+}
+
+/* Entries of -0.01 to 0.01: a norm of about 0.14, below the clip. */
+static sotto_bytes report_of(sotto_test *t, scene *k, bool counted)
+{
+    const sotto_update_maker maker = {
+        &k->vdaf, &k->randomizer, {k->s.leader_hpke, k->s.helper_hpke}};
+    sotto_report_draft draft = {.configuration = k->s.task.configuration,
+                                .metadata = {.time = k->s.bucket}};
+    double update[PARAMETERS];
+    uint8_t random[PARAMETERS];
+    sotto_dap_report report;
+    sotto_buf out;
+
+    sotto_sim_random_bytes(&k->s.random, random, sizeof random);
+    for (size_t i = 0; i < PARAMETERS; i++) {
+        update[i] = (random[i] - 127.5) / 12750;
+        if (counted)
+            k->wanted[i] += update[i] * SCALE;
+    }
+    memcpy(draft.task_id, k->s.task.id, sizeof draft.task_id);
+    CHECK_OK(t, sotto_update_report_make(&report, &draft, &maker, update, &k->entropy, &t->arena,
+                                         &t->err));
+    out = sotto_test_buf(t, sotto_dap_report_size(&report));
+    CHECK_OK(t, sotto_dap_report_encode(&out, &report, &t->err));
+    return sotto_buf_bytes(&out);
+}
+
+/* A device without checks: an update just above the bound, and a proof that says it is not. */
+static sotto_bytes oversized_report(sotto_test *t, scene *k)
+{
+    const sotto_hpke_config to[SOTTO_REPORT_SHARES] = {k->s.leader_hpke, k->s.helper_hpke};
+    sotto_test_pine p = {.pine = *(const sotto_pine *)k->vdaf.state, .random = k->s.random};
+    const uint64_t bound = p.pine.config.norm_bound;
+    const sotto_test_lie lie = {.norm = bound * bound};
+    const int64_t vector[PARAMETERS] = {[5] = -(int64_t)bound - 1};
+    sotto_test_pine_report r = sotto_test_pine_report_of(t, &p);
+    uint8_t context[SOTTO_DAP_CONTEXT_SIZE], ikm[2 * SOTTO_HPKE_MAX_PRIVATE_KEY];
+    sotto_report_draft draft = {.configuration = k->s.task.configuration,
+                                .metadata = {.time = k->s.bucket}};
+    sotto_dap_report report;
+    sotto_buf out;
+
+    sotto_dap_context(context, k->s.task.id);
+    p.context = sotto_bytes_of(context, sizeof context);
+    sotto_test_pine_forge(t, &p, &r, vector, &lie);
+    memcpy(draft.task_id, k->s.task.id, sizeof draft.task_id);
+    memcpy(draft.metadata.report_id, r.nonce, sizeof draft.metadata.report_id);
+    draft.public_share = sotto_bytes_of(r.shares.public_share, k->vdaf.sizes.public_share);
+    draft.shares[SOTTO_REPORT_LEADER].payload =
+        sotto_bytes_of(r.shares.leader_share, k->vdaf.sizes.leader_share);
+    draft.shares[SOTTO_REPORT_HELPER].payload =
+        sotto_bytes_of(r.shares.helper_share, k->vdaf.sizes.helper_share);
+    sotto_sim_random_bytes(&k->s.random, ikm, sizeof ikm);
+    CHECK_OK(t, sotto_report_seal_both(&report, &draft, to, sotto_bytes_of(ikm, sizeof ikm),
+                                       &t->arena, &t->err));
+    out = sotto_test_buf(t, sotto_dap_report_size(&report));
+    CHECK_OK(t, sotto_dap_report_encode(&out, &report, &t->err));
+    return sotto_buf_bytes(&out);
+}
+
+static void upload_devices(sotto_test *t, scene *k, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        CHECK_EQUAL(t, 2, sotto_test_upload(t, &k->s, report_of(t, k, true)).status / 100);
+}
+
+/* The cell of a number, in deviations: ten cells of about a tenth each. */
+static size_t cell_of(double x)
+{
+    static const double ends[] = {-1.2816, -0.8416, -0.5244, -0.2533, 0,
+                                  0.2533,  0.5244,  0.8416,  1.2816};
+    size_t cell = 0;
+
+    while (cell < sizeof ends / sizeof ends[0] && x > ends[cell])
+        cell++;
+    return cell;
+}
+
+/* The sum less what devices had is noise of this deviation, rounding (below half a step a device) beside it. Chi-square over
+ * ten cells by its cube root: with fixed seeds for devices; servers draw for themselves, and then it fails once in 10^7. */
+static void check_law(sotto_test *t, const scene *k, const uint64_t *sums, double sigma)
+{
+    enum { CELLS = 10 };
+    const double deviation = sqrt(sigma * sigma + DEVICES / 4.0), spread = 2.0 / (9 * (CELLS - 1)),
+                 wanted = PARAMETERS / (double)CELLS;
+    double seen[CELLS] = {0}, chi = 0;
+
+    for (size_t i = 0; i < PARAMETERS; i++)
+        seen[cell_of(((double)(int64_t)sums[i] - k->wanted[i]) / deviation)]++;
+    for (size_t c = 0; c < CELLS; c++)
+        chi += pow(seen[c] - wanted, 2) / wanted;
+    CHECK(t, fabs((cbrt(chi / (CELLS - 1)) - (1 - spread)) / sqrt(spread)) < 5.6);
+}
+
+static void a_round_has_the_sum_and_the_noise_of_its_devices(sotto_test *t)
+{
+    scene *k = open_scene(t, "shares");
+    uint64_t reports = 0, sums[PARAMETERS];
+
+    begin_round(t, k, k->round, 7);
+    CHECK_EQUAL(t, 0, k->s.task.noise_sigma);
+    upload_devices(t, k, DEVICES / 2);
+    sotto_test_helper_stop(t, &k->s);
+    upload_devices(t, k, DEVICES - DEVICES / 2);
+    sotto_test_leader_restart(t, &k->s);
+    sotto_test_helper_start(t, &k->s);
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 1, &reports, sums));
+    CHECK_EQUAL(t, DEVICES, reports);
+    check_law(t, k, sums, k->randomizer.device_sigma * sqrt(DEVICES));
+    sotto_test_service_close(&k->s);
+}
+
+static void servers_add_the_noise_of_a_round(sotto_test *t)
+{
+    scene *k = open_scene(t, "servers");
+    uint64_t reports = 0, sums[PARAMETERS];
+
+    begin_round(t, k, k->round, 7);
+    CHECK_NEAR(t, CLIP * SCALE, k->s.task.noise_sigma, 0);
+    upload_devices(t, k, DEVICES);
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 1, &reports, sums));
+    CHECK_EQUAL(t, DEVICES, reports);
+    check_law(t, k, sums, sqrt(2) * CLIP * SCALE);
+    sotto_test_service_close(&k->s);
+}
+
+/* An update of the round before, of another model, and one that is too long: none of them counts. */
+static void a_report_is_of_its_round_and_its_model(sotto_test *t)
+{
+    scene *k = open_scene(t, "shares");
+    uint64_t reports = 0, sums[PARAMETERS];
+    sotto_bytes replayed, stale;
+
+    begin_round(t, k, k->round - 1, 6);
+    k->s.bucket--;
+    replayed = report_of(t, k, false);
+    k->s.bucket++;
+    begin_round(t, k, k->round, 8);
+    stale = report_of(t, k, false);
+    begin_round(t, k, k->round, 7);
+    (void)sotto_test_upload(t, &k->s, replayed);
+    ((uint8_t *)(uintptr_t)replayed.data)[23]++; /* its time, as if it were of this round */
+    (void)sotto_test_upload(t, &k->s, replayed);
+    (void)sotto_test_upload(t, &k->s, stale);
+    CHECK_EQUAL(t, 2, sotto_test_upload(t, &k->s, oversized_report(t, k)).status / 100);
+    upload_devices(t, k, DEVICES);
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 1, &reports, sums));
+    CHECK_EQUAL(t, DEVICES, reports);
+    CHECK_EQUAL(t, 1,
+                sotto_test_refused(t, &k->s, SOTTO_CAUSE_HELPER + SOTTO_REPORT_VDAF_VERIFY_ERROR));
+    CHECK_EQUAL(t, 2, sotto_test_refused(t, &k->s, SOTTO_REPORT_HPKE_DECRYPT_ERROR));
+    check_law(t, k, sums, k->randomizer.device_sigma * sqrt(DEVICES));
+    sotto_test_service_close(&k->s);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_round_has_the_sum_and_the_noise_of_its_devices),
+        CASE(servers_add_the_noise_of_a_round),
+        CASE(a_report_is_of_its_round_and_its_model),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

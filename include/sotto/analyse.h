@@ -190,7 +190,8 @@ typedef struct sotto_receipt {
     uint64_t population;      /* that it rests on: the smaller of what both operators stated */
     /* Who must not work together: the relay with the gateway or the leader, attester and issuer with a server; may be NULL. */
     const char *relay, *gateway, *attester, *issuer;
-    bool tokens; /* each report carried one */
+    bool tokens;            /* each report carried one */
+    const char *token_kind; /* "type-2" or "arc"; NULL: none */
     /* What was collected */
     uint64_t reports, from, until;
     /* A report that passes its proof, in place of another, moves each of liar_sums by this much at most: in counts, or

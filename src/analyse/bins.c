@@ -57,14 +57,16 @@ sotto_sum_law sotto_result_law(const sotto_result *r, const sotto_report_content
     return law;
 }
 
-/* The same over all devices: drawn with a chance, and of any number. In a normal law that adds the square of what one adds. */
+/* The same over all devices: drawn with a chance, and of any number, unless all were drawn. In a normal law that adds the square of
+ * what one adds. */
 static sotto_sum_law drawn_law(const sotto_sum_law *law, double rate)
 {
     const double gain = sotto_law_gain(law);
     sotto_sum_law out = *law;
 
     out.rate = rate;
-    out.most = INFINITY;
+    if (rate < 1)
+        out.most = INFINITY;
     out.slope += (1 - rate) * gain * gain;
     return out;
 }
@@ -109,7 +111,7 @@ static double variance_at(const line *l, double count, double most)
 }
 
 static void fill_whole(sotto_result_whole *out, const sotto_result_bin *bin, double rate,
-                       sotto_range one, sotto_range all)
+                       sotto_ends one, sotto_ends all)
 {
     *out = (sotto_result_whole){.count = bin->count / rate,
                                 .privacy = bin->deviation / rate,
@@ -139,8 +141,8 @@ sotto_status sotto_result_fill(sotto_result_bin *bins, sotto_result_whole *whole
     }
     for (size_t i = 0; i < count; i++) {
         const double s = (double)sums[i], value = (s - l.entries_q) / l.gain;
-        const sotto_range one = sotto_interval_look_up(&of_reports.one, s),
-                          all = sotto_interval_look_up(&of_reports.all, s);
+        const sotto_ends one = sotto_interval_look_up(&of_reports.one, s),
+                         all = sotto_interval_look_up(&of_reports.all, s);
 
         bins[i] = (sotto_result_bin){.bin = i,
                                      .sum = sums[i],

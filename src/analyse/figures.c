@@ -1,6 +1,7 @@
 #include "analyse/figures.h"
 
 #include "analyse/interval.h"
+#include "recipe/deviation.h"
 #include "recipe/statistic.h"
 
 #include <math.h>
@@ -11,6 +12,13 @@ static sotto_result_figure *add(sotto_result *r, const char *name)
 
     *f = (sotto_result_figure){.name = name};
     return f;
+}
+
+/* Where all devices took part, they are those that reported. */
+static void copy_whole(sotto_result_figure *f)
+{
+    f->whole = (sotto_result_whole){
+        .count = f->value, .privacy = f->deviation, .low = f->low, .high = f->high};
 }
 
 static double within(double x, double low, double high)
@@ -50,7 +58,7 @@ static void scale_sum(sotto_result *r, sotto_result_figure *f, sotto_number_grid
                                .slope = (1 - rate) * each};
     /* Where numbers may be below 0, so may their sum: far enough above it, the law has no bound that matters. */
     const double shift = zero > 0 ? 1e3 * sqrt(law.variance) + fabs(steps) : 0;
-    const sotto_range range =
+    const sotto_ends range =
         sotto_interval_of(&law, sotto_alpha_of(1 - r->confidence), steps + shift);
     const double unit = grid.step / rate;
 
@@ -70,7 +78,7 @@ static void add_sum(sotto_result *r, const sotto_recipe *recipe, const sotto_rep
     const sotto_number_grid grid = sotto_recipe_grid(recipe);
     const double n = (double)r->reports, zero = (double)c->none, steps = (double)sum - n * zero;
     const sotto_sum_law law = noise_law(r, recipe, n * (double)c->most);
-    const sotto_range range =
+    const sotto_ends range =
         sotto_interval_of(&law, sotto_alpha_of(1 - r->confidence), (double)sum);
     sotto_result_figure *f = add(r, "sum");
 
@@ -78,7 +86,9 @@ static void add_sum(sotto_result *r, const sotto_recipe *recipe, const sotto_rep
     f->deviation = grid.step * sqrt(r->noise_variance);
     f->low = grid.step * (range.low - n * zero);
     f->high = grid.step * (range.high - n * zero);
-    if (r->rate > 0)
+    if (r->rate == 1)
+        copy_whole(f);
+    else if (r->rate > 0)
         scale_sum(r, f, grid, c, steps);
 }
 
@@ -121,13 +131,13 @@ static double end_of_mean(const quotient *q, double in, double out)
 }
 
 /* All of the range where the count may be 0. */
-static sotto_range mean_range(const quotient *q, double x)
+static sotto_ends mean_range(const quotient *q, double x)
 {
     const double z = q->alpha.z;
 
     if (!(q->count > 0) || q->count * q->count <= z * z * q->w)
-        return (sotto_range){q->low, q->high};
-    return (sotto_range){end_of_mean(q, x, q->low), end_of_mean(q, x, q->high)};
+        return (sotto_ends){q->low, q->high};
+    return (sotto_ends){end_of_mean(q, x, q->low), end_of_mean(q, x, q->high)};
 }
 
 /* How many have a number: its sum has `most` for each of them. */
@@ -136,14 +146,16 @@ static void add_mean_count(sotto_result *r, const sotto_recipe *recipe,
 {
     const double most = (double)c->most, rate = r->rate;
     sotto_sum_law law = noise_law(r, recipe, (double)r->reports * most);
-    sotto_range range = sotto_interval_of(&law, sotto_alpha_of(1 - r->confidence), (double)sum);
+    sotto_ends range = sotto_interval_of(&law, sotto_alpha_of(1 - r->confidence), (double)sum);
     sotto_result_figure *f = add(r, "count");
 
     f->value = (double)sum / most;
     f->deviation = sqrt(r->noise_variance) / most;
     f->low = range.low / most;
     f->high = range.high / most;
-    if (!(rate > 0))
+    if (rate == 1)
+        copy_whole(f);
+    if (!(rate > 0 && rate < 1))
         return;
     law = (sotto_sum_law){.p = 1,
                           .rate = 1,
@@ -173,7 +185,7 @@ static void add_mean(sotto_result *r, const sotto_recipe *recipe, const sotto_re
                   .high = most - middle,
                   .alpha = sotto_alpha_of(1 - r->confidence)};
     const double x = q.count > 0 ? within(q.off / q.count, q.low, q.high) : 0;
-    sotto_range range = mean_range(&q, x);
+    sotto_ends range = mean_range(&q, x);
     sotto_result_figure *f = add(r, "mean");
 
     f->value = zero + grid.step * x;
@@ -198,40 +210,31 @@ static void add_mean(sotto_result *r, const sotto_recipe *recipe, const sotto_re
 
 /* ---- quantiles -------------------------------------------------------------------------------------- */
 
-/* Of (1 - t) times one count less t times another. Bins that one draw of a randomizer fills are not independent: one
- * that is sent leaves less room for the others. Their covariances are below 0, so a sum of variances is enough
- * for either count, but not for the difference of both. No covariance makes that larger than the sum of both deviations. */
-static double deviation_of(double t, double variance, double variance_above, bool tied)
-{
-    const double up_to = (1 - t) * sqrt(fmax(variance, 0)),
-                 above = t * sqrt(fmax(variance_above, 0));
-
-    return tied ? up_to + above : hypot(up_to, above);
-}
-
 /* Where a quantile may be, in steps. */
 typedef struct quantile {
     size_t value, low, high;
 } quantile;
 
 /* (1 - t) times what is counted up to a bin, less t times what is counted above it. It is below 0 before the bin of the
- * quantile, and not below 0 from there on. An end is where its interval leaves 0.
+ * quantile, and not below 0 from there on. An end is where its interval leaves 0. A bin is judged by the variance that it
+ * has if the quantile is there: that of price (recipe/deviation.h), which knows that bins of one report exclude each other.
  *   drawn  what the draw of devices adds to the variance: at the quantile, (1 - rate) t (1 - t) for each device */
-static quantile find_quantile(const sotto_result *r, double t, double z, bool tied, double drawn)
+static quantile find_quantile(const sotto_result *r, const sotto_deviation_law *law, double t,
+                              double z, double drawn)
 {
-    double total = 0, all = 0, above = 0, noise_above = 0;
+    double total = 0, above = 0;
     const size_t last = r->count - 1;
     quantile q = {last, last, 0};
 
-    for (size_t i = 0; i < r->count; i++) {
+    for (size_t i = 0; i < r->count; i++)
         total += r->bins[i].count;
-        all += r->bins[i].deviation * r->bins[i].deviation;
-    }
+    const double with = within(total, 0, law->reports);
     for (size_t i = r->count; i-- > 0;) {
         /* Of bins 0 to i: what is above them was taken off. */
         const double up_to = total - above, d = (1 - t) * up_to - t * above,
-                     noise = deviation_of(t, all - noise_above, noise_above, tied),
-                     deviation = sqrt(noise * noise + drawn * fmax(total, 0));
+                     noise =
+                         sotto_deviation_rank(law, t, (double)(i + 1), t * with, (1 - t) * with),
+                     deviation = sqrt(fmax(noise + drawn * with, 0));
 
         if (d >= 0)
             q.value = i;
@@ -240,17 +243,16 @@ static quantile find_quantile(const sotto_result *r, double t, double z, bool ti
         if (d - z * deviation <= 0 && q.high == 0)
             q.high = i < last ? i + 1 : i;
         above += r->bins[i].count;
-        noise_above += r->bins[i].deviation * r->bins[i].deviation;
     }
     q.high = q.high > q.value ? q.high : q.value;
     return q;
 }
 
-static void add_quantile(sotto_result *r, sotto_number_grid grid, const char *name, double t,
-                         bool tied)
+static void add_quantile(sotto_result *r, const sotto_deviation_law *law, sotto_number_grid grid,
+                         const char *name, double t)
 {
     const double z = sotto_alpha_of(1 - r->confidence).z;
-    const quantile q = find_quantile(r, t, z, tied, 0);
+    const quantile q = find_quantile(r, law, t, z, 0);
     sotto_result_figure *f = add(r, name);
 
     f->value = grid.min + grid.step * (double)q.value;
@@ -258,7 +260,7 @@ static void add_quantile(sotto_result *r, sotto_number_grid grid, const char *na
     f->low = grid.min + grid.step * (double)q.low;
     f->high = grid.min + grid.step * (double)q.high;
     if (r->rate > 0) {
-        const quantile all = find_quantile(r, t, z, tied, (1 - r->rate) * t * (1 - t));
+        const quantile all = find_quantile(r, law, t, z, (1 - r->rate) * t * (1 - t));
         const double both = grid.step * ((double)all.high - (double)all.low) / (2 * z);
 
         f->whole = (sotto_result_whole){
@@ -281,9 +283,7 @@ void sotto_result_figures(sotto_result *r, const sotto_recipe *recipe,
                      {"quantile 0.5", 0.5},
                      {"quantile 0.75", 0.75},
                      {"quantile 0.95", 0.95}};
-    const sotto_randomizer_kind kind = content->randomizer.kind;
-    const bool tied = content->by == SOTTO_BY_CROWD &&
-                      (kind == SOTTO_CHOICE_RESPONSE || kind == SOTTO_SUBSET_SELECTION);
+    const sotto_deviation_law law = sotto_deviation_of(recipe, content, (double)r->reports);
 
     if (recipe->statistic == SOTTO_STATISTIC_SUM)
         add_sum(r, recipe, content, sums[0]);
@@ -291,5 +291,5 @@ void sotto_result_figures(sotto_result *r, const sotto_recipe *recipe,
         add_mean(r, recipe, content, sums);
     for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
         if (recipe->statistic == SOTTO_STATISTIC_QUANTILES)
-            add_quantile(r, sotto_recipe_grid(recipe), quantiles[i].name, quantiles[i].at, tied);
+            add_quantile(r, &law, sotto_recipe_grid(recipe), quantiles[i].name, quantiles[i].at);
 }

@@ -148,12 +148,12 @@ static double end_of(const search *s, double bound)
     return bound;
 }
 
-sotto_range sotto_interval_of(const sotto_sum_law *law, sotto_alpha alpha, double sum)
+sotto_ends sotto_interval_of(const sotto_sum_law *law, sotto_alpha alpha, double sum)
 {
     const search low = {law, alpha, sum, -1}, high = {law, alpha, sum, 1};
-    const sotto_range found = {end_of(&low, 0), end_of(&high, law->most)};
+    const sotto_ends found = {end_of(&low, 0), end_of(&high, law->most)};
 
-    return (sotto_range){fmin(found.low, found.high), fmax(found.low, found.high)};
+    return (sotto_ends){fmin(found.low, found.high), fmax(found.low, found.high)};
 }
 
 /* ---- tables ----------------------------------------------------------------------------------------- */
@@ -262,7 +262,7 @@ sotto_status sotto_interval_table_init(sotto_interval_table *out, const sotto_su
     return SOTTO_OK;
 }
 
-sotto_range sotto_interval_look_up(const sotto_interval_table *t, double sum)
+sotto_ends sotto_interval_look_up(const sotto_interval_table *t, double sum)
 {
     size_t low = 0, high = t->count - 1;
 
@@ -279,6 +279,6 @@ sotto_range sotto_interval_look_up(const sotto_interval_table *t, double sum)
     if (t->sums[low] >= sum)
         return t->ranges[low];
     const double part = (sum - t->sums[low]) / (t->sums[high] - t->sums[low]);
-    const sotto_range a = t->ranges[low], b = t->ranges[high];
-    return (sotto_range){a.low + part * (b.low - a.low), a.high + part * (b.high - a.high)};
+    const sotto_ends a = t->ranges[low], b = t->ranges[high];
+    return (sotto_ends){a.low + part * (b.low - a.low), a.high + part * (b.high - a.high)};
 }

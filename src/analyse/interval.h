@@ -12,10 +12,7 @@
 #define SOTTO_ANALYSE_INTERVAL_H
 
 #include "analyse/law.h"
-
-typedef struct sotto_range {
-    double low, high;
-} sotto_range;
+#include "recipe/deviation.h"
 
 /* The chance that an interval misses. */
 typedef struct sotto_alpha {
@@ -31,13 +28,13 @@ typedef struct sotto_tail_split {
 } sotto_tail_split;
 sotto_tail_split sotto_alpha_split(sotto_alpha alpha, double from_low, double from_high);
 
-sotto_range sotto_interval_of(const sotto_sum_law *law, sotto_alpha alpha, double sum);
+sotto_ends sotto_interval_of(const sotto_sum_law *law, sotto_alpha alpha, double sum);
 
 /* The same for many sums of one law. Few sums have each their own row; for more there are rows at chosen sums, and straight lines
  * between them. */
 typedef struct sotto_interval_table {
     double *sums;
-    sotto_range *ranges;
+    sotto_ends *ranges;
     size_t count;
 } sotto_interval_table;
 
@@ -46,6 +43,6 @@ SOTTO_MUST_USE sotto_status sotto_interval_table_init(sotto_interval_table *out,
                                                       const int64_t *sums, size_t count,
                                                       sotto_arena *arena, sotto_err *err);
 /* sum: one of those that the table was made for. */
-sotto_range sotto_interval_look_up(const sotto_interval_table *table, double sum);
+sotto_ends sotto_interval_look_up(const sotto_interval_table *table, double sum);
 
 #endif

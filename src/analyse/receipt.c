@@ -44,6 +44,11 @@ static void claim_sampling(sotto_receipt *out, const sotto_recipe *recipe,
     out->sampling_why = sampled.sampled_by;
 }
 
+static const char *token_kind(sotto_token_kind tokens)
+{
+    return tokens == SOTTO_TOKENS_ARC ? "arc" : tokens == SOTTO_TOKENS_TYPE_2 ? "type-2" : NULL;
+}
+
 /* As far as this answer's own de-biasing carries a lie. */
 static double liar_of(const sotto_recipe_claim *claim, const sotto_result *result)
 {
@@ -82,6 +87,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .attester = recipe->anonymity.attester,
         .issuer = recipe->anonymity.issuer,
         .tokens = recipe->anonymity.tokens != SOTTO_TOKENS_NONE,
+        .token_kind = token_kind(recipe->anonymity.tokens),
         .reports = collection->reports,
         .from = collection->from,
         .until = collection->until,
@@ -218,6 +224,32 @@ static void say_answer(sotto_writer *w, const sotto_receipt *r)
     say(w, "  basis: %s\n", r->theorem);
 }
 
+/* A token for each device stops devices, and not those who make tokens. Of ARC the servers are the issuers. */
+static void say_tokens(sotto_writer *w, const sotto_receipt *r)
+{
+    const bool arc = r->token_kind && strcmp(r->token_kind, "arc") == 0;
+
+    say(w, "  what bounds that: ");
+    if (r->tokens)
+        say(w, "one anonymous %s for each device, ",
+            arc             ? "credential (arc)"
+            : r->token_kind ? "token (type-2)"
+                            : "token");
+    say(w, "volume (Sybil) checks and the honest share\n");
+    if (r->tokens && (r->issuer || arc))
+        say(w, "  may bring reports of no device all the same: ");
+    if (r->tokens && r->issuer)
+        say(w,
+            "the issuer (%s) or the attester (%s), each alone, since each can have tokens made as "
+            "it likes\n",
+            r->issuer, r->attester);
+    else if (arc)
+        say(w,
+            "the attester (%s), the leader or the helper, each alone, since each can have "
+            "credentials made as it likes\n",
+            r->attester);
+}
+
 /* Somebody who fills a batch alone but for one device. */
 static void say_worst(sotto_writer *w, const sotto_receipt *r)
 {
@@ -234,13 +266,7 @@ static void say_worst(sotto_writer *w, const sotto_receipt *r)
                               4));
     else
         say(w, "which has no local protection\n");
-    say(w, "  what bounds that: %svolume (Sybil) checks and the honest share\n",
-        r->tokens ? "one anonymous token for each device, " : "");
-    if (r->tokens && r->issuer)
-        say(w,
-            "  may bring reports of no device all the same: the issuer (%s) or the attester (%s), "
-            "each alone, since each can have tokens made as it likes\n",
-            r->issuer, r->attester);
+    say_tokens(w, r);
 }
 
 static void say_sampling(sotto_writer *w, const sotto_receipt *r)
@@ -258,6 +284,8 @@ static void say_sampling(sotto_writer *w, const sotto_receipt *r)
         r->gateway, r->leader);
     if (r->issuer)
         say(w, "; attester (%s) and issuer (%s) with a server", r->attester, r->issuer);
+    else if (r->attester)
+        say(w, "; attester (%s) with a server, which issues", r->attester);
     say(w, "\n");
 }
 

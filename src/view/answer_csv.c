@@ -33,13 +33,18 @@ static void say_number(sotto_text *t, double x)
     sotto_text_say(t, ",%s", text);
 }
 
-static void say_whole(sotto_text *t, const sotto_result_whole *w)
+static void say_figure_whole(sotto_text *t, const sotto_result_whole *w)
 {
     say_number(t, w->count);
     say_number(t, w->privacy);
     say_number(t, w->sampling);
     say_number(t, w->low);
     say_number(t, w->high);
+}
+
+static void say_whole(sotto_text *t, const sotto_result_whole *w)
+{
+    say_figure_whole(t, w);
     say_number(t, w->low_all);
     say_number(t, w->high_all);
 }
@@ -65,26 +70,24 @@ static void say_numbers(sotto_text *t, const sotto_result *r, const sotto_result
         sotto_text_say(t, ",,,,,,,");
 }
 
+static void say_figure(sotto_text *t, const sotto_result_figure *f)
+{
+    say_number(t, f->value);
+    say_number(t, f->deviation);
+    say_number(t, f->low);
+    say_number(t, f->high);
+}
+
 /* Of an answer without bins. */
 static void say_figures(sotto_text *t, const sotto_result *r)
 {
     sotto_text_say(t, "figure,value,deviation,low,high%s\n",
                    r->rate > 0 ? ",all_value,all_privacy,all_sampling,all_low,all_high" : "");
     for (size_t i = 0; i < r->figure_count; i++) {
-        const sotto_result_figure *f = &r->figures[i];
-
-        sotto_text_say(t, "%s", f->name);
-        say_number(t, f->value);
-        say_number(t, f->deviation);
-        say_number(t, f->low);
-        say_number(t, f->high);
-        if (r->rate > 0) {
-            say_number(t, f->whole.count);
-            say_number(t, f->whole.privacy);
-            say_number(t, f->whole.sampling);
-            say_number(t, f->whole.low);
-            say_number(t, f->whole.high);
-        }
+        sotto_text_say(t, "%s", r->figures[i].name);
+        say_figure(t, &r->figures[i]);
+        if (r->rate > 0)
+            say_figure_whole(t, &r->figures[i].whole);
         sotto_text_say(t, "\n");
     }
 }
@@ -95,20 +98,11 @@ static void say_figure_lines(sotto_text *t, const sotto_answer_page *p)
     const sotto_result *r = p->result;
 
     for (size_t i = 0; i < r->figure_count; i++) {
-        const sotto_result_figure *f = &r->figures[i];
-
-        sotto_text_say(t, ",%s,", f->name);
-        say_number(t, f->value);
-        say_number(t, f->deviation);
-        say_number(t, f->low);
-        say_number(t, f->high);
+        sotto_text_say(t, ",%s,", r->figures[i].name);
+        say_figure(t, &r->figures[i]);
         sotto_text_say(t, ",,,,%s", r->adjusted ? "," : "");
         if (r->rate > 0) {
-            say_number(t, f->whole.count);
-            say_number(t, f->whole.privacy);
-            say_number(t, f->whole.sampling);
-            say_number(t, f->whole.low);
-            say_number(t, f->whole.high);
+            say_figure_whole(t, &r->figures[i].whole);
             sotto_text_say(t, ",,");
         }
         sotto_text_say(t, p->truth ? ",\n" : "\n");

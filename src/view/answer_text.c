@@ -1,6 +1,7 @@
 /* An answer for people: bars with their intervals, then the receipt, then a check if there is one. */
 #include "view/view.h"
 
+#include "recipe/statistic.h"
 #include "recipe/task.h"
 
 #include <inttypes.h>
@@ -141,12 +142,21 @@ static void say_wholes(sotto_text *t, const sotto_answer_page *p)
     }
 }
 
+static bool is_whole(double x, int digits)
+{
+    return x * pow(10, digits) == round(x * pow(10, digits));
+}
+
 /* To a hundredth of the deviation, and ends outward: a large sum has more digits than most, and all of them count. */
 static void say_figure(sotto_text *t, const char *name, double value, double deviation, double low,
                        double high)
 {
     const double fine = deviation > 0 ? 2 - floor(log10(deviation)) : 6;
-    const int digits = (int)fmin(fmax(fine, 0), 9);
+    int digits = (int)fmin(fmax(fine, 0), 9);
+
+    while (digits > 0 && is_whole(value, digits - 1) && is_whole(low, digits - 1) &&
+           is_whole(high, digits - 1))
+        digits--;
     const double unit = pow(10, digits);
 
     /* Plus 0: not -0. */
@@ -154,15 +164,34 @@ static void say_figure(sotto_text *t, const char *name, double value, double dev
                    digits, floor(low * unit) / unit + 0.0, digits, ceil(high * unit) / unit + 0.0);
 }
 
-static void say_figures(sotto_text *t, const sotto_result *r)
+/* Numbers were clipped: at an end of their range they may have been beyond it. */
+static const char *beyond(const sotto_answer_page *p, double low, double high)
 {
+    const sotto_number_grid grid = sotto_recipe_grid(p->of->recipe);
+    const bool less = low <= grid.min,
+               more = high >= grid.min + grid.step * ((double)p->result->count - 1);
+
+    return less && more ? "  or beyond" : less ? "  or less" : more ? "  or more" : "";
+}
+
+static void say_figures(sotto_text *t, const sotto_answer_page *p)
+{
+    const sotto_result *r = p->result;
+    const bool quantiles = r->statistic == SOTTO_STATISTIC_QUANTILES;
+
     for (size_t i = 0; i < r->figure_count; i++) {
         const sotto_result_figure *f = &r->figures[i];
         const bool counts = strcmp(f->name, "count") == 0;
 
         say_figure(t, f->name, f->value, f->deviation, f->low, f->high);
-        sotto_text_say(t, "%s\n", counts && f->low <= 0 ? "  not distinguishable from 0" : "");
+        sotto_text_say(t, "%s\n",
+                       counts && f->low <= 0 ? "  not distinguishable from 0"
+                       : quantiles           ? beyond(p, f->low, f->high)
+                                             : "");
     }
+    if (quantiles)
+        sotto_text_say(t, "  of numbers that were rounded to steps of %g\n\n",
+                       sotto_recipe_grid(p->of->recipe).step);
     if (r->rate > 0 && r->figure_count > 0)
         sotto_text_say(t, "\nof all devices, each of which took part with chance %g:\n\n", r->rate);
     for (size_t i = 0; r->rate > 0 && i < r->figure_count; i++) {
@@ -194,10 +223,13 @@ void sotto_answer_as_text(sotto_text *t, const void *thing)
     if (cohort->count > 0)
         sotto_text_say(t, "cohort %s: ", sotto_cohort_text(name, cohort));
     sotto_text_say(t, "%" PRIu64 " reports; estimated %s with %g%% intervals\n\n", r->reports,
-                   r->count > 0 ? "counts" : "figures", 100 * r->confidence);
+                   r->statistic == SOTTO_STATISTIC_QUANTILES ? "quantiles and counts"
+                   : r->count > 0                            ? "counts"
+                                                             : "figures",
+                   100 * r->confidence);
     if (p->column != SOTTO_ALL_COLUMNS)
         sotto_text_say(t, "by %s, whatever the other columns hold:\n\n", p->of->by);
-    say_figures(t, r);
+    say_figures(t, p);
     if (r->count > 0) {
         say_bars(t, p);
         say_wholes(t, p);

@@ -93,6 +93,8 @@ static void claims(sotto_json *j, const sotto_receipt *r)
     sotto_json_real(j, "epsilon_sampled", r->epsilon_sampled);
     sotto_json_uint(j, "population", r->population);
     sotto_json_bool(j, "tokens", r->tokens);
+    if (r->token_kind)
+        sotto_json_text(j, "token_kind", r->token_kind);
     sotto_json_bool(j, "none_told", r->none_told);
     if (r->rate_other > 0) {
         sotto_json_real(j, "rate_default", r->rate_default);

@@ -1,5 +1,7 @@
 /* Sums, means and quantiles: right on average, and intervals that hold the truth as often as they say. */
+#include "analyse/figures.h"
 #include "noise/noise.h"
+#include "recipe/accuracy.h"
 #include "recipe/content.h"
 #include "sim/random.h"
 #include "sotto/analyse.h"
@@ -123,6 +125,30 @@ static void intervals_of_figures_hold_the_truth(sotto_test *t)
     check(t, "mean", "\"shares\", \"sigma\": 500", 6);
 }
 
+/* All devices are then those that reported: none is estimated beyond them. */
+static void all_devices_are_the_reports_where_all_took_part(sotto_test *t)
+{
+    static const char *const statistics[] = {"count", "sum", "mean", "quantiles"};
+    const sotto_result_options all = {.rate = 1};
+    static batch b;
+    sotto_result r;
+
+    for (size_t i = 0; i < sizeof statistics / sizeof statistics[0]; i++) {
+        make(t, &b, statistics[i], "\"servers\", \"sigma\": 500");
+        for (size_t j = 0; j < b.content.entries; j++)
+            b.sums[j] = (sotto_uint128){(uint64_t)REPORTS * (i == 1 || i == 2 ? 100 : 1) + 300, 0};
+        CHECK_OK(t, sotto_result_estimate(&r, b.recipe, b.sums, b.content.entries, REPORTS, &all,
+                                          &t->arena, &t->err));
+        for (size_t j = 0; j < r.figure_count; j++)
+            CHECK(t, r.figures[j].whole.low == r.figures[j].low &&
+                         r.figures[j].whole.high == r.figures[j].high &&
+                         r.figures[j].whole.sampling == 0);
+        for (size_t j = 0; j < r.count; j++)
+            CHECK(t, r.wholes[j].high == r.bins[j].high && r.wholes[j].high <= REPORTS &&
+                         r.wholes[j].low == r.bins[j].low);
+    }
+}
+
 /* A count that may as well be 0 says nothing of a mean: its interval is all of the range. */
 static void a_mean_of_perhaps_nobody_is_any(sotto_test *t)
 {
@@ -215,6 +241,121 @@ static void intervals_of_quantiles_know_that_one_bin_excludes_others(sotto_test 
     CHECK(t, missed < 0.03 * RUNS);
 }
 
+/* ---- quantiles whose steps are small ------------------------------------------------------------------- */
+
+/* Numbers 0 to 400, four devices each. Of so small steps intervals are as long as they have to be, and no longer. */
+enum { STEPS = 401, EACH = 4, PEOPLE = STEPS * EACH };
+
+typedef struct fine {
+    const sotto_recipe *recipe;
+    sotto_report_content content;
+    sotto_noise noise; /* of one server */
+    sotto_sim_random random;
+    sotto_result_bin bins[STEPS];
+    double sums[STEPS + 1];
+} fine;
+
+/* The report of somebody with this value, by the law that content states. */
+static void report(fine *f, unsigned value)
+{
+    const sotto_randomizer *r = &f->content.randomizer;
+    const unsigned all = STEPS + 1, set = r->kind == SOTTO_CHOICE_RESPONSE ? 1 : (unsigned)r->set;
+    const bool own = sotto_sim_random_chance(&f->random, f->content.p);
+    unsigned drawn[64], count = 0;
+
+    if (own)
+        f->sums[value]++;
+    while (count + own < set) { /* others, each once */
+        const unsigned step = 1 + (unsigned)sotto_sim_random_below(&f->random, all - 1);
+        bool again = false;
+
+        for (unsigned i = 0; i < count; i++)
+            again = again || drawn[i] == step;
+        if (again)
+            continue;
+        drawn[count++] = step;
+        f->sums[(value + step) % all]++;
+    }
+}
+
+/* Only what quantiles are computed from: intervals of bins take longer than all of it. */
+static void draw_fine(sotto_test *t, fine *f, sotto_result *result)
+{
+    const double n = PEOPLE, q = f->content.q;
+    sotto_entropy entropy;
+
+    memset(f->sums, 0, sizeof f->sums);
+    sotto_entropy_init(&entropy, fill, &f->random);
+    for (unsigned i = 0; f->recipe->by == SOTTO_BY_CROWD && i < PEOPLE; i++)
+        report(f, i % STEPS);
+    for (unsigned i = 0; f->recipe->by == SOTTO_BY_SERVERS && i < STEPS; i++) {
+        int64_t both[2];
+
+        CHECK_OK(t, sotto_noise_draw(&f->noise, both, 2, &entropy, &t->err));
+        f->sums[i] = EACH + (double)(both[0] + both[1]);
+    }
+    sotto_entropy_clear(&entropy);
+    *result = (sotto_result){.statistic = SOTTO_STATISTIC_QUANTILES,
+                             .reports = PEOPLE,
+                             .confidence = 0.95,
+                             .bins = f->bins,
+                             .count = STEPS};
+    for (unsigned i = 0; i < STEPS; i++)
+        f->bins[i].count = (f->sums[i] - n * q) / (f->content.p - q);
+    sotto_result_figures(result, f->recipe, &f->content, NULL);
+}
+
+static void make_fine(sotto_test *t, fine *f, const char *randomizer, const char *by, uint64_t seed)
+{
+    const char *text = (const char *)sotto_test_recipe_text_of(t, "quantiles", by).data;
+    static sotto_mistakes mistakes;
+
+    memset(f, 0, sizeof *f);
+    text = (const char *)sotto_test_replace(t, text, "\"max\": 100", "\"max\": 400").data;
+    CHECK_OK(t,
+             sotto_recipe_read(&f->recipe, sotto_test_replace(t, text, "\"statistic\"", randomizer),
+                               &t->arena, &mistakes, &t->err));
+    CHECK_OK(t, sotto_recipe_content(&f->content, f->recipe, &t->err));
+    sotto_sim_random_init(&f->random, seed);
+    if (f->recipe->by == SOTTO_BY_SERVERS)
+        CHECK_OK(t, sotto_noise_gaussian(&f->noise, 4, 1, &t->arena, &t->err));
+}
+
+/* As often as they say, and as long as price expects them to be. */
+static void check_fine(sotto_test *t, const char *randomizer, const char *by, unsigned tries,
+                       uint64_t seed)
+{
+    static fine f;
+    double held[SOTTO_QUANTILES] = {0}, width[SOTTO_QUANTILES] = {0};
+    sotto_result result;
+
+    make_fine(t, &f, randomizer, by, seed);
+    const sotto_deviation_law law = sotto_deviation_of(f.recipe, &f.content, PEOPLE);
+    for (unsigned i = 0; i < tries; i++) {
+        draw_fine(t, &f, &result);
+        for (size_t j = 0; j < SOTTO_QUANTILES; j++) {
+            const sotto_result_figure *q = &result.figures[j];
+            const double truth = ceil(sotto_quantiles[j] * STEPS) - 1;
+
+            held[j] += q->low <= truth && truth <= q->high;
+            width[j] += (q->high - q->low) / STEPS;
+        }
+    }
+    for (size_t j = 1; j + 1 < SOTTO_QUANTILES; j++) {
+        const double expected = 2 * sotto_accuracy_rank(&law, sotto_quantiles[j], PEOPLE, 1.96);
+        CHECK(t, held[j] / tries > 0.94 && held[j] / tries < 0.97);
+        CHECK(t, fabs(width[j] / tries / expected - 1) < 0.05);
+    }
+}
+
+static void intervals_of_quantiles_are_as_long_as_price_expects(sotto_test *t)
+{
+#define BY(r) "\"randomizer\": {" r "}, \"statistic\""
+    check_fine(t, BY("\"type\": \"choice\", \"epsilon_local\": 6"), "\"crowd\"", 10000, 31);
+    check_fine(t, BY("\"type\": \"subset\", \"epsilon_local\": 5"), "\"crowd\"", 3000, 32);
+    check_fine(t, "\"statistic\"", "\"servers\", \"sigma\": 2", 10000, 33);
+}
+
 static void sums_beyond_the_reports_are_refused(sotto_test *t)
 {
     static batch b;
@@ -238,9 +379,11 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(intervals_of_figures_hold_the_truth),
+        CASE(all_devices_are_the_reports_where_all_took_part),
         CASE(a_mean_of_perhaps_nobody_is_any),
         CASE(intervals_of_quantiles_hold_the_truth),
         CASE(intervals_of_quantiles_know_that_one_bin_excludes_others),
+        CASE(intervals_of_quantiles_are_as_long_as_price_expects),
         CASE(sums_beyond_the_reports_are_refused),
     };
 

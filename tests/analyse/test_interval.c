@@ -37,7 +37,7 @@ static double coverage(const sotto_sum_law *law, sotto_alpha alpha, double f, do
 
     for (size_t i = 0; i < MOST; i++)
         if (pmf[i] > 1e-12) {
-            const sotto_range r = sotto_interval_of(law, alpha, from + (double)i);
+            const sotto_ends r = sotto_interval_of(law, alpha, from + (double)i);
 
             held += r.low <= f && f <= r.high ? pmf[i] : 0;
         }
@@ -152,8 +152,8 @@ static void a_table_says_what_each_sum_says(sotto_test *t)
         CHECK_OK(t, sotto_interval_table_init(&table, &law, alpha, sums, MANY, &t->arena, &t->err));
         CHECK(t, table.count < MANY / 2);
         for (size_t i = 0; i < MANY; i += 7) {
-            const sotto_range a = sotto_interval_of(&law, alpha, (double)sums[i]),
-                              b = sotto_interval_look_up(&table, (double)sums[i]);
+            const sotto_ends a = sotto_interval_of(&law, alpha, (double)sums[i]),
+                             b = sotto_interval_look_up(&table, (double)sums[i]);
             const double unit = sotto_law_deviation(&law, a.high) / sotto_law_gain(&law);
 
             CHECK_NEAR(t, a.low, b.low, 0.002 * unit);
@@ -187,7 +187,7 @@ static void no_interval_is_empty(sotto_test *t)
     const sotto_sum_law law = {.p = 1, .rate = 1, .most = 40, .gaussian = 50, .sigma = 5};
 
     for (int sum = -300; sum <= 340; sum += 5) {
-        const sotto_range r = sotto_interval_of(&law, sotto_alpha_of(0.05), sum);
+        const sotto_ends r = sotto_interval_of(&law, sotto_alpha_of(0.05), sum);
 
         CHECK(t, r.low >= 0 && r.low < r.high && r.high <= 40);
         CHECK(t, sum > 0 || r.low == 0);

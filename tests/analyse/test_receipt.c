@@ -70,6 +70,10 @@ static void explain(sotto_test *t, char *text, size_t size)
     "\"tokens\": \"type-2\", \"attester\": \"key:attester\", \"issuer\": \"key:issuer\", "         \
     "\"log\": \"key:log\"}, \"population\""
 
+#define ARC                                                                                        \
+    "\"anonymity\": {\"relay\": \"key:relay\", \"gateway\": \"key:gateway\", "                     \
+    "\"tokens\": \"arc\", \"attester\": \"key:attester\", \"log\": \"key:log\"}, \"population\""
+
 /* By the figure that both operators stand behind, never by the recipe's own. */
 static void a_receipt_claims_sampling_by_the_operators_population(sotto_test *t)
 {
@@ -102,12 +106,30 @@ static void a_receipt_says_who_can_make_tokens(sotto_test *t)
 
     make_of(t, sotto_test_recipe(t, "\"population\"", ANONYMITY));
     explain(t, text, sizeof text);
-    CHECK(t, strstr(text, "what bounds that: one anonymous token for each device") != NULL);
+    CHECK(t,
+          strstr(text, "what bounds that: one anonymous token (type-2) for each device, ") != NULL);
     CHECK(t, strstr(text, "may bring reports of no device all the same: the issuer (key:issuer) or "
                           "the attester (key:attester), each alone") != NULL);
+    CHECK(t, strcmp(receipt.token_kind, "type-2") == 0);
     make(t);
     explain(t, text, sizeof text);
-    CHECK(t, strstr(text, "reports of no device") == NULL);
+    CHECK(t, strstr(text, "reports of no device") == NULL && !receipt.token_kind);
+}
+
+/* Of ARC leader and helper are the issuers. */
+static void a_receipt_says_which_kind_of_token_reports_had(sotto_test *t)
+{
+    char text[8192];
+
+    told = (sotto_rejections){.known = true, .rate = SOTTO_RATE_PASSED, .population = 1000000};
+    make_of(t, sotto_test_recipe(t, "\"population\"", ARC));
+    told = (sotto_rejections){0};
+    CHECK(t, receipt.sampling && strcmp(receipt.token_kind, "arc") == 0);
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "one anonymous credential (arc) for each device, volume") != NULL);
+    CHECK(t, strstr(text, "may bring reports of no device all the same: the attester "
+                          "(key:attester), the leader or the helper, each alone") != NULL);
+    CHECK(t, strstr(text, "; attester (key:attester) with a server, which issues\n") != NULL);
 }
 
 /* One of the two operators may lie: the worse of what they say counts. */
@@ -339,6 +361,7 @@ int main(int argc, char **argv)
         CASE(a_receipt_claims_aggregation_and_no_sampling),
         CASE(a_receipt_claims_sampling_by_the_operators_population),
         CASE(a_receipt_says_who_can_make_tokens),
+        CASE(a_receipt_says_which_kind_of_token_reports_had),
         CASE(a_receipt_believes_the_worse_of_two_operators),
         CASE(a_receipt_names_who_must_not_work_together),
         CASE(a_receipt_names_its_task_as_the_servers_do),

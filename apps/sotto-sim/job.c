@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "sim.h"
 
+#include "support/people_of.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -24,9 +26,11 @@ static int read_file(sim_job *job, const char *path, sotto_bytes *out)
     return failed ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* As compilers say it. */
-static int print_mistakes(const char *file, const sotto_mistakes *list)
+/* As compilers say it, and what to type next. */
+static int print_mistakes(const sim_job *job, const char *file, const sotto_mistakes *list)
 {
+    const bool recipe = strcmp(file, job->recipe) == 0;
+
     for (size_t i = 0; i < list->count; i++) {
         const sotto_mistake *m = &list->items[i];
 
@@ -35,8 +39,17 @@ static int print_mistakes(const char *file, const sotto_mistakes *list)
         (void)fprintf(stderr, "%s:%u:%u: %s%s%s%s%s\n", file, m->line, m->column, m->path,
                       m->path[0] ? ": " : "", m->what, m->accepted[0] ? "; accepted: " : "",
                       m->accepted);
+        if (strcmp(m->what, "it is empty") == 0) {
+            (void)fprintf(stderr, "sotto sim: `sotto recipe new%s` prints one to start from\n",
+                          recipe                                    ? ""
+                          : strcmp(file, job->options->policy) == 0 ? " --policy"
+                                                                    : " --streams");
+            return EXIT_LINT;
+        }
     }
-    (void)fprintf(stderr, "sotto sim: `sotto recipe lint %s --policy FILE` says more\n", file);
+    (void)fprintf(stderr, "sotto sim: `sotto recipe lint %s --policy %s%s%s` says more\n",
+                  job->recipe, job->options->policy, job->options->streams ? " --streams " : "",
+                  job->options->streams ? job->options->streams : "");
     return EXIT_LINT;
 }
 
@@ -54,7 +67,7 @@ static int read_streams(sim_job *job)
     if (sotto_streams_read(&job->streams, text, &job->arena, mistakes, &err) == SOTTO_OK)
         return EXIT_DONE;
     if (mistakes->errors > 0)
-        return print_mistakes(job->options->streams, mistakes);
+        return print_mistakes(job, job->options->streams, mistakes);
     (void)fprintf(stderr, "sotto sim: %s: %s\n", job->options->streams, err.reason);
     return EXIT_LINT;
 }
@@ -81,6 +94,11 @@ static const char *hint(const sim_job *job, const sotto_err *err)
 {
     switch (err->status) {
     case SOTTO_MALFORMED:
+        if (!strstr(err->reason, ": line "))
+            return strstr(err->reason, "UTF-16")
+                       ? NULL
+                       : "write the names of columns into the first line, with commas between "
+                         "them, and a row into each line below it";
         return job->options->skip_bad
                    ? NULL
                    : "correct that line; or leave such rows out with --skip-bad-rows; or state the "
@@ -117,17 +135,12 @@ int sim_complain(const sim_job *job, const sotto_err *err)
 static sotto_status open_people(sim_job *job, sotto_err *err)
 {
     const sim_options *o = job->options;
-    const sotto_trial *t = &job->trial;
-    const sotto_people_options options = {.path = o->csv,
-                                          .fields = t->table.fields,
-                                          .field_count =
-                                              t->table.unread ? 0 : t->table.stream.field_count,
-                                          .described = t->table.described,
-                                          .described_count = t->table.described_count,
-                                          .device_column = o->device_column,
-                                          .skip_bad = o->skip_bad,
-                                          .devices = job->devices};
+    sotto_people_options options = sotto_people_options_of(&job->trial.table);
 
+    options.path = o->csv;
+    options.device_column = o->device_column;
+    options.skip_bad = o->skip_bad;
+    options.devices = job->devices;
     SOTTO_TRY(sotto_people_open(&job->people, &options, err));
     return sotto_trial_type(&job->trial, sotto_people_fields(job->people), err);
 }
@@ -139,7 +152,8 @@ int sim_job_open(sim_job *job)
         sotto_trial_init(&job->trial, job->recipe_text, job->policy_text, job->streams, &err);
 
     if (status != SOTTO_OK && job->trial.mistakes && job->trial.mistakes->errors > 0)
-        return print_mistakes(job->trial.mistaken[0] == 'p' ? job->options->policy : job->recipe,
+        return print_mistakes(job,
+                              job->trial.mistaken[0] == 'p' ? job->options->policy : job->recipe,
                               job->trial.mistakes);
     if (status == SOTTO_OK)
         status = open_people(job, &err);

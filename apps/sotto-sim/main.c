@@ -1,4 +1,5 @@
 /* sotto-sim - the simulator, a program of its own: sotto itself links no randomness that can be repeated. */
+#include "learn.h"
 #include "sim.h"
 
 #include "sotto/device.h"
@@ -32,6 +33,7 @@ typedef struct verb {
     const char *summary;
     const char *usage;
     int (*run)(const sim_options *options);
+    int (*run_own)(int argc, char **argv); /* or this: it reads its arguments itself */
 } verb;
 
 static const verb verbs[] = {
@@ -44,7 +46,7 @@ static const verb verbs[] = {
      "  --out FILE           CSV of truth, estimate and error of each line of the answer\n"
      "  --svg FILE           bars with their intervals\n"
      "  --json               for programs\n",
-     sim_verb_run},
+     sim_verb_run, NULL},
     {"sweep", "the same over values of parameters, as CSV and SVG",
      "usage: sotto sim sweep --recipe FILE --policy FILE --csv FILE --vary KEY=V,V,... "
      "[options]\n\n"
@@ -53,13 +55,52 @@ static const verb verbs[] = {
      "  --vary KEY=V,V,...   a key of the recipe, such as privacy.sigma, or devices; up to three "
      "times\n" USUAL "  --out FILE           CSV of all lines of all answers\n"
      "  --svg FILE           the error as a curve over the values of one --vary\n",
-     sim_verb_sweep},
+     sim_verb_sweep, NULL},
     {"compare", "several recipes on the same rows, side by side",
      "usage: sotto sim compare --recipe FILE --recipe FILE ... --policy FILE --csv FILE "
      "[options]\n\n"
      "Simulates each recipe on the same rows, and prints epsilon, error and interval of "
      "each.\n\n" USUAL "  --out FILE           CSV of all lines of all answers\n",
-     sim_verb_compare},
+     sim_verb_compare, NULL},
+    {"learn", "train a model on simulated devices: curves, and what it cost",
+     "usage: sotto sim learn --data FILE [options]\n\n"
+     "Devices take part by their own coin, train the model on their rows, and send updates as "
+     "integers.\n"
+     "The same seed gives the same model at any number of threads. Nothing leaves.\n\n"
+     "  --data FILE          rows of many users, as `sotto learn data` writes them\n"
+     "  --model NAME         logistic, mlp, lenet, cnn or gru; lenet unless stated\n"
+     "  --algorithm NAME     fedavg, fedsgd or dp-ftrl; fedavg unless stated\n"
+     "  --rounds N           100 unless stated\n"
+     "  --cohort N           devices expected in a round, which sums are divided by; 50 unless "
+     "stated\n"
+     "  --min-cohort N       a round with fewer devices burns; 1 unless stated\n"
+     "  --epochs N           of local training; 1 unless stated\n"
+     "  --batch N            rows of a local step; 20 unless stated, and 0 for all\n"
+     "  --rate R             of local training; 0.1 unless stated\n"
+     "  --clip C             longest update; 1 unless stated\n"
+     "  --noise Z            deviation of the noise on a sum, in longest updates; 0 unless stated\n"
+     "  --delta D            of the claim; 1e-6 unless stated\n"
+     "  --restart N          rounds of a tree of dp-ftrl; 16 unless stated\n"
+     "  --weights W          equal, capped or count; equal unless stated\n"
+     "  --cap N              rows from which on a device counts fully, with capped; 100 unless "
+     "stated\n"
+     "  --scale S            integers in one unit of an update; 16384 in a clip unless stated\n"
+     "  --server NAME        sgd, momentum, adam or yogi; sgd unless stated\n"
+     "  --server-rate R      1 unless stated\n"
+     "  --decay D            of the server's rate in each round; 1 unless stated\n"
+     "  --momentum M         of the server's steps but sgd's; 0.9 unless stated\n"
+     "  --plain              updates are added up as they are: the default\n"
+     "  --shares             each update is split, proved by PINE, verified, and added in shares\n"
+     "  --evaluate N         rounds between points of the curves; 10 unless stated\n"
+     "  --checkpoint FILE    kept after each round; where it is there, the run goes on from it\n"
+     "  --export FILE        the model, as .npz or as safetensors\n"
+     "  --out FILE           CSV of the curves, with epsilon\n"
+     "  --svg FILE           accuracy as a curve\n"
+     "  --seed S             for all randomness; 1 unless stated\n"
+     "  --threads N          as many as there are processors, unless stated\n"
+     "  --json               for programs\n"
+     "  --quiet              no progress, no curve\n",
+     NULL, sim_verb_learn},
 };
 
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
@@ -70,7 +111,10 @@ static void print_help(FILE *out)
                        "[options]\n\n");
     for (size_t i = 0; i < VERBS; i++)
         (void)fprintf(out, "  %-10s %s\n", verbs[i].name, verbs[i].summary);
-    (void)fprintf(out, "\n`sotto sim VERB --help` says more.\n");
+    (void)fprintf(
+        out, "\n`sotto sim VERB --help` says more. Exits with 3 if the recipe or the policy has "
+             "mistakes,\nwith 4 if it can't be simulated, with 5 if there are fewer reports "
+             "than min_cohort.\n");
 }
 
 static bool is_help(const char *word)
@@ -88,6 +132,8 @@ static int run(const verb *v, int argc, char **argv)
             printf("%s", v->usage);
             return EXIT_DONE;
         }
+    if (v->run_own)
+        return v->run_own(argc, argv);
     const int code = sim_options_read(&options, argc, argv);
     if (code != EXIT_DONE)
         return code;

@@ -379,6 +379,7 @@ static const sotto_verb verb_add = {
         "usage: sotto admin task add RECIPE PARTIES --config FILE [--population N]...\n"
         "           [--expect IDS]... [--token-keys FILE [--log KEY] [--witness KEY]...\n"
         "           [--quorum N]] [--json]\n\n"
+        "RECIPE is a recipe, or the record of a round of learning (`sotto recipe round`).\n"
         "Compiles the recipe here and prints the id of each of its tasks; a running server serves\n"
         "them within a second. Give the ids that the other operator was shown as --expect, one or\n"
         "several with spaces between them. If a byte of the recipe, or a server's URL or key,\n"

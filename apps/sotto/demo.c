@@ -93,6 +93,15 @@ static bool read_without(demo *d, const char *text)
     return text != NULL;
 }
 
+static bool read_tokens(demo *d, const char *text)
+{
+    d->arc = text && strcmp(text, "arc") == 0;
+    if (d->arc || (text && strcmp(text, "type-2") == 0))
+        return true;
+    (void)fprintf(stderr, "sotto demo: --tokens takes type-2 or arc\n");
+    return false;
+}
+
 static bool complain(const char *option, const char *what)
 {
     (void)fprintf(stderr, "sotto demo: %s: %s; see sotto demo --help\n", option, what);
@@ -117,8 +126,10 @@ static bool check_options(demo *d)
     if (!d->recipe_file && (d->policy_file || d->device_column))
         return complain(d->policy_file ? "--policy" : "--device-column",
                         "only with --recipe and --csv");
+    if (d->arc && (d->keep || (d->without & DEMO_TOKENS)))
+        return complain("--tokens", "this deployment has none");
     if (d->keep && (d->check || d->json))
-        return complain("--keep", "no device answers, so there is nothing to check or print");
+        return complain("--keep", "it collects nothing, so there is nothing to check or print");
     if (d->keep) /* what an application needs first */
         d->without = DEMO_RELAY | DEMO_TOKENS | DEMO_LOG;
     return true;
@@ -144,6 +155,9 @@ static bool read_options(demo *d, int argc, char **argv)
             d->devices_stated = true;
         } else if (strcmp(argv[i], "--without") == 0) {
             if (!read_without(d, argv[++i]))
+                return false;
+        } else if (strcmp(argv[i], "--tokens") == 0) {
+            if (!read_tokens(d, argv[++i]))
                 return false;
         } else {
             return complain(argv[i], "no such option");
@@ -171,9 +185,12 @@ static sotto_status start(demo *d, sotto_err *err)
         SOTTO_TRY(demo_log_start(d, err));
     }
     if (!(d->without & DEMO_TOKENS)) {
-        say(d,
-            "An attester, which knows the devices, and an issuer, which does not: together they\n"
-            "give each device one token, so that nobody answers twice ...");
+        say(d, d->arc
+                   ? "An attester, which knows the devices; leader and helper each give a device "
+                     "one\ncredential of ARC, so that nobody answers twice ..."
+                   : "An attester, which knows the devices, and an issuer, which does not: "
+                     "together they\ngive each device one token, so that nobody answers twice "
+                     "...");
         SOTTO_TRY(demo_tokens_start(d, err));
     }
     if (!(d->without & DEMO_RELAY)) {
@@ -193,9 +210,12 @@ static sotto_status prepare(demo *d, sotto_err *err)
     SOTTO_TRY(demo_write_parties(d, err));
     SOTTO_TRY(demo_compile(d, err));
     if (!(d->without & DEMO_TOKENS)) {
-        say(d, "The issuer makes a key for this collection; the devices are enrolled ...");
+        say(d,
+            d->arc
+                ? "Leader and helper each make a key for this epoch; the devices are enrolled ..."
+                : "The issuer makes a key for this collection; the devices are enrolled ...");
         SOTTO_TRY(demo_tokens_enrol(d, err));
-        SOTTO_TRY(demo_tokens_list(d, err));
+        SOTTO_TRY(d->arc ? demo_arc_list(d, err) : demo_tokens_list(d, err));
     }
     if (!(d->without & DEMO_LOG)) {
         say(d, "The recipe goes into the log, and the witness cosigns ...");
@@ -210,8 +230,13 @@ static sotto_status run(demo *d, bool *right, sotto_err *err)
     SOTTO_TRY(demo_own_read(d, err));
     SOTTO_TRY(start(d, err));
     SOTTO_TRY(prepare(d, err));
-    if (d->keep)
+    if (d->keep) {
+        if (d->recipe_file) {
+            say(d, "The devices of the file send their reports ...");
+            SOTTO_TRY(demo_devices_run(d, err));
+        }
         return demo_keep(d, err);
+    }
     say(d, d->recipe_file
                ? "Each device draws in secret whether it answers ..."
                : "Each device draws in secret whether it answers; a few are hostile ...");
@@ -250,6 +275,7 @@ static int demo_main(int argc, char **argv)
     sotto_wipe(&d.hostile_gateway, sizeof d.hostile_gateway);
     sotto_wipe(d.fleet, sizeof d.fleet);
     sotto_signer_clear(&d.issuer_signer);
+    sotto_signer_clear(&d.helper_signer);
     demo_log_end(&d);
     sotto_people_close(d.people);
     sotto_arena_clear(&d.arena);
@@ -264,7 +290,8 @@ const sotto_verb sotto_verb_demo = {
     .name = "demo",
     .summary = "run a whole deployment on this machine and show an answer",
     .usage =
-        "usage: sotto demo [--devices N] [--without PART[,PART...]] [--check] [--json]\n"
+        "usage: sotto demo [--devices N] [--tokens KIND] [--without PART[,PART...]] [--check]\n"
+        "                  [--json]\n"
         "       sotto demo --recipe FILE --csv FILE [--policy FILE] [--device-column C] [...]\n"
         "       sotto demo --keep [--recipe FILE --csv FILE]\n\n"
         "Starts leader and helper, relay and gateway, issuer and attester, a public log and its\n"
@@ -275,7 +302,8 @@ const sotto_verb sotto_verb_demo = {
         "the end.\n\n"
         "With --recipe and --csv your own question is asked of your own rows, through the same\n"
         "servers. Schedule, parties, anonymity and population are those of this deployment. With\n"
-        "--keep a leader and a helper stay until Ctrl-C, for an application to report to.\n\n"
+        "--keep a leader and a helper stay until Ctrl-C, for an application to report to; with\n"
+        "--csv, devices of the file have reported to them.\n\n"
         "  --recipe FILE   your own question\n"
         "  --csv FILE      rows; the first line names the columns, as the query names its fields\n"
         "  --policy FILE   what devices allow; else they allow what the recipe asks, once\n"
@@ -284,6 +312,9 @@ const sotto_verb sotto_verb_demo = {
         "is one\n"
         "  --keep          start leader and helper, list their files, and wait\n"
         "  --devices N     200 to 1,000,000\n"
+        "  --tokens KIND   type-2 (the default) or arc: leader and helper each issue a credential "
+        "to\n"
+        "                  every device, which takes much longer\n"
         "  --without PART  relay, tokens or log: the deployment lacks it, and the receipt says "
         "what\n"
         "                  can't be claimed any more\n"

@@ -6,6 +6,7 @@
  *     demo_servers.c  a leader and a helper, paired and with the task
  *     demo_relay.c    a relay and a gateway
  *     demo_tokens.c   an issuer and an attester, and the enrolment of devices
+ *     demo_arc.c      leader and helper as issuers of ARC
  *     demo_log.c      a public log and its witness
  *     demo_devices.c  simulated devices, some of them hostile, each with a clock of its own
  *     demo_own.c      the user's own recipe and rows
@@ -18,6 +19,7 @@
 #include "log_source.h"
 
 #include "crypto/signature.h"
+#include "db/sealed.h"
 #include "recipe/table.h"
 #include "serve/tasks/pairing.h"
 #include "sotto/analyse.h"
@@ -65,6 +67,7 @@ typedef struct demo {
     uint64_t devices;
     bool json, check, quiet, keep;
     bool devices_stated;
+    bool arc; /* credentials of ARC in the place of tokens of type 2 */
     /* The user's own; NULL: the demo's. */
     const char *recipe_file, *policy_file, *csv_file, *device_column;
     struct sotto_people *people;
@@ -86,11 +89,13 @@ typedef struct demo {
     bool enrolling;
     sotto_err enrolled;
     char operator_token[DEMO_SECRET];
-    sotto_signer issuer_signer;
+    /* Who signs lists of keys: the issuer, or with ARC the leader and the helper, which issue themselves. */
+    sotto_signer issuer_signer, helper_signer;
     char log_key[DEMO_NOTE_KEY], witness_key[DEMO_NOTE_KEY], log_url[64], log_token[DEMO_FILE];
     sotto_log_job log_job;
-    sotto_bytes offer;      /* what devices are offered: the recipe, or its bundle             */
-    sotto_bytes token_keys; /* the list of the issuer's keys, signed, or its bundle; empty: none */
+    sotto_bytes offer;       /* what devices are offered: the recipe, or its bundle             */
+    sotto_bytes token_keys;  /* the list of the issuer's keys, signed, or its bundle; empty: none */
+    sotto_bytes helper_keys; /* with ARC: token_keys are the leader's, and these the helper's */
     sotto_pairing pairing;
     sotto_collector_key collector;
     char parties_text[DEMO_TEXT], recipe_text[DEMO_LONG_TEXT], policy_text[DEMO_LONG_TEXT];
@@ -142,6 +147,9 @@ SOTTO_MUST_USE sotto_status demo_write_file(const demo *d, const char *name, con
 SOTTO_MUST_USE sotto_status demo_servers_start(demo *d, sotto_err *err);
 /* Pairs both and gives both the task, as `sotto admin` does. */
 SOTTO_MUST_USE sotto_status demo_servers_provision(demo *d, sotto_err *err);
+/* The datastore key of a server; wipe it. */
+SOTTO_MUST_USE sotto_status demo_columns(sotto_column_keys *out, const demo_server *s,
+                                         sotto_err *err);
 /* Ends all processes and removes the folder; whatever happened before. */
 void demo_servers_stop(demo *d);
 
@@ -157,6 +165,9 @@ SOTTO_MUST_USE sotto_status demo_relay_unseal(const demo *d, sotto_bytes sealed,
 SOTTO_MUST_USE sotto_status demo_tokens_start(demo *d, sotto_err *err);
 /* Has the issuer make the key of the collection, and signs its list: d->token_keys. */
 SOTTO_MUST_USE sotto_status demo_tokens_list(demo *d, sotto_err *err);
+/* The issuer's operator signs the list: a device takes no other. */
+SOTTO_MUST_USE sotto_status demo_sign_list(demo *d, sotto_bytes *out, const sotto_signer *signer,
+                                           sotto_bytes list, sotto_err *err);
 /* Begins to enrol all devices, in a thread, and waits for the end of it. The second may be called without the first. */
 SOTTO_MUST_USE sotto_status demo_tokens_enrol(demo *d, sotto_err *err);
 SOTTO_MUST_USE sotto_status demo_tokens_enrolled(demo *d, sotto_err *err);
@@ -165,6 +176,11 @@ void demo_enrolment(const demo *d, uint8_t seed[SOTTO_DEVICE_ENROLMENT], uint64_
 /* Makes up a token in a file of that name, and copies it to out, unless that is NULL. */
 SOTTO_MUST_USE sotto_status demo_secret(const demo *d, const char *name, char out[DEMO_SECRET],
                                         sotto_err *err);
+
+/* demo_arc.c: the attester's lines of options; and keys of both servers for this collection's epoch, as `sotto admin arc` makes
+ * them, with their signed lists. */
+void demo_arc_lines(const demo *d, char *out, size_t size);
+SOTTO_MUST_USE sotto_status demo_arc_list(demo *d, sotto_err *err);
 
 /* demo_log.c */
 SOTTO_MUST_USE sotto_status demo_log_start(demo *d, sotto_err *err);

@@ -220,10 +220,10 @@ static sotto_status tick(sotto_device *device, sotto_tick *out, unsigned number,
     return sotto_device_tick(device, out, (sotto_conditions){true, true, true}, err);
 }
 
-static sotto_status is_held(void *context, const sotto_token_line *line, sotto_err *err)
+static sotto_status count_held(void *context, const sotto_token_line *line, sotto_err *err)
 {
     (void)err;
-    *(bool *)context = line->state == SOTTO_TOKEN_HELD;
+    *(unsigned *)context += line->state == SOTTO_TOKEN_HELD;
     return SOTTO_OK;
 }
 
@@ -232,17 +232,21 @@ static sotto_status is_held(void *context, const sotto_token_line *line, sotto_e
 static sotto_status get_token(basket *b, sotto_device *device, sotto_err *err)
 {
     const demo *d = b->crew->d;
+    const unsigned wanted = d->arc ? 2 : 1; /* one of each server, or the issuer's */
+    unsigned held = 0;
     sotto_tick ignored;
-    bool held = false;
 
     b->now = d->opens - BEFORE;
     SOTTO_TRY(sotto_device_take_issuer_keys(device, d->token_keys, err));
+    if (d->arc)
+        SOTTO_TRY(sotto_device_take_issuer_keys(device, d->helper_keys, err));
     b->now = d->opens;
-    for (unsigned i = 0; i < TICKS && !held && !demo_interrupted(); i++) {
+    for (unsigned i = 0; i < TICKS && held < wanted && !demo_interrupted(); i++) {
+        held = 0;
         SOTTO_TRY(tick(device, &ignored, i, err));
-        SOTTO_TRY(sotto_device_tokens(device, is_held, &held, err));
+        SOTTO_TRY(sotto_device_tokens(device, count_held, &held, err));
     }
-    return held ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "a device got no token");
+    return held == wanted ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "a device got no token");
 }
 
 /* A device that was not drawn is silent; one that was has its report taken, unless its owner keeps it. */

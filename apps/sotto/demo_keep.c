@@ -57,12 +57,18 @@ static void print_files(const demo *d)
            d->leader.port, d->helper.port);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         printf("  %s/%-18s %s\n", d->folder, files[i].name, files[i].what);
-    printf("\nOnce %llu devices have sent a report:\n\n"
-           "  cd %s && sotto collect --recipe recipe.json --parties parties.json \\\n"
+    if (d->recipe_file)
+        printf("\nThe devices of %s have reported, and others may. A batch of %llu reports can be "
+               "collected:\n\n",
+               d->csv_file, (unsigned long long)d->task.min_batch_size);
+    else
+        printf("\nOnce %llu devices have sent a report:\n\n",
+               (unsigned long long)d->task.min_batch_size);
+    printf("  cd %s && sotto collect --recipe recipe.json --parties parties.json \\\n"
            "      --pairing pairing.json --key collector-key.json --policy policy.json "
            "--close-early\n\n"
            "Ctrl-C ends both servers and removes the directory.\n",
-           (unsigned long long)d->task.min_batch_size, d->folder);
+           d->folder);
     (void)fflush(stdout);
 }
 

@@ -79,18 +79,21 @@ static sotto_status publish(demo *d, sotto_log_object *objects, size_t count, so
     return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "log: %s", job->err.reason);
 }
 
-/* Both in one tree: a device that saw a tree takes nothing of a larger one before it has seen how the log grew. */
+/* All in one tree: a device that saw a tree takes nothing of a larger one before it has seen how the log grew. */
 sotto_status demo_log_publish(demo *d, sotto_err *err)
 {
     sotto_log_object objects[] = {
         {.type = SOTTO_ENTRY_RECIPE, .bytes = d->offer},
-        {.type = SOTTO_ENTRY_ISSUER_KEYS, .bytes = d->token_keys, .entry.serial = 1}};
+        {.type = SOTTO_ENTRY_ISSUER_KEYS, .bytes = d->token_keys, .entry.serial = 1},
+        {.type = SOTTO_ENTRY_ISSUER_KEYS, .bytes = d->helper_keys, .entry.serial = 1}};
 
     SOTTO_TRY(open_job(d, err));
-    SOTTO_TRY(publish(d, objects, d->without & DEMO_TOKENS ? 1 : 2, err));
+    SOTTO_TRY(publish(d, objects, d->without & DEMO_TOKENS ? 1 : d->arc ? 3 : 2, err));
     d->offer = objects[0].bundle;
     if (!(d->without & DEMO_TOKENS))
         d->token_keys = objects[1].bundle;
+    if (d->arc)
+        d->helper_keys = objects[2].bundle;
     return SOTTO_OK;
 }
 

@@ -3,7 +3,7 @@
 #include "demo.h"
 
 #include "recipe/statistic.h"
-#include "support/people.h"
+#include "support/people_of.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -76,14 +76,10 @@ sotto_status demo_own_read(demo *d, sotto_err *err)
     for (size_t i = 0; i < verdict->read_count; i++)
         (void)snprintf(d->reads[i], sizeof d->reads[i], "%s", verdict->reads[i]);
     d->read_count = verdict->read_count;
-    const sotto_people_options options = {.path = d->csv_file,
-                                          .fields = d->table.fields,
-                                          .field_count =
-                                              d->table.unread ? 0 : d->table.stream.field_count,
-                                          .described = d->table.described,
-                                          .described_count = d->table.described_count,
-                                          .device_column = d->device_column,
-                                          .devices = d->devices_stated ? d->devices : 0};
+    sotto_people_options options = sotto_people_options_of(&d->table);
+    options.path = d->csv_file;
+    options.device_column = d->device_column;
+    options.devices = d->devices_stated ? d->devices : 0;
     SOTTO_TRY(sotto_people_open(&d->people, &options, err));
     SOTTO_TRY(sotto_people_count(d->people, err));
     d->devices = sotto_people_all(d->people);

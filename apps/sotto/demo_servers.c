@@ -16,8 +16,9 @@ sotto_status demo_servers_start(demo *d, sotto_err *err)
     return demo_process_start(d, &d->helper, "helper", "workers = 1\n", err);
 }
 
-static sotto_status read_columns(sotto_column_keys *out, const char *path, sotto_err *err)
+sotto_status demo_columns(sotto_column_keys *out, const demo_server *s, sotto_err *err)
 {
+    const char *path = s->key_file;
     FILE *file = fopen(path, "rb");
 
     *out = (sotto_column_keys){.count = 1};
@@ -43,10 +44,10 @@ static sotto_status provision(demo *d, const demo_server *s, sotto_role role, so
 
     if (!mistakes)
         return sotto_fail(err, SOTTO_NO_MEMORY, "the demo");
-    if (!(d->without & DEMO_TOKENS))
+    if (!(d->without & DEMO_TOKENS) && !d->arc)
         SOTTO_TRY(sotto_admitting_keys_of_list(&tokens, d->recipe, d->token_keys, demo_log_trust(d),
                                                &d->arena, err));
-    SOTTO_TRY(read_columns(&columns, s->key_file, err));
+    SOTTO_TRY(demo_columns(&columns, s, err));
     status = sotto_db_open(&db, &(sotto_db_options){.address = s->database}, err);
     if (status == SOTTO_OK)
         status = sotto_pairing_put(db, &columns, &d->pairing, err);

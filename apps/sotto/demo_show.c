@@ -69,7 +69,7 @@ static void print_lacking(const demo *d)
 /* Each part has two. */
 static unsigned servers_of(const demo *d)
 {
-    unsigned servers = 8;
+    unsigned servers = d->arc ? 7 : 8; /* leader and helper issue themselves */
 
     for (unsigned part = DEMO_RELAY; part <= DEMO_LOG; part <<= 1)
         servers -= d->without & part ? 2 : 0;

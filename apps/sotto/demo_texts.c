@@ -36,14 +36,15 @@ static const char *values_of(char out[512])
 /* What hides who takes part, as far as it is not turned off. */
 static const char *anonymity_of(char out[512], const demo *d)
 {
-    static const struct {
+    const struct {
         unsigned part;
         const char *text;
-    } parts[] = {
-        {DEMO_RELAY, "\"relay\": \"key:relay\", \"gateway\": \"key:gateway\""},
-        {DEMO_TOKENS,
-         "\"tokens\": \"type-2\", \"attester\": \"key:attester\", \"issuer\": \"key:issuer\""},
-        {DEMO_LOG, "\"log\": \"main\""}};
+    } parts[] = {{DEMO_RELAY, "\"relay\": \"key:relay\", \"gateway\": \"key:gateway\""},
+                 {DEMO_TOKENS,
+                  d->arc ? "\"tokens\": \"arc\", \"attester\": \"key:attester\""
+                         : "\"tokens\": \"type-2\", \"attester\": \"key:attester\", \"issuer\": "
+                           "\"key:issuer\""},
+                 {DEMO_LOG, "\"log\": \"main\""}};
     const char *before = "  \"anonymity\": {";
     size_t at = 0;
 
@@ -116,9 +117,14 @@ static const char *hex_of(char *out, const uint8_t *bytes, size_t len)
 /* Whose signatures devices believe: with a log they take nothing that is not on it. */
 sotto_status demo_write_policy(demo *d, sotto_err *err)
 {
-    char issuers[160] = "", logs[2 * DEMO_NOTE_KEY + 100] = "", key[65];
+    char issuers[240] = "", logs[2 * DEMO_NOTE_KEY + 100] = "", key[65], helper[65];
 
-    if (!(d->without & DEMO_TOKENS))
+    if (d->arc)
+        (void)snprintf(issuers, sizeof issuers,
+                       "  \"issuers\": {\"key:leader\": \"%s\", \"key:helper\": \"%s\"},\n",
+                       hex_of(key, d->issuer_signer.public_key, SOTTO_SIGN_PUBLIC),
+                       hex_of(helper, d->helper_signer.public_key, SOTTO_SIGN_PUBLIC));
+    else if (!(d->without & DEMO_TOKENS))
         (void)snprintf(issuers, sizeof issuers, "  \"issuers\": {\"key:issuer\": \"%s\"},\n",
                        hex_of(key, d->issuer_signer.public_key, SOTTO_SIGN_PUBLIC));
     if (!(d->without & DEMO_LOG))
@@ -160,11 +166,15 @@ static void write_more(const demo *d, char out[1024], const char *gateway)
             "   \"hpke\": [{\"config\": \"%s\", " VALID "}]}",
             d->relay.port, d->gateway.port, gateway);
     if (!(d->without & DEMO_TOKENS))
-        (void)snprintf(
+        at += (size_t)snprintf(
             out + at, 1024 - at,
-            ",\n \"key:attester\": {\"role\": \"attester\", \"url\": \"http://127.0.0.1:%u/\"},\n"
-            " \"key:issuer\": {\"role\": \"issuer\", \"url\": \"http://127.0.0.1:%u/\"}",
-            d->attester.port, d->issuer.port);
+            ",\n \"key:attester\": {\"role\": \"attester\", \"url\": \"http://127.0.0.1:%u/\"}",
+            d->attester.port);
+    if (!(d->without & DEMO_TOKENS) && !d->arc)
+        (void)snprintf(out + at, 1024 - at,
+                       ",\n \"key:issuer\": {\"role\": \"issuer\", \"url\": "
+                       "\"http://127.0.0.1:%u/\"}",
+                       d->issuer.port);
 }
 
 static sotto_status write_parties(const demo *d, char out[DEMO_TEXT], const char *gateway,

@@ -35,25 +35,40 @@ sotto_status demo_secret(const demo *d, const char *name, char out[DEMO_SECRET],
     return status;
 }
 
+static sotto_status make_signer(sotto_signer *out, sotto_err *err)
+{
+    uint8_t seed[SOTTO_SIGN_SEED];
+    sotto_status status = sotto_random_bytes(seed, sizeof seed, err);
+
+    if (status == SOTTO_OK)
+        status = sotto_signer_init(out, seed, err);
+    sotto_wipe(seed, sizeof seed);
+    return status;
+}
+
 /* Several workers at the attester: each waits for the disk, and those that wait together share one write. */
 sotto_status demo_tokens_start(demo *d, sotto_err *err)
 {
-    uint8_t seed[SOTTO_SIGN_SEED];
-    char lines[200];
+    char lines[400];
 
     SOTTO_TRY(sotto_random_bytes(d->fleet, sizeof d->fleet, err));
-    SOTTO_TRY(sotto_random_bytes(seed, sizeof seed, err));
-    SOTTO_TRY(sotto_signer_init(&d->issuer_signer, seed, err));
-    sotto_wipe(seed, sizeof seed);
+    SOTTO_TRY(make_signer(&d->issuer_signer, err));
+    SOTTO_TRY(make_signer(&d->helper_signer, err));
     SOTTO_TRY(demo_secret(d, "shared.token", NULL, err));
     SOTTO_TRY(demo_secret(d, "operator.token", d->operator_token, err));
-    SOTTO_TRY(demo_process_start(
-        d, &d->issuer, "issuer",
-        "workers = 1\noperator_token = operator.token\nattester_token = shared.token\n", err));
-    (void)snprintf(lines, sizeof lines,
-                   "workers = 16\noperator_token = operator.token\nissuer_token = shared.token\n"
-                   "issuer = http://127.0.0.1:%u/\n",
-                   d->issuer.port);
+    const size_t len =
+        (size_t)snprintf(lines, sizeof lines,
+                         "workers = 16\noperator_token = operator.token\nissuer_token = "
+                         "shared.token\n");
+    if (d->arc) {
+        demo_arc_lines(d, lines + len, sizeof lines - len);
+    } else {
+        SOTTO_TRY(demo_process_start(
+            d, &d->issuer, "issuer",
+            "workers = 1\noperator_token = operator.token\nattester_token = shared.token\n", err));
+        (void)snprintf(lines + len, sizeof lines - len, "issuer = http://127.0.0.1:%u/\n",
+                       d->issuer.port);
+    }
     return demo_process_start(d, &d->attester, "attester", lines, err);
 }
 
@@ -78,16 +93,16 @@ static sotto_status ask_issuer(demo *d, sotto_http_client *client, sotto_http_re
     return status;
 }
 
-/* The issuer's operator signs the list: a device takes no other. */
-static sotto_status sign_list(demo *d, sotto_bytes list, sotto_err *err)
+sotto_status demo_sign_list(demo *d, sotto_bytes *signed_list, const sotto_signer *signer,
+                            sotto_bytes list, sotto_err *err)
 {
     sotto_signed_parties file = {.kind = SOTTO_SIGNED_KEYS, .serial = 1, .parties = list};
     sotto_buf out;
 
     SOTTO_TRY(sotto_buf_take(&out, &d->arena, LIST, err));
-    SOTTO_TRY(sotto_signed_parties_sign(&file, &d->issuer_signer, err));
+    SOTTO_TRY(sotto_signed_parties_sign(&file, signer, err));
     SOTTO_TRY(sotto_signed_parties_encode(&out, &file, err));
-    d->token_keys = sotto_buf_bytes(&out);
+    *signed_list = sotto_buf_bytes(&out);
     return SOTTO_OK;
 }
 
@@ -105,7 +120,9 @@ sotto_status demo_tokens_list(demo *d, sotto_err *err)
     if (status == SOTTO_OK)
         status = ask_issuer(d, client, &response, SOTTO_HTTP_GET, "keys", err);
     sotto_http_client_close(client);
-    return status == SOTTO_OK ? sign_list(d, response.body, err) : status;
+    return status == SOTTO_OK
+               ? demo_sign_list(d, &d->token_keys, &d->issuer_signer, response.body, err)
+               : status;
 }
 
 /* ---- enrolment ------------------------------------------------------------------------------------------------- */

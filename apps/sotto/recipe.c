@@ -30,6 +30,13 @@ static int run_lint(int argc, char **argv)
     int code = sotto_recipe_job_parse(&job, argc, argv, 1);
 
     if (code == EXIT_DONE)
+        code = sotto_recipe_job_text(&job);
+    if (code == EXIT_DONE && sotto_recipe_job_learns(&job)) {
+        code = sotto_recipe_learning_lint(&job);
+        sotto_recipe_job_end(&job);
+        return code;
+    }
+    if (code == EXIT_DONE)
         code = sotto_recipe_job_load(&job);
     if (code == EXIT_DONE)
         sotto_recipe_print_claim(&job);
@@ -45,6 +52,13 @@ static int run_explain(int argc, char **argv)
     sotto_err err = {0};
     int code = sotto_recipe_job_parse(&job, argc, argv, 1);
 
+    if (code == EXIT_DONE)
+        code = sotto_recipe_job_text(&job);
+    if (code == EXIT_DONE && sotto_recipe_job_learns(&job)) {
+        code = sotto_recipe_learning_explain(&job);
+        sotto_recipe_job_end(&job);
+        return code;
+    }
     if (code == EXIT_DONE)
         code = sotto_recipe_job_load(&job);
     if (code == EXIT_DONE && job.json) {
@@ -71,6 +85,13 @@ static int run_compile(int argc, char **argv)
     sotto_task task;
     int code = sotto_recipe_job_parse(&job, argc, argv, 2);
 
+    if (code == EXIT_DONE)
+        code = sotto_recipe_job_text(&job);
+    if (code == EXIT_DONE && sotto_recipe_job_learns(&job)) {
+        code = sotto_recipe_learning_compile(&job);
+        sotto_recipe_job_end(&job);
+        return code;
+    }
     if (code == EXIT_DONE)
         code = sotto_recipe_job_load(&job);
     if (code == EXIT_DONE && sotto_task_compile(&task, job.recipe, job.parties, job.cohort,
@@ -147,7 +168,7 @@ static const sotto_verb verb_compile = {
              "Refuses what `sotto recipe lint` refuses. "
              "Prints the task id, the DAP task configuration, the VDAF and randomizer with their\n"
              "parameters, and the label of every bin. --cohort picks one of the combinations of\n"
-             "cohort values, from 0.\n",
+             "cohort values, from 0. Of a learning recipe it takes the record of a round.\n",
     .run = run_compile,
 };
 
@@ -192,6 +213,36 @@ static const sotto_verb verb_publish = {
     .run = sotto_recipe_publish,
 };
 
+static const sotto_verb verb_refine = {
+    .name = "refine",
+    .summary = "write the next recipe of a search for a quantile",
+    .usage =
+        "usage: sotto recipe refine RECIPE --answer FILE [--quantile T] [--bins N] [--name NAME]\n"
+        "       [--policy POLICY] [--streams STREAMS] [--out FILE] [--json]\n"
+        "       sotto recipe refine RECIPE --low L --high H ...\n\n"
+        "Takes a recipe of quantiles and the interval of one of them, and writes the same recipe\n"
+        "with smaller steps there. --answer is what `sotto collect --json` or `sotto sim run\n"
+        "--json` printed; --quantile is 0.5 unless you say 0.05, 0.25, 0.75 or 0.95. --bins is\n"
+        "the largest number of bins, without it as many as the recipe has. Few bins have less\n"
+        "noise. The next recipe begins when this one ends. --name names it; without it, a number\n"
+        "is put behind the recipe's name, or raised by 1.\n"
+        "Nothing is published or spent by this. Each device's ledger charges what it answers.\n"
+        "Exits with 1 if no smaller steps fit, with 3 if lint or the policy refuses the recipe.\n",
+    .run = sotto_recipe_refine_verb,
+};
+
+static const sotto_verb verb_round = {
+    .name = "round",
+    .summary = "print the record of a round of learning",
+    .usage =
+        "usage: sotto recipe round RECIPE [--round N] [--model DIGEST]\n\n"
+        "Prints what a log publishes of round N, from 0, of a learning recipe: the round, the\n"
+        "SHA-256 of its model in 64 digits, and the recipe. Without --model round 0 has the model\n"
+        "that the recipe begins with. `sotto recipe compile` and `sotto admin task add` take the\n"
+        "record in place of a recipe: whoever has it makes the same task of it.\n",
+    .run = sotto_recipe_round,
+};
+
 static const sotto_verb verb_reference = {
     .name = "reference",
     .summary = "print the reference of all keys",
@@ -200,8 +251,8 @@ static const sotto_verb verb_reference = {
 };
 
 static const sotto_verb *const parts[] = {
-    &verb_new,   &verb_lint,    &verb_explain,   &verb_compile,
-    &verb_price, &verb_publish, &verb_reference, NULL,
+    &verb_new,    &verb_lint,    &verb_explain,   &verb_compile, &verb_price,
+    &verb_refine, &verb_publish, &verb_reference, &verb_round,   NULL,
 };
 
 const sotto_verb sotto_verb_recipe = {

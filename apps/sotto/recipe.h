@@ -40,15 +40,44 @@ void sotto_recipe_job_end(sotto_recipe_job *job);
 int sotto_recipe_job_load(sotto_recipe_job *job);
 /* The same without judging the recipe. */
 int sotto_recipe_job_read(sotto_recipe_job *job);
+/* The recipe's bytes alone; and the other files that were named. */
+int sotto_recipe_job_text(sotto_recipe_job *job);
+int sotto_recipe_job_read_others(sotto_recipe_job *job);
+/* Says what is wrong with a file, and how to exit. */
+int sotto_recipe_job_complain(sotto_recipe_job *job, const char *path, const sotto_err *err);
+
+/* recipe_options.c: what one verb alone has. */
+typedef struct sotto_recipe_option {
+    const char *name;
+    const char **text; /* the value that follows it */
+} sotto_recipe_option;
+
+/* Takes them out of argv. EXIT_DONE, or EXIT_USAGE after having said that a value is missing. */
+int sotto_recipe_take_options(const char *verb, const sotto_recipe_option *options, size_t count,
+                              int *argc, char **argv);
+/* Says what is wrong; EXIT_USAGE. */
+int sotto_recipe_misused(const char *verb, const char *option, const char *what);
+/* Writes a recipe into a file. EXIT_DONE, or EXIT_FAILED after having said why. */
+int sotto_recipe_save(const char *verb, const char *path, sotto_bytes text);
+
+/* recipe_learning.c: of a job whose text is a learning recipe, or the record of a round. */
+bool sotto_recipe_job_learns(const sotto_recipe_job *job);
+int sotto_recipe_learning_lint(sotto_recipe_job *job);
+int sotto_recipe_learning_explain(sotto_recipe_job *job);
+int sotto_recipe_learning_compile(sotto_recipe_job *job);
+int sotto_recipe_round(int argc, char **argv);
 
 void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file);
 void sotto_recipe_print_claim(const sotto_recipe_job *job);
+void sotto_recipe_mistakes_members(sotto_json *j, const sotto_mistakes *list);
+void sotto_recipe_verdict_members(sotto_json *j, const sotto_recipe_verdict *v);
 /* What an accuracy says, as members or as lines under this name. */
 void sotto_recipe_accuracy_members(sotto_json *j, const sotto_accuracy *a,
                                    const sotto_recipe *recipe);
 void sotto_recipe_print_accuracy(const sotto_accuracy *a, const sotto_recipe *recipe);
 int sotto_recipe_publish(int argc, char **argv);
 int sotto_recipe_price(int argc, char **argv);
+int sotto_recipe_refine_verb(int argc, char **argv);
 int sotto_recipe_print_task(const sotto_recipe_job *job, const sotto_task *task);
 
 #endif

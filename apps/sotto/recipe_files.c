@@ -78,7 +78,7 @@ static sotto_status read_file(sotto_recipe_job *job, const char *path, sotto_byt
     return SOTTO_OK;
 }
 
-static int complain(sotto_recipe_job *job, const char *path, const sotto_err *err)
+int sotto_recipe_job_complain(sotto_recipe_job *job, const char *path, const sotto_err *err)
 {
     if (job->mistakes.count > 0) {
         sotto_mistakes_explain(&job->mistakes);
@@ -102,33 +102,51 @@ static int hold_against_others(sotto_recipe_job *job)
     for (size_t i = 0; i < job->other_count; i++) {
         if (read_file(job, job->others[i], &text, &err) != SOTTO_OK ||
             sotto_recipe_read(&other, text, &job->arena, &job->mistakes, &err) != SOTTO_OK)
-            return complain(job, job->others[i], &err);
+            return sotto_recipe_job_complain(job, job->others[i], &err);
         sotto_participation_lint(job->recipe, other, &job->mistakes);
     }
-    return job->mistakes.errors > before ? complain(job, job->files[0], &err) : EXIT_DONE;
+    return job->mistakes.errors > before ? sotto_recipe_job_complain(job, job->files[0], &err)
+                                         : EXIT_DONE;
+}
+
+int sotto_recipe_job_text(sotto_recipe_job *job)
+{
+    sotto_err err = {0};
+
+    if (!job->text.data && read_file(job, job->files[0], &job->text, &err) != SOTTO_OK)
+        return sotto_recipe_job_complain(job, job->files[0], &err);
+    return EXIT_DONE;
 }
 
 int sotto_recipe_job_read(sotto_recipe_job *job)
 {
     sotto_err err = {0};
+    const int code = sotto_recipe_job_text(job);
+
+    if (code != EXIT_DONE)
+        return code;
+    if (sotto_recipe_read(&job->recipe, job->text, &job->arena, &job->mistakes, &err) != SOTTO_OK)
+        return sotto_recipe_job_complain(job, job->files[0], &err);
+    return sotto_recipe_job_read_others(job);
+}
+
+int sotto_recipe_job_read_others(sotto_recipe_job *job)
+{
+    sotto_err err = {0};
     sotto_bytes text;
 
-    if (read_file(job, job->files[0], &text, &err) != SOTTO_OK ||
-        sotto_recipe_read(&job->recipe, text, &job->arena, &job->mistakes, &err) != SOTTO_OK)
-        return complain(job, job->files[0], &err);
-    job->text = text;
     if (job->policy &&
         (read_file(job, job->policy, &text, &err) != SOTTO_OK ||
          sotto_policy_read(&job->policy_read, text, &job->arena, &job->mistakes, &err) != SOTTO_OK))
-        return complain(job, job->policy, &err);
+        return sotto_recipe_job_complain(job, job->policy, &err);
     if (job->streams && (read_file(job, job->streams, &text, &err) != SOTTO_OK ||
                          sotto_streams_read(&job->streams_read, text, &job->arena, &job->mistakes,
                                             &err) != SOTTO_OK))
-        return complain(job, job->streams, &err);
+        return sotto_recipe_job_complain(job, job->streams, &err);
     if (job->files[1] &&
         (read_file(job, job->files[1], &text, &err) != SOTTO_OK ||
          sotto_parties_read(&job->parties, text, &job->arena, &job->mistakes, &err) != SOTTO_OK))
-        return complain(job, job->files[1], &err);
+        return sotto_recipe_job_complain(job, job->files[1], &err);
     return EXIT_DONE;
 }
 
@@ -150,6 +168,6 @@ int sotto_recipe_job_load(sotto_recipe_job *job)
         sotto_recipe_accuracy(&job->accuracy, job->recipe,
                               sotto_recipe_release_reports(job->recipe, &job->forecast), NULL,
                               &err) != SOTTO_OK)
-        return complain(job, job->files[0], &err);
+        return sotto_recipe_job_complain(job, job->files[0], &err);
     return hold_against_others(job);
 }

@@ -4,7 +4,6 @@
 #include "recipe/statistic.h"
 #include "support/number.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,55 +12,39 @@
 /* What was typed; what is NULL or 0 was not. */
 typedef struct typed {
     const char *goal[4]; /* by sotto_goal; half-width, or rank error */
+    const char *rank_error;
     const char *epsilon, *delta, *cohort, *population, *rate, *confidence, *have, *by;
     bool rank; /* --rank-error, not --half-width */
 } typed;
 
 static int complain(const char *option, const char *what)
 {
-    (void)fprintf(stderr, "sotto recipe price: %s%s See `sotto recipe price --help`\n", option,
-                  what);
-    return EXIT_USAGE;
+    return sotto_recipe_misused("price", option, what);
 }
 
 /* Takes the options that are the price's own out of argv. */
 static int take_options(sotto_price_job *job, typed *t, int *argc, char **argv)
 {
-    const struct {
-        const char *name;
-        const char **text;
-    } options[] = {{"--largest-error", &t->goal[SOTTO_GOAL_LARGEST]},
-                   {"--half-width", &t->goal[SOTTO_GOAL_HALF_WIDTH]},
-                   {"--rank-error", &t->goal[SOTTO_GOAL_HALF_WIDTH]},
-                   {"--see", &t->goal[SOTTO_GOAL_SEEN]},
-                   {"--epsilon", &t->epsilon},
-                   {"--delta", &t->delta},
-                   {"--cohort", &t->cohort},
-                   {"--population", &t->population},
-                   {"--rate", &t->rate},
-                   {"--confidence", &t->confidence},
-                   {"--have", &t->have},
-                   {"--by", &t->by},
-                   {"--out", &job->out}};
-    enum { COUNT = sizeof options / sizeof options[0] };
-    int kept = 1;
+    const sotto_recipe_option options[] = {{"--largest-error", &t->goal[SOTTO_GOAL_LARGEST]},
+                                           {"--half-width", &t->goal[SOTTO_GOAL_HALF_WIDTH]},
+                                           {"--rank-error", &t->rank_error},
+                                           {"--see", &t->goal[SOTTO_GOAL_SEEN]},
+                                           {"--epsilon", &t->epsilon},
+                                           {"--delta", &t->delta},
+                                           {"--cohort", &t->cohort},
+                                           {"--population", &t->population},
+                                           {"--rate", &t->rate},
+                                           {"--confidence", &t->confidence},
+                                           {"--have", &t->have},
+                                           {"--by", &t->by},
+                                           {"--out", &job->out}};
+    const int code =
+        sotto_recipe_take_options("price", options, sizeof options / sizeof options[0], argc, argv);
 
-    for (int i = 1; i < *argc; i++) {
-        size_t at = 0;
-
-        while (at < COUNT && strcmp(argv[i], options[at].name) != 0)
-            at++;
-        if (at == COUNT) {
-            argv[kept++] = argv[i];
-            continue;
-        }
-        if (i + 1 == *argc)
-            return complain(argv[i], " takes a value.");
-        t->rank = t->rank || strcmp(argv[i], "--rank-error") == 0;
-        *options[at].text = argv[++i];
-    }
-    *argc = kept;
-    return EXIT_DONE;
+    t->rank = t->rank_error != NULL;
+    if (t->rank)
+        t->goal[SOTTO_GOAL_HALF_WIDTH] = t->rank_error;
+    return code;
 }
 
 static bool read_number(double *out, const char *text, double least, double most)
@@ -212,20 +195,6 @@ static int read_question(sotto_price_job *job, const typed *t)
 
 /* ---- the answer -------------------------------------------------------------------------------------- */
 
-static int save(const sotto_price_job *job)
-{
-    FILE *file = fopen(job->out, "wb");
-    bool written =
-        file && fwrite(job->best->text.data, 1, job->best->text.len, file) == job->best->text.len;
-
-    if (file && fclose(file) != 0)
-        written = false;
-    if (!written)
-        (void)fprintf(stderr, "sotto recipe price: %s: can't write it: %s\n", job->out,
-                      strerror(errno));
-    return written ? EXIT_DONE : EXIT_FAILED;
-}
-
 static int failed(const sotto_err *err)
 {
     (void)fprintf(stderr, "sotto recipe price: %s\n", err->reason);
@@ -252,7 +221,7 @@ static int answer(sotto_price_job *job)
     if (!job->recipe.json)
         sotto_price_print(job);
     if (job->best && job->best->meets)
-        return job->out ? save(job) : EXIT_DONE;
+        return job->out ? sotto_recipe_save("price", job->out, job->best->text) : EXIT_DONE;
     return job->best && job->best->needs_devices ? EXIT_SMALL : EXIT_REFUSED;
 }
 

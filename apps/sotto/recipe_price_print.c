@@ -3,11 +3,13 @@
 
 #include "account/numeric/shown.h"
 #include "recipe/participation.h"
+#include "recipe/place.h"
 #include "recipe/statistic.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *goal_name(const sotto_price_question *q, sotto_statistic statistic)
 {
@@ -150,6 +152,33 @@ static void print_sampling(const sotto_price_way *w)
                100 * add);
 }
 
+/* As it can be pasted: what it takes the place of is named, and a comma ends it unless these are the recipe's last members. */
+static void print_fragment(const sotto_price_job *job)
+{
+    static const char *const keys[] = {"randomizer", "participation", "privacy", "population"};
+    const sotto_price_way *w = job->best;
+    const sotto_recipe *frame = job->recipe.recipe;
+    const size_t count = w->recipe->population != frame->population ? 4 : 3;
+    const char *before = "";
+    size_t end = 0;
+
+    printf("\nIn the recipe, in place of its ");
+    for (size_t i = 0; i < count; i++) {
+        const sotto_place place = {NULL, keys[i], 0};
+        sotto_span span;
+
+        if (!sotto_place_find(&place, frame->text, &span))
+            continue;
+        printf("%s`%s`", before, keys[i]);
+        before = ", ";
+        end = span.end > end ? span.end : end;
+    }
+    while (end < frame->text.len && strchr(" \t\r\n", frame->text.data[end]))
+        end++;
+    printf(":\n  %.*s%s\n", (int)w->fragment.len, (const char *)w->fragment.data,
+           end < frame->text.len && frame->text.data[end] == ',' ? "," : "");
+}
+
 static void print_best(const sotto_price_job *job)
 {
     const sotto_price_way *w = job->best;
@@ -167,7 +196,7 @@ static void print_best(const sotto_price_job *job)
     print_sampling(w);
     print_filling(w);
     print_budgets(job);
-    printf("\nIn the recipe:\n  %.*s\n", (int)w->fragment.len, (const char *)w->fragment.data);
+    print_fragment(job);
 }
 
 /* Another source of noise may do what this one can't. */
@@ -186,11 +215,26 @@ static void print_others(const sotto_price_job *job)
         printf("\nNot possible by any source of noise.\n");
 }
 
+/* What the numbers of the goal's column are of. */
+static const char *unit_name(const sotto_price_job *job)
+{
+    const sotto_statistic statistic = job->recipe.recipe->statistic;
+
+    if (statistic == SOTTO_STATISTIC_QUANTILES)
+        return "of the ranks";
+    if (statistic == SOTTO_STATISTIC_SUM || statistic == SOTTO_STATISTIC_MEAN)
+        return "column's unit";
+    return job->question.unit == SOTTO_UNIT_PART      ? "of reports"
+           : job->question.unit == SOTTO_UNIT_DEVICES ? "devices"
+                                                      : "reports";
+}
+
 void sotto_price_print(const sotto_price_job *job)
 {
     print_asked(job);
     printf("  %-26s %6s %8s %8s %8s %13s %8s\n", "way", "local", "epsilon", "cohort", "rate",
            goal_name(&job->question, job->recipe.recipe->statistic), "bytes");
+    printf("  %-26s %6s %8s %8s %8s %13s %8s\n", "", "", "", "reports", "", unit_name(job), "each");
     for (size_t i = 0; i < job->count; i++)
         print_way(job, &job->ways[i]);
     if (job->best && job->best->meets)

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void mistakes_members(sotto_json *j, const sotto_mistakes *list)
+void sotto_recipe_mistakes_members(sotto_json *j, const sotto_mistakes *list)
 {
     sotto_json_array(j, "mistakes");
     for (size_t i = 0; i < list->count; i++) {
@@ -34,7 +34,7 @@ static void mistakes_members(sotto_json *j, const sotto_mistakes *list)
     sotto_json_uint(j, "errors", list->errors);
 }
 
-static void verdict_members(sotto_json *j, const sotto_recipe_verdict *v)
+void sotto_recipe_verdict_members(sotto_json *j, const sotto_recipe_verdict *v)
 {
     sotto_json_object(j, "device");
     sotto_json_text(j, "decision", v->accepts ? "accept" : "refuse");
@@ -77,9 +77,9 @@ void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file)
 
         sotto_json_bool(&j, "ok", false);
         sotto_json_text(&j, "file", file);
-        mistakes_members(&j, list);
+        sotto_recipe_mistakes_members(&j, list);
         if (job->judged)
-            verdict_members(&j, &job->verdict);
+            sotto_recipe_verdict_members(&j, &job->verdict);
         (void)sotto_show_end(&j);
         return;
     }
@@ -91,6 +91,9 @@ void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file)
                m->what);
         if (*m->accepted)
             printf("    accepted: %s\n", m->accepted);
+        if (strcmp(m->what, "it is empty") == 0)
+            printf("    `sotto recipe new` prints one to start from; --policy, --parties and "
+                   "--streams the others\n");
     }
     if (list->dropped)
         printf("and %zu more\n", list->dropped);
@@ -113,7 +116,7 @@ static void claim_members(sotto_json *j, const sotto_recipe_claim *c)
     sotto_json_real(j, "epsilon_sampled", c->epsilon_sampled);
     sotto_json_text(j, "sampled_by", c->sampled_by ? c->sampled_by : "");
     sotto_json_text(j, "unsampled_why", c->unsampled_why ? c->unsampled_why : "");
-    sotto_json_real(j, "epsilon_seen", c->epsilon_seen);
+    sotto_json_real(j, "epsilon_seen", c->seen_by ? c->replacement_local : 0);
     sotto_json_text(j, "seen_by", c->seen_by ? c->seen_by : "");
     sotto_json_real(j, "noise_sigma", c->noise_sigma);
     sotto_json_real(j, "device_variance", c->device_variance);
@@ -184,8 +187,8 @@ static void print_claim_json(const sotto_recipe_job *job)
     sotto_json j = sotto_show_object(stdout, SOTTO_JSON_COMPACT);
 
     sotto_json_bool(&j, "ok", true);
-    mistakes_members(&j, &job->mistakes);
-    verdict_members(&j, &job->verdict);
+    sotto_recipe_mistakes_members(&j, &job->mistakes);
+    sotto_recipe_verdict_members(&j, &job->verdict);
     sotto_json_object(&j, "claim");
     claim_members(&j, &job->claim);
     sotto_json_end(&j);
@@ -296,7 +299,7 @@ static void print_taking_part(const sotto_recipe_claim *c)
         printf("  taking part     %s\n", c->unsampled_why);
     if (c->seen_by)
         printf("  taking part     epsilon %.6g  where it is seen who does: %s\n",
-               sotto_bound_shown(c->epsilon_seen, 6), c->seen_by);
+               sotto_bound_shown(c->replacement_local, 6), c->seen_by);
 }
 
 static void print_size(const sotto_recipe_claim *c)

@@ -34,6 +34,7 @@ extern const sotto_verb sotto_verb_collect;
 extern const sotto_verb sotto_verb_demo;
 extern const sotto_verb sotto_verb_device;
 extern const sotto_verb sotto_verb_interop;
+extern const sotto_verb sotto_verb_learn;
 extern const sotto_verb sotto_verb_log;
 extern const sotto_verb sotto_verb_parties;
 extern const sotto_verb sotto_verb_recipe;

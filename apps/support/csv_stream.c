@@ -14,6 +14,7 @@ struct sotto_csv_stream {
     char path[128]; /* for reasons */
     uint64_t size, read;
     uint64_t line, next_line; /* of the last record, and of the one that follows */
+    uint64_t record_at;       /* offset of the last record                      */
     uint8_t buffer[AT_ONCE];  /* of the file      */
     size_t start, end;        /* of what is unread */
     uint8_t record[SOTTO_CSV_RECORD];
@@ -110,6 +111,19 @@ static sotto_status bad(sotto_csv_stream *csv, sotto_err *err, const char *what,
                       (unsigned long long)csv->line, what);
 }
 
+/* A quote that is never closed takes all rows behind it with it. So the line alone is bad, and the next one is read anew; a pipe can't go back. */
+static sotto_status never_closed(sotto_csv_stream *csv, const char *what, sotto_err *err)
+{
+    if (fseek(csv->file, (long)csv->record_at, SEEK_SET) != 0)
+        return sotto_fail(err, SOTTO_IO,
+                          "%s: line %llu: %s; rows behind it are lost in a pipe: save it to a file",
+                          csv->path, (unsigned long long)csv->line, what);
+    csv->read = csv->record_at;
+    csv->start = csv->end = 0;
+    csv->next_line = csv->line;
+    return bad(csv, err, what, true);
+}
+
 static bool put(sotto_csv_stream *csv, int c)
 {
     if (csv->length == sizeof csv->record)
@@ -134,7 +148,7 @@ static sotto_status read_quoted(sotto_csv_stream *csv, ended *how, sotto_err *er
 
     for (;;) {
         if ((c = take(csv)) < 0)
-            return bad(csv, err, "a quote is not closed before the file ends; close it", false);
+            return never_closed(csv, "a quote is not closed before the file ends; close it", err);
         if (c == '"') {
             if (peek(csv) != '"')
                 break;
@@ -142,7 +156,7 @@ static sotto_status read_quoted(sotto_csv_stream *csv, ended *how, sotto_err *er
         }
         csv->next_line += c == '\n' || (c == '\r' && peek(csv) != '\n');
         if (!put(csv, c))
-            return bad(csv, err, "a quote is not closed within 1 MiB; close it", true);
+            return never_closed(csv, "a quote is not closed within 1 MiB; close it", err);
     }
     c = take(csv);
     if (!ends(csv, c, how))
@@ -171,6 +185,7 @@ static sotto_status read_fields(sotto_csv_stream *csv, ended *how, sotto_err *er
 
     csv->length = csv->count = 0;
     csv->line = csv->next_line;
+    csv->record_at = csv->read - (csv->end - csv->start);
     do {
         if (csv->count == SOTTO_CSV_FIELDS)
             return bad(csv, err, "more than 1,024 fields; keep the columns that the query reads",

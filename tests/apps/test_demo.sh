@@ -43,10 +43,21 @@ assert not d["check"]["wrong"]
 leader, helper = r["leader_rejections"], r["helper_rejections"]
 assert leader.get("report_replayed", 0) == trial["replayed"], (leader, trial)
 assert leader.get("hpke_decrypt_error", 0) + helper.get("hpke_decrypt_error", 0) == trial["tampered"], (leader, helper, trial)
+assert r["token_kind"] == "type-2", r
 assert trial["devices"] == 800 and trial["tampered"] <= 4 and trial["replayed"] <= 2 and trial["forged"] == 2, trial
 # A forger has no token.
 assert leader["token_invalid"] == 2 and "vdaf_verify_error" not in helper, (leader, helper)
 assert (trial["epsilon_left"], trial["epsilon_allowed"]) == (1, 5), trial
+assert r["sampling"] and r["epsilon_sampled"] < r["epsilon_cohort"], r
+CHECK
+# Credentials of ARC, which leader and helper issue: the receipt says so, and a forger has none.
+expect 0 "a demo with ARC" "$sotto" demo --devices 200 --tokens arc --check --json
+python3 - "$work/out" <<'CHECK' || { echo "with ARC"; failed=1; }
+import json, sys
+d = json.load(open(sys.argv[1]))
+r, trial = d["receipt"], d["trial"]
+assert d["reports"] == trial["should_count"] > 0 and not d["check"]["wrong"], (d["reports"], trial)
+assert r["tokens"] and r["token_kind"] == "arc", r
 assert r["sampling"] and r["epsilon_sampled"] < r["epsilon_cohort"], r
 CHECK
 # without PARTS WORDS REJECTED: what the receipt then says of sampling, and why the forged report is rejected.
@@ -149,5 +160,8 @@ grep -q "a number from" "$work/err" || { echo "it does not say what --devices ta
 expect 2 "a part that there is not" "$sotto" demo --without relay,noise
 grep -q "relay, tokens and log" "$work/err" || { echo "it does not say what --without takes"; failed=1; }
 expect 2 "without, and nothing behind it" "$sotto" demo --without
+expect 2 "a kind of token that there is not" "$sotto" demo --tokens coins
+grep -q "type-2 or arc" "$work/err" || { echo "it does not say what --tokens takes"; failed=1; }
+expect 2 "ARC without tokens" "$sotto" demo --tokens arc --without tokens
 expect 1 "a full disk" sh -c '"$1" demo --devices 200 >/dev/full' sh "$sotto"
 exit $failed

@@ -36,6 +36,25 @@ grep -qF "line 302: 1 fields for 2 columns" err || { complain "a ragged row: doe
 "$sotto" demo --csv users.csv >out 2>err
 [ $? -eq 2 ] || complain "rows without a recipe: no usage"
 
+# ---- a deployment that stays, with the reports of a file -----------------------------------------------------------------------
+head -301 users.csv >some.csv
+"$sotto" demo --keep --recipe recipe.json --csv some.csv --policy allowed.json >kept 2>err &
+keeper=$!
+for i in $(seq 300); do
+    grep -q "Ctrl-C ends" kept && break
+    sleep 0.1
+done
+grep -q "The devices of some.csv have reported" kept || { complain "kept servers: rows are not said"; cat kept err; }
+folder=$(sed -n 's|^  \(.*\)/recipe.json .*|\1|p' kept)
+(cd "$folder" && "$sotto" collect --recipe recipe.json --parties parties.json --pairing pairing.json --key collector-key.json \
+    --policy policy.json --close-early --json) >out 2>err || { complain "kept servers: no answer"; cat err; }
+python3 -c "
+import json
+assert json.load(open('out'))['reports'] == 300" || failed=1
+kill -INT "$keeper"
+wait "$keeper" || complain "Ctrl-C is no clean end"
+keeper=
+
 # ---- a deployment that stays --------------------------------------------------------------------------------------------------
 "$sotto" demo --keep >kept 2>err &
 keeper=$!

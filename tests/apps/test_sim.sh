@@ -121,6 +121,15 @@ bad "a quote within a field" "a quote within a field" '4.5,E"01\n'
 bad "text behind a quote" "text behind a closing quote" '4.5,"E01"x\n'
 bad "a quote that stays open" "a quote is not closed" '4.5,"E01\n'
 
+# In the middle of a file it takes no other row with it, and a pipe says that it would.
+{ head -100 users.csv; printf '4.5,"E01\n'; tail -n +101 users.csv; } >open.csv
+expect 0 "an open quote among rows" "$sotto" sim run --policy policy.json --recipe recipe.json --csv open.csv --fast --quiet --skip-bad-rows
+says "an open quote among rows" "12000 reported" out
+says "an open quote among rows" "bad rows that were left out: 1" err
+expect 1 "an open quote in a pipe" sh -c "cat open.csv | '$sotto' sim run --policy policy.json --recipe recipe.json --csv /dev/stdin \
+    --streams streams.json --fast --quiet --skip-bad-rows"
+says "an open quote in a pipe" "rows behind it are lost in a pipe" err
+
 cat >ages.json <<'RECIPE'
 {"recipe": "ages", "version": 1, "analysis": "com.example.errors", "query": "SELECT version FROM errors",
  "statistic": "mean", "encode": {"version": {"type": "integer", "min": 0, "max": 100}},
@@ -157,6 +166,13 @@ says "an empty file" "its first line names the columns" err
 printf 'version,code\n' >norows.csv
 expect 1 "a file without rows" "$sotto" sim run --policy policy.json --recipe recipe.json --csv norows.csv --fast
 says "a file without rows" "no row behind its first line" err
+says "a file without rows" "a row into each line below it" err
+grep -q "skip-bad-rows" err && { echo "a file without rows: a hint at bad rows"; failed=1; }
+: >nothing.json
+expect 3 "an empty recipe" "$sotto" sim run --policy policy.json --recipe nothing.json --csv users.csv --fast
+says "an empty recipe" '`sotto recipe new` prints one' err
+expect 3 "an empty policy" "$sotto" sim run --policy nothing.json --recipe recipe.json --csv users.csv --fast
+says "an empty policy" '`sotto recipe new --policy` prints one' err
 printf 'version;code\n4.5;E01\n' >semicolons.csv
 expect 1 "semicolons" "$sotto" sim run --policy policy.json --recipe recipe.json --csv semicolons.csv --fast
 says "semicolons" "no column 'version'; the first line has: version;code" err

@@ -1,0 +1,278 @@
+#define _POSIX_C_SOURCE 200809L
+#include "learn.h"
+
+#include "crypto/hash.h"
+#include "learn/file.h"
+#include "learn/random.h"
+#include "sim/random.h"
+#include "terminal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static int complain(const sotto_err *err)
+{
+    (void)fprintf(stderr, "sotto sim learn: %s\n", err->reason);
+    return err->status == SOTTO_DENIED ? EXIT_REFUSED : EXIT_FAILED;
+}
+
+/* ---- set-up ---------------------------------------------------------------------------------------------------------- */
+
+static sotto_status load_data(learn_run *run, uint8_t digest[32], sotto_err *err)
+{
+    sotto_bytes file;
+
+    SOTTO_TRY(sotto_file_read(&file, run->options->data, UINT64_C(1) << 34, &run->arena, err));
+    SOTTO_TRY(sotto_dataset_decode(&run->dataset, file, err));
+    sotto_hash_once(digest, SOTTO_SHA256, file);
+    run->firsts = sotto_arena_take_array(&run->arena, run->dataset.users + 1, sizeof *run->firsts);
+    if (!run->firsts)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for %zu users", run->dataset.users);
+    sotto_dataset_firsts(&run->dataset, run->firsts);
+    return SOTTO_OK;
+}
+
+static sotto_status choose_model(learn_run *run, sotto_err *err)
+{
+    const sotto_dataset *d = &run->dataset;
+    sotto_model_config config;
+
+    SOTTO_TRY(sotto_model_named(&run->model, run->options->model, d->classes, err));
+    config = run->model.config;
+    if ((config.type == SOTTO_MODEL_GRU) != (d->kind == SOTTO_DATASET_SYMBOLS))
+        return sotto_fail(err, SOTTO_DENIED, "--model: %s does not go with these data: %s",
+                          run->options->model,
+                          d->kind == SOTTO_DATASET_SYMBOLS ? "text needs gru" : "gru needs text");
+    if (config.type == SOTTO_MODEL_GRU) {
+        config.steps = d->width - 1;
+    } else if (config.type == SOTTO_MODEL_CNN) {
+        config.height = d->height;
+        config.width = d->width;
+    } else {
+        config.inputs = d->height * d->width;
+    }
+    return sotto_model_init(&run->model, &config, err);
+}
+
+/* Once for all rounds: training itself looks at nothing. */
+static sotto_status check_training(const learn_run *run, sotto_err *err)
+{
+    const learn_options *o = run->options;
+    const sotto_training training = {(size_t)o->epochs, (size_t)o->batch, o->rate, o->clip,
+                                     o->seed};
+    const sotto_examples all =
+        sotto_dataset_rows(&run->dataset, 0, run->dataset.training + run->dataset.test);
+
+    SOTTO_TRY(sotto_training_check(&training, err));
+    return sotto_examples_check(&all, &run->model, err);
+}
+
+/* A device's chance, and the public number that sums are divided by. */
+static void choose_cohort(learn_run *run)
+{
+    const learn_options *o = run->options;
+    const double users = (double)run->dataset.users;
+    const double wanted = fmin((double)o->cohort, users);
+
+    run->cohort = wanted;
+    if (o->algorithm == LEARN_FTRL) {
+        run->slots = (uint64_t)fmax((double)o->restart, ceil(users / wanted));
+        run->cohort = users / (double)run->slots;
+    }
+}
+
+static sotto_status choose_update(learn_run *run, sotto_err *err)
+{
+    const learn_options *o = run->options;
+    /* 2^14 integers in a clip: with a noise of one clip, rounding adds less than a millionth to it. */
+    const sotto_update_config config = {
+        .dimension = run->model.parameters,
+        .rounding = SOTTO_ROUNDING_RANDOM,
+        .weights = o->weights,
+        .cap = o->weights == SOTTO_WEIGHTS_COUNT ? run->dataset.largest : o->cap,
+        .clip = o->clip,
+        .scale = o->scale > 0 ? o->scale : 16384 / o->clip,
+        .multiplier = o->noise,
+        .draws = o->algorithm == LEARN_FTRL ? sotto_tree_levels(o->restart) : 1,
+        .most = run->dataset.users,
+        .bits = 62};
+
+    return sotto_update_init(&run->update, &config, &run->arena, err);
+}
+
+/* All that changes the result, but for the number of threads and the way sums are made, which do not. */
+static sotto_status begin_session(learn_run *run, const uint8_t digest[32], sotto_err *err)
+{
+    const learn_options *o = run->options;
+    char text[1024];
+    int len = snprintf(
+        text, sizeof text,
+        "%s %d %d %d cohort %.17g min %llu epochs %llu batch %llu cap %llu restart %llu "
+        "rate %.17g clip %.17g noise %.17g scale %.17g server %.17g %.17g %.17g every %llu "
+        "seed %llu data ",
+        o->model, (int)o->algorithm, (int)o->weights, (int)o->step.optimizer, run->cohort,
+        (unsigned long long)o->min_cohort, (unsigned long long)o->epochs,
+        (unsigned long long)o->batch, (unsigned long long)o->cap, (unsigned long long)o->restart,
+        o->rate, o->clip, o->noise, run->update.config.scale, o->step.rate, o->step.decay,
+        o->step.momentum, (unsigned long long)o->evaluate, (unsigned long long)o->seed);
+
+    if (len < 0 || (size_t)len + 32 > sizeof text)
+        return sotto_fail(err, SOTTO_BUG, "options that are too long");
+    memcpy(text + len, digest, 32);
+    return sotto_session_init(&run->session, &run->model, &o->step,
+                              sotto_bytes_of(text, (size_t)len + 32), o->seed, LEARN_POINTS,
+                              &run->arena, err);
+}
+
+static sotto_status resume(learn_run *run, sotto_err *err)
+{
+    sotto_status status;
+
+    if (!run->options->checkpoint)
+        return SOTTO_OK;
+    status = sotto_session_load(&run->session, run->options->checkpoint, &run->arena, err);
+    if (status != SOTTO_MISSING)
+        return status;
+    sotto_err_clear(err);
+    return SOTTO_OK;
+}
+
+static sotto_status set_up(learn_run *run, sotto_err *err)
+{
+    const learn_options *o = run->options;
+    uint8_t digest[32];
+
+    SOTTO_TRY(load_data(run, digest, err));
+    SOTTO_TRY(choose_model(run, err));
+    SOTTO_TRY(check_training(run, err));
+    choose_cohort(run);
+    SOTTO_TRY(choose_update(run, err));
+    SOTTO_TRY(sotto_step_check(&o->step, o->algorithm == LEARN_FTRL, err));
+    SOTTO_TRY(begin_session(run, digest, err));
+    SOTTO_TRY(learn_crew_open(run, err));
+    return resume(run, err);
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct node_source {
+    sotto_sim_random random;
+    uint64_t seed;
+} node_source;
+
+static sotto_status start_node(void *context, sotto_entropy *out, uint64_t tree, unsigned level,
+                               uint64_t node, sotto_err *err)
+{
+    node_source *n = context;
+
+    (void)err;
+    learn_entropy(out, &n->random,
+                  sotto_learn_seed(sotto_learn_seed(sotto_learn_seed(n->seed, tree), level), node));
+    return SOTTO_OK;
+}
+
+static sotto_status add_noise(learn_run *run, sotto_err *err)
+{
+    const learn_options *o = run->options;
+    node_source n = {.seed = o->seed ^ UINT64_C(0x6e6f697365)};
+    const sotto_tree_source source = {start_node, &n};
+    sotto_entropy entropy;
+
+    if (o->algorithm == LEARN_FTRL)
+        return sotto_tree_add_noise(&run->update, run->sum, run->session.round, o->restart, &source,
+                                    err);
+    SOTTO_TRY(start_node(&n, &entropy, run->session.round, 0, 0, err));
+    const sotto_status status = sotto_update_add_noise(&run->update, run->sum, 1, &entropy, err);
+    sotto_entropy_clear(&entropy);
+    return status;
+}
+
+static sotto_status evaluate(learn_run *run, sotto_err *err)
+{
+    double loss, accuracy;
+
+    if (run->session.point_count == LEARN_POINTS || run->dataset.test == 0)
+        return SOTTO_OK;
+    SOTTO_TRY(learn_crew_evaluate(run, &loss, &accuracy, err));
+    return sotto_session_note(&run->session, loss, accuracy, err);
+}
+
+static sotto_status one_round(learn_run *run, sotto_err *err)
+{
+    const learn_options *o = run->options;
+    const bool counts = o->weights == SOTTO_WEIGHTS_COUNT;
+    sotto_session *s = &run->session;
+
+    SOTTO_TRY(learn_crew_round(run, err));
+    /* A sum of few devices is not released. Correlated noise has to be, or it would not cancel. Where epsilon is claimed, a
+     * round without devices is released like any other: that there were none must not be seen. */
+    const bool hidden = o->noise > 0 && o->min_cohort <= 1;
+    const bool burns = (!hidden && run->devices < o->min_cohort) || (counts && run->weight == 0);
+    if (burns && o->algorithm == LEARN_FTRL)
+        memset(run->sum, 0, run->model.parameters * sizeof *run->sum);
+    if (burns && o->algorithm != LEARN_FTRL) {
+        sotto_session_burn_round(s);
+    } else {
+        SOTTO_TRY(add_noise(run, err));
+        sotto_session_close_round(
+            s, run->sum,
+            1 / (run->update.config.scale * (counts ? (double)run->weight : run->cohort)),
+            burns ? 0 : run->devices);
+    }
+    if (s->round % o->evaluate == 0 || s->round == o->rounds)
+        SOTTO_TRY(evaluate(run, err));
+    return o->checkpoint ? sotto_session_save(s, o->checkpoint, &run->arena, NULL, NULL, err)
+                         : SOTTO_OK;
+}
+
+static sotto_status run_rounds(learn_run *run, sotto_err *err)
+{
+    sotto_progress progress = {
+        .what = "rounds", .total = run->options->rounds, .quiet = run->options->quiet};
+    sotto_status status = SOTTO_OK;
+
+    if (run->session.round == 0 && run->session.point_count == 0)
+        status = evaluate(run, err);
+    while (status == SOTTO_OK && run->session.round < run->options->rounds) {
+        status = one_round(run, err);
+        sotto_progress_show(&progress, run->session.round);
+    }
+    sotto_progress_end(&progress);
+    return status;
+}
+
+static double now(void)
+{
+    struct timespec t = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+int sim_verb_learn(int argc, char **argv)
+{
+    static learn_run run; /* as large as all threads' places together */
+    learn_options options;
+    sotto_err err = {0};
+    int code = learn_options_read(&options, argc, argv);
+
+    if (code != EXIT_DONE)
+        return code;
+    run.options = &options;
+    sotto_arena_init(&run.arena, SIZE_MAX / 2);
+    if (set_up(&run, &err) != SOTTO_OK) {
+        code = complain(&err);
+    } else {
+        const double begun = now();
+
+        learn_show_begin(&run);
+        code = run_rounds(&run, &err) == SOTTO_OK ? learn_show_end(&run, now() - begun)
+                                                  : complain(&err);
+    }
+    learn_crew_close(&run);
+    sotto_arena_clear(&run.arena);
+    return code;
+}

@@ -1,0 +1,238 @@
+/* Threads that take devices of a round one at a time, and rows to evaluate a block at a time. All they add up are integers,
+ * so their number changes nothing. */
+#define _POSIX_C_SOURCE 200809L
+#include "learn.h"
+
+#include "learn/random.h"
+#include "sim/random.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { EVALUATED = 256 };
+
+typedef struct shift {
+    learn_run *run;
+    atomic_size_t next;
+    sotto_status (*take)(learn_hand *hand, size_t item, sotto_err *err);
+    size_t items;
+} shift;
+
+typedef struct worker {
+    shift *shift;
+    learn_hand *hand;
+    pthread_t thread;
+} worker;
+
+static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
+{
+    (void)err;
+    sotto_sim_random_bytes(context, out, len);
+    return SOTTO_OK;
+}
+
+void learn_entropy(sotto_entropy *out, struct sotto_sim_random *random, uint64_t seed)
+{
+    sotto_sim_random_init(random, seed);
+    sotto_entropy_init(out, fill, random);
+}
+
+static void *work(void *context)
+{
+    worker *w = context;
+    learn_hand *h = w->hand;
+
+    while (h->status == SOTTO_OK) {
+        const size_t item = atomic_fetch_add(&w->shift->next, 1);
+
+        if (item >= w->shift->items)
+            break;
+        h->status = w->shift->take(h, item, &h->err);
+    }
+    return NULL;
+}
+
+static sotto_status run_shift(learn_run *run, size_t items,
+                              sotto_status (*take)(learn_hand *, size_t, sotto_err *),
+                              sotto_err *err)
+{
+    const size_t count = (size_t)run->options->threads;
+    shift s = {.run = run, .take = take, .items = items};
+    worker workers[LEARN_THREADS] = {{.shift = &s, .hand = &run->hands[0]}};
+    size_t started = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        workers[i] = (worker){.shift = &s, .hand = &run->hands[i]};
+        run->hands[i].status = SOTTO_OK;
+        run->hands[i].err = (sotto_err){0};
+    }
+    while (started + 1 < count &&
+           pthread_create(&workers[started + 1].thread, NULL, work, &workers[started + 1]) == 0)
+        started++;
+    (void)work(&workers[0]);
+    for (size_t i = 1; i <= started; i++)
+        (void)pthread_join(workers[i].thread, NULL);
+    for (size_t i = 0; i < count; i++)
+        if (run->hands[i].status != SOTTO_OK)
+            return sotto_fail(err, run->hands[i].status, "%s", run->hands[i].err.reason);
+    return SOTTO_OK;
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------------------ */
+
+/* By its own coin, as a device does: in each round with the same chance; or once in a tree, in a round that it draws. */
+static bool takes_part(const learn_run *run, uint64_t device, uint64_t round)
+{
+    const learn_options *o = run->options;
+    const bool tree = o->algorithm == LEARN_FTRL;
+    uint64_t state = sotto_learn_seed(
+        sotto_learn_seed(o->seed ^ UINT64_C(0x636f696e), tree ? round / o->restart : round),
+        device);
+
+    if (tree)
+        return sotto_learn_number(&state) % run->slots == round % o->restart;
+    return (double)(sotto_learn_number(&state) >> 11) * 0x1p-53 <
+           run->cohort / (double)run->dataset.users;
+}
+
+static sotto_status take_device(learn_hand *h, size_t item, sotto_err *err)
+{
+    const learn_run *run = h->run;
+    const learn_options *o = run->options;
+    const uint32_t device = run->chosen[item];
+    const uint64_t seed = sotto_learn_seed(sotto_learn_seed(o->seed, run->session.round), device);
+    const size_t first = (size_t)run->firsts[device];
+    const size_t count = (size_t)run->firsts[device + 1] - first;
+    const sotto_examples examples = sotto_dataset_rows(&run->dataset, first, count);
+    const sotto_training training = {(size_t)o->epochs, (size_t)o->batch, o->rate, o->clip, seed};
+    sotto_training_facts facts;
+    sotto_sim_random random;
+    sotto_entropy entropy;
+    uint64_t weight = 0;
+
+    sotto_train(&h->learner, run->session.weights, &examples, &training, h->delta, &facts);
+    learn_entropy(&entropy, &random, seed ^ UINT64_C(0x726f756e64));
+    SOTTO_TRY(
+        sotto_update_encode(&run->update, h->integers, &weight, h->delta, count, &entropy, err));
+    h->weight += weight;
+    h->devices++;
+    h->failed += facts.failed;
+    if (o->shares)
+        return learn_shares_add(h, &entropy, err);
+    sotto_update_add(h->sum, h->integers, run->model.parameters);
+    return SOTTO_OK;
+}
+
+sotto_status learn_crew_round(learn_run *run, sotto_err *err)
+{
+    const size_t count = run->model.parameters;
+
+    run->chosen_count = 0;
+    for (size_t i = 0; i < run->dataset.users; i++)
+        if (takes_part(run, i, run->session.round))
+            run->chosen[run->chosen_count++] = (uint32_t)i;
+    if (run->chosen_count > run->update.config.most)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "%zu devices: more than a sum has room for",
+                          run->chosen_count);
+    for (size_t i = 0; i < run->options->threads; i++) {
+        learn_hand *h = &run->hands[i];
+
+        h->weight = h->devices = h->failed = 0;
+        memset(h->sum, 0, count * sizeof *h->sum);
+        if (run->options->shares) {
+            memset(h->leader, 0, run->pine.sizes.out_share);
+            memset(h->helper, 0, run->pine.sizes.out_share);
+        }
+    }
+    SOTTO_TRY(run_shift(run, run->chosen_count, take_device, err));
+    run->weight = run->devices = run->failed = 0;
+    memset(run->sum, 0, count * sizeof *run->sum);
+    for (size_t i = 0; i < run->options->threads; i++) {
+        sotto_update_add(run->sum, run->hands[i].sum, count);
+        run->weight += run->hands[i].weight;
+        run->devices += run->hands[i].devices;
+        run->failed += run->hands[i].failed;
+    }
+    return run->options->shares ? learn_shares_sum(run, err) : SOTTO_OK;
+}
+
+/* ---- evaluation --------------------------------------------------------------------------------------------------- */
+
+static sotto_status take_rows(learn_hand *h, size_t item, sotto_err *err)
+{
+    const learn_run *run = h->run;
+    const size_t first = item * EVALUATED, left = run->dataset.test - first;
+    /* A longer loss is cut to this, so that the sum of all blocks fits, whatever the model says. */
+    const int64_t most = INT64_MAX / (int64_t)(run->dataset.test / EVALUATED + 1);
+    const sotto_examples examples = sotto_dataset_rows(&run->dataset, run->dataset.training + first,
+                                                       left < EVALUATED ? left : EVALUATED);
+    sotto_score score = {0};
+
+    (void)err;
+    sotto_model_gradient(&h->learner, run->session.weights, &examples, NULL, 0, examples.count,
+                         NULL, &score);
+    /* A sum of integers: the same in any order. */
+    h->loss += fabs(score.loss) * 0x1p32 < (double)most ? llround(score.loss * 0x1p32) : most;
+    h->right += score.right;
+    h->answers += score.answers;
+    return SOTTO_OK;
+}
+
+sotto_status learn_crew_evaluate(learn_run *run, double *loss, double *accuracy, sotto_err *err)
+{
+    uint64_t right = 0, answers = 0;
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < run->options->threads; i++)
+        run->hands[i].loss = 0, run->hands[i].right = run->hands[i].answers = 0;
+    SOTTO_TRY(run_shift(run, (run->dataset.test + EVALUATED - 1) / EVALUATED, take_rows, err));
+    for (size_t i = 0; i < run->options->threads; i++) {
+        sum += run->hands[i].loss;
+        right += run->hands[i].right;
+        answers += run->hands[i].answers;
+    }
+    *loss = answers ? (double)sum * 0x1p-32 / (double)answers : 0;
+    *accuracy = answers ? (double)right / (double)answers : 0;
+    return SOTTO_OK;
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------------------- */
+
+sotto_status learn_crew_open(learn_run *run, sotto_err *err)
+{
+    const size_t count = run->model.parameters;
+
+    run->chosen = sotto_arena_take_array(&run->arena, run->dataset.users, sizeof *run->chosen);
+    run->sum = sotto_arena_take_array(&run->arena, count, sizeof *run->sum);
+    if (!run->chosen || !run->sum)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for %zu devices", run->dataset.users);
+    if (run->options->shares)
+        SOTTO_TRY(learn_shares_open(run, err));
+    for (size_t i = 0; i < run->options->threads; i++) {
+        learn_hand *h = &run->hands[i];
+
+        h->run = run;
+        sotto_arena_init(&h->arena, (size_t)1 << 31);
+        sotto_arena_init(&h->scratch, (size_t)1 << 31);
+        SOTTO_TRY(
+            sotto_learner_init(&h->learner, &run->model, run->dataset.largest, &h->arena, err));
+        h->delta = sotto_arena_take_array(&h->arena, count, sizeof *h->delta);
+        h->integers = sotto_arena_take_array(&h->arena, count, sizeof *h->integers);
+        h->sum = sotto_arena_take_array(&h->arena, count, sizeof *h->sum);
+        if (!h->delta || !h->integers || !h->sum)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for thread %zu", i);
+        if (run->options->shares)
+            SOTTO_TRY(learn_shares_open_hand(h, err));
+    }
+    return SOTTO_OK;
+}
+
+void learn_crew_close(learn_run *run)
+{
+    for (size_t i = 0; i < LEARN_THREADS; i++) {
+        sotto_arena_clear(&run->hands[i].arena);
+        sotto_arena_clear(&run->hands[i].scratch);
+    }
+}

@@ -1,0 +1,174 @@
+#define _POSIX_C_SOURCE 200809L
+#include "learn.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct option {
+    const char *name;
+    const char **text;
+    uint64_t *number;
+    double *real;
+    bool *flag;
+    double least, most;
+} option;
+
+static bool complain(const char *name, const char *what)
+{
+    (void)fprintf(stderr, "sotto sim learn: %s: %s; see `sotto sim learn --help`\n", name, what);
+    return false;
+}
+
+static bool take_number(const option *o, const char *text)
+{
+    char what[96], *end = NULL;
+
+    errno = 0;
+    if (o->number) {
+        const unsigned long long value = strtoull(text, &end, 10);
+
+        *o->number = value;
+        if (errno == 0 && *end == 0 && end != text && text[0] != '-' && (double)value >= o->least &&
+            (double)value <= o->most)
+            return true;
+    } else {
+        *o->real = strtod(text, &end);
+        if (*end == 0 && end != text && *o->real >= o->least && *o->real <= o->most)
+            return true;
+    }
+    (void)snprintf(what, sizeof what, "not a number from %.15g to %.15g", o->least, o->most);
+    return complain(o->name, what);
+}
+
+static bool read_all(int argc, char **argv, const option *options)
+{
+    for (int i = 1; i < argc; i++) {
+        const option *o = options;
+
+        while (o->name && strcmp(o->name, argv[i]) != 0)
+            o++;
+        if (!o->name)
+            return complain(argv[i], "no such option");
+        if (o->flag) {
+            *o->flag = true;
+            continue;
+        }
+        if (++i == argc)
+            return complain(o->name, "it lacks its value");
+        if (o->text)
+            *o->text = argv[i];
+        else if (!take_number(o, argv[i]))
+            return false;
+    }
+    return true;
+}
+
+/* The place of a word in a list that ends with NULL, from 1 on; 0: it is not there. */
+static unsigned place_of(const char *word, const char *const *words)
+{
+    for (unsigned i = 0; words[i]; i++)
+        if (strcmp(words[i], word) == 0)
+            return i + 1;
+    return 0;
+}
+
+static bool read_words(learn_options *o)
+{
+    static const char *const algorithms[] = {"fedavg", "fedsgd", "dp-ftrl", NULL};
+    static const char *const weights[] = {"equal", "capped", "count", NULL};
+    static const char *const servers[] = {"sgd", "momentum", "adam", "yogi", NULL};
+
+    o->algorithm = (learn_algorithm)place_of(o->algorithm_name, algorithms);
+    o->weights = (sotto_update_weights)place_of(o->weights_name, weights);
+    o->step.optimizer = (sotto_optimizer)place_of(o->server_name, servers);
+    if (!o->algorithm)
+        return complain("--algorithm", "fedavg, fedsgd or dp-ftrl");
+    if (!o->weights)
+        return complain("--weights", "equal, capped or count");
+    if (!o->step.optimizer)
+        return complain("--server", "sgd, momentum, adam or yogi");
+    return true;
+}
+
+static bool check(learn_options *o)
+{
+    if (!o->data)
+        return complain("--data", "it is needed; `sotto learn data` writes such a file");
+    if (!read_words(o))
+        return false;
+    if (o->plain && o->shares)
+        return complain("--plain", "it goes without --shares");
+    if (o->shares && o->weights == SOTTO_WEIGHTS_COUNT)
+        return complain("--shares", "no norm is proved with --weights count");
+    if (o->algorithm == LEARN_FTRL && o->noise <= 0)
+        return complain("--noise", "dp-ftrl needs it");
+    if (o->algorithm == LEARN_FEDSGD) { /* one step along the gradient of all rows */
+        o->epochs = 1;
+        o->batch = 0;
+    }
+    return true;
+}
+
+int learn_options_read(learn_options *o, int argc, char **argv)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const double million = 1000000;
+    const option options[] = {
+        {.name = "--data", .text = &o->data},
+        {.name = "--model", .text = &o->model},
+        {.name = "--algorithm", .text = &o->algorithm_name},
+        {.name = "--weights", .text = &o->weights_name},
+        {.name = "--server", .text = &o->server_name},
+        {.name = "--out", .text = &o->out},
+        {.name = "--svg", .text = &o->svg},
+        {.name = "--checkpoint", .text = &o->checkpoint},
+        {.name = "--export", .text = &o->export_to},
+        {.name = "--rounds", .number = &o->rounds, .least = 1, .most = million},
+        {.name = "--cohort", .number = &o->cohort, .least = 1, .most = 100 * million},
+        {.name = "--min-cohort", .number = &o->min_cohort, .least = 1, .most = 100 * million},
+        {.name = "--epochs", .number = &o->epochs, .least = 1, .most = 1000},
+        {.name = "--batch", .number = &o->batch, .least = 0, .most = million},
+        {.name = "--rate", .real = &o->rate, .least = 1e-9, .most = 1000},
+        {.name = "--clip", .real = &o->clip, .least = 1e-6, .most = million},
+        {.name = "--noise", .real = &o->noise, .least = 0, .most = 1000},
+        {.name = "--delta", .real = &o->delta, .least = 1e-30, .most = 0.5},
+        {.name = "--scale", .real = &o->scale, .least = 1e-6, .most = 1e12},
+        {.name = "--cap", .number = &o->cap, .least = 1, .most = million},
+        {.name = "--server-rate", .real = &o->step.rate, .least = 1e-9, .most = million},
+        {.name = "--decay", .real = &o->step.decay, .least = 1e-3, .most = 1},
+        {.name = "--momentum", .real = &o->step.momentum, .least = 0, .most = 0.9999},
+        {.name = "--restart", .number = &o->restart, .least = 1, .most = million},
+        {.name = "--evaluate", .number = &o->evaluate, .least = 1, .most = million},
+        {.name = "--seed", .number = &o->seed, .least = 0, .most = 0x1p63},
+        {.name = "--threads", .number = &o->threads, .least = 1, .most = LEARN_THREADS},
+        {.name = "--plain", .flag = &o->plain},
+        {.name = "--shares", .flag = &o->shares},
+        {.name = "--json", .flag = &o->json},
+        {.name = "--quiet", .flag = &o->quiet},
+        {.name = NULL}};
+
+    *o = (learn_options){.model = "lenet",
+                         .algorithm_name = "fedavg",
+                         .weights_name = "equal",
+                         .server_name = "sgd",
+                         .rounds = 100,
+                         .cohort = 50,
+                         .min_cohort = 1,
+                         .epochs = 1,
+                         .batch = 20,
+                         .rate = 0.1,
+                         .clip = 1,
+                         .delta = 1e-6,
+                         .scale = 0, /* chosen by the clip */
+                         .cap = 100,
+                         .restart = 16,
+                         .evaluate = 10,
+                         .seed = 1};
+    o->step = (sotto_step_config){SOTTO_OPTIMIZER_SGD, 1, 1, 0.9, 0.99, 1e-3};
+    o->threads = cores < 1 ? 1 : cores > 16 ? 16 : (uint64_t)cores;
+    return read_all(argc, argv, options) && check(o) ? EXIT_DONE : EXIT_USAGE;
+}

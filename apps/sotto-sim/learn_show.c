@@ -1,0 +1,253 @@
+#include "learn.h"
+
+#include "base/hex.h"
+#include "learn/file.h"
+#include "learn/model_file.h"
+#include "show.h"
+#include "view/curve.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the claim -------------------------------------------------------------------------------------------------------- */
+
+sotto_status learn_claim(const learn_run *run, uint64_t rounds, sotto_learn_claim *out,
+                         sotto_err *err)
+{
+    const learn_options *o = run->options;
+    const uint64_t trees = (rounds + o->restart - 1) / o->restart;
+    sotto_learn_question q = {.law = SOTTO_LEARN_SAMPLED,
+                              .multiplier = run->update.sigma / run->update.length * (1 - 1e-12),
+                              .delta = o->delta,
+                              .numbers = rounds * run->model.parameters,
+                              .rate =
+                                  fmin(1, run->cohort / (double)run->dataset.users * (1 + 1e-12) +
+                                              0x1p-53), /* a coin has 53 bits */
+                              .rounds = rounds};
+
+    if (o->noise <= 0)
+        return sotto_fail(err, SOTTO_MISSING, "no noise, so nothing is claimed");
+    /* Whether a round burns says how many took part, which no noise hides; and with one user more, a sum of many appears. */
+    if (o->min_cohort > 1)
+        return sotto_fail(err, SOTTO_MISSING,
+                          "with --min-cohort a burnt round tells how many took part, so nothing is "
+                          "claimed");
+    if (o->algorithm == LEARN_FTRL) {
+        q.law = SOTTO_LEARN_TREE;
+        q.levels = sotto_tree_levels(o->restart);
+        q.participations = trees;
+        q.numbers *= 2 * q.levels;
+    }
+    return sotto_learn_claim_of(out, &q, err);
+}
+
+static const char *algorithm_name(const learn_options *o)
+{
+    if (o->algorithm == LEARN_FTRL)
+        return "DP-FTRL";
+    if (o->algorithm == LEARN_FEDSGD)
+        return o->noise > 0 ? "DP-FedSGD" : "FedSGD";
+    return o->noise > 0 ? "DP-FedAvg" : "FedAvg";
+}
+
+void learn_show_begin(const learn_run *run)
+{
+    const learn_options *o = run->options;
+
+    if (o->json || o->quiet)
+        return;
+    printf("%s of %s, %zu parameters, %s\n", algorithm_name(o), o->model, run->model.parameters,
+           sotto_kernels_chosen()->name);
+    printf("%zu users with %zu rows, %.4g expected a round, %llu rounds%s\n", run->dataset.users,
+           run->dataset.training, run->cohort, (unsigned long long)o->rounds,
+           o->shares ? ", every update proved and added up in shares" : "");
+    printf("clip %.4g, %.5g integers in one; a sum takes %u bits\n", o->clip,
+           run->update.config.scale, run->update.bits);
+    if (run->session.round > 0)
+        printf("goes on after round %llu\n", (unsigned long long)run->session.round);
+}
+
+/* ---- curves ------------------------------------------------------------------------------------------------------------ */
+
+static sotto_status draw(const sotto_view *view, const void *thing, sotto_err *err)
+{
+    return sotto_view_curve(view, thing, err);
+}
+
+static sotto_curve_plot plot_of(const learn_run *run, sotto_curve_point *points, bool loss)
+{
+    const sotto_session *s = &run->session;
+
+    for (size_t i = 0; i < s->point_count; i++) {
+        const double y = loss ? s->points[i].loss : s->points[i].accuracy;
+
+        points[i] = (sotto_curve_point){
+            .x = (double)s->points[i].round, .low = y, .high = y, .answered = isfinite(y)};
+    }
+    return (sotto_curve_plot){.x_name = "round",
+                              .y_name = loss ? "loss" : "accuracy",
+                              .title = algorithm_name(run->options),
+                              .others = run->options->model,
+                              .points = points,
+                              .count = s->point_count};
+}
+
+static bool save_csv(const learn_run *run)
+{
+    const sotto_session *s = &run->session;
+    FILE *out = fopen(run->options->out, "w");
+
+    if (!out)
+        return false;
+    sotto_text t = sotto_show_text(out);
+    sotto_text_say(&t, "round,loss,accuracy,epsilon\n");
+    for (size_t i = 0; i < s->point_count; i++) {
+        char loss[SOTTO_NUMBER_TEXT], accuracy[SOTTO_NUMBER_TEXT], epsilon[SOTTO_NUMBER_TEXT] = "";
+        sotto_learn_claim claim;
+
+        sotto_number_format(loss, s->points[i].loss);
+        sotto_number_format(accuracy, s->points[i].accuracy);
+        if (s->points[i].round > 0 &&
+            learn_claim(run, s->points[i].round, &claim, NULL) == SOTTO_OK)
+            sotto_number_format(epsilon, claim.epsilon);
+        sotto_text_say(&t, "%llu,%s,%s,%s\n", (unsigned long long)s->points[i].round, loss,
+                       accuracy, epsilon);
+    }
+    return fclose(out) == 0 && sotto_text_finish(&t) == SOTTO_OK;
+}
+
+/* ---- models ------------------------------------------------------------------------------------------------------------- */
+
+static sotto_status export_model(learn_run *run, const char *path, sotto_err *err)
+{
+    const size_t size = sotto_model_file_size(&run->model), len = strlen(path);
+    uint8_t *memory = sotto_arena_take(&run->arena, size);
+    sotto_buf buf = sotto_buf_over(memory, size);
+
+    if (!memory)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a model file");
+    if (len > 4 && strcmp(path + len - 4, ".npz") == 0)
+        SOTTO_TRY(sotto_npz_encode(&run->model, run->session.weights, &buf, err));
+    else
+        SOTTO_TRY(sotto_safetensors_encode(&run->model, run->session.weights, &buf, err));
+    return sotto_file_write(path, sotto_buf_bytes(&buf), NULL, NULL, err);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------------- */
+
+static void say_claim(const learn_run *run)
+{
+    const learn_options *o = run->options;
+    sotto_learn_claim claim;
+    sotto_err err = {0};
+
+    const sotto_status status = learn_claim(run, run->session.round, &claim, &err);
+    if (status != SOTTO_OK) {
+        printf("privacy: %s\n", err.reason);
+        return;
+    }
+    sotto_text t = sotto_show_text(stdout);
+    sotto_text_say(&t, "privacy: epsilon ");
+    sotto_text_up(&t, claim.epsilon, 4);
+    sotto_text_say(&t, " at delta ");
+    sotto_text_up(&t, o->delta, 3);
+    sotto_text_say(&t, ", with a user or without, for these %zu users\n", run->dataset.users);
+    sotto_text_say(&t, "  by %s\n  where %s\n", claim.theorem, claim.assumption);
+}
+
+static void say_json(const learn_run *run, double seconds, const char *digest,
+                     const char *transcript)
+{
+    const sotto_session *s = &run->session;
+    const sotto_session_point *last = s->point_count ? &s->points[s->point_count - 1] : NULL;
+    sotto_learn_claim claim;
+    char number[SOTTO_NUMBER_TEXT];
+
+    printf("{\"algorithm\": \"%s\", \"model\": \"%s\", \"parameters\": %zu, \"rounds\": %llu, "
+           "\"burnt\": %llu, \"reports\": %llu",
+           algorithm_name(run->options), run->options->model, run->model.parameters,
+           (unsigned long long)s->round, (unsigned long long)s->burnt,
+           (unsigned long long)s->reports);
+    if (last) {
+        sotto_number_format(number, last->loss);
+        printf(", \"loss\": %s", number);
+        sotto_number_format(number, last->accuracy);
+        printf(", \"accuracy\": %s", number);
+    }
+    if (learn_claim(run, s->round, &claim, NULL) == SOTTO_OK) {
+        sotto_number_format(number, claim.epsilon);
+        printf(", \"epsilon\": %s", number);
+        sotto_number_format(number, run->options->delta);
+        printf(", \"delta\": %s, \"theorem\": \"%s\", \"assumption\": \"%s\"", number,
+               claim.theorem, claim.assumption);
+    }
+    sotto_number_fixed(number, seconds, 3);
+    printf(", \"digest\": \"%s\", \"transcript\": \"%s\", \"seconds\": %s}\n", digest, transcript,
+           number);
+}
+
+static void say_text(const learn_run *run, double seconds, const char *digest)
+{
+    const sotto_session *s = &run->session;
+    static sotto_curve_point points[LEARN_POINTS];
+    const sotto_view view = sotto_show_view(SOTTO_VIEW_TEXT);
+    sotto_curve_plot plot = plot_of(run, points, false);
+
+    if (s->point_count > 0) {
+        const sotto_session_point *last = &s->points[s->point_count - 1];
+
+        if (!run->options->quiet) {
+            printf("\n");
+            if (sotto_view_curve(&view, &plot, NULL) == SOTTO_OK)
+                printf("\n");
+        }
+        printf("loss %.4f, accuracy %.2f%% after %llu rounds", last->loss, last->accuracy * 100,
+               (unsigned long long)s->round);
+    } else {
+        printf("%llu rounds", (unsigned long long)s->round);
+    }
+    printf(" of %.1f devices on average; %llu rounds burnt\n",
+           s->round > s->burnt ? (double)s->reports / (double)(s->round - s->burnt) : 0,
+           (unsigned long long)s->burnt);
+    say_claim(run);
+    printf("model %.16s in %.1f s\n", digest, seconds);
+}
+
+static int fail_at(const char *path)
+{
+    (void)fprintf(stderr, "sotto sim learn: %s: %s\n", path, strerror(errno));
+    return EXIT_FAILED;
+}
+
+int learn_show_end(learn_run *run, double seconds)
+{
+    const learn_options *o = run->options;
+    uint8_t digest[SOTTO_MODEL_DIGEST];
+    char digest_text[2 * SOTTO_MODEL_DIGEST + 1], transcript[2 * SOTTO_SESSION_HASH + 1];
+    sotto_err err = {0};
+
+    sotto_model_digest(&run->model, run->session.weights, digest);
+    sotto_hex_encode(digest_text, sotto_bytes_of(digest, sizeof digest));
+    sotto_hex_encode(transcript,
+                     sotto_bytes_of(run->session.transcript, sizeof run->session.transcript));
+    if (o->json)
+        say_json(run, seconds, digest_text, transcript);
+    else
+        say_text(run, seconds, digest_text);
+    if (o->out && !save_csv(run))
+        return fail_at(o->out);
+    if (o->svg) {
+        static sotto_curve_point points[LEARN_POINTS];
+        const sotto_curve_plot plot = plot_of(run, points, false);
+
+        if (!sotto_show_save(o->svg, SOTTO_VIEW_SVG, draw, &plot))
+            return fail_at(o->svg);
+    }
+    if (o->export_to && export_model(run, o->export_to, &err) != SOTTO_OK) {
+        (void)fprintf(stderr, "sotto sim learn: %s\n", err.reason);
+        return EXIT_FAILED;
+    }
+    return EXIT_DONE;
+}

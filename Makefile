@@ -14,6 +14,8 @@ CHAOS_DEVICES ?= 4000
 CHAOS_KEYS ?= 10000000
 CHAOS_PRODUCTS ?= 1000000
 CHAOS_TIMES ?= 100000
+# Random rounds of every method that has machines; with a number, nothing is left out for slow ones.
+CHAOS_ROUNDS ?= 10000
 
 .PHONY: all deps build installed demo test bench lint fuzz chaos
 all: build
@@ -54,6 +56,7 @@ chaos: build
 	@SOTTO_CHAOS_QUESTIONS=$(CHAOS_QUESTIONS) SOTTO_CHAOS_REPORTS=$(CHAOS_REPORTS) SOTTO_CHAOS_QUERIES=$(CHAOS_QUERIES) \
 		SOTTO_CHAOS_RECIPES=$(CHAOS_RECIPES) SOTTO_CHAOS_DEVICES=$(CHAOS_DEVICES) \
 		SOTTO_CHAOS_KEYS=$(CHAOS_KEYS) SOTTO_CHAOS_PRODUCTS=$(CHAOS_PRODUCTS) SOTTO_CHAOS_TIMES=$(CHAOS_TIMES) \
+		SOTTO_CHAOS_ROUNDS=$(CHAOS_ROUNDS) SOTTO_TEST_LONG=1 \
 		ctest --preset release -L chaos --no-tests=ignore
 	@cmake --workflow --preset asan
 	@cmake --workflow --preset tsan

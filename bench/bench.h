@@ -33,8 +33,11 @@ static inline void sotto_bench_expect(bool holds, const char *what)
         sotto_bench_fail(what);
 }
 
+void sotto_bench_aero(const sotto_bench *b);
 void sotto_bench_analyst(const sotto_bench *b);
 void sotto_bench_aggregate(const sotto_bench *b);
+void sotto_bench_flamingo(const sotto_bench *b);
+void sotto_bench_learning(const sotto_bench *b);
 void sotto_bench_log(const sotto_bench *b);
 void sotto_bench_oblivious(const sotto_bench *b);
 void sotto_bench_token(const sotto_bench *b);

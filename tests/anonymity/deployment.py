@@ -56,7 +56,7 @@ class Deployment:
     """Roles in namespaces, captured; or on the addresses of `loopback`, which ends with a dot, as "127.3.4.".
 
     `plan` is a dict: devices, rate (of taking part), mix_least, mix_delay_ms, fetch and answer (seconds), gateways (more than one: each device has a
-    key of its own, GATEWAY_KEYS of each gateway), hasty (tokens are asked for when they are used), length (seconds of the collection; else so
+    key of its own, GATEWAY_KEYS of each gateway), hasty (tokens are asked for when they are used), arc (credentials of leader and helper in place of tokens), length (seconds of the collection; else so
     many as answers need)."""
 
     def __init__(self, directory, sotto, fleet, here, plan, loopback=None):
@@ -65,6 +65,7 @@ class Deployment:
         self.address = {role: loopback + address.rsplit(".", 1)[1] if loopback else address for role, address, _, _ in ROLES}
         self.port = {role: port for role, _, port, _ in ROLES}
         self.servers, self.captures, self.batches, self.gateway_keys, self.left = {}, {}, 0, [], []
+        self.closes = 0
         self.started = time.time()
         self.began = int(self.started)
         self.network = Loopback() if loopback else Network()
@@ -118,7 +119,8 @@ class Deployment:
         self.write("witness.logs", self.read("log.pub") + "\n")
         self.write("witnesses", f"{self.read('witness.pub')} {self.url('witness')}\n")
         more = {"relay": [f"mix_least = {self.plan['mix_least']}", f"mix_delay_ms = {self.plan['mix_delay_ms']}"],
-                "attester": [f"issuer = {self.url('issuer')}"],
+                "attester": [f"issuer = {self.url('issuer')}"] + [f"{role} = {self.url(role)}\n{role}_token = shared.token" for role in self.issuers()
+                                                                  if role != "issuer"],
                 "gateway": ["key_active = 1h", "key_pending = 1m", "key_lead = 4h"] if self.plan["gateways"] > 1 else []}
         for role, _, port, lines in ROLES:
             for n in numbers if role == "gateway" else [0] if lines else []:
@@ -138,6 +140,10 @@ class Deployment:
             self.captures[role] = self.network.start(role, words, stdout=subprocess.PIPE)
         for capture in self.captures.values():
             capture.stdout.readline()
+
+    def issuers(self):
+        """Who issues: of ARC leader and helper themselves."""
+        return ("leader", "helper") if self.plan.get("arc") else ("issuer",)
 
     def serve(self, role, name):
         with open(self.path(name + ".log"), "ab") as log:
@@ -224,34 +230,50 @@ class Deployment:
 
     def publish(self, attempt, spare):
         plan = self.plan
-        self.opens = int(time.time() + spare + plan["fetch"] + PRECISION) // PRECISION * PRECISION
+        # Not before the last try's end: epochs of ARC never overlap.
+        self.opens = max(self.closes, int(time.time() + spare + plan["fetch"] + PRECISION) // PRECISION * PRECISION)
         # Tokens rest for a quarter of the collection at most. Devices answer after that quarter.
         length = plan.get("length") or int(4 / 3 * (plan["answer"] + 5) + PRECISION) // PRECISION * PRECISION
         self.rest, self.closes = length // 4 + 1, self.opens + length
         analysis = f"com.example.commute{attempt}"
         self.write_question(analysis, attempt)
-        self.ask("issuer", PUT_ALL, self.address["issuer"], self.port["issuer"], self.read("operator.token"),
-                 text=f"/collections/{analysis}/{self.opens}/{self.closes}")
-        get = f"import urllib.request as u; print(u.urlopen({self.url('issuer') + 'keys'!r}, timeout=60).read().decode())"
-        self.write("keys.json", self.ask("issuer", get).strip())
-        self.token_key = bytes.fromhex(next(k["id"] for k in json.loads(self.read("keys.json"))["keys"] if k["analysis"] == analysis))
-        self.write("keys.signed", self.say("parties", "sign", "keys.json", "--token-keys", "--key", "issuer.sign"))
+        self.token_keys = [self.make_key(role, analysis) for role in self.issuers()]
         trust = ["--log", self.read("log.pub"), "--witness", self.read("witness.pub")]
         to = ["--from", f"http://{self.own('log')}:{self.port['log']}/"] + trust  # from its own namespace: plain HTTP is for loopback
         self.say("recipe", "publish", "recipe.json", "--policy", "policy.json", *to, "--token", "log.token", "--out", "recipe.bundle", inside="log")
-        self.say("log", "publish", "keys.signed", *to, "--token", "log.token", "--out", "keys.bundle", inside="log")
-        self.say("log", "feed", "recipe.bundle", "keys.bundle", *to, "--out", "log-files/feed", inside="log")
+        bundles = []
+        for issuer in self.issuers():
+            bundles.append(f"keys-{issuer}.bundle")
+            self.say("log", "publish", f"keys-{issuer}.signed", *to, "--token", "log.token", "--out", bundles[-1], inside="log")
+        self.say("log", "feed", "recipe.bundle", *bundles, *to, "--out", "log-files/feed", inside="log")
+        keys = [] if plan.get("arc") else ["--token-keys", bundles[0], *trust]
         for role in ("leader", "helper"):
-            self.say("admin", "task", "add", "recipe.json", "parties.json", "--population", str(plan["devices"]), "--token-keys", "keys.bundle",
-                     *trust, "--config", role + ".ini")
+            self.say("admin", "task", "add", "recipe.json", "parties.json", "--population", str(plan["devices"]), *keys, "--config", role + ".ini")
         for role in ("leader", "helper"):
             self.wait_until(lambda: self.log_of(role).count("task.served") > attempt, f"{role} does not serve the task")
         if time.time() > self.opens - plan["fetch"] - 2:
             raise Late()
 
+    def make_key(self, role, analysis):
+        """The key of this collection, or of this epoch: its id, once the signed list is written."""
+        name = f"keys-{role}"
+        if role == "issuer":
+            self.ask("issuer", PUT_ALL, self.address["issuer"], self.port["issuer"], self.read("operator.token"),
+                     text=f"/collections/{analysis}/{self.opens}/{self.closes}")
+            get = f"import urllib.request as u; print(u.urlopen({self.url('issuer') + 'keys'!r}, timeout=60).read().decode())"
+            self.write(name + ".json", self.ask("issuer", get).strip())
+        else:
+            self.say("admin", "arc", "add", stamp(self.opens), stamp(self.closes), "--attester-token", "shared.token", "--config", role + ".ini")
+            self.write(name + ".json", self.say("admin", "arc", "list", "--config", role + ".ini"))
+        self.write(name + ".signed", self.say("parties", "sign", name + ".json", "--token-keys", "--key", role + ".sign"))
+        return bytes.fromhex(next(k["id"] for k in json.loads(self.read(name + ".json"))["keys"] if k["opens"] == self.opens and
+                                  k.get("analysis", analysis) == analysis))
+
     def write_question(self, analysis, attempt):
-        if not os.path.exists(self.path("issuer.sign")):
-            self.write("issuer.pub", self.say("parties", "key", "issuer.sign"))
+        for role in self.issuers():
+            if not os.path.exists(self.path(role + ".sign")):
+                self.write(role + ".pub", self.say("parties", "key", role + ".sign"))
+        tokens = {"tokens": "arc"} if self.plan.get("arc") else {"tokens": "type-2", "issuer": ISSUER}
         self.write("recipe.json", json.dumps({
             "recipe": f"commute-{attempt}", "version": 1, "analysis": analysis, "description": "How people got to work today.",
             "query": "SELECT way FROM commutes", "pick": "one-at-random",
@@ -260,15 +282,14 @@ class Deployment:
             "participation": {"type": "poisson", "rate": self.plan["rate"]},
             "privacy": {"adjacency": "replacement", "epsilon": 4.0, "delta": 1e-6, "min_cohort": 10},
             "aggregation": {"trust": "split", "leader": LEADER, "helper": HELPER, "collector": COLLECTOR},
-            "anonymity": {"relay": "key:relay", "gateway": "key:gateway", "tokens": "type-2", "attester": "key:attester", "issuer": ISSUER,
-                          "log": "main"},
+            "anonymity": {"relay": "key:relay", "gateway": "key:gateway", "attester": "key:attester", "log": "main", **tokens},
             "schedule": {"opens": stamp(self.opens), "closes": stamp(self.closes), "precision": f"{PRECISION}s"},
             "population": self.plan["devices"], "on_no_match": "no-value"}))
         self.write("policy.json", json.dumps({
             "policy": "com.example.trial", "version": 1,
             "analyses": {analysis: {"epsilon": 5, "delta": 1e-5, "reports": 1, "fields": ["commutes.way"]}},
             "fields": {"commutes.way": {"epsilon_local": 5, "epsilon": 5, "delta": 1e-5, "reports": 1}},
-            "issuers": {ISSUER: self.read("issuer.pub")},
+            "issuers": {"key:" + role: self.read(role + ".pub") for role in self.issuers()},
             "logs": {"main": {"key": self.read("log.pub"), "witnesses": [self.read("witness.pub")], "feed": "https://log.example/feed"}},
             "non_sensitive": [], "min_cohort": 10, "honest": 0.5}))
 

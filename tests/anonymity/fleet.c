@@ -247,11 +247,17 @@ static sotto_status tick(member *m, sotto_tick *out, sotto_err *err)
     return sotto_device_tick(m->device, out, (sotto_conditions){true, true, true}, err);
 }
 
-/* Its one token: in which state it is, and until when it waits there. */
+/* Its token, or its credentials of ARC: in which state the one is that is furthest behind, and until when it waits there. Of
+ * two that are held, the later counts, and of two that are to be asked for, the earlier. */
 static sotto_status note_token(void *context, const sotto_token_line *line, sotto_err *err)
 {
+    sotto_token_line *least = context;
+    const bool held = line->state == SOTTO_TOKEN_HELD;
+
     (void)err;
-    *(sotto_token_line *)context = *line;
+    if (!least->state || line->state < least->state ||
+        (line->state == least->state && (line->at > least->at) == held))
+        *least = *line;
     return SOTTO_OK;
 }
 

@@ -3,9 +3,11 @@
 Devices and every service have a namespace of the network each. What each of them can see is captured: packets, database, log. Then every
 observer of a table tries to match reports to devices, and what it reaches is compared with guessing. Three more plays switch off a part
 that protects: without mixing, with tokens that are asked for when they are used, and with a gateway key for each client, observers must
-succeed who otherwise guess. A test that can't fail shows nothing.
+succeed who otherwise guess. A test that can't fail shows nothing. Two plays are with credentials of ARC, which leader and helper issue: with everything
+on, and with credentials that are asked for when they are used.
 
-SOTTO_CHAOS_DEVICES gives another number of devices than 240, SOTTO_CHAOS_SEED another order. Up to 1,000 devices all plays run at once.
+SOTTO_CHAOS_DEVICES gives another number of devices than 240, SOTTO_CHAOS_SEED another order. Up to 1,000 devices four plays run at once.
+Without SOTTO_CHAOS_DEVICES the plays with ARC are left out.
 """
 import os
 import shutil
@@ -25,21 +27,25 @@ RATE = 40  # devices that are ready in a second, in the mean; half of them are d
 # ---- what is played ----------------------------------------------------------------------------------------------------
 
 WHOLE, UNMIXED, HASTY, KEYED = "everything on", "no mixing", "tokens at the time of use", "a gateway key for each client"
+ARC, HASTY_ARC = "everything on, with ARC", "credentials of ARC at the time of use"
 
 
 def plan_of(play, devices, seed):
     """What differs from the first play is what the play is about. Hasty and keyed devices are not mixed either: then what their token or their key
     tells is not hidden in a batch. The play without mixing shows that this alone tells it to nobody."""
     plan = {"devices": devices, "rate": 0.5, "mix_least": 16, "mix_delay_ms": 2000, "gateways": 1, "hasty": False, "seed": seed}
-    if play != WHOLE:
+    plan["arc"] = play in (ARC, HASTY_ARC)
+    if play not in (WHOLE, ARC):
         plan.update(mix_least=1, mix_delay_ms=1)
-    if play == HASTY:
+    if play in (HASTY, HASTY_ARC):
         plan.update(devices=max(120, devices // 2), hasty=True)
     if play == KEYED:
         plan.update(devices=3 * GATEWAY_KEYS, rate=1, gateways=3)
     plan.update(fetch=max(6, plan["devices"] / RATE), answer=max(12, plan["devices"] / RATE))
-    if play == HASTY:
+    if play in (HASTY, HASTY_ARC):
         plan["answer"] *= 1.5  # they begin sooner, and need not wait for a token's rest
+    if play == HASTY_ARC:
+        plan["answer"] *= 2  # two credentials take longer: others would ask before a device has used its own
     return plan
 
 
@@ -50,44 +56,51 @@ def plan_of(play, devices, seed):
 GUESSES, BATCHES, JOBS, LINKS, MORE = "guesses", "guesses within a batch", "guesses within a job", "links", "more than guesses"
 
 OBSERVERS = (
-    # device's side, report's side, everything on, no mixing, tokens at the time of use, a key for each client
-    ("network", None, GUESSES, GUESSES, GUESSES, GUESSES),
-    ("relay", None, GUESSES, GUESSES, GUESSES, GUESSES),
-    ("attester", None, GUESSES, GUESSES, GUESSES, GUESSES),
-    ("issuer", None, GUESSES, GUESSES, GUESSES, GUESSES),
-    ("log", None, GUESSES, GUESSES, GUESSES, GUESSES),
-    ("witness", None, GUESSES, GUESSES, GUESSES, GUESSES),
-    (None, "gateway", GUESSES, GUESSES, GUESSES, GUESSES),
-    (None, "leader", GUESSES, GUESSES, GUESSES, GUESSES),
-    (None, "helper", GUESSES, GUESSES, GUESSES, GUESSES),
-    ("network", "gateway", BATCHES, LINKS, LINKS, LINKS),
-    ("network", "leader", BATCHES, LINKS, LINKS, LINKS),
-    ("network", "helper", JOBS, JOBS, JOBS, JOBS),
-    ("network's tokens", "leader", GUESSES, GUESSES, MORE, None),
-    ("network's tokens", "helper", GUESSES, GUESSES, JOBS, None),
-    ("network's fetches", "leader", GUESSES, GUESSES, GUESSES, None),
-    ("network's fetches", "helper", GUESSES, GUESSES, GUESSES, None),
-    ("attester", "gateway", GUESSES, GUESSES, MORE, None),
-    ("attester", "leader", GUESSES, GUESSES, MORE, None),
-    ("attester", "helper", GUESSES, GUESSES, JOBS, None),
-    ("issuer", "leader", GUESSES, GUESSES, MORE, None),
-    ("issuer", "helper", GUESSES, GUESSES, JOBS, None),
-    ("log", "leader", GUESSES, GUESSES, GUESSES, None),
-    ("log", "helper", GUESSES, GUESSES, GUESSES, None),
-    ("witness", "leader", GUESSES, GUESSES, GUESSES, None),
-    ("witness", "helper", GUESSES, GUESSES, GUESSES, None),
-    ("gateway's keys", "gateway", GUESSES, GUESSES, GUESSES, LINKS),
-    ("gateway's keys", "leader", GUESSES, GUESSES, GUESSES, LINKS),
-    ("relay", "helper", JOBS, JOBS, JOBS, JOBS),
+    # device's side, report's side, everything on, no mixing, tokens at the time of use, a key for each client, everything on with ARC, credentials at the time of use
+    ("network", None, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES),
+    ("relay", None, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES),
+    ("attester", None, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES),
+    ("issuer", None, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES),
+    ("log", None, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES),
+    ("witness", None, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES),
+    (None, "gateway", GUESSES, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES),
+    (None, "leader", GUESSES, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES),
+    (None, "helper", GUESSES, GUESSES, GUESSES, GUESSES, GUESSES, GUESSES),
+    ("network", "gateway", BATCHES, LINKS, LINKS, LINKS, BATCHES, LINKS),
+    ("network", "leader", BATCHES, LINKS, LINKS, LINKS, BATCHES, LINKS),
+    ("network", "helper", JOBS, JOBS, JOBS, JOBS, JOBS, JOBS),
+    ("network's tokens", "leader", GUESSES, GUESSES, MORE, None, GUESSES, MORE),
+    ("network's tokens", "helper", GUESSES, GUESSES, JOBS, None, GUESSES, JOBS),
+    ("network's fetches", "leader", GUESSES, GUESSES, GUESSES, None, GUESSES, GUESSES),
+    ("network's fetches", "helper", GUESSES, GUESSES, GUESSES, None, GUESSES, GUESSES),
+    ("attester", "gateway", GUESSES, GUESSES, MORE, None, GUESSES, MORE),
+    ("attester", "leader", GUESSES, GUESSES, MORE, None, GUESSES, MORE),
+    ("attester", "helper", GUESSES, GUESSES, JOBS, None, GUESSES, JOBS),
+    ("issuer", "leader", GUESSES, GUESSES, MORE, None, GUESSES, GUESSES),
+    ("issuer", "helper", GUESSES, GUESSES, JOBS, None, GUESSES, GUESSES),
+    # Of ARC a server is the issuer: it has requests and reports itself. It is told here whose each request is, as an attester would.
+    ("leader's issuing", "leader", None, None, None, None, GUESSES, MORE),
+    ("leader's issuing", "helper", None, None, None, None, GUESSES, JOBS),
+    ("helper's issuing", "leader", None, None, None, None, GUESSES, MORE),
+    ("helper's issuing", "helper", None, None, None, None, GUESSES, JOBS),
+    ("log", "leader", GUESSES, GUESSES, GUESSES, None, GUESSES, GUESSES),
+    ("log", "helper", GUESSES, GUESSES, GUESSES, None, GUESSES, GUESSES),
+    ("witness", "leader", GUESSES, GUESSES, GUESSES, None, GUESSES, GUESSES),
+    ("witness", "helper", GUESSES, GUESSES, GUESSES, None, GUESSES, GUESSES),
+    ("gateway's keys", "gateway", GUESSES, GUESSES, GUESSES, LINKS, GUESSES, GUESSES),
+    ("gateway's keys", "leader", GUESSES, GUESSES, GUESSES, LINKS, GUESSES, GUESSES),
+    ("relay", "helper", JOBS, JOBS, JOBS, JOBS, JOBS, JOBS),
     # Stated assumptions: these two must not work together.
-    ("relay", "leader", LINKS, LINKS, LINKS, LINKS),
-    ("relay", "gateway", LINKS, LINKS, LINKS, LINKS),
+    ("relay", "leader", LINKS, LINKS, LINKS, LINKS, LINKS, LINKS),
+    ("relay", "gateway", LINKS, LINKS, LINKS, LINKS, LINKS, LINKS),
 )
-PLAYS = (WHOLE, UNMIXED, HASTY, KEYED)
+PLAYS = (WHOLE, UNMIXED, HASTY, KEYED, ARC, HASTY_ARC)
 
 # ---- judging ------------------------------------------------------------------------------------------------------------
 
+UNLINKED = 3  # as an exit code: all that is wrong is that an observer, who must, matched too few
 failures = 0
+unlinked = []
 
 
 def complain(text):
@@ -123,6 +136,7 @@ def judge(run, play):
         if may in groups and count > most:
             complain(f"{name}: {count} right, and guessing has more than {most} once in a million runs")
         if may in (LINKS, MORE) and count <= most:
+            unlinked.append(name)
             complain(f"{name}: {count} right: this run could not show a link")
 
 
@@ -150,15 +164,17 @@ def look_for_reports(run):
         if run.sees_any(role, run.report_ids):
             complain(f"{role} sees the id of a report")
     used, asked = run.tokens_used(), run.tokens_asked()
-    if len(used) != 2 * len(run.truth) or not asked:
+    if len(used) != 2 * len(run.truth) or not asked or len(set(used)) != len(used):
         complain(f"{len(used)} parts of tokens, and {len(asked)} of requests were found: the test looks in the wrong place")
     for role in ("relay", "attester", "issuer", "log", "witness"):
         if run.sees_any(role, used):
             complain(f"{role} sees a token that was used")
-    for role in ("relay", "gateway", "leader", "helper", "log", "witness"):
+    if run.arc and any(point in text for text in asked for point in run.points_in(used)):
+        complain("a presentation has a point of a request or of a credential")
+    for role in ("relay", "gateway", "log", "witness") + (() if run.arc else ("leader", "helper")):
         if run.sees_any(role, asked):
             complain(f"{role} sees a request for a token")
-    if run.sees_any("relay", [run.token_key]):
+    if run.sees_any("relay", run.token_keys):
         complain("the relay sees the key of a token")
 
 
@@ -196,7 +212,7 @@ def play_one(play, devices, seed, sotto, fleet):
         if failures or sys.exc_info()[0]:
             deployment.show_logs()
         shutil.rmtree(directory)
-    return 1 if failures else 0
+    return 0 if not failures else UNLINKED if len(unlinked) == failures else 1
 
 
 # ---- all of them --------------------------------------------------------------------------------------------------------
@@ -204,14 +220,22 @@ def play_one(play, devices, seed, sotto, fleet):
 
 def play_all(devices):
     """Each play is a process with a network of its own. Small fleets wait most of the time, so that plays can share the machine."""
-    at_once = len(PLAYS) if devices <= 1000 else 1
-    codes, waiting, running = [], list(PLAYS), []
+    at_once = 4 if devices <= 1000 else 1
+    # Devices with ARC need more of the machine than other tests leave: their plays are for the long form.
+    plays = PLAYS if "SOTTO_CHAOS_DEVICES" in os.environ else PLAYS[:4]
+    codes, waiting, running = [], list(plays), []
     while waiting or running:
         while waiting and len(running) < at_once:
             running.append(subprocess.Popen([sys.executable] + sys.argv[:3] + [waiting.pop(0)], stdout=subprocess.PIPE, text=True))
         said = running.pop(0)
         print(said.communicate()[0], end="", flush=True)
         codes.append(said.returncode)
+    # On a busy machine a device that asks when it answers is not as quick as the play is about. Such a play is repeated once, alone: its
+    # bound is passed by guessing in two runs of a million then. What must not be linked is never tried again.
+    for i, code in enumerate(codes):
+        if code == UNLINKED:
+            print(f"once more, alone: {PLAYS[i]}", flush=True)
+            codes[i] = subprocess.run([sys.executable] + sys.argv[:3] + [PLAYS[i]]).returncode
     return codes
 
 

@@ -29,12 +29,12 @@ def requests_at_the_relay(kind):
 
 
 def requests_at(role):
-    """Requests for tokens, as they came to the attester, or as it sent them on to the issuer."""
+    """Requests for tokens, as they came to the attester, or as it sent them on to the issuer, or to a server that issues credentials."""
     def seen(run):
-        who = {blinded_in(body_of(s)): s.source for s in run.to("attester", "attester") if s.source.startswith(DEVICES)}
+        who = {run.blinded_in(body_of(s)): s.source for s in run.to("attester", "attester") if s.source.startswith(DEVICES)}
         if role == "attester":
             return [(s.source, s.began) for s in run.to("attester", "attester") if s.source.startswith(DEVICES)]
-        return [(who[blinded_in(body)], t) for s in run.to("issuer", "issuer") for body, t in bodies_of(s) if blinded_in(body) in who]
+        return [(who[run.blinded_in(body)], t) for s in run.to(role, role) for body, t in bodies_of(s) if run.blinded_in(body) in who]
     return seen
 
 
@@ -68,6 +68,8 @@ DEVICE_SIDE = {
     "relay": requests_at_the_relay("report"),
     "attester": requests_at("attester"),
     "issuer": requests_at("issuer"),
+    "leader's issuing": requests_at("leader"),
+    "helper's issuing": requests_at("helper"),
     "log": requests_at_the_relay("fetch"),
     "witness": lambda run: [],  # it sees checkpoints alone
     "gateway's keys": keys_at_the_gateway,
@@ -77,7 +79,9 @@ REPORT_SIDE = {"gateway": reports_sent_to("leader"), "leader": reports_sent_to("
 # ---- messages -----------------------------------------------------------------------------------------------------------
 
 REPORT_ID = 16
-BLINDED = 256  # bytes at the end of a request for a token
+BLINDED, ARC_BLINDED = 256, 226  # bytes at the end of a request for a token, or for a credential of ARC
+ARC_RESPONSE = 6 * 33 + 8 * 32  # bytes in which a credential comes
+POINT, ARC_POINTS = 33, 4 * 33  # at the beginning of a presentation, which is behind the id of its key: commitments, and the tag
 TOKEN_NONCE, TOKEN_DIGEST, TOKEN_KEY, TOKEN_SIGNATURE = 32, 32, 32, 256  # a token's parts behind its type, RFC 9578
 
 
@@ -99,10 +103,6 @@ def bodies_of(stream):
     return found
 
 
-def blinded_in(body):
-    return body[-BLINDED:]
-
-
 # ---- the run ------------------------------------------------------------------------------------------------------------
 
 
@@ -110,7 +110,8 @@ class Run:
     """What one deployment left behind."""
 
     def __init__(self, deployment, truth):
-        self.address, self.token_key, self.gateway_keys = deployment.address, deployment.token_key, deployment.gateway_keys
+        self.address, self.token_keys, self.gateway_keys = deployment.address, deployment.token_keys, deployment.gateway_keys
+        self.arc = deployment.plan.get("arc", False)
         self.truth = {report: address for _, address, report, _, _ in truth}
         self.waits = [answered - sent for _, _, _, sent, answered in truth]
         self.batches, self.directory = deployment.batches, deployment.directory
@@ -168,19 +169,28 @@ class Run:
         return code == 0
 
     def tokens_used(self):
-        """Nonce and signature of the token of each report, as the leader gets them."""
+        """Nonce and signature of the token of each report, as the leader gets them; of ARC the points of both presentations."""
         parts = []
         for s, _, at in self.ids_in("leader"):
-            key = bytes(s.data).find(self.token_key, at) if s.target == self.address["leader"] else -1
-            if key >= 0:
-                data = bytes(s.data)
-                parts += [data[key - TOKEN_DIGEST - TOKEN_NONCE:key - TOKEN_DIGEST], data[key + TOKEN_KEY:key + TOKEN_KEY + TOKEN_SIGNATURE]]
+            data = bytes(s.data)
+            for token_key in self.token_keys if s.target == self.address["leader"] else []:
+                key = data.find(token_key, at)
+                if key >= 0 and self.arc:
+                    parts.append(data[key + TOKEN_KEY:key + TOKEN_KEY + ARC_POINTS])
+                elif key >= 0:
+                    parts += [data[key - TOKEN_DIGEST - TOKEN_NONCE:key - TOKEN_DIGEST], data[key + TOKEN_KEY:key + TOKEN_KEY + TOKEN_SIGNATURE]]
         return parts
+
+    def points_in(self, presentations):
+        return {text[i:i + POINT] for text in presentations for i in range(0, len(text), POINT)}
+
+    def blinded_in(self, body):
+        return body[-(ARC_BLINDED if self.arc else BLINDED):]
 
     def tokens_asked(self):
         """Blinded messages, and the answers to them."""
-        asked = [blinded_in(body_of(s)) for s in self.to("devices", "attester")]
-        return asked + [body_of(s)[:BLINDED] for s in self.streams["devices"] if s.source == self.address["attester"] and len(body_of(s)) == BLINDED]
+        asked, size = [self.blinded_in(body_of(s)) for s in self.to("devices", "attester")], ARC_RESPONSE if self.arc else BLINDED
+        return asked + [body_of(s)[:size] for s in self.streams["devices"] if s.source == self.address["attester"] and len(body_of(s)) == size]
 
     def lengths(self):
         """Of requests and answers that pass the devices' network, by what they are for."""

@@ -1,0 +1,296 @@
+/* Encrypted sums after Aero: ring, ciphertexts, opening, proofs. The figures of the paper beside ours are published ones (Liu and
+ * Gupta 2023, figures 9 and 10). They are from a c5.24xlarge of Amazon EC2, which is other hardware than this. */
+#include "bench.h"
+
+#include "aggregate/aero/ledger.h"
+#include "aggregate/aero/proof.h"
+#include "aggregate/aero/threshold.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MEMBERS = 45, THRESHOLD = 19, CIPHERTEXTS = 294 }; /* of 1.2 million parameters */
+
+typedef struct lab {
+    sotto_aero aero;
+    sotto_aero_ledger ledger;
+    sotto_entropy entropy;
+    sotto_aero_poly a, b, part;
+    sotto_aero_public key;
+    sotto_aero_secret secret;
+    sotto_aero_share shares[MEMBERS];
+    sotto_aero_weight weights[THRESHOLD];
+    uint32_t members[THRESHOLD];
+    uint8_t seeds[THRESHOLD][SOTTO_AERO_SEED];
+    sotto_aero_place place;
+    sotto_aero_witness witness;
+    sotto_aero_cipher cipher, sum;
+    sotto_noise smudge;
+    int64_t m[SOTTO_AERO_N], opened[SOTTO_AERO_N];
+} lab;
+
+static lab l;
+
+static void ntt(void *arg)
+{
+    (void)arg;
+    sotto_ntt64_negacyclic_forward(l.part.first, 12, l.aero.ring.factors);
+}
+
+static void ntt_small(void *arg)
+{
+    (void)arg;
+    sotto_limb_forward(&l.aero.ring.second, l.part.second);
+}
+
+static void encrypt(void *arg)
+{
+    (void)arg;
+    sotto_bench_expect(sotto_aero_draw(&l.aero, &l.witness, &l.entropy, NULL) == SOTTO_OK &&
+                           sotto_aero_encrypt(&l.aero, &l.cipher, &l.key, &l.witness, l.m, NULL) ==
+                               SOTTO_OK,
+                       "encrypting");
+}
+
+static void add(void *arg)
+{
+    (void)arg;
+    sotto_aero_cipher_add(&l.aero, &l.sum, &l.cipher);
+}
+
+static void deal(void *arg)
+{
+    (void)arg;
+    sotto_bench_expect(sotto_aero_deal(&l.aero, l.shares, MEMBERS, THRESHOLD, &l.secret, &l.entropy,
+                                       NULL) == SOTTO_OK,
+                       "dealing");
+}
+
+static void partial(void *arg)
+{
+    (void)arg;
+    sotto_bench_expect(sotto_aero_partial(&l.aero, &l.part, &l.shares[0], l.weights[0], &l.place,
+                                          &l.cipher.c1, &l.smudge, &l.entropy, NULL) == SOTTO_OK,
+                       "a member's part");
+}
+
+/* With the secret itself, as SEAL decrypts. */
+static void decrypt(void *arg)
+{
+    static sotto_aero_poly v, product;
+    sotto_aero_poly *over = arg;
+
+    product = l.cipher.c1;
+    v = l.cipher.c2;
+    sotto_aero_transform(&l.aero.ring, &product);
+    sotto_aero_product(&l.aero.ring, &product, &product, over);
+    sotto_aero_subtract(&l.aero.ring, &v, &product);
+    sotto_aero_decode_vartime(&l.aero, l.opened, NULL, &v);
+}
+
+static void draw(void *arg)
+{
+    (void)arg;
+    sotto_bench_expect(sotto_noise_draw(&l.smudge, l.opened, SOTTO_AERO_N, &l.entropy, NULL) ==
+                           SOTTO_OK,
+                       "drawing");
+}
+
+static void set_up(const char *name, sotto_arena *arena)
+{
+    const uint8_t seed[SOTTO_AERO_SEED] = {1};
+    sotto_aero_wish wish = {.devices = 11000,
+                            .liars = 330,
+                            .most = 2048,
+                            .noise = 1 << 20,
+                            .dealers = MEMBERS,
+                            .threshold = THRESHOLD,
+                            .rounds = 1,
+                            .ciphertexts = 20,
+                            .tries = 1,
+                            .failure = 40};
+
+    sotto_entropy_system(&l.entropy);
+    for (uint32_t i = 0; i < THRESHOLD; i++)
+        l.members[i] = i;
+    l.place =
+        (sotto_aero_place){l.members, THRESHOLD, 0, (const uint8_t(*)[SOTTO_AERO_SEED])l.seeds};
+    sotto_bench_expect(
+        sotto_aero_set_named(&wish.set, name, NULL) == SOTTO_OK &&
+            sotto_aero_ledger_plan(&l.ledger, &wish, NULL) == SOTTO_OK &&
+            sotto_aero_init(&l.aero, wish.set, l.ledger.log_t, arena, NULL) == SOTTO_OK &&
+            sotto_noise_gaussian_wide(&l.smudge, l.ledger.sigma, arena, NULL) == SOTTO_OK &&
+            sotto_aero_expand_vartime(&l.aero, &l.a, seed, NULL) == SOTTO_OK &&
+            sotto_aero_keygen(&l.aero, &l.secret, &l.b, &l.a, &l.entropy, NULL) == SOTTO_OK &&
+            sotto_aero_weights_vartime(&l.aero, l.weights, l.members, THRESHOLD, NULL) == SOTTO_OK,
+        "a key of the ring");
+    sotto_aero_public_of(&l.aero, &l.key, &l.a, &l.b);
+}
+
+/* ---- proofs: a group of 37, or one ciphertext where the time is short ----------------------------------- */
+
+typedef struct group {
+    sotto_aero_statement s;
+    sotto_arena scratch;
+    sotto_aero_cipher *ciphers;
+    sotto_aero_witness *witnesses;
+    int64_t *m;
+    sotto_buf proof;
+} group;
+
+static void prove(void *arg)
+{
+    group *g = arg;
+
+    g->proof.len = 0;
+    sotto_bench_expect(sotto_aero_prove(&g->proof, &g->s, g->witnesses, g->m, &l.entropy,
+                                        &g->scratch, NULL) == SOTTO_OK,
+                       "proving");
+    sotto_arena_reset(&g->scratch);
+}
+
+static void verify(void *arg)
+{
+    group *g = arg;
+
+    sotto_bench_expect(
+        sotto_aero_verify_vartime(&g->s, sotto_buf_bytes(&g->proof), &g->scratch, NULL) == SOTTO_OK,
+        "verifying");
+    sotto_arena_reset(&g->scratch);
+}
+
+static void make_group(group *g, sotto_arena *arena, size_t count)
+{
+    size_t room = (size_t)4 << 20;
+
+    g->s = (sotto_aero_statement){.aero = &l.aero,
+                                  .a = &l.a,
+                                  .b = &l.b,
+                                  .count = count,
+                                  .bits = 16,
+                                  .norm2 = (UINT64_C(1) << 40) - 1};
+    g->ciphers = sotto_arena_take_array(arena, count, sizeof *g->ciphers);
+    g->witnesses = sotto_arena_take_array(arena, count, sizeof *g->witnesses);
+    g->m = sotto_arena_take_array(arena, count, SOTTO_AERO_N * sizeof *g->m);
+    g->proof = sotto_buf_over(sotto_arena_take(arena, room), room);
+    sotto_bench_expect(g->ciphers && g->witnesses && g->m && g->proof.data, "memory");
+    g->s.ciphers = g->ciphers;
+    for (size_t i = 0; i < count; i++) {
+        int64_t *m = g->m + i * SOTTO_AERO_N;
+
+        for (size_t k = 1; k < SOTTO_AERO_N; k++)
+            m[k] = (int64_t)(k * (i + 7) % 2000) - 1000;
+        sotto_bench_expect(
+            sotto_aero_draw(&l.aero, &g->witnesses[i], &l.entropy, NULL) == SOTTO_OK &&
+                sotto_aero_encrypt(&l.aero, &g->ciphers[i], &l.key, &g->witnesses[i], m, NULL) ==
+                    SOTTO_OK,
+            "a group");
+    }
+}
+
+static void bench_proofs(const sotto_bench *b)
+{
+    const sotto_aero_profile *const profiles[] = {&sotto_aero_profile_standard,
+                                                  &sotto_aero_profile_high};
+    size_t count = b->seconds < 0.05 ? 1 : SOTTO_AERO_GROUP;
+    sotto_arena arena;
+    char name[96];
+    group g;
+
+    if (b->filter && !strstr(b->filter, "proof") && !strstr("aero/b87/", b->filter))
+        return;
+    sotto_arena_init(&arena, (size_t)32 << 20);
+    sotto_arena_init(&g.scratch, SOTTO_AERO_PROOF_PROVER);
+    make_group(&g, &arena, count);
+    for (size_t i = 0; i < (count == 1 ? 1 : 2); i++) {
+        const char *profile = profiles[i]->name;
+        size_t size = 0;
+
+        g.s.profile = profiles[i];
+        prove(&g);
+        (void)snprintf(name, sizeof name, "aero/b87/proof-%zu/%s/prove", count, profile);
+        sotto_bench_run(b, name, prove, &g, 1);
+        (void)snprintf(name, sizeof name, "aero/b87/proof-%zu/%s/verify", count, profile);
+        sotto_bench_run(b, name, verify, &g, 1);
+        sotto_bench_expect(sotto_aero_proof_size(&size, &g.s, NULL) == SOTTO_OK, "a size");
+        (void)snprintf(name, sizeof name, "aero/b87/proof-%zu/%s/size", count, profile);
+        sotto_bench_note(b, name, "bytes", (double)size);
+        (void)snprintf(name, sizeof name, "aero/b87/proof-%zu/%s/soundness", count, profile);
+        sotto_bench_note(b, name, "bits", sotto_aero_profile_soundness(profiles[i]).bits);
+    }
+    (void)snprintf(name, sizeof name, "aero/b87/proof-%zu/memory", count);
+    sotto_bench_note(b, name, "MiB", (double)g.scratch.peak / (1 << 20));
+    sotto_arena_clear(&g.scratch);
+    sotto_arena_clear(&arena);
+}
+
+static void bench_transforms(const sotto_bench *b)
+{
+    static const char *const sets[] = {"portable", "avx2"};
+    char name[64];
+
+    for (size_t s = 0; s < 2; s++) {
+        if (!sotto_ntt64_use(sets[s]) || !sotto_limb_use(sets[s]))
+            continue;
+        (void)snprintf(name, sizeof name, "aero/ntt-4096/64-bit/%s", sets[s]);
+        sotto_bench_run(b, name, ntt, NULL, 1);
+        (void)snprintf(name, sizeof name, "aero/ntt-4096/23-bit/%s", sets[s]);
+        sotto_bench_run(b, name, ntt_small, NULL, 1);
+    }
+    sotto_bench_expect(sotto_ntt64_use(NULL) && sotto_limb_use(NULL), "the best kernels");
+}
+
+static void bench_set(const sotto_bench *b, const char *set)
+{
+    static sotto_aero_poly over;
+    int64_t s[SOTTO_AERO_N];
+    char name[64];
+
+    memset(&over, 0, sizeof over);
+    for (size_t k = 0; k < SOTTO_AERO_N; k++)
+        s[k] = (int)l.secret.s[k]; /* of both signs */
+    sotto_aero_add_small(&l.aero.ring, &over, s);
+    sotto_aero_transform_over(&l.aero.ring, &over);
+    (void)snprintf(name, sizeof name, "aero/%s/encrypt", set);
+    double ns = sotto_bench_run(b, name, encrypt, NULL, 1);
+    (void)snprintf(name, sizeof name, "aero/%s/add", set);
+    sotto_bench_run(b, name, add, NULL, 1);
+    encrypt(NULL);
+    (void)snprintf(name, sizeof name, "aero/%s/decrypt", set);
+    sotto_bench_run(b, name, decrypt, &over, 1);
+    (void)snprintf(name, sizeof name, "aero/%s/deal-%d-of-%d", set, THRESHOLD, MEMBERS);
+    sotto_bench_run(b, name, deal, NULL, 1);
+    (void)snprintf(name, sizeof name, "aero/%s/part-of-a-member", set);
+    sotto_bench_run(b, name, partial, NULL, 1);
+    (void)snprintf(name, sizeof name, "aero/%s/draw-smudging", set);
+    sotto_bench_run(b, name, draw, NULL, SOTTO_AERO_N);
+    (void)snprintf(name, sizeof name, "aero/%s/bytes-a-ciphertext", set);
+    sotto_bench_note(b, name, "bytes", 2 * (double)sotto_aero_poly_size(&l.aero));
+    if (ns > 0) {
+        (void)snprintf(name, sizeof name, "aero/%s/generator-1.2M-encryption-alone", set);
+        sotto_bench_note(b, name, "s", ns * 1e-9 * CIPHERTEXTS);
+    }
+}
+
+void sotto_bench_aero(const sotto_bench *b)
+{
+    static const char *const sets[] = {"b64", "b87", "b109"};
+
+    if (b->filter && !strstr(b->filter, "aero") && !strstr("aero/", b->filter))
+        return;
+    for (size_t i = 0; i < 3; i++) {
+        sotto_arena arena;
+
+        sotto_arena_init(&arena, (size_t)1 << 20);
+        set_up(sets[i], &arena);
+        bench_set(b, sets[i]);
+        if (i == 1) {
+            bench_transforms(b);
+            bench_proofs(b);
+        }
+        sotto_arena_clear(&arena);
+    }
+    sotto_bench_note(b, "aero/paper/c5.24xlarge/generator-1.2M-with-proofs", "s", 3636);
+    sotto_bench_note(b, "aero/paper/c5.24xlarge/committee-1.2M", "s", 206);
+    sotto_bench_note(b, "aero/paper/c5.24xlarge/proof-check-a-ciphertext", "s", 0.7);
+}

@@ -78,6 +78,7 @@ sotto_status sotto_round_lint(sotto_device *device, sotto_case *c, sotto_recipe_
 
     claim->honest = r->claim.honest;
     claim->epsilon_cohort = r->claim.epsilon;
+    claim->by = c->recipe->by;
     return status;
 }
 

@@ -170,9 +170,7 @@ static sotto_status fetch(sotto_device *device, const sotto_case *c, sotto_bytes
         return sotto_fail(err, SOTTO_TOO_LARGE, "the model is longer than the host allows");
     sotto_hex_encode(hex, sotto_bytes_of(c->round->record.model, SOTTO_MODEL_HASH));
     (void)snprintf(url, sizeof url, "%s%s", kept->models, hex);
-    SOTTO_TRY(sotto_buf_take(
-        &answer.body, &device->work,
-        (size_t)(longest < most || !SOTTO_RULE(model_bounded) ? longest : most), err));
+    SOTTO_TRY(sotto_buf_take(&answer.body, &device->work, (size_t)longest, err));
     if (!device->host.exchange)
         return sotto_fail(err, SOTTO_MISSING, "there is no transport");
     const sotto_status status = carry(device, c, url, &answer, err);

@@ -102,12 +102,15 @@ static void describe(const sotto_device *device, const sotto_case *c, sotto_trai
     in->deadline = late < c->recipe->closes ? late : c->recipe->closes;
 }
 
-static bool is_finite(const float *numbers, size_t count)
+/* Whether an update that came at this time may count. */
+static sotto_status check_update(const sotto_trainer_input *in, const float *update, int64_t now)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(numbers[i]))
-            return false;
-    return true;
+    if (SOTTO_RULE(trained_in_time) && now >= in->deadline)
+        return SOTTO_STALE;
+    for (size_t i = 0; i < in->parameters; i++)
+        if (!isfinite(update[i]))
+            return SOTTO_MALFORMED;
+    return SOTTO_OK;
 }
 
 /* Writes the update as the randomizer takes it. A trainer that failed, or was late, has zeros sent in its place: whether it
@@ -128,13 +131,12 @@ static sotto_status train(sotto_device *device, sotto_case *c, const sotto_train
         return SOTTO_OK;
     }
     const int64_t now = sotto_device_now(device);
-    const bool late = SOTTO_RULE(trained_in_time) && now >= in->deadline;
     /* Servers take no report of a round that is over, and an update of this model is none of the next. */
     if (SOTTO_RULE(trained_within_its_round) && now >= c->recipe->closes) {
         sotto_explain(&c->out, SOTTO_WHY_CLOSED, "", "The round closed before training ended.");
         return SOTTO_OK;
     }
-    const bool failed = status != SOTTO_OK || late || !is_finite(delta, in->parameters);
+    const bool failed = status != SOTTO_OK || check_update(in, delta, now) != SOTTO_OK;
     for (size_t i = 0; i < in->parameters; i++)
         update[i] = failed ? 0 : (double)delta[i];
     sotto_wipe(delta, in->parameters * sizeof *delta);

@@ -200,7 +200,7 @@ cp "$hostile/../learning.json" learning.json
 expect 0 "for 4 participations of a device" lint learning.json
 says "numbers fit .* at most 2^30 steps"
 says "only devices with libsotto-device-full answer"
-says "accepts it"
+says "answers it if its policy allows: the query reads"
 expect 0 '"decision":"accept"' lint learning.json --json
 says '"bound_factor":1.2'
 expect 0 "A model named lenet with 48846 parameters" explain learning.json

@@ -12,8 +12,8 @@
  *     FAILED   trainer          why, in UTF-8
  *     BYE      host, last       empty
  *
- * The JSON object of TRAIN has recipe, round, model, algorithm, epochs, batch, rate, clip, seed (a text of digits), columns, and
- * rows: an array for each row, with null, numbers and texts.
+ * The JSON object of TRAIN has recipe, round, model, algorithm, epochs, batch, rate, clip, seed, columns and rows. The seed is a
+ * text of digits. Each row is an array of numbers, texts and null, as the columns name them.
  */
 #ifndef SOTTO_APPS_TRAINER_FRAMES_H
 #define SOTTO_APPS_TRAINER_FRAMES_H

@@ -192,8 +192,10 @@ static void a_recipe_that_lint_refuses_is_refused(sotto_test *t)
     sotto_test_learner_start(t, &one, "\"epsilon\": 2.5", "\"epsilon\": 0.5");
     CHECK_STATUS(t, SOTTO_DENIED, sotto_test_learner_offer(&one, 0));
     CHECK_EQUAL(t, SOTTO_WHY_BUDGET, sotto_test_why(&one.phone, "digits#0"));
+    sotto_test_phone_close(&one.phone);
     sotto_test_learner_start(t, &one, "\"scale\": 4096", "\"scale\": 67108864");
     CHECK_STATUS(t, SOTTO_DENIED, sotto_test_learner_offer(&one, 0));
+    sotto_test_phone_close(&one.phone);
     sotto_test_learner_start(t, &one, "SELECT pixels, label FROM digits",
                              "SELECT event_time FROM digits");
     CHECK_STATUS(t, SOTTO_DENIED, sotto_test_learner_offer(&one, 0));

@@ -182,6 +182,7 @@ static void servers_add_up_what_devices_trained(sotto_test *t)
     memset(k, 0, sizeof *k);
     k->t = t;
     k->model = model_of(t);
+    sotto_test_await_hour();
     sotto_test_service_open(t, &k->s, &(sotto_test_service_options){0});
     k->now = (int64_t)k->s.bucket * 3600;
     begin(k);

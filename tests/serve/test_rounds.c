@@ -104,6 +104,7 @@ static scene *open_scene(sotto_test *t, const char *by)
     scene *k = sotto_test_take(t, sizeof *k);
     sotto_mistakes *mistakes = sotto_test_take(t, sizeof *mistakes);
 
+    sotto_test_await_hour();
     sotto_test_service_open(t, &k->s, &(sotto_test_service_options){0});
     k->recipe = recipe_of(t, by);
     CHECK_OK(t, sotto_learning_read(&k->learning, sotto_bytes_of(k->recipe, strlen(k->recipe)),

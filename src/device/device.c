@@ -312,8 +312,7 @@ static sotto_status take_recipe(sotto_device *device, sotto_case *c, sotto_bytes
 {
     SOTTO_TRY(sotto_device_admit(device, c, recipe, err));
     if (!c->out.why)
-        return sotto_shelf_put(device->ledger, c->recipe, device->terms.judge, c->known, c->now,
-                               err);
+        return sotto_shelf_put(device->ledger, c->kept, device->terms.judge, c->known, c->now, err);
     SOTTO_TRY(sotto_device_note(device, c->recipe->name, c->recipe->analysis, &c->out, err));
     return sotto_fail(err, SOTTO_DENIED, "%.150s", c->out.sentence);
 }

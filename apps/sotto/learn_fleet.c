@@ -195,10 +195,24 @@ static sotto_status upload(hand *h, sotto_err *err)
     return SOTTO_OK;
 }
 
+static sotto_status answer_by_library(hand *h, uint64_t device, sotto_err *err)
+{
+    learn_outcome outcome = {0};
+
+    SOTTO_TRY(learn_library_answer(h->crew->run, device, h->crew->client, &h->scratch, &outcome,
+                                   err));
+    (void)atomic_fetch_add(&h->crew->took_part, outcome.took_part);
+    (void)atomic_fetch_add(&h->crew->sent, outcome.sent);
+    return SOTTO_OK;
+}
+
 static sotto_status answer(hand *h, uint64_t device, sotto_err *err)
 {
     const learn_run *run = h->crew->run;
     bool drawn, lost = false;
+
+    if (run->library)
+        return answer_by_library(h, device, err);
 
     SOTTO_TRY(takes_part(run, &drawn, device, err));
     if (drawn && run->drop > 0)

@@ -63,7 +63,7 @@ static sotto_status publish(learn_run *run, sotto_err *err)
     d->log_job.url = url;
     const sotto_status status = demo_log_put(d, &object, 1, err);
     d->log_job.url = NULL;
-    return status;
+    return status == SOTTO_OK && run->library ? learn_library_feed(run, object.bundle, err) : status;
 }
 
 /* ---- both servers read the log for themselves --------------------------------------------------------------- */

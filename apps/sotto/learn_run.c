@@ -65,6 +65,8 @@ static int read_options(learn_run *run, const char *verb, int argc, char **argv)
             run->json = true;
         } else if (strcmp(argv[i], "--quiet") == 0) {
             run->quiet = true;
+        } else if (strcmp(argv[i], "--library") == 0) {
+            run->library = true;
         } else if (!o && (argv[i][0] == '-' || run->recipe_file)) {
             return complain(verb, argv[i], "no such option");
         } else if (!o) {
@@ -184,7 +186,8 @@ static int open_session(learn_run *run)
     if (code != EXIT_DONE)
         return code;
     if ((fresh && learn_deploy_provision(run, &err) != SOTTO_OK) ||
-        load_checkpoint(run, &err) != SOTTO_OK)
+        load_checkpoint(run, &err) != SOTTO_OK ||
+        (run->library && learn_library_policy(run, &err) != SOTTO_OK))
         return code_of(&err);
     return EXIT_DONE;
 }
@@ -260,6 +263,8 @@ const sotto_verb sotto_verb_learn_run = {
         "  --init FILE     the first model, as safetensors; else the one of --seed\n"
         "  --seed S        of the first model; 1 unless stated\n"
         "  --devices N     in the place of the recipe's population\n"
+        "  --library       each device has files of its own and answers by libsotto-device-full: it\n"
+        "                  checks the log, fetches the model, draws, trains, pays and sends\n"
         "  --drop P        so many percent of the devices that take part never send their report\n"
         "  --stop-after N  end after round N; the same command without it goes on\n"
         "  --threads N     that devices share; 2 unless stated\n"

@@ -5,6 +5,7 @@
  *     learn_digits.c   examples that are made up, where no file has any
  *     learn_deploy.c   log, witness, leader and helper in a folder that outlives the run
  *     learn_fleet.c    devices: who takes part, their updates, and their reports
+ *     learn_library.c  the same by the device library, with files for each device
  *     learn_rounds.c   one round: publish, wait, collect, step, checkpoint
  *     learn_show.c     curves, receipts and the state of a folder
  *
@@ -39,7 +40,7 @@ enum {
 typedef struct learn_run {
     /* options */
     const char *recipe_file, *data_file, *policy_file, *init_file, *folder, *csv, *svg;
-    bool json, quiet;
+    bool json, quiet, library;
     uint64_t devices, threads, drop, seed, stop_after; /* 0: the recipe's; default; none; ...; all */
 
     demo deployment;
@@ -55,6 +56,7 @@ typedef struct learn_run {
     /* the round at hand */
     sotto_round_record record;
     sotto_bytes record_bytes;
+    sotto_bytes feed; /* of the log, with the record's proof; with --library */
     sotto_task task;
     sotto_vdaf vdaf;
     sotto_vector_randomizer randomizer;
@@ -102,6 +104,19 @@ SOTTO_MUST_USE sotto_status learn_task_compile(learn_run *run, sotto_err *err);
 /* learn_fleet.c: every device that is drawn for the round at hand trains, and sends its report. Doing it again sends the same
  * bytes, which a leader takes once. */
 SOTTO_MUST_USE sotto_status learn_fleet_answer(learn_run *run, sotto_err *err);
+
+/* What a device did in a round. */
+typedef struct learn_outcome {
+    bool took_part, sent;
+} learn_outcome;
+
+/* learn_library.c: the policy of all devices; the feed that they take the round from; and one of them. Nothing in `arena` stays. */
+SOTTO_MUST_USE sotto_status learn_library_policy(learn_run *run, sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_library_feed(learn_run *run, sotto_bytes bundle, sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_library_answer(learn_run *run, uint64_t number,
+                                                 struct sotto_http_client *client,
+                                                 sotto_arena *arena, learn_outcome *out,
+                                                 sotto_err *err);
 
 /* learn_rounds.c */
 SOTTO_MUST_USE sotto_status learn_round_run(learn_run *run, sotto_err *err);

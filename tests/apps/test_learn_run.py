@@ -79,7 +79,7 @@ def collected(folder):
 
 
 def a_session_goes_on_wherever_it_was_killed():
-    call("init", "plan", "--devices", "30", "--cohort", "25", "--rounds", str(rounds), "--participations", str(rounds),
+    call("init", "plan", "--devices", "20", "--cohort", "20", "--rounds", str(rounds), "--participations", str(rounds),
          "--epsilon", "30", says="recipe.json")
     call("check", "plan/recipe.json", "--policy", "plan/policy.json", says="62 bits")
     words = ["plan/recipe.json", "--out", "session"]
@@ -144,6 +144,20 @@ def rounds_that_are_too_small_burn():
     check(collected("small") == (0, 0), "nothing of a burnt round is collected")
 
 
+def devices_answer_by_the_library():
+    """Each has a ledger in a file of its own. Killed in between, a device that has paid sends what it has, and pays no more."""
+    words = ["plan/recipe.json", "--out", "library", "--library"]
+    code, text = run_until(words, "round 0: published", lambda run: run.kill())
+    done = call("run", *words, "--json")
+    status = json.loads(done.stdout)
+    check(status["rounds"] == rounds and status["burnt"] == 0, "rounds by the library", done.stderr + done.stdout)
+    check(published("library") == rounds, f"{published('library')} records are published")
+    for name in os.listdir("library/devices"):
+        if name.endswith(".ledger"):
+            with sqlite3.connect(f"file:library/devices/{name}?mode=ro", uri=True) as db:
+                check(db.execute("PRAGMA integrity_check").fetchone()[0] == "ok", f"the ledger {name}")
+
+
 def mistakes_are_told():
     with open("plan/recipe.json") as f:
         text = f.read()
@@ -170,6 +184,7 @@ with tempfile.TemporaryDirectory() as work:
     state = a_session_goes_on_wherever_it_was_killed()
     its_model_and_receipts_are_in_the_folder(state)
     rounds_that_are_too_small_burn()
+    devices_answer_by_the_library()
     mistakes_are_told()
     os.chdir("/")
 sys.exit(1 if failures else 0)

@@ -195,20 +195,42 @@ static sotto_status donate(sotto_device *device, const host *h, uint64_t number,
     return SOTTO_OK;
 }
 
+static sotto_status why_of(sotto_device *device, const learn_run *run, sotto_explanation *out,
+                           sotto_err *err)
+{
+    char name[128];
+
+    (void)snprintf(name, sizeof name, "%.90s#%llu", run->learning->head.name,
+                   (unsigned long long)run->record.round);
+    return sotto_device_why(device, out, name, err);
+}
+
 /* What one device refuses by the policy, all do: then the round need not go on. */
 static sotto_status take_round(sotto_device *device, const learn_run *run, sotto_err *err)
 {
     sotto_explanation why;
     uint64_t taken = 0;
-    char name[128];
 
     SOTTO_TRY(sotto_device_feed(device, run->feed, &taken, err));
-    (void)snprintf(name, sizeof name, "%.90s#%llu", run->learning->head.name,
-                   (unsigned long long)run->record.round);
     if (taken > 0)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_device_why(device, &why, name, err));
+    SOTTO_TRY(why_of(device, run, &why, err));
     return sotto_fail(err, SOTTO_DENIED, "devices refuse the round: %.110s", why.sentence);
+}
+
+/* By what the device remembers: an earlier run may have been killed after the report was made. */
+static sotto_status note_outcome(sotto_device *device, const learn_run *run, bool made,
+                                 learn_outcome *out, sotto_err *err)
+{
+    sotto_explanation why;
+
+    SOTTO_TRY(why_of(device, run, &why, err));
+    if (why.why == SOTTO_WHY_MODEL || why.why == SOTTO_WHY_TRAINER ||
+        why.why == SOTTO_WHY_QUERY_FAILED || why.why == SOTTO_WHY_PARTIES)
+        return sotto_fail(err, SOTTO_DENIED, "devices can't train: %.120s", why.sentence);
+    out->sent = why.why == SOTTO_WHY_ANSWERED;
+    out->took_part = out->sent || made;
+    return SOTTO_OK;
 }
 
 static sotto_status live(sotto_device *device, const host *h, uint64_t number, bool known,
@@ -234,8 +256,7 @@ static sotto_status live(sotto_device *device, const host *h, uint64_t number, b
     }
     if (tick.waiting > 0)
         return sotto_fail(err, SOTTO_IO, "the leader did not take the report of a device");
-    out->took_part = out->sent = tick.made > 0;
-    return SOTTO_OK;
+    return note_outcome(device, h->run, tick.made > 0, out, err);
 }
 
 sotto_status learn_library_answer(learn_run *run, uint64_t number, sotto_http_client *client,

@@ -135,6 +135,12 @@ static sotto_status collect(learn_run *run, sotto_collection *out, sotto_err *er
 
     if (status == SOTTO_OK)
         status = sotto_collector_ask(collector, out, &query, &run->round_arena, err);
+    /* Too few are valid. Once the request is withdrawn, this batch is never released. */
+    if (status == SOTTO_AGAIN || status == SOTTO_DENIED) {
+        sotto_err_clear(err);
+        out->reports = 0;
+        status = sotto_collector_withdraw(collector, &query, err);
+    }
     sotto_collector_close(collector);
     return status;
 }
@@ -191,11 +197,12 @@ sotto_status learn_round_run(learn_run *run, sotto_err *err)
     SOTTO_TRY(learn_fleet_answer(run, err));
     learn_say(run, "round %" PRIu64 ": %" PRIu64 " of %" PRIu64 " devices sent a report in %.1f s",
               run->record.round, run->sent, run->took_part, run->train_ms / 1000);
-    if (run->sent < run->learning->head.min_cohort) {
+    if (run->sent >= run->learning->head.min_cohort)
+        SOTTO_TRY(collect(run, &collection, err));
+    if (collection.reports == 0) {
         sotto_session_burn_round(&run->session);
         return close_round(run, NULL, err);
     }
-    SOTTO_TRY(collect(run, &collection, err));
     SOTTO_TRY(sotto_round_receipt_of(&receipt, run->learning, &run->claim, &run->record,
                                      collection.reports, err));
     SOTTO_TRY(step(run, &collection, err));

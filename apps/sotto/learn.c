@@ -140,9 +140,12 @@ static const sotto_verb data = {
     .run = data_main,
 };
 
-static const sotto_verb *const parts[] = {&sotto_verb_learn_init,  &data,
-                                          &sotto_verb_learn_check, &sotto_verb_learn_run,
-                                          &sotto_verb_learn_watch, &sotto_verb_learn_export,
+static const sotto_verb *const parts[] = {&sotto_verb_learn_init,
+                                          &data,
+                                          &sotto_verb_learn_check,
+                                          &sotto_verb_learn_run,
+                                          &sotto_verb_learn_watch,
+                                          &sotto_verb_learn_export,
                                           NULL};
 
 const sotto_verb sotto_verb_learn = {

@@ -258,8 +258,8 @@ sotto_status learn_task_compile(learn_run *run, sotto_err *err)
     SOTTO_TRY(sotto_buf_take(&wire, &run->round_arena, l->head.text.len + 256, err));
     SOTTO_TRY(sotto_round_record_encode(&wire, &run->record, err));
     run->record_bytes = sotto_buf_bytes(&wire);
-    SOTTO_TRY(sotto_round_task_compile(&run->task, l, &run->record, run->parties,
-                                       &run->round_arena, err));
+    SOTTO_TRY(sotto_round_task_compile(&run->task, l, &run->record, run->parties, &run->round_arena,
+                                       err));
     SOTTO_TRY(sotto_vdaf_open(&run->vdaf, &run->task.vdaf, &run->round_arena, err));
     SOTTO_TRY(sotto_learning_randomizer(&run->randomizer, l, &run->round_arena, err));
     SOTTO_TRY(key_of(run, l->head.leader, &run->keys[SOTTO_REPORT_LEADER], err));
@@ -283,8 +283,7 @@ static sotto_status keep_secrets(learn_run *run, sotto_err *err)
     if (status == SOTTO_OK)
         status = put_file(run, "pairing.json", sotto_buf_bytes(&b), err);
     if (status == SOTTO_OK)
-        status =
-            put_file(run, "fleet.secret", sotto_bytes_of(run->fleet, sizeof run->fleet), err);
+        status = put_file(run, "fleet.secret", sotto_bytes_of(run->fleet, sizeof run->fleet), err);
     (void)umask(before);
     sotto_wipe(key, sizeof key);
     sotto_wipe(pairing, sizeof pairing);

@@ -100,8 +100,8 @@ static sotto_status takes_part(const learn_run *run, bool *out, uint64_t device,
     for (uint64_t round = 0; round <= run->record.round && took < l->participations; round++) {
         bool heads;
 
-        SOTTO_TRY(toss(run, &heads, "sotto take part", l->head.participation.rate, device, round,
-                       err));
+        SOTTO_TRY(
+            toss(run, &heads, "sotto take part", l->head.participation.rate, device, round, err));
         if (!heads || (took > 0 && round - last < l->separation))
             continue;
         took++;
@@ -199,8 +199,8 @@ static sotto_status answer_by_library(hand *h, uint64_t device, sotto_err *err)
 {
     learn_outcome outcome = {0};
 
-    SOTTO_TRY(learn_library_answer(h->crew->run, device, h->crew->client, &h->scratch, &outcome,
-                                   err));
+    SOTTO_TRY(
+        learn_library_answer(h->crew->run, device, h->crew->client, &h->scratch, &outcome, err));
     (void)atomic_fetch_add(&h->crew->took_part, outcome.took_part);
     (void)atomic_fetch_add(&h->crew->sent, outcome.sent);
     return SOTTO_OK;
@@ -282,7 +282,8 @@ static sotto_status run_hands(crew *c, hand *hands, size_t count, sotto_err *err
 
     for (size_t i = 0; i < count; i++)
         SOTTO_TRY(open_hand(&hands[i], c, err));
-    while (started < count && pthread_create(&hands[started].thread, NULL, work, &hands[started]) == 0)
+    while (started < count &&
+           pthread_create(&hands[started].thread, NULL, work, &hands[started]) == 0)
         started++;
     if (started == 0)
         (void)work(&hands[0]);

@@ -165,14 +165,13 @@ const sotto_verb sotto_verb_learn_watch = {
 
 static sotto_status model_of(const folder *f, sotto_model *out, sotto_err *err)
 {
-    const sotto_learning like = {.model = text(f, "model_type"),
-                                 .parameters = 0};
-    const sotto_dataset data = {
-        .kind = json_is_true(json_object_get(f->status, "symbols")) ? SOTTO_DATASET_SYMBOLS
-                                                                    : SOTTO_DATASET_BYTES,
-        .classes = (size_t)whole(f, "classes"),
-        .height = (size_t)whole(f, "height"),
-        .width = (size_t)whole(f, "width")};
+    const sotto_learning like = {.model = text(f, "model_type"), .parameters = 0};
+    const sotto_dataset data = {.kind = json_is_true(json_object_get(f->status, "symbols"))
+                                            ? SOTTO_DATASET_SYMBOLS
+                                            : SOTTO_DATASET_BYTES,
+                                .classes = (size_t)whole(f, "classes"),
+                                .height = (size_t)whole(f, "height"),
+                                .width = (size_t)whole(f, "width")};
 
     return learn_model_of(out, &like, &data, err);
 }

@@ -55,7 +55,8 @@ static void write_recipe(const plan *p, char out[TEXT])
         "  \"rounds\": {\"count\": %.0f, \"every\": \"1h\", \"goal\": %.0f, \"largest\": %.0f,\n"
         "             \"participations\": %.0f, \"separation\": 1},\n"
         "  \"participation\": {\"type\": \"poisson\", \"rate\": %.6g},\n"
-        "  \"privacy\": {\"adjacency\": \"replacement\", \"by\": \"servers\", \"multiplier\": %.2f,\n"
+        "  \"privacy\": {\"adjacency\": \"replacement\", \"by\": \"servers\", \"multiplier\": "
+        "%.2f,\n"
         "              \"epsilon\": %.6g, \"delta\": 1e-6, \"min_cohort\": %.0f},\n"
         "  \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\", \"helper\": "
         "\"key:helper\",\n"
@@ -72,7 +73,8 @@ static void write_recipe(const plan *p, char out[TEXT])
 
 static void write_policy(const plan *p, char out[TEXT])
 {
-    const double allowed = 1.01 * p->epsilon; /* a budget that is spent to the last digit admits no later report */
+    const double allowed =
+        1.01 * p->epsilon; /* a budget that is spent to the last digit admits no later report */
 
     (void)snprintf(
         out, TEXT,
@@ -193,12 +195,10 @@ static int read_words(plan *p, int argc, char **argv)
         const char *name;
         double *number;
         double least, most;
-    } numbers[] = {{"--devices", &p->devices, 20, 1e9},
-                   {"--cohort", &p->cohort, 13, 1e8},
-                   {"--rounds", &p->rounds, 1, 1000},
-                   {"--participations", &p->participations, 1, 1000},
-                   {"--epsilon", &p->epsilon, 0.01, 30},
-                   {"--classes", &p->classes, 2, SOTTO_MODEL_CLASSES}};
+    } numbers[] = {
+        {"--devices", &p->devices, 20, 1e9},  {"--cohort", &p->cohort, 13, 1e8},
+        {"--rounds", &p->rounds, 1, 1000},    {"--participations", &p->participations, 1, 1000},
+        {"--epsilon", &p->epsilon, 0.01, 30}, {"--classes", &p->classes, 2, SOTTO_MODEL_CLASSES}};
 
     for (int i = 1; i < argc; i++) {
         char *end = NULL;
@@ -249,7 +249,8 @@ static int init_main(int argc, char **argv)
     sotto_arena_init(&p.arena, (size_t)1 << 30);
     if (make(&p, &err) != SOTTO_OK) {
         (void)fprintf(stderr, "sotto learn init: %s\n", err.reason);
-        code = err.status == SOTTO_DENIED || err.status == SOTTO_MISSING ? EXIT_REFUSED : EXIT_FAILED;
+        code =
+            err.status == SOTTO_DENIED || err.status == SOTTO_MISSING ? EXIT_REFUSED : EXIT_FAILED;
     } else if (p.json) {
         sotto_json j = sotto_show_object(stdout, SOTTO_JSON_COMPACT);
 

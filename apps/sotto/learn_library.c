@@ -35,9 +35,10 @@ sotto_status learn_library_policy(learn_run *run, sotto_err *err)
 {
     demo *d = &run->deployment;
     const sotto_learning *l = run->learning;
-    json_t *policy = NULL, *field = json_pack("{s:[s,s],s:s,s:f,s:f,s:I}", "by", "servers", "shares",
-                                              "epsilon_local", "none", "epsilon", 31.0, "delta",
-                                              1e-3, "reports", (json_int_t)l->participations);
+    json_t *policy = NULL,
+           *field = json_pack("{s:[s,s],s:s,s:f,s:f,s:I}", "by", "servers", "shares",
+                              "epsilon_local", "none", "epsilon", 31.0, "delta", 1e-3, "reports",
+                              (json_int_t)l->participations);
     sotto_bytes own;
     char *text;
     int len = -1;
@@ -52,9 +53,9 @@ sotto_status learn_library_policy(learn_run *run, sotto_err *err)
                            "fields", "digits.pixels", "digits.label", "fields", "digits.pixels",
                            field, "digits.label", field, "non_sensitive", "min_cohort",
                            (json_int_t)l->head.min_cohort, "honest", 0.5);
-    (void)json_object_set_new(policy, "logs",
-                              json_pack("{s:{s:s,s:[s]}}", "main", "key", d->log_key, "witnesses",
-                                        d->witness_key));
+    (void)json_object_set_new(
+        policy, "logs",
+        json_pack("{s:{s:s,s:[s]}}", "main", "key", d->log_key, "witnesses", d->witness_key));
     text = json_dumps(policy, JSON_REAL_PRECISION(15));
     if (text)
         len = snprintf(d->policy_text, sizeof d->policy_text, "%s\n", text);
@@ -274,17 +275,17 @@ sotto_status learn_library_answer(learn_run *run, uint64_t number, sotto_http_cl
     (void)snprintf(events, sizeof events, "%s/%llu.events", folder, (unsigned long long)number);
     (void)snprintf(ledger, sizeof ledger, "%s/%llu.ledger", folder, (unsigned long long)number);
     const bool known = access(ledger, F_OK) == 0 && run->record.round > 0;
-    status = sotto_device_open(
-        &device,
-        &(sotto_device_options){
-            .events = events,
-            .ledger = ledger,
-            .policy = sotto_bytes_of(d->policy_text, strlen(d->policy_text)),
-            .parties = sotto_bytes_of(d->parties_text, strlen(d->parties_text)),
-            .streams = &stream,
-            .stream_count = 1,
-            .host = {.exchange = exchange_of, .clock = clock_of, .context = &h}},
-        err);
+    status =
+        sotto_device_open(&device,
+                          &(sotto_device_options){
+                              .events = events,
+                              .ledger = ledger,
+                              .policy = sotto_bytes_of(d->policy_text, strlen(d->policy_text)),
+                              .parties = sotto_bytes_of(d->parties_text, strlen(d->parties_text)),
+                              .streams = &stream,
+                              .stream_count = 1,
+                              .host = {.exchange = exchange_of, .clock = clock_of, .context = &h}},
+                          err);
     if (status != SOTTO_OK)
         return status;
     status = live(device, &h, number, known, out, err);

@@ -70,7 +70,8 @@ sotto_status learn_recipe_localise(learn_run *run, sotto_bytes text, sotto_err *
                  json_object_set_new(recipe, "anonymity", json_pack("{s:s}", "log", "main")) == 0;
 
     if (right && run->devices > 0)
-        right = json_object_set_new(recipe, "population", json_integer((json_int_t)run->devices)) == 0;
+        right =
+            json_object_set_new(recipe, "population", json_integer((json_int_t)run->devices)) == 0;
     char *out = right ? json_dumps(recipe, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
     const int len = out ? snprintf(d->recipe_text, sizeof d->recipe_text, "%s\n", out) : -1;
 
@@ -204,11 +205,12 @@ static sotto_status check_first(learn_run *run, sotto_err *err)
     sotto_bytes file;
 
     if (run->init_file) {
-        SOTTO_TRY(learn_read_file(run, run->init_file, sotto_model_file_size(&run->model), &file,
-                                  err));
+        SOTTO_TRY(
+            learn_read_file(run, run->init_file, sotto_model_file_size(&run->model), &file, err));
         SOTTO_TRY(sotto_safetensors_decode(&run->model, run->session.weights, file, err));
     }
-    SOTTO_TRY(learn_model_bytes(&run->model, run->session.weights, &file, digest, &run->arena, err));
+    SOTTO_TRY(
+        learn_model_bytes(&run->model, run->session.weights, &file, digest, &run->arena, err));
     sotto_hex_encode(text, sotto_bytes_of(digest, sizeof digest));
     if (memcmp(digest, run->learning->init, sizeof digest) != 0)
         return sotto_fail(err, SOTTO_DENIED,
@@ -228,7 +230,8 @@ sotto_status learn_session_begin(learn_run *run, sotto_err *err)
                                     .second = 0.99,
                                     .floor = 1e-3};
     const sotto_training training = {(size_t)l->epochs, (size_t)l->batch, l->rate, l->clip, 0};
-    const sotto_examples all = sotto_dataset_rows(&run->data, 0, run->data.training + run->data.test);
+    const sotto_examples all =
+        sotto_dataset_rows(&run->data, 0, run->data.training + run->data.test);
 
     SOTTO_TRY(learn_model_of(&run->model, l, &run->data, err));
     SOTTO_TRY(sotto_training_check(&training, err));
@@ -242,8 +245,7 @@ sotto_status learn_session_begin(learn_run *run, sotto_err *err)
 
 sotto_status learn_evaluate(learn_run *run, double *loss, double *accuracy, sotto_err *err)
 {
-    const sotto_examples test =
-        sotto_dataset_rows(&run->data, run->data.training, run->data.test);
+    const sotto_examples test = sotto_dataset_rows(&run->data, run->data.training, run->data.test);
     const sotto_arena_mark mark = sotto_arena_here(&run->arena);
     sotto_learner learner;
     sotto_score score = {0};

@@ -38,8 +38,8 @@ static sotto_status keep_model(learn_run *run, uint8_t model[SOTTO_MODEL_HASH], 
     char path[DEMO_FILE + LEARN_HEX], digest[LEARN_HEX];
     sotto_bytes file;
 
-    SOTTO_TRY(learn_model_bytes(&run->model, run->session.weights, &file, model,
-                                &run->round_arena, err));
+    SOTTO_TRY(
+        learn_model_bytes(&run->model, run->session.weights, &file, model, &run->round_arena, err));
     sotto_hex_encode(digest, sotto_bytes_of(model, SOTTO_MODEL_HASH));
     (void)snprintf(path, sizeof path, "%s/models/%s", run->folder, digest);
     return access(path, F_OK) == 0 ? SOTTO_OK : sotto_file_write(path, file, NULL, NULL, err);
@@ -63,7 +63,8 @@ static sotto_status publish(learn_run *run, sotto_err *err)
     d->log_job.url = url;
     const sotto_status status = demo_log_put(d, &object, 1, err);
     d->log_job.url = NULL;
-    return status == SOTTO_OK && run->library ? learn_library_feed(run, object.bundle, err) : status;
+    return status == SOTTO_OK && run->library ? learn_library_feed(run, object.bundle, err)
+                                              : status;
 }
 
 /* ---- both servers read the log for themselves --------------------------------------------------------------- */
@@ -77,9 +78,8 @@ static sotto_status ask(sotto_http_client *client, unsigned *code, const learn_r
     sotto_dap_id_encode(id, sotto_bytes_of(run->task.id, sizeof run->task.id));
     (void)snprintf(url, sizeof url, "%.*stasks/%s/rejections/AAAAAAAAAAAAAAAAAAAAAA",
                    (int)server.len, (const char *)server.data, id);
-    SOTTO_TRY(sotto_http_call_wait(client, &response,
-                                   &(sotto_http_call){.method = SOTTO_HTTP_GET, .url = url}, arena,
-                                   err));
+    SOTTO_TRY(sotto_http_call_wait(
+        client, &response, &(sotto_http_call){.method = SOTTO_HTTP_GET, .url = url}, arena, err));
     *code = response.status;
     return SOTTO_OK;
 }

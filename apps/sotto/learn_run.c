@@ -86,7 +86,8 @@ static int read_options(learn_run *run, const char *verb, int argc, char **argv)
 static void name_folder(learn_run *run)
 {
     static char folder[FOLDER];
-    const char *slash = strrchr(run->recipe_file, '/'), *name = slash ? slash + 1 : run->recipe_file;
+    const char *slash = strrchr(run->recipe_file, '/'),
+               *name = slash ? slash + 1 : run->recipe_file;
     const char *dot = strrchr(name, '.');
 
     if (run->folder)
@@ -263,7 +264,8 @@ const sotto_verb sotto_verb_learn_run = {
         "  --init FILE     the first model, as safetensors; else the one of --seed\n"
         "  --seed S        of the first model; 1 unless stated\n"
         "  --devices N     in the place of the recipe's population\n"
-        "  --library       each device has files of its own and answers by libsotto-device-full: it\n"
+        "  --library       each device has files of its own and answers by libsotto-device-full: "
+        "it\n"
         "                  checks the log, fetches the model, draws, trains, pays and sends\n"
         "  --drop P        so many percent of the devices that take part never send their report\n"
         "  --stop-after N  end after round N; the same command without it goes on\n"
@@ -280,8 +282,9 @@ static void print_check(const learn_run *run)
     const sotto_learning_claim *c = &run->claim;
 
     if (run->json) {
-        printf("{\"ok\": true, \"parameters\": %zu, \"users\": %zu, \"rows\": %zu, \"fits\": %zu}\n",
-               run->model.parameters, run->data.users, run->data.training, c->fit_count);
+        printf(
+            "{\"ok\": true, \"parameters\": %zu, \"users\": %zu, \"rows\": %zu, \"fits\": %zu}\n",
+            run->model.parameters, run->data.users, run->data.training, c->fit_count);
         return;
     }
     printf("%s: ok\n", run->recipe_file);
@@ -323,16 +326,17 @@ static int check_main(int argc, char **argv)
 const sotto_verb sotto_verb_learn_check = {
     .name = "check",
     .summary = "check a recipe, its numbers, its data and its first model",
-    .usage = "usage: sotto learn check RECIPE [--data FILE] [--policy FILE] [--init FILE]\n"
-             "       [--seed S] [--json]\n\n"
-             "Lints the recipe, proves that no sum overflows, and reads the data: whether rows fit\n"
-             "the model, and whether it begins with the model that the recipe names. Starts\n"
-             "nothing. Exits with 3 for a mistake in the recipe, 4 for data or a model that do not\n"
-             "go with it.\n\n"
-             "  --data FILE    examples of many users; else made-up digits\n"
-             "  --policy FILE  lint the recipe against it\n"
-             "  --init FILE    the first model, as safetensors; else the one of --seed\n"
-             "  --seed S       of the first model; 1 unless stated\n"
-             "  --json         print one JSON object\n",
+    .usage =
+        "usage: sotto learn check RECIPE [--data FILE] [--policy FILE] [--init FILE]\n"
+        "       [--seed S] [--json]\n\n"
+        "Lints the recipe, proves that no sum overflows, and reads the data: whether rows fit\n"
+        "the model, and whether it begins with the model that the recipe names. Starts\n"
+        "nothing. Exits with 3 for a mistake in the recipe, 4 for data or a model that do not\n"
+        "go with it.\n\n"
+        "  --data FILE    examples of many users; else made-up digits\n"
+        "  --policy FILE  lint the recipe against it\n"
+        "  --init FILE    the first model, as safetensors; else the one of --seed\n"
+        "  --seed S       of the first model; 1 unless stated\n"
+        "  --json         print one JSON object\n",
     .run = check_main,
 };

@@ -41,7 +41,8 @@ typedef struct learn_run {
     /* options */
     const char *recipe_file, *data_file, *policy_file, *init_file, *folder, *csv, *svg;
     bool json, quiet, library;
-    uint64_t devices, threads, drop, seed, stop_after; /* 0: the recipe's; default; none; ...; all */
+    uint64_t devices, threads, drop, seed,
+        stop_after; /* 0: the recipe's; default; none; ...; all */
 
     demo deployment;
     const sotto_learning *learning;

@@ -63,7 +63,8 @@ static sotto_learning_receipt session_receipt(const learn_run *run)
     sotto_bytes file;
 
     sotto_arena_init(&arena, (size_t)1 << 28);
-    if (learn_model_bytes(&run->model, run->session.weights, &file, digest, &arena, NULL) != SOTTO_OK)
+    if (learn_model_bytes(&run->model, run->session.weights, &file, digest, &arena, NULL) !=
+        SOTTO_OK)
         memset(digest, 0, sizeof digest);
     sotto_arena_clear(&arena);
     sotto_session_receipt_of(&r, run->learning, &run->claim, digest, run->session.round,

@@ -38,7 +38,8 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
         .honest_devices = l->head.by == SOTTO_BY_SHARES ? claim->honest : 0,
     };
     /* Both roundings up: what is proved is a whole number of steps. */
-    out->liar = sotto_round_up((double)claim->bound / (double)l->scale / claim->expected_reports, 3);
+    out->liar =
+        sotto_round_up((double)claim->bound / (double)l->scale / claim->expected_reports, 3);
     memcpy(out->hash, l->head.hash, sizeof out->hash);
     memcpy(out->model, model, sizeof out->model);
 }
@@ -78,8 +79,8 @@ static void say_claim(sotto_writer *w, const sotto_learning_receipt *r)
 {
     if (isfinite(r->epsilon))
         say(w,
-            "privacy: epsilon %.4g at delta %.3g, for other data of one device in all of its %" PRIu64
-            " rounds together\n  by %s\n",
+            "privacy: epsilon %.4g at delta %.3g, for other data of one device in all of its "
+            "%" PRIu64 " rounds together\n  by %s\n",
             sotto_bound_shown(r->epsilon, 4), sotto_bound_shown(r->delta, 3), r->participations,
             r->theorem);
     else
@@ -102,7 +103,8 @@ sotto_status sotto_learning_receipt_explain(sotto_buf *out, const sotto_learning
 
     sotto_hex_encode(digest, sotto_bytes_of(r->model, sizeof r->model));
     if (r->session)
-        say(&w, "%s: %" PRIu64 " rounds, %" PRIu64 " of them burnt, %" PRIu64 " reports\nmodel %s\n",
+        say(&w,
+            "%s: %" PRIu64 " rounds, %" PRIu64 " of them burnt, %" PRIu64 " reports\nmodel %s\n",
             r->recipe, r->rounds, r->burnt, r->reports, digest);
     else
         say(&w, "%s, round %" PRIu64 ": %" PRIu64 " reports, from model %s\n", r->recipe, r->round,
@@ -110,7 +112,8 @@ sotto_status sotto_learning_receipt_explain(sotto_buf *out, const sotto_learning
     say_claim(&w, r);
     say(&w, "trust: %s and %s. %s\n", r->leader, r->helper, r->honest);
     say(&w,
-        "a liar: both servers checked that no report is longer than %g clips. So one moves the mean "
+        "a liar: both servers checked that no report is longer than %g clips. So one moves the "
+        "mean "
         "of a round by at most %.3g.\n",
         r->bound_factor, r->liar);
     say(&w, "  a sum is divided by %.10g, the public number of reports that is expected\n",

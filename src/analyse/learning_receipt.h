@@ -17,18 +17,19 @@
 typedef struct sotto_learning_receipt {
     const char *recipe, *analysis, *leader, *helper;
     uint8_t hash[32];
-    uint8_t model[SOTTO_MODEL_HASH]; /* that the round began with; of a session: that it ended with */
+    uint8_t
+        model[SOTTO_MODEL_HASH]; /* that the round began with; of a session: that it ended with */
     bool session;
-    uint64_t round;   /* of a round */
+    uint64_t round;         /* of a round */
     uint64_t rounds, burnt; /* of a session: closed or burnt, and burnt alone */
     uint64_t reports;       /* in the sum; of a session: in all of them       */
     uint64_t min_cohort, participations;
     double rho, epsilon, delta; /* of one participation; of all of them       */
     const char *theorem, *sampling, *by, *honest, *inputs;
-    double sigma;        /* of the noise that is counted on, in clips                  */
-    double bound_factor; /* a liar's update, in clips, at most                         */
-    double divisor;      /* the public number that a sum is divided by                 */
-    double liar;         /* how far one liar moves the mean of a round, at most        */
+    double sigma;            /* of the noise that is counted on, in clips                  */
+    double bound_factor;     /* a liar's update, in clips, at most                         */
+    double divisor;          /* the public number that a sum is divided by                 */
+    double liar;             /* how far one liar moves the mean of a round, at most        */
     uint64_t honest_devices; /* that noise by shares counts on, of min_cohort; else 0  */
 } sotto_learning_receipt;
 

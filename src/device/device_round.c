@@ -172,9 +172,9 @@ sotto_status sotto_round_check(sotto_device *device, sotto_case *c, bool untouch
     c->asked = sotto_shelf_asked(c->recipe);
     c->charge = charge_of(c);
     if (!untouched)
-        return sotto_round_turn(c, refusal,
-                                sotto_ledger_check_round(device->ledger, &c->charge, &r->charge,
-                                                         c->now, refusal, err));
+        return sotto_round_turn(
+            c, refusal,
+            sotto_ledger_check_round(device->ledger, &c->charge, &r->charge, c->now, refusal, err));
     const sotto_recompute again = {affordable, &r->charge};
     SOTTO_TRY(sotto_charge_check(&c->charge, err));
     return sotto_budget_check(&device->terms.budgets, &c->charge, &nothing[0], nothing, &again,

@@ -100,10 +100,10 @@ static scene *open_scene(sotto_test *t)
     sotto_hash_once(k->hash, SOTTO_SHA256, bytes_of(k->recipe));
     test_log_open(t, &k->keys);
     k->directory = sotto_test_directory(t);
-    CHECK_OK(t, sotto_log_store_open(&k->log,
-                                     &(sotto_log_store_options){.directory = k->directory,
-                                                                .signer = &k->keys.log},
-                                     &t->err));
+    CHECK_OK(t, sotto_log_store_open(
+                    &k->log,
+                    &(sotto_log_store_options){.directory = k->directory, .signer = &k->keys.log},
+                    &t->err));
     CHECK_OK(t, sotto_round_log_new(&k->leader, k->s.leader, &k->keys.trust, &t->err));
     CHECK_OK(t, sotto_round_log_new(&k->helper, k->s.helper, &k->keys.trust, &t->err));
     serve(t, k, k->recipe);
@@ -190,7 +190,7 @@ static void logged_rounds_become_the_same_tasks_at_both_servers(sotto_test *t)
     const sotto_server_task *here, *there;
 
     CHECK_STATUS(t, SOTTO_DENIED, look(t, k, k->leader, 1)); /* nobody cosigned yet */
-    log_round(t, k, k->recipe, 0, 0);                         /* which the operator added */
+    log_round(t, k, k->recipe, 0, 0);                        /* which the operator added */
     log_round(t, k, k->recipe, 1, 7);
     log_round(t, k, recipe_of(t, k, "others"), 1, 9); /* which nobody serves */
     sign(t, k, 2);

@@ -275,8 +275,8 @@ static void a_report_is_of_its_round_and_its_model(sotto_test *t)
 
 static int64_t counted(sotto_test *t, const scene *k)
 {
-    return sotto_test_ask_number(t, k->s.leader->db,
-                              "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate");
+    return sotto_test_ask_number(
+        t, k->s.leader->db, "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate");
 }
 
 static sotto_status count_one_more(sotto_tx *tx, void *context, sotto_err *err)

@@ -103,12 +103,11 @@ static sotto_status find_over(sotto_tx *tx, sotto_helper_job *job, sotto_err *er
 
     if (!task->learning)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_batch_count(tx, &there, task->n,
-                                &(sotto_batch_range){.first_bucket =
-                                                         task->dap.opens / task->dap.precision,
-                                                     .end_bucket =
-                                                         task->dap.closes / task->dap.precision},
-                                err));
+    SOTTO_TRY(sotto_batch_count(
+        tx, &there, task->n,
+        &(sotto_batch_range){.first_bucket = task->dap.opens / task->dap.precision,
+                             .end_bucket = task->dap.closes / task->dap.precision},
+        err));
     for (size_t i = 0; i < job->count; i++)
         if (job->reports[i].error == 0 && ++there > task->learning->largest)
             job->changed = job->reports[i].over = true;

@@ -128,8 +128,7 @@ static void keep(void *context, uint64_t index, sotto_bytes wire)
 
     if (sotto_tlog_entry_decode(&entry, wire, NULL) != SOTTO_OK ||
         entry.type != SOTTO_ENTRY_RECIPE ||
-        sotto_round_name_decode(&f.name, entry.url, NULL) != SOTTO_OK ||
-        !task_of(r, f.name.recipe))
+        sotto_round_name_decode(&f.name, entry.url, NULL) != SOTTO_OK || !task_of(r, f.name.recipe))
         return;
     if (r->count == r->room && !grow(r)) {
         r->no_memory = true;
@@ -276,8 +275,8 @@ static sotto_status add(sotto_round_log *r, const sotto_server_task *like, const
 static void show_refusal(sotto_round_log *r, const found *f, const char *why)
 {
     (void)pthread_mutex_lock(&r->lock);
-    (void)snprintf(r->view.refusal, sizeof r->view.refusal, "round %" PRIu64 ", entry %" PRIu64 ": %s",
-                   f->name.round, f->index, why);
+    (void)snprintf(r->view.refusal, sizeof r->view.refusal,
+                   "round %" PRIu64 ", entry %" PRIu64 ": %s", f->name.round, f->index, why);
     (void)pthread_mutex_unlock(&r->lock);
     sotto_log(r->server->log, SOTTO_LOG_ERROR, "round.refused", sotto_log_uint("entry", f->index),
               sotto_log_uint("round", f->name.round), sotto_log_text("reason", why));

@@ -24,12 +24,12 @@ typedef struct sotto_round_log sotto_round_log;
 
 /* What an operator is told. */
 typedef struct sotto_round_log_view {
-    uint64_t entries;   /* of the log, read and verified   */
-    uint64_t added;     /* tasks, by this process          */
-    uint64_t waiting;   /* records whose time is to come   */
-    uint64_t refused;   /* records that make no task       */
-    char refusal[200];  /* the last one, and why           */
-    char unread[160];   /* why the log can't be read now; empty: it can */
+    uint64_t entries;  /* of the log, read and verified   */
+    uint64_t added;    /* tasks, by this process          */
+    uint64_t waiting;  /* records whose time is to come   */
+    uint64_t refused;  /* records that make no task       */
+    char refusal[200]; /* the last one, and why           */
+    char unread[160];  /* why the log can't be read now; empty: it can */
 } sotto_round_log_view;
 
 /* Everything is borrowed: the server, and keys of the log and its witnesses. */

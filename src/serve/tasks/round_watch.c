@@ -37,8 +37,8 @@ static sotto_status fetch(void *context, const char *path, sotto_buf *out, sotto
     sotto_status status;
     char url[URL];
 
-    (void)snprintf(url, sizeof url, "%s%s%s", w->url,
-                   w->url[strlen(w->url) - 1] == '/' ? "" : "/", path);
+    (void)snprintf(url, sizeof url, "%s%s%s", w->url, w->url[strlen(w->url) - 1] == '/' ? "" : "/",
+                   path);
     status = sotto_http_call_wait(w->client, &response,
                                   &(sotto_http_call){.method = SOTTO_HTTP_GET,
                                                      .url = url,
@@ -116,8 +116,8 @@ static sotto_status start(sotto_round_watch *w, const char *keys, uint64_t quoru
     if (trust.quorum > trust.witness_count)
         return sotto_fail(err, SOTTO_MALFORMED, "rounds_quorum: rounds_keys has fewer witnesses");
     SOTTO_TRY(sotto_round_log_new(&w->rounds, w->server, &trust, err));
-    SOTTO_TRY(sotto_http_client_open(
-        &w->client, &(sotto_http_client_options){.ca_file = host->ca_file}, err));
+    SOTTO_TRY(sotto_http_client_open(&w->client,
+                                     &(sotto_http_client_options){.ca_file = host->ca_file}, err));
     if (pthread_create(&w->thread, NULL, watch, w) != 0)
         return sotto_fail(err, SOTTO_IO, "no thread that reads the log of rounds");
     w->running = true;
@@ -187,7 +187,8 @@ void sotto_round_watch_describe(sotto_round_watch *w, sotto_buf *out)
     }
     if (view.refused > 0) {
         sotto_health_say_number(out, "rounds: ", view.refused,
-                                view.refused == 1 ? " record is refused: " : " records are refused, the last: ");
+                                view.refused == 1 ? " record is refused: "
+                                                  : " records are refused, the last: ");
         sotto_health_say(out, view.refusal);
         sotto_health_say(out, "\n");
     }

@@ -1,5 +1,5 @@
-/* Devices as an application has them: each with files of its own for its events and its ledger, which takes rounds from the log's feed,
- * fetches models by their digest, trains, pays and sends, all by libsotto-device-full. */
+/* Devices as an application has them, by libsotto-device-full. Each has files of its own for its events and its ledger. It takes rounds
+ * from the log's feed, fetches models by their digest, trains, pays and sends. */
 #define _POSIX_C_SOURCE 200809L
 #include "learn_run.h"
 

@@ -120,6 +120,9 @@ void sotto_case_close(sotto_device *device, sotto_case *c);
 SOTTO_MUST_USE sotto_status sotto_device_admit(sotto_device *device, sotto_case *c,
                                                sotto_bytes text, sotto_err *err);
 
+/* Reads published bytes: a recipe, or the record of a round where this library has rounds. Fills c->recipe, kept and round. */
+SOTTO_MUST_USE sotto_status sotto_case_read(sotto_device *device, sotto_case *c, sotto_bytes text,
+                                            sotto_err *err);
 /* Says in c->out which budget, or which of the recipe's own numbers, is against it. */
 void sotto_case_refuse(sotto_case *c, const sotto_refusal *refusal);
 

@@ -131,9 +131,7 @@ static sotto_status lint(sotto_device *device, sotto_case *c, sotto_err *err)
     return blame(c, SOTTO_WHY_POLICY, "", status, &first, err);
 }
 
-/* Not in the arena, which would keep the list's tens of KiB until the report is made. */
-static sotto_status read_recipe(sotto_device *device, sotto_case *c, sotto_bytes text,
-                                sotto_err *err)
+sotto_status sotto_case_read(sotto_device *device, sotto_case *c, sotto_bytes text, sotto_err *err)
 {
     if (sotto_linked_rounds && sotto_linked_rounds->is(text))
         return sotto_linked_rounds->read(device, c, text, err);
@@ -157,7 +155,7 @@ static sotto_status check_text(sotto_device *device, sotto_case *c, sotto_err *e
     }
     if (status != SOTTO_OK)
         return sotto_fail(err, status, "%s", first.reason);
-    return read_recipe(device, c, text, err);
+    return sotto_case_read(device, c, text, err);
 }
 
 /* A recipe was judged when it was offered; a policy that came since judges it again. */
@@ -546,7 +544,7 @@ sotto_status sotto_device_admit(sotto_device *device, sotto_case *c, sotto_bytes
     static step *const steps[] = {sotto_case_check_log, lint, check_sampling, check_query,
                                   check_affordable};
 
-    SOTTO_TRY(read_recipe(device, c, text, err));
+    SOTTO_TRY(sotto_case_read(device, c, text, err));
     if (c->now >= c->recipe->closes)
         return sotto_fail(err, SOTTO_STALE, "recipe %.63s: it has closed", c->recipe->name);
     if (SOTTO_RULE(opens_soon) && c->recipe->opens - c->now > SOTTO_DEVICE_RECIPES_AHEAD)

@@ -1,6 +1,8 @@
 /* A device in rounds of learning: what it answers, what it refuses, and what that costs. */
+#include "base/hex.h"
 #include "device/round.h"
 #include "support/learners.h"
+#include "support/logs.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -355,6 +357,117 @@ static void a_model_that_does_not_come_is_fetched_again(sotto_test *t)
     sotto_test_phone_close(&one.phone);
 }
 
+/* The test's parties, a relay and a gateway. */
+static sotto_bytes parties_with_relay(sotto_test *t)
+{
+    const sotto_bytes text = sotto_test_server_parties(t, 1);
+    const sotto_hpke_key key = sotto_test_server_key(t, SOTTO_PARTY_HELPER, 2);
+    const sotto_hpke_config config =
+        sotto_hpke_config_of(&key, 77, SOTTO_HPKE_KDF_SHA256, SOTTO_HPKE_AEAD_AES128_GCM);
+    char *out = sotto_test_take(t, text.len + 1024), hex[257];
+    uint8_t bytes[128];
+    sotto_buf buf = sotto_buf_over(bytes, sizeof bytes);
+
+    CHECK_OK(t, sotto_hpke_config_encode(&buf, &config, &t->err));
+    sotto_hex_encode(hex, sotto_buf_bytes(&buf));
+    const int len = snprintf(
+        out, text.len + 1024,
+        "%.*s, \"relay\": {\"role\": \"relay\", \"url\": \"https://relay.example/\"},"
+        " \"gateway\": {\"role\": \"gateway\", \"url\": \"https://gateway.example/\", \"hpke\":"
+        " [{\"config\": \"%s\", \"from\": \"2026-01-01T00:00:00Z\", \"until\":"
+        " \"2028-01-01T00:00:00Z\"}]}}",
+        (int)text.len - 1, (const char *)text.data, hex);
+    return sotto_bytes_of(out, (size_t)len);
+}
+
+/* Who fetches a model takes part: where the recipe has a relay, nobody but the relay may see that. */
+static void a_model_is_fetched_as_the_report_is_sent(sotto_test *t)
+{
+    sotto_test_learner_start(
+        t, &one, "\"population\"",
+        "\"anonymity\": {\"relay\": \"relay\", \"gateway\": \"gateway\"}, \"population\"");
+    one.phone.options.parties = parties_with_relay(t);
+    sotto_test_learner_open(&one);
+    CHECK_OK(t, sotto_device_consent(one.phone.device, true, &t->err));
+    CHECK_EQUAL(t, 0, sotto_test_learner_round(&one, 0));
+    CHECK_EQUAL(t, 0, one.fetches);
+    CHECK_EQUAL(t, 1, one.relayed);
+    CHECK_EQUAL(t, 1, sotto_test_lines(&one.phone, "digits#0", SOTTO_RECORD_SILENT));
+    sotto_test_phone_close(&one.phone);
+}
+
+/* ---- the log ------------------------------------------------------------------------------------------------------- */
+
+static void rounds_come_from_the_log_that_the_policy_names(sotto_test *t)
+{
+    static sotto_test_log log;
+    const uint64_t sizes[] = {3};
+    uint64_t taken;
+
+    sotto_test_learner_start(t, &one, NULL, NULL);
+    sotto_test_log_init(t, &log);
+    const char *policy = sotto_test_log_policy(t, &log, sotto_test_learning_policy, "");
+    one.phone.options.policy = sotto_bytes_of(policy, strlen(policy));
+    sotto_test_learner_open(&one);
+    CHECK_OK(t, sotto_device_consent(one.phone.device, true, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_test_learner_offer(&one, 0)); /* without a proof */
+    check_sentence(t, "digits#0", SOTTO_WHY_LOG, "public log alone");
+    sotto_test_log_grow(t, &log, 2);
+    const uint64_t at = sotto_test_log_add(t, &log, SOTTO_ENTRY_RECIPE, 0,
+                                           sotto_test_round_record(t, one.recipe, 0, one.model));
+    CHECK_OK(t, sotto_device_offer(one.phone.device, sotto_test_log_bundle(t, &log, at, log.size),
+                                   &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&one.phone).made);
+    /* The next round is in the feed. */
+    const uint64_t next = sotto_test_log_add(t, &log, SOTTO_ENTRY_RECIPE, 0,
+                                             sotto_test_round_record(t, one.recipe, 2, one.model));
+    sotto_test_learner_at(&one, 2);
+    CHECK_OK(t,
+             sotto_device_feed(one.phone.device, sotto_test_log_feed(t, &log, sizes, 1, &next, 1),
+                               &taken, &t->err));
+    CHECK_EQUAL(t, 1, taken);
+    CHECK_EQUAL(t, 1, sotto_test_tick(&one.phone).made);
+    sotto_test_phone_close(&one.phone);
+    sotto_test_log_clear(&log);
+}
+
+/* What a device knows and spent is on its disk. */
+static void a_device_that_starts_again_goes_on(sotto_test *t)
+{
+    sotto_test_learner_in_files(t, &one);
+    CHECK_OK(t, sotto_test_learner_offer(&one, 0));
+    sotto_test_learner_open(&one);
+    CHECK_EQUAL(t, 1, sotto_test_tick(&one.phone).made);
+    sotto_test_learner_open(&one);
+    CHECK_EQUAL(t, 0, sotto_test_tick(&one.phone).made);
+    CHECK_EQUAL(t, 0, sotto_test_learner_round(&one, 1)); /* too near */
+    CHECK_EQUAL(t, 1, sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).participations);
+    CHECK_NEAR(t, 2.5, spent(t), 1e-9);
+    sotto_test_phone_close(&one.phone);
+}
+
+static sotto_status count_rounds(void *context, const sotto_known_recipe *recipe, sotto_err *err)
+{
+    (void)err;
+    *(unsigned *)context += strncmp(recipe->recipe, "digits#", 7) == 0 &&
+                            recipe->closes - recipe->opens == 3600 &&
+                            strcmp(recipe->query, "SELECT pixels, label FROM digits") == 0;
+    return SOTTO_OK;
+}
+
+static void rounds_are_listed_with_recipes(sotto_test *t)
+{
+    unsigned rounds = 0;
+
+    sotto_test_learner_start(t, &one, NULL, NULL);
+    CHECK_OK(t, sotto_test_learner_offer(&one, 0));
+    CHECK_OK(t, sotto_test_learner_offer(&one, 1));
+    CHECK_OK(t, sotto_device_recipes(one.phone.device, count_rounds, &rounds, &t->err));
+    CHECK_EQUAL(t, 2, rounds);
+    CHECK_EQUAL(t, SOTTO_WHY_NOT_OPEN_YET, sotto_test_why(&one.phone, "digits#1"));
+    sotto_test_phone_close(&one.phone);
+}
+
 /* ---- trainers ------------------------------------------------------------------------------------------------------ */
 
 /* Without noise of the device, both shares together are the update on the grid. */
@@ -459,6 +572,10 @@ int main(int argc, char **argv)
         CASE(a_model_has_finite_numbers),
         CASE(a_model_that_the_host_finds_too_long_is_not_fetched),
         CASE(a_model_that_does_not_come_is_fetched_again),
+        CASE(a_model_is_fetched_as_the_report_is_sent),
+        CASE(rounds_come_from_the_log_that_the_policy_names),
+        CASE(a_device_that_starts_again_goes_on),
+        CASE(rounds_are_listed_with_recipes),
         CASE(a_trainer_that_fails_has_zeros_sent_and_paid),
         CASE(a_trainer_that_can_not_now_costs_nothing),
         CASE(a_trainer_has_all_that_it_needs),

@@ -19,7 +19,8 @@ typedef struct sotto_test_learner {
     unsigned status;     /* ... with this status; 0: 200 */
     sotto_status failed; /* what the host says of a fetch */
     unsigned fetches;
-    char url[256]; /* of the last fetch */
+    unsigned relayed; /* exchanges with a relay, which is never reached */
+    char url[256];    /* of the last fetch */
     sotto_trainer trainer;
     /* What the trainer does: each entry of the update is this, after so many seconds. */
     float entry;

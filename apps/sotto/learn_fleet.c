@@ -286,7 +286,7 @@ static sotto_status run_hands(crew *c, hand *hands, size_t count, sotto_err *err
            pthread_create(&hands[started].thread, NULL, work, &hands[started]) == 0)
         started++;
     if (started == 0)
-        (void)work(&hands[0]);
+        return sotto_fail(err, SOTTO_IO, "no thread for devices");
     for (size_t i = 0; i < started; i++)
         (void)pthread_join(hands[i].thread, NULL);
     if (atomic_load(&c->failed))

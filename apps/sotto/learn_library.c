@@ -5,7 +5,6 @@
 
 #include "base/arena.h"
 #include "base/writer.h"
-#include "learn/file.h"
 #include "sotto/learn.h"
 #include "tlog/bundle.h"
 #include "tlog/feed.h"
@@ -21,9 +20,7 @@
 
 #include <jansson.h>
 
-#define MODELS "http://127.0.0.1/models/" /* which the host of these devices answers itself */
-
-enum { TICKS = 300, TICK_MS = 100, MOST_SIZES = 4096, LONGEST_MODEL = 256 << 20 };
+enum { TICKS = 300, TICK_MS = 100, MOST_SIZES = 4096 };
 
 static const sotto_field fields[] = {{"pixels", SOTTO_TYPE_TEXT}, {"label", SOTTO_TYPE_INTEGER}};
 static const sotto_stream stream = {"digits", fields, 2, (int64_t)3650 * 86400, 100000};
@@ -110,25 +107,11 @@ static int64_t clock_of(void *context)
     return (int64_t)run->task.opens + LEARN_EVERY / 2;
 }
 
-/* By its digest, as a server of files would: the device compares the bytes with it. */
-static sotto_status give_model(host *h, sotto_exchange *exchange)
+/* A model is fetched, or a report sent. */
+static sotto_status carry(void *context, sotto_exchange *exchange)
 {
-    const sotto_exchange_head head = {
-        .size = sizeof head, .status = 200, .media_type = "application/octet-stream"};
-    const char *digest = exchange->url + strlen(MODELS);
-    char path[DEMO_FILE + LEARN_HEX];
-    sotto_bytes file;
-
-    (void)snprintf(path, sizeof path, "%s/models/%.64s", h->run->folder, digest);
-    SOTTO_TRY(sotto_file_read(&file, path, LONGEST_MODEL, h->arena, NULL));
-    SOTTO_TRY(exchange->begin(exchange, &head));
-    return exchange->take(exchange, file.data, file.len);
-}
-
-static sotto_status carry(host *h, sotto_exchange *exchange)
-{
-    const sotto_http_field type = {"Content-Type",
-                                   exchange->media_type ? exchange->media_type : ""};
+    const host *h = context;
+    const sotto_http_field type = {"Content-Type", exchange->media_type};
     sotto_http_response response;
     char media[128] = "";
     sotto_bytes field;
@@ -140,10 +123,11 @@ static sotto_status carry(host *h, sotto_exchange *exchange)
         SOTTO_TRY(exchange->read(exchange, at, body.data + body.len, body.cap - body.len, &len));
         body.len += len;
     }
-    const sotto_http_call call = {.method = SOTTO_HTTP_POST,
+    const bool get = strcmp(exchange->method, "GET") == 0;
+    const sotto_http_call call = {.method = get ? SOTTO_HTTP_GET : SOTTO_HTTP_POST,
                                   .url = exchange->url,
                                   .fields = &type,
-                                  .field_count = 1,
+                                  .field_count = exchange->media_type ? 1 : 0,
                                   .body = sotto_buf_bytes(&body),
                                   .repeatable = true,
                                   .attempts = 1,
@@ -155,12 +139,6 @@ static sotto_status carry(host *h, sotto_exchange *exchange)
         .size = sizeof head, .status = response.status, .media_type = media[0] ? media : NULL};
     SOTTO_TRY(exchange->begin(exchange, &head));
     return exchange->take(exchange, response.body.data, response.body.len);
-}
-
-static sotto_status exchange_of(void *context, sotto_exchange *exchange)
-{
-    return strncmp(exchange->url, MODELS, strlen(MODELS)) == 0 ? give_model(context, exchange)
-                                                               : carry(context, exchange);
 }
 
 /* ---- its life ------------------------------------------------------------------------------------------------------ */
@@ -237,8 +215,8 @@ static sotto_status note_outcome(sotto_device *device, const learn_run *run, boo
 static sotto_status live(sotto_device *device, const host *h, uint64_t number, bool known,
                          learn_outcome *out, sotto_err *err)
 {
-    static const sotto_trainer trainer = {
-        .size = sizeof trainer, .models = MODELS, .train = sotto_train_in_c};
+    const sotto_trainer trainer = {
+        .size = sizeof trainer, .models = h->run->models_url, .train = sotto_train_in_c};
     const struct timespec moment = {0, TICK_MS * 1000000L};
     sotto_tick tick = {0};
 
@@ -275,17 +253,16 @@ sotto_status learn_library_answer(learn_run *run, uint64_t number, sotto_http_cl
     (void)snprintf(events, sizeof events, "%s/%llu.events", folder, (unsigned long long)number);
     (void)snprintf(ledger, sizeof ledger, "%s/%llu.ledger", folder, (unsigned long long)number);
     const bool known = access(ledger, F_OK) == 0 && run->record.round > 0;
-    status =
-        sotto_device_open(&device,
-                          &(sotto_device_options){
-                              .events = events,
-                              .ledger = ledger,
-                              .policy = sotto_bytes_of(d->policy_text, strlen(d->policy_text)),
-                              .parties = sotto_bytes_of(d->parties_text, strlen(d->parties_text)),
-                              .streams = &stream,
-                              .stream_count = 1,
-                              .host = {.exchange = exchange_of, .clock = clock_of, .context = &h}},
-                          err);
+    status = sotto_device_open(
+        &device,
+        &(sotto_device_options){.events = events,
+                                .ledger = ledger,
+                                .policy = sotto_bytes_of(d->policy_text, strlen(d->policy_text)),
+                                .parties = sotto_bytes_of(d->parties_text, strlen(d->parties_text)),
+                                .streams = &stream,
+                                .stream_count = 1,
+                                .host = {.exchange = carry, .clock = clock_of, .context = &h}},
+        err);
     if (status != SOTTO_OK)
         return status;
     status = live(device, &h, number, known, out, err);

@@ -116,7 +116,7 @@ int learn_recipe_judge(learn_run *run)
     sotto_mistakes *mistakes = sotto_arena_take(&run->arena, sizeof *mistakes);
     sotto_recipe_verdict verdict;
     sotto_err err = {0};
-    sotto_status status = mistakes ? SOTTO_OK : SOTTO_NO_MEMORY;
+    sotto_status status;
 
     if (!mistakes)
         return EXIT_FAILED;

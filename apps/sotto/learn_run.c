@@ -187,7 +187,7 @@ static int open_session(learn_run *run)
     if (code != EXIT_DONE)
         return code;
     if ((fresh && learn_deploy_provision(run, &err) != SOTTO_OK) ||
-        load_checkpoint(run, &err) != SOTTO_OK ||
+        load_checkpoint(run, &err) != SOTTO_OK || learn_models_open(run, &err) != SOTTO_OK ||
         (run->library && learn_library_policy(run, &err) != SOTTO_OK))
         return code_of(&err);
     return EXIT_DONE;
@@ -239,6 +239,7 @@ static int run_main(int argc, char **argv)
         (void)fprintf(stderr, "sotto learn run: what is done is in %s; the same command goes on\n",
                       run.folder);
     }
+    learn_models_close(&run);
     learn_deploy_close(&run);
     sotto_arena_clear(&run.round_arena);
     sotto_arena_clear(&run.arena);

@@ -6,6 +6,7 @@
  *     learn_deploy.c   log, witness, leader and helper in a folder that outlives the run
  *     learn_fleet.c    devices: who takes part, their updates, and their reports
  *     learn_library.c  the same by the device library, with files for each device
+ *     learn_models.c   models by their digest, over HTTP
  *     learn_rounds.c   one round: publish, wait, collect, step, checkpoint
  *     learn_show.c     curves, receipts and the state of a folder
  *
@@ -53,6 +54,8 @@ typedef struct learn_run {
     sotto_dataset data;
     uint64_t *firsts; /* rows of each device */
     sotto_session session;
+    struct sotto_http_server *models; /* NULL: not started */
+    char models_url[64];
 
     /* the round at hand */
     sotto_round_record record;
@@ -118,6 +121,10 @@ SOTTO_MUST_USE sotto_status learn_library_answer(learn_run *run, uint64_t number
                                                  struct sotto_http_client *client,
                                                  sotto_arena *arena, learn_outcome *out,
                                                  sotto_err *err);
+
+/* learn_models.c: serves the folder's models on loopback, at models_url. Closing without opening is fine. */
+SOTTO_MUST_USE sotto_status learn_models_open(learn_run *run, sotto_err *err);
+void learn_models_close(learn_run *run);
 
 /* learn_rounds.c */
 SOTTO_MUST_USE sotto_status learn_round_run(learn_run *run, sotto_err *err);

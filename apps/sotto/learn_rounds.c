@@ -165,7 +165,7 @@ static sotto_status step(learn_run *run, const sotto_collection *c, sotto_err *e
     return SOTTO_OK;
 }
 
-/* With the checkpoint, the round is over. */
+/* With the checkpoint, the round is over: what goes with it is written before. */
 static sotto_status close_round(learn_run *run, const sotto_learning_receipt *receipt,
                                 sotto_err *err)
 {
@@ -176,11 +176,13 @@ static sotto_status close_round(learn_run *run, const sotto_learning_receipt *re
     SOTTO_TRY(keep_model(run, model, err));
     SOTTO_TRY(learn_evaluate(run, &loss, &accuracy, err));
     SOTTO_TRY(sotto_session_note(&run->session, loss, accuracy, err));
+    if (receipt)
+        SOTTO_TRY(learn_show_receipt(run, receipt, err));
     (void)snprintf(path, sizeof path, "%s/session", run->folder);
     SOTTO_TRY(sotto_session_save(&run->session, path, &run->round_arena, NULL, NULL, err));
     learn_say(run, "round %" PRIu64 ": %s; loss %.4f, accuracy %.2f%%", run->record.round,
               receipt ? "closed" : "burnt", loss, 100 * accuracy);
-    return learn_show_save(run, receipt, err);
+    return learn_show_save(run, err);
 }
 
 sotto_status learn_round_run(learn_run *run, sotto_err *err)

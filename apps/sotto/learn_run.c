@@ -138,9 +138,9 @@ static sotto_status load_checkpoint(learn_run *run, sotto_err *err)
         sotto_err_clear(err);
         return SOTTO_OK;
     }
-    if (status == SOTTO_OK)
-        learn_say(run, "goes on after round %" PRIu64, run->session.round);
-    return status;
+    SOTTO_TRY(status);
+    learn_say(run, "goes on after %" PRIu64 " rounds", run->session.round);
+    return learn_show_save(run, err);
 }
 
 /* The recipe, its model and its data: nothing is started yet. */

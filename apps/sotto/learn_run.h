@@ -134,9 +134,11 @@ void learn_say(const learn_run *run, const char *format, ...)
 #endif
     ;
 
-/* learn_show.c: the files of a folder that say how far it is; and what is printed at the end. */
-SOTTO_MUST_USE sotto_status learn_show_save(learn_run *run, const sotto_learning_receipt *round,
-                                            sotto_err *err);
+/* learn_show.c: a round's receipt, before its checkpoint; the files that say how far the session is, after it, and again when a run
+ * goes on; and what is printed at the end. */
+SOTTO_MUST_USE sotto_status learn_show_receipt(learn_run *run, const sotto_learning_receipt *round,
+                                               sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_show_save(learn_run *run, sotto_err *err);
 int learn_show_end(learn_run *run);
 
 extern const struct sotto_verb sotto_verb_learn_init, sotto_verb_learn_check, sotto_verb_learn_run,

@@ -168,19 +168,26 @@ static sotto_status save(const learn_run *run, const char *name, const sotto_buf
     return sotto_file_write(path, sotto_buf_bytes(bytes), NULL, NULL, err);
 }
 
-sotto_status learn_show_save(learn_run *run, const sotto_learning_receipt *round, sotto_err *err)
+sotto_status learn_show_receipt(learn_run *run, const sotto_learning_receipt *round, sotto_err *err)
 {
     const sotto_arena_mark mark = sotto_arena_here(&run->round_arena);
     char name[40];
     sotto_buf out;
 
+    SOTTO_TRY(sotto_buf_take(&out, &run->round_arena, TEXT, err));
+    SOTTO_TRY(write_json(run, round, &out));
+    (void)snprintf(name, sizeof name, "receipt-%" PRIu64 ".json", round->round);
+    SOTTO_TRY(save(run, name, &out, err));
+    sotto_arena_rollback(&run->round_arena, mark);
+    return SOTTO_OK;
+}
+
+sotto_status learn_show_save(learn_run *run, sotto_err *err)
+{
+    const sotto_arena_mark mark = sotto_arena_here(&run->round_arena);
+    sotto_buf out;
+
     SOTTO_TRY(sotto_buf_take(&out, &run->round_arena, LONG, err));
-    if (round) {
-        SOTTO_TRY(write_json(run, round, &out));
-        (void)snprintf(name, sizeof name, "receipt-%" PRIu64 ".json", round->round);
-        SOTTO_TRY(save(run, name, &out, err));
-    }
-    out.len = 0;
     SOTTO_TRY(write_csv(run, &out, err));
     SOTTO_TRY(save(run, "curve.csv", &out, err));
     out.len = 0;

@@ -134,8 +134,8 @@ void learn_say(const learn_run *run, const char *format, ...)
 #endif
     ;
 
-/* learn_show.c: a round's receipt, before its checkpoint; the files that say how far the session is, after it, and again when a run
- * goes on; and what is printed at the end. */
+/* learn_show.c. A round's receipt is saved before its checkpoint. The files that say how far a session is are saved after it, and
+ * again when a run goes on. */
 SOTTO_MUST_USE sotto_status learn_show_receipt(learn_run *run, const sotto_learning_receipt *round,
                                                sotto_err *err);
 SOTTO_MUST_USE sotto_status learn_show_save(learn_run *run, sotto_err *err);

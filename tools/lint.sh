@@ -68,7 +68,7 @@ check_allocation() {
 }
 
 check_promises() {
-    ! git grep -nwE 'TO''DO|FIX''ME|XX''X' -- ':!LICENSE'
+    ! git grep -nwE 'TO''DO|FIX''ME|XX''X' -- ':!LICENSE' && ! git grep -nE '^(<<<<<<<|>>>>>>>) '
 }
 
 check_scripts() {

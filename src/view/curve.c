@@ -177,7 +177,8 @@ static double round_up(double x)
 }
 
 /* Round numbers from one end to the other; the ends themselves where a scale has hardly any. */
-static size_t find_ticks(double out[MOST_TICKS], double from, double to, bool logarithmic)
+static size_t find_ticks(double out[MOST_TICKS], double from, double to, bool logarithmic,
+                         size_t most)
 {
     size_t count = 0;
 
@@ -187,11 +188,11 @@ static size_t find_ticks(double out[MOST_TICKS], double from, double to, bool lo
     }
     const double step = round_up((to - from) / TICKS), slack = 1e-9 * (to - from);
     double x = logarithmic ? round_up(from * (1 - 1e-9)) : ceil(from / step - 1e-9) * step;
-    while (x <= to + slack && count < MOST_TICKS) {
+    while (x <= to + slack && count < most) {
         out[count++] = x + 0.0; /* not -0 */
         x = logarithmic ? round_up(x * 1.001) : x + step;
     }
-    if (count == MOST_TICKS && logarithmic) { /* tens alone */
+    if (count == most && logarithmic) { /* tens alone */
         const double ratio = pow(10, fmax(1, ceil(log10(to / from) / TICKS)));
 
         count = 0;
@@ -211,7 +212,7 @@ static size_t find_ticks(double out[MOST_TICKS], double from, double to, bool lo
 static size_t find_values(double out[MOST_TICKS], const frame *f, const sotto_curve_plot *plot)
 {
     if (plot->series_count || plot->count > TICKS + 1)
-        return find_ticks(out, f->x_from, f->x_to, f->log_x);
+        return find_ticks(out, f->x_from, f->x_to, f->log_x, f->right == RIGHT ? MOST_TICKS : 8);
     for (size_t i = 0; i < plot->count; i++)
         out[i] = plot->points[i].x;
     return plot->count;
@@ -233,7 +234,7 @@ static void say_ticks(sotto_text *t, const frame *f, const sotto_curve_plot *plo
         sotto_text_say(t, " y=\"%d\" text-anchor=\"middle\">%.4g</text>\n", HEIGHT - BOTTOM + 18,
                        ticks[i]);
     }
-    count = find_ticks(ticks, f->y_from, f->y_to, f->log_y);
+    count = find_ticks(ticks, f->y_from, f->y_to, f->log_y, MOST_TICKS);
     for (size_t i = 0; i < count; i++) {
         const double y = svg_y(f, ticks[i]);
 

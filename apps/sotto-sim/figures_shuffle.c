@@ -79,9 +79,9 @@ static sotto_status add_point(figure_series *s, double x, evaluate *by, double e
 
 /* ---- simulated -------------------------------------------------------------------------------------- */
 
-/* The pair of laws that Feldman et al. 2021, Theorem 3.1, ends with. C of the other people's reports are clones, each of either kind by a fair
- * coin, and one's own is of the first kind with chance alpha, or of the second. Draws are tilted to where the loss is above epsilon, and
- * weighed by how much likelier that made them: a million of them see a delta of 10^-6 as well as any other. */
+/* The pair of laws that Feldman et al. 2021, Theorem 3.1, ends with. C of the other people's reports could be one's own, each of either
+ * kind by a fair coin. One's own report is of the first kind with chance alpha. Draws are tilted to where the loss is above epsilon, and
+ * weighed by how much likelier that made them. So a million of them see a delta of 10^-6 as well as any other. */
 enum { DRAWS = 1000000 };
 
 typedef struct pair {

@@ -3,9 +3,9 @@
  * Callers:  `sotto recipe price`. Devices link none of it.
  * Memory:   what is found lives in the arena.
  *
- * The higher the rate of rare values, the more of them are heard of; but the more silence tells, which takes from the epsilon
- * that is left for a report (docs/decisions/0165). What is minimised is the squared error of the counts of all devices, added
- * up over all bins but the default one: by the randomizer, and by the draw of who answers.
+ * The higher the rate of rare values, the more of them are heard of. But silence then tells more, which takes from the epsilon
+ * that is left for a report (docs/decisions/0165). What is minimised is the squared error of counts of all devices. It is added
+ * up over all bins but the default one, and has two parts: by the randomizer, and by the draw of who answers.
  */
 #ifndef SOTTO_RECIPE_PRICE_RATES_H
 #define SOTTO_RECIPE_PRICE_RATES_H

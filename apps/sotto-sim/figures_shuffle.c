@@ -110,11 +110,9 @@ static pair pair_of(double eps0, double n, double eps)
 /* Of n chances, by going out from the likeliest number on both sides. */
 static double draw_binomial(double n, double p, sotto_sim_random *random)
 {
-    double up = floor((n + 1) * p), down = up, mass, at_up, at_down;
+    double up = fmin(floor((n + 1) * p), n), down = up, mass, at_up, at_down;
     double left = sotto_sim_random_unit(random);
 
-    up = fmin(up, n);
-    down = up;
     mass = exp(lgamma(n + 1) - lgamma(up + 1) - lgamma(n - up + 1) + up * log(p) +
                (n - up) * log1p(-p));
     at_up = at_down = mass;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench_table.py OURS PEER: prints all measurements of one run, then the ratios that we hold ourselves to."""
+"""bench_table.py OURS PEER MENDED: prints all measurements of one run, then the ratios that we hold ourselves to."""
 import json
 import os
 import sys
@@ -33,13 +33,13 @@ def micro(ns):
 
 
 def main():
-    ours, peer = load(sys.argv[1]), load(sys.argv[2])
+    ours, peer, mended_peer = (load(path) for path in sys.argv[1:4])
     missed = 0
     for name, row in ours.items():
         if "ns_per_op" in row:
             print(f"{name:52} {row['ns_per_op']:14.2f} ns")
     print()
-    print(f"{'work':34} {'sotto':>15} {'prio-rs':>15} {'ratio':>8}  {'less its':>8}  at least")
+    print(f"{'work':34} {'sotto':>15} {'prio-rs':>15} {'ratio':>8}  {'mended':>8}  at least")
     for name, least in RATIOS:
         mine = ours[f"prio3/{name}"]["ns_per_op"]
         theirs = peer.get(f"prio-rs/{name}")
@@ -47,13 +47,13 @@ def main():
             print(f"{name:34} {micro(mine)} {'-':>15}")
             continue
         theirs = theirs["ns_per_op"]
-        step = peer.get(f"prio-rs/quadratic-step/{name.split('/')[1]}")
-        mended = "-" if step is None or name.startswith("shard") else f"{(theirs - step['ns_per_op']) / mine:7.1f}x"
+        mended = mended_peer.get(f"prio-rs/{name}")
+        mended = "-" if mended is None else f"{mended['ns_per_op'] / mine:7.1f}x"
         good = theirs / mine >= least
         missed += not good
         print(f"{name:34} {micro(mine)} {micro(theirs)} {theirs / mine:7.1f}x  {mended:>8}  {least}x"
               f"{'' if good else '  MISSED'}")
-    print("(less its: the ratio if the crate's one quadratic step cost nothing)\n")
+    print("(mended: the ratio to the crate with its one quadratic step as a dot product, in the same run)\n")
     for name, most in LIMITS:
         if name not in ours:
             print(f"{name:52} not measured on this machine")

@@ -1,4 +1,5 @@
 /* sotto-sim - the simulator, a program of its own: sotto itself links no randomness that can be repeated. */
+#include "figures.h"
 #include "learn.h"
 #include "sim.h"
 
@@ -62,6 +63,20 @@ static const verb verbs[] = {
      "Simulates each recipe on the same rows, and prints epsilon, error and interval of "
      "each.\n\n" USUAL "  --out FILE           CSV of all lines of all answers\n",
      sim_verb_compare, NULL},
+    {"figures", "the papers' figures: curves by closed forms, and simulated points",
+     "usage: sotto sim figures [options]\n\n"
+     "Writes each figure as CSV and as SVG, and says how far simulated points are from their "
+     "curves.\n"
+     "Exits with 1 if one is farther than 5 %.\n\n"
+     "  --out DIR            where files are written; here unless stated\n"
+     "  --only NAMES         talwar-1, talwar-2, talwar-3, talwar-5, talwar-6, talwar-7, "
+     "talwar-8,\n"
+     "                       mcmillan-1 and balle-2, with commas between; all unless stated\n"
+     "  --points K           simulated on each curve; 5 unless stated, and 0 for none\n"
+     "  --devices N          of the figures of errors; 1000000 unless stated\n"
+     "  --seed S             for all randomness; 1 unless stated\n"
+     "  --json               for programs: a line a panel\n",
+     NULL, sim_verb_figures},
     {"learn", "train a model on simulated devices: curves, and what it cost",
      "usage: sotto sim learn --data FILE [options]\n\n"
      "Devices take part by their own coin, train the model on their rows, and send updates as "

@@ -287,7 +287,7 @@ static int choose(sotto_collect_job *job)
     job->result.adjust = job->adjust;
     /* Of a batch that was closed early, nobody knows who would still have come. */
     if (!job->close_early)
-        job->result.rate = sotto_recipe_rate(recipe, job->query.from, job->query.until);
+        sotto_recipe_rates(&job->result, recipe, job->query.from, job->query.until);
     if (job->rate && recipe->participation.type == SOTTO_IMPORTANCE) {
         (void)fprintf(stderr, "sotto collect: --rate: devices took part at two rates, which the "
                               "receipt names\n");

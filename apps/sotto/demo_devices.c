@@ -320,7 +320,8 @@ static sotto_status run_device(basket *b, uint64_t number, const sotto_person *p
 {
     const demo *d = b->crew->d;
     const char *parties = b->hostile ? d->hostile_parties_text : d->parties_text;
-    const sotto_device_simulation watched = {NULL, b, note_answer, true};
+    const sotto_device_simulation watched = {
+        .context = b, .answered = note_answer, .sealed_anew = true};
     uint8_t seed[SOTTO_DEVICE_ENROLMENT];
     sotto_device *device;
     sotto_status status;

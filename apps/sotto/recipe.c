@@ -194,6 +194,8 @@ static const sotto_verb verb_price = {
         "That is the error by noise; what a sample adds is printed beside it.\n"
         "--by names the sources to choose from: crowd, shares, servers, with commas between.\n"
         "Without it, the recipe's own. --out writes the whole recipe with the best way in it.\n"
+        "Of importance sampling it finds the two rates that show rare values best. Epsilon and\n"
+        "the number of reports stay; --rate is then the part of all devices that answers.\n"
         "Exits with 4 if epsilon or the policy does not allow it, with 5 if it takes more "
         "devices.\n",
     .run = sotto_recipe_price,

@@ -157,8 +157,9 @@ static int read_budget(sotto_price_job *job, const typed *t)
         return complain("--population", " is a whole number from 1 to 100000000000.");
     if (t->rate && !read_number(&q->rate, t->rate, 1e-9, 1))
         return complain("--rate", " is a number from 1e-09 to 1.");
-    if (t->rate && job->recipe.recipe->participation.type != SOTTO_POISSON)
-        return complain("--rate", " is of recipes whose participation is poisson.");
+    if (t->rate && job->recipe.recipe->participation.type != SOTTO_POISSON &&
+        job->recipe.recipe->participation.type != SOTTO_IMPORTANCE)
+        return complain("--rate", " is of recipes whose participation is poisson or importance.");
     if (t->confidence && !read_number(&q->options.confidence, t->confidence, 0.5, 0.999999))
         return complain("--confidence", " is a number from 0.5 to 0.999999.");
     if (t->have && !read_number(&q->options.have, t->have, 1e-6, 1))
@@ -188,8 +189,12 @@ static int read_question(sotto_price_job *job, const typed *t)
     else if (q->goal != SOTTO_GOAL_NONE && !t->epsilon)
         q->find = SOTTO_PRICE_FIND_EPSILON;
     /* As it is, a recipe has a rate of its own. */
-    if (!t->rate && !t->cohort && q->goal == SOTTO_GOAL_NONE)
+    const bool importance = r->participation.type == SOTTO_IMPORTANCE;
+    if (!t->rate && !t->cohort && q->goal == SOTTO_GOAL_NONE && !importance)
         q->rate = r->participation.rate;
+    if (code == EXIT_DONE && importance && (q->goal != SOTTO_GOAL_NONE || t->by))
+        return complain("", "goals and --by are of recipes without importance sampling, whose "
+                            "best rates are found.");
     return code;
 }
 
@@ -240,7 +245,9 @@ int sotto_recipe_price(int argc, char **argv)
     if (code == EXIT_DONE)
         code = read_question(&job, &t);
     if (code == EXIT_DONE)
-        code = answer(&job);
+        code = job.recipe.recipe->participation.type == SOTTO_IMPORTANCE
+                   ? sotto_price_answer_rates(&job)
+                   : answer(&job);
     sotto_recipe_job_end(&job.recipe);
     return code;
 }

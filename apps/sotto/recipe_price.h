@@ -22,4 +22,7 @@ typedef struct sotto_price_job {
 void sotto_price_print(const sotto_price_job *job);
 bool sotto_price_print_json(const sotto_price_job *job);
 
+/* recipe_price_rates.c: importance sampling, whose rates are found. An exit code. */
+int sotto_price_answer_rates(sotto_price_job *job);
+
 #endif

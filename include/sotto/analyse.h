@@ -69,7 +69,10 @@ typedef struct sotto_result {
     double p, q;           /* chance that a report supports its own value, and any other */
     double noise_variance; /* in each sum, by both servers together or by all devices; 0: none */
     double rate;           /* chance that a device took part; 0: not known */
-    bool adjusted;         /* bins have adjusted counts */
+    /* Importance sampling: that of devices with the default value, while `rate` is that of all others. 0: all alike. */
+    double rate_default;
+    uint64_t default_bin; /* whose count stands for them; UINT64_MAX: "no value" is the default */
+    bool adjusted;        /* bins have adjusted counts */
     sotto_result_figure figures[SOTTO_RESULT_FIGURES];
     size_t figure_count; /* a histogram has none; the others but quantiles have no bins */
     sotto_result_bin *bins;
@@ -80,20 +83,25 @@ typedef struct sotto_result {
 } sotto_result;
 
 typedef struct sotto_result_options {
-    double confidence; /* 0: 0.95 */
-    double rate;       /* chance that a device takes part: sotto_recipe_rate; 0: not known */
-    bool adjust;       /* fill `adjusted` */
+    double confidence;   /* 0: 0.95 */
+    double rate;         /* chance that a device takes part: sotto_recipe_rates; 0: not known */
+    double rate_default; /* importance sampling: with the default value; 0: all alike */
+    bool adjust;         /* fill `adjusted` */
 } sotto_result_options;
 
 /* The chance that a device took part in a batch that was asked for from `from` until `until`. It is the recipe's: each
  * device that was drawn is taken to have answered. 0: not known, since the batch is a part of the schedule, or since the
  * chance depends on the value, or on the leader's choice of batches. */
 SOTTO_API double sotto_recipe_rate(const sotto_recipe *recipe, uint64_t from, uint64_t until);
+/* Fills rate and rate_default: the same, and both rates of importance sampling, by which each count is divided by the chance
+ * of its own value. */
+SOTTO_API void sotto_recipe_rates(sotto_result_options *out, const sotto_recipe *recipe,
+                                  uint64_t from, uint64_t until);
 
 /* De-biases the sums of a batch, and computes what the recipe's statistic asks for.
  *   options          may be NULL
  *   SOTTO_MALFORMED  not as many sums as the recipe's reports have entries, or a sum beyond what so many reports have (with noise: beyond any number)
- *   SOTTO_DENIED     no estimator for this randomizer, or an invalid confidence or rate
+ *   SOTTO_DENIED     no estimator for this randomizer, or an invalid confidence or rate; or two rates for a recipe that has one
  */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_result_estimate(
     sotto_result *out, const sotto_recipe *recipe, const sotto_uint128 *sums, size_t count,

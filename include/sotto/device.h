@@ -165,6 +165,8 @@ typedef struct sotto_device_simulation {
     /* Lets the device seal, and ask for tokens, with keys that the process keeps in stock. Then bytes differ from run to run, and
      * what is in them does not. */
     bool sealed_anew;
+    /* Importance sampling: told the bin that is drawn about, whether a report follows or not. NULL: nobody is told. */
+    void (*drawn)(void *context, uint64_t bin);
 } sotto_device_simulation;
 
 /* ---- opening ---------------------------------------------------------------------------------------------- */

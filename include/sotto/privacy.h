@@ -185,6 +185,13 @@ typedef struct sotto_answer {
     bool no_gain;
 } sotto_answer;
 
+/* How exactly `high` is known: what the theorem gives is below it by this part of it at most; 1 where no lower bound is known. Most
+ * answers are exact to 10^-8. Rare rounds with little noise, whose losses have no smooth law, may be known to a tenth alone. */
+static inline double sotto_answer_accuracy(const sotto_answer *answer)
+{
+    return answer->high > 0 ? (answer->high - answer->low) / answer->high : 0;
+}
+
 /* Tables kept between questions about the same mechanism: the second one takes a fraction of the time. Answers
  * are the same with and without. */
 typedef struct sotto_accountant sotto_accountant;

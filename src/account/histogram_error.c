@@ -11,7 +11,14 @@ static bool is_importance(sotto_histogram kind)
 {
     return kind == SOTTO_HISTOGRAM_SPARSE_IMPORTANCE ||
            kind == SOTTO_HISTOGRAM_SPARSE_IMPORTANCE_APPROXIMATE ||
-           kind == SOTTO_HISTOGRAM_SPARSE_SAMPLED;
+           kind == SOTTO_HISTOGRAM_SPARSE_SAMPLED ||
+           kind == SOTTO_HISTOGRAM_SPARSE_SAMPLED_APPROXIMATE;
+}
+
+/* Of the values that devices have; else of the distribution that these are drawn from. */
+static bool is_of_devices(sotto_histogram kind)
+{
+    return kind == SOTTO_HISTOGRAM_SPARSE_IMPORTANCE || kind == SOTTO_HISTOGRAM_SPARSE_SAMPLED;
 }
 
 sotto_status sotto_histogram_rate(double *rate, sotto_histogram kind,
@@ -31,7 +38,8 @@ sotto_status sotto_histogram_error(double *out, sotto_histogram kind,
                                    const sotto_histogram_setting *s, double sigma, sotto_err *err)
 {
     bool aggregate = kind == SOTTO_HISTOGRAM_AGGREGATE || kind == SOTTO_HISTOGRAM_SPARSE_AGGREGATE;
-    bool sampled = kind == SOTTO_HISTOGRAM_SAMPLED || kind == SOTTO_HISTOGRAM_SPARSE_SAMPLED;
+    bool sampled = kind == SOTTO_HISTOGRAM_SAMPLED || kind == SOTTO_HISTOGRAM_SPARSE_SAMPLED ||
+                   kind == SOTTO_HISTOGRAM_SPARSE_SAMPLED_APPROXIMATE;
     double rate, noise = 0;
 
     SOTTO_TRY(sotto_histogram_rate(&rate, kind, s, err));
@@ -43,7 +51,7 @@ sotto_status sotto_histogram_error(double *out, sotto_histogram kind,
     double sample = is_importance(kind) ? rate * s->N : s->M;
     double sampling = share / sample;
 
-    if (is_importance(kind) && kind != SOTTO_HISTOGRAM_SPARSE_IMPORTANCE_APPROXIMATE)
+    if (is_of_devices(kind))
         sampling *= 1 - rate;
     *out = sampling + s->K * noise / (sample * sample);
     return SOTTO_OK;

@@ -17,7 +17,8 @@ typedef enum sotto_histogram {
     SOTTO_HISTOGRAM_SPARSE_IMPORTANCE, /* gamma (1-r)/(r N)                                         */
     SOTTO_HISTOGRAM_SPARSE_IMPORTANCE_APPROXIMATE, /* gamma/(r N)                                   */
     SOTTO_HISTOGRAM_SPARSE_AGGREGATE, /* uniform, noise without amplification                      */
-    SOTTO_HISTOGRAM_SPARSE_SAMPLED /* importance, noise of a secret sample                      */
+    SOTTO_HISTOGRAM_SPARSE_SAMPLED, /* importance, noise of a secret sample                      */
+    SOTTO_HISTOGRAM_SPARSE_SAMPLED_APPROXIMATE /* the same where values are drawn, too: gamma/(r N) */
 } sotto_histogram;
 
 typedef struct sotto_histogram_setting {

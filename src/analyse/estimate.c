@@ -54,6 +54,27 @@ static sotto_status read_sums(int64_t **out, const sotto_uint128 *sums, size_t c
     return SOTTO_OK;
 }
 
+/* Importance sampling: the sum that devices with the default value are counted by; `entries`: none is. */
+static size_t default_entry(const sotto_result *r, const sotto_report_content *content)
+{
+    const uint64_t at = r->default_bin == SOTTO_NO_VALUE ? content->values : r->default_bin;
+
+    return r->rate_default > 0 && at < content->entries ? (size_t)at : content->entries;
+}
+
+/* Fills whole of one sum again, at the rate of the default value. What others are drawn at is no matter: they add to this
+ * sum what "no value" adds, by the number of reports that there are. */
+static sotto_status scale_default(sotto_result_whole *whole, const sotto_result *r,
+                                  const sotto_sum_law *law, int64_t sum, double together,
+                                  sotto_arena *arena, sotto_err *err)
+{
+    sotto_result other = *r;
+    sotto_result_bin ignored;
+
+    other.rate = r->rate_default;
+    return sotto_result_fill(&ignored, whole, &sum, 1, &other, law, together, arena, err);
+}
+
 /* "No value" is one more sum of the same law. */
 static sotto_status estimate_bins(sotto_result *out, const int64_t *sums,
                                   const sotto_report_content *content, const sotto_recipe *recipe,
@@ -71,6 +92,10 @@ static sotto_status estimate_bins(sotto_result *out, const int64_t *sums,
         return sotto_fail(err, SOTTO_NO_MEMORY, "a result of %zu bins", out->count);
     SOTTO_TRY(sotto_result_fill(out->bins, out->wholes, sums, entries, out, &law, (double)entries,
                                 arena, err));
+    const size_t at = default_entry(out, content);
+    if (at < entries)
+        SOTTO_TRY(
+            scale_default(&out->wholes[at], out, &law, sums[at], (double)entries, arena, err));
     if (out->has_no_value)
         out->no_value = out->bins[out->count];
     return SOTTO_OK;
@@ -87,6 +112,8 @@ static sotto_status estimate_count(sotto_result *out, const int64_t *sums,
     *f = (sotto_result_figure){.name = "count"};
     SOTTO_TRY(sotto_result_fill(&bin, out->rate > 0 ? &f->whole : NULL, sums, 1, out, &law, 1,
                                 arena, err));
+    if (default_entry(out, content) == 0)
+        SOTTO_TRY(scale_default(&f->whole, out, &law, sums[0], 1, arena, err));
     f->value = bin.count;
     f->deviation = bin.deviation;
     f->low = bin.low;
@@ -94,12 +121,19 @@ static sotto_status estimate_count(sotto_result *out, const int64_t *sums,
     return SOTTO_OK;
 }
 
-static sotto_status check_options(const sotto_result *out, sotto_err *err)
+static sotto_status check_options(const sotto_result *out, const sotto_recipe *recipe,
+                                  sotto_err *err)
 {
     if (!(out->confidence > 0 && out->confidence < 1))
         return sotto_fail(err, SOTTO_DENIED, "a confidence lies between 0 and 1");
     if (!(out->rate >= 0 && out->rate <= 1))
         return sotto_fail(err, SOTTO_DENIED, "a rate lies between 0 and 1");
+    if (out->rate_default == 0)
+        return SOTTO_OK;
+    if (!(out->rate_default > 0 && out->rate_default <= 1 && out->rate > 0))
+        return sotto_fail(err, SOTTO_DENIED, "two rates lie above 0, up to 1");
+    if (recipe->participation.type != SOTTO_IMPORTANCE)
+        return sotto_fail(err, SOTTO_DENIED, "the recipe has one rate for all values");
     return SOTTO_OK;
 }
 
@@ -110,6 +144,21 @@ double sotto_recipe_rate(const sotto_recipe *recipe, uint64_t from, uint64_t unt
         recipe->opens >= 0 && from <= (uint64_t)recipe->opens && until >= (uint64_t)recipe->closes;
 
     return all && p->type == SOTTO_POISSON ? p->rate : 0;
+}
+
+void sotto_recipe_rates(sotto_result_options *out, const sotto_recipe *recipe, uint64_t from,
+                        uint64_t until)
+{
+    const sotto_participation *p = &recipe->participation;
+    const bool all =
+        recipe->opens >= 0 && from <= (uint64_t)recipe->opens && until >= (uint64_t)recipe->closes;
+
+    out->rate = sotto_recipe_rate(recipe, from, until);
+    out->rate_default = 0;
+    if (all && p->type == SOTTO_IMPORTANCE) {
+        out->rate = p->rate_other;
+        out->rate_default = p->rate;
+    }
 }
 
 sotto_status sotto_result_estimate(sotto_result *out, const sotto_recipe *recipe,
@@ -127,8 +176,10 @@ sotto_status sotto_result_estimate(sotto_result *out, const sotto_recipe *recipe
                           .reports = reports,
                           .confidence =
                               asked->confidence != 0 ? asked->confidence : DEFAULT_CONFIDENCE,
-                          .rate = asked->rate};
-    SOTTO_TRY(check_options(out, err));
+                          .rate = asked->rate,
+                          .rate_default = asked->rate_default,
+                          .default_bin = recipe->participation.default_bin};
+    SOTTO_TRY(check_options(out, recipe, err));
     SOTTO_TRY(sotto_recipe_content(&content, recipe, err));
     SOTTO_TRY(read_sums(&read, sums, count, reports, &content, arena, err));
     out->p = content.p;

@@ -49,6 +49,12 @@ static sotto_status add_up(int64_t **sums, double **adjusted, const sotto_result
     return SOTTO_OK;
 }
 
+/* Whether bins were drawn at different rates. */
+static bool two_rates(const sotto_result *r)
+{
+    return r->rate_default > 0 && r->default_bin != SOTTO_NO_VALUE;
+}
+
 sotto_status sotto_result_marginal(sotto_result *out, const sotto_result *result,
                                    const sotto_recipe *recipe, size_t column, sotto_arena *arena,
                                    sotto_err *err)
@@ -68,14 +74,16 @@ sotto_status sotto_result_marginal(sotto_result *out, const sotto_result *result
     out->count = bins;
     out->bins = sotto_arena_take_array(arena, bins, sizeof *out->bins);
     out->wholes = NULL;
-    if (result->rate > 0)
+    if (two_rates(result)) /* a sum over values of both has no rate of its own */
+        out->rate = out->rate_default = 0;
+    if (out->rate > 0)
         out->wholes = sotto_arena_take_array(arena, bins, sizeof *out->wholes);
-    if (!out->bins || (result->rate > 0 && !out->wholes))
+    if (!out->bins || (out->rate > 0 && !out->wholes))
         return sotto_fail(err, SOTTO_NO_MEMORY, "a result of %zu bins", bins);
     const sotto_sum_law law =
         sotto_result_law(result, &content, recipe, (double)result->count / (double)bins);
-    SOTTO_TRY(sotto_result_fill(out->bins, out->wholes, sums, bins, result, &law, (double)bins,
-                                arena, err));
+    SOTTO_TRY(
+        sotto_result_fill(out->bins, out->wholes, sums, bins, out, &law, (double)bins, arena, err));
     for (size_t i = 0; i < bins; i++)
         out->bins[i].adjusted = adjusted[i];
     return SOTTO_OK;

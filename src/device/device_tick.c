@@ -122,9 +122,12 @@ static sotto_status make(sotto_device *device, sotto_case *c, bool *made, sotto_
     } else {
         status = read_bin(c, &bin, &silent, &entropy, err);
         sotto_query_finish(c->query); /* its memory is wanted for the report */
-        if (status == SOTTO_OK && c->recipe->participation.type == SOTTO_IMPORTANCE)
+        if (status == SOTTO_OK && c->recipe->participation.type == SOTTO_IMPORTANCE) {
             status =
                 sotto_participation_weigh(&silent, &c->recipe->participation, bin, &entropy, err);
+            if (device->simulation.drawn)
+                device->simulation.drawn(device->simulation.context, bin);
+        }
         if (status == SOTTO_OK && c->out.why == SOTTO_WHY_READY)
             status = pay(device, c, bin, silent, &entropy, err);
     }

@@ -301,6 +301,12 @@ sotto_status sotto_shared_recipe(const sotto_recipe **out, sotto_device_shared *
     return read_recipe(out, text, arena, err);
 }
 
+void sotto_shared_keep_recipe(sotto_device_shared *shared, const sotto_recipe *recipe)
+{
+    if (shared->recipe_count < RECIPES)
+        shared->recipes[shared->recipe_count++] = (shared_recipe){.recipe = recipe};
+}
+
 /* A recipe that is shared is known by its address. */
 static size_t find(const sotto_device_shared *shared, const sotto_recipe *recipe)
 {

@@ -39,6 +39,10 @@ SOTTO_MUST_USE sotto_status sotto_shared_recipe(const sotto_recipe **out,
                                                 sotto_device_shared *shared, sotto_bytes text,
                                                 sotto_arena *arena, sotto_err *err);
 
+/* Takes over what somebody read this recipe's text as, and who keeps it as long. Simulations that leave out relay, tokens and log do,
+ * for what a recipe asks of them (sotto_anonymity.assumed); devices judge and draw by it as by any other. */
+void sotto_shared_keep_recipe(sotto_device_shared *shared, const sotto_recipe *recipe);
+
 /* A signed list of token keys that was judged and read. */
 typedef struct sotto_issuer_keys {
     const char *issuer; /* its name in the policy */

@@ -79,10 +79,13 @@ const char *sotto_importance_refused(const sotto_recipe *recipe)
     const sotto_anonymity *a = &recipe->anonymity;
     const sotto_participation *p = &recipe->participation;
 
-    if (SOTTO_RULE(importance_hidden) && !(a->relay && a->tokens && a->log))
+    if (SOTTO_RULE(importance_hidden) && !(a->relay && a->tokens && a->log) && !a->assumed)
         return "whether a device answers would depend on its value, and be seen";
     if (SOTTO_RULE(importance_by_crowd) && recipe->by != SOTTO_BY_CROWD)
         return "importance sampling needs reports that devices randomise themselves";
+    if (SOTTO_RULE(importance_of_counts) && recipe->statistic != SOTTO_STATISTIC_HISTOGRAM &&
+        recipe->statistic != SOTTO_STATISTIC_COUNT)
+        return "importance sampling is for histograms and counts, which its rates divide";
     if (SOTTO_RULE(importance_without_dummies) && recipe->dummies > 0)
         return "importance sampling has no dummies: they would be drawn before the value";
     if (SOTTO_RULE(importance_without_silence) && recipe->on_no_match == SOTTO_NO_MATCH_SILENCE)

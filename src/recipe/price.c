@@ -34,26 +34,6 @@ static size_t list_kinds(kind out[SOTTO_PRICE_WAYS], sotto_statistic statistic)
     return count;
 }
 
-static void begin(sotto_price_search *s, const sotto_price_question *q, const sotto_recipe *recipe,
-                  kind way, sotto_decimal local_most)
-{
-    *s = (sotto_price_search){.question = q,
-                              .honest = q->policy ? q->policy->honest : SOTTO_HONEST_UNSAID,
-                              .local_most = local_most,
-                              .least = q->policy ? q->policy->min_cohort : 10,
-                              .recipe = *recipe};
-    s->devices = floor((double)q->population / (double)sotto_recipe_cohorts(recipe));
-    s->recipe.by = way.by;
-    s->recipe.randomizer = way.randomizer;
-    s->recipe.epsilon_local.units = 0;
-    s->recipe.sigma_milli = 0;
-    if (recipe->by != SOTTO_BY_SHARES || q->policy)
-        s->recipe.honest = s->honest;
-    /* Devices price noise in shares with the honest part of their policy. */
-    if (way.by == SOTTO_BY_SHARES && s->recipe.honest.units > s->honest.units)
-        s->recipe.honest = s->honest;
-}
-
 /* ---- as lint has it ------------------------------------------------------------------------------------- */
 
 /* The part of the schedule after which the cohort is filled, by halving. */
@@ -208,7 +188,7 @@ static sotto_status price_one(sotto_price_way *way, const sotto_price_question *
 {
     sotto_price_search s;
 
-    begin(&s, q, recipe, (kind){way->by, way->randomizer}, local_most);
+    sotto_price_begin(&s, q, recipe, way->by, way->randomizer, local_most);
     SOTTO_TRY(sotto_price_run(&s, err));
     memcpy(way->why, s.why, sizeof way->why);
     if (s.found) {
@@ -298,7 +278,8 @@ bool sotto_price_best_randomizer(sotto_best_randomizer *out, const sotto_recipe 
         return false;
     const size_t count = list_kinds(kinds, recipe->statistic);
     for (size_t i = 0; i < count && kinds[i].by == SOTTO_BY_CROWD; i++) {
-        begin(&s, &q, recipe, kinds[i], sotto_price_local_most(policy, verdict));
+        sotto_price_begin(&s, &q, recipe, kinds[i].by, kinds[i].randomizer,
+                          sotto_price_local_most(policy, verdict));
         if (sotto_price_run(&s, NULL) != SOTTO_OK || !s.found ||
             sotto_recipe_accuracy(&a, &s.recipe, reports, NULL, NULL) != SOTTO_OK)
             continue;

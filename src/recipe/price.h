@@ -119,7 +119,7 @@ SOTTO_MUST_USE sotto_status sotto_price_budgets(sotto_price_budget out[SOTTO_PRI
                                                 size_t *count, const sotto_price_way *way,
                                                 const sotto_policy *policy, sotto_err *err);
 
-/* ---- price_search.c: for price.c alone ------------------------------------------------------------------- */
+/* ---- price_search.c: for price.c and price_rates.c ------------------------------------------------------------------- */
 
 /* The largest local epsilon that a policy's fields allow reports on what the query reads. */
 sotto_decimal sotto_price_local_most(const sotto_policy *policy,
@@ -137,12 +137,16 @@ typedef struct sotto_price_search {
     char why[SOTTO_PRICE_WHY];
 } sotto_price_search;
 
+/* A search for the noise of this recipe, by this source. */
+void sotto_price_begin(sotto_price_search *search, const sotto_price_question *question,
+                       const sotto_recipe *recipe, sotto_noise_source by,
+                       sotto_randomizer_kind randomizer, sotto_decimal local_most);
 SOTTO_MUST_USE sotto_status sotto_price_run(sotto_price_search *search, sotto_err *err);
 /* The goal's number of an accuracy, in the goal's unit, of a task of so many devices. */
 double sotto_price_reached(const sotto_price_question *question, const sotto_accuracy *accuracy,
                            double devices);
 
-/* ---- price_text.c: for price.c alone --------------------------------------------------------------------- */
+/* ---- price_text.c: for price.c and price_rates.c --------------------------------------------------------------------- */
 
 /* The text of `frame` with the members of `recipe` that a search changes. */
 SOTTO_MUST_USE sotto_status sotto_price_write(sotto_bytes *text, sotto_bytes *fragment,

@@ -35,6 +35,27 @@ sotto_decimal sotto_price_local_most(const sotto_policy *policy,
     return most;
 }
 
+void sotto_price_begin(sotto_price_search *s, const sotto_price_question *q,
+                       const sotto_recipe *recipe, sotto_noise_source by,
+                       sotto_randomizer_kind randomizer, sotto_decimal local_most)
+{
+    *s = (sotto_price_search){.question = q,
+                              .honest = q->policy ? q->policy->honest : SOTTO_HONEST_UNSAID,
+                              .local_most = local_most,
+                              .least = q->policy ? q->policy->min_cohort : 10,
+                              .recipe = *recipe};
+    s->devices = floor((double)q->population / (double)sotto_recipe_cohorts(recipe));
+    s->recipe.by = by;
+    s->recipe.randomizer = randomizer;
+    s->recipe.epsilon_local.units = 0;
+    s->recipe.sigma_milli = 0;
+    if (recipe->by != SOTTO_BY_SHARES || q->policy)
+        s->recipe.honest = s->honest;
+    /* Devices price noise in shares with the honest part of their policy. */
+    if (by == SOTTO_BY_SHARES && s->recipe.honest.units > s->honest.units)
+        s->recipe.honest = s->honest;
+}
+
 /* ---- reports ---------------------------------------------------------------------------------------- */
 
 static sotto_status fills(bool *out, const sotto_price_search *s, double rate, sotto_err *err)

@@ -36,6 +36,14 @@ static void say_randomizer(sotto_writer *w, const sotto_recipe *r)
         local);
 }
 
+static void say_importance(sotto_writer *w, const sotto_participation *p)
+{
+    say(w, "\"participation\": {\"type\": \"importance\", \"rate_default\": %.10g, ", p->rate);
+    if (p->default_bin != SOTTO_NO_VALUE)
+        say(w, "\"default\": %" PRIu64 ", ", p->default_bin);
+    say(w, "\"default_share\": %.10g, \"rate_other\": %.10g}", p->default_share, p->rate_other);
+}
+
 static void say_participation(sotto_writer *w, const sotto_recipe *frame, const sotto_recipe *r)
 {
     sotto_span span;
@@ -43,6 +51,8 @@ static void say_participation(sotto_writer *w, const sotto_recipe *frame, const 
     if (r->participation.type == SOTTO_POISSON)
         say(w, "\"participation\": {\"type\": \"poisson\", \"rate\": %.10g}",
             r->participation.rate);
+    else if (r->participation.type == SOTTO_IMPORTANCE)
+        say_importance(w, &r->participation);
     else if (find(frame, "participation", &span))
         sotto_write_bytes(w, sotto_bytes_of(frame->text.data + span.key, span.end - span.key));
 }

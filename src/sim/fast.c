@@ -93,6 +93,27 @@ static sotto_status report(sotto_sim_worker *w, sotto_sim_cohort *cohort, uint64
     return status;
 }
 
+/* Importance sampling: a device reads its value first, and draws at the rate that the value has. */
+static sotto_status weigh(sotto_sim_worker *w, const sotto_sim_device *device,
+                          sotto_sim_cohort *cohort, sotto_entropy *entropy, sotto_err *err)
+{
+    const sotto_recipe *recipe = w->trial->recipe;
+    const uint64_t *bins;
+    bool silent = false;
+    uint64_t bin;
+    size_t count;
+
+    SOTTO_TRY(sotto_scratch_run(w->scratch, &bins, &count, device, recipe->opens, err));
+    SOTTO_TRY(pick(&bin, recipe, bins, count, entropy, err));
+    SOTTO_TRY(without_match(&bin, &silent, recipe, entropy, err));
+    SOTTO_TRY(sotto_participation_weigh(&silent, &recipe->participation, bin, entropy, err));
+    sotto_worker_count_drawn(cohort, bin);
+    if (!silent)
+        return report(w, cohort, bin, entropy, err);
+    cohort->silent++;
+    return SOTTO_OK;
+}
+
 static sotto_status answer(sotto_sim_worker *w, const sotto_sim_device *device,
                            sotto_sim_cohort *cohort, sotto_entropy *entropy, sotto_err *err)
 {
@@ -105,6 +126,8 @@ static sotto_status answer(sotto_sim_worker *w, const sotto_sim_device *device,
     size_t count;
     int64_t now;
 
+    if (recipe->participation.type == SOTTO_IMPORTANCE)
+        return weigh(w, device, cohort, entropy, err);
     SOTTO_TRY(sotto_participation_draw(&lot, &decision, err));
     if (decision.choice == SOTTO_CHOICE_SILENT || !turn_of(recipe, &decision, &now)) {
         cohort->silent++;

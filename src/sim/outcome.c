@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "recipe/statistic.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +14,10 @@ static void merge_counts(sotto_sim_cohort *into, const sotto_sim_cohort *from,
     into->reports += from->reports;
     into->without += from->without;
     into->silent += from->silent;
-    for (uint64_t i = 0; i < trial->content.values; i++)
+    for (uint64_t i = 0; i < trial->content.values; i++) {
         into->truth[i] += from->truth[i];
+        into->drawn[i] += from->drawn[i];
+    }
     for (size_t i = 0; trial->run.fast && i < trial->content.entries; i++)
         into->sums[i] += from->sums[i];
 }
@@ -119,6 +122,17 @@ static double true_figure(const sotto_trial *trial, const uint64_t *truth, const
     return true_quantile(truth, (size_t)c->values, grid, strtod(name + strlen("quantile "), NULL));
 }
 
+/* Of all devices in place of the reports. */
+static sotto_sim_line scaled(sotto_sim_line line, const sotto_result_whole *w, double truth)
+{
+    line.truth = truth;
+    line.value = w->count;
+    line.deviation = sqrt(w->privacy * w->privacy + w->sampling * w->sampling);
+    line.low = w->low;
+    line.high = w->high;
+    return line;
+}
+
 static sotto_status write_lines(sotto_sim_outcome *out, const sotto_trial *trial,
                                 sotto_arena *arena, sotto_err *err)
 {
@@ -137,16 +151,21 @@ static sotto_status write_lines(sotto_sim_outcome *out, const sotto_trial *trial
                              .deviation = f->deviation,
                              .low = f->low,
                              .high = f->high};
+        if (out->drawn)
+            out->lines[i] =
+                scaled(out->lines[i], &f->whole, true_figure(trial, out->drawn, f->name));
     }
     for (size_t i = 0; i < r->count; i++) {
         const sotto_result_bin *b = &r->bins[i];
+        const sotto_sim_line line = {.bin = b->bin,
+                                     .truth = (double)out->truth[b->bin],
+                                     .value = b->count,
+                                     .deviation = b->deviation,
+                                     .low = b->low,
+                                     .high = b->high};
 
-        out->lines[out->line_count++] = (sotto_sim_line){.bin = b->bin,
-                                                         .truth = (double)out->truth[b->bin],
-                                                         .value = b->count,
-                                                         .deviation = b->deviation,
-                                                         .low = b->low,
-                                                         .high = b->high};
+        out->lines[out->line_count++] =
+            out->drawn ? scaled(line, &r->wholes[i], (double)out->drawn[b->bin]) : line;
     }
     return SOTTO_OK;
 }
@@ -155,11 +174,16 @@ sotto_status sotto_trial_end(sotto_sim_outcome *out, const sotto_trial *trial,
                              sotto_sim_worker *const *workers, size_t count, size_t cohort,
                              double confidence, sotto_arena *arena, sotto_err *err)
 {
-    const sotto_result_options options = {.confidence = confidence};
+    const sotto_recipe *recipe = trial->recipe;
+    sotto_result_options options = {.confidence = confidence};
     sotto_sim_worker *w = workers[0];
     const sotto_sim_cohort *c = &w->cohorts[cohort];
 
     *out = (sotto_sim_outcome){.task = &trial->tasks[cohort], .truth = c->truth};
+    if (recipe->participation.type == SOTTO_IMPORTANCE) {
+        sotto_recipe_rates(&options, recipe, (uint64_t)recipe->opens, (uint64_t)recipe->closes);
+        out->drawn = c->drawn;
+    }
     SOTTO_TRY(merge(workers, count, cohort, err));
     out->without = c->without;
     out->silent = c->silent;

@@ -146,6 +146,20 @@ static sotto_status leave_out(sotto_trial *t, sotto_bytes recipe, sotto_bytes po
     return sotto_policy_read(&t->policy, t->policy_text, &t->arena, t->mistakes, err);
 }
 
+/* A recipe that asks for relay, tokens and log, which lint has checked, is drawn for as if they were there: who takes part
+ * does not depend on them. */
+static sotto_status assume_hidden(sotto_trial *t, sotto_err *err)
+{
+    sotto_recipe *own = sotto_arena_take(&t->arena, sizeof *own);
+
+    if (!own)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a recipe");
+    *own = *t->recipe;
+    own->anonymity.assumed = true;
+    t->recipe = own;
+    return SOTTO_OK;
+}
+
 /* ---- tasks -------------------------------------------------------------------------------------------------------- */
 
 /* As serve/tasks/tasks_compile.c has it: the full variance at each server. */
@@ -193,15 +207,13 @@ sotto_status sotto_trial_init(sotto_trial *t, sotto_bytes recipe, sotto_bytes po
     if (!t->mistakes)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a simulation");
     SOTTO_TRY(read_files(t, recipe, policy, streams, err));
-    if (t->recipe->participation.type == SOTTO_IMPORTANCE)
-        return sotto_fail(err, SOTTO_DENIED,
-                          "importance sampling is not simulated: it needs relay, tokens and log, "
-                          "which a simulation leaves out");
     if (t->recipe->release.recipe.len > 0 && t->policy->targeting_floor > 0)
         return sotto_fail(err, SOTTO_DENIED,
                           "targeting that rests on a logged release is not simulated: a simulation "
                           "has no log");
     SOTTO_TRY(leave_out(t, recipe, policy, err));
+    if (t->unhidden && t->recipe->participation.type == SOTTO_IMPORTANCE)
+        SOTTO_TRY(assume_hidden(t, err));
     SOTTO_TRY(sotto_recipe_table_of(&t->table, t->recipe, &t->verdict, streams, &t->arena, err));
     SOTTO_TRY(make_keys(t, err));
     SOTTO_TRY(write_parties(t, err));

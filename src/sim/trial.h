@@ -97,9 +97,10 @@ typedef struct sotto_sim_outcome {
     sotto_result result;
     sotto_receipt receipt;
     sotto_result_check check; /* where the result has bins */
-    uint64_t *truth;          /* of each of the encoding's values */
-    uint64_t without;         /* reports on no value        */
-    uint64_t silent;          /* devices that sent nothing  */
+    uint64_t *truth;          /* of each of the encoding's values, in reports */
+    uint64_t *drawn;  /* importance sampling: in all devices, of which lines tell; else NULL */
+    uint64_t without; /* reports on no value        */
+    uint64_t silent;  /* devices that sent nothing  */
     sotto_sim_line *lines;
     size_t line_count;
 } sotto_sim_outcome;

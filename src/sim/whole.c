@@ -45,6 +45,11 @@ static void note_answer(void *context, uint64_t bin)
     sotto_worker_count(((sotto_sim_worker *)context)->cohort, bin);
 }
 
+static void note_draw(void *context, uint64_t bin)
+{
+    sotto_worker_count_drawn(((sotto_sim_worker *)context)->cohort, bin);
+}
+
 /* ---- one device ------------------------------------------------------------------------------------------------ */
 
 static sotto_status donate(sotto_sim_worker *w, sotto_device *device, const sotto_sim_device *made,
@@ -145,7 +150,7 @@ sotto_status sotto_worker_take_whole(sotto_sim_worker *w, uint64_t number,
                                      const sotto_sim_device *made, sotto_err *err)
 {
     const sotto_trial *t = w->trial;
-    const sotto_device_simulation simulation = {random_of, w, note_answer, true};
+    const sotto_device_simulation simulation = {random_of, w, note_answer, true, note_draw};
     const sotto_device_options options = {
         .policy = t->policy_text,
         .parties = t->parties_text,

@@ -38,6 +38,12 @@ void sotto_worker_count(sotto_sim_cohort *cohort, uint64_t bin)
         cohort->truth[bin]++;
 }
 
+void sotto_worker_count_drawn(sotto_sim_cohort *cohort, uint64_t bin)
+{
+    if (bin != SOTTO_NO_VALUE)
+        cohort->drawn[bin]++;
+}
+
 static sotto_status open_cohorts(sotto_sim_worker *w, sotto_err *err)
 {
     const sotto_trial *t = w->trial;
@@ -47,9 +53,10 @@ static sotto_status open_cohorts(sotto_sim_worker *w, sotto_err *err)
         sotto_sim_cohort *c = &w->cohorts[i];
 
         c->truth = sotto_arena_take_array(&w->keep, (size_t)t->content.values, sizeof *c->truth);
+        c->drawn = sotto_arena_take_array(&w->keep, (size_t)t->content.values, sizeof *c->drawn);
         c->sums =
             sotto_arena_take_array(&w->keep, t->run.fast ? t->content.entries : 1, sizeof *c->sums);
-        if (!c->truth || !c->sums)
+        if (!c->truth || !c->drawn || !c->sums)
             w->cohorts = NULL;
     }
     return w->cohorts ? SOTTO_OK
@@ -95,6 +102,7 @@ sotto_status sotto_worker_open(sotto_sim_worker **out, const sotto_trial *trial,
     if (!w->shared || !w->stock)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a simulation");
     sotto_shared_seal_with(w->shared, (sotto_ephemeral_source){take_key, w});
+    sotto_shared_keep_recipe(w->shared, trial->recipe);
     return sotto_sim_servers_open(&w->servers, trial, err);
 }
 

@@ -51,7 +51,9 @@ enum { SOTTO_SIM_KEYS = 32, SOTTO_SIM_ENC = 32 };
 typedef struct sotto_sim_cohort {
     uint64_t reports, without, silent;
     uint64_t *truth; /* by value: content.values */
-    uint64_t *sums;  /* fast: content.entries    */
+    uint64_t
+        *drawn; /* importance sampling: the same of all devices that were drawn, silent ones too */
+    uint64_t *sums; /* fast: content.entries    */
 } sotto_sim_cohort;
 
 struct sotto_sim_worker {
@@ -84,6 +86,8 @@ static inline int64_t sotto_sim_time(const sotto_trial *trial, int64_t time)
 void sotto_worker_cohort(const sotto_trial *trial, const sotto_sim_device *device, size_t *cohort,
                          bool *asked);
 void sotto_worker_count(sotto_sim_cohort *cohort, uint64_t bin);
+/* Importance sampling: before its draw. */
+void sotto_worker_count_drawn(sotto_sim_cohort *cohort, uint64_t bin);
 /* Repeatable bytes: context is a sotto_sim_random. */
 sotto_status sotto_worker_fill(void *context, void *out, size_t len, sotto_err *err);
 

@@ -7,6 +7,9 @@
 #include <inttypes.h>
 #include <math.h>
 
+/* What is known less exactly than this says so. */
+#define COARSE 0.01
+
 static const char *trust_assumption(const sotto_question *q)
 {
     const char *const *assumes = sotto_trust_words_of(q->trust)->assumes;
@@ -60,6 +63,10 @@ static void say_bounds(sotto_text *t, const sotto_account_view *v)
                    a->low == 0  ? ", no lower bound known"
                    : a->optimal ? ""
                                 : " by this theorem");
+    const double accuracy = sotto_answer_accuracy(a);
+    if (accuracy > COARSE && accuracy < 1)
+        sotto_text_say(t, "  accuracy  %.2g %%: it may be smaller by as much, and is not larger\n",
+                       100 * sotto_bound_shown(accuracy, 2));
     if (v->asks_delta)
         sotto_text_say(t, "  at        epsilon %.12g\n", v->epsilon);
     else
@@ -107,6 +114,7 @@ void sotto_account_members(sotto_json *j, const sotto_account_view *v)
     sotto_json_text(j, "quantity", v->asks_delta ? "delta" : "epsilon");
     sotto_json_real(j, "low", a->low);
     sotto_json_real(j, "high", a->high);
+    sotto_json_real(j, "accuracy", sotto_answer_accuracy(a));
     if (v->asks_delta)
         sotto_json_real(j, "epsilon", v->epsilon);
     else

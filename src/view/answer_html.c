@@ -328,11 +328,16 @@ static void say_legend(sotto_text *t, const sotto_result *r)
     else
         sotto_text_say(t, "Intervals hold the truth with %g%%. ", 100 * r->confidence);
     sotto_text_say(t, "Counts are of reports, and intervals cover the error that privacy costs.");
-    if (r->rate > 0)
+    if (r->rate_default > 0)
         sotto_text_say(t,
-                       " Each device took part with chance %g: figures of all devices cover that "
-                       "draw too, and not devices that were drawn and never answered.",
-                       r->rate);
+                       " Devices took part with chance %g with the default value, and %g with any "
+                       "other: shares of reports are not shares of devices.",
+                       r->rate_default, r->rate);
+    else if (r->rate > 0)
+        sotto_text_say(t, " Each device took part with chance %g.", r->rate);
+    if (r->rate > 0)
+        sotto_text_say(t, " Figures of all devices cover that draw too, and not devices that were "
+                          "drawn and never answered.");
     if (r->adjusted)
         sotto_text_say(t, " Adjusted counts are 0 or more and add up to all that were counted: "
                           "they are biased, and "

@@ -156,6 +156,8 @@ void sotto_answer_as_json(sotto_text *t, const void *thing)
     sotto_json_real(&j, "confidence", a->result->confidence);
     if (a->result->rate > 0)
         sotto_json_real(&j, "rate", a->result->rate);
+    if (a->result->rate_default > 0)
+        sotto_json_real(&j, "rate_default", a->result->rate_default);
     sotto_json_bool(&j, "adjusted", a->result->adjusted);
     show_figures(&j, a->result);
     show_bins(&j, p);

@@ -124,6 +124,17 @@ static void say_whole(sotto_text *t, const sotto_result_whole *w)
     sotto_text_say(t, " by sampling)\n");
 }
 
+static void say_rates(sotto_text *t, const sotto_result *r)
+{
+    if (r->rate_default > 0)
+        sotto_text_say(t,
+                       "\nof all devices, which took part with chance %g with the default value, "
+                       "and %g with any other:\n\n",
+                       r->rate_default, r->rate);
+    else
+        sotto_text_say(t, "\nof all devices, each of which took part with chance %g:\n\n", r->rate);
+}
+
 /* As many bins as there are bars. */
 static void say_wholes(sotto_text *t, const sotto_answer_page *p)
 {
@@ -132,7 +143,7 @@ static void say_wholes(sotto_text *t, const sotto_answer_page *p)
 
     if (!r->wholes)
         return;
-    sotto_text_say(t, "\nof all devices, each of which took part with chance %g:\n\n", r->rate);
+    say_rates(t, r);
     for (size_t i = 0; i < p->most; i++) {
         sotto_text_say(t, "  ");
         size_t used =
@@ -193,7 +204,7 @@ static void say_figures(sotto_text *t, const sotto_answer_page *p)
         sotto_text_say(t, "  of numbers that were rounded to steps of %g\n\n",
                        sotto_recipe_grid(p->of->recipe).step);
     if (r->rate > 0 && r->figure_count > 0)
-        sotto_text_say(t, "\nof all devices, each of which took part with chance %g:\n\n", r->rate);
+        say_rates(t, r);
     for (size_t i = 0; r->rate > 0 && i < r->figure_count; i++) {
         const sotto_result_figure *f = &r->figures[i];
         const sotto_result_whole *w = &f->whole;

@@ -24,6 +24,8 @@ static void errors_follow_the_model(sotto_test *t)
     check_error(t, 2e-05, SOTTO_HISTOGRAM_SPARSE_IMPORTANCE_APPROXIMATE, small, NAN, 1e-12);
     check_error(t, 0.017947912, SOTTO_HISTOGRAM_SPARSE_AGGREGATE, small, 4.224678889326835, 1e-7);
     check_error(t, 2.8218511e-05, SOTTO_HISTOGRAM_SPARSE_SAMPLED, small, 0.45355569, 1e-7);
+    check_error(t, 2.8228511e-05, SOTTO_HISTOGRAM_SPARSE_SAMPLED_APPROXIMATE, small, 0.45355569,
+                1e-7);
 }
 
 static void noise_without_amplification_grows_with_participations(sotto_test *t)

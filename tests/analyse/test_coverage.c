@@ -500,6 +500,75 @@ static void check_counts_of_all_devices(sotto_test *t, size_t s)
     close_batch(&b);
 }
 
+/* Each value has a chance of its own, by which its count is divided. */
+static void take_part_by_value(batch *b, const uint64_t *devices, size_t common)
+{
+    const sotto_participation *p = &b->recipe->participation;
+
+    for (size_t v = 0; v <= b->content.values; v++) {
+        b->truth[v] = 0;
+        for (uint64_t i = 0; i < devices[v]; i++)
+            b->truth[v] +=
+                sotto_sim_random_chance(&b->random, v == common ? p->rate : p->rate_other);
+    }
+}
+
+/* Importance sampling of a default value that most devices have: bin 1, or "no value", which choice has a count for. */
+static void check_importance(sotto_test *t, size_t s, uint64_t common, unsigned draws)
+{
+    static const uint64_t devices[2][5] = {{0, 300, 40, 60, 20}, {0, 8, 40, 60, 300}};
+    const size_t at = common == SOTTO_NO_VALUE ? 4 : (size_t)common;
+    const uint64_t *truth = devices[at == 4];
+    sotto_recipe recipe = *recipe_of(t, "histogram", FOUR, sources[s].randomizer, sources[s].by);
+    const double least =
+        draws < DRAWS ? 0.93 : 0.94; /* a share of 95% of 2,000 has a deviation of 0.5% */
+    sotto_result_options options = {0};
+    static batch b;
+    sotto_result result;
+    int64_t sums[ENTRIES];
+    double held[5] = {0}, together = 0, off[5] = {0}, squares[5] = {0}, variance[5] = {0};
+
+    recipe.participation = (sotto_participation){
+        .type = SOTTO_IMPORTANCE, .rate = 0.1, .rate_other = 0.6, .default_bin = common};
+    sotto_recipe_rates(&options, &recipe, (uint64_t)recipe.opens, (uint64_t)recipe.closes);
+    open_batch(t, &b, &recipe, 800 + s);
+    const size_t entries = b.content.entries;
+    for (unsigned i = 0; i < draws; i++) {
+        bool all = true;
+
+        take_part_by_value(&b, truth, at);
+        settle(t, &b);
+        draw_sums(t, &b, sums);
+        estimate(t, &b, sums, &options, &result);
+        for (size_t j = 0; j < entries; j++) {
+            const sotto_result_whole *w = &result.wholes[j];
+            const double error = w->count - (double)truth[j];
+
+            held[j] += holds(w->low, w->high, (double)truth[j]);
+            all = all && holds(w->low_all, w->high_all, (double)truth[j]);
+            off[j] += error;
+            squares[j] += error * error;
+            variance[j] += w->privacy * w->privacy + w->sampling * w->sampling;
+        }
+        together += all;
+    }
+    for (size_t j = 0; j < entries; j++) {
+        share_is(t, sources[s].name, held[j] * DRAWS / draws, least, draws < DRAWS ? 0.98 : 0.97);
+        /* Unbiased within five deviations of a mean, and as far off as its deviations say. */
+        CHECK(t, fabs(off[j]) < 5 * sqrt(squares[j]));
+        CHECK_NEAR(t, 1, squares[j] / variance[j], draws < DRAWS ? 0.15 : 0.07);
+    }
+    share_is(t, "importance, together", together * DRAWS / draws, least, 0.98);
+    CHECK(t, result.rate == 0.6 && result.rate_default == 0.1);
+    close_batch(&b);
+}
+
+static void counts_of_rare_values_are_held_where_one_is_common(sotto_test *t)
+{
+    check_importance(t, 0, 1, DRAWS);
+    check_importance(t, 2, SOTTO_NO_VALUE, 2000);
+}
+
 static void counts_of_all_devices_are_held_by_a_randomizer(sotto_test *t)
 {
     check_counts_of_all_devices(t, 0);
@@ -559,6 +628,7 @@ int main(int argc, char **argv)
         CASE(noise_tells_nothing_from_zero_where_there_is_nothing),
         CASE(figures_are_held),
         CASE(quantiles_are_held),
+        CASE(counts_of_rare_values_are_held_where_one_is_common),
         CASE(counts_of_all_devices_are_held_by_a_randomizer),
         CASE(counts_of_all_devices_are_held_by_few_servers),
         CASE(sums_and_means_of_all_devices_are_held),

@@ -27,6 +27,14 @@ says 'honest    0 of the cohort'
 says 'epsilon 0.8 does NOT hold'
 says 'epsilon 0.8 goes with delta 2.01083e-06'
 
+begin an_answer_that_is_known_roughly_says_so
+exits 0 account --mechanism sgm --q 0.001 --sigma 0.5 --rounds 50 --adjacency add-remove $claim
+says 'accuracy  [0-9.]* %: it may be smaller by as much, and is not larger'
+exits 0 account --mechanism sgm --q 0.001 --sigma 0.5 --rounds 50 --adjacency add-remove $claim --json
+says '"accuracy":0.0[12]'
+exits 0 account $sgm $claim
+says_not 'accuracy'
+
 begin both_ends_of_a_range_are_in_it
 exits 0 account --mechanism sgm --sigma 0.1 --q 0.5 --T 3 --adjacency add-remove $claim
 exits 0 account --mechanism allocation --sigma 0.1 --slots 10 --adjacency add-remove $claim

@@ -141,6 +141,10 @@ static void what_would_tell_too_much_is_refused(sotto_test *t)
     other.by = SOTTO_BY_SERVERS;
     check_refused(t, &other, "importance sampling needs reports that devices randomise themselves");
     other = *recipe;
+    other.statistic = SOTTO_STATISTIC_QUANTILES;
+    check_refused(t, &other,
+                  "importance sampling is for histograms and counts, which its rates divide");
+    other = *recipe;
     other.dummies = 0.1;
     check_refused(t, &other,
                   "importance sampling has no dummies: they would be drawn before the value");

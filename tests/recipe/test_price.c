@@ -1,6 +1,7 @@
 /* A price is what lint says of the recipe that it prints, the goal is reached, and not by much. */
 #include "recipe/claim.h"
 #include "recipe/price.h"
+#include "recipe/price_rates.h"
 #include "support/recipes.h"
 
 #include <math.h>
@@ -237,6 +238,103 @@ static void importance_sampling_has_no_price(sotto_test *t)
                  sotto_price_ways(a.ways, &a.count, &a.q, a.recipe, &t->arena, &t->err));
 }
 
+/* ---- two rates ------------------------------------------------------------------------------------------ */
+
+#define HIDDEN                                                                                     \
+    "\"anonymity\": {\"relay\": \"r\", \"gateway\": \"g\", \"tokens\": \"type-2\", "               \
+    "\"attester\": \"a\", \"issuer\": \"i\", \"log\": \"l\"}, \"population\": "
+
+/* One device in a hundred has a rare value, and a tenth of all answer. */
+static const sotto_recipe *sparse(sotto_test *t, const char *share)
+{
+    char taking[200];
+
+    (void)snprintf(taking, sizeof taking,
+                   "\"importance\", \"rate_default\": 0.09, \"rate_other\": 0.9%s", share);
+    const sotto_bytes text = sotto_test_recipe(t, "\"poisson\", \"rate\": 0.1", taking)->text;
+    const sotto_bytes hidden =
+        sotto_test_replace(t, (const char *)text.data, "\"population\": ", HIDDEN);
+    static sotto_mistakes mistakes;
+    const sotto_recipe *recipe;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_recipe_read(&recipe, hidden, &t->arena, &mistakes, &t->err));
+    return recipe;
+}
+
+static void plan_rates(sotto_test *t, sotto_rates_plan *plan, const char *share,
+                       uint64_t population, double epsilon, double rate)
+{
+    begin(t, sparse(t, share));
+    a.q.population = population;
+    a.q.epsilon.units = (uint64_t)(epsilon * 1e12);
+    a.q.rate = rate;
+    CHECK_OK(t, sotto_price_rates(plan, &a.q, a.recipe, &t->arena, &t->err));
+    CHECK(t, plan->rates[SOTTO_RATES_BEST].found);
+}
+
+/* Against one rate, and against the even split of the paper, over what is rare and what may be spent. The best rates expect no more
+ * reports than the others, and lint agrees with what is written. */
+static void planned_rates_are_better_than_one_and_than_an_even_split(sotto_test *t)
+{
+    static const struct {
+        const char *share;
+        uint64_t population;
+        double epsilon, rate, even, one; /* at least so many times the squared error of the best */
+    } rows[] = {
+        {", \"default_share\": 0.9", 1000000, 0.3, 0.1, 1.4, 1.8},
+        {", \"default_share\": 0.9", 1000000, 3, 0.1, 1.05, 2.7},
+        {", \"default_share\": 0.99", 10000000, 1, 0.01, 1.7, 13},
+        {", \"default_share\": 0.99", 10000000, 3, 0.01, 1.05, 19},
+        {", \"default_share\": 0.999", 100000000, 1, 0.001, 1, 28},
+    };
+    static sotto_rates_plan plan;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        plan_rates(t, &plan, rows[i].share, rows[i].population, rows[i].epsilon, rows[i].rate);
+        const sotto_rates *best = &plan.rates[SOTTO_RATES_BEST],
+                          *even = &plan.rates[SOTTO_RATES_EVEN],
+                          *one = &plan.rates[SOTTO_RATES_ONE];
+
+        CHECK(t, best->reports <= rows[i].rate * plan.devices * (1 + 1e-9));
+        CHECK(t, !even->found || even->off * even->off >= rows[i].even * best->off * best->off);
+        CHECK(t, one->off * one->off >= rows[i].one * best->off * best->off);
+        CHECK_NEAR(t, best->off * best->off * plan.bins, best->noise + best->draw,
+                   1e-9 * best->noise);
+        /* Lint holds the recipe that was written to the same promise. */
+        static sotto_mistakes mistakes;
+        const sotto_recipe *recipe;
+        sotto_recipe_claim claim;
+
+        memset(&mistakes, 0, sizeof mistakes);
+        CHECK_OK(t, sotto_recipe_read(&recipe, plan.text, &t->arena, &mistakes, &t->err));
+        CHECK_OK(t, sotto_recipe_lint(&claim, recipe, NULL, &mistakes, &t->err));
+        CHECK(t, claim.epsilon_cohort <= rows[i].epsilon);
+        CHECK_NEAR(t, best->epsilon_local + best->silence, claim.replacement_local, 1e-9);
+        CHECK_NEAR(t, best->reports * (double)sotto_recipe_cohorts(recipe), claim.expected_reports,
+                   1e-3);
+    }
+}
+
+static void rates_are_planned_where_devices_would_answer(sotto_test *t)
+{
+    static sotto_rates_plan plan;
+
+    begin(t, sparse(t, ""));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_price_rates(&plan, &a.q, a.recipe, &t->arena, &t->err));
+    CHECK_REASON(t, "default_share");
+    sotto_err_clear(&t->err);
+    begin(t, sparse(t, ", \"default_share\": 0.9"));
+    sotto_recipe seen = *a.recipe;
+    seen.anonymity.relay = NULL;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_price_rates(&plan, &a.q, &seen, &t->arena, &t->err));
+    CHECK_REASON(t, "and be seen");
+    sotto_err_clear(&t->err);
+    a.q.rate = 0.01; /* 10,000 reports for a cohort of 40,000 */
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_price_rates(&plan, &a.q, a.recipe, &t->arena, &t->err));
+    CHECK_REASON(t, "is not filled");
+}
+
 /* ---- the text ------------------------------------------------------------------------------------------ */
 
 static bool has(sotto_bytes text, const char *part)
@@ -347,6 +445,8 @@ int main(int argc, char **argv)
         CASE(a_cohort_that_is_not_filled_meets_nothing),
         CASE(a_goal_that_is_missed_is_not_met),
         CASE(importance_sampling_has_no_price),
+        CASE(planned_rates_are_better_than_one_and_than_an_even_split),
+        CASE(rates_are_planned_where_devices_would_answer),
         CASE(other_bytes_of_a_recipe_stay),
         CASE(participation_by_slots_stays),
         CASE(what_is_left_of_budgets_is_told),

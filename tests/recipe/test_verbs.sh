@@ -141,6 +141,13 @@ expect 5 "needs at least 268000 devices; with 20000, all of them asked" price re
 expect 4 "It is by servers: add --by servers" price recipe.json --largest-error 0.2% --cohort 40000 --epsilon 0.5
 expect 4 '"ok":false' price recipe.json --largest-error 0.1% --cohort 40000 --epsilon 0.3 --json
 expect 4 "how many answer by importance depends" price importance.json
+sed 's/"rate_default": 0.1/"rate_default": 0.1, "default_share": 0.9/' importance.json >shared.json
+expect 4 "whether a device answers would depend on its value, and be seen" price shared.json
+sed 's/"rate_default": 0.1/"rate_default": 0.1, "default_share": 0.9/' hidden.json >sparse.json
+expect 0 "> best" price sparse.json --out rates.json
+expect 0 "ok. It may claim" lint rates.json
+expect 0 '"name":"even split","found":true' price sparse.json --json
+expect 2 "goals and --by are of recipes without importance sampling" price sparse.json --half-width 1%
 expect 0 "In the recipe, in place of its \`randomizer\`, \`participation\`, \`privacy\`:" price recipe.json --half-width 0.5% --by servers,shares --out priced.json
 # What is printed can be pasted over what it names.
 sed '1,/^In the recipe/d' "$out" >fragment

@@ -23,7 +23,12 @@ static const char policy[] =
     "\"none\", \"epsilon\": 30, \"delta\": 1e-3,"
     "      \"reports\": 9}},"
     " \"non_sensitive\": [\"place\"], \"min_cohort\": 10, \"honest\": 0.5, \"silence\": true, "
-    "\"targeting_rate\": 1}";
+    "\"targeting_rate\": 1,"
+    " \"logs\": {\"main\": {\"key\": "
+    "\"log.example/2026+4b1d39c0+AaflY999egEFVTlY6uakA1qkhZtTVUnJ5dSwQE1O3POQ\", \"witnesses\": "
+    "[\"witness.example/w+3b19cea7+BL/DnqGv2H997UNHwf3kq8o23aOcCY+CcG/gqdqH1uVk\"]}},"
+    " \"issuers\": {\"key:issuer\": "
+    "\"a7e563df7d7a0105553958eae6a4035aa4859b535549c9e5d4b0404d4edcf390\"}}";
 
 /* What a test asks, in parts of a recipe. */
 typedef struct asked {
@@ -261,6 +266,28 @@ static void both_speeds_have_one_law_for_every_pick_and_participation(sotto_test
     }
 }
 
+/* Two rates, of "no value" and of a bin: lines tell of all devices, silent ones among them. Both need more room for epsilon
+ * than others: what silence tells is added. */
+static void both_speeds_have_one_law_for_importance_sampling(sotto_test *t)
+{
+    static const char *const defaults[] = {"", "\"default\": 0, "};
+
+    for (size_t i = 0; i < 2; i++) {
+        asked a = {"histogram", CATEGORIES, ONE_HOT, "", NULL};
+        char recipe[TEXT], more[600];
+
+        (void)snprintf(more, sizeof more,
+                       "\"participation\": {\"type\": \"importance\", \"rate_default\": 0.3, %s"
+                       "\"rate_other\": 0.8}, \"anonymity\": {\"relay\": \"relay\", "
+                       "\"gateway\": \"gateway\", \"tokens\": \"type-2\", \"attester\": "
+                       "\"key:attester\", \"issuer\": \"key:issuer\", \"log\": \"main\"},",
+                       defaults[i]);
+        a.more = more;
+        write_recipe(recipe, &a);
+        compare_laws(t, recipe, more, 10);
+    }
+}
+
 /* ---- the same bits --------------------------------------------------------------------------------------------- */
 
 static void a_seed_gives_the_same_sums_on_any_number_of_workers(sotto_test *t)
@@ -367,6 +394,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(both_speeds_have_one_law_for_every_statistic_and_noise),
         CASE(both_speeds_have_one_law_for_every_pick_and_participation),
+        CASE(both_speeds_have_one_law_for_importance_sampling),
         CASE(a_seed_gives_the_same_sums_on_any_number_of_workers),
         CASE(cohorts_are_answered_apart),
         CASE(too_few_reports_give_no_answer),

@@ -6,6 +6,7 @@
 
 static const sotto_verb *const verbs[] = {
     &sotto_verb_admin,
+    &sotto_verb_analysis,
     &sotto_verb_budget,
     &sotto_verb_collect,
     &sotto_verb_demo,

@@ -120,6 +120,11 @@ SOTTO_MUST_USE sotto_status sotto_search_answer(sotto_search *search,
                                                 const sotto_search_round *round,
                                                 const double *counts, size_t count, sotto_err *err);
 
+/* The epsilon of all rounds that were answered, at the delta of the options: what a device that answered all of them has revealed. With
+ * fresh devices, of one that answered one of them. */
+SOTTO_MUST_USE sotto_status sotto_search_epsilon(double *out, const sotto_search *search,
+                                                 sotto_err *err);
+
 /* ---- for the files of this room ------------------------------------------------------------------------------ */
 
 /* Appends the text of a tail. */

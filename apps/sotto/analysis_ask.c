@@ -237,7 +237,8 @@ static int collect(analysis_job *job, const parts *p, unsigned step, bool brief)
         add_pair(&c, "--csv", p->csv);
         add_pair(&c, "--html", p->html);
     }
-    return run(&c);
+    const int code = run(&c);
+    return code == EXIT_USAGE ? EXIT_SMALL : code; /* an interval that has not ended */
 }
 
 void analysis_withdraw(analysis_job *job, unsigned step)
@@ -258,7 +259,7 @@ static const char *meaning(int code)
 {
     switch (code) {
     case EXIT_SMALL:
-        return "too few reports so far, or not all of them verified";
+        return "its schedule is not over, or too few reports came, or not all are verified yet";
     case EXIT_PROOF:
         return "the servers' shares do not hold together: tell their operators";
     case EXIT_PEER:
@@ -267,8 +268,6 @@ static const char *meaning(int code)
         return "refused";
     case EXIT_LINT:
         return "the recipe or the policy has mistakes";
-    case EXIT_USAGE:
-        return "not yet: its schedule is not over";
     default:
         return "it failed";
     }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FORMAT = 1 };
 
@@ -142,6 +143,10 @@ static int check_sources(const analysis_options *o)
     if (!o->simulate && (!o->parties || !o->pairing || !o->key))
         return analysis_misused(o, "",
                                 "who answers? --simulate CSV, or --parties, --pairing and --key");
+    if (o->simulate && access(o->simulate, R_OK) != 0) {
+        (void)fprintf(stderr, "sotto analysis %s: %s: %s\n", o->verb, o->simulate, strerror(errno));
+        return EXIT_FAILED;
+    }
     if (o->from && (!o->log || !o->token))
         return analysis_misused(o, "--from", "it goes with --log and --token");
     if (o->devices && !analysis_number(o, &number, "--devices", o->devices, 1, 1000000000))
@@ -164,8 +169,8 @@ static int write_settings(analysis_job *job)
         err.status = sotto_folder_write(&job->folder, 0, "policy.json", job->policy_text, &err);
     /* The last: with it the folder is an analysis. */
     if (err.status == SOTTO_OK)
-        err.status = sotto_folder_write(&job->folder, 0, "analysis.json",
-                                        sotto_bytes_of(text, size), &err);
+        err.status =
+            sotto_folder_write(&job->folder, 0, "analysis.json", sotto_bytes_of(text, size), &err);
     return err.status == SOTTO_OK ? EXIT_DONE : analysis_failed(job, &err);
 }
 

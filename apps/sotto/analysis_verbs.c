@@ -6,7 +6,7 @@
 #include "recipe/calendar.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -151,8 +151,10 @@ static int watch_json(analysis_job *job)
         sotto_json_uint(&j, "step", i);
         sotto_json_text(&j, "recipe", job->steps[i]->name);
         sotto_json_text(&j, "state", state_of(job, i));
-        sotto_json_real(&j, "epsilon", sotto_decimal_up(job->steps[i]->epsilon));
-        sotto_json_real(&j, "delta", sotto_decimal_up(job->steps[i]->delta));
+        sotto_decimal_format(text, job->steps[i]->epsilon);
+        sotto_json_real(&j, "epsilon", strtod(text, NULL));
+        sotto_decimal_format(text, job->steps[i]->delta);
+        sotto_json_real(&j, "delta", strtod(text, NULL));
         sotto_json_time(&j, "opens", job->steps[i]->opens);
         sotto_json_time(&j, "closes", job->steps[i]->closes);
         last_of(job, i, text, sizeof text);
@@ -179,13 +181,17 @@ int analysis_watch(int argc, char **argv)
 
 /* ---- result -------------------------------------------------------------------------------------------------------------- */
 
-static int choose_step(const analysis_job *job, unsigned *out)
+/* --step, or the last one; of those with an answer, where that is wanted. */
+static int choose_step(const analysis_job *job, unsigned *out, bool answered)
 {
     uint64_t step = job->folder.steps;
 
     if (job->o->step &&
         !analysis_number(job->o, &step, "--step", job->o->step, 1, job->folder.steps))
         return EXIT_USAGE;
+    while (answered && !job->o->step && step > 1 &&
+           sotto_folder_state(&job->folder, (unsigned)step) != SOTTO_STEP_ANSWERED)
+        step--;
     *out = (unsigned)step;
     return step > 0 ? EXIT_DONE : analysis_misused(job->o, "", "nothing was asked yet");
 }
@@ -197,7 +203,7 @@ static int result(analysis_job *job)
 
     if (is_search(job) && !job->o->step)
         return analysis_show_found(job, stdout, job->o->json, false, 40);
-    code = choose_step(job, &step);
+    code = choose_step(job, &step, false);
     if (code == EXIT_DONE)
         code = analysis_ask(job, step, is_search(job));
     if (code == EXIT_DONE)
@@ -267,7 +273,7 @@ static int export_files(analysis_job *job)
     const analysis_options *o = job->o;
     const bool found = is_search(job) && !o->step;
     unsigned step = 0;
-    int code = choose_step(job, &step);
+    int code = choose_step(job, &step, true);
 
     if (code != EXIT_DONE)
         return code;

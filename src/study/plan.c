@@ -171,14 +171,25 @@ uint64_t sotto_search_tails(const sotto_search *s, unsigned depth, unsigned segm
     return all + power;
 }
 
+/* Letters that a round may take at most. Words take all that there are cells for: each round costs budget. A place that is thinly
+ * populated is seen on the level where it stands out of noise, so levels are not skipped unless rounds are fewer. */
+static unsigned most_letters(const sotto_search *s)
+{
+    const unsigned left = s->options->longest - s->depth,
+                   rounds = s->options->rounds - s->answered;
+
+    return s->options->kind == SOTTO_SEARCH_WORDS ? left : (left + rounds - 1) / rounds;
+}
+
 static void set_cells(const sotto_search *s, sotto_search_round *r)
 {
     const uint64_t heads = s->depth > 0 ? s->survivor_count : 1;
+    const unsigned most = most_letters(s);
 
     r->depth = s->depth;
     r->heads = s->depth > 0 ? s->survivor_count : 0;
     r->segment = 1;
-    while (r->depth + r->segment < s->options->longest) {
+    while (r->segment < most) {
         const uint64_t tails = sotto_search_tails(s, r->depth, r->segment + 1);
 
         if (tails > s->options->cells / heads)
@@ -187,6 +198,14 @@ static void set_cells(const sotto_search *s, sotto_search_round *r)
     }
     r->tails = (size_t)sotto_search_tails(s, r->depth, r->segment);
     r->cells = heads * r->tails;
+}
+
+/* Each round has the same part of the false finds, and each of its cells the same part of that. */
+static sotto_status set_threshold(const sotto_search *s, sotto_search_round *r, sotto_err *err)
+{
+    double miss = SOTTO_SEARCH_FALSE / s->options->rounds / (double)r->cells;
+
+    return sotto_search_threshold(&r->threshold, &r->miss, r->sigma_milli, miss, s->arena, err);
 }
 
 static bool searches_on(const sotto_search *s)
@@ -214,10 +233,6 @@ sotto_status sotto_search_ask(const sotto_search *s, sotto_search_round *out, so
         s->options->fresh ? s->options->delta.units : s->options->delta.units / shares(s);
     r.rate = rate_of(s, &r);
     SOTTO_TRY(set_noise(&r, share_of(s, &r), err));
-    if (!r.count)
-        SOTTO_TRY(sotto_search_threshold(&r.threshold, &r.miss, r.sigma_milli,
-                                         SOTTO_SEARCH_FALSE / s->options->rounds / (double)r.cells,
-                                         s->arena, err));
     *out = r;
-    return SOTTO_OK;
+    return r.count ? SOTTO_OK : set_threshold(s, out, err);
 }

@@ -65,6 +65,10 @@ void analysis_close(analysis_job *job);
 int analysis_failed(const analysis_job *job, const sotto_err *err);
 /* The recipe of the next step: linted, within the budget, written, published. An exit code. */
 int analysis_publish(analysis_job *job, sotto_bytes text, bool one_budget);
+/* When the next step opens and closes: as long as this recipe does, from now on, rounded to its precision. Simulated devices have all
+ * time: both are 0 then, and the schedule follows that of the step before. */
+void analysis_schedule(const analysis_job *job, const sotto_recipe *of, int64_t *opens,
+                       int64_t *closes);
 bool analysis_is_simulated(const analysis_job *job);
 bool analysis_is_stopped(const analysis_job *job);
 /* A text of the settings; NULL: there is none. */

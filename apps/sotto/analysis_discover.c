@@ -182,10 +182,18 @@ static int open_search(discovery *d, sotto_bytes frame)
     return err.status == SOTTO_OK ? EXIT_DONE : analysis_failed(job, &err);
 }
 
-static int text_of(discovery *d, const sotto_search_round *r, sotto_bytes *text)
+static int text_of(discovery *d, const sotto_search_round *round, sotto_bytes *text)
 {
+    const analysis_job *job = d->job;
+    sotto_search_round of = *round, *r = &of;
     sotto_err err = {0};
 
+    if (r->number <= job->folder.steps) { /* as it was asked */
+        r->opens = job->steps[r->number]->opens;
+        r->closes = job->steps[r->number]->closes;
+    } else if (r->number > 1) {
+        analysis_schedule(job, d->frame, &r->opens, &r->closes);
+    }
     err.status =
         sotto_search_recipe(text, &d->search, r, d->frame, d->job->policy, &d->round, &err);
     return err.status == SOTTO_OK ? EXIT_DONE : analysis_failed(d->job, &err);
@@ -331,13 +339,15 @@ static int show_json(const discovery *d, FILE *out, double epsilon)
 {
     const sotto_search *s = &d->search;
     sotto_json j = sotto_show_object(out, SOTTO_JSON_INDENTED);
+    char delta[SOTTO_DECIMAL_TEXT];
 
     sotto_json_bool(&j, "done", d->done);
     sotto_json_uint(&j, "rounds", s->answered);
     sotto_json_bool(&j, "counted", s->counted);
     sotto_json_bool(&j, "fresh_devices", d->options.fresh);
     sotto_json_real(&j, "epsilon", epsilon);
-    sotto_json_real(&j, "delta", sotto_decimal_up(d->options.delta));
+    sotto_decimal_format(delta, d->options.delta);
+    sotto_json_real(&j, "delta", strtod(delta, NULL));
     sotto_json_real(&j, "false_finds_expected", s->false_finds);
     sotto_json_uint(&j, "open_prefixes", d->done ? s->survivor_count : 0);
     found_json(&j, d);

@@ -29,7 +29,7 @@ static bool find_bin(const sotto_recipe *r, const char *wanted, uint64_t *out)
 
 static int next_of_bin(analysis_job *job, const sotto_recipe *last, sotto_bytes *text)
 {
-    const int64_t length = last->closes - last->opens;
+    int64_t opens, closes;
     char name[SOTTO_REFINE_NAME + 16];
     uint64_t bin, parts = 10;
     sotto_err err = {0};
@@ -40,8 +40,13 @@ static int next_of_bin(analysis_job *job, const sotto_recipe *last, sotto_bytes 
         return analysis_misused(
             job->o, "--bin", "the last step has no bin with this label, as its answer prints it");
     (void)snprintf(name, sizeof name, "%.50s.%u", job->steps[1]->name, job->folder.steps + 1);
-    err.status = sotto_study_drill(text, last, bin, (unsigned)parts, name, last->closes,
-                                   last->closes + length, &job->arena, &err);
+    analysis_schedule(job, last, &opens, &closes);
+    if (closes == 0) {
+        opens = last->closes;
+        closes = 2 * last->closes - last->opens;
+    }
+    err.status =
+        sotto_study_drill(text, last, bin, (unsigned)parts, name, opens, closes, &job->arena, &err);
     return err.status == SOTTO_OK ? EXIT_DONE : analysis_failed(job, &err);
 }
 
@@ -51,7 +56,8 @@ static int next_of_quantile(analysis_job *job, const sotto_recipe *last,
     const char *quantile = job->o->quantile;
     char name[64];
     sotto_refine_question question = {0};
-    sotto_refined refined;
+    sotto_refined refined = {0};
+    int64_t opens, closes;
     sotto_err err = {0};
     bool found = false;
 
@@ -66,9 +72,12 @@ static int next_of_quantile(analysis_job *job, const sotto_recipe *last,
         return analysis_misused(job->o, "--quantile",
                                 "the answer has 0.05, 0.25, 0.5, 0.75 and 0.95 of `quantiles`");
     err.status = sotto_recipe_refine(&refined, last, &question, &job->arena, &err);
+    analysis_schedule(job, last, &opens, &closes);
+    *text = refined.text;
+    if (err.status == SOTTO_OK && closes != 0)
+        err.status = sotto_study_reschedule(text, refined.text, opens, closes, &job->arena, &err);
     if (err.status != SOTTO_OK)
         return analysis_failed(job, &err);
-    *text = refined.text;
     printf("quantile %s is from %g to %g: %" PRIu64 " bins from %g to %g, in steps of %g\n",
            quantile, question.low, question.high, refined.bins, refined.min, refined.max,
            refined.step);

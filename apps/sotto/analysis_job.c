@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { FORMAT = 1 };
@@ -80,6 +81,18 @@ bool analysis_is_simulated(const analysis_job *job)
 bool analysis_is_stopped(const analysis_job *job)
 {
     return sotto_folder_has(&job->folder, 0, "stopped");
+}
+
+void analysis_schedule(const analysis_job *job, const sotto_recipe *of, int64_t *opens,
+                       int64_t *closes)
+{
+    const int64_t now = (int64_t)time(NULL), step = (int64_t)of->precision;
+
+    *opens = *closes = 0;
+    if (analysis_is_simulated(job))
+        return;
+    *opens = step > 0 ? now / step * step : now;
+    *closes = *opens + (of->closes - of->opens);
 }
 
 /* Paths are kept whole, so that the folder may be used from elsewhere. */

@@ -218,3 +218,27 @@ sotto_status sotto_study_drill(sotto_bytes *out, const sotto_recipe *r, uint64_t
                           "it with --recipe");
     return sotto_splice_text(out, r->text, splices, CHANGES, arena, err);
 }
+
+sotto_status sotto_study_reschedule(sotto_bytes *out, sotto_bytes recipe, int64_t opens,
+                                    int64_t closes, sotto_arena *arena, sotto_err *err)
+{
+    static const sotto_place schedule = {NULL, "schedule", 0};
+    const sotto_place places[] = {{&schedule, "opens", 0}, {&schedule, "closes", 0}};
+    sotto_splice splices[2];
+    sotto_span span;
+    sotto_buf values;
+
+    SOTTO_TRY(sotto_buf_take(&values, arena, 128, err));
+    sotto_writer w = sotto_writer_on(&values);
+    for (size_t i = 0; i < 2; i++) {
+        const size_t from = values.len;
+
+        say_time(&w, i == 0 ? opens : closes);
+        if (!sotto_place_find(&places[i], recipe, &span))
+            return sotto_fail(err, SOTTO_MALFORMED, "a recipe without %s", places[i].key);
+        splices[i] = (sotto_splice){span.value, span.end,
+                                    sotto_bytes_of(values.data + from, values.len - from)};
+    }
+    SOTTO_TRY(sotto_writer_finish(&w, "a schedule", err));
+    return sotto_splice_text(out, recipe, splices, 2, arena, err);
+}

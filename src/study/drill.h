@@ -18,4 +18,9 @@ SOTTO_MUST_USE sotto_status sotto_study_drill(sotto_bytes *out, const sotto_reci
                                               int64_t opens, int64_t closes, sotto_arena *arena,
                                               sotto_err *err);
 
+/* The text of a recipe with another schedule. */
+SOTTO_MUST_USE sotto_status sotto_study_reschedule(sotto_bytes *out, sotto_bytes recipe,
+                                                   int64_t opens, int64_t closes,
+                                                   sotto_arena *arena, sotto_err *err);
+
 #endif

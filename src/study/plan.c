@@ -175,8 +175,7 @@ uint64_t sotto_search_tails(const sotto_search *s, unsigned depth, unsigned segm
  * populated is seen on the level where it stands out of noise, so levels are not skipped unless rounds are fewer. */
 static unsigned most_letters(const sotto_search *s)
 {
-    const unsigned left = s->options->longest - s->depth,
-                   rounds = s->options->rounds - s->answered;
+    const unsigned left = s->options->longest - s->depth, rounds = s->options->rounds - s->answered;
 
     return s->options->kind == SOTTO_SEARCH_WORDS ? left : (left + rounds - 1) / rounds;
 }

@@ -253,11 +253,12 @@ static sotto_status say_query(writing *x, sotto_arena *arena, sotto_err *err)
 
 static void say_time(writing *x, unsigned ends)
 {
-    const int64_t length = x->frame->closes - x->frame->opens;
+    const int64_t length = x->frame->closes - x->frame->opens,
+                  usual = x->frame->opens + length * (int64_t)(x->round->number - 1 + ends),
+                  given = ends ? x->round->closes : x->round->opens;
     char time[SOTTO_CALENDAR_TEXT];
 
-    sotto_calendar_format_time(time,
-                               x->frame->opens + length * (int64_t)(x->round->number - 1 + ends));
+    sotto_calendar_format_time(time, x->round->closes != 0 ? given : usual);
     say(&x->w, "\"%s\"", time);
 }
 

@@ -95,6 +95,8 @@ typedef struct sotto_search_round {
     int64_t
         threshold; /* of the count: a cell that no device has passes with a chance of `miss` at most */
     double miss;
+    int64_t opens,
+        closes; /* of its recipe; both 0: the frame's schedule, as many times later as rounds were before it */
 } sotto_search_round;
 
 /* The options are borrowed.

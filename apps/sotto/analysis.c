@@ -2,19 +2,22 @@
 #include "analysis.h"
 
 #define WHO                                                                                        \
-    "Who answers:\n"                                                                               \
+    "Who answers: simulated devices, or real ones through servers.\n\n"                            \
     "  --simulate CSV       simulated devices, one a row (docs/simulating.md); nothing is sent\n"  \
     "  --device-column C    rows with the same C are one device\n"                                 \
     "  --devices N          each device of the file stands for as many as make N\n"                \
     "  --seed S             for all randomness; 1 unless stated\n"                                 \
     "  --fast               no store, ledger or cryptography for each device\n"                    \
     "  --skip-bad-rows      leaves out rows that can't be read, and counts them\n"                 \
-    "or\n"                                                                                         \
-    "  --parties FILE --pairing FILE --key FILE   servers, as `sotto collect` has them\n"          \
+    "  --parties FILE       where the servers are, and their keys and yours\n"                     \
+    "  --pairing FILE       tokens, as `sotto collect` has them\n"                                 \
+    "  --key FILE           your key\n"                                                            \
     "  --ca FILE            certificates to trust instead of the system's\n"                       \
     "  --plain-http         allow http:// to servers that are not on this machine\n"               \
-    "  --from URL --log KEY --token FILE [--witness KEY]   a public log that every recipe goes\n"  \
-    "                       into, as `sotto recipe publish` has them\n"
+    "  --from URL           a public log that every recipe goes into (`sotto recipe publish`)\n"   \
+    "  --log KEY            its public key\n"                                                      \
+    "  --token FILE         by which it knows you\n"                                               \
+    "  --witness KEY        of a witness that must have cosigned\n"
 
 #define CODES                                                                                      \
     "Exits with 0 done, 1 failed, 2 usage, 3 the recipe or policy has mistakes, 4 the budget\n"    \

@@ -3,7 +3,7 @@
  * Callers:  `sotto analysis drill`.
  * Memory:   in the arena.
  *
- * Of a column in buckets, or in steps above 1, the bin's range has smaller ones; what lies outside is <oov>, or for steps counts
+ * Of a column in buckets, or in steps above 1, the bin's range has smaller ones. What lies outside is <oov>, or for steps counts
  * as an end of the range. Of a list, the bin's value stays alone. Of a prefix tree, the bin's phrase becomes a leaf, with the same words behind it.
  */
 #ifndef SOTTO_STUDY_DRILL_H

@@ -144,7 +144,7 @@ static sotto_status set_noise(sotto_search_round *r, double most, sotto_err *err
     return SOTTO_OK;
 }
 
-/* A device that answers one round of all draws each of them with the same chance; where ledgers keep those out that answered, the
+/* A device that answers one of all rounds draws each of them with the same chance. Where ledgers keep those out that answered, the
  * others draw among the rounds to come. */
 static double rate_of(const sotto_search *s, const sotto_search_round *r)
 {

@@ -17,9 +17,9 @@
  *
  * No new encoder is needed: the query cuts the text, and `categories` lists heads and tails (docs/decisions/0160).
  *
- * Claim:    noise by each of two servers, discrete Gaussian. A one-hot report in place of another moves the sums by sqrt(2), so a round
- *           with sigma is 1/sigma^2-zCDP (Canonne, Kamath and Steinke 2020, theorem 4), and rounds add up, chosen by answers or not
- *           (Bun and Steinke 2016, lemma 2.3). All rounds together are within epsilon and delta. One server must be honest.
+ * Claim:    noise by each of two servers, discrete Gaussian; one server must be honest. A one-hot report in place of another moves the
+ *           sums by sqrt(2). So a round with sigma is 1/sigma^2-zCDP (Canonne, Kamath and Steinke 2020, theorem 4). Rounds add up,
+ *           also where one depends on the answers before it (Bun and Steinke 2016). All together are within epsilon and delta.
  *           With fresh devices each round has the whole budget, and a device answers one round: its ledger sees to that.
  * Finds:    of the cells that no device has, less than one is expected to pass a threshold, over all rounds together.
  */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_analysis.sh SOTTO SOURCE: `sotto analysis` over simulated devices, and over a leader and a helper that run: steps in a folder, what
-# a crash leaves, bad input, and a search of three rounds that real devices answer.
+# test_analysis.sh SOTTO SOURCE: `sotto analysis` over simulated devices, and over a leader and a helper that run.
+# It goes through steps in a folder, what a crash leaves, bad input, and a search of three rounds that real devices answer.
 sotto=$1 source=$2
 work=$(mktemp -d) || exit 1
 keeper=

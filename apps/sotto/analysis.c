@@ -20,8 +20,9 @@
     "  --witness KEY        of a witness that must have cosigned\n"
 
 #define CODES                                                                                      \
-    "Exits with 0 done, 1 failed, 2 usage, 3 the recipe or policy has mistakes, 4 the budget\n"    \
-    "does not allow it, 5 no answer yet, 6 the shares do not hold together, 7 a server is down.\n" \
+    "Exits with 0 done, 1 failed, 2 usage, 3 mistakes in recipe or policy, 4 refused by a "        \
+    "budget.\n"                                                                                    \
+    "Also with 5 no answer yet, 6 the shares do not hold together, 7 a server is down.\n"          \
     "Nothing is spent twice by typing a command again.\n"
 
 static const sotto_verb verb_start = {

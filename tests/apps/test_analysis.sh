@@ -122,6 +122,11 @@ grep -q "Kept: 2 steps" err || complain "a budget that is gone: it is not said w
 expect 0 "words found in 2 rounds so far" result P
 expect 4 "fresh devices answer once" discover Q --words --recipe recipe.json --policy policy.json --simulate words.csv --per-round fresh-devices
 [ -e Q ] && complain "a folder is made for a search that can't be asked"
+sed 's/"reports": 20/"reports": 1/' policy.json >once.json
+sed 's/"min_cohort": 10000/"min_cohort": 1000/' recipe.json >fresh.json
+expect 0 "each round asks fresh devices" discover E --words --recipe fresh.json --policy once.json --simulate words.csv --fast --quiet --cells 3000 \
+    --rounds 6 --per-round fresh-devices
+grep -q '"rate": 0.142857' E/01/recipe.json || complain "fresh devices: not one in seven"
 expect 2 "the end of a word" discover Q --words --alphabet 'ab$' --recipe recipe.json --policy policy.json --simulate words.csv
 
 # ---- places ---------------------------------------------------------------------------------------------------------------------------

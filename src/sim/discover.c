@@ -245,6 +245,25 @@ static int by_devices(const void *a, const void *b)
     return x->devices != y->devices ? (x->devices < y->devices ? 1 : -1) : strcmp(x->word, y->word);
 }
 
+static int by_word(const void *a, const void *b)
+{
+    return strcmp(((const counted *)a)->word, ((const counted *)b)->word);
+}
+
+/* A list may have a word twice. */
+static size_t merge(counted *words, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(words, count, sizeof *words, by_word);
+    for (size_t i = 0; i < count; i++)
+        if (kept > 0 && strcmp(words[kept - 1].word, words[i].word) == 0)
+            words[kept - 1].devices += words[i].devices;
+        else
+            words[kept++] = words[i];
+    return kept;
+}
+
 sotto_status sotto_sim_recall(double *recall, size_t *wrong, const sotto_search *s,
                               const sotto_sim_words *d, size_t most, sotto_err *err)
 {
@@ -261,8 +280,9 @@ sotto_status sotto_sim_recall(double *recall, size_t *wrong, const sotto_search 
     for (size_t i = 0; i < s->found_count; i++)
         found[i] = (entry){s->found[i].text, i};
     qsort(found, s->found_count, sizeof *found, by_text);
-    qsort(words, d->word_count, sizeof *words, by_devices);
-    for (size_t i = 0; i < d->word_count && words[i].devices > 0; i++) {
+    const size_t count = merge(words, d->word_count);
+    qsort(words, count, sizeof *words, by_devices);
+    for (size_t i = 0; i < count && words[i].devices > 0; i++) {
         const bool is_found = find(found, s->found_count, words[i].word) != NULL;
 
         real += is_found;

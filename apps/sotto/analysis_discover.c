@@ -335,19 +335,20 @@ static void found_json(sotto_json *j, const discovery *d)
     sotto_json_end(j);
 }
 
-static int show_json(const discovery *d, FILE *out, double epsilon)
+static int show_json(const discovery *d, FILE *out)
 {
     const sotto_search *s = &d->search;
     sotto_json j = sotto_show_object(out, SOTTO_JSON_INDENTED);
-    char delta[SOTTO_DECIMAL_TEXT];
+    char text[SOTTO_DECIMAL_TEXT];
 
     sotto_json_bool(&j, "done", d->done);
     sotto_json_uint(&j, "rounds", s->answered);
     sotto_json_bool(&j, "counted", s->counted);
     sotto_json_bool(&j, "fresh_devices", d->options.fresh);
-    sotto_json_real(&j, "epsilon", epsilon);
-    sotto_decimal_format(delta, d->options.delta);
-    sotto_json_real(&j, "delta", strtod(delta, NULL));
+    sotto_decimal_format(text, d->options.epsilon);
+    sotto_json_real(&j, "epsilon", strtod(text, NULL));
+    sotto_decimal_format(text, d->options.delta);
+    sotto_json_real(&j, "delta", strtod(text, NULL));
     sotto_json_real(&j, "false_finds_expected", s->false_finds);
     sotto_json_uint(&j, "open_prefixes", d->done ? s->survivor_count : 0);
     found_json(&j, d);
@@ -418,25 +419,27 @@ static void show_list(const discovery *d, sotto_text *t, size_t most)
                        s->found_count - most, d->job->folder.path);
 }
 
-static void show_text(const discovery *d, FILE *out, double epsilon, size_t most)
+/* The epsilon is what was promised before the first round: how many there are was chosen by looking at answers. */
+static void show_text(const discovery *d, FILE *out, size_t most)
 {
     const sotto_search *s = &d->search;
     const bool words = d->options.kind == SOTTO_SEARCH_WORDS;
     sotto_text t = sotto_show_text(out);
-    char delta[SOTTO_DECIMAL_TEXT];
+    char epsilon[SOTTO_DECIMAL_TEXT], delta[SOTTO_DECIMAL_TEXT];
 
+    sotto_decimal_format(epsilon, d->options.epsilon);
     sotto_decimal_format(delta, d->options.delta);
     sotto_text_say(&t, "%zu %s found in %u rounds%s%s\n\n", s->found_count,
                    words ? "words" : "places", s->answered, d->done ? "" : " so far",
                    s->counted ? "; counts with 95% intervals" : "");
     show_list(d, &t, most);
     sotto_text_say(&t, "\nfalse finds expected: %.2f at most, over all rounds\n", s->false_finds);
-    sotto_text_say(&t, "epsilon %.4g at delta %s, %s\n", ceil(epsilon * 1e4) / 1e4, delta,
+    sotto_text_say(&t, "epsilon %s at delta %s, %s\n", epsilon, delta,
                    d->options.fresh
                        ? "of a device that answers one round: each round asks fresh devices"
                        : "of all rounds together: one budget, split over rounds");
     sotto_text_say(&t, "  basis: discrete Gaussian noise of one honest server (Canonne, Kamath and "
-                       "Steinke 2020), rounds added up as zCDP (Bun and Steinke 2016)\n");
+                       "Steinke 2020), rounds within a filter for zCDP (Feldman and Zrnic 2021)\n");
     if (s->dropped > 0)
         sotto_text_say(&t,
                        "%" PRIu64 " beginnings were too many for the cells of a round, and were "
@@ -447,20 +450,13 @@ static void show_text(const discovery *d, FILE *out, double epsilon, size_t most
                        s->survivor_count);
 }
 
-static int show(discovery *d, FILE *out, bool json, bool csv, size_t most)
+static int show(const discovery *d, FILE *out, bool json, bool csv, size_t most)
 {
-    sotto_err err = {0};
-    double epsilon = 0;
-
     if (csv)
         return show_csv(d, out);
-    err.status =
-        d->search.answered > 0 ? sotto_search_epsilon(&epsilon, &d->search, &err) : SOTTO_OK;
-    if (err.status != SOTTO_OK)
-        return analysis_failed(d->job, &err);
     if (json)
-        return show_json(d, out, epsilon);
-    show_text(d, out, epsilon, most);
+        return show_json(d, out);
+    show_text(d, out, most);
     return EXIT_DONE;
 }
 

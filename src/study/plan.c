@@ -97,16 +97,6 @@ sotto_status sotto_search_open(sotto_search *s, const sotto_search_options *opti
     return SOTTO_OK;
 }
 
-sotto_status sotto_search_epsilon(double *out, const sotto_search *s, sotto_err *err)
-{
-    sotto_bound epsilon;
-
-    SOTTO_TRY(sotto_zcdp_epsilon(&epsilon, s->spent * (1 + 1e-12),
-                                 log(sotto_decimal_down(s->options->delta)) - 1e-12, err));
-    *out = epsilon.high;
-    return SOTTO_OK;
-}
-
 /* ---- noise ------------------------------------------------------------------------------------------------------ */
 
 /* Rounds that the budget is for: words have a count at the end. */

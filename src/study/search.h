@@ -18,8 +18,9 @@
  * No new encoder is needed: the query cuts the text, and `categories` lists heads and tails (docs/decisions/0160).
  *
  * Claim:    noise by each of two servers, discrete Gaussian; one server must be honest. A one-hot report in place of another moves the
- *           sums by sqrt(2). So a round with sigma is 1/sigma^2-zCDP (Canonne, Kamath and Steinke 2020, theorem 4). Rounds add up,
- *           also where one depends on the answers before it (Bun and Steinke 2016). All together are within epsilon and delta.
+ *           sums by sqrt(2). So a round with sigma is 1/sigma^2-zCDP (Canonne, Kamath and Steinke 2020, theorem 4). Noise and the
+ *           number of rounds depend on answers, so a filter holds: all rounds together are within epsilon and delta (Feldman
+ *           and Zrnic 2021). What was spent so far is no smaller claim, since the end was chosen by looking at answers.
  *           With fresh devices each round has the whole budget, and a device answers one round: its ledger sees to that.
  * Finds:    of the cells that no device has, less than one is expected to pass a threshold, over all rounds together.
  */
@@ -121,11 +122,6 @@ SOTTO_MUST_USE sotto_status sotto_search_recipe(sotto_bytes *out, const sotto_se
 SOTTO_MUST_USE sotto_status sotto_search_answer(sotto_search *search,
                                                 const sotto_search_round *round,
                                                 const double *counts, size_t count, sotto_err *err);
-
-/* The epsilon of all rounds that were answered, at the delta of the options: what a device that answered all of them has revealed. With
- * fresh devices, of one that answered one of them. */
-SOTTO_MUST_USE sotto_status sotto_search_epsilon(double *out, const sotto_search *search,
-                                                 sotto_err *err);
 
 /* ---- for the files of this room ------------------------------------------------------------------------------ */
 

@@ -56,13 +56,14 @@ static void rounds_together_stay_within_the_budget(sotto_test *t)
 {
     for (unsigned rounds = 1; rounds <= 20; rounds += 3) {
         sotto_search_options o = searching_options();
-        double epsilon;
+        sotto_bound epsilon;
 
         o.rounds = rounds;
         sotto_search s = open_search(t, &o);
         searching_run(t, &s, people, WORDS, rounds);
-        CHECK_OK(t, sotto_search_epsilon(&epsilon, &s, &t->err));
-        CHECK(t, epsilon <= 1 && epsilon > 0.3);
+        CHECK_OK(t, sotto_zcdp_epsilon(&epsilon, s.rho, log(1e-6), &t->err));
+        CHECK(t, epsilon.high <= 1 && epsilon.high > 0.999);
+        CHECK(t, s.spent <= s.rho && s.spent > 0.1 * s.rho);
         CHECK(t, s.answered <= rounds + 1);
     }
 }

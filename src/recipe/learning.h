@@ -1,7 +1,7 @@
 /* recipe/learning.h - learning recipes: a model trained in rounds, each of which is a DAP task of its own.
  *
- * Callers:  programs and servers. sotto_recipe_read refuses such recipes, so that nothing that knows statistics alone
- *           meets one; libsotto-device has not even the rows for their keys (schema_table.c).
+ * Callers:  programs, servers, and devices with rounds (device/round.h). sotto_recipe_read refuses such recipes, so that nothing that
+ *           knows statistics alone meets one; libsotto-device has not even the rows for their keys (schema_table.c).
  * Memory:   what was read lives in the arena it was read into. Claims are plain values.
  * Secrets:  none: recipes, records and policies are public.
  *
@@ -100,7 +100,7 @@ double sotto_learning_sigma(const sotto_learning *learning);
 
 /* ---- judging ------------------------------------------------------------------------------------------- */
 
-/* As sotto_recipe_judge. verdict->accepts is false: devices of this version refuse learning recipes. */
+/* As sotto_recipe_judge. */
 SOTTO_MUST_USE sotto_status sotto_learning_judge(sotto_recipe_verdict *verdict,
                                                  sotto_learning_claim *claim,
                                                  const sotto_learning *learning,

@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum { OWNER = 16, LOOK_MS = 1000, TICK_MS = 20 };
-#define INBOX ((size_t)32 << 20)
+#define INBOX ((size_t)16 << 20)
 
 /* A round in the list. It goes once it is over and nobody uses it. */
 typedef struct listed {
@@ -421,7 +421,7 @@ void sotto_inbox_text(uint8_t out[SOTTO_INBOX_TEXT], const uint8_t round[SOTTO_R
 }
 
 /* Labels say who took part: they are for those whom the round's registry names. */
-static sotto_status read_inbox(aggregator *a, const sotto_http_request *request, sotto_buf *out,
+static sotto_status read_inbox(aggregator *a, const sotto_http_request *request, sotto_bytes *out,
                                sotto_arena *arena, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(sotto_http_request_body(request));
@@ -445,20 +445,19 @@ static sotto_status read_inbox(aggregator *a, const sotto_http_request *request,
         status = SOTTO_STALE;
     let_go(a, round);
     SOTTO_TRY(status);
-    SOTTO_TRY(sotto_buf_take(out, arena, INBOX, err));
-    return sotto_round_store_inbox(a->host->db, id, index, since, out, err);
+    return sotto_round_store_inbox(a->host->db, id, index, since, INBOX, out, arena, err);
 }
 
 static void post_inbox(void *state, sotto_http_request *request, sotto_arena *arena)
 {
     aggregator *a = state;
-    sotto_buf out;
+    sotto_bytes out;
     const sotto_status status = read_inbox(a, request, &out, arena, NULL);
 
     if (status != SOTTO_OK)
         refuse(a, request, status);
     else
-        sotto_request_answer(request, 200, SOTTO_INBOX_TYPE, sotto_buf_bytes(&out));
+        sotto_request_answer(request, 200, SOTTO_INBOX_TYPE, out);
 }
 
 /* ---- routes ------------------------------------------------------------------------------------------------------ */

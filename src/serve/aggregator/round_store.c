@@ -278,17 +278,39 @@ typedef struct inbox {
     const uint8_t *id;
     uint32_t receiver;
     uint64_t since;
-    sotto_buf *out;
-    size_t start;
+    size_t most;
+    sotto_arena *arena;
+    sotto_buf out;
 } inbox;
+
+/* Bytes of everything that waits, so that no more room is taken than that. */
+static sotto_status inbox_size(sotto_tx *tx, const inbox *b, size_t *size, sotto_err *err)
+{
+    bool row;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT CAST(COALESCE(sum(length(wire) + 12), 0) AS BIGINT) FROM"
+                                " outgoing WHERE round = ?1 AND receiver = ?2 AND n >= ?3",
+                                err));
+    sotto_sql_bytes(&q, 1, id_bytes(b->id));
+    sotto_sql_int(&q, 2, b->receiver);
+    sotto_sql_int(&q, 3, (int64_t)(b->since & INT64_MAX));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *size = row ? (size_t)sotto_sql_column_int(&q, 0) : 0;
+    return SOTTO_OK;
+}
 
 static sotto_status read_inbox(sotto_tx *tx, void *context, sotto_err *err)
 {
     inbox *b = context;
-    int64_t next = b->since > INT64_MAX ? INT64_MAX : (int64_t)b->since;
+    int64_t next = (int64_t)(b->since & INT64_MAX);
+    size_t size;
 
-    for (b->out->len = b->start;;) {
-        sotto_writer w = sotto_writer_on(b->out);
+    SOTTO_TRY(inbox_size(tx, b, &size, err));
+    SOTTO_TRY(sotto_buf_take(&b->out, b->arena, size, err));
+    while (b->out.len < size) {
+        sotto_writer w = sotto_writer_on(&b->out);
         bool row;
         sotto_sql q;
 
@@ -304,22 +326,25 @@ static sotto_status read_inbox(sotto_tx *tx, void *context, sotto_err *err)
             return SOTTO_OK;
         const int64_t n = sotto_sql_column_int(&q, 0);
         const sotto_bytes wire = sotto_sql_column_bytes(&q, 1);
-        if (wire.len + CHANNEL_OVERHEAD > b->out->cap - b->out->len)
-            return b->out->len > b->start ? SOTTO_OK : no_memory(err);
+        if (b->out.len && b->out.len + wire.len + CHANNEL_OVERHEAD > b->most)
+            return SOTTO_OK;
         sotto_write_uint(&w, (uint64_t)n, 8);
         sotto_write_opaque32(&w, wire);
         SOTTO_TRY(sotto_writer_finish(&w, "inbox", err));
         next = n + 1;
     }
+    return SOTTO_OK;
 }
 
 sotto_status sotto_round_store_inbox(sotto_db *db, const uint8_t id[32], uint32_t receiver,
-                                     uint64_t since, sotto_buf *out, sotto_err *err)
+                                     uint64_t since, size_t most, sotto_bytes *out,
+                                     sotto_arena *arena, sotto_err *err)
 {
-    inbox b = {
-        .id = id, .receiver = receiver, .since = since, .out = out, .start = out->len};
+    inbox b = {.id = id, .receiver = receiver, .since = since, .most = most, .arena = arena};
+    const sotto_status status = sotto_db_read(db, read_inbox, &b, err);
 
-    return sotto_db_read(db, read_inbox, &b, err);
+    *out = sotto_buf_bytes(&b.out);
+    return status;
 }
 
 typedef struct search {

@@ -103,11 +103,12 @@ SOTTO_MUST_USE sotto_status sotto_round_store_view(sotto_db *db, const sotto_col
                                                    const uint8_t id[32], sotto_round_view *out,
                                                    sotto_arena *arena, sotto_err *err);
 
-/* Appends the messages to `receiver` from number `since` on, each with its number (8 bytes) and its length (4). A message that does not fit is
- * left for the next call; the first always fits. */
+/* The messages to `receiver` from number `since` on, each with its number (8 bytes) and its length (4). What passes `most` bytes is left for
+ * the next call, but for the first. */
 SOTTO_MUST_USE sotto_status sotto_round_store_inbox(sotto_db *db, const uint8_t id[32],
-                                                    uint32_t receiver, uint64_t since,
-                                                    sotto_buf *out, sotto_err *err);
+                                                    uint32_t receiver, uint64_t since, size_t most,
+                                                    sotto_bytes *out, sotto_arena *arena,
+                                                    sotto_err *err);
 /* Whether this very message was kept: its sender may have missed the answer. */
 SOTTO_MUST_USE sotto_status sotto_round_store_has(sotto_db *db, const uint8_t id[32],
                                                   sotto_bytes wire, bool *has, sotto_err *err);

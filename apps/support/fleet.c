@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "query/sqlite.h"
 #include "sotto/random.h"
 
 #include <limits.h>
@@ -73,6 +74,7 @@ sotto_status sotto_fleet_revive(sotto_fleet *f, uint32_t device, sotto_err *err)
     sotto_fleet_device *d = &f->devices[device];
     const sotto_duties_options options = {
         .journal = d->journal,
+        .memory = f->memory,
         .secret = d->secret,
         .allowed = SOTTO_DUTY_CLIENT | SOTTO_DUTY_DECRYPTOR,
         .witnesses = (const uint8_t(*)[SOTTO_P256_WIDE])f->epoch.witnesses.verify,
@@ -111,7 +113,10 @@ static sotto_status make_devices(sotto_fleet *f, const char *folder, sotto_err *
         sotto_duty_keys of;
 
         d->of = f;
-        (void)snprintf(d->journal, sizeof d->journal, "%s/duties-%u.db", folder, i);
+        if (folder)
+            (void)snprintf(d->journal, sizeof d->journal, "%s/duties-%u.db", folder, i);
+        else
+            sotto_sqlite_memory_name(d->journal, sizeof d->journal);
         SOTTO_TRY(sotto_random_bytes(d->secret, sizeof d->secret, err));
         SOTTO_TRY(sotto_fleet_revive(f, i, err));
         SOTTO_TRY(sotto_duties_consent(d->duties, true, err));
@@ -143,23 +148,22 @@ static sotto_status install(sotto_fleet *f, sotto_err *err)
     return SOTTO_OK;
 }
 
-sotto_status sotto_fleet_open(sotto_fleet *f, uint32_t count, uint32_t members, uint32_t witnesses,
-                              const char *folder, const uint8_t server_key[SOTTO_SIGN_PUBLIC],
-                              sotto_err *err)
+sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options, sotto_err *err)
 {
     memset(f, 0, sizeof *f);
-    f->count = count;
+    f->count = options->devices;
+    f->memory = options->folder == NULL;
     f->exchanges_left = UINT_MAX;
     sotto_arena_init(&f->arena, (size_t)256 << 20);
     sotto_arena_init(&f->scratch, (size_t)256 << 20);
-    sotto_fleet_aim(f, 1);
+    sotto_fleet_aim(f, options->port);
     SOTTO_TRY(sotto_http_client_open(&f->client, &(sotto_http_client_options){0}, err));
     SOTTO_TRY(sotto_random_bytes(f->epoch.session, sizeof f->epoch.session, err));
     f->epoch.number = 1;
-    SOTTO_TRY(sotto_epoch_witnesses(&f->epoch, witnesses, &f->arena, err));
-    SOTTO_TRY(make_devices(f, folder, err));
-    memcpy(f->epoch.registry.server, server_key, SOTTO_SIGN_PUBLIC);
-    SOTTO_TRY(sotto_epoch_draw(&f->epoch, members, &f->arena, err));
+    SOTTO_TRY(sotto_epoch_witnesses(&f->epoch, options->witnesses, &f->arena, err));
+    SOTTO_TRY(make_devices(f, options->folder, err));
+    memcpy(f->epoch.registry.server, options->server_key, SOTTO_SIGN_PUBLIC);
+    SOTTO_TRY(sotto_epoch_draw(&f->epoch, options->members, &f->arena, err));
     return install(f, err);
 }
 

@@ -24,6 +24,7 @@ typedef struct sotto_fleet_device {
 typedef struct sotto_fleet {
     sotto_http_client *client;
     char server[64];
+    bool memory;
     uint32_t count;
     sotto_fleet_device *devices;
     sotto_epoch epoch;
@@ -32,14 +33,18 @@ typedef struct sotto_fleet {
     unsigned exchanges_left; /* before the network goes away; UINT_MAX: never */
 } sotto_fleet;
 
-/* Devices whose journals are files in this folder, each with consent and a policy for both duties, and an epoch with its committee.
- *   server_key  the aggregator's */
-SOTTO_MUST_USE sotto_status sotto_fleet_open(sotto_fleet *f, uint32_t count, uint32_t members,
-                                             uint32_t witnesses, const char *folder,
-                                             const uint8_t server_key[SOTTO_SIGN_PUBLIC],
+typedef struct sotto_fleet_options {
+    uint32_t devices, members, witnesses;
+    const char *folder; /* of the journals; NULL: in memory, and a device that was killed has lost its own */
+    const uint8_t *server_key; /* the aggregator's */
+    unsigned port;             /* where it listens on loopback */
+} sotto_fleet_options;
+
+/* Devices, each with consent and a policy for both duties, and an epoch with its committee. */
+SOTTO_MUST_USE sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options,
                                              sotto_err *err);
 void sotto_fleet_close(sotto_fleet *f);
-/* Where the aggregator listens now. Before anything is taken. */
+/* Where the aggregator listens now: for devices that are revived from then on. */
 void sotto_fleet_aim(sotto_fleet *f, unsigned port);
 
 /* A device ends without a word; and comes back with what is on its disk. */

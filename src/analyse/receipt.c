@@ -24,7 +24,9 @@ static void claim_sampling(sotto_receipt *out, const sotto_recipe *recipe,
     sotto_err unsaid = {0};
 
     out->epsilon_sampled = claim->epsilon_cohort;
-    out->sampling_why = claim->unsampled_why;
+    out->sampling_why = claim->unsampled_why          ? claim->unsampled_why
+                        : out->server && !claim->sampled_by ? "no: the server sees who takes part"
+                                                            : NULL;
     if (!claim->sampled_by)
         return;
     out->population =
@@ -61,6 +63,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
                       const sotto_result *result)
 {
     const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
+    const sotto_trust_words *words = sotto_trust_words_of(recipe->trust);
 
     *out = (sotto_receipt){
         .recipe = recipe->name,
@@ -69,6 +72,10 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .helper = recipe->helper,
         .version = recipe->version,
         .split = model->two_servers,
+        .server = recipe->server,
+        .must_be_honest = model->one_server ? words->honest : NULL,
+        .who_sees = model->one_server ? words->sees : NULL,
+        .validity = model->one_server ? words->inputs : NULL,
         .statistic = claim->statistic,
         .by = claim->by,
         .randomizer = claim->randomizer,
@@ -294,6 +301,11 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
     if (r->split)
         say(w, "  must be honest: the leader (%s) or the helper (%s), one of the two\n", r->leader,
             r->helper);
+    else if (r->server)
+        say(w,
+            "  server %s; it saw who took part\n  must be honest: %s\n  who sees what: %s\n"
+            "  inputs are not validated: %s\n",
+            r->server, r->must_be_honest, r->who_sees, r->validity);
     else
         say(w, "  must be honest: nobody, for a report's own epsilon\n");
     say_report(w, r);
@@ -326,9 +338,17 @@ sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto
     say(&w, "  recipe %s, version %" PRIu64 ", of %s\n", r->recipe, r->version, r->analysis);
     say_cohort(&w, &r->cohort);
     say_hex(&w, "  recipe hash ", r->recipe_hash, sizeof r->recipe_hash);
-    say_task(&w, r->task_id);
+    if (r->server)
+        say_hex(&w, "  round ", r->task_id, sizeof r->task_id);
+    else
+        say_task(&w, r->task_id);
     say(&w, "  %" PRIu64 " reports from %s until %s\n", r->reports, from, until);
     say_claims(&w, r);
+    if (r->server) {
+        say(&w, "  a malicious client's vector can shift every sum by any amount; the intervals "
+                "don't include that\n");
+        return sotto_writer_finish(&w, "receipt", err);
+    }
     say(&w,
         "  a malicious client's report in place of an honest one can shift up to %" PRIu64
         " %s by %.10g each; the intervals don't include that\n",

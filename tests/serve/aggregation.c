@@ -71,13 +71,14 @@ void aggregation_open(sotto_test *t, aggregation *a, uint32_t devices, uint32_t 
     CHECK_OK(t, sotto_serve_config_read(&config, &(sotto_config_sources){.file = path}, &t->err));
     CHECK(t, config.service == &sotto_aggregator_service);
     config.host.database = sotto_test_address(t);
-    CHECK_OK(t, sotto_fleet_open(&a->fleet, devices, members, 4, a->directory,
-                                 a->signer.public_key, &t->err));
     start(t, a);
-    for (uint32_t i = 0; i < devices; i++) {
-        sotto_fleet_kill(&a->fleet, i);
-        CHECK_OK(t, sotto_fleet_revive(&a->fleet, i, &t->err));
-    }
+    const sotto_fleet_options fleet = {.devices = devices,
+                                       .members = members,
+                                       .witnesses = 4,
+                                       .folder = a->directory,
+                                       .server_key = a->signer.public_key,
+                                       .port = sotto_host_port(a->host)};
+    CHECK_OK(t, sotto_fleet_open(&a->fleet, &fleet, &t->err));
 }
 
 void aggregation_close(aggregation *a)

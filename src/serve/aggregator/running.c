@@ -218,8 +218,7 @@ static sotto_status open_sum(sotto_running *r, const sotto_round_result *result,
     SOTTO_TRY(method->tally->encode(&r->tally, &masked, err));
     const sotto_bytes parts[] = {sotto_buf_bytes(&masked), result->opening};
     /* The masks that were opened are those of exactly the vectors that are in the sum. */
-    if (SOTTO_RULE(aggregator_same_contributions) &&
-        result->contributions != r->tally.contributions)
+    if (result->contributions != r->tally.contributions)
         return sotto_fail(err, SOTTO_BUG, "%llu vectors in the sum, %llu unmasked",
                           (unsigned long long)r->tally.contributions,
                           (unsigned long long)result->contributions);

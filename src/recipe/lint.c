@@ -2,6 +2,7 @@
 #include "recipe/claim.h"
 #include "recipe/columns.h"
 #include "recipe/judge.h"
+#include "recipe/one_server.h"
 #include "recipe/participation.h"
 #include "recipe/schema.h"
 #include "recipe/target.h"
@@ -110,25 +111,6 @@ static void check_liar(sotto_reading *at, const sotto_recipe_claim *claim)
     sotto_reading_warn(at, &by, what);
 }
 
-/* The server sees who takes part, and nothing hides a report among others but the noise of those who stay and do not lie. */
-static void check_one_server(sotto_reading *at, const sotto_recipe *recipe)
-{
-    static const sotto_place by = {&privacy, "by", 0}, honest = {&privacy, "honest", 0};
-    const double rest = 1 - recipe->corrupt - recipe->dropout;
-
-    if (!sotto_trust_model_of(recipe->trust)->one_server)
-        return;
-    if (SOTTO_RULE(one_server_by_shares) && recipe->by != SOTTO_BY_SHARES) {
-        sotto_reading_mistake(at, &by, "shares",
-                              "with one server nothing else protects: it earns no amplification");
-        return;
-    }
-    if (SOTTO_RULE(shares_of_those_who_stay) &&
-        (double)recipe->honest.units / 1e12 > rest + 1e-12)
-        sotto_reading_mistake(at, &honest, "1 - corrupt - dropout, or less",
-                              "noise of more devices than must stay: at most %.4g", rest);
-}
-
 static void check_words(sotto_reading *at, const sotto_recipe *recipe)
 {
     static const sotto_place no_match = {NULL, "on_no_match", 0},
@@ -153,7 +135,7 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
         sotto_reading_warn(at, &no_match,
                            "silence tells that a device has no value; only a policy that allows it "
                            "lets a device do so");
-    if (SOTTO_RULE(trust_not_yet) && !model->one_server &&
+    if (SOTTO_RULE(trust_not_yet) && !(model->one_server && sotto_lint_one_server) &&
         (!(model->gains & SOTTO_GAIN_SHUFFLE) || !model->two_servers))
         sotto_reading_mistake(
             at, &trust, "split",
@@ -412,7 +394,8 @@ sotto_status sotto_recipe_lint_terms(sotto_recipe_claim *claim, const sotto_reci
     check_weight(&at, claim);
     check_liar(&at, claim);
     check_words(&at, recipe);
-    check_one_server(&at, recipe);
+    if (sotto_lint_one_server)
+        sotto_lint_one_server(&at, recipe);
     if (recipe->statistic != SOTTO_STATISTIC_COUNT) /* which needs no column, and must name one */
         check_unused(&at, recipe);
     if (policy)

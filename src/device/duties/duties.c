@@ -205,12 +205,11 @@ static sotto_status check_posting(sotto_duties *d, const sotto_posted_round *p, 
                                   unsigned part, sotto_err *err)
 {
     SOTTO_TRY(is_ours(d, p, index, part, err));
-    if (!p->has_decryptors)
-        return SOTTO_OK; /* nothing is drawn */
-    /* A server that picks the beacon picks the committee. */
-    if (SOTTO_RULE(duties_beacon))
-        SOTTO_TRY(sotto_posted_round_check_beacon(
-            p, (const uint8_t(*)[SOTTO_P256_WIDE])d->witnesses, d->options.witness_count, err));
+    /* A server that picks the beacon picks the committee. Without a committee nothing is drawn. */
+    if (SOTTO_RULE(duties_beacon) && p->has_decryptors)
+        return sotto_posted_round_check_beacon(p,
+                                               (const uint8_t(*)[SOTTO_P256_WIDE])d->witnesses,
+                                               d->options.witness_count, err);
     return SOTTO_OK;
 }
 

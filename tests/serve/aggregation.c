@@ -81,6 +81,15 @@ void aggregation_open(sotto_test *t, aggregation *a, uint32_t devices, uint32_t 
     CHECK_OK(t, sotto_fleet_open(&a->fleet, &fleet, &t->err));
 }
 
+sotto_host *aggregation_second(sotto_test *t, aggregation *a)
+{
+    sotto_host *out;
+
+    config.host.clock = &a->clock;
+    CHECK_OK(t, sotto_host_open(&out, config.service, &config.host, config.own, &t->err));
+    return out;
+}
+
 void aggregation_close(aggregation *a)
 {
     sotto_fleet_close(&a->fleet);

@@ -31,6 +31,9 @@ void aggregation_close(aggregation *a);
 /* The server ends, and another one starts over its database; devices are killed and revived, too. */
 void aggregation_restart(sotto_test *t, aggregation *a);
 
+/* Another server over the same database. */
+sotto_host *aggregation_second(sotto_test *t, aggregation *a);
+
 uint64_t aggregation_now(const aggregation *a);
 /* A round of everybody that opens now; least: contributions. Posts it: the answer's status. */
 unsigned aggregation_post(sotto_test *t, aggregation *a, uint64_t least);

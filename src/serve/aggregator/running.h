@@ -2,8 +2,8 @@
  *
  * Callers:  aggregator_service.c: routes put messages, the clock ticks.
  * Memory:   arenas of its own. A machine that fell behind the database is forgotten, and restored from there.
- * Threads:  any. Its lock is held while a step runs and is stored; whoever puts a message while somebody else is at work leaves
- *           it to them, so that many uploads are stored together.
+ * Threads:  any. Its lock is held while a step runs and is stored. Whoever puts a message meanwhile leaves it to that thread, so
+ *           that many uploads are stored together.
  *
  * A message is acknowledged after its step was stored: kept message, saved state, vows, outgoing messages and the masked sum
  * with this contribution in it, in one transaction.

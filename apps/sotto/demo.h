@@ -69,7 +69,7 @@ typedef struct demo {
     bool json, check, quiet, keep;
     bool devices_stated;
     bool flamingo; /* one server in the place of two */
-    bool arc; /* credentials of ARC in the place of tokens of type 2 */
+    bool arc;      /* credentials of ARC in the place of tokens of type 2 */
     /* The user's own; NULL: the demo's. */
     const char *recipe_file, *policy_file, *csv_file, *device_column;
     struct sotto_people *people;

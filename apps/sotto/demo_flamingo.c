@@ -160,9 +160,8 @@ static sotto_status read_recipe(scene *s, sotto_err *err)
     d->truth.bins = sotto_arena_take_array(&d->arena, d->values, sizeof *d->truth.bins);
     s->bins = sotto_arena_take_array(&d->arena, (size_t)d->devices, sizeof *s->bins);
     s->reported = sotto_arena_take(&d->arena, (size_t)d->devices);
-    return d->truth.bins && s->bins && s->reported
-               ? SOTTO_OK
-               : sotto_fail(err, SOTTO_NO_MEMORY, "the demo");
+    return d->truth.bins && s->bins && s->reported ? SOTTO_OK
+                                                   : sotto_fail(err, SOTTO_NO_MEMORY, "the demo");
 }
 
 /* ---- the server as its operator sees it ------------------------------------------------------------------------- */
@@ -204,8 +203,7 @@ static sotto_status post(scene *s, sotto_err *err)
     sotto_http_response response;
 
     memcpy(round.recipe, s->d->recipe->hash, sizeof round.recipe);
-    SOTTO_TRY(
-        sotto_epoch_post(&s->fleet.epoch, &round, &s->posting, s->id, &s->d->arena, err));
+    SOTTO_TRY(sotto_epoch_post(&s->fleet.epoch, &round, &s->posting, s->id, &s->d->arena, err));
     SOTTO_TRY(ask(s, SOTTO_HTTP_POST, NULL, s->posting, &response, err));
     return response.status == 201
                ? SOTTO_OK
@@ -247,10 +245,10 @@ static sotto_status answer(scene *s, uint32_t device, sotto_entropy *entropy, so
     sotto_bytes bits;
 
     sotto_arena_reset(&s->scratch);
-    SOTTO_TRY(sotto_measure(&values, &bits, &s->content, s->bins[device], entropy, &s->scratch,
-                            err));
-    return sotto_duties_take(s->fleet.devices[device].duties, s->posting, device,
-                             SOTTO_DUTY_CLIENT, values.values, values.count, err);
+    SOTTO_TRY(
+        sotto_measure(&values, &bits, &s->content, s->bins[device], entropy, &s->scratch, err));
+    return sotto_duties_take(s->fleet.devices[device].duties, s->posting, device, SOTTO_DUTY_CLIENT,
+                             values.values, values.count, err);
 }
 
 static sotto_status take_duties(scene *s, sotto_err *err)
@@ -378,8 +376,8 @@ static sotto_status collect(scene *s, sotto_err *err)
     for (size_t i = 0; i < c->sum_count; i++) {
         const uint8_t *b = response.body.data + 4 * i;
 
-        c->sums[i].low = (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 |
-                         (uint64_t)b[3] << 24;
+        c->sums[i].low =
+            (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24;
     }
     for (uint32_t i = 0; i < s->fleet.count; i++) {
         c->reports += s->reported[i];

@@ -40,8 +40,8 @@ static sotto_status take_room(ceremony *c, sotto_shared_key *out, sotto_arena *a
 static sotto_status deal_all(ceremony *c, sotto_arena *arena, sotto_err *err)
 {
     for (uint32_t i = 0; i < c->count; i++) {
-        SOTTO_TRY(sotto_dkg_deal(&c->dealers[i], &c->t, c->threshold, NULL, &c->stream, arena,
-                                 err));
+        SOTTO_TRY(
+            sotto_dkg_deal(&c->dealers[i], &c->t, c->threshold, NULL, &c->stream, arena, err));
         SOTTO_TRY(sotto_dkg_commit(&c->dealers[i], &c->t, &c->pedersen[i], arena, err));
         for (uint32_t member = 0; member < c->count; member++) {
             sotto_dkg_values *v = &c->values[(size_t)member * c->count + i];

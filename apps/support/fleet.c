@@ -185,8 +185,8 @@ sotto_status sotto_fleet_tick(sotto_fleet *f, uint64_t now_ms, uint64_t *next_ms
         sotto_fleet_device *d = &f->devices[i];
 
         if (d->duties && d->next_ms <= now_ms) {
-            const sotto_status status = sotto_duties_tick(
-                d->duties, now_ms, &d->next_ms, first == SOTTO_OK ? err : NULL);
+            const sotto_status status =
+                sotto_duties_tick(d->duties, now_ms, &d->next_ms, first == SOTTO_OK ? err : NULL);
             first = first == SOTTO_OK ? status : first;
         }
         if (d->duties && d->next_ms < *next_ms)

@@ -28,14 +28,15 @@ typedef struct sotto_fleet {
     uint32_t count;
     sotto_fleet_device *devices;
     sotto_epoch epoch;
-    sotto_arena arena;   /* the epoch's lists */
-    sotto_arena scratch; /* of one exchange */
+    sotto_arena arena;       /* the epoch's lists */
+    sotto_arena scratch;     /* of one exchange */
     unsigned exchanges_left; /* before the network goes away; UINT_MAX: never */
 } sotto_fleet;
 
 typedef struct sotto_fleet_options {
     uint32_t devices, members, witnesses;
-    const char *folder; /* of the journals; NULL: in memory, and a device that was killed has lost its own */
+    const char *
+        folder; /* of the journals; NULL: in memory, and a device that was killed has lost its own */
     const uint8_t *server_key; /* the aggregator's */
     unsigned port;             /* where it listens on loopback */
 } sotto_fleet_options;

@@ -24,7 +24,7 @@ static void claim_sampling(sotto_receipt *out, const sotto_recipe *recipe,
     sotto_err unsaid = {0};
 
     out->epsilon_sampled = claim->epsilon_cohort;
-    out->sampling_why = claim->unsampled_why          ? claim->unsampled_why
+    out->sampling_why = claim->unsampled_why                ? claim->unsampled_why
                         : out->server && !claim->sampled_by ? "no: the server sees who takes part"
                                                             : NULL;
     if (!claim->sampled_by)

@@ -306,8 +306,7 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
             "One server, %s, adds up masked vectors, and a committee of devices unmasks the sum of "
             "at least %" PRIu64 " of them. %s %s %s\n",
             recipe->server, recipe->min_cohort, sotto_trust_words_of(recipe->trust)->honest,
-            sotto_trust_words_of(recipe->trust)->sees,
-            sotto_trust_words_of(recipe->trust)->inputs);
+            sotto_trust_words_of(recipe->trust)->sees, sotto_trust_words_of(recipe->trust)->inputs);
     say_answer(w, recipe, claim);
     say_anonymity(w, recipe, claim);
     if (claim->seen_by)

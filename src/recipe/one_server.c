@@ -17,8 +17,7 @@ void sotto_recipe_check_one_server(sotto_reading *at, const sotto_recipe *recipe
                               "with one server nothing else protects: it earns no amplification");
         return;
     }
-    if (SOTTO_RULE(shares_of_those_who_stay) &&
-        (double)recipe->honest.units / 1e12 > rest + 1e-12)
+    if (SOTTO_RULE(shares_of_those_who_stay) && (double)recipe->honest.units / 1e12 > rest + 1e-12)
         sotto_reading_mistake(at, &honest, "1 - corrupt - dropout, or less",
                               "noise of more devices than must stay: at most %.4g", rest);
 }

@@ -106,9 +106,9 @@ static void a_posting_that_was_cut_is_malformed(sotto_test *t)
     make_epoch(t, &e);
     const sotto_bytes wire = posting_of(t, &e);
     for (size_t len = 0; len < wire.len; len += len < 200 ? 1 : 37) {
-        CHECK_STATUS(t, SOTTO_MALFORMED,
-                     sotto_posted_round_open(&p, sotto_bytes_of(wire.data, len), &t->arena,
-                                             &t->err));
+        CHECK_STATUS(
+            t, SOTTO_MALFORMED,
+            sotto_posted_round_open(&p, sotto_bytes_of(wire.data, len), &t->arena, &t->err));
         sotto_posted_round_close(&p);
     }
     forget_signers();

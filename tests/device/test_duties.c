@@ -242,8 +242,8 @@ static void a_share_that_was_handed_over_leaves_no_byte(sotto_test *t)
     CHECK_OK(t, sotto_duties_put_share(s.fleet.devices[0].duties, s.fleet.epoch.session, 7, share,
                                        &t->err));
     CHECK(t, journal_has(t, &s, 0, sotto_bytes_of(share, sizeof share)));
-    CHECK_OK(t, sotto_duties_erase_share(s.fleet.devices[0].duties, s.fleet.epoch.session, 7,
-                                         &t->err));
+    CHECK_OK(
+        t, sotto_duties_erase_share(s.fleet.devices[0].duties, s.fleet.epoch.session, 7, &t->err));
     CHECK(t, !journal_has(t, &s, 0, sotto_bytes_of(share, sizeof share)));
     sotto_fleet_close(&s.fleet);
 }

@@ -169,50 +169,6 @@ static void ways_to_add_up_that_are_not_there_yet_are_refused(sotto_test *t)
     CHECK_EQUAL(t, 1, mistakes.errors);
 }
 
-/* The example with one server, whose devices may lie (5%) or drop out (10%), and this `privacy`. */
-static const sotto_recipe *with_one_server(sotto_test *t, const char *more, bool randomised)
-{
-    const char *text = (const char *)sotto_test_recipe_text_trusting(t, SOTTO_TRUST_FLAMINGO).data;
-    const sotto_recipe *recipe;
-    char privacy[160];
-
-    (void)snprintf(privacy, sizeof privacy, "\"min_cohort\": 40000%s", more);
-    text = (const char *)sotto_test_replace(t, text, "\"min_cohort\": 40000", privacy).data;
-    text = (const char *)sotto_test_replace(t, text, "0.30", "2.0").data;
-    if (!randomised)
-        text = (const char *)sotto_test_replace(
-                   t, text,
-                   "\"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", "
-                   "\"epsilon_local\": 2.0},",
-                   "")
-                   .data;
-    memset(&mistakes, 0, sizeof mistakes);
-    CHECK_OK(t, sotto_recipe_read(&recipe, sotto_bytes_of(text, strlen(text)), &t->arena, &mistakes,
-                                  &t->err));
-    return recipe;
-}
-
-static void one_server_needs_noise_in_shares(sotto_test *t)
-{
-    CHECK_STATUS(t, SOTTO_DENIED, lint(t, with_one_server(t, "", true), NULL));
-    CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.by", "no amplification"));
-    CHECK_OK(t, lint(t,
-                     with_one_server(
-                         t, ", \"by\": \"shares\", \"sigma\": 100, \"honest\": 0.85", false),
-                     NULL));
-}
-
-static void noise_counts_on_those_who_stay_and_are_honest(sotto_test *t)
-{
-    CHECK_STATUS(
-        t, SOTTO_DENIED,
-        lint(t,
-             with_one_server(
-                 t, ", \"by\": \"shares\", \"sigma\": 100, \"honest\": 0.851", false),
-             NULL));
-    CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.honest", "must stay"));
-}
-
 static void cohorts_are_by_non_sensitive_fields(sotto_test *t)
 {
     check_refused(t, "\"locale\"", "\"age\"", "cohorts.age", "non-sensitive");
@@ -601,8 +557,6 @@ int main(int argc, char **argv)
         CASE(a_recipe_s_delta_is_at_most_the_analysis_s),
         CASE(ways_to_add_up_are_the_policy_s_choice),
         CASE(ways_to_add_up_that_are_not_there_yet_are_refused),
-        CASE(one_server_needs_noise_in_shares),
-        CASE(noise_counts_on_those_who_stay_and_are_honest),
         CASE(cohorts_are_by_non_sensitive_fields),
         CASE(targets_are_by_non_sensitive_fields),
         CASE(non_sensitive_fields_are_those_of_the_analysis),

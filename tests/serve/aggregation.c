@@ -231,8 +231,8 @@ bool aggregation_sum_is(sotto_test *t, const aggregation *a, uint64_t devices)
         return false;
     for (size_t e = 0; e < LENGTH; e++) {
         const uint8_t *b = r.body.data + 4 * e;
-        const uint32_t got = (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 |
-                             (uint32_t)b[3] << 24;
+        const uint32_t got =
+            (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
         uint64_t sum = 0;
 
         for (uint32_t i = 0; i < a->fleet.count; i++)

@@ -261,10 +261,10 @@ static void messages_are_refused_for_what_is_wrong(sotto_test *t)
                     .status);
     a.id[0] ^= 1;
     CHECK_EQUAL(t, 404, send(t, &a, forged));
-    CHECK_EQUAL(t, 404,
-                aggregation_ask(t, &a, SOTTO_HTTP_GET, "rounds/xyz", OPERATOR, "text/plain",
-                                nothing)
-                    .status);
+    CHECK_EQUAL(
+        t, 404,
+        aggregation_ask(t, &a, SOTTO_HTTP_GET, "rounds/xyz", OPERATOR, "text/plain", nothing)
+            .status);
     sotto_signer_clear(&stranger);
     aggregation_close(&a);
 }

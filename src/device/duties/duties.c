@@ -16,7 +16,7 @@
 #define MEMORY    ((size_t)512 << 20)
 #define INBOX     ((size_t)33 << 20) /* at most */
 #define FIRST     ((size_t)64 << 10) /* at first */
-#define MAX_VALUE (96 << 20) /* of the journal */
+#define MAX_VALUE (96 << 20)         /* of the journal */
 
 enum { URL = 1024, ANSWER = 4096, POLL_MS = 250, RETRY_MS = 1000 };
 enum { KEY_SIGN = 1, KEY_PAIR, KEY_CHANNEL };
@@ -175,12 +175,12 @@ static sotto_status is_ours(const sotto_duties *d, const sotto_posted_round *p, 
     const sotto_registry *r = &p->posting.registry;
     const sotto_method *m = p->method;
 
-    if (index >= r->count ||
-        memcmp(r->keys[index], d->signer.public_key, SOTTO_SIGN_PUBLIC) != 0 ||
+    if (index >= r->count || memcmp(r->keys[index], d->signer.public_key, SOTTO_SIGN_PUBLIC) != 0 ||
         (r->pair && (memcmp(r->pair[index], d->secrets.pair.public_key, 32) != 0 ||
                      memcmp(r->channel[index], d->secrets.channel.public_key, 32) != 0)))
         return sotto_fail(err, SOTTO_DENIED, "the registry has other keys at this place");
-    if (!m->parts[part_of(part)] || (m->takes_part && !m->takes_part(&p->round, part_of(part), index)))
+    if (!m->parts[part_of(part)] ||
+        (m->takes_part && !m->takes_part(&p->round, part_of(part), index)))
         return sotto_fail(err, SOTTO_DENIED, "this round has no such duty for this device");
     return SOTTO_OK;
 }
@@ -207,8 +207,7 @@ static sotto_status check_posting(sotto_duties *d, const sotto_posted_round *p, 
     SOTTO_TRY(is_ours(d, p, index, part, err));
     /* A server that picks the beacon picks the committee. Without a committee nothing is drawn. */
     if (SOTTO_RULE(duties_beacon) && p->has_decryptors)
-        return sotto_posted_round_check_beacon(p,
-                                               (const uint8_t(*)[SOTTO_P256_WIDE])d->witnesses,
+        return sotto_posted_round_check_beacon(p, (const uint8_t(*)[SOTTO_P256_WIDE])d->witnesses,
                                                d->options.witness_count, err);
     return SOTTO_OK;
 }
@@ -264,8 +263,7 @@ static sotto_status send_waiting(sotto_duties *d, int64_t n, const uint8_t *roun
         SOTTO_TRY(sotto_journal_waiting(&d->journal, n, &row, &body, left, &d->memory, err));
         if (!*left)
             return SOTTO_OK;
-        if (carry(d, round, "messages", "application/vnd.sotto.message", body, &answer) !=
-            SOTTO_OK)
+        if (carry(d, round, "messages", "application/vnd.sotto.message", body, &answer) != SOTTO_OK)
             return SOTTO_OK;
         /* Of 4xx, two are about the moment; with all others the server will never take it. */
         if (answer.status != 204 && (answer.status < 400 || answer.status > 499 ||

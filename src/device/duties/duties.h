@@ -27,8 +27,8 @@ typedef struct sotto_duties_options {
     const char *journal;          /* path; "/name" with memory set */
     bool memory;                  /* in this process only: simulations */
     const sotto_storage *storage; /* NULL: the file system */
-    const uint8_t *secret;        /* 32 random bytes, drawn once: all keys of the device come from it */
-    unsigned allowed;             /* SOTTO_DUTY_*: what the application's policy names; 0: nothing */
+    const uint8_t *secret; /* 32 random bytes, drawn once: all keys of the device come from it */
+    unsigned allowed;      /* SOTTO_DUTY_*: what the application's policy names; 0: nothing */
     /* Whose beacon draws cohorts and committees. */
     const uint8_t (*witnesses)[SOTTO_P256_WIDE];
     uint32_t witness_count;

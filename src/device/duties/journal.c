@@ -50,8 +50,8 @@ static bool step(sqlite3_stmt *q, sotto_status *status, sotto_err *err)
 {
     const int code = sqlite3_step(q);
 
-    *status = code == SQLITE_ROW || code == SQLITE_DONE ? SOTTO_OK
-                                                        : sotto_sqlite_fail(err, code, WHAT);
+    *status =
+        code == SQLITE_ROW || code == SQLITE_DONE ? SOTTO_OK : sotto_sqlite_fail(err, code, WHAT);
     return code == SQLITE_ROW;
 }
 
@@ -84,9 +84,7 @@ static sotto_status run_for(sotto_journal *j, const char *sql, int64_t n, sotto_
 static sotto_status remembered(const sotto_journal *j, uint64_t *generation, sotto_err *err)
 {
     *generation = 0;
-    return j->host.counter.read
-               ? j->host.counter.read(j->host.context, generation, err)
-               : SOTTO_OK;
+    return j->host.counter.read ? j->host.counter.read(j->host.context, generation, err) : SOTTO_OK;
 }
 
 sotto_status sotto_journal_open(sotto_journal *j, const sotto_sqlite_options *options,
@@ -99,8 +97,7 @@ sotto_status sotto_journal_open(sotto_journal *j, const sotto_sqlite_options *op
     j->host = *host;
     SOTTO_TRY(sotto_sqlite_open(&j->db, options, err));
     SOTTO_TRY(sotto_sqlite_run(j->db, SCHEMA, WHAT, err));
-    SOTTO_TRY(
-        sotto_sqlite_number(j->db, &generation, "SELECT generation FROM meta", WHAT, err));
+    SOTTO_TRY(sotto_sqlite_number(j->db, &generation, "SELECT generation FROM meta", WHAT, err));
     SOTTO_TRY(remembered(j, &counter, err));
     j->generation = (uint64_t)generation;
     /* It lacks vows that were made: whatever it signs now may be the second time. */
@@ -130,9 +127,8 @@ sotto_status sotto_journal_commit(sotto_journal *j, sotto_err *err)
         return status;
     }
     j->generation++;
-    return j->host.counter.raise
-               ? j->host.counter.raise(j->host.context, j->generation, err)
-               : SOTTO_OK;
+    return j->host.counter.raise ? j->host.counter.raise(j->host.context, j->generation, err)
+                                 : SOTTO_OK;
 }
 
 /* Ends a transaction whose work had this status. */
@@ -183,8 +179,7 @@ static sotto_status insert_share(sotto_journal *j, const uint8_t session[32], ui
 {
     sqlite3_stmt *q;
 
-    SOTTO_TRY(prepare(j, &q,
-                      "INSERT INTO share VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING", err));
+    SOTTO_TRY(prepare(j, &q, "INSERT INTO share VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING", err));
     bind_bytes(q, 1, sotto_bytes_of(session, 32));
     (void)sqlite3_bind_int64(q, 2, (int64_t)epoch);
     bind_bytes(q, 3, sotto_bytes_of(share, 32));
@@ -225,8 +220,8 @@ sotto_status sotto_journal_erase_share(sotto_journal *j, const uint8_t session[3
     sqlite3_stmt *q;
 
     SOTTO_TRY(sotto_journal_begin(j, err));
-    sotto_status status = prepare(
-        j, &q, "UPDATE share SET share = NULL WHERE session = ?1 AND epoch = ?2", err);
+    sotto_status status =
+        prepare(j, &q, "UPDATE share SET share = NULL WHERE session = ?1 AND epoch = ?2", err);
     if (status == SOTTO_OK) {
         bind_bytes(q, 1, sotto_bytes_of(session, 32));
         (void)sqlite3_bind_int64(q, 2, (int64_t)epoch);
@@ -339,8 +334,7 @@ static sotto_status insert_kept(sotto_journal *j, int64_t n, const sotto_message
 static sotto_status insert_waiting(sotto_journal *j, int64_t n, const sotto_effect_message *m,
                                    sotto_arena *arena, sotto_err *err)
 {
-    const sotto_bytes bulk =
-        m->bulk ? sotto_vector_bytes(m->bulk) : (sotto_bytes){NULL, 0};
+    const sotto_bytes bulk = m->bulk ? sotto_vector_bytes(m->bulk) : (sotto_bytes){NULL, 0};
     const size_t size = sotto_message_size(&m->message);
     sqlite3_stmt *q;
     sotto_buf body;

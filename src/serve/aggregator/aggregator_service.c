@@ -1,145 +1,32 @@
-#include "serve/aggregator/aggregator_service.h"
+#include "serve/aggregator/aggregator.h"
 
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/hex.h"
 #include "base/rule.h"
 #include "base/writer.h"
-#include "serve/aggregator/running.h"
-#include "serve/host/bearer.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
-#include "serve/host/host.h"
 #include "serve/host/host_metrics.h"
 #include "serve/host/request_work.h"
 #include "serve/host/router.h"
 #include "serve/host/steps.h"
-#include "tlog/key_file.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
-enum { OWNER = 16, LOOK_MS = 1000, TICK_MS = 20 };
+enum { OWNER = 16 };
 #define INBOX ((size_t)16 << 20)
-
-/* A round in the list. It goes once it is over and nobody uses it. */
-typedef struct listed {
-    struct listed *next;
-    struct aggregator *of;
-    sotto_running *running;
-    unsigned users;
-    bool ticking;
-} listed;
-
-typedef struct aggregator {
-    sotto_host *host;
-    sotto_aggregator_config config;
-    sotto_signer_file key;
-    sotto_bearer operator;
-    sotto_running_context context;
-    pthread_mutex_t lock; /* of the list */
-    listed *rounds;
-    size_t count;
-    bool looking;
-    uint64_t next_look;
-    atomic_bool stopped;
-    atomic_uint_fast64_t accepted, refused, over;
-} aggregator;
-
-/* ---- the list ------------------------------------------------------------------------------------------------ */
-
-static uint64_t now_ms(const aggregator *a)
-{
-    return sotto_clock_wall(a->context.clock) / 1000000;
-}
-
-/* With the lock. */
-static listed *find(aggregator *a, const uint8_t id[SOTTO_ROUND_ID])
-{
-    for (listed *one = a->rounds; one; one = one->next)
-        if (memcmp(sotto_running_posted(one->running)->id, id, SOTTO_ROUND_ID) == 0)
-            return one;
-    return NULL;
-}
-
-static void let_go(aggregator *a, listed *one)
-{
-    pthread_mutex_lock(&a->lock);
-    one->users--;
-    for (listed **at = &a->rounds; *at;) {
-        listed *old = *at;
-
-        if (old->users > 0 || !sotto_running_is_over(old->running)) {
-            at = &old->next;
-            continue;
-        }
-        *at = old->next;
-        a->count--;
-        atomic_fetch_add(&a->over, 1);
-        sotto_running_free(old->running);
-        sotto_release(old, sizeof *old);
-    }
-    pthread_mutex_unlock(&a->lock);
-}
-
-/* Puts it into the list unless it is there; either way it is held afterwards. */
-static sotto_status enlist(aggregator *a, listed **out, sotto_running *running, sotto_err *err)
-{
-    listed *fresh = sotto_alloc(sizeof *fresh);
-    sotto_status status = SOTTO_OK;
-
-    *out = NULL;
-    pthread_mutex_lock(&a->lock);
-    listed *known = find(a, sotto_running_posted(running)->id);
-    if (known) {
-        known->users++;
-        *out = known;
-    } else if (!fresh) {
-        status = sotto_fail(err, SOTTO_NO_MEMORY, "a round");
-    } else {
-        *fresh = (listed){.next = a->rounds, .of = a, .running = running, .users = 1};
-        *out = a->rounds = fresh;
-        a->count++;
-        fresh = NULL;
-        running = NULL;
-    }
-    pthread_mutex_unlock(&a->lock);
-    sotto_release(fresh, fresh ? sizeof *fresh : 0);
-    sotto_running_free(running);
-    if (status == SOTTO_OK && a->host->steps)
-        sotto_steps_wake(a->host->steps);
-    return status;
-}
-
-/* A round that runs, held; from the database where another replica has it, or after a start. SOTTO_MISSING: none. */
-static sotto_status hold(aggregator *a, listed **out, const uint8_t id[SOTTO_ROUND_ID],
-                         sotto_arena *arena, sotto_err *err)
-{
-    sotto_running *running;
-    sotto_bytes wire;
-
-    pthread_mutex_lock(&a->lock);
-    *out = find(a, id);
-    if (*out)
-        (*out)->users++;
-    pthread_mutex_unlock(&a->lock);
-    if (*out)
-        return SOTTO_OK;
-    SOTTO_TRY(sotto_round_store_posting(a->host->db, id, &wire, arena, err));
-    SOTTO_TRY(sotto_running_new(&running, &a->context, wire, err));
-    return enlist(a, out, running, err);
-}
 
 /* ---- refusals ------------------------------------------------------------------------------------------------- */
 
 /* What a peer is told comes from the status alone. */
-static void refuse(aggregator *a, sotto_http_request *request, sotto_status status)
+static void refuse(sotto_aggregator *a, sotto_http_request *request, sotto_status status)
 {
     static const unsigned codes[] = {
-        [SOTTO_AGAIN] = 503,  [SOTTO_MALFORMED] = 400, [SOTTO_REJECTED] = 403,
-        [SOTTO_DENIED] = 422, [SOTTO_STALE] = 409,     [SOTTO_MISSING] = 404,
-        [SOTTO_TOO_LARGE] = 413, [SOTTO_NO_MEMORY] = 503, [SOTTO_IO] = 503, [SOTTO_BUG] = 503,
+        [SOTTO_AGAIN] = 503,     [SOTTO_MALFORMED] = 400, [SOTTO_REJECTED] = 403,
+        [SOTTO_DENIED] = 422,    [SOTTO_STALE] = 409,     [SOTTO_MISSING] = 404,
+        [SOTTO_TOO_LARGE] = 413, [SOTTO_NO_MEMORY] = 503, [SOTTO_IO] = 503,
+        [SOTTO_BUG] = 503,
     };
     const unsigned code = codes[status];
 
@@ -159,7 +46,7 @@ static bool unauthorized(sotto_http_request *request)
 static bool admit_operator(void *state, const sotto_route *route, sotto_http_request *request,
                            size_t *max_body)
 {
-    aggregator *a = state;
+    sotto_aggregator *a = state;
 
     *max_body = route->max_body;
     if (SOTTO_RULE(aggregator_operator_only) && !sotto_bearer_is(&a->operator, request))
@@ -168,7 +55,7 @@ static bool admit_operator(void *state, const sotto_route *route, sotto_http_req
     return true;
 }
 
-static bool round_of(const aggregator *a, const sotto_http_request *request,
+static bool round_of(const sotto_aggregator *a, const sotto_http_request *request,
                      uint8_t id[SOTTO_ROUND_ID])
 {
     return sotto_hex_decode(id, SOTTO_ROUND_ID, sotto_route_segment(a->host, request, 1));
@@ -176,30 +63,29 @@ static bool round_of(const aggregator *a, const sotto_http_request *request,
 
 /* ---- the operator ---------------------------------------------------------------------------------------------- */
 
-static sotto_status check_limits(aggregator *a, const sotto_posted_round *p, sotto_err *err)
+static sotto_status check_limits(sotto_aggregator *a, const sotto_posted_round *p, sotto_err *err)
 {
     pthread_mutex_lock(&a->lock);
-    const bool known = find(a, p->id) != NULL;
+    const bool known = sotto_aggregator_find(a, p->id) != NULL;
     const size_t count = a->count;
     pthread_mutex_unlock(&a->lock);
     if (SOTTO_RULE(aggregator_max_rounds) && !known && count >= a->config.max_rounds)
         return sotto_fail(err, SOTTO_AGAIN, "as many rounds run as max_rounds allows");
-    if (SOTTO_RULE(aggregator_max_participants) &&
-        p->round.registered > a->config.max_participants)
+    if (SOTTO_RULE(aggregator_max_participants) && p->round.registered > a->config.max_participants)
         return sotto_fail(err, SOTTO_TOO_LARGE, "more participants than max_participants");
     if (SOTTO_RULE(aggregator_max_vector) &&
         p->method->tally->size(&p->round) > a->config.max_vector)
         return sotto_fail(err, SOTTO_TOO_LARGE, "a longer vector than max_vector");
-    if (SOTTO_RULE(aggregator_round_ahead) && p->round.closes <= now_ms(a))
+    if (SOTTO_RULE(aggregator_round_ahead) && p->round.closes <= sotto_aggregator_now_ms(a))
         return sotto_fail(err, SOTTO_STALE, "the round is closed before it began");
     return SOTTO_OK;
 }
 
-static sotto_status add_round(aggregator *a, sotto_bytes wire, uint8_t id[SOTTO_ROUND_ID],
+static sotto_status add_round(sotto_aggregator *a, sotto_bytes wire, uint8_t id[SOTTO_ROUND_ID],
                               sotto_err *err)
 {
     sotto_running *running;
-    listed *one;
+    sotto_listed_round *one;
 
     SOTTO_TRY(sotto_running_new(&running, &a->context, wire, err));
     const sotto_posted_round *posted = sotto_running_posted(running);
@@ -211,14 +97,14 @@ static sotto_status add_round(aggregator *a, sotto_bytes wire, uint8_t id[SOTTO_
         sotto_running_free(running);
         return status;
     }
-    SOTTO_TRY(enlist(a, &one, running, err));
-    let_go(a, one);
+    SOTTO_TRY(sotto_aggregator_enlist(a, &one, running, err));
+    sotto_aggregator_let_go(a, one);
     return SOTTO_OK;
 }
 
 static void post_round(void *state, sotto_http_request *request, sotto_arena *arena)
 {
-    aggregator *a = state;
+    sotto_aggregator *a = state;
     uint8_t id[SOTTO_ROUND_ID];
     char text[2 * SOTTO_ROUND_ID + 2];
     sotto_err err = {0};
@@ -266,7 +152,7 @@ static void write_view(sotto_writer *w, const sotto_round_view *v)
                        (const char *)v->reason.data);
 }
 
-static sotto_status view_of(aggregator *a, sotto_round_view *view,
+static sotto_status view_of(sotto_aggregator *a, sotto_round_view *view,
                             const sotto_http_request *request, sotto_arena *arena)
 {
     uint8_t id[SOTTO_ROUND_ID];
@@ -278,16 +164,15 @@ static sotto_status view_of(aggregator *a, sotto_round_view *view,
 
 static void get_result(void *state, sotto_http_request *request, sotto_arena *arena)
 {
-    aggregator *a = state;
+    sotto_aggregator *a = state;
     sotto_round_view view;
     sotto_buf out;
     sotto_status status = view_of(a, &view, request, arena);
 
     if (status == SOTTO_OK)
-        status = sotto_buf_take(&out, arena,
-                                512 + 80 * view.reported.len + 4 * view.blamed.len +
-                                    view.reason.len,
-                                NULL);
+        status = sotto_buf_take(
+            &out, arena, 512 + 80 * view.reported.len + 4 * view.blamed.len + view.reason.len,
+            NULL);
     if (status == SOTTO_OK) {
         sotto_writer w = sotto_writer_on(&out);
 
@@ -302,7 +187,7 @@ static void get_result(void *state, sotto_http_request *request, sotto_arena *ar
 
 static void get_sum(void *state, sotto_http_request *request, sotto_arena *arena)
 {
-    aggregator *a = state;
+    sotto_aggregator *a = state;
     sotto_round_view view;
     sotto_status status = view_of(a, &view, request, arena);
 
@@ -320,7 +205,7 @@ static void get_sum(void *state, sotto_http_request *request, sotto_arena *arena
 
 static void get_posting(void *state, sotto_http_request *request, sotto_arena *arena)
 {
-    aggregator *a = state;
+    sotto_aggregator *a = state;
     uint8_t id[SOTTO_ROUND_ID];
     sotto_bytes wire;
     sotto_status status = SOTTO_MISSING;
@@ -337,7 +222,7 @@ static void get_posting(void *state, sotto_http_request *request, sotto_arena *a
 static bool admit_message(void *state, const sotto_route *route, sotto_http_request *request,
                           size_t *max_body)
 {
-    aggregator *a = state;
+    sotto_aggregator *a = state;
     uint8_t id[SOTTO_ROUND_ID];
     sotto_bytes type;
 
@@ -348,7 +233,7 @@ static bool admit_message(void *state, const sotto_route *route, sotto_http_requ
         !sotto_http_is_media_type(type, SOTTO_MESSAGE_TYPE))
         return sotto_http_refuse(request, &(sotto_http_problem){.status = 415});
     pthread_mutex_lock(&a->lock);
-    const listed *one = find(a, id);
+    const sotto_listed_round *one = sotto_aggregator_find(a, id);
     *max_body = one ? sotto_running_most_body(one->running)
                     : SOTTO_MESSAGE_MOST_BODY + a->config.max_vector;
     pthread_mutex_unlock(&a->lock);
@@ -357,14 +242,14 @@ static bool admit_message(void *state, const sotto_route *route, sotto_http_requ
 
 typedef struct arrival {
     sotto_put put;
-    aggregator *a;
+    sotto_aggregator *a;
     sotto_http_request *request;
 } arrival;
 
 static void answer_message(sotto_put *put)
 {
     arrival *one = (arrival *)put;
-    aggregator *a = one->a;
+    sotto_aggregator *a = one->a;
 
     if (put->status != SOTTO_OK) {
         refuse(a, one->request, put->status);
@@ -377,11 +262,11 @@ static void answer_message(sotto_put *put)
 
 static void put_message(void *state, sotto_http_request *request, sotto_arena *arena)
 {
-    aggregator *a = state;
+    sotto_aggregator *a = state;
     sotto_reader in = sotto_reader_over(sotto_http_request_body(request));
     const sotto_bytes message = sotto_read_opaque32(&in);
     uint8_t id[SOTTO_ROUND_ID];
-    listed *round = NULL;
+    sotto_listed_round *round = NULL;
     arrival *one = sotto_alloc(sizeof *one);
     sotto_status status = one ? SOTTO_OK : SOTTO_NO_MEMORY;
 
@@ -390,7 +275,7 @@ static void put_message(void *state, sotto_http_request *request, sotto_arena *a
     if (status == SOTTO_OK && !message.data)
         status = SOTTO_MALFORMED;
     if (status == SOTTO_OK)
-        status = hold(a, &round, id, arena, NULL);
+        status = sotto_aggregator_hold(a, &round, id, arena, NULL);
     if (status != SOTTO_OK) {
         refuse(a, request, status);
         sotto_release(one, one ? sizeof *one : 0);
@@ -404,7 +289,7 @@ static void put_message(void *state, sotto_http_request *request, sotto_arena *a
                      .a = a,
                      .request = request};
     sotto_running_put(round->running, &one->put);
-    let_go(a, round);
+    sotto_aggregator_let_go(a, round);
     if (a->host->steps)
         sotto_steps_wake(a->host->steps);
 }
@@ -421,36 +306,36 @@ void sotto_inbox_text(uint8_t out[SOTTO_INBOX_TEXT], const uint8_t round[SOTTO_R
 }
 
 /* Labels say who took part: they are for those whom the round's registry names. */
-static sotto_status read_inbox(aggregator *a, const sotto_http_request *request, sotto_bytes *out,
-                               sotto_arena *arena, sotto_err *err)
+static sotto_status read_inbox(sotto_aggregator *a, const sotto_http_request *request,
+                               sotto_bytes *out, sotto_arena *arena, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(sotto_http_request_body(request));
     const uint32_t index = (uint32_t)sotto_read_uint(&in, 4);
     const uint64_t since = sotto_read_uint(&in, 8);
     const sotto_bytes signature = sotto_read_bytes(&in, SOTTO_SIGNATURE);
     uint8_t id[SOTTO_ROUND_ID], text[SOTTO_INBOX_TEXT];
-    listed *round;
+    sotto_listed_round *round;
 
     SOTTO_TRY(sotto_reader_finish(&in, "inbox", err));
     if (!round_of(a, request, id))
         return SOTTO_MISSING;
-    SOTTO_TRY(hold(a, &round, id, arena, err));
-    const uint8_t *key = sotto_registry_key(
-        &sotto_running_posted(round->running)->posting.registry, index);
+    SOTTO_TRY(sotto_aggregator_hold(a, &round, id, arena, err));
+    const uint8_t *key =
+        sotto_registry_key(&sotto_running_posted(round->running)->posting.registry, index);
     sotto_status status = key && index != SOTTO_TO_SERVER ? SOTTO_OK : SOTTO_REJECTED;
     sotto_inbox_text(text, id, index);
     if (SOTTO_RULE(aggregator_inbox_signed) && status == SOTTO_OK)
         status = sotto_signature_check(key, signature.data, sotto_bytes_of(text, sizeof text), err);
     if (status == SOTTO_OK && sotto_running_is_over(round->running))
         status = SOTTO_STALE;
-    let_go(a, round);
+    sotto_aggregator_let_go(a, round);
     SOTTO_TRY(status);
     return sotto_round_store_inbox(a->host->db, id, index, since, INBOX, out, arena, err);
 }
 
 static void post_inbox(void *state, sotto_http_request *request, sotto_arena *arena)
 {
-    aggregator *a = state;
+    sotto_aggregator *a = state;
     sotto_bytes out;
     const sotto_status status = read_inbox(a, request, &out, arena, NULL);
 
@@ -464,7 +349,7 @@ static void post_inbox(void *state, sotto_http_request *request, sotto_arena *ar
 
 static void work(void *state, const sotto_route *route, sotto_http_request *request)
 {
-    const aggregator *a = state;
+    const sotto_aggregator *a = state;
     sotto_request_run *const *run = route->more;
 
     sotto_request_work(a->host->pool, *run, state, request);
@@ -504,75 +389,6 @@ static const sotto_route routes[] = {
      .more = &run_sum},
 };
 
-/* ---- by the clock -------------------------------------------------------------------------------------------------- */
-
-static void tick_round(void *context, sotto_worker *worker)
-{
-    listed *one = context;
-    aggregator *a = one->of;
-
-    (void)worker;
-    sotto_running_tick(one->running);
-    pthread_mutex_lock(&a->lock);
-    one->ticking = false;
-    pthread_mutex_unlock(&a->lock);
-    let_go(a, one);
-    if (a->host->steps)
-        sotto_steps_wake(a->host->steps);
-}
-
-/* Rounds of an earlier process, and those that other replicas were given. */
-static void look_for_rounds(void *context, sotto_worker *worker)
-{
-    aggregator *a = context;
-    size_t count = (size_t)a->config.max_rounds;
-    uint8_t(*ids)[SOTTO_ROUND_ID] = sotto_arena_take_array(worker->arena, count, sizeof *ids);
-    listed *one;
-
-    if (ids && sotto_round_store_list(a->host->db, ids, &count, NULL) == SOTTO_OK)
-        for (size_t i = 0; i < count; i++)
-            if (hold(a, &one, ids[i], worker->arena, NULL) == SOTTO_OK)
-                let_go(a, one);
-    pthread_mutex_lock(&a->lock);
-    a->looking = false;
-    pthread_mutex_unlock(&a->lock);
-}
-
-static uint64_t begin_due(void *state, bool looked)
-{
-    aggregator *a = state;
-    const uint64_t now = now_ms(a);
-    uint64_t wait = LOOK_MS;
-
-    (void)looked;
-    if (atomic_load(&a->stopped))
-        return LOOK_MS;
-    pthread_mutex_lock(&a->lock);
-    for (listed *one = a->rounds; one; one = one->next) {
-        const uint64_t wake = sotto_running_wake(one->running);
-
-        if (one->ticking || wake == UINT64_MAX)
-            continue;
-        if (wake > now) {
-            wait = wake - now < wait ? wake - now : wait;
-            continue;
-        }
-        one->ticking = true;
-        one->users++;
-        if (sotto_pool_post(a->host->pool, tick_round, one, NULL) != SOTTO_OK) {
-            one->ticking = false;
-            one->users--;
-            wait = TICK_MS;
-        }
-    }
-    if (!a->looking && now >= a->next_look) {
-        a->next_look = now + LOOK_MS;
-        a->looking = sotto_pool_post(a->host->pool, look_for_rounds, a, NULL) == SOTTO_OK;
-    }
-    pthread_mutex_unlock(&a->lock);
-    return wait;
-}
-
 /* ---- up and down ----------------------------------------------------------------------------------------------------- */
 
 #define AT(field)                                                                                  \
@@ -597,10 +413,10 @@ static const sotto_migration migrations[] = {{1, SOTTO_OWNER_SCHEMA SOTTO_ROUND_
 
 static void close_aggregator(void *state)
 {
-    aggregator *a = state;
+    sotto_aggregator *a = state;
 
     while (a->rounds) {
-        listed *one = a->rounds;
+        sotto_listed_round *one = a->rounds;
 
         a->rounds = one->next;
         sotto_running_free(one->running);
@@ -611,23 +427,23 @@ static void close_aggregator(void *state)
     sotto_release(a, sizeof *a);
 }
 
-static sotto_status start(aggregator *a, sotto_err *err)
+static sotto_status start(sotto_aggregator *a, sotto_err *err)
 {
     SOTTO_TRY(sotto_signer_file_read(&a->key, a->config.key, err));
     SOTTO_TRY(sotto_bearer_read(&a->operator, a->config.operator_token, err));
-    a->context = (sotto_running_context){
-        .db = a->host->db,
-        .keys = &a->host->columns,
-        .signer = &a->key.signer.signer,
-        .clock = a->host->options.clock ? a->host->options.clock : &sotto_clock_system,
-        .log = &a->host->options.log};
+    a->context = (sotto_running_context){.db = a->host->db,
+                                         .keys = &a->host->columns,
+                                         .signer = &a->key.signer.signer,
+                                         .clock = a->host->options.clock ? a->host->options.clock
+                                                                         : &sotto_clock_system,
+                                         .log = &a->host->options.log};
     return SOTTO_OK;
 }
 
 static sotto_status open_aggregator(void **state, sotto_host *host, const void *config,
                                     sotto_err *err)
 {
-    aggregator *a = sotto_alloc(sizeof *a);
+    sotto_aggregator *a = sotto_alloc(sizeof *a);
 
     if (!a)
         return sotto_fail(err, SOTTO_NO_MEMORY, "the aggregator");
@@ -644,14 +460,14 @@ static sotto_status open_aggregator(void **state, sotto_host *host, const void *
 
 static void stop(void *state)
 {
-    aggregator *a = state;
+    sotto_aggregator *a = state;
 
     atomic_store(&a->stopped, true);
 }
 
 static void describe(void *state, sotto_buf *out)
 {
-    aggregator *a = state;
+    sotto_aggregator *a = state;
 
     pthread_mutex_lock(&a->lock);
     const size_t count = a->count;
@@ -661,13 +477,13 @@ static void describe(void *state, sotto_buf *out)
 
 static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
 {
-    aggregator *a = state;
+    sotto_aggregator *a = state;
 
     (void)err;
     sotto_metric_one(w, "sotto_aggregator_messages_total", "counter",
                      "Messages that were acknowledged.", atomic_load(&a->accepted));
-    sotto_metric_one(w, "sotto_aggregator_refused_total", "counter",
-                     "Requests that were refused.", atomic_load(&a->refused));
+    sotto_metric_one(w, "sotto_aggregator_refused_total", "counter", "Requests that were refused.",
+                     atomic_load(&a->refused));
     sotto_metric_one(w, "sotto_aggregator_rounds_over_total", "counter",
                      "Rounds that ended, with or without a sum.", atomic_load(&a->over));
     return SOTTO_OK;
@@ -686,7 +502,7 @@ const sotto_service sotto_aggregator_service = {
     .config_size = sizeof(sotto_aggregator_config),
     .migrations = migrations,
     .migration_count = sizeof migrations / sizeof migrations[0],
-    .idle = begin_due,
+    .idle = sotto_aggregator_begin_due,
     .open = open_aggregator,
     .stop = stop,
     .close = close_aggregator,

@@ -193,8 +193,8 @@ static sotto_status read_kept(sotto_tx *tx, const reading *r, sotto_err *err)
         bool row;
         sotto_sql q;
 
-        SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT wire FROM kept WHERE round = ?1 AND n = ?2",
-                                    err));
+        SOTTO_TRY(
+            sotto_sql_prepare(tx, &q, "SELECT wire FROM kept WHERE round = ?1 AND n = ?2", err));
         sotto_sql_bytes(&q, 1, id_bytes(r->id));
         sotto_sql_int(&q, 2, (int64_t)i);
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
@@ -215,8 +215,8 @@ static sotto_status load(sotto_tx *tx, void *context, sotto_err *err)
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(
-        tx, &q,
-        "SELECT version, outcome, contributions, state, tally FROM round WHERE id = ?1", err));
+        tx, &q, "SELECT version, outcome, contributions, state, tally FROM round WHERE id = ?1",
+        err));
     sotto_sql_bytes(&q, 1, id_bytes(r->id));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     if (!row)
@@ -378,7 +378,7 @@ sotto_status sotto_round_store_has(sotto_db *db, const uint8_t id[32], sotto_byt
 
 typedef struct storing {
     const sotto_stored_step *step;
-    sotto_bytes state, tally; /* sealed */
+    sotto_bytes state, tally;       /* sealed */
     const sotto_bytes *kept, *sent; /* encoded */
 } storing;
 

@@ -28,7 +28,8 @@ typedef struct sotto_running_context {
 typedef struct sotto_put {
     struct sotto_put *next;
     sotto_bytes message, bulk; /* borrowed until `done` */
-    sotto_status status;       /* OK, also for what was acknowledged before; STALE: too late, or seen before; REJECTED: its sender
+    sotto_status
+        status; /* OK, also for what was acknowledged before; STALE: too late, or seen before; REJECTED: its sender
                                 * lied; AGAIN: too early; MALFORMED, TOO_LARGE; all others: try again later */
     void (*done)(struct sotto_put *put);
 } sotto_put;

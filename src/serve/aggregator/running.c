@@ -73,7 +73,8 @@ static sotto_status start(sotto_running *r, sotto_bytes wire, sotto_err *err)
 
     if (!copy)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a round");
-    memcpy(copy, wire.data, wire.len);
+    if (wire.len)
+        memcpy(copy, wire.data, wire.len);
     SOTTO_TRY(
         sotto_posted_round_open(&r->posted, sotto_bytes_of(copy, wire.len), &r->posting, err));
     r->ops = r->posted.method->parts[SOTTO_PART_SERVER];

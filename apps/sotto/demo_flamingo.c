@@ -95,7 +95,8 @@ static sotto_status start(scene *s, sotto_err *err)
     (void)snprintf(s->token, sizeof s->token, "Bearer %s", token);
     return demo_process_start(
         s->d, &s->server, "aggregator",
-        "workers = 2\nkey = aggregator-signing.key\noperator_token = operator.token\n", err);
+        "workers = 2\nsigning_key = aggregator-signing.key\noperator_token = operator.token\n",
+        err);
 }
 
 static void write_time(char out[32], time_t at)

@@ -63,7 +63,7 @@ void aggregation_open(sotto_test *t, aggregation *a, uint32_t devices, uint32_t 
     CHECK(t, file != NULL);
     CHECK(t, fprintf(file,
                      "[aggregator]\nlisten = 127.0.0.1:0\noperations = 127.0.0.1:0\n"
-                     "operator_token = %s/operator\nkey = %s/signing.key\n"
+                     "operator_token = %s/operator\nsigning_key = %s/signing.key\n"
                      "datastore_key = %s/key\n%s",
                      a->directory, a->directory, a->directory, more) > 0);
     CHECK_EQUAL(t, 0, fclose(file));

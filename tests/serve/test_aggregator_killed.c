@@ -133,7 +133,7 @@ static void open_killed(sotto_test *t, killed *k)
     (void)snprintf(text, sizeof text,
                    "[aggregator]\nlisten = 127.0.0.1:%u\noperations = 127.0.0.1:0\nlog_level = "
                    "error\ndatabase = sqlite:%s/aggregator.db\ndatastore_key = %s/key\n"
-                   "key = %s/signing.key\noperator_token = %s/operator\n",
+                   "signing_key = %s/signing.key\noperator_token = %s/operator\n",
                    k->port, k->directory, k->directory, k->directory, k->directory);
     write_file(t, k, "aggregator.ini", text);
     (void)snprintf(k->file, sizeof k->file, "%s/aggregator.ini", k->directory);

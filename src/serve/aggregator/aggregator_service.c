@@ -396,7 +396,7 @@ static const sotto_route routes[] = {
 
 /* clang-format off */
 static const sotto_option options[] = {
-    {"key", SOTTO_OPTION_SECRET, AT(key), "{name}-signing.key", 0, 0, "aggregator-key",
+    {"signing_key", SOTTO_OPTION_SECRET, AT(key), "{name}-signing.key", 0, 0, "aggregator-key",
      "file with the key that signs for this server, one line PRIVATE+KEY+...", SOTTO_OPTION_ALWAYS},
     {"operator_token", SOTTO_OPTION_SECRET, AT(operator_token), "{name}.operator-token", 0, 0, "operator-token",
      "the file with the token of who may post rounds and read sums", SOTTO_OPTION_ALWAYS},

@@ -26,7 +26,7 @@ typedef struct sotto_aggregator {
     sotto_host *host;
     sotto_aggregator_config config;
     sotto_signer_file key;
-    sotto_bearer operator;
+    sotto_bearer operator_token;
     sotto_running_context context;
     pthread_mutex_t lock; /* of the list */
     sotto_listed_round *rounds;

@@ -49,7 +49,7 @@ static bool admit_operator(void *state, const sotto_route *route, sotto_http_req
     sotto_aggregator *a = state;
 
     *max_body = route->max_body;
-    if (SOTTO_RULE(aggregator_operator_only) && !sotto_bearer_is(&a->operator, request))
+    if (SOTTO_RULE(aggregator_operator_only) && !sotto_bearer_is(&a->operator_token, request))
         return unauthorized(request);
     sotto_http_request_vouch(request);
     return true;
@@ -430,7 +430,7 @@ static void close_aggregator(void *state)
 static sotto_status start(sotto_aggregator *a, sotto_err *err)
 {
     SOTTO_TRY(sotto_signer_file_read(&a->key, a->config.key, err));
-    SOTTO_TRY(sotto_bearer_read(&a->operator, a->config.operator_token, err));
+    SOTTO_TRY(sotto_bearer_read(&a->operator_token, a->config.operator_token, err));
     a->context = (sotto_running_context){.db = a->host->db,
                                          .keys = &a->host->columns,
                                          .signer = &a->key.signer.signer,

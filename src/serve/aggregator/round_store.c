@@ -350,28 +350,30 @@ sotto_status sotto_round_store_inbox(sotto_db *db, const uint8_t id[32], uint32_
 typedef struct search {
     const uint8_t *id;
     uint8_t digest[32];
-    bool *found;
+    bool found;
 } search;
 
 static sotto_status find_kept(sotto_tx *tx, void *context, sotto_err *err)
 {
-    const search *s = context;
+    search *s = context;
     sotto_sql q;
 
     SOTTO_TRY(
         sotto_sql_prepare(tx, &q, "SELECT n FROM kept WHERE round = ?1 AND digest = ?2", err));
     sotto_sql_bytes(&q, 1, id_bytes(s->id));
     sotto_sql_bytes(&q, 2, sotto_bytes_of(s->digest, sizeof s->digest));
-    return sotto_sql_any(&q, s->found, err);
+    return sotto_sql_any(&q, &s->found, err);
 }
 
 sotto_status sotto_round_store_has(sotto_db *db, const uint8_t id[32], sotto_bytes wire, bool *has,
                                    sotto_err *err)
 {
-    search s = {.id = id, .found = has};
+    search s = {.id = id};
 
     sotto_hash_once(s.digest, SOTTO_SHA256, wire);
-    return sotto_db_read(db, find_kept, &s, err);
+    const sotto_status status = sotto_db_read(db, find_kept, &s, err);
+    *has = s.found;
+    return status;
 }
 
 /* ---- storing a step ------------------------------------------------------------------------------------------- */

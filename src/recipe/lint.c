@@ -2,7 +2,6 @@
 #include "recipe/claim.h"
 #include "recipe/columns.h"
 #include "recipe/judge.h"
-#include "recipe/one_server.h"
 #include "recipe/participation.h"
 #include "recipe/schema.h"
 #include "recipe/target.h"
@@ -135,8 +134,7 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
         sotto_reading_warn(at, &no_match,
                            "silence tells that a device has no value; only a policy that allows it "
                            "lets a device do so");
-    if (SOTTO_RULE(trust_not_yet) && !(model->one_server && sotto_lint_one_server) &&
-        (!(model->gains & SOTTO_GAIN_SHUFFLE) || !model->two_servers))
+    if (SOTTO_RULE(trust_not_yet) && !model->two_servers && !model->one_server)
         sotto_reading_mistake(
             at, &trust, "split",
             "not yet: this trust model earns no amplification by shuffling, and has "
@@ -394,8 +392,6 @@ sotto_status sotto_recipe_lint_terms(sotto_recipe_claim *claim, const sotto_reci
     check_weight(&at, claim);
     check_liar(&at, claim);
     check_words(&at, recipe);
-    if (sotto_lint_one_server)
-        sotto_lint_one_server(&at, recipe);
     if (recipe->statistic != SOTTO_STATISTIC_COUNT) /* which needs no column, and must name one */
         check_unused(&at, recipe);
     if (policy)

@@ -185,9 +185,7 @@ struct sotto_recipe {
     sotto_noise_source by;
     uint32_t
         sigma_milli; /* 1000 sigma: by servers, of each one's noise; by shares, of all honest devices' together */
-    const char *server;      /* of a trust model with one server; else NULL */
-    double corrupt, dropout; /* of such a one: parts of a cohort that may lie, and may drop out */
-    sotto_decimal honest;    /* by shares: the part of min_cohort that sigma is divided among */
+    sotto_decimal honest; /* by shares: the part of min_cohort that sigma is divided among */
     sotto_trust trust;
     const char *leader, *helper;
     const char *collector; /* may be NULL */

@@ -1,6 +1,5 @@
 /* The structure of every object and key: what a device checks its files by. The rows are in schema_rows.h. It is compiled
  * twice: libsotto-device has no rows of learning recipes, for which it lacks the room. */
-#include "recipe/one_server.h"
 #include "recipe/schema.h"
 
 #define TEXT     SOTTO_SCHEMA_TEXT
@@ -46,9 +45,3 @@ const char sotto_schema_objects[][SOTTO_SCHEMA_OBJECT_NAME] = {
 };
 const size_t sotto_schema_object_count =
     sizeof sotto_schema_objects / sizeof sotto_schema_objects[0];
-
-#ifdef SOTTO_LEARNING_ROWS
-sotto_lint_step *const sotto_lint_one_server = sotto_recipe_check_one_server;
-#else
-sotto_lint_step *const sotto_lint_one_server = NULL;
-#endif

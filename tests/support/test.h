@@ -89,6 +89,9 @@ void sotto_test_near(sotto_test *t, double wanted, double got, double tolerance,
 void sotto_test_reason(sotto_test *t, const char *text, const char *file, int line);
 
 void sotto_test_pause_ms(unsigned ms);
+/* For tests whose rounds are hours of the real clock: an hour that ends within two minutes is waited for. */
+void sotto_test_await_hour(void);
+
 /* For what other threads and processes are about to do:
  *     for (uint64_t until = 0; !is_there() && sotto_test_waits(&until, 20);)
  *         ;

@@ -152,8 +152,8 @@ static sotto_status affordable(void *context, const sotto_charge *charge, uint64
     return SOTTO_OK;
 }
 
-sotto_status sotto_round_check_plan(sotto_device *device, sotto_case *c, bool untouched,
-                                    sotto_refusal *refusal, sotto_err *err)
+sotto_status sotto_round_judge(sotto_device *device, sotto_case *c, bool untouched,
+                               sotto_refusal *refusal, sotto_err *err)
 {
     static sotto_spent nothing[SOTTO_QUERY_MAX_ACCESSED]; /* never written */
     sotto_round_case *r = c->round;

@@ -58,9 +58,8 @@ SOTTO_MUST_USE sotto_status sotto_round_lint(sotto_device *device, sotto_case *c
                                              sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_round_compile(sotto_device *device, sotto_case *c,
                                                 sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_round_check_plan(sotto_device *device, sotto_case *c,
-                                                   bool untouched, sotto_refusal *refusal,
-                                                   sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_round_judge(sotto_device *device, sotto_case *c, bool untouched,
+                                              sotto_refusal *refusal, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_round_make(sotto_device *device, sotto_case *c, bool *made,
                                              sotto_err *err);
 

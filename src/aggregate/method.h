@@ -1,7 +1,7 @@
 /* aggregate/method.h - a way to add up: who speaks, what is kept, what is added.
  *
  * Callers:  serve/ and collect/ take a method's two-server half from it (aggregate/two_server.h); sim/ runs machines, all of them in
- *           one process. No service or device runs machines yet. No caller asks which method it holds.
+ *           one process; serve/aggregator and device/duties run one each. No caller asks which method it holds.
  * Memory:   a machine lives in the arena it was made in, and keeps nothing else.
  * Threads:  a machine belongs to one thread at a time; check() is stateless and runs anywhere.
  * Secrets:  a client's saved state, and a server's opening; leave() wipes what the arena does not.

@@ -252,7 +252,9 @@ static void lint_and_compile_accept_what_has_two_servers(sotto_test *t)
         CHECK_STATUS(t, model->two_servers ? SOTTO_OK : SOTTO_DENIED,
                      sotto_recipe_lint(&claim, recipe, NULL, &mistakes, &t->err));
         CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.trust", "not yet") ==
-                     !model->two_servers);
+                     (!model->two_servers && !model->one_server));
+        CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.by", "no amplification") ==
+                     model->one_server);
         CHECK_STATUS(t, model->two_servers ? SOTTO_OK : SOTTO_DENIED,
                      sotto_task_compile(&task, recipe, sotto_test_parties(t, NULL, NULL), 0,
                                         &t->arena, &t->err));

@@ -1,5 +1,7 @@
 #include "hall.h"
 
+#include "sim/net_internal.h"
+
 #include <string.h>
 
 const hall_plan HALL_SMALL = {.clients = 8,
@@ -74,7 +76,7 @@ void hall_open(sotto_test *t, hall *h, hall_plan plan)
                              .length = plan.length,
                              .most = 1000,
                              .norm2 = plan.norm2,
-                             .least = plan.rate ? 1 : plan.clients - plan.clients / 4,
+                             .least = plan.rate ? 2 : plan.clients - plan.clients / 4,
                              .largest = plan.clients,
                              .noise = {.num = plan.variance,
                                        .den = 1,
@@ -162,4 +164,28 @@ sotto_sim_report hall_play(sotto_test *t, const hall *h, uint64_t seed, uint32_t
     sotto_sim_report report = hall_run(t, h, net);
     sotto_sim_net_free(net);
     return report;
+}
+
+sotto_aero_aggregator *hall_server(sotto_sim_net *net)
+{
+    return (sotto_aero_aggregator *)net->all[net->clients].machine;
+}
+
+sotto_aero_device *hall_device(sotto_sim_net *net, uint32_t index)
+{
+    return (sotto_aero_device *)net->all[index].machine;
+}
+
+sotto_aero_committee_member *hall_member(const hall *h, sotto_sim_net *net, uint32_t place)
+{
+    participant *p = sotto_sim_find(net, SOTTO_SIM_DECRYPTOR(h->derived->committee[place]));
+
+    return (sotto_aero_committee_member *)p->machine;
+}
+
+void hall_until(sotto_test *t, sotto_sim_net *net, uint64_t until_ms)
+{
+    sotto_sim_report report;
+
+    CHECK_OK(t, sotto_sim_net_run(net, until_ms, &report, &t->err));
 }

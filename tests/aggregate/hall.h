@@ -2,6 +2,8 @@
 #ifndef SOTTO_TESTS_AGGREGATE_HALL_H
 #define SOTTO_TESTS_AGGREGATE_HALL_H
 
+#include "aggregate/aero/client.h"
+#include "aggregate/aero/member.h"
 #include "aggregate/aero/server.h"
 #include "sim/net.h"
 #include "support/test.h"
@@ -40,5 +42,13 @@ bool hall_is_exact(const hall *h, const sotto_sim_report *report);
 /* One whole round, without faults or with one liar at this address. */
 sotto_sim_report hall_play(sotto_test *t, const hall *h, uint64_t seed, uint32_t liar,
                            sotto_sim_liar *how, void *context);
+
+/* The machines themselves, for those who lie with all they have. */
+sotto_aero_aggregator *hall_server(sotto_sim_net *net);
+sotto_aero_device *hall_device(sotto_sim_net *net, uint32_t index);
+sotto_aero_committee_member *hall_member(const hall *h, sotto_sim_net *net, uint32_t place);
+/* Lets time pass until just before promises are posted, before sums are, or until the end. */
+enum { HALL_PROMISES = 1999, HALL_SUMS = 2999 };
+void hall_until(sotto_test *t, sotto_sim_net *net, uint64_t until_ms);
 
 #endif

@@ -124,8 +124,9 @@ bool sotto_aero_is_certified(const sotto_aero_view *view)
 {
     uint32_t equal = 0;
 
-    if (!view->is_keyed || (SOTTO_RULE(aero_dealers_enough) &&
-                            view->dealers < view->plan->terms.threshold))
+    if (!view->is_keyed)
+        return false;
+    if (SOTTO_RULE(aero_dealers_enough) && view->dealers < view->plan->terms.threshold)
         return false;
     for (uint32_t i = 0; i < view->plan->terms.committee; i++) {
         const sotto_aero_member *m = &view->members[i];
@@ -362,9 +363,10 @@ static sotto_status read_summed(sotto_aero_view *view, uint64_t index, sotto_byt
         return nothing(err, "the same once more");
     if (view->is_summed)
         return refute(view, "two trees of sums in one round");
-    if (!view->is_added || before > index ||
-        (SOTTO_RULE(aero_points_enough) &&
-         sotto_aero_opened(view, before) < view->plan->terms.threshold))
+    if (!view->is_added || before > index)
+        return nothing(err, "sums out of turn");
+    if (SOTTO_RULE(aero_points_enough) &&
+        sotto_aero_opened(view, before) < view->plan->terms.threshold)
         return nothing(err, "sums at points that nobody drew");
     for (uint32_t g = 0; g < view->plan->groups; g++) {
         sotto_aero_sum *root = &view->posted.summed[g];

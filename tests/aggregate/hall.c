@@ -12,7 +12,8 @@ const hall_plan HALL_SMALL = {.clients = 8,
                               .corrupt = 1,
                               .liars = 1,
                               .length = 6,
-                              .number = 4};
+                              .number = 4,
+                              .checks = 40};
 
 static uint8_t row_of(sotto_test *t, const char *name)
 {
@@ -94,7 +95,7 @@ void hall_open(sotto_test *t, hall *h, hall_plan plan)
     const sotto_aero_terms terms = {.set = row_of(t, plan.set ? plan.set : "b64"),
                                     .profile = SOTTO_AERO_STANDARD,
                                     .bits = 12,
-                                    .checks = 40,
+                                    .checks = plan.checks,
                                     .committee = plan.committee,
                                     .threshold = plan.threshold,
                                     .noise_members = plan.noise,
@@ -188,4 +189,9 @@ void hall_until(sotto_test *t, sotto_sim_net *net, uint64_t until_ms)
     sotto_sim_report report;
 
     CHECK_OK(t, sotto_sim_net_run(net, until_ms, &report, &t->err));
+}
+
+uint64_t hall_steps(const sotto_sim_net *net)
+{
+    return net->report.steps;
 }

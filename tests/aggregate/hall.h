@@ -15,6 +15,7 @@ typedef struct hall_plan {
     uint64_t rate;     /* 0: everybody contributes */
     uint64_t variance; /* of a share of noise */
     uint64_t seed, number, epsilon, norm2;
+    uint8_t checks;
     const char *set; /* NULL: b64 */
 } hall_plan;
 
@@ -47,6 +48,8 @@ sotto_sim_report hall_play(sotto_test *t, const hall *h, uint64_t seed, uint32_t
 sotto_aero_aggregator *hall_server(sotto_sim_net *net);
 sotto_aero_device *hall_device(sotto_sim_net *net, uint32_t index);
 sotto_aero_committee_member *hall_member(const hall *h, sotto_sim_net *net, uint32_t place);
+/* Steps so far. */
+uint64_t hall_steps(const sotto_sim_net *net);
 /* Lets time pass until just before promises are posted, before sums are, or until the end. */
 enum { HALL_PROMISES = 1999, HALL_SUMS = 2999 };
 void hall_until(sotto_test *t, sotto_sim_net *net, uint64_t until_ms);

@@ -127,7 +127,7 @@ sotto_status sotto_message_check_digest(const sotto_message *message, uint32_t b
 /* ---- entries of the board ------------------------------------------------------------------------------ */
 
 sotto_status sotto_entry_decode(uint64_t *index, sotto_bytes *record, sotto_bytes body,
-                                     sotto_err *err)
+                                sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(body);
 
@@ -136,8 +136,7 @@ sotto_status sotto_entry_decode(uint64_t *index, sotto_bytes *record, sotto_byte
     return sotto_reader_finish(&in, "entry", err);
 }
 
-sotto_status sotto_entry_encode(sotto_buf *out, uint64_t index, sotto_bytes record,
-                                     sotto_err *err)
+sotto_status sotto_entry_encode(sotto_buf *out, uint64_t index, sotto_bytes record, sotto_err *err)
 {
     sotto_writer w = sotto_writer_on(out);
 

@@ -67,7 +67,8 @@ typedef struct sotto_round_result {
     sotto_bytes opening;    /* the machine's: what tally->open needs beside the encoded tally */
     const uint32_t *blamed; /* the machine's: who sent what can't have been right */
     size_t blamed_count;
-    const uint32_t *counted; /* the machine's: whose contribution is in the sum; NULL: whose bulk was added */
+    const uint32_t
+        *counted; /* the machine's: whose contribution is in the sum; NULL: whose bulk was added */
     size_t counted_count;
 } sotto_round_result;
 

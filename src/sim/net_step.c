@@ -117,16 +117,13 @@ static void note_bulk(sotto_sim_net *net, participant *p, sotto_bytes bulk)
 static sotto_status post(sotto_sim_net *net, const sotto_message *m, sotto_err *err)
 {
     const sotto_kind *entry = net->method->kinds;
-    sotto_message e = {.epoch = m->epoch,
-                       .round = m->round,
-                       .from = SOTTO_TO_BOARD,
-                       .to = SOTTO_TO_EVERYBODY};
+    sotto_message e = {
+        .epoch = m->epoch, .round = m->round, .from = SOTTO_TO_BOARD, .to = SOTTO_TO_EVERYBODY};
     size_t room = sotto_message_size(m) + 16;
     sotto_buf body = sotto_buf_over(sotto_arena_take(&net->scratch, room), room);
     sotto_bytes record = {NULL, 0}, wire = {NULL, 0};
 
-    while (entry < net->method->kinds + net->method->kind_count &&
-           entry->from != SOTTO_PART_BOARD)
+    while (entry < net->method->kinds + net->method->kind_count && entry->from != SOTTO_PART_BOARD)
         entry++;
     if (!body.data)
         return sotto_sim_no_memory(err);
@@ -144,12 +141,9 @@ static sotto_status post(sotto_sim_net *net, const sotto_message *m, sotto_err *
             continue;
         at = at >= p->cut_from && at < p->cut_until ? p->cut_until : at;
         p->read_at = at > p->read_at ? at : p->read_at;
-        SOTTO_TRY(sotto_sim_schedule(net,
-                                     (event){.time = p->read_at,
-                                             .type = EVENT_MESSAGE,
-                                             .to = p->index,
-                                             .wire = wire},
-                                     err));
+        SOTTO_TRY(sotto_sim_schedule(
+            net, (event){.time = p->read_at, .type = EVENT_MESSAGE, .to = p->index, .wire = wire},
+            err));
     }
     return SOTTO_OK;
 }

@@ -28,7 +28,8 @@ typedef struct hall {
     sotto_vector inputs[HALL_MOST];
 } hall;
 
-extern const hall_plan HALL_SMALL; /* eight devices, five members of whom three open, four shares of noise */
+extern const hall_plan
+    HALL_SMALL; /* eight devices, five members of whom three open, four shares of noise */
 
 void hall_open(sotto_test *t, hall *h, hall_plan plan);
 void hall_close(hall *h);

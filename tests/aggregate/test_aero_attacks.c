@@ -112,8 +112,8 @@ static void promise_instead(sotto_test *t, const hall *h, sotto_aero_entrant *e,
 
     sotto_aero_promise_of(digest, h->derived, &e->of);
     memcpy(e->promise.promise, digest, 32);
-    sotto_message m = sotto_aero_commit_message(&h->round, body, e->promise.role, e->promise.index,
-                                                digest);
+    sotto_message m =
+        sotto_aero_commit_message(&h->round, body, e->promise.role, e->promise.index, digest);
     CHECK_OK(t, sotto_message_sign(&m, e->promise.signature, &h->cast.clients[signer], &t->err));
 }
 
@@ -172,12 +172,12 @@ static void a_scaled_ciphertext_is_not_proved(sotto_test *t)
     sotto_aero_cipher *c;
 
     collude(t, &h, net, 2, hall_device(net, 2)->reveals[SOTTO_AERO_CONTRIBUTOR][0]);
-    CHECK_OK(t, sotto_aero_group_decode(&c, h.derived, 0, e->groups[0].ciphers, &t->arena,
-                                        &t->err));
+    CHECK_OK(t,
+             sotto_aero_group_decode(&c, h.derived, 0, e->groups[0].ciphers, &t->arena, &t->err));
     sotto_aero_scale(&h.derived->aero.ring, &c->c1, sotto_f64_from(1), 1);
     for (size_t k = 1; k < SOTTO_AERO_N; k++) /* slot 0 stays: one more of entry 1 */
-        c->c2.first[k] = sotto_f64_add(c->c2.first[k], k == 1 ? h.derived->aero.delta_first
-                                                             : sotto_f64_zero());
+        c->c2.first[k] =
+            sotto_f64_add(c->c2.first[k], k == 1 ? h.derived->aero.delta_first : sotto_f64_zero());
     size_t size = sotto_aero_group_bytes(h.derived, 0);
     sotto_buf wire = sotto_buf_over(sotto_arena_take(&t->arena, size), size);
     CHECK_OK(t, sotto_aero_group_encode(&wire, h.derived, c, 1, &t->err));
@@ -290,8 +290,8 @@ static void who_was_not_drawn_has_no_leaf(sotto_test *t)
     sotto_aero_entrant *e = &s->entrants[s->count];
     e->groups = sotto_arena_take(&t->arena, sizeof *e->groups);
     CHECK(t, e->groups != NULL);
-    e->promise = (sotto_aero_promise){
-        .role = SOTTO_AERO_CONTRIBUTOR, .index = stranger, .is_there = true};
+    e->promise =
+        (sotto_aero_promise){.role = SOTTO_AERO_CONTRIBUTOR, .index = stranger, .is_there = true};
     s->place[stranger] = ++s->count;
     take(&h, e,
          made_by(t, hall_device(net, stranger), SOTTO_AERO_CONTRIBUTOR, &h.inputs[stranger]));
@@ -369,9 +369,11 @@ static void watch(void *context, sotto_sim_net *net, const sotto_message *m, sot
     (void)wire;
     if (m->kind == SOTTO_AERO_REVEAL) {
         w->reveals++;
-        w->early_reveals += !s->base.view->is_committed && !(s->posted & SOTTO_AERO_POSTED_COMMITTED);
+        w->early_reveals +=
+            !s->base.view->is_committed && !(s->posted & SOTTO_AERO_POSTED_COMMITTED);
     }
-    if (m->kind != SOTTO_AERO_ENTRY || sotto_entry_decode(&index, &record, m->body, NULL) != SOTTO_OK ||
+    if (m->kind != SOTTO_AERO_ENTRY ||
+        sotto_entry_decode(&index, &record, m->body, NULL) != SOTTO_OK ||
         sotto_message_decode(&known, record, NULL) != SOTTO_OK || known.kind != SOTTO_AERO_VALUE)
         return;
     w->values++;

@@ -445,8 +445,8 @@ static void a_vector_beyond_the_bounds_is_not_sent(sotto_test *t)
     h.inputs[1].of.z64[0] = 1001;
     sotto_effects_init(&effects, &t->arena);
     t->err = (sotto_err){0};
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_aero_contribute(d, SOTTO_AERO_CONTRIBUTOR, &h.inputs[1],
-                                                        &effects, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_aero_contribute(d, SOTTO_AERO_CONTRIBUTOR, &h.inputs[1], &effects, &t->err));
     CHECK(t, effects.sent == NULL);
     sotto_sim_net_free(net);
     hall_close(&h);

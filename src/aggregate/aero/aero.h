@@ -67,7 +67,7 @@ enum {
 enum {
     SOTTO_AERO_FALSE_LEAF = 1, /* then the server's signed sample, as it was sent         */
     SOTTO_AERO_NO_ANSWER,      /* then group and position: the server answers on the board */
-    SOTTO_AERO_LEFT_OUT,       /* then the role: it revealed in time, and is not in the sum         */
+    SOTTO_AERO_LEFT_OUT, /* then the role: it revealed in time, and is not in the sum         */
 };
 
 typedef struct sotto_aero_member {
@@ -99,8 +99,8 @@ typedef struct sotto_aero_view {
     sotto_aero_challenge challenges[SOTTO_AERO_MOST_CHALLENGES];
     uint32_t challenge_count, complaints;
     uint32_t left_out, *left; /* devices that say so, by index */
-    bool is_refuted;  /* a complaint is right, or the server contradicts itself or the rules */
-    char reason[96];  /* why, the first time */
+    bool is_refuted; /* a complaint is right, or the server contradicts itself or the rules */
+    char reason[96]; /* why, the first time */
 } sotto_aero_view;
 
 SOTTO_MUST_USE sotto_status sotto_aero_view_init(sotto_aero_view *view, sotto_aero_plan *plan,

@@ -96,8 +96,8 @@ static sotto_status deliver(sotto_machine *machine, const sotto_message *message
                             sotto_status *verdicts, sotto_effects *effects, sotto_err *err)
 {
     for (size_t i = 0; i < count; i++)
-        SOTTO_TRY(deliver_one((sotto_aero_device *)machine, &messages[i], &verdicts[i], effects,
-                              err));
+        SOTTO_TRY(
+            deliver_one((sotto_aero_device *)machine, &messages[i], &verdicts[i], effects, err));
     return SOTTO_OK;
 }
 

@@ -23,7 +23,7 @@ typedef struct sotto_aero_device {
     uint8_t done;
     uint8_t answered[SOTTO_AERO_MOST_ASKS / 8];
     sotto_message reveals[SOTTO_AERO_ROLES][SOTTO_AERO_MOST_GROUPS]; /* kept; no body: none */
-    sotto_aero_ask asks[SOTTO_AERO_MOST_ASKS];                      /* once the sums are posted */
+    sotto_aero_ask asks[SOTTO_AERO_MOST_ASKS];                       /* once the sums are posted */
     uint32_t ask_count;
 } sotto_aero_device;
 

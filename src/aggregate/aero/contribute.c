@@ -83,8 +83,8 @@ static sotto_status make_group(contribution *c, uint32_t group, sotto_err *err)
     sotto_aero_stream stream;
 
     c->wire.len = 0;
-    sotto_status status = sotto_aero_stream_open(&stream, base, FOR_GROUP,
-                                                 (uint32_t)c->role << 16 | group, err);
+    sotto_status status =
+        sotto_aero_stream_open(&stream, base, FOR_GROUP, (uint32_t)c->role << 16 | group, err);
     if (status == SOTTO_OK)
         status = fill(c, group, &stream.entropy, err);
     if (status == SOTTO_OK && !is_within(c, group))
@@ -107,8 +107,8 @@ static sotto_status seal_all(contribution *c, sotto_err *err)
 
     for (uint32_t g = 0; g < base->plan->groups; g++) {
         SOTTO_TRY(make_group(c, g, err));
-        SOTTO_TRY(sotto_aero_secret_of(base, c->nonce[g], FOR_NONCE, (uint32_t)c->role << 16 | g,
-                                       err));
+        SOTTO_TRY(
+            sotto_aero_secret_of(base, c->nonce[g], FOR_NONCE, (uint32_t)c->role << 16 | g, err));
         sotto_aero_seal_group(c->of.sealed[g], base->plan, c->role, base->self.index, g,
                               c->nonce[g], sotto_buf_bytes(&c->wire));
     }
@@ -124,27 +124,25 @@ static sotto_status prove(contribution *c, uint32_t group, sotto_arena *scratch,
 
     c->proof.len = 0;
     sotto_aero_commitment_of(commitment, base->plan, &c->of);
-    const sotto_aero_statement of =
-        sotto_aero_statement_of(base->plan, &base->view->b, c->role, base->self.index, group,
-                                commitment, c->ciphers);
-    sotto_status status = sotto_aero_stream_open(&stream, base, FOR_PROOF,
-                                                 (uint32_t)c->role << 16 | group, err);
+    const sotto_aero_statement of = sotto_aero_statement_of(
+        base->plan, &base->view->b, c->role, base->self.index, group, commitment, c->ciphers);
+    sotto_status status =
+        sotto_aero_stream_open(&stream, base, FOR_PROOF, (uint32_t)c->role << 16 | group, err);
     if (status == SOTTO_OK)
-        status = sotto_aero_prove(&c->proof, &of, c->witnesses, c->m, &stream.entropy, scratch,
-                                  err);
+        status =
+            sotto_aero_prove(&c->proof, &of, c->witnesses, c->m, &stream.entropy, scratch, err);
     sotto_aero_stream_close(&stream);
     sotto_arena_rollback(scratch, mark);
     return status;
 }
 
 /* The proofs' digests are part of the promise, and lists of digests part of what is revealed: bodies are finished when all are known. */
-static sotto_status reveal_body(contribution *c, sotto_buf *body, uint32_t group, sotto_arena *arena,
-                                sotto_err *err)
+static sotto_status reveal_body(contribution *c, sotto_buf *body, uint32_t group,
+                                sotto_arena *arena, sotto_err *err)
 {
     uint32_t groups = c->d->base.plan->groups;
 
-    *body = sotto_aero_buffer(arena, 2 + 32 + (size_t)64 * groups + 8 + c->wire.len +
-                                         c->proof.len);
+    *body = sotto_aero_buffer(arena, 2 + 32 + (size_t)64 * groups + 8 + c->wire.len + c->proof.len);
     if (!body->data)
         return sotto_aero_no_memory(err);
     sotto_writer w = sotto_writer_on(body);
@@ -189,8 +187,8 @@ static sotto_status promise(contribution *c, sotto_effects *effects, sotto_err *
     (void)sotto_aero_commit_message(base->round, body, c->role, base->self.index, digest);
     SOTTO_TRY(sotto_aero_vow(base, effects, SOTTO_AERO_COMMIT, c->role,
                              sotto_bytes_of(body, sizeof body), err));
-    SOTTO_TRY(sotto_aero_send(effects, base->round, &base->self, SOTTO_TO_SERVER,
-                              SOTTO_AERO_COMMIT, sotto_bytes_of(body, sizeof body), err));
+    SOTTO_TRY(sotto_aero_send(effects, base->round, &base->self, SOTTO_TO_SERVER, SOTTO_AERO_COMMIT,
+                              sotto_bytes_of(body, sizeof body), err));
     c->d->done = (uint8_t)(c->d->done | SOTTO_AERO_HAS_PROMISED(c->role));
     return SOTTO_OK;
 }

@@ -237,8 +237,8 @@ sotto_status sotto_aero_sample_encode(sotto_buf *out, const sotto_aero_plan *pla
 
 static void read_opening(sotto_reader *in, sotto_aero_sample *s, uint32_t groups, bool *malformed)
 {
-    s->promise = (sotto_aero_promise){
-        .role = s->leaf.role, .index = s->leaf.index, .is_there = true};
+    s->promise =
+        (sotto_aero_promise){.role = s->leaf.role, .index = s->leaf.index, .is_there = true};
     sotto_read_fixed(in, s->promise.promise, 32);
     sotto_read_fixed(in, s->promise.signature, SOTTO_SIGNATURE);
     sotto_aero_sum_path_read(in, &s->promise_path, false, malformed);

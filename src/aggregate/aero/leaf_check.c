@@ -9,9 +9,9 @@
 
 const char *sotto_aero_fault_name(sotto_aero_fault fault)
 {
-    static const char *const names[] = {"sound",       "not posted", "unordered",
-                                        "ineligible",  "not promised", "not signed",
-                                        "edited",      "not proved", "added wrongly"};
+    static const char *const names[] = {"sound",      "not posted",   "unordered",
+                                        "ineligible", "not promised", "not signed",
+                                        "edited",     "not proved",   "added wrongly"};
 
     return (size_t)fault < sizeof names / sizeof names[0] ? names[fault] : "?";
 }
@@ -125,8 +125,7 @@ static sotto_aero_fault check_place(const sotto_aero_plan *plan, const sotto_aer
         (!is_posted(posted, s->group, &s->leaf, s->position, &s->leaf_path) ||
          s->has_next == is_last))
         return SOTTO_AERO_NOT_POSTED;
-    if (s->has_next &&
-        !is_posted(posted, s->group, &s->next, s->position + 1, &s->next_path))
+    if (s->has_next && !is_posted(posted, s->group, &s->next, s->position + 1, &s->next_path))
         return SOTTO_AERO_NOT_POSTED;
     if (SOTTO_RULE(aero_leaves_ordered) && s->has_next && !comes_before(&s->leaf, &s->next))
         return SOTTO_AERO_UNORDERED;

@@ -90,8 +90,7 @@ static sotto_status join(sotto_machine **out, const sotto_round *round, const so
         return sotto_fail(err, SOTTO_DENIED, "aero: the registry has no X25519 keys");
     int place = sotto_aero_committee_place(m->base.plan, self->index);
     if (place < 0)
-        return sotto_fail(err, SOTTO_DENIED, "aero: %u is no member of the committee",
-                          self->index);
+        return sotto_fail(err, SOTTO_DENIED, "aero: %u is no member of the committee", self->index);
     m->place = (uint32_t)place;
     *out = &m->base.machine;
     return SOTTO_OK;

@@ -1,5 +1,7 @@
-/* aggregate/aero/member.h - a member of the committee: it deals a part of the key, certifies the round, opens its value once the roots
- * are posted, judges the sums, and opens one of them with its share.
+/* aggregate/aero/member.h - a member of the committee.
+ *
+ * It deals a part of the key and certifies the round. It opens its value once the roots are posted, judges the sums, and opens them with
+ * its share.
  *
  * Secrets:  the share, and everything that comes from the seed. leave() wipes it: an old share is kept by nobody.
  */

@@ -137,8 +137,8 @@ static sotto_status seal_share(sotto_aero_committee_member *m, sotto_buf *out, u
         return sotto_aero_no_memory(err);
     sotto_status status = sotto_aero_poly_encode(&plan->aero, &plain, &share->s, err);
     if (status == SOTTO_OK)
-        status = share_cipher(&aead, m, m->base.self.index, plan->committee[place],
-                              SOTTO_AEAD_SEAL, err);
+        status = share_cipher(&aead, m, m->base.self.index, plan->committee[place], SOTTO_AEAD_SEAL,
+                              err);
     if (status == SOTTO_OK)
         status = sotto_aead_seal(&aead, out, NONCE, (sotto_bytes){NULL, 0}, sotto_buf_bytes(&plain),
                                  err);
@@ -153,8 +153,8 @@ static sotto_status deal(sotto_aero_committee_member *m, part *p, sotto_buf *b,
     const sotto_aero_plan *plan = m->base.plan;
     uint32_t count = plan->terms.committee;
     sotto_aero_share *shares = sotto_arena_take_array(scratch, count, sizeof *shares);
-    sotto_buf body = sotto_aero_buffer(
-        scratch, 32 + b->len + count * sotto_aero_sealed_share_size(plan));
+    sotto_buf body =
+        sotto_aero_buffer(scratch, 32 + b->len + count * sotto_aero_sealed_share_size(plan));
     sotto_aero_stream stream;
 
     if (!shares || !body.data)
@@ -184,8 +184,7 @@ static sotto_status open_share(sotto_aero_committee_member *m, sotto_aero_share 
 {
     const sotto_aero_plan *plan = m->base.plan;
     size_t each = sotto_aero_sealed_share_size(plan), size = sotto_aero_poly_size(&plan->aero);
-    sotto_bytes sealed =
-        sotto_bytes_of(key->body.data + 32 + size + (size_t)m->place * each, each);
+    sotto_bytes sealed = sotto_bytes_of(key->body.data + 32 + size + (size_t)m->place * each, each);
     sotto_buf plain = sotto_aero_buffer(scratch, size);
     sotto_aead aead = {0};
 

@@ -25,9 +25,9 @@ static bool has_noise(const sotto_aero_committee_member *m, uint32_t group, sott
         sotto_aero_leaf_read(in, &leaf, malformed);
         sotto_aero_sum_path_read(in, &path, false, malformed);
         sotto_aero_leaf_digest(node.hash, &leaf);
-        posted_all &= leaf.role == SOTTO_AERO_NOISE && leaf.index == plan->noise[i] &&
-                      sotto_aero_sum_holds(&path, &node, i, posted->leaves, &posted->added[group],
-                                           false);
+        posted_all &=
+            leaf.role == SOTTO_AERO_NOISE && leaf.index == plan->noise[i] &&
+            sotto_aero_sum_holds(&path, &node, i, posted->leaves, &posted->added[group], false);
         *there += leaf.is_there;
     }
     return posted_all;
@@ -43,8 +43,7 @@ static bool is_total(const sotto_aero_committee_member *m, uint32_t group, sotto
     bool equal = true;
 
     sotto_aero_total_digest(digest, wire);
-    sotto_aero_value_of(v, totals, sotto_aero_group_size(m->base.plan, group),
-                        view->posted.points);
+    sotto_aero_value_of(v, totals, sotto_aero_group_size(m->base.plan, group), view->posted.points);
     for (unsigned i = 0; i < SOTTO_AERO_COUNT; i++)
         equal &= v[i].v == view->posted.summed[group].v[i].v;
     return equal && memcmp(digest, view->totals[group], sizeof digest) == 0;
@@ -101,8 +100,7 @@ sotto_status sotto_aero_member_roots(sotto_aero_committee_member *m, const sotto
     if (sotto_aero_total_decode(roots->totals, plan, group, m->base.view->posted.leaves, wire,
                                 NULL) != SOTTO_OK)
         return SOTTO_OK;
-    roots->is_right =
-        judge_roots(m, group, noise, posted, is_total(m, group, wire, roots->totals));
+    roots->is_right = judge_roots(m, group, noise, posted, is_total(m, group, wire, roots->totals));
     roots->is_there = true;
     *verdict = SOTTO_OK;
     return SOTTO_OK;
@@ -136,8 +134,7 @@ static bool read_set(const sotto_aero_committee_member *m, opening *o, sotto_byt
         o->members[i] = body.data[1 + i];
         if (o->members[i] >= plan->terms.committee || (i && o->members[i] <= o->members[i - 1]))
             return false;
-        if (SOTTO_RULE(aero_openers_voted) &&
-            sotto_aero_place_of(voted, votes, o->members[i]) < 0)
+        if (SOTTO_RULE(aero_openers_voted) && sotto_aero_place_of(voted, votes, o->members[i]) < 0)
             return false;
         if (o->members[i] == m->place) {
             is_in = true;
@@ -158,10 +155,9 @@ static sotto_status pair_seeds(const sotto_aero_committee_member *m, opening *o,
         if (i == o->own)
             continue;
         SOTTO_TRY(sotto_aero_pair_secret(agreed, m, other, false, err));
-        sotto_status status = sotto_round_kdf(o->seeds[i], "sotto-aero-pair-1",
-                                              sotto_bytes_of(agreed, 32), plan->id,
-                                              mine < other ? mine : other,
-                                              mine < other ? other : mine, err);
+        sotto_status status =
+            sotto_round_kdf(o->seeds[i], "sotto-aero-pair-1", sotto_bytes_of(agreed, 32), plan->id,
+                            mine < other ? mine : other, mine < other ? other : mine, err);
         sotto_wipe(agreed, sizeof agreed);
         SOTTO_TRY(status);
     }
@@ -191,8 +187,8 @@ static sotto_status answer(sotto_aero_committee_member *m, opening *o, sotto_are
                            sotto_effects *effects, sotto_err *err)
 {
     const sotto_aero_plan *plan = m->base.plan;
-    sotto_buf body = sotto_aero_buffer(
-        scratch, 1 + plan->ciphertexts * sotto_aero_poly_size(&plan->aero));
+    sotto_buf body =
+        sotto_aero_buffer(scratch, 1 + plan->ciphertexts * sotto_aero_poly_size(&plan->aero));
     sotto_aero_stream stream;
 
     if (!body.data)

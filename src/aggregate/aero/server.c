@@ -122,9 +122,9 @@ static sotto_status answer_complaint(sotto_aero_aggregator *s, const sotto_messa
         !(s->posted & SOTTO_AERO_POSTED_SUMMED))
         return SOTTO_OK;
     const sotto_aero_challenge *last = &view->challenges[view->challenge_count - 1];
-    return last->is_answered ? SOTTO_OK
-                             : sotto_aero_server_answer_all(s, last->group, last->position,
-                                                            effects, err);
+    return last->is_answered
+               ? SOTTO_OK
+               : sotto_aero_server_answer_all(s, last->group, last->position, effects, err);
 }
 
 /* Nobody waits for a deadline where everybody has spoken. */
@@ -252,13 +252,13 @@ static sotto_status deliver(sotto_machine *machine, const sotto_message *message
                             sotto_status *verdicts, sotto_effects *effects, sotto_err *err)
 {
     for (size_t i = 0; i < count; i++)
-        SOTTO_TRY(deliver_one((sotto_aero_aggregator *)machine, &messages[i], &verdicts[i],
-                              effects, err));
+        SOTTO_TRY(deliver_one((sotto_aero_aggregator *)machine, &messages[i], &verdicts[i], effects,
+                              err));
     return SOTTO_OK;
 }
 
-/* Deadlines of the steps that a round does not name: a quarter and half of the time before promises are due; a third of that for
- * verification; a twelfth of that for release for each attempt to open. */
+/* Deadlines that a round does not name: the set-up has a quarter, then half of the time before promises are due. Values have a third of
+ * the time for verification. Each attempt to open has a twelfth of the time for release. */
 typedef struct deadline {
     uint64_t at;
     uint8_t what;

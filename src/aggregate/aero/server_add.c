@@ -104,9 +104,8 @@ static sotto_status is_as_promised(bool *right, sotto_aero_aggregator *s,
     sotto_status status =
         sotto_aero_group_decode(&ciphers, plan, r->group, r->what.ciphers, scratch, NULL);
     if (status == SOTTO_OK) {
-        const sotto_aero_statement of =
-            sotto_aero_statement_of(plan, &s->base.view->b, r->role, e->promise.index, r->group,
-                                    commitment, ciphers);
+        const sotto_aero_statement of = sotto_aero_statement_of(
+            plan, &s->base.view->b, r->role, e->promise.index, r->group, commitment, ciphers);
         status = sotto_aero_verify_vartime(&of, r->what.proof, scratch, NULL);
     }
     *right = status == SOTTO_OK;
@@ -137,8 +136,7 @@ sotto_status sotto_aero_server_reveal(sotto_aero_aggregator *s, const sotto_mess
     if (!e || !e->promise.is_there || e->groups[r.group].is_there)
         return SOTTO_OK;
     sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
-    sotto_status status =
-        is_checked ? SOTTO_OK : is_as_promised(&right, s, e, &r, &scratch, err);
+    sotto_status status = is_checked ? SOTTO_OK : is_as_promised(&right, s, e, &r, &scratch, err);
     sotto_arena_clear(&scratch);
     SOTTO_TRY(status);
     *verdict = right ? SOTTO_OK : SOTTO_REJECTED;

@@ -37,8 +37,8 @@ static sotto_status ask(sotto_aero_aggregator *s, sotto_effects *effects, sotto_
     body[0] = s->attempt;
     memcpy(body + 1, s->set, plan->terms.threshold);
     for (uint32_t i = 0; i < plan->terms.threshold; i++)
-        SOTTO_TRY(sotto_aero_send(effects, s->base.round, &s->base.self,
-                                  plan->committee[s->set[i]], SOTTO_AERO_OPEN,
+        SOTTO_TRY(sotto_aero_send(effects, s->base.round, &s->base.self, plan->committee[s->set[i]],
+                                  SOTTO_AERO_OPEN,
                                   sotto_bytes_of(body, 1 + (size_t)plan->terms.threshold), err));
     return SOTTO_OK;
 }
@@ -117,8 +117,7 @@ static sotto_status open_one(sotto_aero_aggregator *s, int64_t *sum, uint32_t ci
     SOTTO_TRY(sotto_aero_open_vartime(&plan->aero, sum, &c->c2, at, count,
                                       sotto_aero_ledger_most(&plan->ledger), err));
     /* Every leaf brought the round's number: what was replayed from another round shows here at the latest. */
-    if (SOTTO_RULE(aero_rounds_counted) &&
-        sum[0] != (int64_t)(plan->round->number * s->present))
+    if (SOTTO_RULE(aero_rounds_counted) && sum[0] != (int64_t)(plan->round->number * s->present))
         return sotto_fail(err, SOTTO_REJECTED, "aero: slot 0 is not of this round");
     return SOTTO_OK;
 }

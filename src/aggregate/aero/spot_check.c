@@ -1,5 +1,5 @@
-/* Spot checks: which leaves a device asks for, what it does with the answers, and what it says when there is none (Liu and Gupta 2023,
- * Figure 4, lines 8-11; single leaves at rate s q for each group are ours). */
+/* Spot checks after Liu and Gupta 2023, Figure 4, lines 8-11; single leaves at rate s q for each group are ours. Which leaves a device asks
+ * for, what it does with the answers, and what it says when there is none. */
 #include "aggregate/aero/client.h"
 
 #include "base/rule.h"
@@ -148,8 +148,8 @@ static sotto_status judge(sotto_aero_device *d, const sotto_message *message,
     *verdict = is_new ? SOTTO_OK : SOTTO_STALE;
     if (!is_new)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_aero_sample_check(&fault, d->base.plan, &d->base.view->posted, s, scratch,
-                                      err));
+    SOTTO_TRY(
+        sotto_aero_sample_check(&fault, d->base.plan, &d->base.view->posted, s, scratch, err));
     if (fault == SOTTO_AERO_SOUND)
         return SOTTO_OK;
     *verdict = SOTTO_REJECTED;

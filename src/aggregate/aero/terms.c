@@ -1,6 +1,6 @@
 #include "aggregate/aero/terms.h"
 
-#include "account/gauss/rdp.h"
+#include "account/gauss/discrete_gaussian.h"
 #include "aggregate/shared/draw.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
@@ -94,8 +94,7 @@ static sotto_status check_numbers(const sotto_round *round, const sotto_aero_ter
     if (ciphertexts > (uint64_t)SOTTO_AERO_MOST_GROUPS * SOTTO_AERO_GROUP)
         return sotto_fail(err, SOTTO_DENIED, "aero: a vector of %llu entries is too long",
                           (unsigned long long)round->length);
-    if ((double)round->noise.num * 200 >
-        (double)round->noise.den * ldexp(1, 2 * (t->bits - 1)))
+    if ((double)round->noise.num * 200 > (double)round->noise.den * ldexp(1, 2 * (t->bits - 1)))
         return sotto_fail(err, SOTTO_DENIED, "aero: a share of noise does not fit %u bits",
                           t->bits);
     if (round->largest > SOTTO_AERO_MOST_LEAVES / 2 ||
@@ -140,22 +139,26 @@ static sotto_status plan_ledger(sotto_aero_plan *plan, sotto_err *err)
     return sotto_aero_ledger_plan(&plan->ledger, &wish, err);
 }
 
-/* Replacement of one contribution moves the sum by at most twice its norm; (2 S)^2 / (2 sigma^2) by Bun and Steinke 2016. Sigma is
- * that of the shares a claim may count on. What openings tell of a device's randomness comes on top. */
-static sotto_status price(sotto_aero_plan *plan, sotto_err *err)
+/* Replacement of one contribution moves the sum by at most twice its norm. The noise is the sum of the shares that a claim may count on.
+ * Its price is by Kairouz, Liu and Steinke 2021, proposition 14, in the form that is linear in the order: zCDP. What openings tell of a
+ * device's randomness comes on top. A share that is too small for the theorem has no price. */
+static void price(sotto_aero_plan *plan)
 {
     const sotto_round *r = plan->round;
-    double all = 0, var = (double)r->noise.num / (double)r->noise.den * (double)r->noise.shares;
+    double all = 0, length = (double)r->length;
+    sotto_discrete_sum sum;
 
     plan->rho = INFINITY;
     if (r->noise.num == 0 || r->noise.den == 0)
-        return SOTTO_OK;
+        return;
     for (uint32_t g = 0; g < plan->groups; g++)
         all += (double)sotto_aero_norm2(plan, SOTTO_AERO_CONTRIBUTOR, g);
-    SOTTO_TRY(sotto_zcdp_of_gaussian(&plan->rho, nextafter(sqrt(var), 0),
-                                     nextafter(2 * sqrt(all), INFINITY), err));
-    plan->rho = nextafter(plan->rho + plan->ledger.rho, INFINITY);
-    return SOTTO_OK;
+    double sigma = nextafter(sqrt((double)r->noise.num / (double)r->noise.den), 0);
+    double l2 = nextafter(2 * sqrt(all), INFINITY);
+    double l1 = nextafter(l2 * sqrt(length), INFINITY);
+    if (sotto_discrete_sum_open(&sum, sigma, (double)r->noise.shares, length, l1, l2, NULL) ==
+        SOTTO_OK)
+        plan->rho = nextafter(sum.linear + plan->ledger.rho, INFINITY);
 }
 
 static sotto_status draw_committees(sotto_aero_plan *plan, sotto_arena *arena, sotto_err *err)
@@ -169,8 +172,8 @@ static sotto_status draw_committees(sotto_aero_plan *plan, sotto_arena *arena, s
     if (!plan->committee || !plan->noise)
         return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
     sotto_draw_seed(seed, "sotto-aero-committee-1", r->beacon, r->session, r->epoch, r->number);
-    SOTTO_TRY(sotto_draw_set(plan->committee, t->committee, (uint32_t)r->registered, seed, arena,
-                             err));
+    SOTTO_TRY(
+        sotto_draw_set(plan->committee, t->committee, (uint32_t)r->registered, seed, arena, err));
     sotto_draw_seed(seed, "sotto-aero-noise-1", r->beacon, r->session, r->epoch, r->number);
     return sotto_draw_set(plan->noise, t->noise_members, (uint32_t)r->registered, seed, arena, err);
 }
@@ -190,9 +193,10 @@ sotto_status sotto_aero_plan_init(sotto_aero_plan *plan, const sotto_round *roun
     plan->profile = plan->terms.profile == SOTTO_AERO_HIGH ? &sotto_aero_profile_high
                                                            : &sotto_aero_profile_standard;
     SOTTO_TRY(plan_ledger(plan, err));
-    SOTTO_TRY(price(plan, err));
+    price(plan);
     SOTTO_TRY(draw_committees(plan, arena, err));
-    SOTTO_TRY(sotto_aero_init(&plan->aero, set_at(plan->terms.set), plan->ledger.log_t, arena, err));
+    SOTTO_TRY(
+        sotto_aero_init(&plan->aero, set_at(plan->terms.set), plan->ledger.log_t, arena, err));
     /* Of the round, so that nobody chose it, and no key of one round is of use in another. */
     sotto_draw_seed(seed, "sotto-aero-a-1", round->beacon, round->session, round->epoch,
                     round->number);

@@ -23,7 +23,10 @@ enum {
 };
 
 enum { SOTTO_AERO_STANDARD = 1, SOTTO_AERO_HIGH };
-enum { SOTTO_AERO_NOISE = 1, SOTTO_AERO_CONTRIBUTOR }; /* roles of a leaf; they sort in this order */
+enum {
+    SOTTO_AERO_NOISE = 1,
+    SOTTO_AERO_CONTRIBUTOR
+}; /* roles of a leaf; they sort in this order */
 
 typedef struct sotto_aero_terms {
     uint8_t set;     /* row of sotto_aero_sets                                                   */
@@ -83,8 +86,8 @@ size_t sotto_aero_group_size(const sotto_aero_plan *plan, uint32_t group);
 /* The bound on the squares of a group's entries that a role proves. */
 uint64_t sotto_aero_norm2(const sotto_aero_plan *plan, uint8_t role, uint32_t group);
 
-/* How often a leaf is missed by all spot checks, at most: (1 - f)(1 - g) of those registered draw `checks` leaves each at the rate, and
- * the tree has at most `largest` leaves of contributors. */
+/* How often all spot checks miss a leaf, at most. (1 - corrupt)(1 - offline) of those registered check `checks` leaves each, times the
+ * rate, of a tree with so many leaves. */
 double sotto_aero_miss(const sotto_aero_terms *terms, double registered, double leaves,
                        double corrupt, double offline);
 

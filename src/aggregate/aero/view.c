@@ -289,8 +289,7 @@ static sotto_status read_committed(sotto_aero_view *view, uint64_t index, sotto_
     view->is_committed = true;
     if (leaves < t->noise_members || leaves > SOTTO_AERO_MOST_LEAVES)
         return refute(view, "a tree without leaves for all noise members");
-    if (SOTTO_RULE(aero_leaves_at_most) &&
-        leaves - t->noise_members > view->plan->round->largest)
+    if (SOTTO_RULE(aero_leaves_at_most) && leaves - t->noise_members > view->plan->round->largest)
         return refute(view, "more leaves than there can be contributors");
     return SOTTO_OK;
 }
@@ -325,7 +324,7 @@ static sotto_status read_added(sotto_aero_view *view, uint64_t index, sotto_byte
     return SOTTO_OK;
 }
 
-/* The points are those of all values that were opened before an entry that the server names: its choice of that entry, and A members'
+/* The points are those of all values that were opened before an entry that the server names. Its choice of that entry, and A members'
  * choice to open or not, are all that anybody can vary. */
 void sotto_aero_draw_points(const sotto_aero_view *view, uint64_t before,
                             sotto_f64 points[SOTTO_AERO_POINTS])
@@ -430,8 +429,8 @@ static sotto_status read_complaint(sotto_aero_view *view, uint32_t from, sotto_b
         view->challenges[view->challenge_count++] = c;
         return SOTTO_OK;
     }
-    SOTTO_TRY(sotto_aero_complaint_check(&upheld, &fault, view->plan, &view->posted, body, scratch,
-                                         err));
+    SOTTO_TRY(
+        sotto_aero_complaint_check(&upheld, &fault, view->plan, &view->posted, body, scratch, err));
     if (!upheld)
         return nothing(err, "a complaint that is not right");
     view->complaints++;

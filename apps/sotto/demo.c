@@ -21,7 +21,7 @@ static atomic_int interrupted, broken_pipe;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "needs no lock");
 
 /* A pipe may also be the connection to a server that a device gave up: only one of ours that breaks ends the demo. */
-static int ended_by(void)
+int demo_ended_by(void)
 {
     int signal = atomic_load_explicit(&interrupted, memory_order_relaxed);
 
@@ -33,7 +33,7 @@ static int ended_by(void)
 
 bool demo_interrupted(void)
 {
-    return ended_by() != 0;
+    return demo_ended_by() != 0;
 }
 
 static void on_interrupt(int signal)
@@ -43,7 +43,7 @@ static void on_interrupt(int signal)
 }
 
 /* Whatever asks it to end leaves it time to end its servers and to remove its directory. */
-static void catch_signals(void)
+void demo_catch_signals(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     struct sigaction action = {.sa_handler = on_interrupt}, before;
@@ -256,7 +256,7 @@ static int demo_main(int argc, char **argv)
     d.devices = DEFAULT_DEVICES;
     if (!read_options(&d, argc, argv))
         return EXIT_USAGE;
-    catch_signals();
+    demo_catch_signals();
     /* One lock for every allocation of SQLite would take as long as the devices themselves. */
     if (sotto_device_count_memory(&err) != SOTTO_OK) {
         (void)fprintf(stderr, "sotto demo: %s\n", err.reason);
@@ -282,7 +282,7 @@ static int demo_main(int argc, char **argv)
     if (demo_interrupted() && d.keep && status == SOTTO_OK)
         return EXIT_DONE;
     if (demo_interrupted())
-        return 128 + ended_by();
+        return 128 + demo_ended_by();
     return status == SOTTO_OK && right ? EXIT_DONE : EXIT_FAILED;
 }
 

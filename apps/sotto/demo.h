@@ -29,6 +29,8 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+struct sotto_log_object;
+
 #define DEMO_RECIPE   "demo-1"
 #define DEMO_ANALYSIS "com.example.commute"
 
@@ -114,6 +116,8 @@ extern const char *const demo_choices[DEMO_CHOICES];
 
 /* Set by the first Ctrl-C: whatever runs ends soon, and everything is cleaned up. */
 bool demo_interrupted(void);
+void demo_catch_signals(void);
+int demo_ended_by(void); /* the signal; 0: none */
 
 /* demo_texts.c: the recipe and the policy first; the parties once both servers have said their ports and keys. */
 SOTTO_MUST_USE sotto_status demo_write_recipe(demo *d, sotto_err *err);
@@ -133,7 +137,8 @@ SOTTO_MUST_USE sotto_status demo_own_policy(demo *d, const char *issuers, const 
 /* demo_keep.c: writes and lists the files, and waits for a signal. */
 SOTTO_MUST_USE sotto_status demo_keep(demo *d, sotto_err *err);
 
-/* demo_process.c: starts a service of this name with a file of options, `lines` among them, and waits until it listens.
+/* demo_process.c: starts a service of this name with a file of options, `lines` among them, and waits until it listens. One that
+ * has a port already starts again, there, over the database that it had.
  * Fork before anything in the demo has threads. */
 SOTTO_MUST_USE sotto_status demo_process_start(const demo *d, demo_server *s, const char *name,
                                                const char *lines, sotto_err *err);
@@ -182,8 +187,13 @@ SOTTO_MUST_USE sotto_status demo_secret(const demo *d, const char *name, char ou
 void demo_arc_lines(const demo *d, char *out, size_t size);
 SOTTO_MUST_USE sotto_status demo_arc_list(demo *d, sotto_err *err);
 
-/* demo_log.c */
+/* demo_log.c: with fresh keys, unless the log has one. */
 SOTTO_MUST_USE sotto_status demo_log_start(demo *d, sotto_err *err);
+/* d->log_job, for a log that runs. */
+SOTTO_MUST_USE sotto_status demo_log_open(demo *d, sotto_err *err);
+/* Tries again while the log does not sign yet. */
+SOTTO_MUST_USE sotto_status demo_log_put(demo *d, struct sotto_log_object *objects, size_t count,
+                                         sotto_err *err);
 /* Recipe and list of keys, which become bundles. */
 SOTTO_MUST_USE sotto_status demo_log_publish(demo *d, sotto_err *err);
 /* NULL: there is no log. */

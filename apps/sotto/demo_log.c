@@ -23,28 +23,34 @@ static sotto_status make_key(demo *d, char out[DEMO_NOTE_KEY], const char *file,
     return SOTTO_OK;
 }
 
-sotto_status demo_log_start(demo *d, sotto_err *err)
+static sotto_status make_secrets(demo *d, sotto_err *err)
 {
-    char line[DEMO_NOTE_KEY + 64];
-
     SOTTO_TRY(
         make_key(d, d->log_key, "log-signing.key", "log.example/demo", SOTTO_NOTE_ED25519, err));
     SOTTO_TRY(make_key(d, d->witness_key, "witness-signing.key", "witness.example/demo",
                        SOTTO_NOTE_COSIGNATURE, err));
+    return demo_secret(d, "log.token", NULL, err);
+}
+
+sotto_status demo_log_start(demo *d, sotto_err *err)
+{
+    char line[DEMO_NOTE_KEY + 64];
+
+    if (!d->log_key[0])
+        SOTTO_TRY(make_secrets(d, err));
     (void)snprintf(line, sizeof line, "%s\n", d->log_key);
     SOTTO_TRY(demo_write_file(d, "witness.logs", line, err));
     SOTTO_TRY(demo_process_start(d, &d->witness, "witness",
                                  "key = witness-signing.key\nlogs = witness.logs\n", err));
     (void)snprintf(line, sizeof line, "%s http://127.0.0.1:%u/\n", d->witness_key, d->witness.port);
     SOTTO_TRY(demo_write_file(d, "witnesses", line, err));
-    SOTTO_TRY(demo_secret(d, "log.token", NULL, err));
     return demo_process_start(
         d, &d->log_server, "log",
         "key = log-signing.key\ntoken = log.token\nwitnesses = witnesses\ndirectory = log-files\n",
         err);
 }
 
-static sotto_status open_job(demo *d, sotto_err *err)
+sotto_status demo_log_open(demo *d, sotto_err *err)
 {
     sotto_log_job *job = &d->log_job;
 
@@ -63,7 +69,7 @@ static sotto_status open_job(demo *d, sotto_err *err)
 }
 
 /* A log signs nothing before its witness has cosigned once, which takes a second or two after its start. */
-static sotto_status publish(demo *d, sotto_log_object *objects, size_t count, sotto_err *err)
+sotto_status demo_log_put(demo *d, sotto_log_object *objects, size_t count, sotto_err *err)
 {
     const struct timespec pause = {0, PAUSE_MS * 1000000L};
     sotto_log_job *job = &d->log_job;
@@ -87,8 +93,8 @@ sotto_status demo_log_publish(demo *d, sotto_err *err)
         {.type = SOTTO_ENTRY_ISSUER_KEYS, .bytes = d->token_keys, .entry.serial = 1},
         {.type = SOTTO_ENTRY_ISSUER_KEYS, .bytes = d->helper_keys, .entry.serial = 1}};
 
-    SOTTO_TRY(open_job(d, err));
-    SOTTO_TRY(publish(d, objects, d->without & DEMO_TOKENS ? 1 : d->arc ? 3 : 2, err));
+    SOTTO_TRY(demo_log_open(d, err));
+    SOTTO_TRY(demo_log_put(d, objects, d->without & DEMO_TOKENS ? 1 : d->arc ? 3 : 2, err));
     d->offer = objects[0].bundle;
     if (!(d->without & DEMO_TOKENS))
         d->token_keys = objects[1].bundle;

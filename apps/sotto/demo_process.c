@@ -126,15 +126,15 @@ sotto_status demo_write_file(const demo *d, const char *name, const char *text, 
 }
 
 /* All uploads come from this one machine. */
-static sotto_status write_options(const demo *d, const char *name, const char *lines,
-                                  sotto_err *err)
+static sotto_status write_options(const demo *d, const demo_server *s, const char *name,
+                                  const char *lines, sotto_err *err)
 {
     char text[1024], file[32];
 
     (void)snprintf(text, sizeof text,
-                   "[%s]\nlisten = 127.0.0.1:0\noperations = 127.0.0.1:0\n"
+                   "[%s]\nlisten = 127.0.0.1:%u\noperations = 127.0.0.1:0\n"
                    "database = sqlite:%s.db\ndatastore_key = %s.key\naddress_share = 100\n%s",
-                   name, name, name, lines);
+                   name, s->port, name, name, lines);
     (void)snprintf(file, sizeof file, "%s.ini", name);
     return demo_write_file(d, file, text, err);
 }
@@ -149,8 +149,9 @@ sotto_status demo_process_start(const demo *d, demo_server *s, const char *name,
     (void)snprintf(s->database, sizeof s->database, "sqlite:%s/%s.db", d->folder, name);
     (void)snprintf(s->key_file, sizeof s->key_file, "%s/%s.key", d->folder, name);
     (void)snprintf(file, sizeof file, "%s/%s.ini", d->folder, name);
-    SOTTO_TRY(sotto_workdir_key(s->key_file, err));
-    SOTTO_TRY(write_options(d, name, lines, err));
+    if (s->port == 0) /* otherwise it ran before, and has its key and its port */
+        SOTTO_TRY(sotto_workdir_key(s->key_file, err));
+    SOTTO_TRY(write_options(d, s, name, lines, err));
     if (pipe(pipes) != 0)
         return sotto_fail(err, SOTTO_IO, "no pipe: %s", strerror(errno));
     s->process = fork();

@@ -3,6 +3,7 @@
 
 #include "account/numeric/shown.h"
 #include "recipe/calendar.h"
+#include "sotto/learn.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -246,7 +247,7 @@ int sotto_device_run_recipes(sotto_device_job *job)
 static bool refuses(sotto_why why)
 {
     return why == SOTTO_WHY_BUDGET || why == SOTTO_WHY_POLICY || why == SOTTO_WHY_FIELD ||
-           why == SOTTO_WHY_LEDGER_CLOSED || why == SOTTO_WHY_LOG;
+           why == SOTTO_WHY_LEDGER_CLOSED || why == SOTTO_WHY_LOG || why == SOTTO_WHY_ROUNDS;
 }
 
 int sotto_device_run_why(sotto_device_job *job)
@@ -290,9 +291,41 @@ static sotto_status show_budget(void *context, const sotto_budget_line *line, so
     return sotto_view_ledger(&view, line, err);
 }
 
+static sotto_status show_rho(void *context, const sotto_rho_line *line, sotto_err *err)
+{
+    static const char *const accounts[] = {"", "recipe", "analysis", "field"};
+    const sotto_device_job *job = context;
+
+    (void)err;
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_text(&j, "rho_of", accounts[line->account]);
+        sotto_json_text(&j, "name", line->name);
+        sotto_json_real(&j, "rho", line->rho);
+        sotto_json_uint(&j, "participations", line->participations);
+        if (line->account == SOTTO_RHO_RECIPE) {
+            sotto_json_real(&j, "rho_allowed", line->rho_allowed);
+            sotto_json_uint(&j, "participations_allowed", line->allowed);
+            sotto_json_uint(&j, "last_round", line->last_round);
+        }
+        sotto_device_print_object(&j);
+        return SOTTO_OK;
+    }
+    printf("learning, %s %s: zCDP %.4g in %" PRIu64 " round%s", accounts[line->account], line->name,
+           sotto_bound_shown(line->rho, 4), line->participations,
+           line->participations == 1 ? "" : "s");
+    if (line->account == SOTTO_RHO_RECIPE)
+        printf(" of %" PRIu64 ", at most %.4g; the last was round %" PRIu64, line->allowed,
+               sotto_bound_shown(line->rho_allowed, 4), line->last_round);
+    printf("\n");
+    return SOTTO_OK;
+}
+
 int sotto_device_run_ledger(sotto_device_job *job)
 {
-    if (sotto_device_ledger(job->device, show_budget, job, &job->err) != SOTTO_OK)
+    if (sotto_device_ledger(job->device, show_budget, job, &job->err) != SOTTO_OK ||
+        sotto_device_rho(job->device, show_rho, job, &job->err) != SOTTO_OK)
         return sotto_device_complain(job);
     return EXIT_DONE;
 }

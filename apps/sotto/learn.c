@@ -1,5 +1,6 @@
 /* sotto learn - what training needs around it. */
 #include "learn_data.h"
+#include "learn_run.h"
 #include "verbs.h"
 
 #include <errno.h>
@@ -139,7 +140,13 @@ static const sotto_verb data = {
     .run = data_main,
 };
 
-static const sotto_verb *const parts[] = {&data, NULL};
+static const sotto_verb *const parts[] = {&sotto_verb_learn_init,
+                                          &data,
+                                          &sotto_verb_learn_check,
+                                          &sotto_verb_learn_run,
+                                          &sotto_verb_learn_watch,
+                                          &sotto_verb_learn_export,
+                                          NULL};
 
 const sotto_verb sotto_verb_learn = {
     .name = "learn",

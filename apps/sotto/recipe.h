@@ -70,6 +70,8 @@ int sotto_recipe_round(int argc, char **argv);
 void sotto_recipe_print_mistakes(const sotto_recipe_job *job, const char *file);
 void sotto_recipe_print_claim(const sotto_recipe_job *job);
 void sotto_recipe_mistakes_members(sotto_json *j, const sotto_mistakes *list);
+/* What a device that has spent nothing would decide, under the heading of the lines around it. */
+void sotto_recipe_print_verdict(const sotto_recipe_verdict *v);
 void sotto_recipe_verdict_members(sotto_json *j, const sotto_recipe_verdict *v);
 /* What an accuracy says, as members or as lines under this name. */
 void sotto_recipe_accuracy_members(sotto_json *j, const sotto_accuracy *a,

@@ -116,7 +116,7 @@ static void print_claim(const learning_job *k)
                c->fits[i].left, c->fits[i].right);
     printf("  expected        %.0f reports in each of %" PRIu64 " rounds, %zu bytes each\n",
            c->expected_reports, l->rounds, c->report_bytes);
-    printf("  a new device    refuses it: %s\n", k->job->verdict.why);
+    sotto_recipe_print_verdict(&k->job->verdict);
 }
 
 int sotto_recipe_learning_lint(sotto_recipe_job *job)

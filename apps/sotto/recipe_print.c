@@ -48,8 +48,7 @@ void sotto_recipe_verdict_members(sotto_json *j, const sotto_recipe_verdict *v)
     sotto_json_end(j);
 }
 
-/* What a device that has spent nothing would decide, under the heading of the lines around it. */
-static void print_verdict(const sotto_recipe_verdict *v)
+void sotto_recipe_print_verdict(const sotto_recipe_verdict *v)
 {
     if (!v->accepts) {
         printf("  a new device    refuses it, whatever its policy: %s\n", v->why);
@@ -340,7 +339,7 @@ void sotto_recipe_print_claim(const sotto_recipe_job *job)
     sotto_recipe_print_accuracy(&job->accuracy, job->recipe);
     print_best(job);
     print_size(c);
-    print_verdict(&job->verdict);
+    sotto_recipe_print_verdict(&job->verdict);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------------------ */

@@ -444,7 +444,10 @@ typedef enum sotto_why {
     SOTTO_WHY_TRANSPORT,     /* the report is sealed and paid for, and waits to be acknowledged   */
     SOTTO_WHY_GIVEN_UP,      /* it was erased unacknowledged: refused, forgotten, or out of time  */
     SOTTO_WHY_TOKEN,         /* the recipe asks for a token, and the device has none to use       */
-    SOTTO_WHY_LOG /* it is not on a public log as the policy wants it, or the log forked */
+    SOTTO_WHY_LOG,    /* it is not on a public log as the policy wants it, or the log forked */
+    SOTTO_WHY_ROUNDS, /* learning: its participations are used up, or another round is too near    */
+    SOTTO_WHY_MODEL, /* learning: the round's model can't be had, or is not the one that it names */
+    SOTTO_WHY_TRAINER /* learning: there is no trainer, or it asked to be called later             */
 } sotto_why;
 
 typedef struct sotto_explanation {

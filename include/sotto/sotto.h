@@ -1,6 +1,6 @@
 /* sotto/sotto.h - everything public, in the order the data walks. No library has all of it: libsotto has the first six,
- * libsotto-device recipe.h and device.h, libsotto-analyst
- * all but device.h. */
+ * libsotto-device recipe.h and device.h, libsotto-device-full these and learn.h, libsotto-analyst all but device.h and
+ * learn.h. */
 #ifndef SOTTO_SOTTO_H
 #define SOTTO_SOTTO_H
 
@@ -17,6 +17,7 @@
 #include "sotto/lint.h"
 
 #include "sotto/device.h"
+#include "sotto/learn.h"
 
 #include "sotto/rejections.h"
 

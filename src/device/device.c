@@ -300,7 +300,7 @@ static sotto_status refuse(sotto_device *device, sotto_case *c, sotto_bytes reci
                            sotto_status status, const sotto_err *first, sotto_err *err)
 {
     if (is_of_the_log(status) && !sotto_ledger_closed(device->ledger) &&
-        sotto_shared_recipe(&c->recipe, NULL, recipe, &device->work, NULL) == SOTTO_OK) {
+        sotto_case_read(device, c, recipe, NULL) == SOTTO_OK) {
         sotto_explain(&c->out, SOTTO_WHY_LOG, "", "Not taken: %s.", first->reason);
         (void)!sotto_device_note(device, c->recipe->name, c->recipe->analysis, &c->out, NULL);
     }
@@ -312,8 +312,7 @@ static sotto_status take_recipe(sotto_device *device, sotto_case *c, sotto_bytes
 {
     SOTTO_TRY(sotto_device_admit(device, c, recipe, err));
     if (!c->out.why)
-        return sotto_shelf_put(device->ledger, c->recipe, device->terms.judge, c->known, c->now,
-                               err);
+        return sotto_shelf_put(device->ledger, c->kept, device->terms.judge, c->known, c->now, err);
     SOTTO_TRY(sotto_device_note(device, c->recipe->name, c->recipe->analysis, &c->out, err));
     return sotto_fail(err, SOTTO_DENIED, "%.150s", c->out.sentence);
 }

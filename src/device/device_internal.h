@@ -23,6 +23,12 @@ typedef struct sotto_pause {
     int64_t until;
 } sotto_pause;
 
+/* Rounds of learning, where this library has them: device/round.h. */
+typedef struct sotto_device_rounds sotto_device_rounds;
+typedef struct sotto_round_case sotto_round_case;
+/* NULL: it has none. */
+extern const sotto_device_rounds *const sotto_linked_rounds;
+
 struct sotto_device {
     sotto_store *store;
     sotto_ledger *ledger;
@@ -48,7 +54,8 @@ struct sotto_device {
     bool called_off; /* the host wants no further exchange in this tick */
     bool enrolled;   /* by the seed that follows */
     uint8_t enrolment[SOTTO_DEVICE_ENROLMENT];
-    int64_t fetch_again; /* after a fetch that failed; see device_feed.c */
+    int64_t fetch_again;                      /* after a fetch that failed; see device_feed.c */
+    const struct sotto_trainer_kept *trainer; /* of rounds; NULL: there is none */
 };
 
 /* ---- device_tokens.c ---- */
@@ -80,6 +87,9 @@ typedef struct sotto_case {
     int64_t now;
     bool draw; /* whether draws may be made; `why` makes none */
     const sotto_recipe *recipe;
+    const sotto_recipe
+        *kept;               /* the same as the shelf keeps it: of a round the text is its record */
+    sotto_round_case *round; /* NULL: a statistic */
     const sotto_policy_log *log; /* that it was offered from; NULL: none was asked */
     sotto_known_epsilon known;   /* by whoever linted it */
     sotto_decision decision;
@@ -109,6 +119,25 @@ void sotto_case_close(sotto_device *device, sotto_case *c);
 /* Reads and lints a recipe for sotto_device_offer. c->out says why it is refused, if it is. */
 SOTTO_MUST_USE sotto_status sotto_device_admit(sotto_device *device, sotto_case *c,
                                                sotto_bytes text, sotto_err *err);
+
+/* Reads published bytes: a recipe, or the record of a round where this library has rounds. Fills c->recipe, kept and round. */
+SOTTO_MUST_USE sotto_status sotto_case_read(sotto_device *device, sotto_case *c, sotto_bytes text,
+                                            sotto_err *err);
+/* Says in c->out which budget, or which of the recipe's own numbers, is against it. */
+void sotto_case_refuse(sotto_case *c, const sotto_refusal *refusal);
+
+/* ---- device_judge_log.c ---- */
+
+/* One of the steps: the log that the recipe says it is on. */
+SOTTO_MUST_USE sotto_status sotto_case_check_log(sotto_device *device, sotto_case *c,
+                                                 sotto_err *err);
+
+/* ---- device_tick.c ---- */
+
+/* What a payment that failed comes to: another process may have answered first, or the person may have said no. */
+SOTTO_MUST_USE sotto_status sotto_case_overtaken(sotto_device *device, sotto_case *c,
+                                                 sotto_status status, const sotto_err *first,
+                                                 sotto_err *err);
 
 /* ---- device_send.c ---- */
 

@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "base/rule.h"
 #include "device/answer/participate.h"
-#include "device/ledger/log_seen.h"
 #include "device/oblivious.h"
+#include "device/round.h"
 #include "recipe/calendar.h"
 #include "recipe/claim.h"
 #include "recipe/participation.h"
@@ -106,8 +106,9 @@ static void explain_claim(sotto_case *c, const sotto_recipe_claim *claim)
 
 static sotto_status lint(sotto_device *device, sotto_case *c, sotto_err *err)
 {
-    sotto_recipe_claim claim;
+    sotto_recipe_claim claim = {0};
     sotto_err first = {0};
+    sotto_status status;
 
     if (sotto_shared_passed(device->shared, &c->known, c->recipe, device->terms.judge))
         return SOTTO_OK;
@@ -115,8 +116,10 @@ static sotto_status lint(sotto_device *device, sotto_case *c, sotto_err *err)
         sotto_alloc(sizeof *mistakes); /* large, and given back before the report */
     if (!mistakes)
         return sotto_fail(err, SOTTO_NO_MEMORY, "recipe");
-    sotto_status status =
-        sotto_recipe_lint_terms(&claim, c->recipe, device->terms.policy, mistakes, &first);
+    if (c->round)
+        status = sotto_linked_rounds->lint(device, c, &claim, mistakes, &first);
+    else
+        status = sotto_recipe_lint_terms(&claim, c->recipe, device->terms.policy, mistakes, &first);
     sotto_release(mistakes, sizeof *mistakes);
     if (status == SOTTO_DENIED && claim.epsilon_cohort > sotto_decimal_down(c->recipe->epsilon)) {
         explain_claim(c, &claim);
@@ -128,11 +131,14 @@ static sotto_status lint(sotto_device *device, sotto_case *c, sotto_err *err)
     return blame(c, SOTTO_WHY_POLICY, "", status, &first, err);
 }
 
-/* Not in the arena, which would keep the list's tens of KiB until the report is made. */
-static sotto_status read_recipe(sotto_device *device, sotto_case *c, sotto_bytes text,
-                                sotto_err *err)
+sotto_status sotto_case_read(sotto_device *device, sotto_case *c, sotto_bytes text, sotto_err *err)
 {
-    return sotto_shared_recipe(&c->recipe, device->shared, text, &device->work, err);
+    if (sotto_linked_rounds && sotto_linked_rounds->is(text))
+        return sotto_linked_rounds->read(device, c, text, err);
+    const sotto_status status =
+        sotto_shared_recipe(&c->recipe, device->shared, text, &device->work, err);
+    c->kept = c->recipe;
+    return status;
 }
 
 static sotto_status check_text(sotto_device *device, sotto_case *c, sotto_err *err)
@@ -149,7 +155,7 @@ static sotto_status check_text(sotto_device *device, sotto_case *c, sotto_err *e
     }
     if (status != SOTTO_OK)
         return sotto_fail(err, status, "%s", first.reason);
-    return read_recipe(device, c, text, err);
+    return sotto_case_read(device, c, text, err);
 }
 
 /* A recipe was judged when it was offered; a policy that came since judges it again. */
@@ -166,54 +172,6 @@ static sotto_status check_policy(sotto_device *device, sotto_case *c, sotto_err 
         return SOTTO_OK;
     }
     return lint(device, c, err);
-}
-
-/* Whoever brings trees could keep later ones from this device, and with them a recipe's withdrawal or other keys. */
-static bool is_frozen(const sotto_policy_log *log, const sotto_log_seen *seen, int64_t now)
-{
-    return log->trust.quorum > 0 && seen->note.len > 0 &&
-           now - (int64_t)seen->checkpoint.cosigned > log->fresh_days * 86400;
-}
-
-/* There is but one tree of the log, and the last one that came is not old. */
-static sotto_status check_tree(sotto_device *device, sotto_case *c, const sotto_policy_log *log,
-                               sotto_err *err)
-{
-    sotto_log_seen seen;
-
-    SOTTO_TRY(sotto_log_seen_get(device->ledger, &seen, log->key.name, &device->work, err));
-    if (SOTTO_RULE(silent_after_a_fork) && seen.forked && c->recipe->anonymity.log)
-        sotto_explain(&c->out, SOTTO_WHY_LOG, "anonymity",
-                      "The log \"%.100s\" forked: others may have got another question.",
-                      log->name);
-    if (SOTTO_RULE(silent_where_frozen) && !c->out.why && is_frozen(log, &seen, c->now))
-        sotto_explain(&c->out, SOTTO_WHY_LOG, "logs",
-                      "The last tree of log \"%.100s\" was cosigned more than %d "
-                      "days ago: newer ones may be kept from this device.",
-                      log->name, (int)log->fresh_days);
-    return SOTTO_OK;
-}
-
-/* The log that the recipe says it is on, which the task binds: it came from there. A recipe that names none came from any of them. */
-static sotto_status check_log(sotto_device *device, sotto_case *c, sotto_err *err)
-{
-    const sotto_policy *policy = device->terms.policy;
-    const char *name = c->recipe->anonymity.log;
-    const sotto_policy_log *log = name ? sotto_policy_log_named(policy, name) : NULL;
-
-    for (size_t i = 0; !name && i < policy->log_count && !c->out.why; i++)
-        SOTTO_TRY(check_tree(device, c, &policy->logs[i], err));
-    if (!name)
-        return SOTTO_OK;
-    /* Offered just now. A kept recipe was checked when this policy accepted it. */
-    if (SOTTO_RULE(recipe_on_its_own_log) && (!log || (!c->shelved.id && c->log != log))) {
-        sotto_explain(&c->out, SOTTO_WHY_LOG, "anonymity",
-                      "It is to be on the log \"%.100s\", and did not come from a log that the "
-                      "policy has under this name.",
-                      name);
-        return SOTTO_OK;
-    }
-    return check_tree(device, c, log, err);
 }
 
 static sotto_status check_sampling(sotto_device *device, sotto_case *c, sotto_err *err)
@@ -369,8 +327,11 @@ static sotto_status compile(sotto_device *device, sotto_case *c, sotto_err *err)
 {
     const char *const names[SOTTO_REPORT_SHARES] = {c->recipe->leader, c->recipe->helper};
 
-    SOTTO_TRY(sotto_task_compile(&c->task, c->recipe, device->terms.parties, c->task.cohort,
-                                 &device->work, err));
+    if (c->round)
+        SOTTO_TRY(sotto_linked_rounds->compile(device, c, err));
+    else
+        SOTTO_TRY(sotto_task_compile(&c->task, c->recipe, device->terms.parties, c->task.cohort,
+                                     &device->work, err));
     for (unsigned who = 0; who < SOTTO_REPORT_SHARES; who++) {
         const sotto_party_entry *party = sotto_parties_find(device->terms.parties, names[who]);
 
@@ -381,6 +342,8 @@ static sotto_status compile(sotto_device *device, sotto_case *c, sotto_err *err)
                               names[who]);
     }
     SOTTO_TRY(sotto_oblivious_serves(device->terms.parties, &c->recipe->anonymity, c->now, err));
+    if (c->round)
+        return SOTTO_OK;
     SOTTO_TRY(sotto_recipe_mechanism_init(&c->mechanism, c->recipe, err));
     c->mechanism.known = c->known;
     return SOTTO_OK;
@@ -487,26 +450,40 @@ static sotto_status check_query(sotto_device *device, sotto_case *c, sotto_err *
     return blame(c, SOTTO_WHY_FIELD, "query", open_query(device, c, &first), &first, err);
 }
 
-static sotto_status check_budget(sotto_device *device, sotto_case *c, sotto_err *err)
+void sotto_case_refuse(sotto_case *c, const sotto_refusal *refusal)
 {
-    sotto_refusal refusal;
-    sotto_err first = {0};
+    sotto_explain(&c->out, SOTTO_WHY_BUDGET, refusal->subject, "%s", refusal->text);
+    c->out.check = refusal->check;
+}
+
+static sotto_status charge(sotto_device *device, sotto_case *c, sotto_refusal *refusal,
+                           sotto_err *err)
+{
     size_t count;
 
-    if (is_dummy(c))
-        return SOTTO_OK;
+    if (c->round)
+        return sotto_linked_rounds->check(device, c, false, refusal, err);
     const sotto_access *fields = sotto_query_accessed(c->query, &count);
     c->charge = sotto_recipe_charge(
         &c->mechanism, sotto_participation_round(c->recipe, &c->decision), fields, count);
     c->charge.scope = sotto_participation_scope(&c->recipe->participation);
     c->asked = sotto_shelf_asked(c->recipe);
     c->charge.asked = &c->asked;
-    sotto_status status = sotto_ledger_check(device->ledger, &c->charge, c->now, &refusal, &first);
+    return sotto_ledger_check(device->ledger, &c->charge, c->now, refusal, err);
+}
+
+static sotto_status check_budget(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    sotto_refusal refusal = {0};
+    sotto_err first = {0};
+
+    if (is_dummy(c))
+        return SOTTO_OK;
+    const sotto_status status = charge(device, c, &refusal, &first);
     if (sotto_ledger_closed(device->ledger))
         return sotto_fail(err, status, "%s", first.reason);
     if (status == SOTTO_DENIED && refusal.check) {
-        sotto_explain(&c->out, SOTTO_WHY_BUDGET, refusal.subject, "%s", refusal.text);
-        c->out.check = refusal.check;
+        sotto_case_refuse(c, &refusal);
         return SOTTO_OK;
     }
     if (status == SOTTO_STALE) { /* by another process, since its outcome was looked for */
@@ -519,16 +496,17 @@ static sotto_status check_budget(sotto_device *device, sotto_case *c, sotto_err 
 /* A report that no untouched budget allows is never made, so its recipe takes no place among those that may be. */
 static sotto_status check_affordable(sotto_device *device, sotto_case *c, sotto_err *err)
 {
-    sotto_refusal refusal;
+    sotto_refusal refusal = {0};
     sotto_err first = {0};
     size_t count;
     const sotto_access *fields = sotto_query_accessed(c->query, &count);
-    sotto_status status = sotto_recipe_affordable(c->recipe, &device->terms.budgets, c->known,
-                                                  fields, count, &refusal, &first);
+    sotto_status status = c->round
+                              ? sotto_linked_rounds->check(device, c, true, &refusal, &first)
+                              : sotto_recipe_affordable(c->recipe, &device->terms.budgets, c->known,
+                                                        fields, count, &refusal, &first);
 
     if (SOTTO_RULE(affordable_when_offered) && refusal.check) {
-        sotto_explain(&c->out, SOTTO_WHY_BUDGET, refusal.subject, "%s", refusal.text);
-        c->out.check = refusal.check;
+        sotto_case_refuse(c, &refusal);
         return SOTTO_OK;
     }
     return refusal.check ? SOTTO_OK : blame(c, SOTTO_WHY_BUDGET, "", status, &first, err);
@@ -541,9 +519,10 @@ typedef sotto_status step(sotto_device *device, sotto_case *c, sotto_err *err);
 sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *err)
 {
     static step *const steps[] = {
-        check_outcome,   check_window,  check_text,     check_policy,   check_log,   check_sampling,
-        check_targeting, check_cohort,  check_analysis, check_decision, check_law,   check_slots,
-        check_turn,      check_parties, check_token,    check_query,    check_budget};
+        check_outcome,  check_window,    check_text,   check_policy,   sotto_case_check_log,
+        check_sampling, check_targeting, check_cohort, check_analysis, check_decision,
+        check_law,      check_slots,     check_turn,   check_parties,  check_token,
+        check_query,    check_budget};
 
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         SOTTO_TRY(steps[i](device, c, err));
@@ -562,9 +541,10 @@ sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *
 sotto_status sotto_device_admit(sotto_device *device, sotto_case *c, sotto_bytes text,
                                 sotto_err *err)
 {
-    static step *const steps[] = {check_log, lint, check_sampling, check_query, check_affordable};
+    static step *const steps[] = {sotto_case_check_log, lint, check_sampling, check_query,
+                                  check_affordable};
 
-    SOTTO_TRY(read_recipe(device, c, text, err));
+    SOTTO_TRY(sotto_case_read(device, c, text, err));
     if (c->now >= c->recipe->closes)
         return sotto_fail(err, SOTTO_STALE, "recipe %.63s: it has closed", c->recipe->name);
     if (SOTTO_RULE(opens_soon) && c->recipe->opens - c->now > SOTTO_DEVICE_RECIPES_AHEAD)

@@ -4,6 +4,7 @@
 #include "device/answer/participate.h"
 #include "device/device_log.h"
 #include "device/ledger/consent.h"
+#include "device/round.h"
 
 #include <string.h>
 
@@ -26,6 +27,9 @@ static bool worth_noting(sotto_why why)
     case SOTTO_WHY_ANALYSIS_DONE:
     case SOTTO_WHY_TOKEN:
     case SOTTO_WHY_LOG:
+    case SOTTO_WHY_ROUNDS:
+    case SOTTO_WHY_MODEL:
+    case SOTTO_WHY_TRAINER:
         return true;
     default:
         return false;
@@ -34,8 +38,8 @@ static bool worth_noting(sotto_why why)
 
 /* Another process may have answered first, or been told no by the person. Neither is a failure, and both are in the
  * record already. */
-static sotto_status overtaken(sotto_device *device, sotto_case *c, sotto_status status,
-                              const sotto_err *first, sotto_err *err)
+sotto_status sotto_case_overtaken(sotto_device *device, sotto_case *c, sotto_status status,
+                                  const sotto_err *first, sotto_err *err)
 {
     if (sotto_ledger_closed(device->ledger) || (status != SOTTO_STALE && status != SOTTO_DENIED))
         return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%s", first->reason);
@@ -60,7 +64,7 @@ static sotto_status make_dummy(sotto_device *device, sotto_case *c, sotto_entrop
     c->asked = sotto_shelf_asked(c->recipe);
     SOTTO_TRY(sotto_answer_seal(&report, &c->plan, SOTTO_NO_VALUE, entropy, &device->work, err));
     sotto_status status = sotto_outbox_put_dummy(device->ledger, &dummy, &report, c->now, &first);
-    return overtaken(device, c, status, &first, err);
+    return sotto_case_overtaken(device, c, status, &first, err);
 }
 
 /* A limit may be passed because of an event's value, so only the kind of limit is recorded. */
@@ -99,11 +103,10 @@ static sotto_status pay(sotto_device *device, sotto_case *c, uint64_t bin, bool 
         status = sotto_ledger_spend(device->ledger, &c->charge, &report, c->now, &refusal, &first);
     }
     if (status == SOTTO_DENIED && refusal.check) {
-        sotto_explain(&c->out, SOTTO_WHY_BUDGET, refusal.subject, "%s", refusal.text);
-        c->out.check = refusal.check;
+        sotto_case_refuse(c, &refusal);
         return SOTTO_OK;
     }
-    return overtaken(device, c, status, &first, err);
+    return sotto_case_overtaken(device, c, status, &first, err);
 }
 
 static sotto_status make(sotto_device *device, sotto_case *c, bool *made, sotto_err *err)
@@ -141,7 +144,8 @@ static sotto_status answer(sotto_device *device, const sotto_shelved *shelved, i
 
     *made = false;
     if (status == SOTTO_OK && c.out.why == SOTTO_WHY_READY)
-        status = make(device, &c, made, err);
+        status = c.round ? sotto_linked_rounds->make(device, &c, made, err)
+                         : make(device, &c, made, err);
     if (status == SOTTO_OK && worth_noting(c.out.why))
         status = sotto_device_note(device, shelved->name, c.recipe ? c.recipe->analysis : NULL,
                                    &c.out, err);

@@ -10,26 +10,22 @@
 static sotto_status show_recipe(sotto_device *device, const sotto_shelved *shelved,
                                 sotto_known_recipe_fn *show, void *context, sotto_err *err)
 {
-    sotto_mistakes *mistakes = sotto_arena_take(&device->work, sizeof *mistakes);
-    const sotto_recipe *recipe;
+    sotto_case c = {.now = 0};
     sotto_bytes text;
     sotto_err first = {0};
-
-    if (!mistakes)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "recipe");
     sotto_status status = sotto_shelf_text(device->ledger, &text, shelved, &device->work, &first);
     if (status == SOTTO_MISSING) /* another process took it away just now */
         return SOTTO_OK;
     if (status != SOTTO_OK)
         return sotto_fail(err, status, "%s", first.reason);
-    SOTTO_TRY(sotto_recipe_read(&recipe, text, &device->work, mistakes, err));
+    SOTTO_TRY(sotto_case_read(device, &c, text, err));
     const sotto_known_recipe known = {
-        .recipe = recipe->name,
-        .version = recipe->version,
-        .analysis = recipe->analysis,
-        .query = recipe->query,
-        .opens = recipe->opens,
-        .closes = recipe->closes,
+        .recipe = c.recipe->name,
+        .version = c.recipe->version,
+        .analysis = c.recipe->analysis,
+        .query = c.recipe->query,
+        .opens = c.recipe->opens,
+        .closes = c.recipe->closes,
     };
     return show(context, &known, err);
 }

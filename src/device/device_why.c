@@ -30,6 +30,9 @@ static const char *const names[] = {
     "given-up",
     "token",
     "log",
+    "rounds",
+    "model",
+    "trainer",
 };
 
 const char *sotto_why_name(sotto_why why)

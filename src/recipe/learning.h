@@ -1,7 +1,7 @@
 /* recipe/learning.h - learning recipes: a model trained in rounds, each of which is a DAP task of its own.
  *
- * Callers:  programs and servers. sotto_recipe_read refuses such recipes, so that nothing that knows statistics alone
- *           meets one; libsotto-device has not even the rows for their keys (schema_table.c).
+ * Callers:  programs, servers, and devices with rounds (device/round.h). sotto_recipe_read refuses such recipes, so that nothing that
+ *           knows statistics alone meets one; libsotto-device has not even the rows for their keys (schema_table.c).
  * Memory:   what was read lives in the arena it was read into. Claims are plain values.
  * Secrets:  none: recipes, records and policies are public.
  *
@@ -100,7 +100,7 @@ double sotto_learning_sigma(const sotto_learning *learning);
 
 /* ---- judging ------------------------------------------------------------------------------------------- */
 
-/* As sotto_recipe_judge. verdict->accepts is false: devices of this version refuse learning recipes. */
+/* As sotto_recipe_judge. */
 SOTTO_MUST_USE sotto_status sotto_learning_judge(sotto_recipe_verdict *verdict,
                                                  sotto_learning_claim *claim,
                                                  const sotto_learning *learning,
@@ -139,6 +139,26 @@ SOTTO_MUST_USE sotto_status sotto_round_record_decode(sotto_round_record *out, s
 SOTTO_MUST_USE sotto_status sotto_round_record_encode(sotto_buf *out,
                                                       const sotto_round_record *record,
                                                       sotto_err *err);
+
+/* How the log's entry of a record names it, in the place of a URL:
+ *
+ *     urn:sotto:round:HASH:ROUND:MODEL
+ *
+ * HASH is the recipe's, MODEL the model's digest, both as 64 lower-case digits. Whoever has the recipe makes the record of
+ * it, and compares its hash with the entry's: so a server needs nothing but the log. */
+typedef struct sotto_round_name {
+    uint8_t recipe[SOTTO_MODEL_HASH];
+    uint64_t round;
+    uint8_t model[SOTTO_MODEL_HASH];
+} sotto_round_name;
+
+enum { SOTTO_ROUND_NAME = 160 }; /* bytes that suffice for one */
+
+/* SOTTO_MALFORMED: not such a name. Each name has one spelling. */
+SOTTO_MUST_USE sotto_status sotto_round_name_decode(sotto_round_name *out, sotto_bytes url,
+                                                    sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_round_name_encode(sotto_buf *out, const sotto_round_name *name,
+                                                    sotto_err *err);
 
 /* task_info is this, the recipe's hash, the round in four bytes, the model's digest, and a digest of both servers' names,
  * URLs and keys. */

@@ -96,5 +96,8 @@ sotto_status sotto_learning_explain(sotto_buf *out, const sotto_learning *l,
         l->bound_factor);
     if (claim->report_bytes > 0)
         say(&w, "A report is %zu bytes.\n", claim->report_bytes);
+    say(&w,
+        "A device needs an application with libsotto-device-full. It is charged for all its rounds "
+        "when it first takes part.\n");
     return sotto_writer_finish(&w, "explanation", err);
 }

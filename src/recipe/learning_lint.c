@@ -275,16 +275,13 @@ static sotto_status check_policy(sotto_reading *at, const sotto_learning *l,
 
 /* ---- the verdict ----------------------------------------------------------------------------------------- */
 
-#define NOT_YET "devices of this version refuse learning recipes: not yet"
-
 static void say(sotto_recipe_verdict *out, const sotto_mistakes *list)
 {
     for (size_t i = 0; i < list->count && !out->why[0]; i++)
         if (list->items[i].severity == SOTTO_MISTAKE)
             (void)snprintf(out->why, sizeof out->why, "%.60s: %.130s", list->items[i].path,
                            list->items[i].what);
-    if (!out->why[0])
-        (void)snprintf(out->why, sizeof out->why, "learn: " NOT_YET);
+    out->accepts = list->errors == 0;
 }
 
 sotto_status sotto_learning_judge(sotto_recipe_verdict *verdict, sotto_learning_claim *claim,
@@ -307,7 +304,7 @@ sotto_status sotto_learning_judge(sotto_recipe_verdict *verdict, sotto_learning_
     }
     check_epsilon(&at, l, claim, honest);
     check_reach(&at, l, claim);
-    sotto_reading_warn(&at, &learn, NOT_YET);
+    sotto_reading_warn(&at, &learn, "only devices with libsotto-device-full answer");
     SOTTO_TRY(sotto_recipe_judge_query(&finding, &l->head, policy, streams, mistakes, err));
     verdict->query_open = finding.open;
     sotto_verdict_reads(verdict, &finding);

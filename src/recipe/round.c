@@ -81,6 +81,47 @@ sotto_status sotto_round_record_encode(sotto_buf *out, const sotto_round_record 
     return sotto_writer_finish(&w, "round record", err);
 }
 
+/* ---- its name in a log ---------------------------------------------------------------------------------- */
+
+#define NAME_BEGINS "urn:sotto:round:"
+
+/* Takes what stands before the next colon off, or all of it. */
+static sotto_bytes take_part(sotto_bytes *rest)
+{
+    const uint8_t *end = rest->len ? memchr(rest->data, ':', rest->len) : NULL;
+    const size_t len = end ? (size_t)(end - rest->data) : rest->len;
+    const sotto_bytes part = sotto_bytes_of(rest->data, len);
+
+    *rest = end ? sotto_bytes_of(end + 1, rest->len - len - 1) : sotto_bytes_of(NULL, 0);
+    return part;
+}
+
+sotto_status sotto_round_name_decode(sotto_round_name *out, sotto_bytes url, sotto_err *err)
+{
+    const size_t begins = sizeof NAME_BEGINS - 1;
+
+    if (url.len < begins || memcmp(url.data, NAME_BEGINS, begins) != 0)
+        return sotto_fail(err, SOTTO_MALFORMED, "round name: wanted " NAME_BEGINS);
+    sotto_bytes rest = sotto_bytes_of(url.data + begins, url.len - begins);
+    if (!sotto_hex_decode(out->recipe, sizeof out->recipe, take_part(&rest)) ||
+        !read_round(&out->round, take_part(&rest)) ||
+        !sotto_hex_decode(out->model, sizeof out->model, rest))
+        return sotto_fail(err, SOTTO_MALFORMED,
+                          "round name: wanted a recipe's hash, a round and a model's digest");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_round_name_encode(sotto_buf *out, const sotto_round_name *name, sotto_err *err)
+{
+    char recipe[2 * SOTTO_MODEL_HASH + 1], model[2 * SOTTO_MODEL_HASH + 1];
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_hex_encode(recipe, sotto_bytes_of(name->recipe, sizeof name->recipe));
+    sotto_hex_encode(model, sotto_bytes_of(name->model, sizeof name->model));
+    sotto_write_format(&w, NAME_BEGINS "%s:%" PRIu64 ":%s", recipe, name->round, model);
+    return sotto_writer_finish(&w, "round name", err);
+}
+
 /* ---- the task ------------------------------------------------------------------------------------------- */
 
 static sotto_status check_record(const sotto_learning *l, const sotto_round_record *record,

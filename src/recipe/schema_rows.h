@@ -44,7 +44,7 @@ OBJECT_ROW(IN_PROOF, "proof", "aggregation: aero: proof", "That inputs are valid
 OBJECT_ROW(IN_ANONYMITY, "anonymity", "anonymity", "Devices that can't do what is asked for here stay silent. With none of it servers see who sends, and one device can send many reports. All of it: `\"anonymity\": {\"relay\": \"relay\", \"gateway\": \"gateway\", \"tokens\": \"type-2\", \"attester\": \"attester\", \"issuer\": \"key:issuer\", \"log\": \"main\"}`. The log's and the issuer's names are the policy's, the others those of the parties file.")
 OBJECT_ROW(IN_SCHEDULE, "schedule", "schedule", "Times are in UTC.")
 #ifdef SOTTO_LEARNING_ROWS
-OBJECT_ROW(IN_LEARNING, "learning", "A learning recipe", "Trains a model in rounds: devices send updates, and only their noisy sum is seen. `learn`, `rounds` and what follows take the place of query, encode and randomizer. Each round is a DAP task of its own. `sotto recipe lint`, `explain` and `compile` read it; devices of this version refuse it.")
+OBJECT_ROW(IN_LEARNING, "learning", "A learning recipe", "Trains a model in rounds: devices send updates, and only their noisy sum is seen. `learn`, `rounds` and what follows take the place of query, encode and randomizer. Each round is a DAP task of its own. `sotto recipe lint`, `explain` and `compile` read it. Devices need an application with libsotto-device-full, and a trainer ([device.md](device.md)).")
 OBJECT_ROW(IN_LEARN, "learn", "learn", "What is trained, on what, and how.")
 OBJECT_ROW(IN_LEARN_MODEL, "learn-model", "learn: model", "An update has one number for each parameter.")
 OBJECT_ROW(IN_LEARN_DATA, "learn-data", "learn: data", "The rows that a device trains on.")

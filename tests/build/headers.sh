@@ -31,7 +31,7 @@ link() {
         >"$work/log" 2>&1 && LD_LIBRARY_PATH=$build "$work/uses" || { cat "$work/log"; fail "$1 with $2: does not link"; }
 }
 
-for list in exported exported-device exported-analyst; do
+for list in exported exported-device exported-device-full exported-analyst; do
     LC_ALL=C sort "$source/tools/$list.txt" >"$work/$list"
 done
 LC_ALL=C
@@ -42,15 +42,18 @@ for path in "$source"/include/sotto/*.h; do
     [ "$header" = sotto.h ] ||
         grep -q "^#include \"sotto/$header\"" "$source/include/sotto/sotto.h" || fail "sotto.h lacks $header"
     for function in $(functions "$path"); do
-        grep -qx "$function" "$work/exported" "$work/exported-device" "$work/exported-analyst" ||
+        grep -qx "$function" "$work/exported" "$work/exported-device-full" "$work/exported-analyst" ||
             fail "$header: no library exports $function"
         count=$((count + 1))
     done
     link "$header" sotto exported
     link "$header" sotto-device exported-device
+    link "$header" sotto-device-full exported-device-full
     link "$header" sotto-analyst exported-analyst
 done
 [ "$count" -gt 100 ] || fail "only $count functions were found in the headers"
+# Who links the larger library misses nothing.
+[ -z "$(comm -23 "$work/exported-device" "$work/exported-device-full")" ] || fail "libsotto-device-full lacks a function"
 # An analyst needs one library: all that is public but the device itself.
 for header in analyse base collect lint log privacy random recipe seal vdaf view; do
     for function in $(functions "$source/include/sotto/$header.h"); do

@@ -150,7 +150,7 @@ static void entropy_gives_each_byte_once_however_it_is_asked(sotto_test *t)
 
 /* ---- ten million of each, with fixed seeds --------------------------------------------------------------- */
 
-enum { MANY = 10000000, VALUES = 1000 };
+enum { MANY = SOTTO_TEST_DRAWS(10000000), VALUES = 1000 };
 
 static void start(sotto_sim_random *random, sotto_entropy *entropy, uint64_t seed)
 {

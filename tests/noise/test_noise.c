@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { DRAWS = 10000000, BATCH = 10000, REACH = 8192 };
+enum { DRAWS = SOTTO_TEST_DRAWS(10000000), BATCH = 10000, REACH = 8192 };
 
 typedef double probability(int64_t x, const double *parameters);
 

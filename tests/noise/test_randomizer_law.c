@@ -296,7 +296,7 @@ static void every_report_comes_as_often_as_the_law_says(sotto_test *t)
 
 /* ---- ten million ----------------------------------------------------------------------------------------- */
 
-enum { MANY = 10000000 };
+enum { MANY = SOTTO_TEST_DRAWS(10000000) };
 
 /* Chi-square as a standard normal number (Wilson and Hilferty). Reports expected less than ten times are taken together. */
 static double chi_square(const sotto_randomizer *r, const double *seen, uint64_t value, double runs)

@@ -36,7 +36,7 @@ static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
 }
 
 /* Rounds of an hour since yesterday: round 24 is open, and 23 has just closed. */
-static char *recipe_of(sotto_test *t, const char *by)
+static char *recipe_of(sotto_test *t, const char *by, unsigned largest)
 {
     char *text = sotto_test_take(t, TEXT), opens[32], closes[32];
     const time_t now = time(NULL), first = now - 86400, last = now + 2 * 86400;
@@ -51,7 +51,7 @@ static char *recipe_of(sotto_test *t, const char *by)
         "\"%064d\"}, \"data\": {\"query\": \"SELECT pixels, label FROM digits\", \"most_rows\": "
         "100}, \"local\": {\"batch\": 20, \"rate\": 0.1}, \"update\": {\"clip\": %g, \"scale\": "
         "%d}, \"server\": {}}, \"rounds\": {\"count\": 48, \"every\": \"1h\", \"goal\": 10, "
-        "\"largest\": 100, \"participations\": 1},"
+        "\"largest\": %u, \"participations\": 1},"
         " \"participation\": {\"type\": \"poisson\", \"rate\": 1.0},"
         " \"privacy\": {\"by\": \"%s\", \"multiplier\": 1.0, \"adjacency\": \"replacement\","
         " \"epsilon\": 25, \"delta\": 1e-6, \"min_cohort\": 10, \"honest\": 1.0},"
@@ -59,7 +59,7 @@ static char *recipe_of(sotto_test *t, const char *by)
         "\"key:helper\", \"proof\": {\"type\": \"pine\", \"bound_factor\": 9.5}},"
         " \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},"
         " \"population\": 12}",
-        PARAMETERS, 0, CLIP, SCALE, by, opens, closes);
+        PARAMETERS, 0, CLIP, SCALE, largest, by, opens, closes);
     return text;
 }
 
@@ -99,19 +99,25 @@ static void begin_round(sotto_test *t, scene *k, uint64_t round, uint8_t model)
     s->opened = &k->vdaf;
 }
 
-static scene *open_scene(sotto_test *t, const char *by)
+static scene *open_scene_of(sotto_test *t, const char *by, unsigned largest)
 {
     scene *k = sotto_test_take(t, sizeof *k);
     sotto_mistakes *mistakes = sotto_test_take(t, sizeof *mistakes);
 
+    sotto_test_await_hour();
     sotto_test_service_open(t, &k->s, &(sotto_test_service_options){0});
-    k->recipe = recipe_of(t, by);
+    k->recipe = recipe_of(t, by, largest);
     CHECK_OK(t, sotto_learning_read(&k->learning, sotto_bytes_of(k->recipe, strlen(k->recipe)),
                                     &t->arena, mistakes, &t->err));
     CHECK_OK(t, sotto_learning_randomizer(&k->randomizer, k->learning, &t->arena, &t->err));
     sotto_entropy_init(&k->entropy, fill, &k->s.random);
     k->round = 24;
     return k;
+}
+
+static scene *open_scene(sotto_test *t, const char *by)
+{
+    return open_scene_of(t, by, 100);
 }
 
 /* Entries of -0.01 to 0.01: a norm of about 0.14, below the clip. */
@@ -268,12 +274,57 @@ static void a_report_is_of_its_round_and_its_model(sotto_test *t)
     sotto_test_service_close(&k->s);
 }
 
+static int64_t counted(sotto_test *t, const scene *k)
+{
+    return sotto_test_ask_number(
+        t, k->s.leader->db, "SELECT CAST(coalesce(sum(reports), 0) AS BIGINT) FROM sub_aggregate");
+}
+
+static sotto_status count_one_more(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_sql q;
+
+    (void)context;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE sub_aggregate SET reports = reports + 1", err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* Twelve devices, and room for ten: the helper takes no more, and the leader releases no sum of more. */
+static void a_round_has_room_for_its_largest_cohort(sotto_test *t)
+{
+    const struct timespec moment = {0, 50000000};
+    scene *k = open_scene_of(t, "servers", 10);
+    uint64_t reports = 0, sums[PARAMETERS];
+    sotto_http_response response = {.status = 201};
+
+    begin_round(t, k, k->round, 7);
+    upload_devices(t, k, DEVICES);
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 1, &reports, sums));
+    CHECK_EQUAL(t, 10, reports);
+    CHECK_EQUAL(t, 2, sotto_test_refused(t, &k->s, SOTTO_CAUSE_HELPER + SOTTO_REPORT_DROPPED));
+    sotto_test_service_close(&k->s);
+
+    k = open_scene_of(t, "servers", 10);
+    begin_round(t, k, k->round, 7);
+    upload_devices(t, k, 10);
+    for (unsigned i = 0; i < k->s.patience && counted(t, k) < 10; i++)
+        (void)nanosleep(&moment, NULL);
+    CHECK_OK(t, sotto_db_run(k->s.leader->db, count_one_more, NULL, &t->err));
+    for (unsigned i = 0; i < k->s.patience && response.status / 100 == 2; i++) {
+        (void)nanosleep(&moment, NULL);
+        response = sotto_test_ask_collection(t, &k->s);
+    }
+    CHECK(t, sotto_test_is_problem(&response, SOTTO_DAP_INVALID_BATCH_SIZE));
+    sotto_test_service_close(&k->s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_round_has_the_sum_and_the_noise_of_its_devices),
         CASE(servers_add_the_noise_of_a_round),
         CASE(a_report_is_of_its_round_and_its_model),
+        CASE(a_round_has_room_for_its_largest_cohort),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -398,21 +398,14 @@ sotto_test_openers sotto_test_openers_of(sotto_test *t, unsigned leader, unsigne
         .id = {key_id(SOTTO_PARTY_LEADER, leader), key_id(SOTTO_PARTY_HELPER, helper)}};
 }
 
-sotto_status sotto_test_receive_as(sotto_test *t, sotto_test_report *out, sotto_task *task,
-                                   const sotto_test_upload *upload, sotto_bytes recipe,
-                                   size_t cohort, const sotto_test_openers *openers)
+sotto_status sotto_test_open_upload(sotto_test *t, sotto_test_report *out, const sotto_task *task,
+                                    const sotto_test_upload *upload,
+                                    const sotto_test_openers *openers)
 {
-    static sotto_mistakes mistakes;
-    const sotto_recipe *read;
-    const sotto_parties *parties;
     sotto_reader in = sotto_reader_over(upload->body);
     sotto_bytes metadata = sotto_read_bytes(&in, 16 + 8 + 2);
     sotto_bytes public_share = sotto_read_opaque32(&in);
 
-    memset(&mistakes, 0, sizeof mistakes);
-    CHECK_OK(t, sotto_recipe_read(&read, recipe, &t->arena, &mistakes, &t->err));
-    CHECK_OK(t, sotto_parties_read(&parties, openers->parties, &t->arena, &mistakes, &t->err));
-    CHECK_OK(t, sotto_task_compile(task, read, parties, cohort, &t->arena, &t->err));
     sotto_buf aad =
         sotto_test_buf(t, 64 + task->configuration.len + metadata.len + public_share.len);
     sotto_writer w = sotto_writer_on(&aad);
@@ -430,6 +423,21 @@ sotto_status sotto_test_receive_as(sotto_test *t, sotto_test_report *out, sotto_
         SOTTO_TRY(open_share(t, &out->shares[role], &in, sotto_buf_bytes(&aad),
                              (sotto_party_role)role, openers));
     return sotto_reader_finish(&in, "report", NULL);
+}
+
+sotto_status sotto_test_receive_as(sotto_test *t, sotto_test_report *out, sotto_task *task,
+                                   const sotto_test_upload *upload, sotto_bytes recipe,
+                                   size_t cohort, const sotto_test_openers *openers)
+{
+    static sotto_mistakes mistakes;
+    const sotto_recipe *read;
+    const sotto_parties *parties;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_recipe_read(&read, recipe, &t->arena, &mistakes, &t->err));
+    CHECK_OK(t, sotto_parties_read(&parties, openers->parties, &t->arena, &mistakes, &t->err));
+    CHECK_OK(t, sotto_task_compile(task, read, parties, cohort, &t->arena, &t->err));
+    return sotto_test_open_upload(t, out, task, upload, openers);
 }
 
 sotto_status sotto_test_receive(sotto_test *t, sotto_test_report *out, sotto_task *task,

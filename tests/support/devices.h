@@ -92,6 +92,10 @@ typedef struct sotto_test_openers {
 } sotto_test_openers;
 /* Keys of these generations, and the parties file of the leader's. */
 sotto_test_openers sotto_test_openers_of(sotto_test *t, unsigned leader, unsigned helper);
+/* Opens both shares of an upload to a task that was compiled. SOTTO_REJECTED: a share does not open. */
+sotto_status sotto_test_open_upload(sotto_test *t, sotto_test_report *out, const sotto_task *task,
+                                    const sotto_test_upload *upload,
+                                    const sotto_test_openers *openers);
 /* Opens both shares of an upload.
  *   SOTTO_REJECTED  a share does not open: another key, another task, other bytes */
 sotto_status sotto_test_receive_as(sotto_test *t, sotto_test_report *out, sotto_task *task,

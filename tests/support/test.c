@@ -195,6 +195,12 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+void sotto_test_await_hour(void)
+{
+    while (time(NULL) % 3600 >= 3600 - 120)
+        sotto_test_pause_ms(1000);
+}
+
 bool sotto_test_waits(uint64_t *until, unsigned ms)
 {
     if (*until == 0)

@@ -33,6 +33,14 @@ typedef struct sotto_test_case {
 #define RUN_TESTS(argc, argv, cases)                                                               \
     sotto_test_main(argc, argv, __FILE__, cases, sizeof(cases) / sizeof((cases)[0]))
 
+/* Draws of a statistical test. The plain build judges the law by all of them; under a sanitizer, which judges memory, a
+ * tenth goes through the same code. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SOTTO_TEST_DRAWS(n) ((n) / 10)
+#else
+#define SOTTO_TEST_DRAWS(n) (n)
+#endif
+
 enum { SOTTO_TEST_SKIPPED = 77 }; /* what ctest counts as skipped */
 
 /* What a test program is where no test of it can run. */
@@ -81,6 +89,9 @@ void sotto_test_near(sotto_test *t, double wanted, double got, double tolerance,
 void sotto_test_reason(sotto_test *t, const char *text, const char *file, int line);
 
 void sotto_test_pause_ms(unsigned ms);
+/* For tests whose rounds are hours of the real clock: an hour that ends within two minutes is waited for. */
+void sotto_test_await_hour(void);
+
 /* For what other threads and processes are about to do:
  *     for (uint64_t until = 0; !is_there() && sotto_test_waits(&until, 20);)
  *         ;

@@ -18,7 +18,7 @@ static sotto_status reveal(sotto_aero_device *d, sotto_effects *effects, sotto_e
         return SOTTO_OK;
     if (SOTTO_RULE(aero_reveal_after_commit) && !d->base.view->is_committed)
         return SOTTO_OK;
-    for (uint8_t role = SOTTO_AERO_NOISE; role < SOTTO_AERO_ROLES; role++)
+    for (unsigned role = SOTTO_AERO_NOISE; role < SOTTO_AERO_ROLES; role++)
         for (uint32_t g = 0; g < d->base.plan->groups; g++)
             if ((d->done & SOTTO_AERO_HAS_PROMISED(role)) && d->reveals[role][g].body.len)
                 SOTTO_TRY(sotto_effects_send(effects, &d->reveals[role][g], NULL, err));
@@ -146,11 +146,13 @@ static sotto_status restore(sotto_machine **out, const sotto_round *round, const
                             sotto_bytes saved, const sotto_message *kept, size_t count,
                             sotto_arena *arena, sotto_err *err)
 {
-    sotto_machine *machine;
+    sotto_machine *machine = NULL;
     sotto_message known;
 
-    SOTTO_TRY(join(&machine, round, self, arena, err));
     *out = NULL;
+    SOTTO_TRY(join(&machine, round, self, arena, err));
+    if (!machine)
+        return sotto_aero_no_memory(err);
     sotto_aero_device *d = (sotto_aero_device *)machine;
     uint8_t own[1 + sizeof d->answered];
     SOTTO_TRY(sotto_aero_saved(&d->base, saved, own, sizeof own, err));

@@ -223,7 +223,7 @@ static sotto_status contribute(contribution *c, sotto_arena *scratch, sotto_effe
                                sotto_err *err)
 {
     const sotto_aero_plan *plan = c->d->base.plan;
-    sotto_buf bodies[SOTTO_AERO_MOST_GROUPS];
+    sotto_buf bodies[SOTTO_AERO_MOST_GROUPS] = {{NULL, 0, 0}};
 
     SOTTO_TRY(set_up(c, scratch, err));
     SOTTO_TRY(seal_all(c, err));

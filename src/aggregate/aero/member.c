@@ -172,13 +172,15 @@ static sotto_status restore(sotto_machine **out, const sotto_round *round, const
                             sotto_bytes saved, const sotto_message *kept, size_t count,
                             sotto_arena *arena, sotto_err *err)
 {
-    sotto_machine *machine;
+    sotto_machine *machine = NULL;
     sotto_message known;
     sotto_status verdict;
     uint8_t own[2];
 
-    SOTTO_TRY(join(&machine, round, self, arena, err));
     *out = NULL;
+    SOTTO_TRY(join(&machine, round, self, arena, err));
+    if (!machine)
+        return sotto_aero_no_memory(err);
     sotto_aero_committee_member *m = (sotto_aero_committee_member *)machine;
     SOTTO_TRY(sotto_aero_saved(&m->base, saved, own, sizeof own, err));
     for (size_t i = 0; i < count; i++) {

@@ -396,12 +396,14 @@ static sotto_status restore(sotto_machine **out, const sotto_round *round, const
                             sotto_bytes saved, const sotto_message *kept, size_t count,
                             sotto_arena *arena, sotto_err *err)
 {
-    sotto_machine *machine;
+    sotto_machine *machine = NULL;
     sotto_effects none;
     uint8_t own[SAVED];
 
-    SOTTO_TRY(join(&machine, round, self, arena, err));
     *out = NULL;
+    SOTTO_TRY(join(&machine, round, self, arena, err));
+    if (!machine)
+        return sotto_aero_no_memory(err);
     sotto_aero_aggregator *s = (sotto_aero_aggregator *)machine;
     SOTTO_TRY(sotto_aero_saved(&s->base, saved, own, sizeof own, err));
     s->before = sotto_load64(own + 1);

@@ -22,11 +22,10 @@ static sotto_aero_entrant *find(sotto_aero_aggregator *s, uint8_t role, uint32_t
 static sotto_status new_contributor(sotto_aero_aggregator *s, sotto_aero_entrant **out,
                                     uint32_t index, sotto_err *err)
 {
-    sotto_aero_entrant *e = &s->entrants[s->count];
-
     *out = NULL;
-    if (s->count == s->most)
+    if (s->count == s->most || !s->entrants)
         return SOTTO_OK;
+    sotto_aero_entrant *e = &s->entrants[s->count];
     e->groups = sotto_arena_take_array(s->base.arena, s->base.plan->groups, sizeof *e->groups);
     if (!e->groups)
         return sotto_aero_no_memory(err);

@@ -59,7 +59,7 @@ sotto_status sotto_aero_server_answer(sotto_aero_aggregator *s, const sotto_mess
     sotto_reader in = sotto_reader_over(ask->body);
     uint32_t group = (uint32_t)sotto_read_uint(&in, 1);
     uint32_t position = (uint32_t)sotto_read_uint(&in, 4);
-    sotto_buf body;
+    sotto_buf body = {NULL, 0, 0};
 
     *verdict = SOTTO_REJECTED;
     if (sotto_reader_finish(&in, "ask", NULL) != SOTTO_OK || group >= s->base.plan->groups)
@@ -80,7 +80,7 @@ sotto_status sotto_aero_server_answer(sotto_aero_aggregator *s, const sotto_mess
 sotto_status sotto_aero_server_answer_all(sotto_aero_aggregator *s, uint32_t group,
                                           uint32_t position, sotto_effects *effects, sotto_err *err)
 {
-    sotto_buf body;
+    sotto_buf body = {NULL, 0, 0};
 
     SOTTO_TRY(sotto_aero_server_sample(s, &body, group, position, effects->arena, err));
     return sotto_aero_post(&s->base, effects, SOTTO_AERO_ANSWER, sotto_buf_bytes(&body), err);
@@ -117,7 +117,7 @@ sotto_status sotto_aero_server_roots(sotto_aero_aggregator *s, sotto_effects *ef
                                      sotto_err *err)
 {
     const sotto_aero_plan *plan = s->base.plan;
-    sotto_buf body;
+    sotto_buf body = {NULL, 0, 0};
 
     for (uint32_t g = 0; g < plan->groups; g++) {
         SOTTO_TRY(roots_body(s, &body, g, effects->arena, err));

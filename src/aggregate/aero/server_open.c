@@ -125,7 +125,7 @@ static sotto_status open_one(sotto_aero_aggregator *s, int64_t *sum, uint32_t ci
 static sotto_status open_all(sotto_aero_aggregator *s, sotto_arena *scratch, sotto_err *err)
 {
     const sotto_aero_plan *plan = s->base.plan;
-    int64_t sum[SOTTO_AERO_N];
+    int64_t sum[SOTTO_AERO_N] = {0};
     uint64_t at = 0;
 
     for (uint32_t i = 0; i < plan->ciphertexts; i++) {

@@ -62,7 +62,7 @@ sotto_status sotto_aero_choose(sotto_aero_device *d, sotto_err *err)
     sotto_aero_stream stream;
 
     d->ask_count = 0;
-    for (uint8_t role = SOTTO_AERO_NOISE; role < SOTTO_AERO_ROLES; role++)
+    for (unsigned role = SOTTO_AERO_NOISE; role < SOTTO_AERO_ROLES; role++)
         if (d->done & SOTTO_AERO_HAS_PROMISED(role))
             ask(d, 0, SOTTO_AERO_OWN_LEAF + role);
     sotto_status status = sotto_aero_stream_open(&stream, &d->base, FOR_CHECKS, 0, err);

@@ -314,11 +314,14 @@ sotto_status sotto_answer_seal(sotto_report *out, const sotto_answer_plan *plan,
     sotto_report_draft draft = draft_of(plan);
     sotto_measurement measurement;
     sotto_dap_report report;
-    sotto_bytes bits, seed;
+    sotto_bytes bits = {0}, seed;
 
     *out = (sotto_report){0};
     SOTTO_TRY(take_seed(&seed, plan, entropy, arena, err));
-    SOTTO_TRY(sotto_measure(&measurement, &bits, plan->content, bin, entropy, arena, err));
+    if (plan->measured)
+        measurement = *plan->measured;
+    else
+        SOTTO_TRY(sotto_measure(&measurement, &bits, plan->content, bin, entropy, arena, err));
     SOTTO_TRY(make(&report, &draft, plan, seed, measurement, entropy, arena, err));
     memcpy(out->id, draft.metadata.report_id, sizeof out->id);
     out->token = plan->token && !plan->helper_token ? plan->token->key.id : NULL;

@@ -30,6 +30,8 @@ typedef struct sotto_answer_plan {
     const sotto_wallet_row *helper_token;     /* ... of ARC; NULL: of type 2 */
     const sotto_wallet_row *shown;            /* ... of ARC: for the wallet */
     const sotto_ephemeral_source *ephemerals; /* of a simulation; NULL: the device makes its own */
+    const sotto_measurement
+        *measured; /* of learning: what is sealed in place of a bin; else NULL */
 } sotto_answer_plan;
 
 /* That each encoder has its column in the query's answer. SOTTO_MISSING: one hasn't. */

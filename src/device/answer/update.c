@@ -2,6 +2,8 @@
 
 #include "base/arena.h"
 
+enum { TRIES = 8 };
+
 typedef struct making {
     const sotto_update_maker *maker;
     const double *update;
@@ -48,7 +50,6 @@ sotto_status sotto_update_report_make(sotto_dap_report *out, sotto_report_draft 
                                       const sotto_update_maker *maker, const double *update,
                                       sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
 {
-    enum { TRIES = 8 };
     making m = {.maker = maker, .update = update, .entropy = entropy, .arena = arena};
     sotto_status status = SOTTO_TOO_LARGE;
 
@@ -60,5 +61,34 @@ sotto_status sotto_update_report_make(sotto_dap_report *out, sotto_report_draft 
     sotto_wipe(m.numbers, maker->vdaf->sizes.outputs * sizeof *m.numbers);
     sotto_wipe(m.values, maker->vdaf->sizes.outputs * sizeof *m.values);
     sotto_wipe(m.random, sotto_report_random_size(maker->vdaf));
+    return status;
+}
+
+/* Each try takes its own memory for the report: there is hardly ever a second one. */
+sotto_status sotto_update_seal(sotto_report *out, const sotto_answer_plan *plan,
+                               const sotto_vector_randomizer *randomizer, const double *update,
+                               sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
+{
+    const size_t count = randomizer->config.dimension;
+    int64_t *numbers = sotto_arena_take_array(arena, count, sizeof *numbers);
+    uint64_t *values = sotto_arena_take_array(arena, count, sizeof *values);
+    const sotto_measurement measurement = {values, count};
+    sotto_answer_plan measured = *plan;
+    sotto_status status = SOTTO_TOO_LARGE;
+
+    *out = (sotto_report){0};
+    measured.measured = &measurement;
+    if (!numbers || !values)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "update: no memory");
+    for (unsigned i = 0; i < TRIES && (status == SOTTO_TOO_LARGE || status == SOTTO_AGAIN); i++) {
+        sotto_err_clear(err);
+        status = sotto_vector_randomizer_run(randomizer, numbers, update, 1, entropy, err);
+        for (size_t k = 0; k < count && status == SOTTO_OK; k++)
+            values[k] = (uint64_t)numbers[k];
+        if (status == SOTTO_OK)
+            status = sotto_answer_seal(out, &measured, SOTTO_NO_VALUE, entropy, arena, err);
+    }
+    sotto_wipe(numbers, count * sizeof *numbers);
+    sotto_wipe(values, count * sizeof *values);
     return status;
 }

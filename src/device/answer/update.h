@@ -1,6 +1,6 @@
 /* device/answer/update.h - from an update of a model to a sealed report of a round of learning.
  *
- * Callers:  tests; devices will, once their ledger pays for rounds. Nothing that is installed leads here yet.
+ * Callers:  device_round.c; tests of servers make reports without a device.
  * Memory:   the report lives in the arena.
  * Secrets:  the update, its noise and its shares. Time depends on them only where a report is drawn again.
  */
@@ -8,6 +8,7 @@
 #define SOTTO_DEVICE_ANSWER_UPDATE_H
 
 #include "dap/report.h"
+#include "device/answer/answer.h"
 #include "noise/randomizer_vector.h"
 
 typedef struct sotto_update_maker {
@@ -26,5 +27,11 @@ SOTTO_MUST_USE sotto_status sotto_update_report_make(sotto_dap_report *out,
                                                      const sotto_update_maker *maker,
                                                      const double *update, sotto_entropy *entropy,
                                                      sotto_arena *arena, sotto_err *err);
+
+/* The same, as a report for the outbox, with the token that the recipe asks for. */
+SOTTO_MUST_USE sotto_status sotto_update_seal(sotto_report *out, const sotto_answer_plan *plan,
+                                              const sotto_vector_randomizer *randomizer,
+                                              const double *update, sotto_entropy *entropy,
+                                              sotto_arena *arena, sotto_err *err);
 
 #endif

@@ -185,6 +185,16 @@ sotto_status sotto_query_column(const sotto_query *query, size_t *column, const 
     return sotto_compiled_column(query->statement, column, name, err);
 }
 
+size_t sotto_query_columns(const sotto_query *query, const char **names, size_t room)
+{
+    const int count = sqlite3_column_count(query->statement);
+    size_t i = 0;
+
+    for (; i < room && (int)i < count; i++)
+        names[i] = sqlite3_column_name(query->statement, (int)i);
+    return i;
+}
+
 static bool read_value(sqlite3_stmt *statement, int column, sotto_value *value)
 {
     switch (sqlite3_column_type(statement, column)) {

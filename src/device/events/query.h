@@ -35,6 +35,9 @@ const sotto_access *sotto_query_accessed(const sotto_query *query, size_t *count
 SOTTO_MUST_USE sotto_status sotto_query_column(const sotto_query *query, size_t *column,
                                                const char *name, sotto_err *err);
 
+/* The names of its columns, in their order, at most `room` of them. Borrowed. */
+size_t sotto_query_columns(const sotto_query *query, const char **names, size_t room);
+
 /* Runs it once, calling row (values are null, integer, real or text) for each row. Rows come in the query's own order;
  * where it has none, in one that depends on the values it reads and on nothing else. Rows handed out before a failure
  * are to be thrown away.

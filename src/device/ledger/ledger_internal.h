@@ -113,6 +113,16 @@ SOTTO_MUST_USE sotto_status sotto_ledger_unanswered(sotto_ledger *ledger,
                                                     sotto_decision_scope scope, const char *recipe,
                                                     const char *analysis, sotto_err *err);
 
+/* ---- ledger_spend.c ---- */
+
+/* Whether the period in which something happened at `last` is over. Turned back, a clock ends no period; turned
+ * forward, it ends one early, and none again until it is right. */
+bool sotto_ledger_is_over(const sotto_ledger *ledger, int64_t last, int64_t now);
+/* Inside a transaction: all that sotto_ledger_spend does there, for a charge that sotto_ledger_check has seen. */
+SOTTO_MUST_USE sotto_status sotto_ledger_pay(sotto_ledger *ledger, const sotto_charge *charge,
+                                             const sotto_report *report, int64_t now,
+                                             sotto_refusal *refusal, sotto_err *err);
+
 /* ---- ledger_fold.c ---- */
 
 /* Brings the file of an earlier version to this one's form, whole or not at all. */

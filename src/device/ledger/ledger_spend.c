@@ -36,9 +36,7 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Whether the period in which something happened at `last` is over. Turned back, a clock ends no period; turned
- * forward, it ends one early, and none again until it is right. */
-static bool is_over(const sotto_ledger *ledger, int64_t last, int64_t now)
+bool sotto_ledger_is_over(const sotto_ledger *ledger, int64_t last, int64_t now)
 {
     int64_t period = (int64_t)ledger->meta.period;
 
@@ -56,13 +54,14 @@ static void take_account(const sotto_ledger *ledger, kept *out, sqlite3_stmt *st
         out->last = sqlite3_column_int64(statement, 6);
         sotto_ledger_row_digest(out->digest, "accounts", statement);
     }
-    if (row && !is_over(ledger, out->last, now)) {
+    if (row && !sotto_ledger_is_over(ledger, out->last, now)) {
         out->spent.epsilon.units = (uint64_t)sqlite3_column_int64(statement, 2);
         out->spent.delta.units = (uint64_t)sqlite3_column_int64(statement, 3);
         out->spent.squares = sqlite3_column_double(statement, 4);
         out->spent.reports = (uint64_t)sqlite3_column_int64(statement, 5);
     }
-    out->spent.unknown = ledger->meta.lost && !is_over(ledger, ledger->meta.lost_at, now);
+    out->spent.unknown =
+        ledger->meta.lost && !sotto_ledger_is_over(ledger, ledger->meta.lost_at, now);
 }
 
 static sotto_status read_account(sotto_ledger *ledger, kept *out, const char *name, int64_t now,
@@ -221,9 +220,9 @@ static sotto_status write_spend(sotto_ledger *ledger, const sotto_charge *charge
 }
 
 /* Without a report, the charge is for silence. */
-static sotto_status pay(sotto_ledger *ledger, const sotto_charge *charge,
-                        const sotto_report *report, int64_t now, sotto_refusal *refusal,
-                        sotto_err *err)
+sotto_status sotto_ledger_pay(sotto_ledger *ledger, const sotto_charge *charge,
+                              const sotto_report *report, int64_t now, sotto_refusal *refusal,
+                              sotto_err *err)
 {
     static const sotto_report nothing;
     statement_of_charge accounts;
@@ -246,15 +245,14 @@ sotto_status sotto_ledger_spend(sotto_ledger *ledger, const sotto_charge *charge
 {
     SOTTO_TRY(ready(ledger, charge, refusal, err));
     SOTTO_TRY(sotto_ledger_begin(ledger, err));
-    return sotto_ledger_end(ledger, pay(ledger, charge, report, now, refusal, err), err);
+    return sotto_ledger_end(ledger, sotto_ledger_pay(ledger, charge, report, now, refusal, err),
+                            err);
 }
 
 sotto_status sotto_ledger_spend_on_silence(sotto_ledger *ledger, const sotto_charge *charge,
                                            int64_t now, sotto_refusal *refusal, sotto_err *err)
 {
-    SOTTO_TRY(ready(ledger, charge, refusal, err));
-    SOTTO_TRY(sotto_ledger_begin(ledger, err));
-    return sotto_ledger_end(ledger, pay(ledger, charge, NULL, now, refusal, err), err);
+    return sotto_ledger_spend(ledger, charge, NULL, now, refusal, err);
 }
 
 /* ---- a new policy ----------------------------------------------------------------------------------------- */

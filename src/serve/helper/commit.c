@@ -2,6 +2,7 @@
 #include "serve/helper/job.h"
 
 #include "base/arena.h"
+#include "recipe/learning.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/schema.h"
 
@@ -94,6 +95,25 @@ static sotto_status spend_tokens(sotto_tx *tx, sotto_helper_job *job, sotto_err 
     return SOTTO_OK;
 }
 
+/* A round's sum has room for as many reports as its recipe says: numbers were proved to fit for these, and no more. */
+static sotto_status find_over(sotto_tx *tx, sotto_helper_job *job, sotto_err *err)
+{
+    const sotto_server_task *task = job->ask.task;
+    uint64_t there = 0;
+
+    if (!task->learning)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_batch_count(
+        tx, &there, task->n,
+        &(sotto_batch_range){.first_bucket = task->dap.opens / task->dap.precision,
+                             .end_bucket = task->dap.closes / task->dap.precision},
+        err));
+    for (size_t i = 0; i < job->count; i++)
+        if (job->reports[i].error == 0 && ++there > task->learning->largest)
+            job->changed = job->reports[i].over = true;
+    return SOTTO_OK;
+}
+
 static sotto_status store_sums(sotto_tx *tx, sotto_helper_job *job, sotto_err *err)
 {
     for (size_t i = 0; i < job->batch_count; i++)
@@ -146,16 +166,19 @@ sotto_status sotto_helper_commit(sotto_tx *tx, void *context, sotto_err *err)
     sotto_helper_job *job = context;
 
     job->changed = false;
-    SOTTO_TRY(sotto_release_lock(tx, job->ask.task->n, false, err));
+    /* One at a time where reports are counted: two jobs at once would each find room. */
+    SOTTO_TRY(sotto_release_lock(tx, job->ask.task->n, job->ask.task->learning != NULL, err));
     SOTTO_TRY(find_answer(tx, job, err));
     if (job->known)
         return SOTTO_OK;
     SOTTO_TRY(find_closed(tx, job, &job->changed, err));
     SOTTO_TRY(take_marks(tx, job, err));
     SOTTO_TRY(spend_tokens(tx, job, err));
+    if (SOTTO_RULE(helper_round_largest) && !job->changed)
+        SOTTO_TRY(find_over(tx, job, err));
     if (job->changed)
         return sotto_fail(err, SOTTO_STALE,
-                          "reports were taken, tokens spent or a batch closed meanwhile");
+                          "reports were taken, tokens spent, a batch closed or a round full");
     SOTTO_TRY(store_sums(tx, job, err));
     SOTTO_TRY(count_rejections(tx, job, err));
     return store_answer(tx, job, err);

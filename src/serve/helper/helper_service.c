@@ -4,6 +4,7 @@
 #include "serve/tasks/arc_issue.h"
 #include "serve/tasks/metrics.h"
 #include "serve/tasks/resources.h"
+#include "serve/tasks/round_log.h"
 #include "serve/tasks/task_health.h"
 #include "serve/tasks/task_options.h"
 
@@ -103,6 +104,7 @@ static void describe(void *state, sotto_buf *out)
 
     (void)sotto_last_seen_look(server->health, &view);
     sotto_task_health_describe(&view, out);
+    sotto_round_watch_describe(server->rounds, out);
 }
 
 static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)

@@ -25,6 +25,7 @@ typedef struct sotto_helper_report {
     size_t batch;               /* index into batches                                     */
     uint8_t error;              /* 0: none so far; else what the leader is told           */
     bool spent;                 /* found by a transaction: another report had its token   */
+    bool over;                  /* found by a transaction: the round's sum has no room    */
     sotto_bytes outbound;       /* if it is valid: the answer's payload, in the job's arena */
 } sotto_helper_report;
 

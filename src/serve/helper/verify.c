@@ -50,6 +50,8 @@ static void exclude(sotto_helper_job *job)
             r->error = SOTTO_REPORT_REPLAYED;
         if (SOTTO_RULE(helper_spent) && r->error == 0 && r->spent)
             r->error = SOTTO_REPORT_TOKEN_SPENT;
+        if (SOTTO_RULE(helper_round_largest) && r->error == 0 && r->over)
+            r->error = SOTTO_REPORT_DROPPED;
     }
 }
 

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/rule.h"
 #include "dap/rejections.h"
+#include "recipe/learning.h"
 #include "serve/leader/collection_waits.h"
 #include "serve/tasks/rejection_counts.h"
 #include "serve/tasks/release.h"
@@ -219,8 +220,9 @@ sotto_status sotto_collection_fix(sotto_tx *tx, sotto_collecting *s, const sotto
     return store_closed(tx, s, err);
 }
 
-/* Another collection took some of its buckets while this one waited. */
-static sotto_status refuse_overlap(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
+/* Another collection took some of its buckets while this one waited; or there are more reports than a sum may have. */
+static sotto_status refuse(sotto_tx *tx, sotto_collecting *s, sotto_dap_problem problem,
+                           sotto_err *err)
 {
     sotto_sql q;
 
@@ -228,7 +230,7 @@ static sotto_status refuse_overlap(sotto_tx *tx, sotto_collecting *s, sotto_err 
         sotto_sql_prepare(tx, &q, "UPDATE release SET state = ?2, problem = ?3 WHERE n = ?1", err));
     sotto_sql_int(&q, 1, s->n);
     sotto_sql_int(&q, 2, SOTTO_RELEASE_REFUSED);
-    sotto_sql_text(&q, 3, sotto_dap_problem_type(SOTTO_DAP_BATCH_OVERLAP));
+    sotto_sql_text(&q, 3, sotto_dap_problem_type(problem));
     s->state = SOTTO_RELEASE_REFUSED;
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     return sotto_collection_waits_tell(tx, err);
@@ -238,6 +240,7 @@ static sotto_status refuse_overlap(sotto_tx *tx, sotto_collecting *s, sotto_err 
 static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 {
     sotto_sub_aggregate sum;
+    uint64_t reports;
     bool ready = true;
 
     SOTTO_TRY(sotto_release_lock(tx, s->task->n, true, err));
@@ -246,11 +249,15 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
     else
         SOTTO_TRY(sotto_batch_range_is_free(tx, &ready, s->task->n, &s->range, err));
     if (SOTTO_RULE(leader_one_sum_a_bucket) && !ready)
-        return s->range.leader_selected ? SOTTO_OK : refuse_overlap(tx, s, err);
+        return s->range.leader_selected ? SOTTO_OK : refuse(tx, s, SOTTO_DAP_BATCH_OVERLAP, err);
     if (!s->range.leader_selected)
         SOTTO_TRY(is_busy(tx, s, &s->busy, err));
     if (s->busy)
         return shut_if_enough(tx, s, err);
+    SOTTO_TRY(sotto_batch_count(tx, &reports, s->task->n, &s->range, err));
+    if (SOTTO_RULE(leader_round_largest) && s->task->learning &&
+        reports > s->task->learning->largest)
+        return refuse(tx, s, SOTTO_DAP_INVALID_BATCH_SIZE, err);
     SOTTO_TRY(sotto_batch_sum(tx, &sum, s->server->columns, s->task, &s->range, &s->arena, err));
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;

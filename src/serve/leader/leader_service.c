@@ -8,6 +8,7 @@
 #include "serve/tasks/arc_issue.h"
 #include "serve/tasks/metrics.h"
 #include "serve/tasks/resources.h"
+#include "serve/tasks/round_log.h"
 #include "serve/tasks/task_health.h"
 #include "serve/tasks/task_options.h"
 
@@ -163,6 +164,7 @@ static void describe(void *state, sotto_buf *out)
 
     (void)sotto_last_seen_look(server->health, &tasks);
     sotto_task_health_describe(&tasks, out);
+    sotto_round_watch_describe(server->rounds, out);
     (void)sotto_last_seen_look(sotto_leader_of(server)->health, &own);
     sotto_leader_health_describe(&own, out);
 }

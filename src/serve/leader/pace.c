@@ -13,6 +13,8 @@ struct sotto_pace {
     void *context;
     sotto_waiter waiter; /* its lock: over all that follows */
     uint64_t milliseconds, began_ms;
+    bool
+        begun; /* before, nothing is waited for: the machine may have started less than a pace ago */
     bool waiting;
     struct timespec until; /* while somebody waits */
 };
@@ -87,8 +89,9 @@ bool sotto_pace_begin(sotto_pace *pace, bool at_once)
 
     (void)pthread_mutex_lock(&pace->waiter.lock);
     end = pace->began_ms + pace->milliseconds;
-    may = at_once || now >= end;
+    may = at_once || !pace->begun || now >= end;
     if (may) {
+        pace->begun = true;
         pace->began_ms = now;
         pace->waiting = false; /* what comes later asks again */
     } else if (!pace->waiting) {

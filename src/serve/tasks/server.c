@@ -5,6 +5,7 @@
 #include "recipe/calendar.h"
 #include "serve/tasks/erase.h"
 #include "serve/tasks/metrics.h"
+#include "serve/tasks/round_log.h"
 #include "serve/tasks/task_health.h"
 #include "serve/tasks/task_options.h"
 #include "serve/tasks/token_check.h"
@@ -31,7 +32,11 @@ static void set_defaults(sotto_task_options *o)
 
 const char *sotto_task_options_check(const void *options)
 {
-    return sotto_key_times_check(&((const sotto_task_options *)options)->key_times);
+    const sotto_task_options *o = options;
+
+    if (!o->rounds_log != !o->rounds_keys)
+        return "rounds_log and rounds_keys go together";
+    return sotto_key_times_check(&o->key_times);
 }
 
 const sotto_service *sotto_role_service(sotto_role role)
@@ -74,7 +79,10 @@ static sotto_status open_parts(sotto_server *s, sotto_err *err)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a server");
     for (unsigned i = 0; i < host->options.workers; i++)
         SOTTO_TRY(sotto_token_checker_new(&s->token_checkers[i], err));
-    return SOTTO_OK;
+    return s->options.rounds_log
+               ? sotto_round_watch_open(&s->rounds, s, s->options.rounds_log,
+                                        s->options.rounds_keys, s->options.rounds_quorum, err)
+               : SOTTO_OK;
 }
 
 sotto_status sotto_server_new(sotto_server **out, sotto_host *host, sotto_role role,
@@ -107,6 +115,7 @@ sotto_status sotto_server_new(sotto_server **out, sotto_host *host, sotto_role r
 
 void sotto_server_settle(sotto_server *server)
 {
+    sotto_round_watch_stop(server->rounds);
     sotto_tasks_stop(server->tasks);
 }
 
@@ -122,6 +131,7 @@ void sotto_server_free(sotto_server *s)
         for (unsigned i = 0; i < s->host->options.workers; i++)
             sotto_token_checker_free(s->token_checkers[i]);
     sotto_release(s->token_checkers, s->token_checkers ? s->host->options.workers * POINTER : 0);
+    sotto_round_watch_close(s->rounds);
     sotto_keys_close(s->keys);
     sotto_tasks_close(s->tasks);
     sotto_last_seen_free(s->health);

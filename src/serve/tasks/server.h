@@ -30,6 +30,9 @@ typedef struct sotto_task_options {
     uint64_t late_seconds;       /* a report may arrive this long after its task closed */
     bool rate_history;           /* see sotto_rate_check                                */
     sotto_key_times key_times;
+    const char *rounds_log;  /* URL of the log that names rounds of learning; NULL: none */
+    const char *rounds_keys; /* file: public keys of that log and of its witnesses       */
+    uint64_t rounds_quorum;  /* of these witnesses; 0: all                               */
 } sotto_task_options;
 
 typedef struct sotto_server {
@@ -50,6 +53,7 @@ typedef struct sotto_server {
     struct sotto_token_checker **token_checkers; /* the same */
     struct sotto_metrics *metrics;
     sotto_last_seen *health;
+    struct sotto_round_watch *rounds; /* NULL: no log is followed */
     void *own;         /* what the service keeps beside all this; nothing in tasks/ looks at it */
     int64_t keys_told; /* when we last logged that parties files stop working soon */
     atomic_uint_fast64_t unknown_told; /* tasks/resources.c: when an unknown task was last logged */

@@ -22,6 +22,12 @@
     {"rate_history", SOTTO_OPTION_SWITCH, SOTTO_TASK_OPTION(rate_history), "no", 0, 0, NULL,       \
      "hold a batch, too, that has more than twice the reports of the largest earlier one of its task, in proportion to its time", \
      SOTTO_OPTION_ALWAYS},                                                                         \
+    {"rounds_log", SOTTO_OPTION_URL, SOTTO_TASK_OPTION(rounds_log), NULL, 0, 0, NULL,              \
+     "log whose records of rounds become tasks, of learning recipes that have one here already", SOTTO_OPTION_ALWAYS}, \
+    {"rounds_keys", SOTTO_OPTION_FILE, SOTTO_TASK_OPTION(rounds_keys), NULL, 0, 0, NULL,           \
+     "file with the public key of that log, and then those of its witnesses, one a line", SOTTO_OPTION_ALWAYS}, \
+    {"rounds_quorum", SOTTO_OPTION_NUMBER, SOTTO_TASK_OPTION(rounds_quorum), "0", 0, 31, NULL,     \
+     "witnesses that must have cosigned the log's tree; 0: all of the file's", SOTTO_OPTION_ALWAYS}, \
     SOTTO_KEY_OPTION_ROWS(SOTTO_TASK_OPTION)
 /* clang-format on */
 

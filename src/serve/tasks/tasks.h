@@ -30,6 +30,8 @@ typedef struct sotto_server_task {
     const sotto_recipe *recipe; /* NULL: a bare configuration */
     const struct sotto_learning
         *learning;                /* a round of learning, whose head is the recipe; else NULL */
+    uint64_t round;               /* which, of learning                                        */
+    uint8_t model[32];            /* that the round's record names                             */
     const char *leader, *helper;  /* the parties' names         */
     const sotto_method *method;   /* how its reports are checked and added up */
     sotto_vdaf vdaf;              /* that method with the task's parameters    */

@@ -119,6 +119,8 @@ static sotto_status read_recipe(sotto_server_task *out, sotto_round_record *reco
     SOTTO_TRY(sotto_round_record_decode(record, recipe, err));
     SOTTO_TRY(sotto_learning_read(&out->learning, record->recipe, arena, mistakes, err));
     out->recipe = &out->learning->head;
+    out->round = record->round;
+    memcpy(out->model, record->model, sizeof out->model);
     return SOTTO_OK;
 }
 

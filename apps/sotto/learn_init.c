@@ -1,0 +1,289 @@
+/* sotto learn init - a folder with a recipe, a policy and a first model that go together. */
+#define _POSIX_C_SOURCE 200809L
+#include "learn_run.h"
+#include "show.h"
+#include "verbs.h"
+
+#include "base/arena.h"
+#include "base/hex.h"
+#include "collect.h"
+#include "learn/file.h"
+#include "recipe/claim.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { TEXT = 8192, PATH = 512 };
+
+typedef struct plan {
+    const char *folder, *model;
+    double devices, cohort, rounds, participations, epsilon, classes;
+    bool json;
+    sotto_model shape;
+    char init[LEARN_HEX];
+    double multiplier;
+    sotto_arena arena;
+} plan;
+
+static int complain(const char *name, const char *what)
+{
+    (void)fprintf(stderr, "sotto learn init: %s: %s; see `sotto learn init --help`\n", name, what);
+    return EXIT_USAGE;
+}
+
+/* ---- texts ---------------------------------------------------------------------------------------------------- */
+
+/* 2^16 steps in one: with these clips, rounding adds less than a thousandth to the noise. */
+static void write_recipe(const plan *p, char out[TEXT])
+{
+    (void)snprintf(
+        out, TEXT,
+        "{ \"recipe\": \"%s\", \"version\": 1, \"analysis\": \"com.example.learning\",\n"
+        "  \"description\": \"Says here what the model is for.\",\n"
+        "  \"learn\": {\n"
+        "    \"model\": {\"type\": \"%s\", \"parameters\": %zu,\n"
+        "              \"init\": \"%s\"},\n"
+        "    \"data\": {\"query\": \"SELECT pixels, label FROM digits\", \"most_rows\": 100},\n"
+        "    \"local\": {\"algorithm\": \"fedavg\", \"epochs\": 1, \"batch\": 10, \"rate\": 0.1},\n"
+        "    \"update\": {\"clip\": 0.5, \"scale\": 65536},\n"
+        "    \"server\": {\"optimizer\": \"sgd\", \"rate\": 1} },\n"
+        "  \"rounds\": {\"count\": %.0f, \"every\": \"1h\", \"goal\": %.0f, \"largest\": %.0f,\n"
+        "             \"participations\": %.0f, \"separation\": 1},\n"
+        "  \"participation\": {\"type\": \"poisson\", \"rate\": %.6g},\n"
+        "  \"privacy\": {\"adjacency\": \"replacement\", \"by\": \"servers\", \"multiplier\": "
+        "%.2f,\n"
+        "              \"epsilon\": %.6g, \"delta\": 1e-6, \"min_cohort\": %.0f},\n"
+        "  \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\", \"helper\": "
+        "\"key:helper\",\n"
+        "                  \"collector\": \"key:collector\",\n"
+        "                  \"proof\": {\"type\": \"pine\", \"bound_factor\": 1.2}},\n"
+        "  \"schedule\": {\"opens\": \"2027-01-01T00:00:00Z\", \"closes\": "
+        "\"2027-12-01T00:00:00Z\",\n"
+        "               \"precision\": \"1h\"},\n"
+        "  \"population\": %.0f }\n",
+        p->model, p->model, p->shape.parameters, p->init, p->rounds, floor(0.8 * p->cohort),
+        ceil(2 * p->cohort), p->participations, p->cohort / p->devices, p->multiplier, p->epsilon,
+        floor(0.8 * p->cohort), p->devices);
+}
+
+static void write_policy(const plan *p, char out[TEXT])
+{
+    const double allowed =
+        1.01 * p->epsilon; /* a budget that is spent to the last digit admits no later report */
+
+    (void)snprintf(
+        out, TEXT,
+        "{\n"
+        "  \"policy\": \"com.example.app\", \"version\": 1,\n"
+        "  \"analyses\": {\"com.example.learning\": {\"epsilon\": %.6g, \"delta\": 1e-5,\n"
+        "                 \"reports\": %.0f, \"fields\": [\"digits.pixels\", \"digits.label\"]}},\n"
+        "  \"fields\": {\n"
+        "    \"digits.pixels\": {\"by\": [\"servers\"], \"epsilon_local\": \"none\",\n"
+        "                      \"epsilon\": %.6g, \"delta\": 1e-5, \"reports\": %.0f},\n"
+        "    \"digits.label\": {\"by\": [\"servers\"], \"epsilon_local\": \"none\",\n"
+        "                     \"epsilon\": %.6g, \"delta\": 1e-5, \"reports\": %.0f}\n"
+        "  },\n"
+        "  \"non_sensitive\": [], \"min_cohort\": 10, \"honest\": 0.5\n"
+        "}\n",
+        allowed, p->participations, allowed, p->participations, allowed, p->participations);
+}
+
+/* ---- the least noise that keeps epsilon ------------------------------------------------------------------------- */
+
+static bool keeps(plan *p, double hundredths, sotto_err *err)
+{
+    static sotto_mistakes mistakes;
+    const sotto_arena_mark mark = sotto_arena_here(&p->arena);
+    const sotto_learning *learning;
+    sotto_learning_claim claim;
+    char text[TEXT];
+    bool kept;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    p->multiplier = hundredths / 100;
+    write_recipe(p, text);
+    kept = sotto_learning_read(&learning, sotto_bytes_of(text, strlen(text)), &p->arena, &mistakes,
+                               err) == SOTTO_OK &&
+           sotto_learning_claim_compute(&claim, learning, SOTTO_HONEST_UNSAID, err) == SOTTO_OK &&
+           claim.epsilon <= p->epsilon;
+    sotto_arena_rollback(&p->arena, mark);
+    return kept;
+}
+
+static sotto_status find_noise(plan *p, sotto_err *err)
+{
+    double low = 0, high = 1;
+
+    while (high < 1e5 && !keeps(p, high, NULL))
+        high *= 2;
+    while (high - low > 1) {
+        const double middle = floor((low + high) / 2);
+
+        if (keeps(p, middle, NULL))
+            high = middle;
+        else
+            low = middle;
+    }
+    if (keeps(p, high, err))
+        return SOTTO_OK;
+    return sotto_fail(err, SOTTO_DENIED, "no noise keeps epsilon %g", p->epsilon);
+}
+
+/* ---- files --------------------------------------------------------------------------------------------------------- */
+
+static sotto_status put(const plan *p, const char *name, sotto_bytes bytes, sotto_err *err)
+{
+    char path[PATH];
+
+    (void)snprintf(path, sizeof path, "%.400s/%s", p->folder, name);
+    return sotto_file_write(path, bytes, NULL, NULL, err);
+}
+
+static sotto_status put_key(const plan *p, sotto_err *err)
+{
+    uint8_t bytes[SOTTO_COLLECTOR_KEY_MAX];
+    sotto_buf out = sotto_buf_over(bytes, sizeof bytes);
+    sotto_collector_key key;
+    char path[PATH];
+    sotto_status status = sotto_collector_key_new(&key, 1, err);
+
+    (void)snprintf(path, sizeof path, "%.400s/collector-key.json", p->folder);
+    if (status == SOTTO_OK)
+        status = sotto_collector_key_encode(&out, &key, err);
+    if (status == SOTTO_OK)
+        status = sotto_collect_write_secret(path, sotto_buf_bytes(&out), err);
+    sotto_wipe(&key, sizeof key);
+    sotto_wipe(bytes, sizeof bytes);
+    return status;
+}
+
+static sotto_status make(plan *p, sotto_err *err)
+{
+    uint8_t digest[SOTTO_MODEL_HASH];
+    char text[TEXT];
+    sotto_bytes model;
+    float *weights;
+
+    SOTTO_TRY(sotto_model_named(&p->shape, p->model, (size_t)p->classes, err));
+    weights = sotto_arena_take_array(&p->arena, p->shape.parameters, sizeof *weights);
+    if (!weights)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a model");
+    sotto_model_begin(&p->shape, weights, 1);
+    SOTTO_TRY(learn_model_bytes(&p->shape, weights, &model, digest, &p->arena, err));
+    sotto_hex_encode(p->init, sotto_bytes_of(digest, sizeof digest));
+    SOTTO_TRY(find_noise(p, err));
+    if (mkdir(p->folder, 0700) != 0)
+        return sotto_fail(err, SOTTO_IO, "%.100s: %s", p->folder, strerror(errno));
+    write_recipe(p, text);
+    SOTTO_TRY(put(p, "recipe.json", sotto_bytes_of(text, strlen(text)), err));
+    write_policy(p, text);
+    SOTTO_TRY(put(p, "policy.json", sotto_bytes_of(text, strlen(text)), err));
+    SOTTO_TRY(put(p, "model.safetensors", model, err));
+    return put_key(p, err);
+}
+
+/* ---- the verb ------------------------------------------------------------------------------------------------------ */
+
+static int read_words(plan *p, int argc, char **argv)
+{
+    const struct {
+        const char *name;
+        double *number;
+        double least, most;
+    } numbers[] = {
+        {"--devices", &p->devices, 20, 1e9},  {"--cohort", &p->cohort, 13, 1e8},
+        {"--rounds", &p->rounds, 1, 1000},    {"--participations", &p->participations, 1, 1000},
+        {"--epsilon", &p->epsilon, 0.01, 30}, {"--classes", &p->classes, 2, SOTTO_MODEL_CLASSES}};
+
+    for (int i = 1; i < argc; i++) {
+        char *end = NULL;
+        size_t k = 0;
+
+        if (strcmp(argv[i], "--json") == 0) {
+            p->json = true;
+            continue;
+        }
+        if (argv[i][0] != '-' && !p->folder) {
+            p->folder = argv[i];
+            continue;
+        }
+        if (i + 1 == argc)
+            return complain(argv[i], "no such option, or it lacks its value");
+        if (strcmp(argv[i], "--model") == 0) {
+            p->model = argv[++i];
+            continue;
+        }
+        while (k < sizeof numbers / sizeof numbers[0] && strcmp(numbers[k].name, argv[i]) != 0)
+            k++;
+        if (k == sizeof numbers / sizeof numbers[0])
+            return complain(argv[i], "no such option");
+        *numbers[k].number = strtod(argv[++i], &end);
+        if (*end || end == argv[i] || !(*numbers[k].number >= numbers[k].least) ||
+            *numbers[k].number > numbers[k].most)
+            return complain(argv[i - 1], "not a number in its range");
+    }
+    if (!p->folder)
+        return complain("DIR", "it is missing");
+    return p->cohort <= p->devices ? EXIT_DONE : complain("--cohort", "more than --devices");
+}
+
+static int init_main(int argc, char **argv)
+{
+    plan p = {.model = "logistic",
+              .devices = 2000,
+              .cohort = 1000,
+              .rounds = 10,
+              .participations = 5,
+              .epsilon = 8,
+              .classes = 10};
+    sotto_err err = {0};
+    int code = read_words(&p, argc, argv);
+
+    if (code != EXIT_DONE)
+        return code;
+    sotto_arena_init(&p.arena, (size_t)1 << 30);
+    if (make(&p, &err) != SOTTO_OK) {
+        (void)fprintf(stderr, "sotto learn init: %s\n", err.reason);
+        code =
+            err.status == SOTTO_DENIED || err.status == SOTTO_MISSING ? EXIT_REFUSED : EXIT_FAILED;
+    } else if (p.json) {
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_COMPACT);
+
+        sotto_json_text(&j, "folder", p.folder);
+        sotto_json_uint(&j, "parameters", p.shape.parameters);
+        sotto_json_real(&j, "multiplier", p.multiplier);
+        sotto_json_text(&j, "init", p.init);
+        code = sotto_show_end(&j) ? EXIT_DONE : EXIT_FAILED;
+    } else {
+        printf("%s: recipe.json, policy.json, model.safetensors and collector-key.json\n"
+               "noise of %.2f clips by each server keeps epsilon %g for %.0f rounds of a device\n"
+               "next: sotto learn check %s/recipe.json --policy %s/policy.json\n",
+               p.folder, p.multiplier, p.epsilon, p.participations, p.folder, p.folder);
+    }
+    sotto_arena_clear(&p.arena);
+    return code;
+}
+
+const sotto_verb sotto_verb_learn_init = {
+    .name = "init",
+    .summary = "write a recipe, a policy and a first model that go together",
+    .usage =
+        "usage: sotto learn init DIR [options]\n\n"
+        "Writes recipe.json, policy.json, model.safetensors and the collector's key into a new\n"
+        "folder. The noise is the least that keeps epsilon. Query, schedule and names are to be\n"
+        "edited.\n\n"
+        "  --model NAME        logistic (the default), mlp, lenet, cnn or gru\n"
+        "  --classes N         that the model tells apart; 10 unless stated\n"
+        "  --devices N         2000 unless stated\n"
+        "  --cohort N          devices that are expected in a round; 1000 unless stated\n"
+        "  --rounds N          10 unless stated\n"
+        "  --participations N  rounds that one device takes part in, at most; 5 unless stated\n"
+        "  --epsilon E         for all of them together, at delta 1e-6; 8 unless stated\n"
+        "  --json              print one JSON object\n",
+    .run = init_main,
+};

@@ -1,0 +1,343 @@
+/* sotto learn run - trains a model over a leader and a helper on this machine, in rounds that a log names. */
+#define _POSIX_C_SOURCE 200809L
+#include "learn_run.h"
+#include "verbs.h"
+
+#include "base/arena.h"
+#include "learn/file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FOLDER = 100 };
+
+/* ---- options ---------------------------------------------------------------------------------------------- */
+
+typedef struct option {
+    const char *name;
+    const char **text;
+    uint64_t *number;
+    uint64_t least, most;
+} option;
+
+static int complain(const char *verb, const char *name, const char *what)
+{
+    (void)fprintf(stderr, "sotto learn %s: %s: %s; see `sotto learn %s --help`\n", verb, name, what,
+                  verb);
+    return EXIT_USAGE;
+}
+
+static bool take_number(const option *o, const char *text)
+{
+    char *end = NULL;
+
+    errno = 0;
+    *o->number = strtoull(text, &end, 10);
+    return *end == 0 && end != text && text[0] != '-' && errno == 0 && *o->number >= o->least &&
+           *o->number <= o->most;
+}
+
+/* One word that is no option is the recipe. */
+static int read_options(learn_run *run, const char *verb, int argc, char **argv)
+{
+    const option options[] = {{"--data", &run->data_file, NULL, 0, 0},
+                              {"--policy", &run->policy_file, NULL, 0, 0},
+                              {"--init", &run->init_file, NULL, 0, 0},
+                              {"--out", &run->folder, NULL, 0, 0},
+                              {"--devices", NULL, &run->devices, 10, 10000000},
+                              {"--threads", NULL, &run->threads, 1, LEARN_THREADS},
+                              {"--drop", NULL, &run->drop, 0, 100},
+                              {"--stop-after", NULL, &run->stop_after, 1, 1000000},
+                              {"--seed", NULL, &run->seed, 0, UINT64_C(1) << 53}};
+
+    for (int i = 1; i < argc; i++) {
+        const option *o = NULL;
+
+        for (size_t k = 0; k < sizeof options / sizeof options[0]; k++)
+            if (strcmp(options[k].name, argv[i]) == 0)
+                o = &options[k];
+        if (strcmp(argv[i], "--json") == 0) {
+            run->json = true;
+        } else if (strcmp(argv[i], "--quiet") == 0) {
+            run->quiet = true;
+        } else if (strcmp(argv[i], "--library") == 0) {
+            run->library = true;
+        } else if (!o && (argv[i][0] == '-' || run->recipe_file)) {
+            return complain(verb, argv[i], "no such option");
+        } else if (!o) {
+            run->recipe_file = argv[i];
+        } else if (i + 1 == argc) {
+            return complain(verb, argv[i], "it lacks its value");
+        } else if (o->text) {
+            *o->text = argv[++i];
+        } else if (!take_number(o, argv[++i])) {
+            return complain(verb, argv[i - 1], "not a number in its range");
+        }
+    }
+    return run->recipe_file ? EXIT_DONE : complain(verb, "RECIPE", "it is missing");
+}
+
+/* digits.json trains in digits.learn, in the folder that one is in. */
+static void name_folder(learn_run *run)
+{
+    static char folder[FOLDER];
+    const char *slash = strrchr(run->recipe_file, '/'),
+               *name = slash ? slash + 1 : run->recipe_file;
+    const char *dot = strrchr(name, '.');
+
+    if (run->folder)
+        return;
+    (void)snprintf(folder, sizeof folder, "%.*s.learn",
+                   (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)), name);
+    run->folder = folder;
+}
+
+/* ---- steps -------------------------------------------------------------------------------------------------- */
+
+static int code_of(const sotto_err *err)
+{
+    if (demo_interrupted())
+        return 128 + demo_ended_by();
+    (void)fprintf(stderr, "sotto learn: %s\n", err->reason);
+    return err->status == SOTTO_DENIED     ? EXIT_REFUSED
+           : err->status == SOTTO_REJECTED ? EXIT_PROOF
+           : err->status == SOTTO_IO       ? EXIT_PEER
+                                           : EXIT_FAILED;
+}
+
+/* What the folder was made of: another recipe must not go on with it. */
+static sotto_status compare_source(learn_run *run, sotto_bytes recipe, bool fresh, sotto_err *err)
+{
+    char path[DEMO_FILE];
+    sotto_bytes kept;
+
+    (void)snprintf(path, sizeof path, "%s/source.json", run->folder);
+    if (fresh)
+        return sotto_file_write(path, recipe, NULL, NULL, err);
+    SOTTO_TRY(learn_read_file(run, path, DEMO_LONG_TEXT, &kept, err));
+    if (!sotto_bytes_equal_vartime(kept, recipe))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "%.60s is of another recipe than %.60s: name another folder with --out",
+                          run->folder, run->recipe_file);
+    return SOTTO_OK;
+}
+
+static sotto_status load_checkpoint(learn_run *run, sotto_err *err)
+{
+    char path[DEMO_FILE];
+    sotto_status status;
+
+    (void)snprintf(path, sizeof path, "%s/session", run->folder);
+    status = sotto_session_load(&run->session, path, &run->arena, err);
+    if (status == SOTTO_MISSING) {
+        sotto_err_clear(err);
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(status);
+    learn_say(run, "goes on after %" PRIu64 " rounds", run->session.round);
+    return learn_show_save(run, err);
+}
+
+/* The recipe, its model and its data: nothing is started yet. */
+static int prepare(learn_run *run)
+{
+    sotto_err err = {0};
+    const int code = learn_recipe_judge(run);
+
+    if (code != EXIT_DONE)
+        return code;
+    if (learn_data_load(run, &err) != SOTTO_OK || learn_session_begin(run, &err) != SOTTO_OK)
+        return code_of(&err);
+    return EXIT_DONE;
+}
+
+static bool is_there(const learn_run *run)
+{
+    char path[DEMO_FILE];
+
+    (void)snprintf(path, sizeof path, "%s/deployment.json", run->folder);
+    return access(path, F_OK) == 0;
+}
+
+static int open_session(learn_run *run)
+{
+    bool fresh = !is_there(run);
+    sotto_err err = {0};
+    sotto_bytes recipe;
+    int code = EXIT_DONE;
+
+    if (learn_read_file(run, run->recipe_file, DEMO_LONG_TEXT - 1, &recipe, &err) != SOTTO_OK ||
+        (fresh && learn_recipe_localise(run, recipe, &err) != SOTTO_OK)) {
+        (void)fprintf(stderr, "sotto learn run: %s: %s\n", run->recipe_file, err.reason);
+        return err.status == SOTTO_MALFORMED ? EXIT_LINT : EXIT_FAILED;
+    }
+    if (fresh)
+        code = prepare(run);
+    if (code == EXIT_DONE && learn_deploy_open(run, &fresh, &err) != SOTTO_OK)
+        return code_of(&err);
+    if (code == EXIT_DONE && compare_source(run, recipe, fresh, &err) != SOTTO_OK)
+        return code_of(&err);
+    if (code == EXIT_DONE && !fresh)
+        code = prepare(run);
+    if (code != EXIT_DONE)
+        return code;
+    if ((fresh && learn_deploy_provision(run, &err) != SOTTO_OK) ||
+        load_checkpoint(run, &err) != SOTTO_OK || learn_models_open(run, &err) != SOTTO_OK ||
+        (run->library && learn_library_policy(run, &err) != SOTTO_OK))
+        return code_of(&err);
+    return EXIT_DONE;
+}
+
+static int train(learn_run *run)
+{
+    const uint64_t rounds = run->stop_after > 0 && run->stop_after < run->learning->rounds
+                                ? run->stop_after
+                                : run->learning->rounds;
+    sotto_err err = {0};
+    sotto_status status = SOTTO_OK;
+
+    while (status == SOTTO_OK && run->session.round < rounds) {
+        if (demo_interrupted())
+            status = sotto_fail(&err, SOTTO_STALE, "interrupted");
+        else
+            status = learn_round_run(run, &err);
+        sotto_arena_reset(&run->round_arena);
+    }
+    if (status != SOTTO_OK)
+        return code_of(&err);
+    return run->session.round > 0 && run->session.burnt == run->session.round ? EXIT_SMALL
+                                                                              : EXIT_DONE;
+}
+
+static int run_main(int argc, char **argv)
+{
+    static learn_run run; /* too large for a stack */
+    int code;
+
+    run.threads = 2;
+    run.seed = 1;
+    code = read_options(&run, "run", argc, argv);
+    if (code != EXIT_DONE)
+        return code;
+    name_folder(&run);
+    demo_catch_signals();
+    sotto_arena_init(&run.arena, (size_t)8 << 30);
+    sotto_arena_init(&run.round_arena, (size_t)4 << 30);
+    code = open_session(&run);
+    if (code == EXIT_DONE)
+        code = train(&run);
+    if (code == EXIT_DONE || code == EXIT_SMALL) {
+        const int shown = learn_show_end(&run);
+
+        code = shown == EXIT_DONE ? code : shown;
+    } else if (run.learning && is_there(&run)) {
+        (void)fprintf(stderr, "sotto learn run: what is done is in %s; the same command goes on\n",
+                      run.folder);
+    }
+    learn_models_close(&run);
+    learn_deploy_close(&run);
+    sotto_arena_clear(&run.round_arena);
+    sotto_arena_clear(&run.arena);
+    return code;
+}
+
+const sotto_verb sotto_verb_learn_run = {
+    .name = "run",
+    .summary = "train a model over two servers on this machine",
+    .usage =
+        "usage: sotto learn run RECIPE [--data FILE] [--out DIR] [options]\n\n"
+        "Starts a log, its witness, a leader and a helper as processes on loopback. Publishes the\n"
+        "record of each round, from which both servers make its task. Devices of this process\n"
+        "train and send their updates, sealed for both. Then collects the sum, moves the model,\n"
+        "and keeps a checkpoint. Ended at any moment, the same command goes on. Prints a receipt:\n"
+        "epsilon, its theorem, and who must be honest.\n\n"
+        "Schedule, parties and anonymity of the recipe are those of this deployment, and a round\n"
+        "takes as long as its devices do. Exits with 4 where a budget or model is refused, 5 if\n"
+        "every round was too small, and 7 if a server can't be reached.\n\n"
+        "  --data FILE     examples of many users, from `sotto learn data`; else made-up digits\n"
+        "  --out DIR       the session's folder; else RECIPE.learn in the folder you are in\n"
+        "  --policy FILE   lint the recipe against it\n"
+        "  --init FILE     the first model, as safetensors; else the one of --seed\n"
+        "  --seed S        of the first model; 1 unless stated\n"
+        "  --devices N     in the place of the recipe's population\n"
+        "  --library       each device has files of its own and answers by libsotto-device-full: "
+        "it\n"
+        "                  checks the log, fetches the model, draws, trains, pays and sends\n"
+        "  --drop P        so many percent of the devices that take part never send their report\n"
+        "  --stop-after N  end after round N; the same command without it goes on\n"
+        "  --threads N     that devices share; 2 unless stated\n"
+        "  --quiet         no line for each step\n"
+        "  --json          print one JSON object at the end\n",
+    .run = run_main,
+};
+
+/* ---- check ---------------------------------------------------------------------------------------------------- */
+
+static void print_check(const learn_run *run)
+{
+    const sotto_learning_claim *c = &run->claim;
+
+    if (run->json) {
+        printf(
+            "{\"ok\": true, \"parameters\": %zu, \"users\": %zu, \"rows\": %zu, \"fits\": %zu}\n",
+            run->model.parameters, run->data.users, run->data.training, c->fit_count);
+        return;
+    }
+    printf("%s: ok\n", run->recipe_file);
+    for (size_t i = 0; i < c->fit_count; i++)
+        printf("  fits    %s: %.6g <= %.6g\n", c->fits[i].what, c->fits[i].left, c->fits[i].right);
+    printf("  data    %zu users with %zu rows, %zu rows to test with, %zu classes\n",
+           run->data.users, run->data.training, run->data.test, run->data.classes);
+    printf("  model   %s, %zu parameters, begins as the recipe says\n", run->learning->model,
+           run->model.parameters);
+    printf("  round   %.0f reports expected, %zu bytes each\n", c->expected_reports,
+           c->report_bytes);
+}
+
+static int check_main(int argc, char **argv)
+{
+    static learn_run run;
+    sotto_err err = {0};
+    sotto_bytes recipe;
+    int code;
+
+    run.threads = 1;
+    run.seed = 1;
+    code = read_options(&run, "check", argc, argv);
+    if (code != EXIT_DONE)
+        return code;
+    sotto_arena_init(&run.arena, (size_t)8 << 30);
+    if (learn_read_file(&run, run.recipe_file, DEMO_LONG_TEXT - 1, &recipe, &err) != SOTTO_OK) {
+        code = code_of(&err);
+    } else {
+        memcpy(run.deployment.recipe_text, recipe.data, recipe.len);
+        code = prepare(&run);
+    }
+    if (code == EXIT_DONE)
+        print_check(&run);
+    sotto_arena_clear(&run.arena);
+    return code;
+}
+
+const sotto_verb sotto_verb_learn_check = {
+    .name = "check",
+    .summary = "check a recipe, its numbers, its data and its first model",
+    .usage =
+        "usage: sotto learn check RECIPE [--data FILE] [--policy FILE] [--init FILE]\n"
+        "       [--seed S] [--json]\n\n"
+        "Lints the recipe, proves that no sum overflows, and reads the data: whether rows fit\n"
+        "the model, and whether it begins with the model that the recipe names. Starts\n"
+        "nothing. Exits with 3 for a mistake in the recipe, 4 for data or a model that do not\n"
+        "go with it.\n\n"
+        "  --data FILE    examples of many users; else made-up digits\n"
+        "  --policy FILE  lint the recipe against it\n"
+        "  --init FILE    the first model, as safetensors; else the one of --seed\n"
+        "  --seed S       of the first model; 1 unless stated\n"
+        "  --json         print one JSON object\n",
+    .run = check_main,
+};

@@ -1,0 +1,122 @@
+#include "analyse/learning_receipt.h"
+
+#include "account/numeric/bound.h"
+#include "account/numeric/shown.h"
+#include "account/trust.h"
+#include "base/hex.h"
+#include "base/rule.h"
+#include "base/writer.h"
+#include "recipe/statistic.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static void fill(sotto_learning_receipt *out, const sotto_learning *l,
+                 const sotto_learning_claim *claim, const uint8_t model[SOTTO_MODEL_HASH])
+{
+    const sotto_trust_words *words = sotto_trust_words_of(l->head.trust);
+
+    *out = (sotto_learning_receipt){
+        .recipe = l->head.name,
+        .analysis = l->head.analysis,
+        .leader = l->head.leader,
+        .helper = l->head.helper,
+        .min_cohort = l->head.min_cohort,
+        .participations = l->participations,
+        .rho = claim->rho,
+        .epsilon = claim->epsilon,
+        .delta = claim->delta,
+        .theorem = claim->theorem,
+        .sampling = claim->unsampled_why,
+        .by = sotto_noise_source_name(l->head.by),
+        .honest = words->honest,
+        .inputs = words->inputs,
+        .sigma = claim->sigma / (double)l->scale / l->clip,
+        .bound_factor = l->bound_factor,
+        .divisor = claim->expected_reports,
+        .honest_devices = l->head.by == SOTTO_BY_SHARES ? claim->honest : 0,
+    };
+    /* Both roundings up: what is proved is a whole number of steps. */
+    out->liar =
+        sotto_round_up((double)claim->bound / (double)l->scale / claim->expected_reports, 3);
+    memcpy(out->hash, l->head.hash, sizeof out->hash);
+    memcpy(out->model, model, sizeof out->model);
+}
+
+sotto_status sotto_round_receipt_of(sotto_learning_receipt *out, const sotto_learning *l,
+                                    const sotto_learning_claim *claim,
+                                    const sotto_round_record *record, uint64_t reports,
+                                    sotto_err *err)
+{
+    if (SOTTO_RULE(round_receipt_cohort) && reports < l->head.min_cohort)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "round %" PRIu64 ": %" PRIu64 " reports; the recipe demands %" PRIu64,
+                          record->round, reports, l->head.min_cohort);
+    fill(out, l, claim, record->model);
+    out->round = record->round;
+    out->reports = reports;
+    return SOTTO_OK;
+}
+
+void sotto_session_receipt_of(sotto_learning_receipt *out, const sotto_learning *l,
+                              const sotto_learning_claim *claim,
+                              const uint8_t model[SOTTO_MODEL_HASH], uint64_t rounds,
+                              uint64_t burnt, uint64_t reports)
+{
+    fill(out, l, claim, model);
+    out->session = true;
+    out->rounds = rounds;
+    out->burnt = burnt;
+    out->reports = reports;
+}
+
+/* ---- in words ------------------------------------------------------------------------------------------ */
+
+#define say sotto_write_format
+
+static void say_claim(sotto_writer *w, const sotto_learning_receipt *r)
+{
+    if (isfinite(r->epsilon))
+        say(w,
+            "privacy: epsilon %.4g at delta %.3g, for other data of one device in all of its "
+            "%" PRIu64 " rounds together\n  by %s\n",
+            sotto_bound_shown(r->epsilon, 4), sotto_bound_shown(r->delta, 3), r->participations,
+            r->theorem);
+    else
+        say(w, "privacy: no epsilon is claimed: %s\n", r->theorem);
+    say(w, "  one round costs %.4g of zero-concentrated DP, released or not\n",
+        sotto_bound_shown(r->rho, 4));
+    say(w, "  taking part at random: %s\n", r->sampling);
+    say(w, "  noise by %s: standard deviation %.4g clips or more on every entry of a sum\n", r->by,
+        r->sigma);
+    if (r->honest_devices > 0)
+        say(w, "  counts on %" PRIu64 " honest devices of every %" PRIu64 "\n", r->honest_devices,
+            r->min_cohort);
+}
+
+sotto_status sotto_learning_receipt_explain(sotto_buf *out, const sotto_learning_receipt *r,
+                                            sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+    char digest[2 * SOTTO_MODEL_HASH + 1];
+
+    sotto_hex_encode(digest, sotto_bytes_of(r->model, sizeof r->model));
+    if (r->session)
+        say(&w,
+            "%s: %" PRIu64 " rounds, %" PRIu64 " of them burnt, %" PRIu64 " reports\nmodel %s\n",
+            r->recipe, r->rounds, r->burnt, r->reports, digest);
+    else
+        say(&w, "%s, round %" PRIu64 ": %" PRIu64 " reports, from model %s\n", r->recipe, r->round,
+            r->reports, digest);
+    say_claim(&w, r);
+    say(&w, "trust: %s and %s. %s\n", r->leader, r->helper, r->honest);
+    say(&w,
+        "a liar: both servers checked that no report is longer than %g clips. So one moves the "
+        "mean "
+        "of a round by at most %.3g.\n",
+        r->bound_factor, r->liar);
+    say(&w, "  a sum is divided by %.10g, the public number of reports that is expected\n",
+        r->divisor);
+    return sotto_writer_finish(&w, "receipt", err);
+}

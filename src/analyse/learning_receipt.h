@@ -1,0 +1,52 @@
+/* analyse/learning_receipt.h - what may be claimed of a round of learning, and of a whole session: epsilon, its theorem, who must be
+ * honest, and how far a liar reaches.
+ *
+ * Callers:  `sotto learn run`, `sotto learn watch`.
+ * Memory:   plain values; names are borrowed from the recipe and the claim.
+ * Secrets:  none: all of it is public.
+ *
+ * Every number is the claim's (recipe/learning.h), which is for all participations of a device together. A round's receipt says
+ * the same and not less: whoever has the sum of one round may have those of others.
+ */
+#ifndef SOTTO_ANALYSE_LEARNING_RECEIPT_H
+#define SOTTO_ANALYSE_LEARNING_RECEIPT_H
+
+#include "recipe/learning.h"
+#include "sotto/base.h"
+
+typedef struct sotto_learning_receipt {
+    const char *recipe, *analysis, *leader, *helper;
+    uint8_t hash[32];
+    uint8_t
+        model[SOTTO_MODEL_HASH]; /* that the round began with; of a session: that it ended with */
+    bool session;
+    uint64_t round;         /* of a round */
+    uint64_t rounds, burnt; /* of a session: closed or burnt, and burnt alone */
+    uint64_t reports;       /* in the sum; of a session: in all of them       */
+    uint64_t min_cohort, participations;
+    double rho, epsilon, delta; /* of one participation; of all of them       */
+    const char *theorem, *sampling, *by, *honest, *inputs;
+    double sigma;            /* of the noise that is counted on, in clips                  */
+    double bound_factor;     /* a liar's update, in clips, at most                         */
+    double divisor;          /* the public number that a sum is divided by                 */
+    double liar;             /* how far one liar moves the mean of a round, at most        */
+    uint64_t honest_devices; /* that noise by shares counts on, of min_cohort; else 0  */
+} sotto_learning_receipt;
+
+/* reports: of the sum. SOTTO_DENIED: fewer than min_cohort, so that there is nothing to give a receipt for. */
+SOTTO_MUST_USE sotto_status sotto_round_receipt_of(sotto_learning_receipt *out,
+                                                   const sotto_learning *learning,
+                                                   const sotto_learning_claim *claim,
+                                                   const sotto_round_record *record,
+                                                   uint64_t reports, sotto_err *err);
+/* model: that the session ended with. */
+void sotto_session_receipt_of(sotto_learning_receipt *out, const sotto_learning *learning,
+                              const sotto_learning_claim *claim,
+                              const uint8_t model[SOTTO_MODEL_HASH], uint64_t rounds,
+                              uint64_t burnt, uint64_t reports);
+/* Appends it in plain words. */
+SOTTO_MUST_USE sotto_status sotto_learning_receipt_explain(sotto_buf *out,
+                                                           const sotto_learning_receipt *receipt,
+                                                           sotto_err *err);
+
+#endif

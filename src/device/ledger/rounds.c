@@ -1,0 +1,351 @@
+#include "device/ledger/rounds.h"
+
+#include "base/hex.h"
+#include "base/rule.h"
+#include "device/ledger/ledger_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- accounts of zCDP ------------------------------------------------------------------------------------------
+ *
+ * They are rows of the table of accounts, whose columns then mean:
+ *   name      "rho recipe HASH PARTICIPATIONS NAME", "rho analysis NAME" or "rho field NAME"
+ *   epsilon   the sum of rho
+ *   delta     of a recipe: rho of all participations
+ *   squares   of a recipe: the last round
+ *   reports   updates
+ *   last      when the last one was made; of a recipe: when its whole epsilon was last charged
+ */
+
+enum { HASH_BYTES = 16, NAME_SIZE = 256 };
+
+typedef struct sums {
+    int64_t id; /* 0: no row yet */
+    uint8_t digest[SOTTO_LEDGER_DIGEST];
+    uint64_t rho, allowed;
+    uint64_t last_round, updates;
+    int64_t last;
+} sums;
+
+static void name_recipe(char out[NAME_SIZE], const sotto_round_charge *round)
+{
+    char hex[2 * HASH_BYTES + 1];
+
+    sotto_hex_encode(hex, sotto_bytes_of(round->hash, HASH_BYTES));
+    (void)snprintf(out, NAME_SIZE, "rho recipe %s %" PRIu64 " %.*s", hex, round->participations,
+                   SOTTO_ROUND_RECIPE, round->recipe);
+}
+
+static sotto_status read_sums(sotto_ledger *ledger, sums *out, const char *name, sotto_err *err)
+{
+    sqlite3_stmt *statement;
+    bool row;
+    sotto_status status = sotto_ledger_find(ledger, &statement, &row, err,
+                                            "SELECT * FROM accounts WHERE name=?", "t", name);
+
+    *out = (sums){.last = INT64_MIN};
+    if (status == SOTTO_OK && row) {
+        out->id = sqlite3_column_int64(statement, 0);
+        out->rho = (uint64_t)sqlite3_column_int64(statement, 2);
+        out->allowed = (uint64_t)sqlite3_column_int64(statement, 3);
+        out->last_round = (uint64_t)sqlite3_column_double(statement, 4);
+        out->updates = (uint64_t)sqlite3_column_int64(statement, 5);
+        out->last = sqlite3_column_int64(statement, 6);
+        sotto_ledger_row_digest(out->digest, "accounts", statement);
+    }
+    sotto_ledger_release(ledger, statement);
+    return status;
+}
+
+/* A sum that leaves the range of a database's integers stays at its end: it is shown, and decides nothing. */
+static uint64_t add_up(uint64_t a, uint64_t b)
+{
+    const uint64_t most = (uint64_t)INT64_MAX;
+
+    return a > most - (b < most ? b : most) ? most : a + b;
+}
+
+static sotto_status write_sums(sotto_ledger *ledger, const sums *s, const char *name,
+                               sotto_err *err)
+{
+    int64_t id = s->id;
+
+    if (id)
+        sotto_ledger_fold_digest(ledger, s->digest);
+    return sotto_ledger_insert(
+        ledger, "accounts", &id, err, "INSERT OR REPLACE INTO accounts VALUES(?,?,?,?,?,?,?)",
+        "tuudui", name, s->rho, s->allowed, (double)s->last_round, s->updates, s->last);
+}
+
+static sotto_status add_sum(sotto_ledger *ledger, const char *kind, const char *what, uint64_t rho,
+                            int64_t now, sotto_err *err)
+{
+    char name[NAME_SIZE];
+    sums s;
+
+    (void)snprintf(name, sizeof name, "rho %s %s", kind, what);
+    SOTTO_TRY(read_sums(ledger, &s, name, err));
+    s.rho = add_up(s.rho, rho);
+    s.updates++;
+    s.last = now > s.last ? now : s.last;
+    return write_sums(ledger, &s, name, err);
+}
+
+/* ---- how often ------------------------------------------------------------------------------------------------- */
+
+static sotto_status refuse(sotto_refusal *refusal, const sotto_round_charge *round, sotto_err *err,
+                           const char *format, ...) SOTTO_PRINTF(4, 5);
+static sotto_status refuse(sotto_refusal *refusal, const sotto_round_charge *round, sotto_err *err,
+                           const char *format, ...)
+{
+    sotto_refusal r = {.check = SOTTO_CHECK_ROUNDS};
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(r.text, sizeof r.text, format, args);
+    va_end(args);
+    (void)snprintf(r.subject, sizeof r.subject, "%s", round->recipe);
+    if (refusal)
+        *refusal = r;
+    return sotto_fail(err, SOTTO_DENIED, "recipe %.63s: %s", round->recipe, r.text);
+}
+
+/* The claim is for so many updates, so far apart. Rounds come in their order: an earlier one is as near as a later one. */
+static sotto_status check_turns(const sotto_ledger *ledger, const sums *s,
+                                const sotto_round_charge *round, sotto_refusal *refusal,
+                                sotto_err *err)
+{
+    if (SOTTO_RULE(rounds_end_with_their_ledger) && ledger->meta.lost &&
+        ledger->meta.lost_at >= round->opens)
+        return refuse(refusal, round, err,
+                      "The ledger was lost after this recipe opened: how often this device took "
+                      "part is not known.");
+    if (SOTTO_RULE(participations_bounded) && s->updates >= round->participations)
+        return refuse(refusal, round, err,
+                      "This device has taken part in %" PRIu64 " rounds, which are all that the "
+                      "recipe gives it.",
+                      s->updates);
+    if (s->updates == 0)
+        return SOTTO_OK;
+    if (SOTTO_RULE(rounds_ascend) && round->round <= s->last_round)
+        return refuse(refusal, round, err,
+                      "This device has taken part in round %" PRIu64 ": no earlier one follows.",
+                      s->last_round);
+    if (SOTTO_RULE(rounds_apart) && round->round > s->last_round &&
+        round->round - s->last_round < round->separation)
+        return refuse(refusal, round, err,
+                      "This device took part in round %" PRIu64 ": the recipe keeps %" PRIu64
+                      " rounds between two updates of a device.",
+                      s->last_round, round->separation);
+    return SOTTO_OK;
+}
+
+/* ---- paying ---------------------------------------------------------------------------------------------------- */
+
+/* What all participations cost was computed when the recipe was judged, for the policy's honest part. */
+static sotto_status recompute(void *context, const sotto_charge *charge, uint64_t honest,
+                              double *epsilon, sotto_err *err)
+{
+    const sotto_round_charge *round = context;
+
+    if (honest < round->honest)
+        return sotto_fail(err, SOTTO_DENIED, "fewer honest reports than were counted on");
+    *epsilon = charge->epsilon.units == 1 ? 0 : round->epsilon; /* paid before */
+    return SOTTO_OK;
+}
+
+/* What this update adds to the accounts: everything; or, where that was paid in this period, one more report and the smallest
+ * amount, since a charge of nothing is none. */
+static sotto_charge due(const sotto_ledger *ledger, const sums *s, const sotto_charge *charge,
+                        int64_t now, bool *paid)
+{
+    sotto_charge out = *charge;
+
+    *paid = s->updates > 0 && !sotto_ledger_is_over(ledger, s->last, now);
+    if (*paid) {
+        out.epsilon.units = 1;
+        out.delta.units = 0;
+    }
+    return out;
+}
+
+/* A round within its budgets and turns, whether in a transaction or before one. */
+static sotto_status check(sotto_ledger *ledger, sums *s, sotto_charge *part, bool *paid,
+                          const sotto_charge *charge, const sotto_round_charge *round, int64_t now,
+                          sotto_refusal *refusal, sotto_err *err)
+{
+    char name[NAME_SIZE];
+
+    name_recipe(name, round);
+    SOTTO_TRY(read_sums(ledger, s, name, err));
+    SOTTO_TRY(check_turns(ledger, s, round, refusal, err));
+    *part = due(ledger, s, charge, now, paid);
+    return SOTTO_OK;
+}
+
+static sotto_status check_all(sotto_ledger *ledger, const sotto_charge *charge,
+                              const sotto_round_charge *round, int64_t now, sotto_refusal *refusal,
+                              sotto_err *err)
+{
+    sotto_charge part;
+    bool paid;
+    sums s;
+
+    if (strlen(round->recipe) > SOTTO_ROUND_RECIPE || round->rho.units == 0 ||
+        round->rho.units > INT64_MAX / 1000000 || round->participations > 1000000)
+        return sotto_fail(err, SOTTO_MALFORMED, "recipe %.63s: no charge for a round",
+                          round->recipe);
+    SOTTO_TRY(sotto_ledger_refresh(ledger, err));
+    SOTTO_TRY(check(ledger, &s, &part, &paid, charge, round, now, refusal, err));
+    return sotto_ledger_check(ledger, &part, now, refusal, err);
+}
+
+/* Runs one of the steps with the third check that is a round's. */
+typedef sotto_status step(sotto_ledger *ledger, const sotto_charge *charge,
+                          const sotto_round_charge *round, const sotto_report *report, int64_t now,
+                          sotto_refusal *refusal, sotto_err *err);
+static sotto_status with_rounds(step *run, sotto_ledger *ledger, const sotto_charge *charge,
+                                const sotto_round_charge *round, const sotto_report *report,
+                                int64_t now, sotto_refusal *refusal, sotto_err *err)
+{
+    const sotto_recompute kept = ledger->recompute;
+
+    if (refusal)
+        *refusal = (sotto_refusal){0};
+    ledger->recompute = (sotto_recompute){recompute, (void *)round};
+    const sotto_status status = run(ledger, charge, round, report, now, refusal, err);
+    ledger->recompute = kept;
+    return status;
+}
+
+static sotto_status look(sotto_ledger *ledger, const sotto_charge *charge,
+                         const sotto_round_charge *round, const sotto_report *report, int64_t now,
+                         sotto_refusal *refusal, sotto_err *err)
+{
+    (void)report;
+    return check_all(ledger, charge, round, now, refusal, err);
+}
+
+sotto_status sotto_ledger_check_round(sotto_ledger *ledger, const sotto_charge *charge,
+                                      const sotto_round_charge *round, int64_t now,
+                                      sotto_refusal *refusal, sotto_err *err)
+{
+    return with_rounds(look, ledger, charge, round, NULL, now, refusal, err);
+}
+
+static sotto_status write_rho(sotto_ledger *ledger, const sotto_charge *charge,
+                              const sotto_round_charge *round, int64_t now, sotto_err *err)
+{
+    char field[2 * SOTTO_STORE_MAX_NAME + 2];
+
+    SOTTO_TRY(add_sum(ledger, "analysis", charge->analysis, round->rho.units, now, err));
+    for (size_t i = 0; i < charge->field_count; i++) {
+        if (!sotto_charge_counts(charge, i))
+            continue;
+        (void)snprintf(field, sizeof field, "%s.%s", charge->fields[i].stream,
+                       charge->fields[i].field);
+        SOTTO_TRY(add_sum(ledger, "field", field, round->rho.units, now, err));
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status pay(sotto_ledger *ledger, const sotto_charge *charge,
+                        const sotto_round_charge *round, const sotto_report *report, int64_t now,
+                        sotto_refusal *refusal, sotto_err *err)
+{
+    char name[NAME_SIZE];
+    sotto_charge part;
+    bool paid;
+    sums s;
+
+    SOTTO_TRY(check(ledger, &s, &part, &paid, charge, round, now, refusal, err));
+    SOTTO_TRY(sotto_ledger_pay(ledger, &part, report, now, refusal, err));
+    s.rho = add_up(s.rho, round->rho.units);
+    s.allowed = round->rho.units * round->participations;
+    s.last_round = round->round;
+    s.updates++;
+    s.last = paid || now < s.last ? s.last : now;
+    name_recipe(name, round);
+    SOTTO_TRY(write_sums(ledger, &s, name, err));
+    return write_rho(ledger, charge, round, now, err);
+}
+
+/* Checked before the transaction, and in it again: another process may have spent in between. */
+static sotto_status spend(sotto_ledger *ledger, const sotto_charge *charge,
+                          const sotto_round_charge *round, const sotto_report *report, int64_t now,
+                          sotto_refusal *refusal, sotto_err *err)
+{
+    SOTTO_TRY(check_all(ledger, charge, round, now, refusal, err));
+    SOTTO_TRY(sotto_ledger_begin(ledger, err));
+    return sotto_ledger_end(ledger, pay(ledger, charge, round, report, now, refusal, err), err);
+}
+
+sotto_status sotto_ledger_spend_round(sotto_ledger *ledger, const sotto_charge *charge,
+                                      const sotto_round_charge *round, const sotto_report *report,
+                                      int64_t now, sotto_refusal *refusal, sotto_err *err)
+{
+    return with_rounds(spend, ledger, charge, round, report, now, refusal, err);
+}
+
+/* ---- showing --------------------------------------------------------------------------------------------------- */
+
+/* The name without what stands before it; false: no account of zCDP. */
+static bool line_of(sotto_rho_line *out, sqlite3_stmt *row)
+{
+    static const struct {
+        const char *word;
+        sotto_rho_account account;
+    } kinds[] = {{"rho recipe ", SOTTO_RHO_RECIPE},
+                 {"rho analysis ", SOTTO_RHO_ANALYSIS},
+                 {"rho field ", SOTTO_RHO_FIELD}};
+    const char *name = sotto_ledger_text(row, 0);
+    char *end = NULL;
+
+    *out = (sotto_rho_line){0};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strncmp(name, kinds[i].word, strlen(kinds[i].word)) == 0) {
+            out->account = kinds[i].account;
+            out->name = name + strlen(kinds[i].word);
+        }
+    if (!out->name)
+        return false;
+    out->rho = sotto_decimal_up((sotto_decimal){(uint64_t)sqlite3_column_int64(row, 1)});
+    out->participations = (uint64_t)sqlite3_column_int64(row, 4);
+    if (out->account != SOTTO_RHO_RECIPE)
+        return true;
+    out->rho_allowed = sotto_decimal_up((sotto_decimal){(uint64_t)sqlite3_column_int64(row, 2)});
+    out->last_round = (uint64_t)sqlite3_column_double(row, 3);
+    if (strlen(out->name) < 2 * HASH_BYTES + 4)
+        return false;
+    out->allowed = strtoull(out->name + 2 * HASH_BYTES + 1, &end, 10);
+    out->name = end + (*end == ' ');
+    return true;
+}
+
+sotto_status sotto_ledger_rho(sotto_ledger *ledger, sotto_rho_line_fn *show, void *context,
+                              sotto_err *err)
+{
+    sqlite3_stmt *statement = NULL;
+    sotto_rho_line line;
+    bool row;
+
+    SOTTO_TRY(sotto_ledger_refresh(ledger, err));
+    sotto_status status =
+        sotto_ledger_find(ledger, &statement, &row, err,
+                          "SELECT name, epsilon, delta, squares, reports FROM accounts"
+                          " WHERE name>='rho ' AND name<'rho!' ORDER BY name<'rho recipe',"
+                          " name>='rho field', id",
+                          "");
+    while (status == SOTTO_OK && row) {
+        if (line_of(&line, statement))
+            status = show(context, &line, err);
+        if (status == SOTTO_OK)
+            status = sotto_ledger_next(statement, &row, err);
+    }
+    sotto_ledger_release(ledger, statement);
+    return status;
+}

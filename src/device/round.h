@@ -1,0 +1,80 @@
+/* device/round.h - what a device does with a round of learning. A library that is linked without it takes no record of a round.
+ *
+ * Callers:  device_judge.c and device_tick.c, where a case is about a round; device.c, which takes records.
+ * Memory:   what is read lies in device->work, like the rest of the case.
+ * Secrets:  rows, updates and draws.
+ *
+ * A round stands on the shelf, in the ledger and in the outbox like a recipe of its own, under the recipe's name, a # and the
+ * round's number. No recipe has a # in its name. So a round is drawn for, answered and sent once, whatever else is published.
+ *
+ * libsotto-device has round_absent.c. libsotto-device-full has round_linked.c.
+ */
+#ifndef SOTTO_DEVICE_ROUND_H
+#define SOTTO_DEVICE_ROUND_H
+
+#include "device/device_internal.h"
+#include "device/ledger/rounds.h"
+#include "recipe/claim.h"
+#include "recipe/learning.h"
+
+/* A case that is about a round. */
+struct sotto_round_case {
+    const sotto_learning *learning;
+    sotto_round_record record;
+    sotto_recipe head; /* of the recipe, with the round's name and times: c->recipe  */
+    sotto_recipe kept; /* the same, whose text is the record: what the shelf keeps   */
+    char name[SOTTO_BUDGET_MAX_NAME + 1];
+    sotto_learning_claim claim; /* for the policy's honest part */
+    sotto_round_charge charge;
+};
+
+/* What sotto_device_learn was told. */
+struct sotto_trainer_kept {
+    sotto_trainer trainer;
+    char models[1024];
+};
+
+struct sotto_device_rounds {
+    bool (*is)(sotto_bytes text);
+    /* Fills c->round and c->recipe. */
+    sotto_status (*read)(sotto_device *device, sotto_case *c, sotto_bytes record, sotto_err *err);
+    /* As sotto_recipe_lint_terms; of the claim, honest and epsilon_cohort are filled in. */
+    sotto_status (*lint)(sotto_device *device, sotto_case *c, sotto_recipe_claim *claim,
+                         sotto_mistakes *mistakes, sotto_err *err);
+    /* The round's task. */
+    sotto_status (*compile)(sotto_device *device, sotto_case *c, sotto_err *err);
+    /* As sotto_ledger_check, or with nothing spent yet. */
+    sotto_status (*check)(sotto_device *device, sotto_case *c, bool untouched,
+                          sotto_refusal *refusal, sotto_err *err);
+    /* Fetches, trains, pays and seals. *made: an update waits to be sent. */
+    sotto_status (*make)(sotto_device *device, sotto_case *c, bool *made, sotto_err *err);
+};
+
+/* The steps above. */
+SOTTO_MUST_USE sotto_status sotto_round_read(sotto_device *device, sotto_case *c,
+                                             sotto_bytes record, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_round_lint(sotto_device *device, sotto_case *c,
+                                             sotto_recipe_claim *claim, sotto_mistakes *mistakes,
+                                             sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_round_compile(sotto_device *device, sotto_case *c,
+                                                sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_round_check(sotto_device *device, sotto_case *c, bool untouched,
+                                              sotto_refusal *refusal, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_round_make(sotto_device *device, sotto_case *c, bool *made,
+                                             sotto_err *err);
+
+/* SOTTO_OK, and c->out says why, where the recipe's own numbers are against it; else the status. */
+SOTTO_MUST_USE sotto_status sotto_round_turn(sotto_case *c, sotto_refusal *refusal,
+                                             sotto_status status);
+
+/* ---- device_model.c ---- */
+
+/* Fetches the model of the round and checks it, or says in c->out why it can't be had. Both are in device->work. */
+SOTTO_MUST_USE sotto_status sotto_round_fetch(sotto_device *device, sotto_case *c,
+                                              sotto_bytes *file, float **weights, sotto_err *err);
+/* All numbers of a safetensors file, whatever its tensors are called: float32, finite, every byte used once, in the order of
+ * their places. SOTTO_MALFORMED: it is not such a file, or has another number of them. */
+SOTTO_MUST_USE sotto_status sotto_model_weights_read(float *weights, size_t count, sotto_bytes file,
+                                                     sotto_err *err);
+
+#endif

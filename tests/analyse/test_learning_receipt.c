@@ -1,0 +1,121 @@
+/* Receipts of rounds and sessions say what the recipe's claim says, and never more. */
+#include "analyse/learning_receipt.h"
+#include "recipe/claim.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char text[] =
+    "{\"recipe\": \"digits\", \"version\": 1, \"analysis\": \"com.example.digits\","
+    " \"learn\": {\"model\": {\"type\": \"mlp\", \"parameters\": 400, \"init\": "
+    "\"0000000000000000000000000000000000000000000000000000000000000000\"},"
+    " \"data\": {\"query\": \"SELECT pixels, label FROM digits\", \"most_rows\": 100},"
+    " \"local\": {\"batch\": 20, \"rate\": 0.1}, \"update\": {\"clip\": 0.5, \"scale\": 4096},"
+    " \"server\": {}}, \"rounds\": {\"count\": 48, \"every\": \"1h\", \"goal\": 900,"
+    " \"largest\": 1500, \"participations\": 4},"
+    " \"participation\": {\"type\": \"poisson\", \"rate\": 0.01},"
+    " \"privacy\": {\"by\": \"servers\", \"multiplier\": 8, \"adjacency\": \"replacement\","
+    " \"epsilon\": 3, \"delta\": 1e-6, \"min_cohort\": 900},"
+    " \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\", \"helper\": "
+    "\"key:helper\", \"proof\": {\"type\": \"pine\", \"bound_factor\": 2.5}},"
+    " \"schedule\": {\"opens\": \"2026-12-01T00:00:00Z\", \"closes\": \"2026-12-08T00:00:00Z\","
+    " \"precision\": \"1h\"}, \"population\": 100000}";
+
+typedef struct scene {
+    const sotto_learning *learning;
+    sotto_learning_claim claim;
+    sotto_round_record record;
+} scene;
+
+static void open_scene(sotto_test *t, scene *k)
+{
+    static sotto_mistakes mistakes;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    k->record = (sotto_round_record){.round = 3, .model = {7}};
+    CHECK_OK(t, sotto_learning_read(&k->learning, sotto_bytes_of(text, strlen(text)), &t->arena,
+                                    &mistakes, &t->err));
+    CHECK_OK(t, sotto_learning_claim_compute(&k->claim, k->learning, SOTTO_HONEST_UNSAID, &t->err));
+}
+
+static bool says(sotto_test *t, const sotto_learning_receipt *r, const char *words)
+{
+    static char memory[8192];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory - 1);
+
+    CHECK_OK(t, sotto_learning_receipt_explain(&out, r, &t->err));
+    memory[out.len] = 0;
+    return strstr(memory, words) != NULL;
+}
+
+static void a_rounds_receipt_is_for_all_rounds_of_a_device(sotto_test *t)
+{
+    sotto_learning_receipt r;
+    scene k;
+
+    open_scene(t, &k);
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 950, &t->err));
+    CHECK_EQUAL(t, 3, r.round);
+    CHECK_EQUAL(t, 7, r.model[0]);
+    CHECK_EQUAL(t, 4, r.participations);
+    CHECK_NEAR(t, k.claim.epsilon, r.epsilon, 0);
+    CHECK_NEAR(t, k.claim.rho, r.rho, 0);
+    CHECK(t, r.theorem == k.claim.theorem && r.sampling == k.claim.unsampled_why);
+    CHECK(t, says(t, &r, "in all of its 4 rounds together"));
+    CHECK(t, says(t, &r, "Bun and Steinke 2016"));
+    CHECK(t, says(t, &r, "The leader or the helper must be honest"));
+    CHECK(t, says(t, &r, "taking part at random: not claimed"));
+}
+
+static void a_receipt_says_how_far_a_liar_reaches(sotto_test *t)
+{
+    sotto_learning_receipt r;
+    scene k;
+
+    open_scene(t, &k);
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 950, &t->err));
+    /* 2.5 clips of 0.5, of 1,000 devices that are expected; rounded up. */
+    CHECK(t, r.liar >= 2.5 * 0.5 / 1000.0 && r.liar < 2.51 * 0.5 / 999.0);
+    CHECK(t, says(t, &r, "no report is longer than 2.5 clips"));
+    CHECK_NEAR(t, 1000, r.divisor, 1e-2);
+}
+
+static void a_round_that_is_too_small_gets_no_receipt(sotto_test *t)
+{
+    sotto_learning_receipt r;
+    scene k;
+
+    open_scene(t, &k);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 899, &t->err));
+    sotto_err_clear(&t->err);
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 900, &t->err));
+}
+
+static void a_session_counts_its_burnt_rounds(sotto_test *t)
+{
+    const uint8_t model[SOTTO_MODEL_HASH] = {9};
+    sotto_learning_receipt r;
+    scene k;
+
+    open_scene(t, &k);
+    sotto_session_receipt_of(&r, k.learning, &k.claim, model, 48, 5, 40000);
+    CHECK_NEAR(t, k.claim.epsilon, r.epsilon, 0);
+    CHECK(t, says(t, &r, "48 rounds, 5 of them burnt, 40000 reports"));
+    CHECK(t, says(t, &r, "released or not"));
+    r.epsilon = HUGE_VAL;
+    CHECK(t, says(t, &r, "no epsilon is claimed"));
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_rounds_receipt_is_for_all_rounds_of_a_device),
+        CASE(a_receipt_says_how_far_a_liar_reaches),
+        CASE(a_round_that_is_too_small_gets_no_receipt),
+        CASE(a_session_counts_its_burnt_rounds),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""test_learn_run.py SOTTO SOURCE: a session over real servers. It is killed, a server is killed, and it goes on: nothing is published or
+collected twice, and a sum that was collected is the same when it is asked for again. SOTTO_TEST_LONG: more rounds, and more kills."""
+import hashlib
+import json
+import os
+import random
+import re
+import signal
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+sotto, source = sys.argv[1], sys.argv[2]
+long_form = "SOTTO_TEST_LONG" in os.environ
+rounds, kills = (6, 20) if long_form else (2, 0)
+failures = 0
+
+
+def check(holds, what, more=""):
+    global failures
+    if not holds:
+        failures += 1
+        print(f"FAILED: {what}\n{more}")
+
+
+def call(*words, code=0, says=""):
+    done = subprocess.run([sotto, "learn", *words], capture_output=True, text=True)
+    text = done.stdout + done.stderr
+    check(done.returncode == code, f"learn {' '.join(words)}: wanted {code}, got {done.returncode}", text)
+    check(says in text, f"learn {' '.join(words)}: does not say '{says}'", text)
+    return done
+
+
+def servers_of(parent, name):
+    """Children of the run that have this server's database open."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat") as f:
+                if int(f.read().rsplit(")", 1)[1].split()[1]) != parent:
+                    continue
+            links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+        except OSError:
+            continue
+        if any(link.endswith(f"/{name}.db") for link in links):
+            found.append(int(pid))
+    return found
+
+
+def run_until(words, line, act):
+    """Starts a run, acts when it prints a line that has these words, and waits for its end."""
+    run = subprocess.Popen([sotto, "learn", "run", *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    text = ""
+    for said in run.stderr:
+        text += said
+        if line and line in said:
+            act(run)
+            line = None
+    return run.wait(), text
+
+
+def sums_of(text):
+    return dict(re.findall(r"round (\d+): collected \d+ reports, sum ([0-9a-f]+)", text))
+
+
+def published(folder):
+    with open(f"{folder}/log-files/checkpoint") as f:
+        return int(f.read().split("\n")[1])
+
+
+def collected(folder):
+    with sqlite3.connect(f"file:{folder}/leader.db?mode=ro", uri=True) as db:
+        return db.execute("SELECT count(DISTINCT task) FROM release WHERE answer IS NOT NULL").fetchone()[0], \
+            db.execute("SELECT count(*) FROM release").fetchone()[0]
+
+
+def a_session_goes_on_wherever_it_was_killed():
+    call("init", "plan", "--devices", "20", "--cohort", "20", "--rounds", str(rounds), "--participations", str(rounds),
+         "--epsilon", "30", says="recipe.json")
+    call("check", "plan/recipe.json", "--policy", "plan/policy.json", says="62 bits")
+    words = ["plan/recipe.json", "--out", "session"]
+    seen = {}
+
+    def note(text):
+        for number, digest in sums_of(text).items():
+            check(seen.setdefault(number, digest) == digest, f"round {number}: another sum when it is asked for again", text)
+
+    code, text = run_until(words, "round 0: collected", lambda run: run.kill())
+    note(text)
+    code, text = run_until(words, "round 1: published",
+                           lambda run: [os.kill(pid, signal.SIGKILL) for pid in servers_of(run.pid, "leader")])
+    note(text)
+    check("goes on after" in text or "round 0: collected" in text, "it goes on", text)
+    check(code in (0, 7), f"a leader that was killed: wanted 7, got {code}", text)
+    for _ in range(kills):
+        at = random.choice(["published", "devices sent", "collected", "closed"])
+        code, text = run_until(words, at, lambda run: run.kill())
+        note(text)
+        if code == 0:
+            break
+    done = call("run", *words, "--json")
+    note(done.stderr)
+    status = json.loads(done.stdout)
+    check(status["rounds"] == rounds and status["burnt"] == 0, "rounds", done.stdout)
+    check(published("session") == rounds, f"{published('session')} records are published")
+    check(collected("session") == (rounds, rounds), f"{collected('session')} batches are collected")
+    check(0 < status["epsilon"] <= 30 and "Bun and Steinke 2016" in status["theorem"], "the receipt's claim", done.stdout)
+    check("must be honest" in status["honest"] and status["bound_factor"] == 1.2, "the receipt's trust", done.stdout)
+    check("not claimed" in status["sampling"], "nothing is claimed for sampling", done.stdout)
+    again = json.loads(call("run", *words, "--json").stdout)
+    check(again["transcript"] == status["transcript"], "a session that is over stays as it is")
+    return status
+
+
+def its_model_and_receipts_are_in_the_folder(status):
+    call("watch", "session", says=f"{rounds} of {rounds} rounds")
+    check(json.loads(call("watch", "session", "--json").stdout)["model"] == status["model"], "watch --json")
+    call("export", "session", "--to", "m.safetensors", says="m.safetensors")
+    call("export", "session", "--to", "m.npz", "--json", says=status["model"])
+    with open("m.safetensors", "rb") as f:
+        bytes_ = f.read()
+    check(hashlib.sha256(bytes_).hexdigest() == status["model"], "the digest is that of the file")
+    head = json.loads(bytes_[8:8 + struct.unpack("<Q", bytes_[:8])[0]])
+    check(any(name.endswith("weight") for name in head), "a safetensors file", str(head)[:200])
+    check(zipfile.ZipFile("m.npz").testzip() is None, "an npz file")
+    for number in range(rounds):
+        with open(f"session/receipt-{number}.json") as f:
+            receipt = json.load(f)
+        check(receipt["round"] == number and receipt["epsilon"] == status["epsilon"], "a round's receipt", str(receipt))
+    with open("session/curve.csv") as f:
+        check(len(f.readlines()) == rounds + 1, "a point of the curve a round")
+    with open("session/curve.svg") as f:
+        check("<svg" in f.read(), "a curve")
+
+
+def rounds_that_are_too_small_burn():
+    done = call("run", "plan/recipe.json", "--out", "small", "--drop", "100", "--json", code=5)
+    status = json.loads(done.stdout)
+    check(status["burnt"] == rounds and status["reports"] == 0, "burnt rounds are counted", done.stdout)
+    check(collected("small") == (0, 0), "nothing of a burnt round is collected")
+
+
+def devices_answer_by_the_library():
+    """Each has a ledger in a file of its own. Killed in between, a device that has paid sends what it has, and pays no more."""
+    words = ["plan/recipe.json", "--out", "library", "--library"]
+    code, text = run_until(words, "round 0: published", lambda run: run.kill())
+    done = call("run", *words, "--json")
+    status = json.loads(done.stdout)
+    check(status["rounds"] == rounds and status["burnt"] == 0, "rounds by the library", done.stderr + done.stdout)
+    check(published("library") == rounds, f"{published('library')} records are published")
+    for name in os.listdir("library/devices"):
+        if name.endswith(".ledger"):
+            with sqlite3.connect(f"file:library/devices/{name}?mode=ro", uri=True) as db:
+                check(db.execute("PRAGMA integrity_check").fetchone()[0] == "ok", f"the ledger {name}")
+
+
+def mistakes_are_told():
+    with open("plan/recipe.json") as f:
+        text = f.read()
+    with open("other.json", "w") as f:
+        f.write(text.replace('"rate": 0.1', '"rate": 0.2'))
+    call("run", "other.json", "--out", "session", code=4, says="another recipe")
+    with open("wrong.json", "w") as f:
+        f.write(re.sub(r'"init": "..', '"init": "00', text))
+    call("run", "wrong.json", "--out", "none", code=4, says="digest of the first model")
+    call("check", "wrong.json", code=4)
+    with open("wrong.json", "w") as f:
+        f.write(text.replace('"scale": 65536', '"scale": 1099511627776'))
+    call("check", "wrong.json", code=3)
+    call("run", f"{source}/examples/heatmap/recipe.json", "--out", "none", code=3, says="no learning recipe")
+    call("run", code=2)
+    call("run", "plan/recipe.json", "--devices", "1", code=2)
+    call("init", "plan", code=1, says="File exists")
+    call("watch", "none", code=1)
+    check(not os.path.exists("none"), "what is refused makes no folder")
+
+
+with tempfile.TemporaryDirectory() as work:
+    os.chdir(work)
+    state = a_session_goes_on_wherever_it_was_killed()
+    its_model_and_receipts_are_in_the_folder(state)
+    rounds_that_are_too_small_burn()
+    devices_answer_by_the_library()
+    mistakes_are_told()
+    os.chdir("/")
+sys.exit(1 if failures else 0)

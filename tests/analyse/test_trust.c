@@ -54,8 +54,12 @@ static sotto_recipe_claim claim_of(sotto_test *t, const sotto_recipe *recipe)
     sotto_recipe hidden = *recipe;
     sotto_recipe_claim claim;
 
-    hidden.anonymity =
-        (sotto_anonymity){"relay", "gateway", SOTTO_TOKENS_TYPE_2, "attester", "issuer", "log"};
+    hidden.anonymity = (sotto_anonymity){.relay = "relay",
+                                         .gateway = "gateway",
+                                         .tokens = SOTTO_TOKENS_TYPE_2,
+                                         .attester = "attester",
+                                         .issuer = "issuer",
+                                         .log = "log"};
     CHECK_OK(t,
              sotto_recipe_claim_compute(&claim, &hidden, (sotto_decimal){500000000000}, &t->err));
     CHECK_OK(t, sotto_recipe_claim_sampling(&claim, &hidden, 1000000000000, &t->err));

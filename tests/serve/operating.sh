@@ -7,7 +7,7 @@ ports=4
 # Without curl, which sotto itself does not need, the page is typed but for its devices and their answer.
 command -v curl >/dev/null && answer=1 || answer=0
 # Sections 10 to 15 have a test of their own, operating_services.sh.
-awk -v answer=$answer '/^## / { on = (answer || !/See one answer/) && !/^## 1[0-5]/ }
+awk -v answer=$answer '/^## / { on = (answer || !/See one answer/) && !/^## 1[0-9]/ }
     /^```sh$/ { run = on; next } /^```/ { run = 0 } run' "$page" |
     sed -e "s/127\.0\.0\.1:8787/127.0.0.1:$base/; s/127\.0\.0\.1:8788/127.0.0.1:$((base + 1))/" \
         -e "s/^\[leader\]$/[leader]\noperations = 127.0.0.1:$((base + 2))/" \

@@ -42,7 +42,8 @@ static void an_account_is_one_line_of_json(sotto_test *t)
 
     CHECK(t, strcmp(show(t, &v, SOTTO_VIEW_JSON),
                     "{\"line\":3,\"mechanism\":\"gaussian\",\"quantity\":\"epsilon\",\"low\":0.5,"
-                    "\"high\":2.0,\"delta\":1e-6,\"optimal\":true,\"no_gain\":false,\"theorem\":"
+                    "\"high\":2.0,\"accuracy\":0.75,\"delta\":1e-6,\"optimal\":true,\"no_gain\":"
+                    "false,\"theorem\":"
                     "\"a theorem\","
                     "\"route\":\"a route\",\"adjacency\":\"add-remove\",\"trust\":\"split\","
                     "\"participation_hidden\":false,\"assumes\":\"leader or helper honest; who "
@@ -57,6 +58,7 @@ static void an_account_reads_well(sotto_test *t)
     CHECK(t,
           strcmp(show(t, &v, SOTTO_VIEW_TEXT),
                  "  epsilon   <= 2   (at least 0.5)\n"
+                 "  accuracy  75 %: it may be smaller by as much, and is not larger\n"
                  "  at        delta 1e-06\n"
                  "  theorem   a theorem\n"
                  "  route     a route\n"

@@ -4,6 +4,7 @@
 
 #include "aggregate/aero/ledger.h"
 #include "aggregate/aero/proof.h"
+#include "aggregate/aero/sum_tree.h"
 #include "aggregate/aero/threshold.h"
 
 #include <stdio.h>
@@ -188,6 +189,33 @@ static void make_group(group *g, sotto_arena *arena, size_t count)
     }
 }
 
+/* What a verifier does beside the proof: the group at both points, and the paths of three trees of 10,280 leaves. */
+static void evaluate(void *arg)
+{
+    const group *g = arg;
+    const sotto_f64 points[SOTTO_AERO_POINTS] = {{3}, {5}};
+    sotto_aero_sum node = {.hash = {0}}, root = {.hash = {0}};
+    sotto_aero_sum_path path = {.count = 14};
+
+    sotto_aero_value_of(node.v, g->s.ciphers, g->s.count, points);
+    for (unsigned i = 0; i < 4; i++)
+        sotto_bench_expect(!sotto_aero_sum_holds(&path, &node, i, 10280, &root, true), "a path");
+}
+
+/* An average device of 10^9, of which 10^-5 contribute 1.2 million parameters in 8 groups. Bytes are those of samples. */
+static void note_verifier(const sotto_bench *b, unsigned checks, double check_ns, double proof)
+{
+    const double rate = 1e-5 * checks * 8;
+    const double paths = 4 * 14 * 32 + 14 * 8 * SOTTO_AERO_VALUES, lists = 2 * 8 * 32 + 400;
+    double ciphers = 2.0 * SOTTO_AERO_GROUP * (double)sotto_aero_poly_size(&l.aero);
+    char name[64];
+
+    (void)snprintf(name, sizeof name, "aero/b87/verifier/s-%u/time", checks);
+    sotto_bench_note(b, name, "ms", rate * check_ns * 1e-6);
+    (void)snprintf(name, sizeof name, "aero/b87/verifier/s-%u/download", checks);
+    sotto_bench_note(b, name, "KiB", rate * (ciphers + proof + paths + lists) / 1024);
+}
+
 static void bench_proofs(const sotto_bench *b)
 {
     const sotto_aero_profile *const profiles[] = {&sotto_aero_profile_standard,
@@ -211,12 +239,20 @@ static void bench_proofs(const sotto_bench *b)
         (void)snprintf(name, sizeof name, "aero/b87/proof-%zu/%s/prove", count, profile);
         sotto_bench_run(b, name, prove, &g, 1);
         (void)snprintf(name, sizeof name, "aero/b87/proof-%zu/%s/verify", count, profile);
-        sotto_bench_run(b, name, verify, &g, 1);
+        double ns = sotto_bench_run(b, name, verify, &g, 1);
         sotto_bench_expect(sotto_aero_proof_size(&size, &g.s, NULL) == SOTTO_OK, "a size");
         (void)snprintf(name, sizeof name, "aero/b87/proof-%zu/%s/size", count, profile);
         sotto_bench_note(b, name, "bytes", (double)size);
         (void)snprintf(name, sizeof name, "aero/b87/proof-%zu/%s/soundness", count, profile);
         sotto_bench_note(b, name, "bits", sotto_aero_profile_soundness(profiles[i]).bits);
+        if (i > 0 || ns <= 0)
+            continue;
+        (void)snprintf(name, sizeof name, "aero/b87/values-and-paths-%zu", count);
+        ns += sotto_bench_run(b, name, evaluate, &g, 1);
+        if (count < SOTTO_AERO_GROUP)
+            continue;
+        note_verifier(b, 40, ns, (double)size);
+        note_verifier(b, 6, ns, (double)size);
     }
     (void)snprintf(name, sizeof name, "aero/b87/proof-%zu/memory", count);
     sotto_bench_note(b, name, "MiB", (double)g.scratch.peak / (1 << 20));
@@ -261,7 +297,11 @@ static void bench_set(const sotto_bench *b, const char *set)
     (void)snprintf(name, sizeof name, "aero/%s/deal-%d-of-%d", set, THRESHOLD, MEMBERS);
     sotto_bench_run(b, name, deal, NULL, 1);
     (void)snprintf(name, sizeof name, "aero/%s/part-of-a-member", set);
-    sotto_bench_run(b, name, partial, NULL, 1);
+    double part = sotto_bench_run(b, name, partial, NULL, 1);
+    if (part > 0) {
+        (void)snprintf(name, sizeof name, "aero/%s/committee-1.2M-parts-one-of-four", set);
+        sotto_bench_note(b, name, "s", part * 1e-9 * CIPHERTEXTS / 4);
+    }
     (void)snprintf(name, sizeof name, "aero/%s/draw-smudging", set);
     sotto_bench_run(b, name, draw, NULL, SOTTO_AERO_N);
     (void)snprintf(name, sizeof name, "aero/%s/bytes-a-ciphertext", set);
@@ -292,5 +332,7 @@ void sotto_bench_aero(const sotto_bench *b)
     }
     sotto_bench_note(b, "aero/paper/c5.24xlarge/generator-1.2M-with-proofs", "s", 3636);
     sotto_bench_note(b, "aero/paper/c5.24xlarge/committee-1.2M", "s", 206);
+    sotto_bench_note(b, "aero/paper/c5.24xlarge/verifier/s-6/time", "ms", 15);
+    sotto_bench_note(b, "aero/paper/c5.24xlarge/verifier/s-6/download", "KiB", 3.12);
     sotto_bench_note(b, "aero/paper/c5.24xlarge/proof-check-a-ciphertext", "s", 0.7);
 }

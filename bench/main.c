@@ -152,6 +152,7 @@ int main(int argc, char **argv)
     sotto_bench_log(&b);
     sotto_bench_token(&b);
     sotto_bench_sim(&b);
+    sotto_bench_discover(&b);
     sotto_bench_pipeline(&b);
     return 0;
 }

@@ -3,11 +3,12 @@
 set(credentials_log log-key=log-signing.key log-token=log.token)
 set(credentials_witness log-key=witness-signing.key)
 set(credentials_issuer attester-token=issuer.attester-token operator-token=issuer.operator-token)
+set(credentials_aggregator aggregator-key=aggregator-signing.key operator-token=aggregator.operator-token)
 set(credentials_attester issuer-token=attester.issuer-token operator-token=attester.operator-token)
 
 function(sotto_write_units SOURCE TO)
   set(units)
-  foreach(SERVICE leader helper gateway relay log witness issuer attester)
+  foreach(SERVICE leader helper gateway relay log witness issuer attester aggregator)
     set(CREDENTIALS)
     foreach(pair ${credentials_${SERVICE}})
       string(REPLACE "=" ";" pair ${pair})

@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-GENERATED = ("admin", "budget", "collect", "demo", "learn", "log", "serve", "sim")
+GENERATED = ("admin", "analysis", "budget", "collect", "demo", "learn", "log", "serve", "sim")
 BY_HAND = ("device", "parties", "recipe")
 BEGIN, END = '.\\" What follows is written by tools/manpages.py', '.\\" Until here'
 MAN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "man")

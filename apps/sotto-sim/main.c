@@ -46,6 +46,9 @@ static const verb verbs[] = {
      "leaves.\n\n" USUAL
      "  --out FILE           CSV of truth, estimate and error of each line of the answer\n"
      "  --svg FILE           bars with their intervals\n"
+     "  --answer FILE        the answer alone, as `sotto collect --json` prints it\n"
+     "  --table FILE         the same as `sotto collect --csv` writes it\n"
+     "  --html FILE          the same as a page\n"
      "  --json               for programs\n",
      sim_verb_run, NULL},
     {"sweep", "the same over values of parameters, as CSV and SVG",

@@ -133,6 +133,12 @@ static bool check(const sim_options *o)
         return complain(o, "--vary", "it is needed");
     if (strcmp(o->verb, "sweep") != 0 && o->varied_count > 0)
         return complain(o, "--vary", "it is for `sotto sim sweep`");
+    if ((o->answer || o->table || o->html) && (strcmp(o->verb, "run") != 0 || o->repeat > 1))
+        return complain(o,
+                        o->answer  ? "--answer"
+                        : o->table ? "--table"
+                                   : "--html",
+                        "it is for one run");
     if (o->svg && o->varied_count > 1)
         return complain(o, "--svg", "a curve has one --vary; leave the others out");
     return true;
@@ -148,6 +154,9 @@ int sim_options_read(sim_options *o, int argc, char **argv)
         {.name = "--device-column", .text = &o->device_column},
         {.name = "--out", .text = &o->out},
         {.name = "--svg", .text = &o->svg},
+        {.name = "--answer", .text = &o->answer},
+        {.name = "--table", .text = &o->table},
+        {.name = "--html", .text = &o->html},
         {.name = "--devices", .number = &o->devices, .least = 1, .most = 1000000000},
         {.name = "--seed", .number = &o->seed, .least = 0, .most = UINT64_MAX},
         {.name = "--repeat", .number = &o->repeat, .least = 1, .most = 1000000},

@@ -16,7 +16,7 @@ enum { SHOWN = 24, LABEL_COLUMNS = 40 };
 
 typedef struct showing {
     sim_score *score;
-    bool saved; /* the SVG is of the first cohort */
+    bool saved; /* files are of the first cohort */
 } showing;
 
 static sotto_status draw(const sotto_view *view, const void *thing, sotto_err *err)
@@ -29,14 +29,28 @@ static sotto_status draw(const sotto_view *view, const void *thing, sotto_err *e
     return status;
 }
 
-static sotto_status save_svg(const char *path, const sotto_answer_view *answer, sotto_err *err)
+static sotto_status save_as(const char *path, sotto_view_format format,
+                            const sotto_answer_view *answer, sotto_err *err)
 {
-    if (answer->result->count == 0)
-        return sotto_fail(err, SOTTO_DENIED, "--svg draws bins, and this statistic has none");
     errno = 0;
-    if (!sotto_show_save(path, SOTTO_VIEW_SVG, draw, answer))
+    if (path && !sotto_show_save(path, format, draw, answer))
         return sotto_fail(err, SOTTO_IO, "%.100s: %s", path, strerror(errno));
     return SOTTO_OK;
+}
+
+/* What `sotto collect` writes has no truth in it. */
+static sotto_status save_files(const sim_options *o, const sotto_answer_view *answer,
+                               sotto_err *err)
+{
+    const sotto_answer_view collected = {
+        .recipe = answer->recipe, .result = answer->result, .receipt = answer->receipt};
+
+    if (o->svg && answer->result->count == 0)
+        return sotto_fail(err, SOTTO_DENIED, "--svg draws bins, and this statistic has none");
+    SOTTO_TRY(save_as(o->svg, SOTTO_VIEW_SVG, answer, err));
+    SOTTO_TRY(save_as(o->answer, SOTTO_VIEW_JSON, &collected, err));
+    SOTTO_TRY(save_as(o->table, SOTTO_VIEW_CSV, &collected, err));
+    return save_as(o->html, SOTTO_VIEW_HTML, &collected, err);
 }
 
 /* The view has no truth for figures. */
@@ -74,10 +88,9 @@ static sotto_status show_run(void *context, const sim_job *job, const sotto_sim_
         SOTTO_TRY(sotto_view_answer(&view, &answer, arena, err));
         print_figures(o);
     }
-    if (options->svg && !s->saved) {
-        SOTTO_TRY(save_svg(options->svg, &answer, err));
-        s->saved = true;
-    }
+    if (!s->saved)
+        SOTTO_TRY(save_files(options, &answer, err));
+    s->saved = true;
     return sim_score_add(s->score, job, o, arena, err);
 }
 

@@ -30,6 +30,7 @@ typedef struct sim_options {
     const char *recipes[SIM_RECIPES];
     size_t recipe_count;
     const char *policy, *csv, *streams, *device_column, *out, *svg;
+    const char *answer, *table, *html; /* as `sotto collect` writes them */
     uint64_t devices, seed, repeat, threads;
     double confidence;
     bool fast, json, skip_bad, quiet;

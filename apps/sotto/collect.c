@@ -42,6 +42,7 @@ static const char usage[] =
     "  --rate R         chance that a device took part, for estimates of all devices; default:\n"
     "                   the recipe's, where the batch is the whole schedule; 0: none\n"
     "  --adjust         also counts that are 0 or more and keep their total: they are biased\n"
+    "  --answer FILE    also the JSON object that --json prints, into a file\n"
     "  --csv FILE       also a table: a line for each bin and each figure\n"
     "  --svg FILE       also a picture, of as many bars as are printed\n"
     "  --html FILE      also a page: chart, table, receipt, recipe and log proof, in one file\n"
@@ -88,6 +89,7 @@ static bool take_text(sotto_collect_job *job, int argc, char **argv, int *i)
         {"--until", &job->until},
         {"--ca", &job->ca},
         {"--csv", &job->csv},
+        {"--answer", &job->answer},
         {"--svg", &job->svg},
         {"--html", &job->html},
         {"--by", &job->by},
@@ -219,6 +221,7 @@ static sotto_status ask(sotto_collector *collector, sotto_collect_job *job, sott
                                     collection.reports, &job->result, arena, err));
     sotto_receipt_of(&receipt, recipe, &job->task, &job->recipe.claim, &collection, &result);
     SOTTO_TRY(show_answer(&view, &s, err));
+    SOTTO_TRY(save(job->answer, SOTTO_VIEW_JSON, &s, err));
     SOTTO_TRY(save(job->csv, SOTTO_VIEW_CSV, &s, err));
     SOTTO_TRY(save(job->svg, SOTTO_VIEW_SVG, &s, err));
     SOTTO_TRY(save(job->html, SOTTO_VIEW_HTML, &s, err));

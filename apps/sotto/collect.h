@@ -11,6 +11,7 @@
 typedef struct sotto_collect_job {
     sotto_recipe_job recipe; /* files, policy, json, arena */
     const char *pairing, *key, *cohort, *from, *until, *ca, *csv, *svg, *html, *by, *proof, *rate;
+    const char *answer;
     bool next, forget, plain, close_early, withdraw, adjust;
     unsigned long wait_s, bins;
     sotto_pairing secrets;

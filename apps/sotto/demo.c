@@ -14,6 +14,8 @@
 #include <string.h>
 
 enum { DEFAULT_DEVICES = 20000, FEWEST = 200, MOST = 1000000 };
+/* With one server: each device does a hundred times the work, in one process. */
+enum { FLAMINGO_DEVICES = 200, FLAMINGO_FEWEST = 24, FLAMINGO_MOST = 2000 };
 
 /* The signal that came, or 0. Threads read them, for which sig_atomic_t is not made; a signal handler may write what needs
  * no lock. */
@@ -61,7 +63,7 @@ static bool read_devices(demo *d, const char *text)
     char *end = NULL;
 
     d->devices = text ? strtoull(text, &end, 10) : 0;
-    if (text && *end == 0 && end != text && d->devices >= FEWEST && d->devices <= MOST)
+    if (text && *end == 0 && end != text && d->devices >= FLAMINGO_FEWEST && d->devices <= MOST)
         return true;
     (void)fprintf(stderr, "sotto demo: --devices: %s a number from %d to %d\n",
                   text ? "not" : "it lacks its value,", FEWEST, MOST);
@@ -93,6 +95,15 @@ static bool read_without(demo *d, const char *text)
     return text != NULL;
 }
 
+static bool read_trust(demo *d, const char *text)
+{
+    d->flamingo = text && strcmp(text, "flamingo") == 0;
+    if (d->flamingo || (text && strcmp(text, "split") == 0))
+        return true;
+    (void)fprintf(stderr, "sotto demo: --trust takes split or flamingo\n");
+    return false;
+}
+
 static bool read_tokens(demo *d, const char *text)
 {
     d->arc = text && strcmp(text, "arc") == 0;
@@ -118,8 +129,27 @@ static const char **text_option(demo *d, const char *name)
                                                   : NULL;
 }
 
+static bool check_devices(demo *d)
+{
+    const uint64_t fewest = d->flamingo ? FLAMINGO_FEWEST : FEWEST,
+                   most = d->flamingo ? FLAMINGO_MOST : MOST;
+
+    if (d->flamingo && !d->devices_stated)
+        d->devices = FLAMINGO_DEVICES;
+    if (d->devices >= fewest && d->devices <= most)
+        return true;
+    (void)fprintf(stderr, "sotto demo: --devices: not a number from %llu to %llu\n",
+                  (unsigned long long)fewest, (unsigned long long)most);
+    return false;
+}
+
 static bool check_options(demo *d)
 {
+    if (!check_devices(d))
+        return false;
+    if (d->flamingo && (d->recipe_file || d->csv_file || d->policy_file || d->keep || d->arc ||
+                        d->without || d->device_column))
+        return complain("--trust", "with flamingo only --devices, --check and --json go");
     if (!d->recipe_file != !d->csv_file)
         return complain(d->recipe_file ? "--csv" : "--recipe",
                         "a recipe of your own and its rows go together");
@@ -155,6 +185,9 @@ static bool read_options(demo *d, int argc, char **argv)
             d->devices_stated = true;
         } else if (strcmp(argv[i], "--without") == 0) {
             if (!read_without(d, argv[++i]))
+                return false;
+        } else if (strcmp(argv[i], "--trust") == 0) {
+            if (!read_trust(d, argv[++i]))
                 return false;
         } else if (strcmp(argv[i], "--tokens") == 0) {
             if (!read_tokens(d, argv[++i]))
@@ -227,6 +260,8 @@ static sotto_status prepare(demo *d, sotto_err *err)
 
 static sotto_status run(demo *d, bool *right, sotto_err *err)
 {
+    if (d->flamingo)
+        return demo_flamingo(d, right, err);
     SOTTO_TRY(demo_own_read(d, err));
     SOTTO_TRY(start(d, err));
     SOTTO_TRY(prepare(d, err));
@@ -292,6 +327,7 @@ const sotto_verb sotto_verb_demo = {
     .usage =
         "usage: sotto demo [--devices N] [--tokens KIND] [--without PART[,PART...]] [--check]\n"
         "                  [--json]\n"
+        "       sotto demo --trust flamingo [--devices N] [--check] [--json]\n"
         "       sotto demo --recipe FILE --csv FILE [--policy FILE] [--device-column C] [...]\n"
         "       sotto demo --keep [--recipe FILE --csv FILE]\n\n"
         "Starts leader and helper, relay and gateway, issuer and attester, a public log and its\n"
@@ -304,6 +340,9 @@ const sotto_verb sotto_verb_demo = {
         "servers. Schedule, parties, anonymity and population are those of this deployment. With\n"
         "--keep a leader and a helper stay until Ctrl-C, for an application to report to; with\n"
         "--csv, devices of the file have reported to them.\n\n"
+        "With --trust flamingo one server adds up masked vectors of N devices (200). Some devices\n"
+        "drop out, and one of the committee that unmasks the sum is killed.\n\n"
+        "  --trust MODEL   split (the default) or flamingo\n"
         "  --recipe FILE   your own question\n"
         "  --csv FILE      rows; the first line names the columns, as the query names its fields\n"
         "  --policy FILE   what devices allow; else they allow what the recipe asks, once\n"
@@ -311,7 +350,7 @@ const sotto_verb sotto_verb_demo = {
         "                  rows with the same value of this column are one device; else each row "
         "is one\n"
         "  --keep          start leader and helper, list their files, and wait\n"
-        "  --devices N     200 to 1,000,000\n"
+        "  --devices N     200 to 1,000,000; with flamingo 24 to 2,000\n"
         "  --tokens KIND   type-2 (the default) or arc: leader and helper each issue a credential "
         "to\n"
         "                  every device, which takes much longer\n"

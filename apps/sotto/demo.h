@@ -11,6 +11,7 @@
  *     demo_devices.c  simulated devices, some of them hostile, each with a clock of its own
  *     demo_own.c      the user's own recipe and rows
  *     demo_keep.c     servers that stay, and their files
+ *     demo_flamingo.c the same question with one server (--trust flamingo)
  *     demo_show.c     the answer, the receipt, and whether it is right
  */
 #ifndef SOTTO_APPS_DEMO_H
@@ -69,7 +70,8 @@ typedef struct demo {
     uint64_t devices;
     bool json, check, quiet, keep;
     bool devices_stated;
-    bool arc; /* credentials of ARC in the place of tokens of type 2 */
+    bool flamingo; /* one server in the place of two */
+    bool arc;      /* credentials of ARC in the place of tokens of type 2 */
     /* The user's own; NULL: the demo's. */
     const char *recipe_file, *policy_file, *csv_file, *device_column;
     struct sotto_people *people;
@@ -113,6 +115,8 @@ typedef struct demo {
 } demo;
 
 extern const char *const demo_choices[DEMO_CHOICES];
+/* Out of 256 people, how many choose at most this: a made-up town. */
+extern const uint8_t demo_town[DEMO_CHOICES];
 
 /* Set by the first Ctrl-C: whatever runs ends soon, and everything is cleaned up. */
 bool demo_interrupted(void);
@@ -133,6 +137,9 @@ SOTTO_MUST_USE sotto_status demo_own_recipe(demo *d, const char *anonymity, cons
                                             const char *closes, sotto_err *err);
 SOTTO_MUST_USE sotto_status demo_own_policy(demo *d, const char *issuers, const char *logs,
                                             sotto_err *err);
+
+/* demo_flamingo.c: all of it, from its server to what is printed. */
+SOTTO_MUST_USE sotto_status demo_flamingo(demo *d, bool *right, sotto_err *err);
 
 /* demo_keep.c: writes and lists the files, and waits for a signal. */
 SOTTO_MUST_USE sotto_status demo_keep(demo *d, sotto_err *err);

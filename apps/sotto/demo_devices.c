@@ -33,8 +33,7 @@ enum {
     BEFORE = 18 * 3600
 };
 
-/* Out of 256 people, how many choose at most this: a made-up town. */
-static const uint8_t town[DEMO_CHOICES] = {38, 84, 121, 160, 205, 226, 233, 250};
+const uint8_t demo_town[DEMO_CHOICES] = {38, 84, 121, 160, 205, 226, 233, 250};
 
 typedef struct crew {
     demo *d;
@@ -402,7 +401,7 @@ static sotto_status next_person(basket *b, sotto_person *out, sotto_value *value
         return status;
     }
     SOTTO_TRY(sotto_random_bytes(&draw, 1, err));
-    while (choice + 1 < DEMO_CHOICES && draw > town[choice])
+    while (choice + 1 < DEMO_CHOICES && draw > demo_town[choice])
         choice++;
     *value =
         (sotto_value){SOTTO_TYPE_TEXT,

@@ -5,19 +5,13 @@
 #include <string.h>
 
 static const sotto_verb *const verbs[] = {
-    &sotto_verb_admin,
-    &sotto_verb_budget,
-    &sotto_verb_collect,
-    &sotto_verb_demo,
-    &sotto_verb_device,
-    &sotto_verb_interop,
-    &sotto_verb_learn,
-    &sotto_verb_log,
-    &sotto_verb_parties,
-    &sotto_verb_recipe,
-    &sotto_verb_serve,
-    &sotto_verb_sim,
-    NULL,
+    &sotto_verb_admin,   &sotto_verb_analysis,
+    &sotto_verb_budget,  &sotto_verb_collect,
+    &sotto_verb_demo,    &sotto_verb_device,
+    &sotto_verb_interop, &sotto_verb_learn,
+    &sotto_verb_log,     &sotto_verb_parties,
+    &sotto_verb_recipe,  &sotto_verb_serve,
+    &sotto_verb_sim,     NULL,
 };
 
 static const sotto_verb program = {

@@ -29,6 +29,7 @@ typedef struct sotto_verb {
 } sotto_verb;
 
 extern const sotto_verb sotto_verb_admin;
+extern const sotto_verb sotto_verb_analysis;
 extern const sotto_verb sotto_verb_budget;
 extern const sotto_verb sotto_verb_collect;
 extern const sotto_verb sotto_verb_demo;

@@ -36,6 +36,7 @@ typedef struct sotto_trust_model {
     bool can_hide;    /* a relay and tokens can hide who takes part */
     bool hides;       /* nobody but a trusted server sees who takes part */
     bool two_servers; /* a leader and a helper, of whom one must be honest; these have DAP tasks */
+    bool one_server;  /* one server runs rounds with a committee of devices (aggregate/method.h) */
     bool proved;      /* contributions are proved to be valid */
 } sotto_trust_model;
 

@@ -124,6 +124,27 @@ sotto_status sotto_message_check_digest(const sotto_message *message, uint32_t b
                                  err);
 }
 
+/* ---- entries of the board ------------------------------------------------------------------------------ */
+
+sotto_status sotto_entry_decode(uint64_t *index, sotto_bytes *record, sotto_bytes body,
+                                sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(body);
+
+    *index = sotto_read_uint(&in, 8);
+    *record = sotto_read_opaque32(&in);
+    return sotto_reader_finish(&in, "entry", err);
+}
+
+sotto_status sotto_entry_encode(sotto_buf *out, uint64_t index, sotto_bytes record, sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_write_uint(&w, index, 8);
+    sotto_write_opaque32(&w, record);
+    return sotto_writer_finish(&w, "entry", err);
+}
+
 /* ---- of this round, from somebody who may say so ---------------------------------------------------- */
 
 static bool is_part(sotto_part part, uint32_t index, const sotto_round *round,
@@ -131,6 +152,10 @@ static bool is_part(sotto_part part, uint32_t index, const sotto_round *round,
 {
     if (part == SOTTO_PART_SERVER || part == SOTTO_PART_LEADER)
         return index == SOTTO_TO_SERVER;
+    if (part == SOTTO_PART_BOARD)
+        return index == SOTTO_TO_BOARD;
+    if (part == SOTTO_PART_EVERYBODY)
+        return index == SOTTO_TO_EVERYBODY;
     return index < round->registered && index < SOTTO_MOST_INDEX &&
            (!method->takes_part || method->takes_part(round, part, index));
 }

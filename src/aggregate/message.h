@@ -43,4 +43,11 @@ SOTTO_MUST_USE sotto_status sotto_message_check_digest(const sotto_message *mess
                                                        const uint8_t key[SOTTO_SIGN_PUBLIC],
                                                        sotto_err *err);
 
+/* An entry of the board, as the body of the message that brings it: index of the log, and record. A record is an encoded message.
+ * The record is borrowed. */
+SOTTO_MUST_USE sotto_status sotto_entry_encode(sotto_buf *out, uint64_t index, sotto_bytes record,
+                                               sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_entry_decode(uint64_t *index, sotto_bytes *record,
+                                               sotto_bytes body, sotto_err *err);
+
 #endif

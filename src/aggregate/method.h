@@ -1,7 +1,7 @@
 /* aggregate/method.h - a way to add up: who speaks, what is kept, what is added.
  *
  * Callers:  serve/ and collect/ take a method's two-server half from it (aggregate/two_server.h); sim/ runs machines, all of them in
- *           one process. No service or device runs machines yet. No caller asks which method it holds.
+ *           one process; serve/aggregator and device/duties run one each. No caller asks which method it holds.
  * Memory:   a machine lives in the arena it was made in, and keeps nothing else.
  * Threads:  a machine belongs to one thread at a time; check() is stateless and runs anywhere.
  * Secrets:  a client's saved state, and a server's opening; leave() wipes what the arena does not.
@@ -28,6 +28,8 @@ typedef enum sotto_part {
     SOTTO_PART_COMMITTEE,
     SOTTO_PART_NOISE,
     SOTTO_PART_VERIFIER,
+    SOTTO_PART_BOARD,     /* nobody: where records go that everybody reads */
+    SOTTO_PART_EVERYBODY, /* whom its entries are for */
     SOTTO_PARTS
 } sotto_part;
 
@@ -65,6 +67,9 @@ typedef struct sotto_round_result {
     sotto_bytes opening;    /* the machine's: what tally->open needs beside the encoded tally */
     const uint32_t *blamed; /* the machine's: who sent what can't have been right */
     size_t blamed_count;
+    const uint32_t
+        *counted; /* the machine's: whose contribution is in the sum; NULL: whose bulk was added */
+    size_t counted_count;
 } sotto_round_result;
 
 typedef struct sotto_machine {
@@ -166,7 +171,8 @@ SOTTO_MUST_USE sotto_status sotto_message_judge(const sotto_message *message,
                                                 const sotto_round *round,
                                                 const sotto_method *method, sotto_err *err);
 
-extern const sotto_method sotto_method_prio, sotto_method_bbglr, sotto_method_flamingo;
+extern const sotto_method sotto_method_prio, sotto_method_bbglr, sotto_method_flamingo,
+    sotto_method_aero;
 enum {
     SOTTO_METHOD_PRIO = 1,
     SOTTO_METHOD_FLAMINGO,

@@ -9,10 +9,12 @@
 #include "dap/dap.h"
 #include "recipe/calendar.h"
 #include "recipe/claim.h"
+#include "recipe/one_server.h"
 #include "recipe/task.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Whether chance hid who took part, priced by the population that both operators state: either of them may be the honest one. */
@@ -24,7 +26,10 @@ static void claim_sampling(sotto_receipt *out, const sotto_recipe *recipe,
     sotto_err unsaid = {0};
 
     out->epsilon_sampled = claim->epsilon_cohort;
-    out->sampling_why = claim->unsampled_why;
+    out->sampling_why = claim->unsampled_why ? claim->unsampled_why
+                        : out->server[0] && !claim->sampled_by
+                            ? "no: the server sees who takes part"
+                            : NULL;
     if (!claim->sampled_by)
         return;
     out->population =
@@ -61,6 +66,8 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
                       const sotto_result *result)
 {
     const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
+    const sotto_trust_words *words = sotto_trust_words_of(recipe->trust);
+    sotto_one_server server;
 
     *out = (sotto_receipt){
         .recipe = recipe->name,
@@ -69,6 +76,9 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .helper = recipe->helper,
         .version = recipe->version,
         .split = model->two_servers,
+        .must_be_honest = model->one_server ? words->honest : NULL,
+        .who_sees = model->one_server ? words->sees : NULL,
+        .validity = model->one_server ? words->inputs : NULL,
         .statistic = claim->statistic,
         .by = claim->by,
         .randomizer = claim->randomizer,
@@ -100,6 +110,8 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .leader_rejections = collection->leader,
         .helper_rejections = collection->helper,
     };
+    if (sotto_recipe_one_server(&server, recipe))
+        (void)snprintf(out->server, sizeof out->server, "%s", server.name);
     sotto_recipe_cohort(recipe, &out->cohort, task->cohort);
     memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
     memcpy(out->task_id, task->id, sizeof out->task_id);
@@ -294,6 +306,11 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
     if (r->split)
         say(w, "  must be honest: the leader (%s) or the helper (%s), one of the two\n", r->leader,
             r->helper);
+    else if (r->server[0])
+        say(w,
+            "  server %s; it saw who took part\n  must be honest: %s\n  who sees what: %s\n"
+            "  inputs are not validated: %s\n",
+            r->server, r->must_be_honest, r->who_sees, r->validity);
     else
         say(w, "  must be honest: nobody, for a report's own epsilon\n");
     say_report(w, r);
@@ -326,9 +343,17 @@ sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto
     say(&w, "  recipe %s, version %" PRIu64 ", of %s\n", r->recipe, r->version, r->analysis);
     say_cohort(&w, &r->cohort);
     say_hex(&w, "  recipe hash ", r->recipe_hash, sizeof r->recipe_hash);
-    say_task(&w, r->task_id);
+    if (r->server[0])
+        say_hex(&w, "  round ", r->task_id, sizeof r->task_id);
+    else
+        say_task(&w, r->task_id);
     say(&w, "  %" PRIu64 " reports from %s until %s\n", r->reports, from, until);
     say_claims(&w, r);
+    if (r->server[0]) {
+        say(&w, "  a malicious client's vector can shift every sum by any amount; the intervals "
+                "don't include that\n");
+        return sotto_writer_finish(&w, "receipt", err);
+    }
     say(&w,
         "  a malicious client's report in place of an honest one can shift up to %" PRIu64
         " %s by %.10g each; the intervals don't include that\n",

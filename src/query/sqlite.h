@@ -15,6 +15,7 @@
 /* Who wrote the file, in its header: the ledger never opens an event file, nor the other way round. */
 #define SOTTO_SQLITE_EVENTS 0x736f7445 /* "sotE" */
 #define SOTTO_SQLITE_LEDGER 0x736f744c /* "sotL" */
+#define SOTTO_SQLITE_DUTIES 0x736f7444 /* "sotD" */
 
 /* What a connection may hold at once, in bytes of one value or row. */
 #define SOTTO_SQLITE_MAX_VALUE (64 * 1024)
@@ -22,7 +23,7 @@
 typedef struct sotto_sqlite_options {
     const sotto_storage *storage; /* NULL: files of the default VFS                              */
     const char *path;             /* "/name" with memory set                                     */
-    int application;              /* SOTTO_SQLITE_EVENTS or SOTTO_SQLITE_LEDGER                  */
+    int application;              /* SOTTO_SQLITE_EVENTS, _LEDGER or _DUTIES                     */
     int version;                  /* of the schema; newer files are refused                      */
     int max_value;                /* bytes of one value or row; 0: SOTTO_SQLITE_MAX_VALUE        */
     bool memory;                  /* lives in this process only, shared by connections of a name */

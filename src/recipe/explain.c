@@ -1,5 +1,6 @@
 /* A recipe in plain words. */
 #include "recipe/model.h"
+#include "recipe/one_server.h"
 
 #include "account/numeric/shown.h"
 #include "account/trust.h"
@@ -293,6 +294,7 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
                            const sotto_recipe_claim *claim)
 {
     const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
+    sotto_one_server server;
 
     say(w, "\nWhat protects you\n");
     say_report(w, recipe, claim);
@@ -301,6 +303,12 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
             "The report is split between two servers, %s and %s; one of them must be honest. They "
             "release sums of at least %" PRIu64 " reports.\n",
             recipe->leader, recipe->helper, recipe->min_cohort);
+    if (sotto_recipe_one_server(&server, recipe))
+        say(w,
+            "One server, %s, adds up masked vectors, and a committee of devices unmasks the sum of "
+            "at least %" PRIu64 " of them. %s %s %s\n",
+            server.name, recipe->min_cohort, sotto_trust_words_of(recipe->trust)->honest,
+            sotto_trust_words_of(recipe->trust)->sees, sotto_trust_words_of(recipe->trust)->inputs);
     say_answer(w, recipe, claim);
     say_anonymity(w, recipe, claim);
     if (claim->seen_by)

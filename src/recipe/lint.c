@@ -134,7 +134,7 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
         sotto_reading_warn(at, &no_match,
                            "silence tells that a device has no value; only a policy that allows it "
                            "lets a device do so");
-    if (SOTTO_RULE(trust_not_yet) && (!(model->gains & SOTTO_GAIN_SHUFFLE) || !model->two_servers))
+    if (SOTTO_RULE(trust_not_yet) && !model->two_servers && !model->one_server)
         sotto_reading_mistake(
             at, &trust, "split",
             "not yet: this trust model earns no amplification by shuffling, and has "

@@ -149,8 +149,7 @@ typedef struct sotto_anonymity {
     const char *attester; /* of tokens */
     const char *issuer;   /* of tokens of type 2; of ARC leader and helper are the issuers */
     const char *log;
-    bool
-        assumed; /* a simulation, which has none of them, is drawn as if all were there; no text says it */
+    bool assumed; /* by a simulation, which has none of them; no recipe's text says it */
 } sotto_anonymity;
 
 /* An earlier release that counted devices of the target: recipe/target.h. */

@@ -33,7 +33,7 @@ OBJECT_ROW(IN_PARTICIPATION_DONATION, "participation.donation", "participation: 
 OBJECT_ROW(IN_PARTICIPATION_IMPORTANCE, "participation.importance", "participation: importance", "Rare values are more likely to be sent: a device draws after it has read its value. Silence tells something then, and is paid for like a report. Refused unless `anonymity` has a relay, tokens and a log.")
 OBJECT_ROW(IN_PRIVACY, "privacy", "privacy", "`sotto recipe lint` recomputes each of these.")
 OBJECT_ROW(IN_AGGREGATION_SPLIT, "aggregation.split", "aggregation: split", "Two servers, of whom one must be honest. Names are those of the parties file.")
-OBJECT_ROW(IN_AGGREGATION_FLAMINGO, "aggregation.flamingo", "aggregation: flamingo", "One server, masks. Read, and refused: not yet.")
+OBJECT_ROW(IN_AGGREGATION_FLAMINGO, "aggregation.flamingo", "aggregation: flamingo", "One server, masks. Noise must come by shares.")
 OBJECT_ROW(IN_DECRYPTORS, "decryptors", "aggregation: flamingo: decryptors", "Drawn devices.")
 OBJECT_ROW(IN_GRAPH, "graph", "aggregation: flamingo: graph", "Drawn pairs.")
 OBJECT_ROW(IN_AGGREGATION_AERO, "aggregation.aero", "aggregation: aero", "One server, encrypted sums. Read, and refused: not yet.")

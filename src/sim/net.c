@@ -280,6 +280,8 @@ static sotto_status open_sum(sotto_sim_net *net, sotto_err *err)
     parts[1] = result.opening;
     SOTTO_TRY(net->method->tally->open(&net->report.sum, net->round, parts, 2, result.contributions,
                                        net->arena, err));
+    for (size_t i = 0; result.counted && i < result.counted_count; i++)
+        net->counted[result.counted[i]] = true;
     net->report.contributions = result.contributions;
     net->report.released = true;
     return SOTTO_OK;
@@ -291,9 +293,10 @@ sotto_status sotto_sim_net_run(sotto_sim_net *net, uint64_t until_ms, sotto_sim_
     sotto_hash transcript;
 
     for (uint32_t i = 0; i <= net->clients + net->decryptors; i++)
-        if (net->all[i].is_here)
+        if (net->all[i].is_here && !net->has_begun)
             SOTTO_TRY(sotto_sim_schedule(
                 net, (event){.time = net->round->opens, .to = net->all[i].index}, err));
+    net->has_begun = true;
     while (net->events && net->heap[0].time <= until_ms) {
         event e = next_event(net);
 

@@ -109,7 +109,7 @@ uint32_t sotto_sim_net_address(const sotto_sim_net *net, const sotto_message *me
 uint64_t sotto_sim_net_now(const sotto_sim_net *net);
 sotto_sim_random *sotto_sim_net_random(sotto_sim_net *net);
 
-/* Until nothing is left to happen, or until then. */
+/* Until nothing is left to happen, or until then; it may go on later. */
 SOTTO_MUST_USE sotto_status sotto_sim_net_run(sotto_sim_net *net, uint64_t until_ms,
                                               sotto_sim_report *report, sotto_err *err);
 

@@ -42,6 +42,7 @@ typedef struct participant {
     const sotto_vector *input;
     uint64_t shifted; /* added to the first entry of its input: it answers anew */
     uint64_t cut_from, cut_until;
+    uint64_t read_at; /* when the last entry of the board reaches it */
     sotto_sim_liar *liar;
     void *liar_context;
     bool is_here, is_over, has_sent_bulk;
@@ -62,11 +63,12 @@ struct sotto_sim_net {
     uint64_t now, sequence;
     uint64_t crash_step;
     sotto_sim_crash crash_how;
-    bool forget_always;
+    bool forget_always, has_begun;
     sotto_sim_tap *tap;
     void *tap_context;
     sotto_tally tally;
     bool *counted;
+    uint64_t board; /* entries */
     sotto_hash transcript;
     sotto_sim_report report;
 };

@@ -113,6 +113,41 @@ static void note_bulk(sotto_sim_net *net, participant *p, sotto_bytes bulk)
     memcpy(p->bulk_digest, digest, sizeof digest);
 }
 
+/* The board is a log: it takes whatever is posted, and everybody reads all of it, in order and sooner or later. */
+static sotto_status post(sotto_sim_net *net, const sotto_message *m, sotto_err *err)
+{
+    const sotto_kind *entry = net->method->kinds;
+    sotto_message e = {
+        .epoch = m->epoch, .round = m->round, .from = SOTTO_TO_BOARD, .to = SOTTO_TO_EVERYBODY};
+    size_t room = sotto_message_size(m) + 16;
+    sotto_buf body = sotto_buf_over(sotto_arena_take(&net->scratch, room), room);
+    sotto_bytes record = {NULL, 0}, wire = {NULL, 0};
+
+    while (entry < net->method->kinds + net->method->kind_count && entry->from != SOTTO_PART_BOARD)
+        entry++;
+    if (!body.data)
+        return sotto_sim_no_memory(err);
+    memcpy(e.session, m->session, sizeof e.session);
+    e.kind = entry->kind;
+    SOTTO_TRY(encoded(&record, m, &net->scratch, err));
+    SOTTO_TRY(sotto_entry_encode(&body, net->board++, record, err));
+    e.body = sotto_buf_bytes(&body);
+    SOTTO_TRY(encoded(&wire, &e, net->arena, err));
+    for (uint32_t i = 0; i <= net->clients + net->decryptors; i++) {
+        participant *p = &net->all[i];
+        uint64_t at = net->now + sotto_sim_delay(net);
+
+        if (!p->is_here)
+            continue;
+        at = at >= p->cut_from && at < p->cut_until ? p->cut_until : at;
+        p->read_at = at > p->read_at ? at : p->read_at;
+        SOTTO_TRY(sotto_sim_schedule(
+            net, (event){.time = p->read_at, .type = EVENT_MESSAGE, .to = p->index, .wire = wire},
+            err));
+    }
+    return SOTTO_OK;
+}
+
 static sotto_status send_one(sotto_sim_net *net, participant *p, const sotto_effect_message *sent,
                              sotto_err *err)
 {
@@ -131,6 +166,8 @@ static sotto_status send_one(sotto_sim_net *net, participant *p, const sotto_eff
             SOTTO_TRY(sotto_message_sign(&m, signature, p->self.keys, err));
     }
     net->report.messages++;
+    if (m.to == SOTTO_TO_BOARD)
+        return sotto_sim_is_cut_off(net, p) ? SOTTO_OK : post(net, &m, err);
     unsigned copies = sotto_sim_random_chance(&net->random, net->faults.duplicate) ? 2 : 1;
     if (sotto_sim_random_chance(&net->random, net->faults.drop) || sotto_sim_is_cut_off(net, p) ||
         sotto_sim_is_cut_off(net, sotto_sim_find(net, sotto_sim_net_address(net, &m))))

@@ -67,6 +67,14 @@ static void identity(sotto_json *j, const sotto_receipt *r)
     sotto_json_text(j, "analysis", r->analysis);
     sotto_json_cohort(j, &r->cohort);
     sotto_json_hex(j, "recipe_hash", sotto_bytes_of(r->recipe_hash, sizeof r->recipe_hash));
+    if (r->server[0]) {
+        sotto_json_hex(j, "round", sotto_bytes_of(r->task_id, sizeof r->task_id));
+        sotto_json_text(j, "server", r->server);
+        sotto_json_text(j, "honest_party", r->must_be_honest);
+        sotto_json_text(j, "who_sees", r->who_sees);
+        sotto_json_text(j, "inputs", r->validity);
+        return;
+    }
     sotto_json_text(j, "task", task); /* base64url, as in every path, list and log */
     sotto_json_text(j, "leader", r->leader);
     sotto_json_text(j, "helper", r->helper);

@@ -54,8 +54,12 @@ static sotto_recipe_claim claim_of(sotto_test *t, const sotto_recipe *recipe)
     sotto_recipe hidden = *recipe;
     sotto_recipe_claim claim;
 
-    hidden.anonymity =
-        (sotto_anonymity){"relay", "gateway", SOTTO_TOKENS_TYPE_2, "attester", "issuer", "log"};
+    hidden.anonymity = (sotto_anonymity){.relay = "relay",
+                                         .gateway = "gateway",
+                                         .tokens = SOTTO_TOKENS_TYPE_2,
+                                         .attester = "attester",
+                                         .issuer = "issuer",
+                                         .log = "log"};
     CHECK_OK(t,
              sotto_recipe_claim_compute(&claim, &hidden, (sotto_decimal){500000000000}, &t->err));
     CHECK_OK(t, sotto_recipe_claim_sampling(&claim, &hidden, 1000000000000, &t->err));
@@ -252,7 +256,9 @@ static void lint_and_compile_accept_what_has_two_servers(sotto_test *t)
         CHECK_STATUS(t, model->two_servers ? SOTTO_OK : SOTTO_DENIED,
                      sotto_recipe_lint(&claim, recipe, NULL, &mistakes, &t->err));
         CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.trust", "not yet") ==
-                     !model->two_servers);
+                     (!model->two_servers && !model->one_server));
+        CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.by", "no amplification") ==
+                     model->one_server);
         CHECK_STATUS(t, model->two_servers ? SOTTO_OK : SOTTO_DENIED,
                      sotto_task_compile(&task, recipe, sotto_test_parties(t, NULL, NULL), 0,
                                         &t->arena, &t->err));

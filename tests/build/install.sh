@@ -17,7 +17,7 @@ if grep -rlF SOTTO_RULE_OFF "$work/prefix"; then
     exit 1
 fi
 # Units start the program that was installed with them; they are the one thing that knows the prefix.
-for role in leader helper gateway relay log witness issuer attester; do
+for role in leader helper gateway relay log witness issuer attester aggregator; do
     unit=$work/prefix/lib/systemd/system/sotto-$role.service
     grep -qxF "ExecStart=$work/prefix/bin/sotto serve $role --config /etc/sotto/$role.ini" "$unit" ||
         { echo "sotto-$role.service starts another program:"; grep ^ExecStart "$unit"; exit 1; }

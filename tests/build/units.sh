@@ -11,7 +11,7 @@ complain() {
     failed=1
 }
 
-services="leader helper gateway relay log witness issuer attester"
+services="leader helper gateway relay log witness issuer attester aggregator"
 names=$services
 for role in leader helper; do
     names="$names $role-gc"

@@ -57,6 +57,10 @@ needs_of() {
                 "$program" log key witness.example --out witness-signing.key --cosigns >/dev/null
             ;;
         issuer) echo a-token-of-sixteen-bytes | tee issuer.attester-token >issuer.operator-token ;;
+        aggregator)
+            "$program" log key aggregator.example --out aggregator-signing.key >/dev/null &&
+                echo a-token-of-sixteen-bytes >aggregator.operator-token
+            ;;
         attester) echo a-token-of-sixteen-bytes | tee attester.issuer-token >attester.operator-token ;;
         esac
     ) || exit 1
@@ -101,7 +105,7 @@ END
     sed -n 's/^[0-9]* *\([a-z_0-9]*\)(.*/\1/p' "$dir/trace" | LC_ALL=C sort -u >"$work/made"
 }
 
-for role in leader helper gateway relay log witness issuer attester; do
+for role in leader helper gateway relay log witness issuer attester aggregator; do
     calls_left $role
     calls_made $role
     LC_ALL=C comm -23 "$work/made" "$work/left" >"$work/bad"

@@ -12,8 +12,12 @@
 
 static const sotto_decimal half = {500000000000};
 
-static const sotto_anonymity ANONYMITY = {"relay",    "gateway", SOTTO_TOKENS_TYPE_2,
-                                          "attester", "issuer",  "log"};
+static const sotto_anonymity ANONYMITY = {.relay = "relay",
+                                          .gateway = "gateway",
+                                          .tokens = SOTTO_TOKENS_TYPE_2,
+                                          .attester = "attester",
+                                          .issuer = "issuer",
+                                          .log = "log"};
 
 /* Of a recipe that hides who takes part, where its whole population is stated. */
 static sotto_recipe_claim hidden_claim(sotto_test *t, const sotto_recipe *recipe)

@@ -1,10 +1,10 @@
 #!/bin/sh
-# operating_services.sh docs/operating.md SOTTO: types every ```sh block of sections 10 to 15 in an empty directory. It checks what
+# operating_services.sh docs/operating.md SOTTO: types every ```sh block of sections 10 to 16 in an empty directory. It checks what
 # an operator would see: health, metrics by the names that the page has, backups, and the way down. Only the ports are others.
 command -v curl >/dev/null || { echo "skipped: no curl, which the page uses"; exit 77; }
 command -v openssl >/dev/null || { echo "skipped: no openssl, which the page uses"; exit 77; }
-services="gateway relay log witness issuer attester"
-ports=12
+services="gateway relay log witness issuer attester aggregator"
+ports=14
 . "$(dirname "$0")/operating_head.sh"
 export base services page
 
@@ -19,12 +19,12 @@ port_of() {
 }
 
 renamed=
-for pair in gateway:8801 relay:8802 log:8791 witness:8792 issuer:8793 attester:8794; do
+for pair in gateway:8801 relay:8802 log:8791 witness:8792 issuer:8793 attester:8794 aggregator:8795; do
     port=$(port_of "${pair%:*}")
     renamed="$renamed;s/127\.0\.0\.1:${pair#*:}/127.0.0.1:$port/"
     renamed="$renamed;s/^\[${pair%:*}\]\$/[${pair%:*}]\noperations = 127.0.0.1:$((port + 1))/"
 done
-awk '/^## / { on = /^## 1[0-5]/ } /^```sh$/ { run = on; next } /^```/ { run = 0 } run' "$page" |
+awk '/^## / { on = /^## 1[0-6]/ } /^```sh$/ { run = on; next } /^```/ { run = 0 } run' "$page" |
     sed -e "$renamed" -e 's/^sotto admin health /look /' -e 's/ &$/ \& echo $! >> pids/' \
         -e 's/^sotto recipe publish /confirmed; &/' -e 's/^for service in relay /running; &/' >"$directory/page.sh"
 [ "$(wc -l <"$directory/page.sh")" -gt 70 ] || fail "the page has lost its commands"
@@ -39,7 +39,7 @@ confirmed() {
     return 1
 }
 
-# While all six run: what the page says of each.
+# While all seven run: what the page says of each.
 running() {
     for service in $services; do
         port=$(sed -n 's/^operations = 127.0.0.1://p' "$service.ini")
@@ -59,17 +59,17 @@ END
 cd "$directory" || exit 1
 types between.sh page.sh
 
-expect 7 '^ready$'
-expect 7 '^drained$' # the log once more, for its witness
-expect 6 '^written; the datastore key is not in it'
-expect 5 '^schema 1 is now 1$'
+expect 8 '^ready$'
+expect 8 '^drained$' # the log once more, for its witness
+expect 7 '^written; the datastore key is not in it'
+expect 6 '^schema 1 is now 1$'
 expect 1 '^schema 2 is now 2$'
 expect 1 '^logs: 1$'
 expect 1 '^400$' # of the gateway, through the relay
 expect 1 '^recipe.bundle$'
 expect 2 '^0 recipe '
-expect 6 '^ok$' healthz
-expect 6 '"reached": true, "ready": true' ready.json
+expect 7 '^ok$' healthz
+expect 7 '"reached": true, "ready": true' ready.json
 expect 1 '^keys.bundle$'
 expect 1 '^a tree of 2 entries, 2 bundles, '
 grep -q '^c2sp.org/tlog-proof@v1$' entry.proof || fail "no proof of an entry"

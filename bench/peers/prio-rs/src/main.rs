@@ -3,7 +3,6 @@
 //! One JSON object a line; names are `prio-rs/<work>/<type>`. A case takes about S seconds (1.0) and
 //! runs if its name contains F. The caller pins the process to a core.
 
-mod step;
 mod timing;
 mod work;
 
@@ -58,7 +57,6 @@ fn run_all(timer: &Timer) {
             hot
         },
     );
-    step::run(timer);
 }
 
 fn options() -> Option<Timer> {

@@ -1,0 +1,58 @@
+/* apps/support/epoch.h - the set-up of an epoch with every member in one process: registry, beacon, committee, posted rounds.
+ *
+ * Callers:  `sotto demo --trust flamingo` and tests.
+ * Memory:   lists are in the arena given.
+ *
+ * Members deal, check, reveal and publish as aggregate/shared/dkg.h says, and one process runs all of them. So nobody is spared
+ * from trusting that process: no message of the set-up is sent, signed or disputed. What devices do check is the beacon's proof
+ * and the committee's record with a quorum of signatures.
+ */
+#ifndef SOTTO_APPS_SUPPORT_EPOCH_H
+#define SOTTO_APPS_SUPPORT_EPOCH_H
+
+#include "aggregate/posting.h"
+
+/* A key that `count` members share. */
+typedef struct sotto_shared_key {
+    uint32_t count;
+    uint8_t key[SOTTO_P256_WIDE];
+    uint8_t (*verify)[SOTTO_P256_WIDE];
+    uint8_t (*shares)[32];
+} sotto_shared_key;
+
+typedef struct sotto_epoch {
+    uint8_t session[32];
+    uint64_t number;
+    sotto_registry registry;
+    sotto_shared_key witnesses, committee;
+    sotto_beacon_part *parts;
+    uint32_t part_count;
+    uint8_t beacon[32];
+    sotto_decryptors_record record; /* signatures are the caller's to put in */
+    uint8_t digest[32];             /* what members sign */
+} sotto_epoch;
+
+/* First the witnesses: devices know their public values before anything else happens. */
+SOTTO_MUST_USE sotto_status sotto_epoch_witnesses(sotto_epoch *e, uint32_t count,
+                                                  sotto_arena *arena, sotto_err *err);
+/* Then, with session, number and registry filled in: draws the beacon's value and a committee of this size, and makes its key. */
+SOTTO_MUST_USE sotto_status sotto_epoch_draw(sotto_epoch *e, uint32_t members, sotto_arena *arena,
+                                             sotto_err *err);
+
+typedef struct sotto_epoch_round {
+    uint64_t number;
+    sotto_ring ring;
+    uint64_t length, most, least;
+    uint32_t neighbours;
+    uint64_t edge; /* as sotto_flamingo_parameters */
+    uint8_t recipe[32];
+    sotto_round_noise noise;
+    uint64_t opens, closes, verify_by, release_by; /* milliseconds since 1970 */
+} sotto_epoch_round;
+
+/* A round of everybody who is registered, as a posting; id: its name. */
+SOTTO_MUST_USE sotto_status sotto_epoch_post(const sotto_epoch *e, const sotto_epoch_round *wanted,
+                                             sotto_bytes *posting, uint8_t id[SOTTO_ROUND_ID],
+                                             sotto_arena *arena, sotto_err *err);
+
+#endif

@@ -1,0 +1,59 @@
+/* apps/support/fleet.h - devices with duties in this process, over real HTTP: for `sotto demo --trust flamingo` and tests.
+ *
+ * Memory:   everything hangs from the fleet.
+ * Threads:  one at a time.
+ */
+#ifndef SOTTO_APPS_SUPPORT_FLEET_H
+#define SOTTO_APPS_SUPPORT_FLEET_H
+
+#include "device/duties/duties.h"
+#include "support/epoch.h"
+#include "transport/http_client.h"
+
+enum { SOTTO_FLEET_PATH = 192 };
+
+typedef struct sotto_fleet_device {
+    struct sotto_fleet *of;
+    sotto_duties *duties; /* NULL: it is switched off */
+    uint8_t secret[SOTTO_DUTIES_SECRET];
+    char journal[SOTTO_FLEET_PATH];
+    uint64_t counter; /* the platform's */
+    uint64_t next_ms;
+} sotto_fleet_device;
+
+typedef struct sotto_fleet {
+    sotto_http_client *client;
+    char server[64];
+    bool memory;
+    uint32_t count;
+    sotto_fleet_device *devices;
+    sotto_epoch epoch;
+    sotto_arena arena;       /* the epoch's lists */
+    sotto_arena scratch;     /* of one exchange */
+    unsigned exchanges_left; /* before the network goes away; UINT_MAX: never */
+} sotto_fleet;
+
+typedef struct sotto_fleet_options {
+    uint32_t devices, members, witnesses;
+    const char *
+        folder; /* of the journals; NULL: in memory, and a device that was killed has lost its own */
+    const uint8_t *server_key; /* the aggregator's */
+    unsigned port;             /* where it listens on loopback */
+} sotto_fleet_options;
+
+/* Devices, each with consent and a policy for both duties, and an epoch with its committee. */
+SOTTO_MUST_USE sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options,
+                                             sotto_err *err);
+void sotto_fleet_close(sotto_fleet *f);
+/* Where the aggregator listens now: for devices that are revived from then on. */
+void sotto_fleet_aim(sotto_fleet *f, unsigned port);
+
+/* A device ends without a word; and comes back with what is on its disk. */
+void sotto_fleet_kill(sotto_fleet *f, uint32_t device);
+SOTTO_MUST_USE sotto_status sotto_fleet_revive(sotto_fleet *f, uint32_t device, sotto_err *err);
+
+/* Ticks every device that is due. *next_ms as sotto_duties_tick. A device's failure is reported, and stops nobody else. */
+SOTTO_MUST_USE sotto_status sotto_fleet_tick(sotto_fleet *f, uint64_t now_ms, uint64_t *next_ms,
+                                             sotto_err *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* A posting comes from a server: what decodes encodes to the same bytes, and opening it ends in a status. */
+#include "target.h"
+
+#include "aggregate/posting.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static uint8_t memory[1 << 20];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    sotto_posted_round posted;
+    sotto_posting posting;
+    sotto_arena arena;
+
+    if (size > sizeof memory)
+        return 0;
+    sotto_arena_init(&arena, (size_t)64 << 20);
+    if (sotto_posting_decode(&posting, sotto_bytes_of(data, size), &arena, NULL) == SOTTO_OK) {
+        if (sotto_posting_encode(&out, &posting, NULL) != SOTTO_OK ||
+            !sotto_bytes_equal_vartime(sotto_buf_bytes(&out), sotto_bytes_of(data, size)))
+            abort();
+        const sotto_status status =
+            sotto_posted_round_open(&posted, sotto_bytes_of(data, size), &arena, NULL);
+        if (status != SOTTO_OK && status != SOTTO_MALFORMED && status != SOTTO_DENIED &&
+            status != SOTTO_REJECTED)
+            abort();
+        sotto_posted_round_close(&posted);
+    }
+    sotto_arena_clear(&arena);
+    return 0;
+}

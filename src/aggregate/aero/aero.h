@@ -1,0 +1,156 @@
+/* aggregate/aero/aero.h - a round of encrypted sums after Liu and Gupta 2023: kinds of messages, and what all machines read off the
+ * board.
+ *
+ * Callers:  the machines of this folder, their tests and fuzz targets. Everybody else sees sotto_method_aero.
+ * Memory:   a view is in the arena that it was made in, and borrows nothing.
+ * Secrets:  none in this file.
+ *
+ * Every device is a CLIENT: it may be drawn as a contributor, as a noise member, or both, and it always verifies. Members of the
+ * committee are DECRYPTORs. Records go to the board; everybody reads all of them, in order, as ENTRY with the index of the log.
+ * Whoever delivers an entry has checked that the log holds it there (tlog/).
+ *
+ *     set-up    member   SEAL       commitments to its part of the key, and to a random value
+ *               server   SEALED     no more of them
+ *               member   KEY        its part of the public key; shares of its secret, sealed to each member
+ *               server   KEYED      no more of them
+ *               member   CERTIFY    "this round, this key, this price": threshold equal ones open the round
+ *     generate  client   COMMIT     a promise, to the server
+ *               server   COMMITTED  the tree of promises
+ *               client   REVEAL     a group of ciphertexts and its proof, to the server
+ *     add       server   ADDED      the trees of leaves, and digests of the sums
+ *               member   VALUE      the random value: all together give the points
+ *               server   SUMMED     the trees of sums at these points
+ *     verify    client   ASK, server SAMPLE; client COMPLAINT
+ *               server   ANSWER     a sample that a device did not get, for everybody
+ *               server   ROOTS      sums and noise leaves, to members
+ *               member   VERDICT    "I open this and nothing else", once a round
+ *     release   server   OPEN, member PART
+ */
+#ifndef SOTTO_AGGREGATE_AERO_AERO_H
+#define SOTTO_AGGREGATE_AERO_AERO_H
+
+#include "aggregate/aero/leaf.h"
+#include "aggregate/aero/threshold.h"
+
+enum {
+    SOTTO_AERO_ENTRY = 1,
+    SOTTO_AERO_SEAL,
+    SOTTO_AERO_SEALED,
+    SOTTO_AERO_KEY,
+    SOTTO_AERO_KEYED,
+    SOTTO_AERO_CERTIFY,
+    SOTTO_AERO_COMMITTED,
+    SOTTO_AERO_ADDED,
+    SOTTO_AERO_VALUE,
+    SOTTO_AERO_SUMMED,
+    SOTTO_AERO_COMPLAINT,
+    SOTTO_AERO_ANSWER,
+    SOTTO_AERO_VERDICT,
+    SOTTO_AERO_COMMIT,
+    SOTTO_AERO_REVEAL,
+    SOTTO_AERO_ASK,
+    SOTTO_AERO_SAMPLE,
+    SOTTO_AERO_ROOTS,
+    SOTTO_AERO_OPEN,
+    SOTTO_AERO_PART,
+};
+
+enum {
+    SOTTO_AERO_CERTIFICATE = 32 + 8 + 8 + 8 + 4 + 4 + 32,
+    SOTTO_AERO_MOST_CHALLENGES = 64, /* leaves that may wait for an answer on the board */
+};
+
+/* An ASK has a group and a position; from here on, the asker's own leaf, and the role is added to it. */
+#define SOTTO_AERO_OWN_LEAF UINT32_C(0x80000000)
+
+/* Complaints: the first byte of their body. */
+enum {
+    SOTTO_AERO_FALSE_LEAF = 1, /* then the server's signed sample, as it was sent         */
+    SOTTO_AERO_NO_ANSWER,      /* then group and position: the server answers on the board */
+    SOTTO_AERO_LEFT_OUT, /* then the role: it revealed in time, and is not in the sum         */
+};
+
+typedef struct sotto_aero_member {
+    bool has_sealed, has_key, has_certified, has_opened, has_verdict;
+    uint64_t opened_at; /* index of the log */
+    uint8_t key_seal[32], value_seal[32], value[32];
+    uint8_t certificate[SOTTO_AERO_CERTIFICATE], verdict[32];
+} sotto_aero_member;
+
+typedef struct sotto_aero_challenge {
+    uint32_t group, position;
+    bool is_answered;
+} sotto_aero_challenge;
+
+/* What the board says, as far as it was read. */
+typedef struct sotto_aero_view {
+    sotto_aero_plan *plan;
+    uint64_t next;              /* index of the entry that is wanted */
+    sotto_aero_member *members; /* by place */
+    bool is_sealed, is_keyed, is_committed, is_added, is_summed;
+    uint64_t committed_at, added_at, summed_at; /* indices of the log */
+    uint32_t dealers;                           /* parts of the key that count */
+    sotto_aero_poly b;
+    uint8_t certificate[SOTTO_AERO_CERTIFICATE]; /* as it must be; once is_keyed */
+    uint32_t present;                            /* leaves that are there, as the server says */
+    uint8_t totals[SOTTO_AERO_MOST_GROUPS][32];  /* digests of the sums */
+    uint8_t added[32], verdict[32]; /* of the record; and what members sign, once is_summed */
+    sotto_aero_posted posted;
+    sotto_aero_challenge challenges[SOTTO_AERO_MOST_CHALLENGES];
+    uint32_t challenge_count, complaints;
+    uint32_t left_out, *left; /* devices that say so, by index */
+    bool is_refuted; /* a complaint is right, or the server contradicts itself or the rules */
+    char reason[96]; /* why, the first time */
+} sotto_aero_view;
+
+SOTTO_MUST_USE sotto_status sotto_aero_view_init(sotto_aero_view *view, sotto_aero_plan *plan,
+                                                 sotto_arena *arena, sotto_err *err);
+
+/* Reads the next entry. Its record is a signed message to the board; anybody may have put anything else there.
+ *   known         the record, where it says something that counts; its kind is 0 otherwise
+ *   is_checked    its signature was checked before: it comes from this machine's own store
+ *   SOTTO_AGAIN   entries before it are missing
+ *   SOTTO_STALE   it was read before */
+SOTTO_MUST_USE sotto_status sotto_aero_view_read(sotto_aero_view *view, sotto_message *known,
+                                                 uint64_t index, sotto_bytes record,
+                                                 bool is_checked, sotto_arena *scratch,
+                                                 sotto_err *err);
+
+/* At least as many as the threshold say what this view says: devices may encrypt to the key. */
+bool sotto_aero_is_certified(const sotto_aero_view *view);
+/* Members whose verdict is this view's. */
+uint32_t sotto_aero_verdicts(const sotto_aero_view *view, uint32_t *places);
+/* Values that were opened before this index of the log, and the points that they give. */
+uint32_t sotto_aero_opened(const sotto_aero_view *view, uint64_t before);
+void sotto_aero_draw_points(const sotto_aero_view *view, uint64_t before,
+                            sotto_f64 points[SOTTO_AERO_POINTS]);
+/* What was spent before, by the board, and this round, within epsilon and delta of the session. SOTTO_DENIED: not. */
+SOTTO_MUST_USE sotto_status sotto_aero_budget(const sotto_aero_plan *plan, sotto_err *err);
+
+/* Whether a complaint is right: anybody comes to the same answer. */
+SOTTO_MUST_USE sotto_status sotto_aero_complaint_check(bool *upheld, sotto_aero_fault *fault,
+                                                       const sotto_aero_plan *plan,
+                                                       const sotto_aero_posted *posted,
+                                                       sotto_bytes complaint, sotto_arena *scratch,
+                                                       sotto_err *err);
+
+/* Commitments to a member's part of the key and to its value. */
+void sotto_aero_seal_key(uint8_t out[32], const sotto_aero_plan *plan, uint32_t member,
+                         const uint8_t nonce[32], sotto_bytes b);
+void sotto_aero_seal_value(uint8_t out[32], const sotto_aero_plan *plan, uint32_t member,
+                           const uint8_t nonce[32], const uint8_t value[32]);
+size_t sotto_aero_sealed_share_size(const sotto_aero_plan *plan);
+void sotto_aero_total_digest(uint8_t out[32], sotto_bytes total);
+
+/* ---- what all machines do ------------------------------------------------------------------------------- */
+
+SOTTO_MUST_USE sotto_status sotto_aero_send(sotto_effects *effects, const sotto_round *round,
+                                            const sotto_self *self, uint32_t to, unsigned kind,
+                                            sotto_bytes body, sotto_err *err);
+/* sotto_machine_ops.check of all parts: form, addresses, signatures; records of an entry too. */
+SOTTO_MUST_USE sotto_status sotto_aero_check(const sotto_round *round, const sotto_message *message,
+                                             sotto_arena *scratch, sotto_err *err);
+
+extern const sotto_machine_ops sotto_aero_client, sotto_aero_member_ops, sotto_aero_server;
+
+#endif

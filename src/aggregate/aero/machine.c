@@ -1,0 +1,238 @@
+#include "aggregate/aero/machine.h"
+
+#include "aggregate/shared/mask.h"
+#include "crypto/hash.h"
+
+#include <string.h>
+
+sotto_status sotto_aero_no_memory(sotto_err *err)
+{
+    return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
+}
+
+sotto_buf sotto_aero_buffer(sotto_arena *arena, size_t size)
+{
+    return sotto_buf_over(sotto_arena_take(arena, size + 1), size);
+}
+
+sotto_status sotto_aero_copied(sotto_bytes *out, sotto_bytes from, sotto_arena *arena,
+                               sotto_err *err)
+{
+    sotto_buf copy = sotto_aero_buffer(arena, from.len);
+
+    if (!copy.data)
+        return sotto_aero_no_memory(err);
+    if (from.len)
+        memcpy(copy.data, from.data, from.len);
+    *out = sotto_bytes_of(copy.data, from.len);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_aero_join(sotto_aero_base *base, const sotto_machine_ops *ops,
+                             const sotto_round *round, const sotto_self *self, sotto_arena *arena,
+                             sotto_err *err)
+{
+    SOTTO_TRY(sotto_method_admit(&sotto_method_aero, round, err));
+    base->machine.ops = ops;
+    base->round = round;
+    base->self = *self;
+    base->arena = arena;
+    base->plan = sotto_arena_take(arena, sizeof *base->plan);
+    base->view = sotto_arena_take(arena, sizeof *base->view);
+    if (!base->plan || !base->view)
+        return sotto_aero_no_memory(err);
+    SOTTO_TRY(sotto_aero_plan_init(base->plan, round, arena, err));
+    return sotto_aero_view_init(base->view, base->plan, arena, err);
+}
+
+/* ---- randomness ---------------------------------------------------------------------------------------- */
+
+sotto_status sotto_aero_secret_of(const sotto_aero_base *base, uint8_t out[32], uint32_t purpose,
+                                  uint32_t number, sotto_err *err)
+{
+    return sotto_round_kdf(out, "sotto-aero-machine-1",
+                           sotto_bytes_of(base->self.seed, sizeof base->self.seed), base->plan->id,
+                           purpose, number, err);
+}
+
+static sotto_status next_bytes(void *context, void *out, size_t len, sotto_err *err)
+{
+    return sotto_keystream_next(context, out, len, err);
+}
+
+sotto_status sotto_aero_stream_open(sotto_aero_stream *stream, const sotto_aero_base *base,
+                                    uint32_t purpose, uint32_t number, sotto_err *err)
+{
+    uint8_t seed[32];
+
+    memset(stream, 0, sizeof *stream);
+    sotto_status status = sotto_aero_secret_of(base, seed, purpose, number, err);
+    if (status == SOTTO_OK)
+        status = sotto_keystream_init(&stream->keys, err);
+    if (status == SOTTO_OK)
+        status = sotto_keystream_seed(&stream->keys, seed, err);
+    sotto_entropy_init(&stream->entropy, next_bytes, &stream->keys);
+    sotto_wipe(seed, sizeof seed);
+    return status;
+}
+
+void sotto_aero_stream_close(sotto_aero_stream *stream)
+{
+    sotto_entropy_clear(&stream->entropy);
+    sotto_keystream_clear(&stream->keys);
+}
+
+/* ---- the board ------------------------------------------------------------------------------------------ */
+
+static sotto_status read_entry(sotto_aero_base *base, sotto_message *known,
+                               const sotto_message *entry, bool is_checked, sotto_err *err)
+{
+    sotto_arena scratch;
+    sotto_bytes record;
+    uint64_t index;
+
+    SOTTO_TRY(sotto_entry_decode(&index, &record, entry->body, err));
+    sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
+    sotto_status status =
+        sotto_aero_view_read(base->view, known, index, record, is_checked, &scratch, err);
+    sotto_arena_clear(&scratch);
+    return status;
+}
+
+sotto_status sotto_aero_take_entry(sotto_aero_base *base, sotto_message *known,
+                                   const sotto_message *entry, sotto_status *verdict,
+                                   sotto_effects *effects, sotto_err *err)
+{
+    *verdict = read_entry(base, known, entry, false, err);
+    if (*verdict == SOTTO_AGAIN || *verdict == SOTTO_STALE)
+        return SOTTO_OK;
+    SOTTO_TRY(*verdict);
+    return sotto_effects_keep(effects, entry, err);
+}
+
+sotto_status sotto_aero_read_again(sotto_aero_base *base, sotto_message *known,
+                                   const sotto_message *entry, sotto_err *err)
+{
+    sotto_status status = read_entry(base, known, entry, true, err);
+
+    return status == SOTTO_STALE ? SOTTO_OK : status;
+}
+
+sotto_status sotto_aero_post(sotto_aero_base *base, sotto_effects *effects, unsigned kind,
+                             sotto_bytes body, sotto_err *err)
+{
+    return sotto_aero_send(effects, base->round, &base->self, SOTTO_TO_BOARD, kind, body, err);
+}
+
+sotto_status sotto_aero_vow(sotto_aero_base *base, sotto_effects *effects, unsigned kind,
+                            uint32_t subject, sotto_bytes what, sotto_err *err)
+{
+    sotto_vow vow = {.kind = (uint16_t)kind,
+                     .epoch = base->round->epoch,
+                     .round = base->round->number,
+                     .subject = subject};
+
+    sotto_hash_once(vow.digest, SOTTO_SHA256, what);
+    return sotto_effects_vow(effects, &vow, err);
+}
+
+/* ---- saved ---------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_aero_save(const sotto_aero_base *base, sotto_buf *out, sotto_bytes own,
+                             sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_write_uint(&w, SOTTO_AERO_SAVED_VERSION, 1);
+    sotto_write_bytes(&w, sotto_bytes_of(base->plan->id, SOTTO_ROUND_ID));
+    sotto_write_bytes(&w, sotto_bytes_of(base->self.seed, sizeof base->self.seed));
+    sotto_write_bytes(&w, own);
+    return sotto_writer_finish(&w, "aero machine", err);
+}
+
+sotto_status sotto_aero_saved(sotto_aero_base *base, sotto_bytes saved, uint8_t *own, size_t len,
+                              sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(saved);
+    uint8_t id[SOTTO_ROUND_ID];
+
+    uint64_t version = sotto_read_uint(&in, 1);
+    sotto_read_fixed(&in, id, sizeof id);
+    sotto_read_fixed(&in, base->self.seed, sizeof base->self.seed);
+    sotto_read_fixed(&in, own, len);
+    SOTTO_TRY(sotto_reader_finish(&in, "aero machine", err));
+    if (version != SOTTO_AERO_SAVED_VERSION || memcmp(id, base->plan->id, sizeof id) != 0)
+        return sotto_fail(err, SOTTO_MALFORMED, "aero machine: saved in another round or version");
+    return SOTTO_OK;
+}
+
+/* ---- totals --------------------------------------------------------------------------------------------- */
+
+size_t sotto_aero_total_size(const sotto_aero_plan *plan, uint32_t group)
+{
+    return sotto_aero_group_size(plan, group) * 2 * SOTTO_AERO_N *
+           (plan->aero.ring.set->second ? 16 : 8);
+}
+
+static void write_poly(uint8_t **at, const sotto_aero_poly *v, bool has_second)
+{
+    for (size_t k = 0; k < SOTTO_AERO_N; k++, *at += 8)
+        sotto_f64_store(*at, v->first[k]);
+    for (size_t k = 0; has_second && k < SOTTO_AERO_N; k++, *at += 8)
+        sotto_store64(*at, v->second[k]);
+}
+
+sotto_status sotto_aero_total_encode(sotto_buf *out, const sotto_aero_plan *plan, uint32_t group,
+                                     const sotto_aero_cipher *totals, sotto_err *err)
+{
+    size_t size = sotto_aero_total_size(plan, group);
+    bool has_second = plan->aero.ring.set->second != 0;
+    uint8_t *at = out->data + out->len;
+
+    if (out->cap - out->len < size)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "aero: no room for a total");
+    for (size_t i = 0; i < sotto_aero_group_size(plan, group); i++) {
+        write_poly(&at, &totals[i].c1, has_second);
+        write_poly(&at, &totals[i].c2, has_second);
+    }
+    out->len += size;
+    return SOTTO_OK;
+}
+
+static bool read_poly(sotto_aero_poly *v, const uint8_t **at, uint64_t prime, uint32_t leaves)
+{
+    bool canonical = true;
+
+    for (size_t k = 0; k < SOTTO_AERO_N; k++, *at += 8) {
+        v->first[k] = sotto_f64_load(*at);
+        canonical &= v->first[k].v < SOTTO_F64_P;
+    }
+    for (size_t k = 0; k < SOTTO_AERO_N; k++) {
+        v->second[k] = 0;
+        if (!prime)
+            continue;
+        v->second[k] = sotto_load64(*at);
+        *at += 8;
+        canonical &= v->second[k] <= (prime - 1) * leaves;
+    }
+    return canonical;
+}
+
+sotto_status sotto_aero_total_decode(sotto_aero_cipher *totals, const sotto_aero_plan *plan,
+                                     uint32_t group, uint32_t leaves, sotto_bytes wire,
+                                     sotto_err *err)
+{
+    uint64_t prime = plan->aero.ring.set->second;
+    const uint8_t *at = wire.data;
+    bool canonical = true;
+
+    if (wire.len != sotto_aero_total_size(plan, group))
+        return sotto_fail(err, SOTTO_MALFORMED, "aero: a total of %zu bytes", wire.len);
+    for (size_t i = 0; i < sotto_aero_group_size(plan, group); i++) {
+        canonical &= read_poly(&totals[i].c1, &at, prime, leaves);
+        canonical &= read_poly(&totals[i].c2, &at, prime, leaves);
+    }
+    if (!canonical)
+        return sotto_fail(err, SOTTO_MALFORMED, "aero: a total that can't be one");
+    return SOTTO_OK;
+}

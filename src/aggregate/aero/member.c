@@ -1,0 +1,216 @@
+#include "aggregate/aero/member.h"
+
+#include "base/rule.h"
+
+#include <string.h>
+
+static sotto_status once(sotto_aero_committee_member *m, uint8_t what,
+                         sotto_status (*run)(sotto_aero_committee_member *, sotto_effects *,
+                                             sotto_err *),
+                         sotto_effects *effects, sotto_err *err)
+{
+    if (m->done & what)
+        return SOTTO_OK;
+    SOTTO_TRY(run(m, effects, err));
+    m->done = (uint8_t)(m->done | what);
+    return SOTTO_OK;
+}
+
+/* The round as the board shows it: the right key, a price that the session's budget still has. Otherwise silence. */
+static sotto_status certify(sotto_aero_committee_member *m, sotto_effects *effects, sotto_err *err)
+{
+    const sotto_aero_view *view = m->base.view;
+    const sotto_bytes body = sotto_bytes_of(view->certificate, sizeof view->certificate);
+
+    if (view->dealers < m->base.plan->terms.threshold ||
+        sotto_aero_budget(m->base.plan, NULL) != SOTTO_OK)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_aero_vow(&m->base, effects, SOTTO_AERO_CERTIFY, 0, body, err));
+    return sotto_aero_post(&m->base, effects, SOTTO_AERO_CERTIFY, body, err);
+}
+
+/* Nothing that a complaint showed, no leaf without an answer, and sums that are those of the trees. */
+static bool is_content(const sotto_aero_committee_member *m)
+{
+    const sotto_aero_view *view = m->base.view;
+
+    if (!view->is_summed || !sotto_aero_is_certified(view))
+        return false;
+    if (SOTTO_RULE(aero_complaints_heard) && view->is_refuted)
+        return false;
+    for (uint32_t i = 0; i < view->challenge_count; i++)
+        if (SOTTO_RULE(aero_answers_wanted) && !view->challenges[i].is_answered)
+            return false;
+    for (uint32_t g = 0; g < m->base.plan->groups; g++)
+        if (!m->roots[g].is_there || !m->roots[g].is_right)
+            return false;
+    return true;
+}
+
+static sotto_status judge(sotto_aero_committee_member *m, sotto_effects *effects, sotto_err *err)
+{
+    const sotto_bytes body = sotto_bytes_of(m->base.view->verdict, 32);
+
+    SOTTO_TRY(sotto_aero_vow(&m->base, effects, SOTTO_AERO_VERDICT, 0, body, err));
+    return sotto_aero_post(&m->base, effects, SOTTO_AERO_VERDICT, body, err);
+}
+
+/* All that can be done with what was read. */
+static sotto_status go_on(sotto_aero_committee_member *m, sotto_effects *effects, sotto_err *err)
+{
+    const sotto_aero_view *view = m->base.view;
+
+    SOTTO_TRY(once(m, SOTTO_AERO_HAS_SEALED, sotto_aero_member_seal, effects, err));
+    if (view->is_sealed && view->members[m->place].has_sealed)
+        SOTTO_TRY(once(m, SOTTO_AERO_HAS_DEALT, sotto_aero_member_deal, effects, err));
+    if (!view->is_keyed || m->lacks)
+        return SOTTO_OK;
+    SOTTO_TRY(once(m, SOTTO_AERO_HAS_CERTIFIED, certify, effects, err));
+    /* Whoever knew the points before the roots could make sums that are wrong and add up there. */
+    if (SOTTO_RULE(aero_points_after_roots) && !view->is_added)
+        return SOTTO_OK;
+    SOTTO_TRY(once(m, SOTTO_AERO_HAS_OPENED, sotto_aero_member_value, effects, err));
+    if ((m->done & SOTTO_AERO_TIME_IS_UP) && is_content(m))
+        SOTTO_TRY(once(m, SOTTO_AERO_HAS_JUDGED, judge, effects, err));
+    return SOTTO_OK;
+}
+
+/* ---- the machine ----------------------------------------------------------------------------------------- */
+
+static sotto_status join(sotto_machine **out, const sotto_round *round, const sotto_self *self,
+                         sotto_arena *arena, sotto_err *err)
+{
+    sotto_aero_committee_member *m = sotto_arena_take(arena, sizeof *m);
+
+    *out = NULL;
+    if (!m)
+        return sotto_aero_no_memory(err);
+    SOTTO_TRY(sotto_aero_join(&m->base, &sotto_aero_member_ops, round, self, arena, err));
+    if (!self->secrets || !round->keys->pair || !round->keys->channel)
+        return sotto_fail(err, SOTTO_DENIED, "aero: the registry has no X25519 keys");
+    int place = sotto_aero_committee_place(m->base.plan, self->index);
+    if (place < 0)
+        return sotto_fail(err, SOTTO_DENIED, "aero: %u is no member of the committee", self->index);
+    m->place = (uint32_t)place;
+    *out = &m->base.machine;
+    return SOTTO_OK;
+}
+
+static sotto_status offer(sotto_machine *machine, sotto_vector *mine, sotto_effects *effects,
+                          sotto_err *err)
+{
+    (void)machine;
+    (void)mine;
+    (void)effects;
+    return sotto_fail(err, SOTTO_STALE, "aero: a member has no vector");
+}
+
+static sotto_status deliver_one(sotto_aero_committee_member *m, const sotto_message *message,
+                                sotto_status *verdict, sotto_effects *effects, sotto_err *err)
+{
+    sotto_message known;
+
+    switch (message->kind) {
+    case SOTTO_AERO_ENTRY:
+        SOTTO_TRY(sotto_aero_take_entry(&m->base, &known, message, verdict, effects, err));
+        if (*verdict != SOTTO_OK)
+            return SOTTO_OK;
+        if (known.kind == SOTTO_AERO_KEY)
+            SOTTO_TRY(sotto_aero_member_take(m, &known, err));
+        return go_on(m, effects, err);
+    case SOTTO_AERO_ROOTS:
+        SOTTO_TRY(sotto_aero_member_roots(m, message, verdict, err));
+        if (*verdict != SOTTO_OK)
+            return SOTTO_OK;
+        SOTTO_TRY(sotto_effects_keep(effects, message, err));
+        return go_on(m, effects, err);
+    case SOTTO_AERO_OPEN:
+        return sotto_aero_member_part(m, message, verdict, effects, err);
+    default:
+        *verdict = SOTTO_REJECTED;
+        return SOTTO_OK;
+    }
+}
+
+static sotto_status deliver(sotto_machine *machine, const sotto_message *messages, size_t count,
+                            sotto_status *verdicts, sotto_effects *effects, sotto_err *err)
+{
+    for (size_t i = 0; i < count; i++)
+        SOTTO_TRY(deliver_one((sotto_aero_committee_member *)machine, &messages[i], &verdicts[i],
+                              effects, err));
+    return SOTTO_OK;
+}
+
+static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects *effects,
+                         sotto_err *err)
+{
+    sotto_aero_committee_member *m = (sotto_aero_committee_member *)machine;
+
+    if (now_ms >= m->base.round->verify_by)
+        m->done = (uint8_t)(m->done | SOTTO_AERO_TIME_IS_UP);
+    else
+        sotto_effects_wake(effects, m->base.round->verify_by);
+    return go_on(m, effects, err);
+}
+
+static sotto_status result(const sotto_machine *machine, sotto_round_result *out, sotto_err *err)
+{
+    (void)machine;
+    memset(out, 0, sizeof *out);
+    return sotto_fail(err, SOTTO_MISSING, "aero: a member has no sum");
+}
+
+static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err *err)
+{
+    const sotto_aero_committee_member *m = (const sotto_aero_committee_member *)machine;
+    const uint8_t own[2] = {m->done, m->tries};
+
+    return sotto_aero_save(&m->base, out, sotto_bytes_of(own, sizeof own), err);
+}
+
+static sotto_status restore(sotto_machine **out, const sotto_round *round, const sotto_self *self,
+                            sotto_bytes saved, const sotto_message *kept, size_t count,
+                            sotto_arena *arena, sotto_err *err)
+{
+    sotto_machine *machine = NULL;
+    sotto_message known;
+    sotto_status verdict;
+    uint8_t own[2];
+
+    *out = NULL;
+    SOTTO_TRY(join(&machine, round, self, arena, err));
+    if (!machine)
+        return sotto_aero_no_memory(err);
+    sotto_aero_committee_member *m = (sotto_aero_committee_member *)machine;
+    SOTTO_TRY(sotto_aero_saved(&m->base, saved, own, sizeof own, err));
+    for (size_t i = 0; i < count; i++) {
+        if (kept[i].kind == SOTTO_AERO_ROOTS) {
+            SOTTO_TRY(sotto_aero_member_roots(m, &kept[i], &verdict, err));
+            continue;
+        }
+        SOTTO_TRY(sotto_aero_read_again(&m->base, &known, &kept[i], err));
+        if (known.kind == SOTTO_AERO_KEY)
+            SOTTO_TRY(sotto_aero_member_take(m, &known, err));
+    }
+    m->done = own[0];
+    m->tries = own[1];
+    *out = machine;
+    return SOTTO_OK;
+}
+
+static void leave(sotto_machine *machine)
+{
+    sotto_wipe(machine, sizeof(sotto_aero_committee_member));
+}
+
+const sotto_machine_ops sotto_aero_member_ops = {
+    .join = join,
+    .offer = offer,
+    .check = sotto_aero_check,
+    .deliver = deliver,
+    .tick = tick,
+    .result = result,
+    .save = save,
+    .restore = restore,
+    .leave = leave,
+};

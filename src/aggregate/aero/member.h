@@ -1,0 +1,64 @@
+/* aggregate/aero/member.h - a member of the committee.
+ *
+ * It deals a part of the key and certifies the round. It opens its value once the roots are posted, judges the sums, and opens them with
+ * its share.
+ *
+ * Secrets:  the share, and everything that comes from the seed. leave() wipes it: an old share is kept by nobody.
+ */
+#ifndef SOTTO_AGGREGATE_AERO_MEMBER_H
+#define SOTTO_AGGREGATE_AERO_MEMBER_H
+
+#include "aggregate/aero/machine.h"
+
+/* What it has done: saved. */
+enum {
+    SOTTO_AERO_HAS_SEALED = 1,
+    SOTTO_AERO_HAS_DEALT = 2,
+    SOTTO_AERO_HAS_CERTIFIED = 4,
+    SOTTO_AERO_HAS_OPENED = 8,
+    SOTTO_AERO_HAS_JUDGED = 16,
+    SOTTO_AERO_TIME_IS_UP = 32, /* the window for complaints is over */
+};
+
+/* What its randomness is for. */
+enum { SOTTO_AERO_FOR_KEY = 1, SOTTO_AERO_FOR_DEAL, SOTTO_AERO_FOR_SEALS, SOTTO_AERO_FOR_SMUDGE };
+
+typedef struct sotto_aero_roots {
+    bool is_there, is_right;
+    sotto_aero_cipher *totals;
+} sotto_aero_roots;
+
+typedef struct sotto_aero_committee_member {
+    sotto_aero_base base;
+    uint32_t place;
+    uint8_t done, tries;
+    bool lacks; /* a dealer's share could not be opened: it can't take part in an opening */
+    sotto_aero_share share;
+    sotto_aero_roots roots[SOTTO_AERO_MOST_GROUPS];
+} sotto_aero_committee_member;
+
+/* member_key.c */
+SOTTO_MUST_USE sotto_status sotto_aero_member_seal(sotto_aero_committee_member *m,
+                                                   sotto_effects *effects, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_member_deal(sotto_aero_committee_member *m,
+                                                   sotto_effects *effects, sotto_err *err);
+/* Takes the share out of a KEY record that counts. */
+SOTTO_MUST_USE sotto_status sotto_aero_member_take(sotto_aero_committee_member *m,
+                                                   const sotto_message *key, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_member_value(sotto_aero_committee_member *m,
+                                                    sotto_effects *effects, sotto_err *err);
+/* What two members agree on, by the keys they are registered with; the same from both sides. */
+SOTTO_MUST_USE sotto_status sotto_aero_pair_secret(uint8_t out[32],
+                                                   const sotto_aero_committee_member *m,
+                                                   uint32_t other, bool is_channel, sotto_err *err);
+
+/* member_open.c */
+SOTTO_MUST_USE sotto_status sotto_aero_member_roots(sotto_aero_committee_member *m,
+                                                    const sotto_message *message,
+                                                    sotto_status *verdict, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_member_part(sotto_aero_committee_member *m,
+                                                   const sotto_message *message,
+                                                   sotto_status *verdict, sotto_effects *effects,
+                                                   sotto_err *err);
+
+#endif

@@ -1,0 +1,219 @@
+/* A key for one round, of which every member deals a part (Liu and Gupta 2023, 4.1, make one key and hand it on; ours lives for a round).
+ * Parts are committed to before any is shown. Shares go to the board, sealed: everybody sees that they were dealt.
+ *
+ * What is not checked: whether a dealer's shares belong to its part, and whether its secret is small. Shares that do not fit give a sum
+ * that does not open, which the residual shows. */
+#include "aggregate/aero/member.h"
+
+#include "aggregate/shared/mask.h"
+#include "base/rule.h"
+#include "crypto/aead.h"
+
+#include <string.h>
+
+static const uint8_t NONCE[SOTTO_AEAD_NONCE_SIZE]; /* a key seals one message */
+
+typedef struct part {
+    sotto_aero_secret secret;
+    sotto_aero_poly b;
+    uint8_t nonces[3][32]; /* of the key's part, of the value, and the value */
+} part;
+
+static sotto_status make_part(const sotto_aero_committee_member *m, part *p, sotto_buf *b,
+                              sotto_err *err)
+{
+    const sotto_aero_plan *plan = m->base.plan;
+    sotto_aero_stream stream;
+
+    for (uint32_t i = 0; i < 3; i++)
+        SOTTO_TRY(sotto_aero_secret_of(&m->base, p->nonces[i], SOTTO_AERO_FOR_SEALS, i, err));
+    sotto_status status = sotto_aero_stream_open(&stream, &m->base, SOTTO_AERO_FOR_KEY, 0, err);
+    if (status == SOTTO_OK)
+        status = sotto_aero_keygen(&plan->aero, &p->secret, &p->b, &plan->a, &stream.entropy, err);
+    sotto_aero_stream_close(&stream);
+    if (status == SOTTO_OK)
+        status = sotto_aero_poly_encode(&plan->aero, b, &p->b, err);
+    return status;
+}
+
+/* Runs with a part that is wiped afterwards. */
+typedef sotto_status with_part(sotto_aero_committee_member *m, part *p, sotto_buf *b,
+                               sotto_effects *effects, sotto_arena *scratch, sotto_err *err);
+
+static sotto_status for_part(sotto_aero_committee_member *m, with_part *run, sotto_effects *effects,
+                             sotto_err *err)
+{
+    sotto_arena scratch;
+    sotto_status status = SOTTO_NO_MEMORY;
+
+    sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
+    part *p = sotto_arena_take(&scratch, sizeof *p);
+    sotto_buf b = sotto_aero_buffer(&scratch, sotto_aero_poly_size(&m->base.plan->aero));
+    if (p && b.data)
+        status = make_part(m, p, &b, err);
+    if (status == SOTTO_OK)
+        status = run(m, p, &b, effects, &scratch, err);
+    sotto_arena_clear(&scratch);
+    return status == SOTTO_NO_MEMORY ? sotto_aero_no_memory(err) : status;
+}
+
+static sotto_status seal(sotto_aero_committee_member *m, part *p, sotto_buf *b,
+                         sotto_effects *effects, sotto_arena *scratch, sotto_err *err)
+{
+    uint8_t body[64];
+
+    (void)scratch;
+    sotto_aero_seal_key(body, m->base.plan, m->base.self.index, p->nonces[0], sotto_buf_bytes(b));
+    sotto_aero_seal_value(body + 32, m->base.plan, m->base.self.index, p->nonces[1], p->nonces[2]);
+    return sotto_aero_post(&m->base, effects, SOTTO_AERO_SEAL, sotto_bytes_of(body, sizeof body),
+                           err);
+}
+
+sotto_status sotto_aero_member_seal(sotto_aero_committee_member *m, sotto_effects *effects,
+                                    sotto_err *err)
+{
+    return for_part(m, seal, effects, err);
+}
+
+sotto_status sotto_aero_member_value(sotto_aero_committee_member *m, sotto_effects *effects,
+                                     sotto_err *err)
+{
+    uint8_t body[64];
+
+    SOTTO_TRY(sotto_aero_secret_of(&m->base, body, SOTTO_AERO_FOR_SEALS, 1, err));
+    SOTTO_TRY(sotto_aero_secret_of(&m->base, body + 32, SOTTO_AERO_FOR_SEALS, 2, err));
+    return sotto_aero_post(&m->base, effects, SOTTO_AERO_VALUE, sotto_bytes_of(body, sizeof body),
+                           err);
+}
+
+/* ---- sealed shares --------------------------------------------------------------------------------------- */
+
+sotto_status sotto_aero_pair_secret(uint8_t out[32], const sotto_aero_committee_member *m,
+                                    uint32_t other, bool is_channel, sotto_err *err)
+{
+    sotto_self_secrets *s = m->base.self.secrets;
+    const sotto_registry *keys = m->base.round->keys;
+    const uint8_t *key = is_channel ? keys->channel[other] : keys->pair[other];
+
+    sotto_status status = sotto_dh_agree(is_channel ? &s->channel : &s->pair, out,
+                                         sotto_bytes_of(key, 32), "registered key", NULL);
+    /* Who registered a point of small order shares its secrets with everybody: that is its own loss. */
+    if (status == SOTTO_REJECTED) {
+        memset(out, 0, 32);
+        status = SOTTO_OK;
+    }
+    return status == SOTTO_OK
+               ? SOTTO_OK
+               : sotto_fail(err, status, "aero: the registered key of %u is of no use", other);
+}
+
+static sotto_status share_cipher(sotto_aead *aead, const sotto_aero_committee_member *m,
+                                 uint32_t from, uint32_t to, sotto_aead_direction direction,
+                                 sotto_err *err)
+{
+    uint8_t agreed[32], key[32];
+    uint32_t other = from == m->base.self.index ? to : from;
+
+    SOTTO_TRY(sotto_aero_pair_secret(agreed, m, other, true, err));
+    sotto_status status = sotto_round_kdf(key, "sotto-aero-share-1", sotto_bytes_of(agreed, 32),
+                                          m->base.plan->id, from, to, err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_init(aead, sotto_aead_find(SOTTO_AES256_GCM), direction, err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_set_key(aead, key, err);
+    sotto_wipe(agreed, sizeof agreed);
+    sotto_wipe(key, sizeof key);
+    return status;
+}
+
+static sotto_status seal_share(sotto_aero_committee_member *m, sotto_buf *out, uint32_t place,
+                               const sotto_aero_share *share, sotto_arena *scratch, sotto_err *err)
+{
+    const sotto_aero_plan *plan = m->base.plan;
+    sotto_buf plain = sotto_aero_buffer(scratch, sotto_aero_poly_size(&plan->aero));
+    sotto_aead aead = {0};
+
+    if (!plain.data)
+        return sotto_aero_no_memory(err);
+    sotto_status status = sotto_aero_poly_encode(&plan->aero, &plain, &share->s, err);
+    if (status == SOTTO_OK)
+        status = share_cipher(&aead, m, m->base.self.index, plan->committee[place], SOTTO_AEAD_SEAL,
+                              err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_seal(&aead, out, NONCE, (sotto_bytes){NULL, 0}, sotto_buf_bytes(&plain),
+                                 err);
+    sotto_aead_clear(&aead);
+    sotto_wipe(plain.data, plain.len);
+    return status;
+}
+
+static sotto_status deal(sotto_aero_committee_member *m, part *p, sotto_buf *b,
+                         sotto_effects *effects, sotto_arena *scratch, sotto_err *err)
+{
+    const sotto_aero_plan *plan = m->base.plan;
+    uint32_t count = plan->terms.committee;
+    sotto_aero_share *shares = sotto_arena_take_array(scratch, count, sizeof *shares);
+    sotto_buf body =
+        sotto_aero_buffer(scratch, 32 + b->len + count * sotto_aero_sealed_share_size(plan));
+    sotto_aero_stream stream;
+
+    if (!shares || !body.data)
+        return sotto_aero_no_memory(err);
+    sotto_status status = sotto_aero_stream_open(&stream, &m->base, SOTTO_AERO_FOR_DEAL, 0, err);
+    if (status == SOTTO_OK)
+        status = sotto_aero_deal(&plan->aero, shares, count, plan->terms.threshold, &p->secret,
+                                 &stream.entropy, err);
+    sotto_aero_stream_close(&stream);
+    SOTTO_TRY(status);
+    memcpy(body.data, p->nonces[0], 32);
+    memcpy(body.data + 32, b->data, b->len);
+    body.len = 32 + b->len;
+    for (uint32_t i = 0; i < count; i++)
+        SOTTO_TRY(seal_share(m, &body, i, &shares[i], scratch, err));
+    return sotto_aero_post(&m->base, effects, SOTTO_AERO_KEY, sotto_buf_bytes(&body), err);
+}
+
+sotto_status sotto_aero_member_deal(sotto_aero_committee_member *m, sotto_effects *effects,
+                                    sotto_err *err)
+{
+    return for_part(m, deal, effects, err);
+}
+
+static sotto_status open_share(sotto_aero_committee_member *m, sotto_aero_share *out,
+                               const sotto_message *key, sotto_arena *scratch, sotto_err *err)
+{
+    const sotto_aero_plan *plan = m->base.plan;
+    size_t each = sotto_aero_sealed_share_size(plan), size = sotto_aero_poly_size(&plan->aero);
+    sotto_bytes sealed = sotto_bytes_of(key->body.data + 32 + size + (size_t)m->place * each, each);
+    sotto_buf plain = sotto_aero_buffer(scratch, size);
+    sotto_aead aead = {0};
+
+    if (!plain.data)
+        return sotto_aero_no_memory(err);
+    sotto_status status =
+        share_cipher(&aead, m, key->from, m->base.self.index, SOTTO_AEAD_OPEN, err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_open(&aead, &plain, NONCE, (sotto_bytes){NULL, 0}, sealed, err);
+    if (status == SOTTO_OK)
+        status = sotto_aero_poly_decode(&plan->aero, &out->s, sotto_buf_bytes(&plain), err);
+    sotto_aead_clear(&aead);
+    return status;
+}
+
+sotto_status sotto_aero_member_take(sotto_aero_committee_member *m, const sotto_message *key,
+                                    sotto_err *err)
+{
+    sotto_arena scratch;
+
+    sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
+    sotto_aero_share *share = sotto_arena_take(&scratch, sizeof *share);
+    sotto_status status = share ? open_share(m, share, key, &scratch, NULL) : SOTTO_NO_MEMORY;
+    if (status == SOTTO_OK)
+        sotto_aero_share_add(&m->base.plan->aero, &m->share, share);
+    sotto_arena_clear(&scratch);
+    if (status == SOTTO_NO_MEMORY)
+        return sotto_aero_no_memory(err);
+    if (status != SOTTO_OK)
+        m->lacks = true; /* the dealer lied: the sum opens without this member or not at all */
+    return SOTTO_OK;
+}

@@ -1,0 +1,243 @@
+/* What a member looks at before it opens, and its part of the opening. */
+#include "aggregate/aero/member.h"
+
+#include "aggregate/shared/mask.h"
+#include "base/rule.h"
+
+#include <string.h>
+
+/* ---- the sums ------------------------------------------------------------------------------------------ */
+
+/* Every noise member has a leaf in its place. So many may be empty, and no more: else noise was dropped. */
+static bool has_noise(const sotto_aero_committee_member *m, uint32_t group, sotto_reader *in,
+                      uint32_t *there, bool *malformed)
+{
+    const sotto_aero_plan *plan = m->base.plan;
+    const sotto_aero_posted *posted = &m->base.view->posted;
+    bool posted_all = true;
+
+    *there = 0;
+    for (uint32_t i = 0; i < plan->terms.noise_members; i++) {
+        sotto_aero_sum_path path;
+        sotto_aero_leaf leaf;
+        sotto_aero_sum node = {.hash = {0}};
+
+        sotto_aero_leaf_read(in, &leaf, malformed);
+        sotto_aero_sum_path_read(in, &path, false, malformed);
+        sotto_aero_leaf_digest(node.hash, &leaf);
+        posted_all &=
+            leaf.role == SOTTO_AERO_NOISE && leaf.index == plan->noise[i] &&
+            sotto_aero_sum_holds(&path, &node, i, posted->leaves, &posted->added[group], false);
+        *there += leaf.is_there;
+    }
+    return posted_all;
+}
+
+/* The sums are those of the tree: at both points, and by their digests, which were posted before the points were known. */
+static bool is_total(const sotto_aero_committee_member *m, uint32_t group, sotto_bytes wire,
+                     const sotto_aero_cipher *totals)
+{
+    const sotto_aero_view *view = m->base.view;
+    sotto_f64 v[SOTTO_AERO_VALUES];
+    uint8_t digest[32];
+    bool equal = true;
+
+    sotto_aero_total_digest(digest, wire);
+    sotto_aero_value_of(v, totals, sotto_aero_group_size(m->base.plan, group), view->posted.points);
+    for (unsigned i = 0; i < SOTTO_AERO_COUNT; i++)
+        equal &= v[i].v == view->posted.summed[group].v[i].v;
+    return equal && memcmp(digest, view->totals[group], sizeof digest) == 0;
+}
+
+static bool judge_roots(const sotto_aero_committee_member *m, uint32_t group, uint32_t noise,
+                        bool noise_posted, bool total)
+{
+    const sotto_aero_plan *plan = m->base.plan;
+    const sotto_aero_view *view = m->base.view;
+    const sotto_aero_terms *t = &plan->terms;
+
+    if (SOTTO_RULE(aero_totals_added) && !total)
+        return false;
+    if (SOTTO_RULE(aero_noise_counted) &&
+        (!noise_posted || noise + t->noise_missing < t->noise_members))
+        return false;
+    if (SOTTO_RULE(aero_leaves_counted) &&
+        view->posted.summed[group].v[SOTTO_AERO_COUNT].v != view->present)
+        return false;
+    if (SOTTO_RULE(aero_cohort_least) &&
+        (view->present < noise || view->present - noise < plan->round->least))
+        return false;
+    return true;
+}
+
+sotto_status sotto_aero_member_roots(sotto_aero_committee_member *m, const sotto_message *message,
+                                     sotto_status *verdict, sotto_err *err)
+{
+    const sotto_aero_plan *plan = m->base.plan;
+    sotto_reader in = sotto_reader_over(message->body);
+    uint32_t group = (uint32_t)sotto_read_uint(&in, 1), noise = 0;
+    bool malformed = false;
+
+    *verdict = SOTTO_AGAIN;
+    if (!m->base.view->is_summed)
+        return SOTTO_OK;
+    *verdict = SOTTO_REJECTED;
+    if (group >= plan->groups)
+        return SOTTO_OK;
+    sotto_aero_roots *roots = &m->roots[group];
+    *verdict = SOTTO_STALE;
+    if (roots->is_there)
+        return SOTTO_OK;
+    *verdict = SOTTO_REJECTED;
+    sotto_bytes wire = sotto_read_bytes(&in, sotto_aero_total_size(plan, group));
+    bool posted = has_noise(m, group, &in, &noise, &malformed);
+    if (sotto_reader_finish(&in, "roots", NULL) != SOTTO_OK || malformed)
+        return SOTTO_OK;
+    roots->totals = sotto_arena_take_array(m->base.arena, sotto_aero_group_size(plan, group),
+                                           sizeof *roots->totals);
+    if (!roots->totals)
+        return sotto_aero_no_memory(err);
+    if (sotto_aero_total_decode(roots->totals, plan, group, m->base.view->posted.leaves, wire,
+                                NULL) != SOTTO_OK)
+        return SOTTO_OK;
+    roots->is_right = judge_roots(m, group, noise, posted, is_total(m, group, wire, roots->totals));
+    roots->is_there = true;
+    *verdict = SOTTO_OK;
+    return SOTTO_OK;
+}
+
+/* ---- the opening ---------------------------------------------------------------------------------------- */
+
+typedef struct opening {
+    uint32_t members[SOTTO_AERO_MOST_COMMITTEE];
+    uint8_t seeds[SOTTO_AERO_MOST_COMMITTEE][SOTTO_AERO_SEED];
+    sotto_aero_weight weights[SOTTO_AERO_MOST_COMMITTEE];
+    uint32_t count, own, attempt;
+    sotto_noise smudge;
+    sotto_aero_poly part;
+    sotto_aero_cipher cipher;
+} opening;
+
+/* Who opens: as many as the threshold, and all of them signed for these sums. */
+static bool read_set(const sotto_aero_committee_member *m, opening *o, sotto_bytes body)
+{
+    const sotto_aero_plan *plan = m->base.plan;
+    uint32_t voted[SOTTO_AERO_MOST_COMMITTEE];
+    uint32_t votes = sotto_aero_verdicts(m->base.view, voted);
+    bool is_in = false;
+
+    if (body.len != 1 + (size_t)plan->terms.threshold)
+        return false;
+    o->attempt = body.data[0];
+    o->count = plan->terms.threshold;
+    for (uint32_t i = 0; i < o->count; i++) {
+        o->members[i] = body.data[1 + i];
+        if (o->members[i] >= plan->terms.committee || (i && o->members[i] <= o->members[i - 1]))
+            return false;
+        if (SOTTO_RULE(aero_openers_voted) && sotto_aero_place_of(voted, votes, o->members[i]) < 0)
+            return false;
+        if (o->members[i] == m->place) {
+            is_in = true;
+            o->own = i;
+        }
+    }
+    return is_in;
+}
+
+static sotto_status pair_seeds(const sotto_aero_committee_member *m, opening *o, sotto_err *err)
+{
+    const sotto_aero_plan *plan = m->base.plan;
+    uint8_t agreed[32];
+
+    for (uint32_t i = 0; i < o->count; i++) {
+        uint32_t mine = m->base.self.index, other = plan->committee[o->members[i]];
+
+        if (i == o->own)
+            continue;
+        SOTTO_TRY(sotto_aero_pair_secret(agreed, m, other, false, err));
+        sotto_status status =
+            sotto_round_kdf(o->seeds[i], "sotto-aero-pair-1", sotto_bytes_of(agreed, 32), plan->id,
+                            mine < other ? mine : other, mine < other ? other : mine, err);
+        sotto_wipe(agreed, sizeof agreed);
+        SOTTO_TRY(status);
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status parts_of(sotto_aero_committee_member *m, opening *o, sotto_buf *out,
+                             sotto_entropy *entropy, sotto_err *err)
+{
+    const sotto_aero_plan *plan = m->base.plan;
+    const sotto_aero_place place = {o->members, o->count, o->own,
+                                    (const uint8_t(*)[SOTTO_AERO_SEED])o->seeds};
+
+    out->data[out->len++] = (uint8_t)o->attempt;
+    for (uint32_t g = 0; g < plan->groups; g++)
+        for (size_t i = 0; i < sotto_aero_group_size(plan, g); i++) {
+            sotto_aero_total_reduce(&plan->aero, &o->cipher, &m->roots[g].totals[i]);
+            SOTTO_TRY(sotto_aero_partial(&plan->aero, &o->part, &m->share, o->weights[o->own],
+                                         &place, &o->cipher.c1, &o->smudge, entropy, err));
+            SOTTO_TRY(sotto_aero_poly_encode(&plan->aero, out, &o->part, err));
+        }
+    return SOTTO_OK;
+}
+
+/* Fresh noise for every attempt: members that are asked again with another set must not tell the same noise twice. */
+static sotto_status answer(sotto_aero_committee_member *m, opening *o, sotto_arena *scratch,
+                           sotto_effects *effects, sotto_err *err)
+{
+    const sotto_aero_plan *plan = m->base.plan;
+    sotto_buf body =
+        sotto_aero_buffer(scratch, 1 + plan->ciphertexts * sotto_aero_poly_size(&plan->aero));
+    sotto_aero_stream stream;
+
+    if (!body.data)
+        return sotto_aero_no_memory(err);
+    SOTTO_TRY(sotto_noise_gaussian_wide(&o->smudge, plan->ledger.sigma, scratch, err));
+    SOTTO_TRY(sotto_aero_weights_vartime(&plan->aero, o->weights, o->members, o->count, err));
+    SOTTO_TRY(pair_seeds(m, o, err));
+    sotto_status status =
+        sotto_aero_stream_open(&stream, &m->base, SOTTO_AERO_FOR_SMUDGE, o->attempt, err);
+    if (status == SOTTO_OK)
+        status = parts_of(m, o, &body, &stream.entropy, err);
+    sotto_aero_stream_close(&stream);
+    SOTTO_TRY(status);
+    return sotto_aero_send(effects, m->base.round, &m->base.self, SOTTO_TO_SERVER, SOTTO_AERO_PART,
+                           sotto_buf_bytes(&body), err);
+}
+
+static sotto_status give_part(sotto_aero_committee_member *m, const sotto_message *message,
+                              sotto_arena *scratch, sotto_status *verdict, sotto_effects *effects,
+                              sotto_err *err)
+{
+    opening *o = sotto_arena_take(scratch, sizeof *o);
+
+    if (!o)
+        return sotto_aero_no_memory(err);
+    *verdict = SOTTO_AGAIN;
+    if (!(m->done & SOTTO_AERO_HAS_JUDGED))
+        return SOTTO_OK;
+    *verdict = SOTTO_REJECTED;
+    if (m->lacks || !read_set(m, o, message->body))
+        return SOTTO_OK;
+    if (SOTTO_RULE(aero_tries_limited) && o->attempt >= SOTTO_AERO_MOST_TRIES)
+        return SOTTO_OK;
+    *verdict = SOTTO_STALE;
+    if (SOTTO_RULE(aero_tries_ascend) && o->attempt < m->tries)
+        return SOTTO_OK;
+    m->tries = (uint8_t)(o->attempt + 1);
+    *verdict = SOTTO_OK;
+    SOTTO_TRY(sotto_aero_vow(&m->base, effects, SOTTO_AERO_PART, o->attempt, message->body, err));
+    return answer(m, o, scratch, effects, err);
+}
+
+sotto_status sotto_aero_member_part(sotto_aero_committee_member *m, const sotto_message *message,
+                                    sotto_status *verdict, sotto_effects *effects, sotto_err *err)
+{
+    sotto_arena scratch;
+
+    sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
+    sotto_status status = give_part(m, message, &scratch, verdict, effects, err);
+    sotto_arena_clear(&scratch);
+    return status;
+}

@@ -1,0 +1,171 @@
+#include "aggregate/aero/aero.h"
+
+#include "aggregate/shared/draw.h"
+#include "base/rule.h"
+
+#include <string.h>
+
+#define CLIENT    SOTTO_PART_CLIENT
+#define SERVER    SOTTO_PART_SERVER
+#define DECRYPTOR SOTTO_PART_DECRYPTOR
+#define BOARD     SOTTO_PART_BOARD
+
+/* A group and its proof, or shares for a whole committee: just below what an envelope may hold. */
+#define LONG      ((size_t)15 << 20)
+#define LONG_SIDE (LONG + 65536) /* the same with an envelope around it */
+
+static const sotto_kind KINDS[] = {
+    {SOTTO_AERO_ENTRY, "entry", BOARD, SOTTO_PART_EVERYBODY, false, false, LONG_SIDE + 65536},
+    {SOTTO_AERO_SEAL, "seal", DECRYPTOR, BOARD, true, false, 64},
+    {SOTTO_AERO_SEALED, "sealed", SERVER, BOARD, true, false, 0},
+    {SOTTO_AERO_KEY, "key", DECRYPTOR, BOARD, true, false, LONG},
+    {SOTTO_AERO_KEYED, "keyed", SERVER, BOARD, true, false, 0},
+    {SOTTO_AERO_CERTIFY, "certify", DECRYPTOR, BOARD, true, false, SOTTO_AERO_CERTIFICATE},
+    {SOTTO_AERO_COMMITTED, "committed", SERVER, BOARD, true, false, 4 + 32},
+    {SOTTO_AERO_ADDED, "added", SERVER, BOARD, true, false, 4 + 64 * SOTTO_AERO_MOST_GROUPS},
+    {SOTTO_AERO_VALUE, "value", DECRYPTOR, BOARD, true, false, 64},
+    {SOTTO_AERO_SUMMED, "summed", SERVER, BOARD, true, false,
+     8 + (32 + 8 * SOTTO_AERO_VALUES) * SOTTO_AERO_MOST_GROUPS},
+    {SOTTO_AERO_COMPLAINT, "complaint", CLIENT, BOARD, true, false, LONG_SIDE},
+    {SOTTO_AERO_ANSWER, "answer", SERVER, BOARD, true, false, LONG},
+    {SOTTO_AERO_VERDICT, "verdict", DECRYPTOR, BOARD, true, false, 32},
+    {SOTTO_AERO_COMMIT, "commit", CLIENT, SERVER, true, false, 33},
+    {SOTTO_AERO_REVEAL, "reveal", CLIENT, SERVER, true, false, LONG},
+    {SOTTO_AERO_ASK, "ask", CLIENT, SERVER, true, false, 5},
+    {SOTTO_AERO_SAMPLE, "sample", SERVER, CLIENT, true, false, LONG},
+    {SOTTO_AERO_ROOTS, "roots", SERVER, DECRYPTOR, true, false, LONG},
+    {SOTTO_AERO_OPEN, "open", SERVER, DECRYPTOR, true, false, 1 + SOTTO_AERO_MOST_COMMITTEE},
+    {SOTTO_AERO_PART, "part", DECRYPTOR, SERVER, true, false, LONG},
+};
+
+/* ---- messages ------------------------------------------------------------------------------------------ */
+
+sotto_status sotto_aero_send(sotto_effects *effects, const sotto_round *round,
+                             const sotto_self *self, uint32_t to, unsigned kind, sotto_bytes body,
+                             sotto_err *err)
+{
+    sotto_message m = {.epoch = round->epoch,
+                       .round = round->number,
+                       .kind = (uint16_t)kind,
+                       .from = self->index,
+                       .to = to,
+                       .body = body};
+    uint8_t signature[SOTTO_SIGNATURE];
+
+    memcpy(m.session, round->session, sizeof m.session);
+    SOTTO_TRY(sotto_message_sign(&m, signature, self->keys, err));
+    return sotto_effects_send(effects, &m, NULL, err);
+}
+
+sotto_status sotto_aero_check(const sotto_round *round, const sotto_message *message,
+                              sotto_arena *scratch, sotto_err *err)
+{
+    const sotto_kind *kind = sotto_method_kind(&sotto_method_aero, message->kind);
+    sotto_bytes record;
+    uint64_t index;
+
+    (void)scratch;
+    if (kind && kind->to == SOTTO_PART_BOARD)
+        return sotto_fail(err, SOTTO_REJECTED, "%s: comes as an entry of the board alone",
+                          kind->name);
+    SOTTO_TRY(sotto_message_judge(message, round, &sotto_method_aero, err));
+    if (message->kind != SOTTO_AERO_ENTRY)
+        return SOTTO_OK;
+    /* Whoever delivers it has checked that the log holds it at this index. What it says is judged when its turn comes. */
+    return sotto_entry_decode(&index, &record, message->body, err);
+}
+
+/* ---- the table's row ------------------------------------------------------------------------------------- */
+
+static bool takes_part(const sotto_round *round, sotto_part part, uint32_t index)
+{
+    sotto_aero_terms t;
+    uint32_t members[SOTTO_AERO_MOST_COMMITTEE];
+    uint8_t seed[32];
+    sotto_arena scratch;
+
+    if (part != DECRYPTOR)
+        return true;
+    if (sotto_aero_terms_decode(&t, round->parameters, NULL) != SOTTO_OK ||
+        t.committee > SOTTO_AERO_MOST_COMMITTEE || t.committee > round->registered)
+        return false;
+    sotto_arena_init(&scratch, (size_t)64 << 20);
+    sotto_draw_seed(seed, "sotto-aero-committee-1", round->beacon, round->session, round->epoch,
+                    round->number);
+    bool is_drawn = sotto_draw_set(members, t.committee, (uint32_t)round->registered, seed,
+                                   &scratch, NULL) == SOTTO_OK &&
+                    sotto_aero_place_of(members, t.committee, index) >= 0;
+    sotto_arena_clear(&scratch);
+    return is_drawn;
+}
+
+/* The sum is the server machine's opening: ciphertexts are added up in its trees, where they are checked, and nowhere else. */
+static size_t tally_size(const sotto_round *round)
+{
+    (void)round;
+    return 1;
+}
+
+static sotto_status tally_init(sotto_tally *tally, const sotto_round *round, sotto_arena *arena,
+                               sotto_err *err)
+{
+    (void)round;
+    (void)arena;
+    (void)err;
+    *tally = (sotto_tally){0};
+    return SOTTO_OK;
+}
+
+static sotto_status tally_encode(const sotto_tally *tally, sotto_buf *out, sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    (void)tally;
+    sotto_write_uint(&w, 0, 1);
+    return sotto_writer_finish(&w, "tally", err);
+}
+
+static sotto_status tally_open(sotto_vector *sum, const sotto_round *round,
+                               const sotto_bytes *parts, size_t count, uint64_t contributions,
+                               sotto_arena *arena, sotto_err *err)
+{
+    size_t width = sotto_ring_width(round->ring);
+
+    if (count != 2 || parts[1].len != round->length * 8)
+        return sotto_fail(err, SOTTO_MALFORMED, "aero: an opened sum is wanted");
+    if (contributions < round->least)
+        return sotto_fail(err, SOTTO_DENIED, "aero: too few contributions");
+    void *entries = sotto_arena_take_array(arena, round->length, width);
+    if (!entries)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
+    *sum = (sotto_vector){.ring = round->ring, .length = round->length};
+    if (round->ring == SOTTO_RING_Z32)
+        sum->of.z32 = entries;
+    else
+        sum->of.z64 = entries;
+    for (size_t i = 0; i < round->length; i++) {
+        uint64_t x = sotto_load64(parts[1].data + 8 * i);
+
+        if (round->ring == SOTTO_RING_Z32)
+            sum->of.z32[i] = (uint32_t)x;
+        else
+            sum->of.z64[i] = x;
+    }
+    return SOTTO_OK;
+}
+
+static const sotto_tally_ops tally = {
+    .size = tally_size, .init = tally_init, .encode = tally_encode, .open = tally_open};
+
+const sotto_method sotto_method_aero = {
+    .name = "aero",
+    .id = SOTTO_METHOD_AERO,
+    .kinds = KINDS,
+    .kind_count = sizeof KINDS / sizeof KINDS[0],
+    .parts = {[CLIENT] = &sotto_aero_client,
+              [SERVER] = &sotto_aero_server,
+              [DECRYPTOR] = &sotto_aero_member_ops},
+    .tally = &tally,
+    .takes_part = takes_part,
+    .check = sotto_aero_check_round,
+};

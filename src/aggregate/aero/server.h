@@ -1,0 +1,99 @@
+/* aggregate/aero/server.h - the aggregator: it collects promises and what was promised, adds up, answers for every leaf, and puts the
+ * committee's parts together. Nothing that it says is believed.
+ *
+ * Memory:   what devices revealed stays as bytes in the machine's arena; trees beside it.
+ * Secrets:  none: it sees ciphertexts, and the sum.
+ */
+#ifndef SOTTO_AGGREGATE_AERO_SERVER_H
+#define SOTTO_AGGREGATE_AERO_SERVER_H
+
+#include "aggregate/aero/machine.h"
+
+/* What it has posted: saved. */
+enum {
+    SOTTO_AERO_POSTED_SEALED = 1,
+    SOTTO_AERO_POSTED_KEYED = 2,
+    SOTTO_AERO_POSTED_COMMITTED = 4,
+    SOTTO_AERO_POSTED_ADDED = 8,
+    SOTTO_AERO_POSTED_SUMMED = 16,
+    SOTTO_AERO_SENT_ROOTS = 32,
+    SOTTO_AERO_RELEASED = 64,
+    SOTTO_AERO_FAILED = 128,
+};
+enum { SOTTO_AERO_NOT_OPENING = 0xff };
+
+typedef struct sotto_aero_revealed {
+    bool is_there;
+    uint8_t nonce[32];
+    sotto_bytes ciphers, proof;
+} sotto_aero_revealed;
+
+/* A device in a role. */
+typedef struct sotto_aero_entrant {
+    sotto_aero_promise promise;
+    sotto_aero_sealed of;
+    sotto_aero_revealed *groups;
+} sotto_aero_entrant;
+
+typedef struct sotto_aero_aggregator {
+    sotto_aero_base base;
+    uint8_t posted;
+    /* Noise members by place, then contributors as they came; sorted when the promises are posted. */
+    sotto_aero_entrant *entrants;
+    uint32_t count, most;
+    uint32_t *place; /* of a contributor, by registry index: 1 more than its entrant */
+    sotto_aero_sum_tree promises, leaves[SOTTO_AERO_MOST_GROUPS], sums[SOTTO_AERO_MOST_GROUPS];
+    sotto_aero_cipher *totals[SOTTO_AERO_MOST_GROUPS];
+    uint32_t present, noise;
+    uint64_t before; /* values that were opened before this entry give the points */
+    /* The opening. */
+    uint8_t attempt, set[SOTTO_AERO_MOST_COMMITTEE], missed[SOTTO_AERO_MOST_COMMITTEE];
+    sotto_bytes parts[SOTTO_AERO_MOST_COMMITTEE]; /* by place in the set; empty: not there */
+    uint8_t *sum;                                 /* once it is released */
+    uint32_t *counted, counted_count, *blamed, blamed_count;
+} sotto_aero_aggregator;
+
+/* server_add.c */
+SOTTO_MUST_USE sotto_status sotto_aero_server_commit(sotto_aero_aggregator *s,
+                                                     const sotto_message *message,
+                                                     sotto_status *verdict, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_server_reveal(sotto_aero_aggregator *s,
+                                                     const sotto_message *message, bool is_checked,
+                                                     sotto_status *verdict, sotto_err *err);
+/* Trees; the same after a restart. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_order(sotto_aero_aggregator *s, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_server_add(sotto_aero_aggregator *s, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_server_sum(sotto_aero_aggregator *s, sotto_err *err);
+
+/* A leaf as it is posted. */
+void sotto_aero_leaf_of(const sotto_aero_aggregator *s, sotto_aero_leaf *leaf, uint32_t group,
+                        uint32_t position);
+
+/* server_answer.c */
+SOTTO_MUST_USE sotto_status sotto_aero_server_sample(sotto_aero_aggregator *s, sotto_buf *out,
+                                                     uint32_t group, uint32_t position,
+                                                     sotto_arena *arena, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_server_answer(sotto_aero_aggregator *s,
+                                                     const sotto_message *ask,
+                                                     sotto_status *verdict, sotto_effects *effects,
+                                                     sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_server_answer_all(sotto_aero_aggregator *s, uint32_t group,
+                                                         uint32_t position, sotto_effects *effects,
+                                                         sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_server_roots(sotto_aero_aggregator *s,
+                                                    sotto_effects *effects, sotto_err *err);
+
+/* server_open.c */
+SOTTO_MUST_USE sotto_status sotto_aero_server_try(sotto_aero_aggregator *s, sotto_effects *effects,
+                                                  sotto_err *err);
+/* The next attempt, where this one did not end. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_late(sotto_aero_aggregator *s, sotto_effects *effects,
+                                                   sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_server_part(sotto_aero_aggregator *s,
+                                                   const sotto_message *message,
+                                                   sotto_status *verdict, sotto_err *err);
+/* Once all parts are there. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_open(sotto_aero_aggregator *s, sotto_effects *effects,
+                                                   sotto_err *err);
+
+#endif

@@ -1,0 +1,165 @@
+/* The opening: a set of members, their parts, and what to do when one is missing or wrong. At most eight retries: each is one more hint
+ * on the key. */
+#include "aggregate/aero/server.h"
+
+#include "base/rule.h"
+
+#include <string.h>
+
+/* Those who let the server wait are asked last. */
+static bool choose(sotto_aero_aggregator *s)
+{
+    uint32_t voted[SOTTO_AERO_MOST_COMMITTEE], threshold = s->base.plan->terms.threshold;
+    uint32_t votes = sotto_aero_verdicts(s->base.view, voted), chosen = 0;
+    bool taken[SOTTO_AERO_MOST_COMMITTEE] = {false};
+
+    if (votes < threshold)
+        return false;
+    for (unsigned missed = 0; missed <= SOTTO_AERO_MOST_TRIES && chosen < threshold; missed++)
+        for (uint32_t i = 0; i < votes && chosen < threshold; i++)
+            if (s->missed[voted[i]] == missed) {
+                taken[voted[i]] = true;
+                chosen++;
+            }
+    chosen = 0;
+    for (uint32_t i = 0; i < s->base.plan->terms.committee; i++)
+        if (taken[i])
+            s->set[chosen++] = (uint8_t)i;
+    memset(s->parts, 0, sizeof s->parts);
+    return chosen == threshold;
+}
+
+static sotto_status ask(sotto_aero_aggregator *s, sotto_effects *effects, sotto_err *err)
+{
+    const sotto_aero_plan *plan = s->base.plan;
+    uint8_t body[1 + SOTTO_AERO_MOST_COMMITTEE];
+
+    body[0] = s->attempt;
+    memcpy(body + 1, s->set, plan->terms.threshold);
+    for (uint32_t i = 0; i < plan->terms.threshold; i++)
+        SOTTO_TRY(sotto_aero_send(effects, s->base.round, &s->base.self, plan->committee[s->set[i]],
+                                  SOTTO_AERO_OPEN,
+                                  sotto_bytes_of(body, 1 + (size_t)plan->terms.threshold), err));
+    return SOTTO_OK;
+}
+
+sotto_status sotto_aero_server_try(sotto_aero_aggregator *s, sotto_effects *effects, sotto_err *err)
+{
+    if (s->attempt != SOTTO_AERO_NOT_OPENING || !choose(s))
+        return SOTTO_OK;
+    s->attempt = 0;
+    return ask(s, effects, err);
+}
+
+static sotto_status next_attempt(sotto_aero_aggregator *s, sotto_effects *effects, sotto_err *err)
+{
+    if (s->attempt + 1u >= SOTTO_AERO_MOST_TRIES || !choose(s)) {
+        s->posted |= SOTTO_AERO_FAILED;
+        sotto_effects_done(effects, SOTTO_DENIED, "the committee did not open the sum");
+        return SOTTO_OK;
+    }
+    s->attempt++;
+    return ask(s, effects, err);
+}
+
+sotto_status sotto_aero_server_late(sotto_aero_aggregator *s, sotto_effects *effects,
+                                    sotto_err *err)
+{
+    if (s->attempt == SOTTO_AERO_NOT_OPENING)
+        return sotto_aero_server_try(s, effects, err);
+    for (uint32_t i = 0; i < s->base.plan->terms.threshold; i++)
+        s->missed[s->set[i]] = (uint8_t)(s->missed[s->set[i]] + (s->parts[i].len == 0));
+    return next_attempt(s, effects, err);
+}
+
+sotto_status sotto_aero_server_part(sotto_aero_aggregator *s, const sotto_message *message,
+                                    sotto_status *verdict, sotto_err *err)
+{
+    const sotto_aero_plan *plan = s->base.plan;
+    int place = sotto_aero_committee_place(plan, message->from);
+    size_t size = 1 + plan->ciphertexts * sotto_aero_poly_size(&plan->aero);
+
+    *verdict = SOTTO_REJECTED;
+    if (message->body.len != size || place < 0)
+        return SOTTO_OK;
+    *verdict = SOTTO_STALE;
+    if (message->body.data[0] != s->attempt)
+        return SOTTO_OK;
+    for (uint32_t i = 0; i < plan->terms.threshold; i++)
+        if (s->set[i] == place && s->parts[i].len == 0) {
+            SOTTO_TRY(sotto_aero_copied(&s->parts[i], message->body, s->base.arena, err));
+            *verdict = SOTTO_OK;
+        }
+    return SOTTO_OK;
+}
+
+/* ---- the sum ---------------------------------------------------------------------------------------------- */
+
+static sotto_status open_one(sotto_aero_aggregator *s, int64_t *sum, uint32_t cipher,
+                             const sotto_aero_cipher *total, sotto_arena *scratch, sotto_err *err)
+{
+    const sotto_aero_plan *plan = s->base.plan;
+    size_t each = sotto_aero_poly_size(&plan->aero);
+    uint32_t count = plan->terms.threshold;
+    sotto_aero_poly *parts = sotto_arena_take_array(scratch, count, sizeof *parts);
+    const sotto_aero_poly *at[SOTTO_AERO_MOST_COMMITTEE];
+    sotto_aero_cipher *c = sotto_arena_take(scratch, sizeof *c);
+
+    if (!parts || !c)
+        return sotto_aero_no_memory(err);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *from = s->parts[i].data + 1 + cipher * each;
+
+        at[i] = &parts[i];
+        SOTTO_TRY(sotto_aero_poly_decode(&plan->aero, &parts[i], sotto_bytes_of(from, each), err));
+    }
+    sotto_aero_total_reduce(&plan->aero, c, total);
+    SOTTO_TRY(sotto_aero_open_vartime(&plan->aero, sum, &c->c2, at, count,
+                                      sotto_aero_ledger_most(&plan->ledger), err));
+    /* Every leaf brought the round's number: what was replayed from another round shows here at the latest. */
+    if (SOTTO_RULE(aero_rounds_counted) && sum[0] != (int64_t)(plan->round->number * s->present))
+        return sotto_fail(err, SOTTO_REJECTED, "aero: slot 0 is not of this round");
+    return SOTTO_OK;
+}
+
+static sotto_status open_all(sotto_aero_aggregator *s, sotto_arena *scratch, sotto_err *err)
+{
+    const sotto_aero_plan *plan = s->base.plan;
+    int64_t sum[SOTTO_AERO_N] = {0};
+    uint64_t at = 0;
+
+    for (uint32_t i = 0; i < plan->ciphertexts; i++) {
+        uint32_t group = i / SOTTO_AERO_GROUP;
+
+        sotto_arena_reset(scratch);
+        SOTTO_TRY(open_one(s, sum, i, &s->totals[group][i % SOTTO_AERO_GROUP], scratch, err));
+        for (size_t k = 1; k < SOTTO_AERO_N && at < plan->round->length; k++, at++)
+            sotto_store64(s->sum + 8 * at, (uint64_t)sum[k]);
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_aero_server_open(sotto_aero_aggregator *s, sotto_effects *effects,
+                                    sotto_err *err)
+{
+    const sotto_aero_plan *plan = s->base.plan;
+    sotto_arena scratch;
+
+    for (uint32_t i = 0; i < plan->terms.threshold; i++)
+        if (s->parts[i].len == 0)
+            return SOTTO_OK;
+    sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
+    sotto_status status = open_all(s, &scratch, NULL);
+    sotto_arena_clear(&scratch);
+    if (status == SOTTO_NO_MEMORY)
+        return sotto_aero_no_memory(err);
+    if (status == SOTTO_OK) {
+        s->posted |= SOTTO_AERO_RELEASED;
+        sotto_effects_done(effects, SOTTO_OK, "released");
+        return SOTTO_OK;
+    }
+    /* One of them is wrong, and nobody can tell which: another set. */
+    for (uint32_t i = 0; i < plan->terms.threshold; i++)
+        s->missed[s->set[i]]++;
+    return next_attempt(s, effects, err);
+}

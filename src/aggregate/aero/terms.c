@@ -1,0 +1,283 @@
+#include "aggregate/aero/terms.h"
+
+#include "account/gauss/discrete_gaussian.h"
+#include "aggregate/shared/draw.h"
+#include "base/rule.h"
+#include "crypto/hash.h"
+
+#include <math.h>
+#include <string.h>
+
+sotto_status sotto_aero_terms_encode(sotto_buf *out, const sotto_aero_terms *t, sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_write_uint(&w, t->set, 1);
+    sotto_write_uint(&w, t->profile, 1);
+    sotto_write_uint(&w, t->bits, 1);
+    sotto_write_uint(&w, t->checks, 1);
+    sotto_write_uint(&w, t->committee, 4);
+    sotto_write_uint(&w, t->threshold, 4);
+    sotto_write_uint(&w, t->noise_members, 4);
+    sotto_write_uint(&w, t->noise_corrupt, 4);
+    sotto_write_uint(&w, t->noise_missing, 4);
+    sotto_write_uint(&w, t->liars, 4);
+    sotto_write_uint(&w, t->rate, 8);
+    sotto_write_uint(&w, t->epsilon, 8);
+    sotto_write_uint(&w, t->delta_bits, 4);
+    return sotto_writer_finish(&w, "aero terms", err);
+}
+
+sotto_status sotto_aero_terms_decode(sotto_aero_terms *t, sotto_bytes wire, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(wire);
+
+    t->set = (uint8_t)sotto_read_uint(&in, 1);
+    t->profile = (uint8_t)sotto_read_uint(&in, 1);
+    t->bits = (uint8_t)sotto_read_uint(&in, 1);
+    t->checks = (uint8_t)sotto_read_uint(&in, 1);
+    t->committee = (uint32_t)sotto_read_uint(&in, 4);
+    t->threshold = (uint32_t)sotto_read_uint(&in, 4);
+    t->noise_members = (uint32_t)sotto_read_uint(&in, 4);
+    t->noise_corrupt = (uint32_t)sotto_read_uint(&in, 4);
+    t->noise_missing = (uint32_t)sotto_read_uint(&in, 4);
+    t->liars = (uint32_t)sotto_read_uint(&in, 4);
+    t->rate = sotto_read_uint(&in, 8);
+    t->epsilon = sotto_read_uint(&in, 8);
+    t->delta_bits = (uint32_t)sotto_read_uint(&in, 4);
+    return sotto_reader_finish(&in, "aero terms", err);
+}
+
+/* ---- whether they fit --------------------------------------------------------------------------------- */
+
+static const sotto_aero_set *set_at(unsigned row)
+{
+    const sotto_aero_set *s = sotto_aero_sets;
+
+    while (s->name && row-- > 0)
+        s++;
+    return s->name ? s : NULL;
+}
+
+static sotto_status check_committees(const sotto_round *round, const sotto_aero_terms *t,
+                                     sotto_err *err)
+{
+    if (t->committee < 3 || t->committee > SOTTO_AERO_MOST_COMMITTEE ||
+        t->committee > round->registered || t->threshold < 2 || t->threshold > t->committee)
+        return sotto_fail(err, SOTTO_DENIED, "aero: %u of a committee of %u, of %llu registered",
+                          t->threshold, t->committee, (unsigned long long)round->registered);
+    if (t->noise_members < 1 || t->noise_members > SOTTO_AERO_MOST_NOISE ||
+        t->noise_members > round->registered ||
+        (uint64_t)t->noise_corrupt + t->noise_missing >= t->noise_members)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "aero: a noise committee of %u, %u corrupt and %u missing",
+                          t->noise_members, t->noise_corrupt, t->noise_missing);
+    if (t->liars > round->largest)
+        return sotto_fail(err, SOTTO_DENIED, "aero: %u liars among %llu contributors", t->liars,
+                          (unsigned long long)round->largest);
+    if (round->noise.shares != (uint64_t)t->noise_members - t->noise_corrupt - t->noise_missing)
+        return sotto_fail(err, SOTTO_DENIED, "aero: the claim counts on %llu shares of noise",
+                          (unsigned long long)round->noise.shares);
+    return SOTTO_OK;
+}
+
+static sotto_status check_numbers(const sotto_round *round, const sotto_aero_terms *t,
+                                  sotto_err *err)
+{
+    uint64_t ciphertexts = (round->length + SOTTO_AERO_SLOTS - 1) / SOTTO_AERO_SLOTS;
+
+    if (!set_at(t->set) || t->profile < SOTTO_AERO_STANDARD || t->profile > SOTTO_AERO_HIGH ||
+        t->bits < 3 || t->bits > SOTTO_AERO_PROOF_MOST_BITS || t->checks < 1)
+        return sotto_fail(err, SOTTO_DENIED, "aero: no such set, profile, bits or checks");
+    if (sotto_ring_width(round->ring) == 0)
+        return sotto_fail(err, SOTTO_DENIED, "aero: vectors are given modulo 2^32 or 2^64");
+    if (ciphertexts > (uint64_t)SOTTO_AERO_MOST_GROUPS * SOTTO_AERO_GROUP)
+        return sotto_fail(err, SOTTO_DENIED, "aero: a vector of %llu entries is too long",
+                          (unsigned long long)round->length);
+    if ((double)round->noise.num * 200 > (double)round->noise.den * ldexp(1, 2 * (t->bits - 1)))
+        return sotto_fail(err, SOTTO_DENIED, "aero: a share of noise does not fit %u bits",
+                          t->bits);
+    if (round->largest > SOTTO_AERO_MOST_LEAVES / 2 ||
+        set_at(t->set)->second > UINT64_MAX / 2 / (round->largest + SOTTO_AERO_MOST_NOISE))
+        return sotto_fail(err, SOTTO_DENIED, "aero: %llu contributions are too many for one tree",
+                          (unsigned long long)round->largest);
+    if (round->most >> (t->bits - 1) || round->number == 0 || round->number >> (t->bits - 1))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "aero: entries and the number of the round have %u bits, and rounds "
+                          "begin with 1",
+                          t->bits - 1u);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_aero_check_round(const sotto_round *round, sotto_err *err)
+{
+    sotto_aero_terms t;
+
+    SOTTO_TRY(sotto_aero_terms_decode(&t, round->parameters, err));
+    SOTTO_TRY(check_numbers(round, &t, err));
+    return check_committees(round, &t, err);
+}
+
+/* ---- plan --------------------------------------------------------------------------------------------- */
+
+static sotto_status plan_ledger(sotto_aero_plan *plan, sotto_err *err)
+{
+    const sotto_aero_terms *t = &plan->terms;
+    const sotto_aero_wish wish = {
+        .set = set_at(t->set),
+        .devices = plan->round->largest + t->noise_members,
+        .liars = (uint64_t)t->liars + t->noise_corrupt,
+        .most = UINT64_C(1) << (t->bits - 1),
+        .dealers = t->committee,
+        .threshold = t->threshold,
+        .rounds = 1,
+        .ciphertexts = plan->ciphertexts,
+        .tries = SOTTO_AERO_MOST_TRIES,
+        .failure = 40,
+    };
+
+    return sotto_aero_ledger_plan(&plan->ledger, &wish, err);
+}
+
+/* Replacement of one contribution moves the sum by at most twice its norm. The noise is the sum of the shares that a claim may count on.
+ * Its price is by Kairouz, Liu and Steinke 2021, proposition 14, in the form that is linear in the order: zCDP. What openings tell of a
+ * device's randomness comes on top. A share that is too small for the theorem has no price. */
+static void price(sotto_aero_plan *plan)
+{
+    const sotto_round *r = plan->round;
+    double all = 0, length = (double)r->length;
+    sotto_discrete_sum sum;
+
+    plan->rho = INFINITY;
+    if (r->noise.num == 0 || r->noise.den == 0)
+        return;
+    for (uint32_t g = 0; g < plan->groups; g++)
+        all += (double)sotto_aero_norm2(plan, SOTTO_AERO_CONTRIBUTOR, g);
+    double sigma = nextafter(sqrt((double)r->noise.num / (double)r->noise.den), 0);
+    double l2 = nextafter(2 * sqrt(all), INFINITY);
+    double l1 = nextafter(l2 * sqrt(length), INFINITY);
+    if (sotto_discrete_sum_open(&sum, sigma, (double)r->noise.shares, length, l1, l2, NULL) ==
+        SOTTO_OK)
+        plan->rho = nextafter(sum.linear + plan->ledger.rho, INFINITY);
+}
+
+static sotto_status draw_committees(sotto_aero_plan *plan, sotto_arena *arena, sotto_err *err)
+{
+    const sotto_round *r = plan->round;
+    const sotto_aero_terms *t = &plan->terms;
+    uint8_t seed[32];
+
+    plan->committee = sotto_arena_take_array(arena, t->committee, sizeof *plan->committee);
+    plan->noise = sotto_arena_take_array(arena, t->noise_members, sizeof *plan->noise);
+    if (!plan->committee || !plan->noise)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
+    sotto_draw_seed(seed, "sotto-aero-committee-1", r->beacon, r->session, r->epoch, r->number);
+    SOTTO_TRY(
+        sotto_draw_set(plan->committee, t->committee, (uint32_t)r->registered, seed, arena, err));
+    sotto_draw_seed(seed, "sotto-aero-noise-1", r->beacon, r->session, r->epoch, r->number);
+    return sotto_draw_set(plan->noise, t->noise_members, (uint32_t)r->registered, seed, arena, err);
+}
+
+sotto_status sotto_aero_plan_init(sotto_aero_plan *plan, const sotto_round *round,
+                                  sotto_arena *arena, sotto_err *err)
+{
+    uint8_t seed[SOTTO_AERO_SEED];
+
+    memset(plan, 0, sizeof *plan);
+    plan->round = round;
+    SOTTO_TRY(sotto_aero_check_round(round, err));
+    SOTTO_TRY(sotto_aero_terms_decode(&plan->terms, round->parameters, err));
+    SOTTO_TRY(sotto_round_id(round, plan->id, err));
+    plan->ciphertexts = (uint32_t)((round->length + SOTTO_AERO_SLOTS - 1) / SOTTO_AERO_SLOTS);
+    plan->groups = (plan->ciphertexts + SOTTO_AERO_GROUP - 1) / SOTTO_AERO_GROUP;
+    plan->profile = plan->terms.profile == SOTTO_AERO_HIGH ? &sotto_aero_profile_high
+                                                           : &sotto_aero_profile_standard;
+    SOTTO_TRY(plan_ledger(plan, err));
+    price(plan);
+    SOTTO_TRY(draw_committees(plan, arena, err));
+    SOTTO_TRY(
+        sotto_aero_init(&plan->aero, set_at(plan->terms.set), plan->ledger.log_t, arena, err));
+    /* Of the round, so that nobody chose it, and no key of one round is of use in another. */
+    sotto_draw_seed(seed, "sotto-aero-a-1", round->beacon, round->session, round->epoch,
+                    round->number);
+    return sotto_aero_expand_vartime(&plan->aero, &plan->a, seed, err);
+}
+
+/* ---- who -------------------------------------------------------------------------------------------------- */
+
+bool sotto_aero_is_sampled(const sotto_aero_plan *plan, uint32_t index)
+{
+    const sotto_round *r = plan->round;
+    const uint8_t *key = sotto_registry_key(r->keys, index);
+    uint8_t seed[32], text[32 + SOTTO_SIGN_PUBLIC], digest[32];
+
+    if (!key || index == SOTTO_TO_SERVER)
+        return false;
+    if (plan->terms.rate == UINT64_MAX)
+        return true;
+    sotto_draw_seed(seed, "sotto-aero-ticket-1", r->beacon, r->session, r->epoch, r->number);
+    memcpy(text, seed, sizeof seed);
+    memcpy(text + sizeof seed, key, SOTTO_SIGN_PUBLIC);
+    sotto_hash_once(digest, SOTTO_SHA256, sotto_bytes_of(text, sizeof text));
+    return sotto_load64(digest) < plan->terms.rate;
+}
+
+int sotto_aero_place_of(const uint32_t *members, uint32_t count, uint32_t index)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (members[i] == index)
+            return (int)i;
+    return -1;
+}
+
+int sotto_aero_committee_place(const sotto_aero_plan *plan, uint32_t index)
+{
+    return sotto_aero_place_of(plan->committee, plan->terms.committee, index);
+}
+
+int sotto_aero_noise_place(const sotto_aero_plan *plan, uint32_t index)
+{
+    return sotto_aero_place_of(plan->noise, plan->terms.noise_members, index);
+}
+
+bool sotto_aero_may(const sotto_aero_plan *plan, uint8_t role, uint32_t index)
+{
+    if (role == SOTTO_AERO_NOISE)
+        return sotto_aero_noise_place(plan, index) >= 0;
+    return role == SOTTO_AERO_CONTRIBUTOR && sotto_aero_is_sampled(plan, index);
+}
+
+size_t sotto_aero_group_size(const sotto_aero_plan *plan, uint32_t group)
+{
+    uint32_t before = group * SOTTO_AERO_GROUP;
+    uint32_t left = plan->ciphertexts > before ? plan->ciphertexts - before : 0;
+
+    return left < SOTTO_AERO_GROUP ? left : SOTTO_AERO_GROUP;
+}
+
+/* A noise member's entries are independent and sub-Gaussian with the share's variance v. Hsu, Kakade and Zhang 2012: d of them have
+ * squares above v (d + 2 sqrt(d x) + 2 x) with probability e^-x at most; x is 40. */
+uint64_t sotto_aero_norm2(const sotto_aero_plan *plan, uint8_t role, uint32_t group)
+{
+    const sotto_round *r = plan->round;
+    const double largest = (double)((UINT64_C(1) << 48) - 1);
+    double entries = (double)SOTTO_AERO_SLOTS * (double)sotto_aero_group_size(plan, group), bound;
+
+    if (role == SOTTO_AERO_NOISE) {
+        double v = r->noise.den ? (double)r->noise.num / (double)r->noise.den : 0;
+
+        bound = v * (entries + 2 * sqrt(40 * entries) + 80) + 1;
+    } else {
+        bound = r->norm2 ? (double)r->norm2 : entries * (double)r->most * (double)r->most;
+    }
+    return (uint64_t)(bound < largest ? bound : largest);
+}
+
+double sotto_aero_miss(const sotto_aero_terms *t, double registered, double leaves, double corrupt,
+                       double offline)
+{
+    double rate = t->rate == UINT64_MAX ? 1 : ldexp((double)t->rate, -64);
+    double draws = (1 - corrupt) * (1 - offline) * t->checks * rate * registered;
+
+    return exp(-draws / leaves);
+}

@@ -1,0 +1,94 @@
+/* aggregate/aero/terms.h - what a round of encrypted sums agrees on beside the round itself: sizes of committees, sampling rate,
+ * number of spot checks, and who is drawn for what.
+ *
+ * Callers:  every machine of this folder, and whoever plans a round.
+ * Memory:   lists are in the arena.
+ * Secrets:  none: all of it is public, and everybody repeats the draws.
+ * Wire:     canonical; a round's `parameters`.
+ */
+#ifndef SOTTO_AGGREGATE_AERO_TERMS_H
+#define SOTTO_AGGREGATE_AERO_TERMS_H
+
+#include "aggregate/aero/ledger.h"
+#include "aggregate/aero/proof.h"
+#include "aggregate/aero/sum_tree.h"
+#include "aggregate/method.h"
+
+enum {
+    SOTTO_AERO_SLOTS = SOTTO_AERO_N - 1, /* entries of a ciphertext: slot 0 has the round */
+    SOTTO_AERO_MOST_GROUPS = 16,
+    SOTTO_AERO_MOST_COMMITTEE = 250,
+    SOTTO_AERO_MOST_NOISE = 1024,
+    SOTTO_AERO_TERMS = 4 + 6 * 4 + 8 + 8 + 4,
+};
+
+enum { SOTTO_AERO_STANDARD = 1, SOTTO_AERO_HIGH };
+enum {
+    SOTTO_AERO_NOISE = 1,
+    SOTTO_AERO_CONTRIBUTOR
+}; /* roles of a leaf; they sort in this order */
+
+typedef struct sotto_aero_terms {
+    uint8_t set;     /* row of sotto_aero_sets                                                   */
+    uint8_t profile; /* of proofs                                                                */
+    uint8_t bits;    /* of a message                                                             */
+    uint8_t checks;  /* s: how many spot checks a leaf expects                                   */
+    uint32_t committee, threshold; /* C and A + 1                                                */
+    uint32_t noise_members, noise_corrupt, noise_missing; /* of the noise committee              */
+    uint32_t liars;      /* contributors that may lie within what is proved: for the noise ledger */
+    uint64_t rate;       /* a device is drawn if its ticket is below; UINT64_MAX: everybody is    */
+    uint64_t epsilon;    /* of the whole session, in millionths                                   */
+    uint32_t delta_bits; /* its delta is 2^-delta_bits                                            */
+} sotto_aero_terms;
+
+/* What the board says of earlier rounds: a certificate counts on from here. */
+struct sotto_aero_account {
+    double rho; /* zCDP that rounds before this one spent, as their certificates say */
+};
+typedef struct sotto_aero_account sotto_aero_account;
+
+SOTTO_MUST_USE sotto_status sotto_aero_terms_encode(sotto_buf *out, const sotto_aero_terms *terms,
+                                                    sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_terms_decode(sotto_aero_terms *terms, sotto_bytes wire,
+                                                    sotto_err *err);
+
+/* A round as this method knows it. */
+typedef struct sotto_aero_plan {
+    const sotto_round *round;
+    sotto_aero_terms terms;
+    uint8_t id[SOTTO_ROUND_ID];
+    sotto_aero aero;
+    sotto_aero_ledger ledger;
+    const sotto_aero_profile *profile;
+    uint32_t ciphertexts, groups;
+    uint32_t *committee, *noise; /* registry indices, ascending */
+    sotto_aero_poly a;           /* of the public key: from the beacon */
+    double rho;                  /* what the round costs, at most */
+} sotto_aero_plan;
+
+/* SOTTO_DENIED: the terms contradict each other or the round. */
+SOTTO_MUST_USE sotto_status sotto_aero_check_round(const sotto_round *round, sotto_err *err);
+/* Everything that is derived. The plan stays where it is: it is large, and parts of it point to others. */
+SOTTO_MUST_USE sotto_status sotto_aero_plan_init(sotto_aero_plan *plan, const sotto_round *round,
+                                                 sotto_arena *arena, sotto_err *err);
+
+/* Self-sampling: whether the beacon draws the device with this key (Liu and Gupta 2023, 4.2). 64 bits are compared, so that the
+ * rate is never above what was asked for. */
+bool sotto_aero_is_sampled(const sotto_aero_plan *plan, uint32_t index);
+/* Place in a committee; -1: none. */
+int sotto_aero_place_of(const uint32_t *members, uint32_t count, uint32_t index);
+int sotto_aero_committee_place(const sotto_aero_plan *plan, uint32_t index);
+int sotto_aero_noise_place(const sotto_aero_plan *plan, uint32_t index);
+/* Whether this device may have a leaf in this role. */
+bool sotto_aero_may(const sotto_aero_plan *plan, uint8_t role, uint32_t index);
+/* Ciphertexts of a group. */
+size_t sotto_aero_group_size(const sotto_aero_plan *plan, uint32_t group);
+/* The bound on the squares of a group's entries that a role proves. */
+uint64_t sotto_aero_norm2(const sotto_aero_plan *plan, uint8_t role, uint32_t group);
+
+/* How often all spot checks miss a leaf, at most. (1 - corrupt)(1 - offline) of those registered check `checks` leaves each, times the
+ * rate, of a tree with so many leaves. */
+double sotto_aero_miss(const sotto_aero_terms *terms, double registered, double leaves,
+                       double corrupt, double offline);
+
+#endif

@@ -1,0 +1,171 @@
+#include "aggregate/posting.h"
+
+#include "base/rule.h"
+
+#include <string.h>
+
+static const char LABEL[15] = "sotto-posting-1";
+
+const sotto_method *sotto_machine_method(uint16_t id)
+{
+    static const sotto_method *const methods[] = {&sotto_method_bbglr, &sotto_method_flamingo};
+
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        if (methods[i]->id == id)
+            return methods[i];
+    return NULL;
+}
+
+/* ---- wire ------------------------------------------------------------------------------------------------ */
+
+sotto_status sotto_posting_encode(sotto_buf *out, const sotto_posting *p, sotto_err *err)
+{
+    const sotto_registry *r = &p->registry;
+    sotto_writer w = sotto_writer_on(out);
+
+    if (r->count > SOTTO_POSTING_MOST_REGISTERED || p->part_count > SOTTO_DECRYPTORS_MOST)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "posting: more than %d are registered",
+                          SOTTO_POSTING_MOST_REGISTERED);
+    sotto_write_bytes(&w, sotto_bytes_of(LABEL, sizeof LABEL));
+    sotto_write_bytes(&w, sotto_bytes_of(r->server, sizeof r->server));
+    sotto_write_uint(&w, r->pair ? 1 : 0, 1);
+    sotto_write_uint(&w, r->count, 4);
+    for (uint64_t i = 0; i < r->count; i++) {
+        sotto_write_bytes(&w, sotto_bytes_of(r->keys[i], SOTTO_SIGN_PUBLIC));
+        if (!r->pair)
+            continue;
+        sotto_write_bytes(&w, sotto_bytes_of(r->pair[i], 32));
+        sotto_write_bytes(&w, sotto_bytes_of(r->channel[i], 32));
+    }
+    sotto_write_uint(&w, p->part_count, 2);
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        sotto_write_uint(&w, p->parts[i].place, 4);
+        sotto_write_bytes(&w, sotto_bytes_of(p->parts[i].bytes, SOTTO_BEACON_PART));
+    }
+    sotto_write_opaque32(&w, p->decryptors);
+    sotto_write_opaque16(&w, p->round);
+    return sotto_writer_finish(&w, "posting", err);
+}
+
+static sotto_status no_memory(sotto_err *err)
+{
+    return sotto_fail(err, SOTTO_NO_MEMORY, "posting: no memory");
+}
+
+static sotto_status read_registry(sotto_registry *r, sotto_reader *in, sotto_arena *arena,
+                                  sotto_err *err)
+{
+    sotto_read_fixed(in, r->server, sizeof r->server);
+    uint64_t agrees = sotto_read_uint(in, 1);
+    r->count = sotto_read_uint(in, 4);
+    if (agrees > 1 || r->count == 0 || r->count > SOTTO_POSTING_MOST_REGISTERED)
+        return sotto_fail(err, SOTTO_MALFORMED, "posting: %llu are registered, 1 to %d can be",
+                          (unsigned long long)r->count, SOTTO_POSTING_MOST_REGISTERED);
+    uint8_t(*keys)[SOTTO_SIGN_PUBLIC] =
+        sotto_arena_take_array(arena, (size_t)r->count, sizeof *keys);
+    uint8_t(*pair)[32] = sotto_arena_take_array(arena, (size_t)r->count, sizeof *pair);
+    uint8_t(*channel)[32] = sotto_arena_take_array(arena, (size_t)r->count, sizeof *channel);
+    if (!keys || !pair || !channel)
+        return no_memory(err);
+    for (uint64_t i = 0; i < r->count; i++) {
+        sotto_read_fixed(in, keys[i], SOTTO_SIGN_PUBLIC);
+        if (!agrees)
+            continue;
+        sotto_read_fixed(in, pair[i], 32);
+        sotto_read_fixed(in, channel[i], 32);
+    }
+    r->keys = (const uint8_t(*)[SOTTO_SIGN_PUBLIC])keys;
+    r->pair = agrees ? (const uint8_t(*)[32])pair : NULL;
+    r->channel = agrees ? (const uint8_t(*)[32])channel : NULL;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_posting_decode(sotto_posting *p, sotto_bytes wire, sotto_arena *arena,
+                                  sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(wire);
+    char label[sizeof LABEL] = {0};
+
+    memset(p, 0, sizeof *p);
+    sotto_read_fixed(&in, label, sizeof label);
+    if (memcmp(label, LABEL, sizeof LABEL) != 0)
+        return sotto_fail(err, SOTTO_MALFORMED, "posting: not one of version 1");
+    SOTTO_TRY(read_registry(&p->registry, &in, arena, err));
+    p->part_count = (uint32_t)sotto_read_uint(&in, 2);
+    if (p->part_count > SOTTO_DECRYPTORS_MOST)
+        return sotto_fail(err, SOTTO_MALFORMED, "posting: %u parts of a beacon", p->part_count);
+    p->parts = sotto_arena_take_array(arena, p->part_count + 1, sizeof *p->parts);
+    if (!p->parts)
+        return no_memory(err);
+    for (uint32_t i = 0; i < p->part_count; i++) {
+        p->parts[i].place = (uint32_t)sotto_read_uint(&in, 4);
+        sotto_read_fixed(&in, p->parts[i].bytes, SOTTO_BEACON_PART);
+    }
+    p->decryptors = sotto_read_opaque32(&in);
+    p->round = sotto_read_opaque16(&in);
+    return sotto_reader_finish(&in, "posting", err);
+}
+
+/* ---- a round that can be joined --------------------------------------------------------------------------- */
+
+static sotto_status open_committee(sotto_posted_round *out, sotto_arena *arena, sotto_err *err)
+{
+    sotto_decryptors_record record;
+
+    SOTTO_TRY(sotto_decryptors_decode(&record, out->posting.decryptors, arena, err));
+    out->has_decryptors = true;
+    SOTTO_TRY(sotto_decryptors_open(&out->decryptors, &record, &out->posting.registry,
+                                    out->round.beacon, arena, err));
+    out->round.decryptors = &out->decryptors;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_posted_round_open(sotto_posted_round *out, sotto_bytes wire, sotto_arena *arena,
+                                     sotto_err *err)
+{
+    memset(out, 0, sizeof *out);
+    SOTTO_TRY(sotto_posting_decode(&out->posting, wire, arena, err));
+    SOTTO_TRY(sotto_round_decode(&out->round, out->posting.round, err));
+    out->round.keys = &out->posting.registry;
+    out->method = sotto_machine_method(out->round.method);
+    if (!out->method)
+        return sotto_fail(err, SOTTO_DENIED, "round: this program runs no method %u",
+                          out->round.method);
+    if (out->posting.decryptors.len)
+        SOTTO_TRY(open_committee(out, arena, err));
+    SOTTO_TRY(sotto_round_id(&out->round, out->id, err));
+    return sotto_method_admit(out->method, &out->round, err);
+}
+
+void sotto_posted_round_close(sotto_posted_round *posted)
+{
+    if (posted->has_decryptors)
+        sotto_decryptors_close(&posted->decryptors);
+    memset(posted, 0, sizeof *posted);
+}
+
+sotto_status sotto_posted_round_check_beacon(const sotto_posted_round *posted,
+                                             const uint8_t (*verify)[SOTTO_P256_WIDE],
+                                             uint32_t witnesses, sotto_err *err)
+{
+    const sotto_posting *p = &posted->posting;
+    sotto_beacon_input input = {.epoch = posted->round.epoch};
+    uint8_t value[32] = {0};
+    sotto_tdh2 t;
+    uint32_t wrong;
+
+    if (p->part_count == 0 || p->part_count != sotto_decryptors_threshold(witnesses))
+        return sotto_fail(err, SOTTO_REJECTED, "beacon: %u parts of %u witnesses", p->part_count,
+                          witnesses);
+    memcpy(input.session, posted->round.session, sizeof input.session);
+    memcpy(input.registry, posted->round.registry, sizeof input.registry);
+    sotto_status status = sotto_tdh2_init(&t, err);
+    if (status == SOTTO_OK)
+        status = sotto_beacon_value_vartime(&t, value, &input, verify, witnesses, p->parts,
+                                            p->part_count, &wrong, err);
+    sotto_tdh2_clear(&t);
+    SOTTO_TRY(status);
+    if (SOTTO_RULE(posting_beacon) && memcmp(value, posted->round.beacon, sizeof value) != 0)
+        return sotto_fail(err, SOTTO_REJECTED, "beacon: the round names another value");
+    return SOTTO_OK;
+}

@@ -1,0 +1,492 @@
+#define _POSIX_C_SOURCE 200809L
+#include "device/duties/duties.h"
+
+#include "aggregate/shared/mask.h"
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/hex.h"
+#include "base/rule.h"
+#include "device/duties/journal.h"
+#include "device/exchange.h"
+#include "sotto/random.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MEMORY    ((size_t)512 << 20)
+#define INBOX     ((size_t)33 << 20) /* at most */
+#define FIRST     ((size_t)64 << 10) /* at first */
+#define MAX_VALUE (96 << 20)         /* of the journal */
+
+enum { URL = 1024, ANSWER = 4096, POLL_MS = 250, RETRY_MS = 1000 };
+enum { KEY_SIGN = 1, KEY_PAIR, KEY_CHANNEL };
+
+struct sotto_duties {
+    sotto_duties_options options;
+    char server[URL];
+    uint8_t (*witnesses)[SOTTO_P256_WIDE];
+    sotto_journal journal;
+    sotto_signer signer;
+    sotto_self_secrets secrets;
+    sotto_arena memory;
+    size_t inbox; /* room for the next answer */
+};
+
+/* ---- up and down ----------------------------------------------------------------------------------------------- */
+
+static sotto_status derive(uint8_t out[32], const uint8_t *secret, uint32_t which, sotto_err *err)
+{
+    static const uint8_t nothing[SOTTO_ROUND_ID];
+
+    return sotto_round_kdf(out, "sotto-duties-1", sotto_bytes_of(secret, SOTTO_DUTIES_SECRET),
+                           nothing, 0, which, err);
+}
+
+static sotto_status make_keys(sotto_duties *d, sotto_err *err)
+{
+    const sotto_kem *kem = sotto_kem_find(SOTTO_KEM_X25519);
+    const uint8_t *secret = d->options.secret;
+    uint8_t key[32];
+    sotto_status status = derive(key, secret, KEY_SIGN, err);
+
+    if (status == SOTTO_OK)
+        status = sotto_signer_init(&d->signer, key, err);
+    if (status == SOTTO_OK)
+        status = derive(key, secret, KEY_PAIR, err);
+    if (status == SOTTO_OK)
+        status = sotto_dh_init(&d->secrets.pair, kem, sotto_bytes_of(key, sizeof key), err);
+    if (status == SOTTO_OK)
+        status = derive(key, secret, KEY_CHANNEL, err);
+    if (status == SOTTO_OK)
+        status = sotto_dh_init(&d->secrets.channel, kem, sotto_bytes_of(key, sizeof key), err);
+    sotto_wipe(key, sizeof key);
+    return status;
+}
+
+static sotto_status start(sotto_duties *d, sotto_err *err)
+{
+    const sotto_duties_options *o = &d->options;
+    const sotto_sqlite_options file = {.storage = o->storage,
+                                       .path = o->journal,
+                                       .application = SOTTO_SQLITE_DUTIES,
+                                       .version = 1,
+                                       .max_value = MAX_VALUE,
+                                       .memory = o->memory};
+
+    if (strlen(o->server) + 2 * SOTTO_ROUND_ID + 32 >= sizeof d->server)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "the aggregator's URL");
+    (void)snprintf(d->server, sizeof d->server, "%s", o->server);
+    d->witnesses = sotto_alloc(((size_t)o->witness_count + 1) * sizeof *d->witnesses);
+    if (!d->witnesses)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "duties");
+    if (o->witness_count)
+        memcpy(d->witnesses, o->witnesses, o->witness_count * sizeof *d->witnesses);
+    SOTTO_TRY(make_keys(d, err));
+    return sotto_journal_open(&d->journal, &file, &o->host, err);
+}
+
+sotto_status sotto_duties_open(sotto_duties **out, const sotto_duties_options *options,
+                               sotto_err *err)
+{
+    sotto_duties *d = sotto_alloc(sizeof *d);
+
+    *out = NULL;
+    if (!d)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "duties");
+    d->options = *options;
+    d->inbox = FIRST;
+    sotto_arena_init(&d->memory, MEMORY);
+    const sotto_status status = start(d, err);
+    d->options.secret = NULL; /* the caller's */
+    if (status != SOTTO_OK)
+        sotto_duties_close(d);
+    else
+        *out = d;
+    return status;
+}
+
+void sotto_duties_close(sotto_duties *d)
+{
+    if (!d)
+        return;
+    sotto_journal_close(&d->journal);
+    sotto_signer_clear(&d->signer);
+    sotto_dh_clear(&d->secrets.pair);
+    sotto_dh_clear(&d->secrets.channel);
+    sotto_release(d->witnesses, ((size_t)d->options.witness_count + 1) * sizeof *d->witnesses);
+    sotto_arena_clear(&d->memory);
+    sotto_release(d, sizeof *d);
+}
+
+sotto_status sotto_duties_consent(sotto_duties *d, bool given, sotto_err *err)
+{
+    return sotto_journal_set_consent(&d->journal, given, err);
+}
+
+void sotto_duties_keys(const sotto_duties *d, sotto_duty_keys *out)
+{
+    memcpy(out->sign, d->signer.public_key, sizeof out->sign);
+    memcpy(out->pair, d->secrets.pair.public_key, sizeof out->pair);
+    memcpy(out->channel, d->secrets.channel.public_key, sizeof out->channel);
+}
+
+sotto_status sotto_duties_sign_committee(const sotto_duties *d, const uint8_t digest[32],
+                                         uint8_t out[SOTTO_SIGNATURE], sotto_err *err)
+{
+    return sotto_decryptors_sign(digest, out, &d->signer, err);
+}
+
+/* ---- what may be done -------------------------------------------------------------------------------------------- */
+
+/* Work for others is off unless the application's policy names it and the person said yes. */
+static sotto_status permitted(sotto_duties *d, unsigned part, sotto_err *err)
+{
+    bool given;
+
+    SOTTO_TRY(sotto_journal_consent(&d->journal, &given, err));
+    if (SOTTO_RULE(duties_policy) && (d->options.allowed & part) != part)
+        return sotto_fail(err, SOTTO_DENIED, "the policy does not name this duty");
+    if (SOTTO_RULE(duties_consent) && !given)
+        return sotto_fail(err, SOTTO_DENIED, "there is no consent to duties");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_duties_put_share(sotto_duties *d, const uint8_t session[32], uint64_t epoch,
+                                    const uint8_t share[32], sotto_err *err)
+{
+    SOTTO_TRY(permitted(d, SOTTO_DUTY_DECRYPTOR, err));
+    return sotto_journal_put_share(&d->journal, session, epoch, share, err);
+}
+
+sotto_status sotto_duties_erase_share(sotto_duties *d, const uint8_t session[32], uint64_t epoch,
+                                      sotto_err *err)
+{
+    return sotto_journal_erase_share(&d->journal, session, epoch, err);
+}
+
+static sotto_part part_of(unsigned duty)
+{
+    return duty == SOTTO_DUTY_CLIENT ? SOTTO_PART_CLIENT : SOTTO_PART_DECRYPTOR;
+}
+
+static sotto_status is_ours(const sotto_duties *d, const sotto_posted_round *p, uint32_t index,
+                            unsigned part, sotto_err *err)
+{
+    const sotto_registry *r = &p->posting.registry;
+    const sotto_method *m = p->method;
+
+    if (index >= r->count || memcmp(r->keys[index], d->signer.public_key, SOTTO_SIGN_PUBLIC) != 0 ||
+        (r->pair && (memcmp(r->pair[index], d->secrets.pair.public_key, 32) != 0 ||
+                     memcmp(r->channel[index], d->secrets.channel.public_key, 32) != 0)))
+        return sotto_fail(err, SOTTO_DENIED, "the registry has other keys at this place");
+    if (!m->parts[part_of(part)] ||
+        (m->takes_part && !m->takes_part(&p->round, part_of(part), index)))
+        return sotto_fail(err, SOTTO_DENIED, "this round has no such duty for this device");
+    return SOTTO_OK;
+}
+
+/* Two's complement in the round's ring. */
+static sotto_status write_vector(sotto_buf *out, const sotto_round *round, const uint64_t *values,
+                                 size_t count, sotto_arena *arena, sotto_err *err)
+{
+    const size_t width = sotto_ring_width(round->ring);
+
+    if (count != round->length || width == 0)
+        return sotto_fail(err, SOTTO_DENIED, "a vector of %zu entries; the round adds %llu", count,
+                          (unsigned long long)round->length);
+    SOTTO_TRY(sotto_buf_take(out, arena, count * width, err));
+    for (size_t i = 0; i < count; i++)
+        for (size_t b = 0; b < width; b++)
+            out->data[out->len++] = (uint8_t)(values[i] >> 8 * b);
+    return SOTTO_OK;
+}
+
+static sotto_status check_posting(sotto_duties *d, const sotto_posted_round *p, uint32_t index,
+                                  unsigned part, sotto_err *err)
+{
+    SOTTO_TRY(is_ours(d, p, index, part, err));
+    /* A server that picks the beacon picks the committee. Without a committee nothing is drawn. */
+    if (SOTTO_RULE(duties_beacon) && p->has_decryptors)
+        return sotto_posted_round_check_beacon(p, (const uint8_t(*)[SOTTO_P256_WIDE])d->witnesses,
+                                               d->options.witness_count, err);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_duties_take(sotto_duties *d, sotto_bytes posting, uint32_t index, unsigned part,
+                               const uint64_t *values, size_t count, sotto_err *err)
+{
+    sotto_journal_duty duty = {.index = index, .part = part, .posting = posting};
+    sotto_posted_round p;
+    sotto_buf vector = {0};
+
+    if (part != SOTTO_DUTY_CLIENT && part != SOTTO_DUTY_DECRYPTOR)
+        return sotto_fail(err, SOTTO_BUG, "no such duty");
+    SOTTO_TRY(permitted(d, part, err));
+    sotto_arena_reset(&d->memory);
+    sotto_status status = sotto_posted_round_open(&p, posting, &d->memory, err);
+    if (status == SOTTO_OK)
+        status = check_posting(d, &p, index, part, err);
+    if (status == SOTTO_OK && part == SOTTO_DUTY_CLIENT)
+        status = write_vector(&vector, &p.round, values, count, &d->memory, err);
+    duty.vector = sotto_buf_bytes(&vector);
+    if (status == SOTTO_OK)
+        status = sotto_journal_add(&d->journal, &duty, p.id, err);
+    sotto_posted_round_close(&p);
+    sotto_arena_reset(&d->memory);
+    return status;
+}
+
+/* ---- messages ------------------------------------------------------------------------------------------------------ */
+
+static sotto_status carry(sotto_duties *d, const uint8_t *round, const char *place,
+                          const char *type, sotto_bytes body, sotto_exchange_answer *answer)
+{
+    char url[URL + 2 * SOTTO_ROUND_ID + 32], id[2 * SOTTO_ROUND_ID + 1];
+    sotto_exchange request = {
+        .size = sizeof request, .method = "POST", .url = url, .media_type = type};
+
+    sotto_hex_encode(id, sotto_bytes_of(round, SOTTO_ROUND_ID));
+    (void)snprintf(url, sizeof url, "%srounds/%s/%s", d->server, id, place);
+    return sotto_exchange_carry(&d->options.host, &request, body, answer);
+}
+
+/* Sends what waits, in order, until something is to be tried again later. *left: something is. */
+static sotto_status send_waiting(sotto_duties *d, int64_t n, const uint8_t *round, bool *left,
+                                 sotto_err *err)
+{
+    for (;;) {
+        uint8_t room[ANSWER];
+        sotto_exchange_answer answer = {.body = sotto_buf_over(room, sizeof room)};
+        sotto_bytes body;
+        int64_t row;
+
+        SOTTO_TRY(sotto_journal_waiting(&d->journal, n, &row, &body, left, &d->memory, err));
+        if (!*left)
+            return SOTTO_OK;
+        if (carry(d, round, "messages", "application/vnd.sotto.message", body, &answer) != SOTTO_OK)
+            return SOTTO_OK;
+        /* Of 4xx, two are about the moment; with all others the server will never take it. */
+        if (answer.status != 204 && (answer.status < 400 || answer.status > 499 ||
+                                     answer.status == 408 || answer.status == 429))
+            return SOTTO_OK;
+        SOTTO_TRY(sotto_journal_sent(&d->journal, row, err));
+    }
+}
+
+/* Index, first number wanted, and the round's signature of this device. */
+static sotto_status write_ask(const sotto_duties *d, const sotto_journal_duty *duty,
+                              const uint8_t *round, sotto_buf *out, sotto_err *err)
+{
+    static const char label[13] = "sotto-inbox-1";
+    uint8_t text[sizeof label + SOTTO_ROUND_ID + 4], signature[SOTTO_SIGNATURE];
+    sotto_buf written = sotto_buf_over(text, sizeof text);
+    sotto_writer w = sotto_writer_on(&written);
+
+    sotto_write_bytes(&w, sotto_bytes_of(label, sizeof label));
+    sotto_write_bytes(&w, sotto_bytes_of(round, SOTTO_ROUND_ID));
+    sotto_write_uint(&w, duty->index, 4);
+    SOTTO_TRY(sotto_writer_finish(&w, "inbox", err));
+    SOTTO_TRY(sotto_sign(&d->signer, signature, sotto_buf_bytes(&written), err));
+    w = sotto_writer_on(out);
+    sotto_write_uint(&w, duty->index, 4);
+    sotto_write_uint(&w, duty->since, 8);
+    sotto_write_bytes(&w, sotto_bytes_of(signature, sizeof signature));
+    return sotto_writer_finish(&w, "inbox", err);
+}
+
+/* *answered: false where there is no answer, which may come later. */
+static sotto_status fetch(sotto_duties *d, const sotto_journal_duty *duty, const uint8_t *round,
+                          sotto_buf *out, bool *answered, bool *gone, sotto_err *err)
+{
+    sotto_exchange_answer answer = {0};
+    uint8_t ask[128];
+    sotto_buf body = sotto_buf_over(ask, sizeof ask);
+
+    *answered = *gone = false;
+    SOTTO_TRY(write_ask(d, duty, round, &body, err));
+    SOTTO_TRY(sotto_buf_take(&answer.body, &d->memory, d->inbox, err));
+    const sotto_status status = carry(d, round, "inbox", "application/vnd.sotto.inbox-request",
+                                      sotto_buf_bytes(&body), &answer);
+    if (status != SOTTO_OK) {
+        /* The next poll has more room. */
+        if (status == SOTTO_TOO_LARGE)
+            d->inbox = d->inbox < INBOX / 8 ? 8 * d->inbox : INBOX;
+        return SOTTO_OK;
+    }
+    *answered = answer.status == 200;
+    *gone = answer.status == 409 || answer.status == 404;
+    *out = answer.body;
+    return SOTTO_OK;
+}
+
+/* Messages that are too early stay where they are; all others are done with. */
+static sotto_status deliver(const sotto_posted_round *p, sotto_machine *machine,
+                            sotto_journal_duty *duty, sotto_bytes inbox, sotto_effects *effects,
+                            sotto_arena *arena, sotto_err *err)
+{
+    const sotto_machine_ops *ops = machine->ops;
+    sotto_reader in = sotto_reader_over(inbox);
+
+    for (size_t at = 0; at < inbox.len;) {
+        const uint64_t n = sotto_read_uint(&in, 8);
+        const sotto_bytes wire = sotto_read_opaque32(&in);
+        sotto_status verdict;
+        sotto_message m;
+
+        if (!wire.data || n < duty->since)
+            return SOTTO_OK; /* cut, or out of order: what came before it counts */
+        verdict = sotto_message_decode(&m, wire, NULL);
+        if (verdict == SOTTO_OK && m.to != duty->index)
+            verdict = SOTTO_REJECTED;
+        if (verdict == SOTTO_OK)
+            verdict = ops->check(&p->round, &m, arena, NULL);
+        if (verdict == SOTTO_OK)
+            SOTTO_TRY(ops->deliver(machine, &m, 1, &verdict, effects, err));
+        if (verdict == SOTTO_AGAIN)
+            return SOTTO_OK;
+        duty->since = n + 1;
+        at += 12 + wire.len;
+    }
+    return SOTTO_OK;
+}
+
+/* ---- a step ---------------------------------------------------------------------------------------------------------- */
+
+static sotto_status remember(sotto_duties *d, sotto_machine **out, const sotto_posted_round *p,
+                             const sotto_journal_duty *duty, sotto_err *err)
+{
+    const sotto_machine_ops *ops = p->method->parts[part_of(duty->part)];
+    sotto_self self = {.part = part_of(duty->part),
+                       .index = duty->index,
+                       .keys = &d->signer,
+                       .secrets = &d->secrets};
+    sotto_message *kept;
+    size_t count;
+    sotto_status status;
+
+    if (duty->part == SOTTO_DUTY_DECRYPTOR)
+        SOTTO_TRY(sotto_journal_share(&d->journal, p->round.session, p->round.epoch,
+                                      d->secrets.share, err));
+    if (duty->state.len) {
+        SOTTO_TRY(sotto_journal_kept(&d->journal, duty->n, &kept, &count, &d->memory, err));
+        return ops->restore(out, &p->round, &self, duty->state, kept, count, &d->memory, err);
+    }
+    SOTTO_TRY(sotto_random_bytes(self.seed, sizeof self.seed, err));
+    status = ops->join(out, &p->round, &self, &d->memory, err);
+    sotto_wipe(self.seed, sizeof self.seed);
+    return status;
+}
+
+static sotto_status offer(sotto_duties *d, const sotto_posted_round *p, sotto_machine *machine,
+                          const sotto_journal_duty *duty, sotto_effects *effects, sotto_err *err)
+{
+    sotto_vector *mine = sotto_arena_take(&d->memory, sizeof *mine);
+    void *entries = sotto_arena_take(&d->memory, duty->vector.len + 1);
+
+    if (!mine || !entries)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a vector");
+    memcpy(entries, duty->vector.data, duty->vector.len);
+    *mine = (sotto_vector){.ring = p->round.ring, .length = (size_t)p->round.length};
+    if (mine->ring == SOTTO_RING_Z32)
+        mine->of.z32 = entries;
+    else
+        mine->of.z64 = entries;
+    return machine->ops->offer(machine, mine, effects, err);
+}
+
+static sotto_status run_machine(sotto_duties *d, const sotto_posted_round *p,
+                                sotto_journal_duty *duty, sotto_bytes inbox, uint64_t now_ms,
+                                sotto_effects *effects, sotto_err *err)
+{
+    const uint64_t since = duty->since;
+    sotto_machine *machine = NULL;
+    sotto_buf state = {0};
+    sotto_status status = remember(d, &machine, p, duty, err);
+
+    if (status == SOTTO_OK)
+        status = machine->ops->tick(machine, now_ms, effects, err);
+    if (status == SOTTO_OK && effects->wants_vector && duty->vector.len)
+        status = offer(d, p, machine, duty, effects, err);
+    if (status == SOTTO_OK)
+        status = deliver(p, machine, duty, inbox, effects, &d->memory, err);
+    if (status == SOTTO_OK)
+        status = sotto_buf_take(&state, &d->memory,
+                                SOTTO_MACHINE_MOST_SAVED((size_t)p->round.registered), err);
+    if (status == SOTTO_OK)
+        status = machine->ops->save(machine, &state, err);
+    /* A poll that brought nothing costs no write. */
+    if (status == SOTTO_OK && (duty->state.len == 0 || effects->sent || effects->kept ||
+                               effects->vows || effects->done || duty->since != since))
+        status = sotto_journal_step(&d->journal, duty, &p->round, effects, sotto_buf_bytes(&state),
+                                    &d->memory, err);
+    if (machine)
+        machine->ops->leave(machine);
+    sotto_wipe(d->secrets.share, sizeof d->secrets.share);
+    return status;
+}
+
+static sotto_status serve_posted(sotto_duties *d, const sotto_posted_round *p,
+                                 sotto_journal_duty *duty, uint64_t now_ms, uint64_t *next_ms,
+                                 sotto_err *err)
+{
+    sotto_effects effects;
+    sotto_buf inbox = {0};
+    bool answered = false, gone = false, left;
+
+    sotto_effects_init(&effects, &d->memory);
+    if (!duty->done && duty->state.len && now_ms >= p->round.opens)
+        SOTTO_TRY(fetch(d, duty, p->id, &inbox, &answered, &gone, err));
+    if (!duty->done)
+        SOTTO_TRY(run_machine(d, p, duty,
+                              answered ? sotto_buf_bytes(&inbox) : (sotto_bytes){NULL, 0}, now_ms,
+                              &effects, err));
+    SOTTO_TRY(send_waiting(d, duty->n, p->id, &left, err));
+    const bool late = gone || now_ms >= p->round.release_by;
+    if ((duty->done || effects.done || gone) && (!left || late))
+        return sotto_journal_end(&d->journal, duty->n, err);
+    uint64_t next = left ? now_ms + RETRY_MS : now_ms + POLL_MS;
+    if (now_ms < p->round.opens && next < p->round.opens)
+        next = p->round.opens;
+    if (next < *next_ms)
+        *next_ms = next;
+    return SOTTO_OK;
+}
+
+static sotto_status serve(sotto_duties *d, sotto_journal_duty *duty, uint64_t now_ms,
+                          uint64_t *next_ms, sotto_err *err)
+{
+    sotto_posted_round p;
+    sotto_status status = permitted(d, duty->part, err);
+
+    if (status != SOTTO_OK)
+        return status;
+    status = sotto_posted_round_open(&p, duty->posting, &d->memory, err);
+    if (status == SOTTO_OK)
+        status = serve_posted(d, &p, duty, now_ms, next_ms, err);
+    sotto_posted_round_close(&p);
+    return status;
+}
+
+sotto_status sotto_duties_tick(sotto_duties *d, uint64_t now_ms, uint64_t *next_ms, sotto_err *err)
+{
+    sotto_journal_duty duty = {0};
+    sotto_status first = SOTTO_OK;
+    bool found;
+
+    *next_ms = UINT64_MAX;
+    for (;;) {
+        const int64_t after = duty.n;
+
+        sotto_arena_reset(&d->memory);
+        duty = (sotto_journal_duty){0};
+        SOTTO_TRY(sotto_journal_next(&d->journal, &duty, after, &found, &d->memory, err));
+        if (!found)
+            return first;
+        /* A duty that fails does not keep the others from being served. */
+        const sotto_status status =
+            serve(d, &duty, now_ms, next_ms, first == SOTTO_OK ? err : NULL);
+        if (status != SOTTO_OK && now_ms + RETRY_MS < *next_ms)
+            *next_ms = now_ms + RETRY_MS;
+        first = first == SOTTO_OK ? status : first;
+    }
+}

@@ -1,0 +1,82 @@
+/* device/duties/duties.h - what a device does in rounds of one server: it sends a masked vector, and opens masks of others.
+ *
+ * Callers:  programs that play devices; not part of any installed header yet.
+ * Memory:   what is given is copied.
+ * Threads:  duties belong to one thread at a time and start none.
+ * Secrets:  the device's secret, its vectors, its share of a committee's key. They are in the journal until they were used, and are
+ *           then erased.
+ *
+ * The journal is a file of its own. A step of a machine stores its state, its vows and its outgoing messages in one transaction.
+ * After that the host's counter is raised, and only then does a byte leave. Vows outlive everything: a second vector, or a second
+ * set of labels in a round, fails its transaction. A journal that is older than the host's counter was put back from a copy and stays shut.
+ */
+#ifndef SOTTO_DEVICE_DUTIES_DUTIES_H
+#define SOTTO_DEVICE_DUTIES_DUTIES_H
+
+#include "aggregate/posting.h"
+#include "sotto/device.h"
+
+typedef struct sotto_duties sotto_duties;
+
+/* Parts that a policy may name. */
+enum { SOTTO_DUTY_CLIENT = 1, SOTTO_DUTY_DECRYPTOR = 2 };
+
+enum { SOTTO_DUTIES_SECRET = 32 };
+
+typedef struct sotto_duties_options {
+    const char *journal;          /* path; "/name" with memory set */
+    bool memory;                  /* in this process only: simulations */
+    const sotto_storage *storage; /* NULL: the file system */
+    const uint8_t *secret; /* 32 random bytes, drawn once: all keys of the device come from it */
+    unsigned allowed;      /* SOTTO_DUTY_*: what the application's policy names; 0: nothing */
+    /* Whose beacon draws cohorts and committees. */
+    const uint8_t (*witnesses)[SOTTO_P256_WIDE];
+    uint32_t witness_count;
+    const char *server;     /* the aggregator's URL, with its last slash */
+    sotto_device_host host; /* exchange and counter; others are not used */
+} sotto_duties_options;
+
+/*   SOTTO_STALE   the journal is older than the host's counter
+ *   others        as query/sqlite.h */
+SOTTO_MUST_USE sotto_status sotto_duties_open(sotto_duties **out,
+                                              const sotto_duties_options *options, sotto_err *err);
+/* NULL is fine. */
+void sotto_duties_close(sotto_duties *d);
+
+/* What the person says: nothing happens before a yes. A no abandons every duty and erases shares and vectors; vows stay. */
+SOTTO_MUST_USE sotto_status sotto_duties_consent(sotto_duties *d, bool given, sotto_err *err);
+
+/* What is registered: the keys that sign, mask with others, and open shares. */
+typedef struct sotto_duty_keys {
+    uint8_t sign[SOTTO_SIGN_PUBLIC], pair[32], channel[32];
+} sotto_duty_keys;
+void sotto_duties_keys(const sotto_duties *d, sotto_duty_keys *out);
+/* For the members of a committee that is being made: it signs the record's digest. */
+SOTTO_MUST_USE sotto_status sotto_duties_sign_committee(const sotto_duties *d,
+                                                        const uint8_t digest[32],
+                                                        uint8_t out[SOTTO_SIGNATURE],
+                                                        sotto_err *err);
+
+/* A share of a committee's key, for an epoch of a session: one, ever.
+ *   SOTTO_DENIED  policy or consent do not cover it; or there is another one */
+SOTTO_MUST_USE sotto_status sotto_duties_put_share(sotto_duties *d, const uint8_t session[32],
+                                                   uint64_t epoch, const uint8_t share[32],
+                                                   sotto_err *err);
+/* After it was handed over, or its epoch ended: it is erased to the last byte. */
+SOTTO_MUST_USE sotto_status sotto_duties_erase_share(sotto_duties *d, const uint8_t session[32],
+                                                     uint64_t epoch, sotto_err *err);
+
+/* Takes part in a posted round. values: NULL for a decryptor; else the client's entries, its part of the noise among them.
+ *   SOTTO_DENIED     policy or consent do not cover it; the round contradicts itself; or this device is not registered there
+ *   SOTTO_REJECTED   beacon or committee are not what they should be
+ *   SOTTO_STALE      it was taken before */
+SOTTO_MUST_USE sotto_status sotto_duties_take(sotto_duties *d, sotto_bytes posting, uint32_t index,
+                                              unsigned part, const uint64_t *values, size_t count,
+                                              sotto_err *err);
+
+/* Does what is due: time passes, messages are fetched, judged and sent.
+ *   next_ms  when to call again; UINT64_MAX: there is nothing left to do */
+SOTTO_MUST_USE sotto_status sotto_duties_tick(sotto_duties *d, uint64_t now_ms, uint64_t *next_ms,
+                                              sotto_err *err);
+
+#endif

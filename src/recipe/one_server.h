@@ -1,0 +1,21 @@
+/* recipe/one_server.h - what programs read and judge of a recipe that one server adds up. Devices don't answer such recipes: they have no DAP
+ * task.
+ */
+#ifndef SOTTO_RECIPE_ONE_SERVER_H
+#define SOTTO_RECIPE_ONE_SERVER_H
+
+#include "recipe/model.h"
+#include "recipe/schema.h"
+
+enum { SOTTO_ONE_SERVER_NAME = 129 };
+
+typedef struct sotto_one_server {
+    char name[SOTTO_ONE_SERVER_NAME];
+    double corrupt, dropout; /* parts of a cohort that may lie, and may drop out */
+} sotto_one_server;
+
+/* From the recipe's text; false, with an empty name: its trust model has no one server. */
+bool sotto_recipe_one_server(sotto_one_server *out, const sotto_recipe *recipe);
+void sotto_recipe_check_one_server(sotto_reading *at, const sotto_recipe *recipe);
+
+#endif

@@ -1,0 +1,54 @@
+/* serve/aggregator/aggregator.h - the aggregator as its files share it: routes in aggregator_service.c, the list of rounds and their clock in
+ * aggregator_rounds.c.
+ */
+#ifndef SOTTO_SERVE_AGGREGATOR_AGGREGATOR_H
+#define SOTTO_SERVE_AGGREGATOR_AGGREGATOR_H
+
+#include "serve/aggregator/aggregator_service.h"
+#include "serve/aggregator/running.h"
+#include "serve/host/bearer.h"
+#include "serve/host/host.h"
+#include "tlog/key_file.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A round in the list. It goes once it is over and nobody uses it. */
+typedef struct sotto_listed_round {
+    struct sotto_listed_round *next;
+    struct sotto_aggregator *of;
+    sotto_running *running;
+    unsigned users;
+    bool ticking;
+} sotto_listed_round;
+
+typedef struct sotto_aggregator {
+    sotto_host *host;
+    sotto_aggregator_config config;
+    sotto_signer_file key;
+    sotto_bearer operator_token;
+    sotto_running_context context;
+    pthread_mutex_t lock; /* of the list */
+    sotto_listed_round *rounds;
+    size_t count;
+    bool looking;
+    uint64_t next_look;
+    atomic_bool stopped;
+    atomic_uint_fast64_t accepted, refused, over;
+} sotto_aggregator;
+
+uint64_t sotto_aggregator_now_ms(const sotto_aggregator *a);
+/* With the list's lock. NULL: there is none. */
+sotto_listed_round *sotto_aggregator_find(sotto_aggregator *a, const uint8_t id[SOTTO_ROUND_ID]);
+/* Puts it into the list unless it is there; either way it is held afterwards. */
+SOTTO_MUST_USE sotto_status sotto_aggregator_enlist(sotto_aggregator *a, sotto_listed_round **out,
+                                                    sotto_running *running, sotto_err *err);
+/* A round that runs, held; from the database where another replica has it, or after a start. SOTTO_MISSING: none. */
+SOTTO_MUST_USE sotto_status sotto_aggregator_hold(sotto_aggregator *a, sotto_listed_round **out,
+                                                  const uint8_t id[SOTTO_ROUND_ID],
+                                                  sotto_arena *arena, sotto_err *err);
+void sotto_aggregator_let_go(sotto_aggregator *a, sotto_listed_round *one);
+/* sotto_service.idle */
+uint64_t sotto_aggregator_begin_due(void *state, bool looked);
+
+#endif

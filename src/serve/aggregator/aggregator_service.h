@@ -1,0 +1,37 @@
+/* serve/aggregator/aggregator_service.h - the one server of methods whose participants exchange messages (aggregate/method.h).
+ *
+ *     POST rounds                    the operator: posts a round (aggregate/posting.h)
+ *     GET  rounds/{round}            everybody: the posting
+ *     POST rounds/{round}/messages   a participant: one message, its length before it and its vector behind it
+ *     POST rounds/{round}/inbox      a participant: messages to it; the request is signed by its registered key
+ *     GET  rounds/{round}/result     the operator: outcome, who reported, who was found to lie
+ *     GET  rounds/{round}/sum        the operator: the sum, entries in the round's ring, little endian
+ *
+ * It learns the sum of those who stayed, and who they are (docs/protocols/flamingo.md). A message is acknowledged with 204
+ * once its contribution is inside a masked sum that is on disk.
+ */
+#ifndef SOTTO_SERVE_AGGREGATOR_AGGREGATOR_SERVICE_H
+#define SOTTO_SERVE_AGGREGATOR_AGGREGATOR_SERVICE_H
+
+#include "aggregate/round.h"
+#include "serve/host/service.h"
+
+extern const sotto_service sotto_aggregator_service;
+
+typedef struct sotto_aggregator_config {
+    const char *key, *operator_token; /* files */
+    uint64_t max_participants, max_rounds;
+    size_t max_vector;
+} sotto_aggregator_config;
+
+#define SOTTO_POSTING_TYPE "application/vnd.sotto.posting"
+#define SOTTO_MESSAGE_TYPE "application/vnd.sotto.message"
+#define SOTTO_INBOX_TYPE   "application/vnd.sotto.inbox"
+
+/* Body of a request for an inbox: index, first number wanted, signature of the text below. */
+enum { SOTTO_INBOX_ASK = 4 + 8 + SOTTO_SIGNATURE, SOTTO_INBOX_TEXT = 13 + SOTTO_ROUND_ID + 4 };
+/* "sotto-inbox-1", the round, the index: what its owner signs, once for a round. */
+void sotto_inbox_text(uint8_t out[SOTTO_INBOX_TEXT], const uint8_t round[SOTTO_ROUND_ID],
+                      uint32_t index);
+
+#endif

@@ -1,0 +1,448 @@
+#include "serve/aggregator/running.h"
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/hex.h"
+#include "base/log.h"
+#include "base/rule.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MEMORY  ((size_t)2 << 30) /* of a machine with all that its participants said */
+#define SCRATCH ((size_t)1 << 30) /* of one step */
+
+enum { TOGETHER = 64, RETRY_MS = 1000 };
+
+struct sotto_running {
+    sotto_running_context context;
+    sotto_arena posting; /* the posting, for the round's life */
+    sotto_posted_round posted;
+    const sotto_machine_ops *ops;
+    size_t most_body;
+
+    pthread_mutex_t lock; /* over what follows */
+    sotto_arena memory;   /* the machine's */
+    sotto_arena scratch;  /* of one step */
+    sotto_machine *machine;
+    sotto_tally tally;
+    void *piece; /* one vector as it arrives */
+    int64_t version, kept, sent;
+    uint8_t *reported; /* a bit for each registered client whose vector is in the sum */
+
+    atomic_uint_fast64_t wake;
+    atomic_bool over;
+
+    pthread_mutex_t queue; /* over these three */
+    sotto_put *first, **last;
+    bool at_work;
+};
+
+static uint64_t now_ms(const sotto_running *r)
+{
+    return sotto_clock_wall(r->context.clock) / 1000000;
+}
+
+static size_t reported_bytes(const sotto_running *r)
+{
+    return (size_t)(r->posted.round.registered + 7) / 8;
+}
+
+/* ---- up and down ------------------------------------------------------------------------------------------- */
+
+static size_t most_body(const sotto_posted_round *p)
+{
+    size_t most = 0;
+
+    for (size_t i = 0; i < p->method->kind_count; i++) {
+        const sotto_kind *k = &p->method->kinds[i];
+        const size_t all = 4 + SOTTO_MESSAGE_HEAD + 1 + SOTTO_SIGNATURE + k->most +
+                           (k->has_bulk ? p->method->tally->size(&p->round) : 0);
+
+        if (k->to == SOTTO_PART_SERVER && all > most)
+            most = all;
+    }
+    return most;
+}
+
+static sotto_status start(sotto_running *r, sotto_bytes wire, sotto_err *err)
+{
+    uint8_t *copy = sotto_arena_take(&r->posting, wire.len + 1);
+
+    if (!copy)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a round");
+    if (wire.len)
+        memcpy(copy, wire.data, wire.len);
+    SOTTO_TRY(
+        sotto_posted_round_open(&r->posted, sotto_bytes_of(copy, wire.len), &r->posting, err));
+    r->ops = r->posted.method->parts[SOTTO_PART_SERVER];
+    if (SOTTO_RULE(aggregator_own_rounds) &&
+        memcmp(r->posted.posting.registry.server, r->context.signer->public_key,
+               SOTTO_SIGN_PUBLIC) != 0)
+        return sotto_fail(err, SOTTO_DENIED, "the registry names another server");
+    r->reported = sotto_arena_take(&r->posting, reported_bytes(r));
+    r->piece = sotto_arena_take(&r->posting, r->posted.method->bulk->state_size(&r->posted.round));
+    if (!r->reported || !r->piece)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a round");
+    r->most_body = most_body(&r->posted);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_running_new(sotto_running **out, const sotto_running_context *c,
+                               sotto_bytes wire, sotto_err *err)
+{
+    sotto_running *r = sotto_alloc(sizeof *r);
+
+    *out = NULL;
+    if (!r)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a round");
+    r->context = *c;
+    r->last = &r->first;
+    sotto_arena_init(&r->posting, MEMORY);
+    sotto_arena_init(&r->memory, MEMORY);
+    sotto_arena_init(&r->scratch, SCRATCH);
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_mutex_init(&r->queue, NULL);
+    const sotto_status status = start(r, wire, err);
+    if (status != SOTTO_OK)
+        sotto_running_free(r);
+    else
+        *out = r;
+    return status;
+}
+
+/* What is in memory is behind the database, or ahead of it: the database is right. */
+static void forget(sotto_running *r)
+{
+    if (r->machine)
+        r->ops->leave(r->machine);
+    r->machine = NULL;
+    sotto_arena_reset(&r->memory);
+}
+
+void sotto_running_free(sotto_running *r)
+{
+    if (!r)
+        return;
+    forget(r);
+    sotto_posted_round_close(&r->posted);
+    sotto_arena_clear(&r->posting);
+    sotto_arena_clear(&r->memory);
+    sotto_arena_clear(&r->scratch);
+    pthread_mutex_destroy(&r->lock);
+    pthread_mutex_destroy(&r->queue);
+    sotto_release(r, sizeof *r);
+}
+
+const sotto_posted_round *sotto_running_posted(const sotto_running *r)
+{
+    return &r->posted;
+}
+
+size_t sotto_running_most_body(const sotto_running *r)
+{
+    return r->most_body;
+}
+
+uint64_t sotto_running_wake(const sotto_running *r)
+{
+    return atomic_load(&r->wake);
+}
+
+bool sotto_running_is_over(const sotto_running *r)
+{
+    return atomic_load(&r->over);
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------- */
+
+static sotto_status restore(sotto_running *r, const sotto_stored_round *s, sotto_err *err)
+{
+    const sotto_method *method = r->posted.method;
+    sotto_self self = {
+        .part = SOTTO_PART_SERVER, .index = SOTTO_TO_SERVER, .keys = r->context.signer};
+
+    SOTTO_TRY(method->tally->init(&r->tally, &r->posted.round, &r->memory, err));
+    if (s->state.len == 0)
+        return r->ops->join(&r->machine, &r->posted.round, &self, &r->memory, err);
+    SOTTO_TRY(method->tally->decode(&r->tally, s->tally, s->contributions, err));
+    for (size_t i = 0; i < s->kept_count; i++)
+        if (s->kept[i].bulk_len && s->kept[i].from < r->posted.round.registered)
+            r->reported[s->kept[i].from / 8] |= (uint8_t)(1u << s->kept[i].from % 8);
+    return r->ops->restore(&r->machine, &r->posted.round, &self, s->state, s->kept, s->kept_count,
+                           &r->memory, err);
+}
+
+/* The machine as it was stored last. *fresh: it was not in memory, and wants a tick. */
+static sotto_status remember(sotto_running *r, bool *fresh, sotto_err *err)
+{
+    sotto_stored_round stored;
+
+    *fresh = r->machine == NULL;
+    if (!*fresh)
+        return SOTTO_OK;
+    memset(r->reported, 0, reported_bytes(r));
+    SOTTO_TRY(sotto_round_store_load(r->context.db, r->context.keys, r->posted.id, &stored,
+                                     &r->memory, err));
+    if (stored.outcome != SOTTO_ROUND_RUNS) {
+        atomic_store(&r->over, true);
+        atomic_store(&r->wake, UINT64_MAX);
+        return sotto_fail(err, SOTTO_STALE, "the round is over");
+    }
+    r->version = stored.version;
+    r->kept = (int64_t)stored.kept_count;
+    r->sent = stored.sent;
+    return restore(r, &stored, err);
+}
+
+/* ---- the end -------------------------------------------------------------------------------------------------- */
+
+static sotto_status blamed_list(sotto_running *r, const sotto_round_result *result, sotto_buf *out,
+                                sotto_err *err)
+{
+    SOTTO_TRY(sotto_buf_take(out, &r->scratch, 4 * result->blamed_count, err));
+    sotto_writer w = sotto_writer_on(out);
+    for (size_t i = 0; i < result->blamed_count; i++)
+        sotto_write_uint(&w, result->blamed[i], 4);
+    return sotto_writer_finish(&w, "blamed", err);
+}
+
+static sotto_status open_sum(sotto_running *r, const sotto_round_result *result, sotto_vector *sum,
+                             sotto_err *err)
+{
+    const sotto_method *method = r->posted.method;
+    sotto_buf masked;
+
+    SOTTO_TRY(sotto_buf_take(&masked, &r->scratch, method->tally->size(&r->posted.round), err));
+    SOTTO_TRY(method->tally->encode(&r->tally, &masked, err));
+    const sotto_bytes parts[] = {sotto_buf_bytes(&masked), result->opening};
+    /* The masks that were opened are those of exactly the vectors that are in the sum. */
+    if (result->contributions != r->tally.contributions)
+        return sotto_fail(err, SOTTO_BUG, "%llu vectors in the sum, %llu unmasked",
+                          (unsigned long long)r->tally.contributions,
+                          (unsigned long long)result->contributions);
+    return method->tally->open(sum, &r->posted.round, parts, 2, result->contributions, &r->scratch,
+                               err);
+}
+
+static void note_end(const sotto_running *r, const sotto_round_end *end)
+{
+    char id[2 * SOTTO_ROUND_ID + 1];
+
+    sotto_hex_encode(id, sotto_bytes_of(r->posted.id, SOTTO_ROUND_ID));
+    sotto_log(r->context.log, SOTTO_LOG_INFO, "round.over", sotto_log_text("round", id),
+              sotto_log_uint("contributions", end->contributions),
+              sotto_log_uint("released", end->outcome == SOTTO_ROUND_RELEASED));
+}
+
+/* The machine is done: the sum is opened and stored, and everything else of the round is erased. reason: empty after a
+ * restart, where the machine does not say it again. */
+static sotto_status end_round(sotto_running *r, const char *reason, sotto_err *err)
+{
+    sotto_round_result result = {0};
+    sotto_err why = {0};
+    const sotto_status released = r->ops->result(r->machine, &result, &why);
+    sotto_round_end end = {.id = r->posted.id,
+                           .version = r->version,
+                           .outcome = SOTTO_ROUND_BURNT,
+                           .contributions = r->tally.contributions,
+                           .reason = reason[0] ? reason : why.reason,
+                           .reported = sotto_bytes_of(r->reported, reported_bytes(r))};
+    sotto_vector sum;
+    sotto_buf blamed;
+
+    if (released == SOTTO_AGAIN)
+        return SOTTO_OK;
+    SOTTO_TRY(blamed_list(r, &result, &blamed, err));
+    end.blamed = sotto_buf_bytes(&blamed);
+    if (released == SOTTO_OK) {
+        SOTTO_TRY(open_sum(r, &result, &sum, err));
+        end.outcome = SOTTO_ROUND_RELEASED;
+        end.contributions = result.contributions;
+        end.sum = sotto_vector_bytes(&sum);
+    }
+    SOTTO_TRY(sotto_round_store_end(r->context.db, r->context.keys, &end, &r->scratch, err));
+    atomic_store(&r->over, true);
+    atomic_store(&r->wake, UINT64_MAX);
+    note_end(r, &end);
+    forget(r);
+    return SOTTO_OK;
+}
+
+/* ---- a step ---------------------------------------------------------------------------------------------------- */
+
+static sotto_status take_bulk(sotto_running *r, const sotto_message *m, sotto_bytes bulk)
+{
+    const sotto_bulk_ops *ops = r->posted.method->bulk;
+
+    if (m->bulk_len != bulk.len)
+        return SOTTO_MALFORMED;
+    if (bulk.len == 0)
+        return SOTTO_OK;
+    SOTTO_TRY(ops->begin(r->piece, &r->posted.round, m, NULL));
+    SOTTO_TRY(ops->feed(r->piece, 0, bulk, NULL));
+    return ops->finish(r->piece, NULL);
+}
+
+/* What is wrong with the message is its status; what is wrong here is returned, and spoils the step. */
+static sotto_status deliver(sotto_running *r, sotto_put *put, sotto_effects *effects,
+                            sotto_err *err)
+{
+    sotto_message m;
+
+    put->status = sotto_message_decode(&m, put->message, NULL);
+    if (put->status == SOTTO_OK)
+        put->status = r->ops->check(&r->posted.round, &m, &r->scratch, NULL);
+    if (put->status == SOTTO_OK)
+        put->status = take_bulk(r, &m, put->bulk);
+    if (put->status == SOTTO_NO_MEMORY)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a message");
+    if (put->status != SOTTO_OK)
+        return SOTTO_OK;
+    SOTTO_TRY(r->ops->deliver(r->machine, &m, 1, &put->status, effects, err));
+    if (put->status != SOTTO_OK || put->bulk.len == 0)
+        return SOTTO_OK;
+    r->reported[m.from / 8] |= (uint8_t)(1u << m.from % 8);
+    return r->posted.method->bulk->add(&r->tally, r->piece, err);
+}
+
+static sotto_status store(sotto_running *r, const sotto_effects *effects, sotto_err *err)
+{
+    const sotto_method *method = r->posted.method;
+    sotto_stored_step step = {.round = &r->posted.round,
+                              .id = r->posted.id,
+                              .version = r->version,
+                              .kept = r->kept,
+                              .sent = r->sent,
+                              .contributions = r->tally.contributions,
+                              .effects = effects};
+    sotto_buf state, tally;
+
+    SOTTO_TRY(sotto_buf_take(&state, &r->scratch,
+                             SOTTO_MACHINE_MOST_SAVED((size_t)r->posted.round.registered), err));
+    SOTTO_TRY(r->ops->save(r->machine, &state, err));
+    SOTTO_TRY(sotto_buf_take(&tally, &r->scratch, method->tally->size(&r->posted.round), err));
+    SOTTO_TRY(method->tally->encode(&r->tally, &tally, err));
+    step.state = sotto_buf_bytes(&state);
+    step.tally = sotto_buf_bytes(&tally);
+    SOTTO_TRY(sotto_round_store_step(r->context.db, r->context.keys, &step, &r->scratch, err));
+    r->version++;
+    for (const sotto_effect_message *m = effects->kept; m; m = m->next)
+        r->kept++;
+    for (const sotto_effect_message *m = effects->sent; m; m = m->next)
+        r->sent++;
+    return SOTTO_OK;
+}
+
+static sotto_status run_step(sotto_running *r, sotto_put *puts, bool due, sotto_err *err)
+{
+    sotto_effects effects;
+    bool changed;
+
+    SOTTO_TRY(remember(r, &changed, err));
+    changed = changed || due;
+    sotto_effects_init(&effects, &r->scratch);
+    if (changed)
+        SOTTO_TRY(r->ops->tick(r->machine, now_ms(r), &effects, err));
+    for (sotto_put *put = puts; put; put = put->next) {
+        SOTTO_TRY(deliver(r, put, &effects, err));
+        changed = changed || put->status == SOTTO_OK;
+    }
+    /* What was refused costs no write. */
+    if (!changed)
+        return SOTTO_OK;
+    /* A message may have opened the next phase, which has a time of its own. */
+    if (puts)
+        SOTTO_TRY(r->ops->tick(r->machine, now_ms(r), &effects, err));
+    SOTTO_TRY(store(r, &effects, err));
+    atomic_store(&r->wake, effects.wake);
+    return end_round(r, effects.done ? effects.reason : "", err);
+}
+
+/* With the lock. After a failure nothing of the step counts, and the machine is restored from what was stored. */
+static void step(sotto_running *r, sotto_put *puts, bool due)
+{
+    sotto_err err = {0};
+    sotto_status status = SOTTO_STALE;
+
+    for (unsigned tries = 0; status == SOTTO_STALE && tries < 3 && !sotto_running_is_over(r);
+         tries++) {
+        memset(&err, 0, sizeof err);
+        status = run_step(r, puts, due, &err);
+        if (status != SOTTO_OK)
+            forget(r);
+        sotto_arena_reset(&r->scratch);
+    }
+    if (status == SOTTO_OK)
+        return;
+    for (sotto_put *put = puts; put; put = put->next)
+        put->status = sotto_running_is_over(r) ? SOTTO_STALE : SOTTO_IO;
+    if (sotto_running_is_over(r))
+        return;
+    atomic_store(&r->wake, now_ms(r) + RETRY_MS);
+    sotto_log(r->context.log, SOTTO_LOG_WARNING, "round.step_failed",
+              sotto_log_text("reason", err.reason));
+}
+
+void sotto_running_tick(sotto_running *r)
+{
+    pthread_mutex_lock(&r->lock);
+    if (!sotto_running_is_over(r) && sotto_running_wake(r) <= now_ms(r))
+        step(r, NULL, true);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- messages ---------------------------------------------------------------------------------------------------- */
+
+static sotto_put *take_some(sotto_running *r)
+{
+    pthread_mutex_lock(&r->queue);
+    sotto_put *taken = r->first, **end = &taken;
+    for (unsigned i = 0; i < TOGETHER && *end; i++)
+        end = &(*end)->next;
+    r->first = *end;
+    *end = NULL;
+    if (!r->first)
+        r->last = &r->first;
+    r->at_work = taken != NULL;
+    pthread_mutex_unlock(&r->queue);
+    return taken;
+}
+
+/* Whoever missed the answer sends the same again, and is told the same. */
+static void judge_again(sotto_running *r, sotto_put *put)
+{
+    bool has = false;
+
+    if (put->status == SOTTO_STALE &&
+        sotto_round_store_has(r->context.db, r->posted.id, put->message, &has, NULL) == SOTTO_OK &&
+        has)
+        put->status = SOTTO_OK;
+}
+
+void sotto_running_put(sotto_running *r, sotto_put *put)
+{
+    put->next = NULL;
+    pthread_mutex_lock(&r->queue);
+    *r->last = put;
+    r->last = &put->next;
+    const bool busy = r->at_work;
+    r->at_work = true;
+    pthread_mutex_unlock(&r->queue);
+    if (busy)
+        return;
+    for (sotto_put *some = take_some(r); some; some = take_some(r)) {
+        pthread_mutex_lock(&r->lock);
+        step(r, some, false);
+        pthread_mutex_unlock(&r->lock);
+        while (some) {
+            sotto_put *one = some;
+
+            some = one->next;
+            judge_again(r, one);
+            one->done(one);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/* serve/aggregator/running.h - one round that runs here: its machine, its masked sum, and the messages that wait for it.
+ *
+ * Callers:  aggregator_service.c: routes put messages, the clock ticks.
+ * Memory:   arenas of its own. A machine that fell behind the database is forgotten, and restored from there.
+ * Threads:  any. Its lock is held while a step runs and is stored. Whoever puts a message meanwhile leaves it to that thread, so
+ *           that many uploads are stored together.
+ *
+ * A message is acknowledged after its step was stored: kept message, saved state, vows, outgoing messages and the masked sum
+ * with this contribution in it, in one transaction.
+ */
+#ifndef SOTTO_SERVE_AGGREGATOR_RUNNING_H
+#define SOTTO_SERVE_AGGREGATOR_RUNNING_H
+
+#include "serve/aggregator/round_store.h"
+#include "sotto/log.h"
+
+typedef struct sotto_running sotto_running;
+
+typedef struct sotto_running_context {
+    sotto_db *db;
+    const sotto_column_keys *keys;
+    const sotto_signer *signer;
+    const sotto_clock *clock;
+    const sotto_log_sink *log;
+} sotto_running_context;
+
+/* A message that waits, with its vector behind it. */
+typedef struct sotto_put {
+    struct sotto_put *next;
+    sotto_bytes message, bulk; /* borrowed until `done` */
+    sotto_status
+        status; /* OK, also for what was acknowledged before; STALE: too late, or seen before; REJECTED: its sender
+                                * lied; AGAIN: too early; MALFORMED, TOO_LARGE; all others: try again later */
+    void (*done)(struct sotto_put *put);
+} sotto_put;
+
+/* wire: the posting, copied. SOTTO_DENIED: the registry names another server. Others as sotto_posted_round_open. */
+SOTTO_MUST_USE sotto_status sotto_running_new(sotto_running **out, const sotto_running_context *c,
+                                              sotto_bytes wire, sotto_err *err);
+void sotto_running_free(sotto_running *r);
+
+const sotto_posted_round *sotto_running_posted(const sotto_running *r);
+/* Bytes of the longest message with its vector. */
+size_t sotto_running_most_body(const sotto_running *r);
+
+/* Runs on the calling thread, which may wait for the database; calls `done` now, or has another thread do so. */
+void sotto_running_put(sotto_running *r, sotto_put *put);
+/* What is due by the clock. */
+void sotto_running_tick(sotto_running *r);
+/* When the machine wants to be ticked: milliseconds since 1970; UINT64_MAX: never again. */
+uint64_t sotto_running_wake(const sotto_running *r);
+/* It is in the database with its result. */
+bool sotto_running_is_over(const sotto_running *r);
+
+#endif

@@ -1,0 +1,294 @@
+#define _DEFAULT_SOURCE /* flock */
+#include "study/folder.h"
+
+#include "base/directory.h"
+#include "base/rule.h"
+#include "crypto/hash.h"
+#include "recipe/calendar.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What a step's answer consists of; answer.json, which makes it one, is the last. */
+static const char *const parts[] = {"answer.txt", "answer.csv", "answer.html", "answer.json"};
+enum { PARTS = sizeof parts / sizeof parts[0] };
+#define MOST_FILE ((off_t)1 << 29)
+
+static sotto_status fail(sotto_err *err, const char *path, const char *what)
+{
+    return sotto_fail(err, SOTTO_IO, "%s %.90s: %s", what, path, strerror(errno));
+}
+
+void sotto_folder_file(char out[SOTTO_FOLDER_FILE], const sotto_folder *f, unsigned step,
+                       const char *name)
+{
+    if (step > 0)
+        (void)snprintf(out, SOTTO_FOLDER_FILE, "%s/%02u/%.40s", f->path, step, name);
+    else
+        (void)snprintf(out, SOTTO_FOLDER_FILE, "%s/%.40s", f->path, name);
+}
+
+bool sotto_folder_has(const sotto_folder *f, unsigned step, const char *name)
+{
+    char path[SOTTO_FOLDER_FILE];
+
+    sotto_folder_file(path, f, step, name);
+    return access(path, F_OK) == 0;
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------------ */
+
+static bool is_empty(const char *path)
+{
+    DIR *dir = opendir(path);
+    bool empty = dir != NULL;
+
+    for (const struct dirent *e; dir && (e = readdir(dir)) != NULL;)
+        empty = empty && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0);
+    if (dir)
+        (void)closedir(dir);
+    return empty;
+}
+
+static sotto_status set_path(sotto_folder *f, const char *path, sotto_err *err)
+{
+    *f = (sotto_folder){.lock = -1};
+    if ((size_t)snprintf(f->path, sizeof f->path, "%s", path) >= sizeof f->path || !path[0])
+        return sotto_fail(err, SOTTO_MALFORMED, "the path of the folder has 1 to %d bytes",
+                          SOTTO_FOLDER_PATH - 1);
+    return SOTTO_OK;
+}
+
+static sotto_status lock(sotto_folder *f, sotto_err *err)
+{
+    char path[SOTTO_FOLDER_FILE];
+
+    sotto_folder_file(path, f, 0, "lock");
+    f->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (f->lock < 0)
+        return fail(err, path, "can't open");
+    if (SOTTO_RULE(folder_one_at_a_time) && flock(f->lock, LOCK_EX | LOCK_NB) != 0) {
+        sotto_folder_close(f);
+        return sotto_fail(err, SOTTO_AGAIN, "another command is at work in %.90s", f->path);
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_folder_new(sotto_folder *f, const char *path, sotto_err *err)
+{
+    SOTTO_TRY(set_path(f, path, err));
+    if (mkdir(path, 0755) != 0 && errno != EEXIST)
+        return fail(err, path, "can't make");
+    if (SOTTO_RULE(folder_of_its_own) && !is_empty(path))
+        return sotto_fail(err, SOTTO_STALE, "%.90s is there, and not empty: name another folder",
+                          path);
+    return lock(f, err);
+}
+
+sotto_status sotto_folder_open(sotto_folder *f, const char *path, sotto_err *err)
+{
+    SOTTO_TRY(set_path(f, path, err));
+    if (!sotto_folder_has(f, 0, "analysis.json"))
+        return sotto_fail(err, SOTTO_MISSING, "%.90s has no analysis in it: it lacks analysis.json",
+                          path);
+    SOTTO_TRY(lock(f, err));
+    while (f->steps < SOTTO_FOLDER_STEPS && sotto_folder_has(f, f->steps + 1, "recipe.json"))
+        f->steps++;
+    return SOTTO_OK;
+}
+
+void sotto_folder_close(sotto_folder *f)
+{
+    if (f->lock >= 0)
+        (void)close(f->lock);
+    f->lock = -1;
+}
+
+/* ---- files -------------------------------------------------------------------------------------------------------- */
+
+sotto_status sotto_folder_read(sotto_bytes *out, const sotto_folder *f, unsigned step,
+                               const char *name, sotto_arena *arena, sotto_err *err)
+{
+    char path[SOTTO_FOLDER_FILE];
+    struct stat facts;
+
+    sotto_folder_file(path, f, step, name);
+    FILE *file = fopen(path, "rb");
+    if (!file && errno == ENOENT)
+        return sotto_fail(err, SOTTO_MISSING, "there is no %.90s", path);
+    if (!file)
+        return fail(err, path, "can't read");
+    const bool known = fstat(fileno(file), &facts) == 0 && facts.st_size <= MOST_FILE;
+    const size_t size = known ? (size_t)facts.st_size : 0;
+    uint8_t *bytes = known ? sotto_arena_take(arena, size + 1) : NULL;
+    const size_t len = bytes ? fread(bytes, 1, size, file) : 0;
+    (void)fclose(file);
+    if (!bytes || len != size)
+        return sotto_fail(err, SOTTO_IO, "%.90s can't be read whole", path);
+    *out = sotto_bytes_of(bytes, len);
+    return SOTTO_OK;
+}
+
+static bool write_synced(const char *path, sotto_bytes text)
+{
+    FILE *file = fopen(path, "wb");
+    bool done = file && fwrite(text.data, 1, text.len, file) == text.len && fflush(file) == 0 &&
+                fsync(fileno(file)) == 0;
+
+    if (file)
+        done = fclose(file) == 0 && done;
+    return done;
+}
+
+sotto_status sotto_folder_write(const sotto_folder *f, unsigned step, const char *name,
+                                sotto_bytes text, sotto_err *err)
+{
+    char path[SOTTO_FOLDER_FILE], part[SOTTO_FOLDER_FILE + 8];
+
+    sotto_folder_file(path, f, step, name);
+    (void)snprintf(part, sizeof part, "%s.part", path);
+    if (!write_synced(part, text) || rename(part, path) != 0 || !sotto_directory_sync(path))
+        return fail(err, path, "can't write");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_folder_note(const sotto_folder *f, const char *line, sotto_err *err)
+{
+    char path[SOTTO_FOLDER_FILE], time_text[SOTTO_CALENDAR_TEXT];
+
+    sotto_folder_file(path, f, 0, "journal.txt");
+    sotto_calendar_format_time(time_text, (int64_t)time(NULL));
+    FILE *file = fopen(path, "ab");
+    bool done = file && fprintf(file, "%s %s\n", time_text, line) > 0 && fflush(file) == 0 &&
+                fsync(fileno(file)) == 0;
+    if (file)
+        done = fclose(file) == 0 && done;
+    return done ? SOTTO_OK : fail(err, path, "can't write");
+}
+
+/* ---- steps -------------------------------------------------------------------------------------------------------- */
+
+sotto_step_state sotto_folder_state(const sotto_folder *f, unsigned step)
+{
+    if (!sotto_folder_has(f, step, "recipe.json"))
+        return SOTTO_STEP_NONE;
+    return sotto_folder_has(f, step, "answer.json") ? SOTTO_STEP_ANSWERED : SOTTO_STEP_ASKED;
+}
+
+static void part_of(char out[SOTTO_FOLDER_FILE], const sotto_folder *f, unsigned step, size_t i)
+{
+    char name[64];
+
+    (void)snprintf(name, sizeof name, "%s.part", parts[i]);
+    sotto_folder_file(out, f, step, name);
+}
+
+bool sotto_folder_broken(const sotto_folder *f, unsigned step)
+{
+    char path[SOTTO_FOLDER_FILE];
+
+    for (size_t i = 0; i < PARTS; i++) {
+        part_of(path, f, step, i);
+        if (access(path, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+void sotto_folder_sweep(const sotto_folder *f, unsigned step)
+{
+    char path[SOTTO_FOLDER_FILE];
+
+    for (size_t i = 0; i < PARTS; i++) {
+        part_of(path, f, step, i);
+        (void)unlink(path);
+    }
+}
+
+static sotto_status put_again(const sotto_folder *f, unsigned step, sotto_bytes recipe,
+                              sotto_err *err)
+{
+    sotto_bytes there;
+    sotto_arena arena;
+
+    sotto_arena_init(&arena, (size_t)16 << 20);
+    sotto_status status = sotto_folder_read(&there, f, step, "recipe.json", &arena, err);
+    if (SOTTO_RULE(folder_recipes_stay) && status == SOTTO_OK && !sotto_bytes_equal(there, recipe))
+        status = sotto_fail(err, SOTTO_STALE,
+                            "step %u has another recipe: %.90s was written by another plan, or "
+                            "changed",
+                            step, f->path);
+    sotto_arena_clear(&arena);
+    return status;
+}
+
+sotto_status sotto_folder_put(sotto_folder *f, unsigned step, sotto_bytes recipe, sotto_err *err)
+{
+    char path[SOTTO_FOLDER_FILE];
+
+    if (step <= f->steps)
+        return put_again(f, step, recipe, err);
+    if (step > SOTTO_FOLDER_STEPS)
+        return sotto_fail(err, SOTTO_DENIED, "an analysis has up to %d steps", SOTTO_FOLDER_STEPS);
+    sotto_folder_file(path, f, step, "");
+    if (mkdir(path, 0755) != 0 && errno != EEXIST)
+        return fail(err, path, "can't make");
+    SOTTO_TRY(sotto_folder_write(f, step, "recipe.json", recipe, err));
+    f->steps = step;
+    return SOTTO_OK;
+}
+
+/* An answer to another question would be taken for one to this. */
+static sotto_status check_hash(const sotto_folder *f, unsigned step, sotto_arena *arena,
+                               sotto_err *err)
+{
+    sotto_study_answer answer;
+    sotto_bytes text, recipe;
+    uint8_t hash[32];
+
+    SOTTO_TRY(sotto_folder_read(&text, f, step, "answer.json.part", arena, err));
+    SOTTO_TRY(sotto_study_answer_read(&answer, text, arena, err));
+    SOTTO_TRY(sotto_folder_read(&recipe, f, step, "recipe.json", arena, err));
+    sotto_hash_once(hash, SOTTO_SHA256, recipe);
+    if (SOTTO_RULE(folder_answers_fit) && memcmp(hash, answer.recipe_hash, sizeof hash) != 0)
+        return sotto_fail(err, SOTTO_REJECTED, "the answer is not of step %u's recipe", step);
+    return SOTTO_OK;
+}
+
+static bool sync_file(const char *path)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const bool done = file >= 0 && fsync(file) == 0;
+
+    if (file >= 0)
+        (void)close(file);
+    return done;
+}
+
+sotto_status sotto_folder_commit(const sotto_folder *f, unsigned step, sotto_arena *arena,
+                                 sotto_err *err)
+{
+    const sotto_arena_mark here = sotto_arena_here(arena);
+
+    if (SOTTO_RULE(folder_answers_stay) && sotto_folder_state(f, step) == SOTTO_STEP_ANSWERED)
+        return sotto_fail(err, SOTTO_STALE, "step %u has an answer already", step);
+    sotto_status status = check_hash(f, step, arena, err);
+    sotto_arena_rollback(arena, here);
+    for (size_t i = 0; status == SOTTO_OK && i < PARTS; i++) {
+        char part[SOTTO_FOLDER_FILE], path[SOTTO_FOLDER_FILE];
+
+        part_of(part, f, step, i);
+        sotto_folder_file(path, f, step, parts[i]);
+        if (access(part, F_OK) == 0 &&
+            (!sync_file(part) || rename(part, path) != 0 || !sotto_directory_sync(path)))
+            status = fail(err, path, "can't write");
+    }
+    return status;
+}

@@ -1,0 +1,114 @@
+/* A client's whole report: neither its vector nor its seed nor what it agreed on with others steers it. */
+#include "support/ctime.h"
+#include "support/epoch.h"
+#include "support/test.h"
+
+#include "aggregate/flamingo/flamingo.h"
+#include "base/arena.h"
+
+#include <string.h>
+
+enum { CLIENTS = 4, LENGTH = 300, OPENS = 100 };
+
+typedef struct scene {
+    sotto_epoch epoch;
+    sotto_signer signers[CLIENTS], server;
+    uint8_t agreed[CLIENTS][CLIENTS][2][32];
+    uint8_t known[CLIENTS];
+    sotto_posted_round posted;
+} scene;
+
+/* What two clients agree on is the same for both, and no key exchange is run. */
+static void agree(scene *s)
+{
+    memset(s->known, 3, sizeof s->known);
+    for (size_t i = 0; i < CLIENTS; i++)
+        for (size_t j = 0; j < CLIENTS; j++)
+            for (size_t which = 0; which < 2; which++)
+                s->agreed[i][j][which][0] = (uint8_t)(1 + i + j + 16 * which);
+}
+
+static void open_scene(sotto_test *t, scene *s)
+{
+    static uint8_t keys[CLIENTS][32], pair[CLIENTS][32], channel[CLIENTS][32];
+    const sotto_epoch_round round = {.number = 1,
+                                     .ring = SOTTO_RING_Z32,
+                                     .length = LENGTH,
+                                     .most = 1000,
+                                     .least = 3,
+                                     .neighbours = 1,
+                                     .edge = UINT64_MAX,
+                                     .opens = OPENS,
+                                     .closes = 2 * OPENS,
+                                     .verify_by = 3 * OPENS,
+                                     .release_by = 4 * OPENS};
+    uint8_t id[SOTTO_ROUND_ID];
+    sotto_bytes wire;
+
+    memset(s, 0, sizeof *s);
+    for (uint8_t i = 0; i <= CLIENTS; i++) {
+        const uint8_t seed[SOTTO_SIGN_SEED] = {1, i};
+        sotto_signer *signer = i < CLIENTS ? &s->signers[i] : &s->server;
+
+        CHECK_OK(t, sotto_signer_init(signer, seed, &t->err));
+        memcpy(i < CLIENTS ? keys[i] : s->epoch.registry.server, signer->public_key, 32);
+    }
+    s->epoch.registry.keys = (const uint8_t(*)[32])keys;
+    s->epoch.registry.pair = (const uint8_t(*)[32])pair;
+    s->epoch.registry.channel = (const uint8_t(*)[32])channel;
+    s->epoch.registry.count = CLIENTS;
+    agree(s);
+    CHECK_OK(t, sotto_epoch_witnesses(&s->epoch, 4, &t->arena, &t->err));
+    CHECK_OK(t, sotto_epoch_draw(&s->epoch, 3, &t->arena, &t->err));
+    for (uint32_t i = 0; i < 3; i++) {
+        s->epoch.record.is_signed[i] = true;
+        CHECK_OK(t, sotto_decryptors_sign(s->epoch.digest, s->epoch.record.signatures[i],
+                                          &s->signers[s->epoch.record.members[i]], &t->err));
+    }
+    CHECK_OK(t, sotto_epoch_post(&s->epoch, &round, &wire, id, &t->arena, &t->err));
+    CHECK_OK(t, sotto_posted_round_open(&s->posted, wire, &t->arena, &t->err));
+}
+
+static void close_scene(scene *s)
+{
+    sotto_posted_round_close(&s->posted);
+    for (size_t i = 0; i < CLIENTS; i++)
+        sotto_signer_clear(&s->signers[i]);
+    sotto_signer_clear(&s->server);
+}
+
+static void a_report_does_not_depend_on_secrets(sotto_test *t)
+{
+    static uint32_t entries[LENGTH];
+    static scene s;
+    sotto_self_secrets secrets = {0};
+    sotto_vector mine = {.ring = SOTTO_RING_Z32, .length = LENGTH, .of.z32 = entries};
+    sotto_effects effects;
+    sotto_machine *machine;
+
+    open_scene(t, &s);
+    secrets.agreed = s.agreed[0];
+    secrets.known = s.known;
+    sotto_self self = {
+        .part = SOTTO_PART_CLIENT, .index = 0, .keys = &s.signers[0], .secrets = &secrets};
+    memset(self.seed, 9, sizeof self.seed);
+    sotto_ctime_secret(self.seed, sizeof self.seed);
+    sotto_ctime_secret(s.agreed, sizeof s.agreed);
+    sotto_ctime_secret(entries, sizeof entries);
+    CHECK_OK(t, sotto_flamingo_client.join(&machine, &s.posted.round, &self, &t->arena, &t->err));
+    sotto_effects_init(&effects, &t->arena);
+    CHECK_OK(t, machine->ops->tick(machine, OPENS, &effects, &t->err));
+    CHECK(t, effects.wants_vector);
+    CHECK_OK(t, machine->ops->offer(machine, &mine, &effects, &t->err));
+    CHECK(t, effects.sent && effects.vows && effects.done);
+    machine->ops->leave(machine);
+    close_scene(&s);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_report_does_not_depend_on_secrets),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,250 @@
+/* What the server shows to devices and members, what they say of it, and what a member refuses to open. */
+#include "hall.h"
+
+#include <string.h>
+
+static hall_plan six(void)
+{
+    hall_plan p = HALL_SMALL;
+
+    p.clients = 6;
+    return p;
+}
+
+/* ---- answers and complaints ----------------------------------------------------------------------------------- */
+
+enum { SUSPECT = 5 }; /* position */
+
+static uint32_t asked_position(const sotto_message *m)
+{
+    return m->body.len > 4 ? m->body.data[4] : 0;
+}
+
+static bool shows_another_tree(void *context, sotto_sim_net *net, sotto_message *m,
+                               sotto_bytes *bulk)
+{
+    sotto_test *t = context;
+
+    (void)net;
+    (void)bulk;
+    if (m->kind != SOTTO_AERO_SAMPLE || asked_position(m) != SUSPECT)
+        return true;
+    uint8_t *copy = sotto_arena_take(&t->arena, m->body.len);
+    CHECK(t, copy != NULL);
+    memcpy(copy, m->body.data, m->body.len);
+    copy[5 + SOTTO_AERO_LEAF + 1] ^= 1; /* the path to the posted root */
+    m->body = sotto_bytes_of(copy, m->body.len);
+    return true;
+}
+
+static sotto_sim_report play(sotto_test *t, hall *h, uint32_t who, sotto_sim_liar *liar,
+                             void *context)
+{
+    sotto_sim_report report;
+
+    hall_open(t, h, six());
+    report = hall_play(t, h, 0, who, liar, context);
+    hall_close(h);
+    return report;
+}
+
+static void a_leaf_that_is_not_in_the_posted_tree_is_a_fraud(sotto_test *t)
+{
+    hall h;
+
+    CHECK(t, !play(t, &h, SOTTO_TO_SERVER, shows_another_tree, t).released);
+}
+
+static bool keeps_a_leaf_to_itself(void *context, sotto_sim_net *net, sotto_message *m,
+                                   sotto_bytes *bulk)
+{
+    (void)context;
+    (void)net;
+    (void)bulk;
+    return (m->kind != SOTTO_AERO_SAMPLE && m->kind != SOTTO_AERO_ANSWER) ||
+           asked_position(m) != SUSPECT;
+}
+
+static void a_leaf_that_nobody_is_shown_is_not_opened(sotto_test *t)
+{
+    hall h;
+
+    CHECK(t, !play(t, &h, SOTTO_TO_SERVER, keeps_a_leaf_to_itself, NULL).released);
+}
+
+/* Answers that got lost, and that the server gives on the board. */
+static bool loses_an_answer(void *context, sotto_sim_net *net, sotto_message *m, sotto_bytes *bulk)
+{
+    (void)context;
+    (void)net;
+    (void)bulk;
+    return m->kind != SOTTO_AERO_SAMPLE || asked_position(m) != SUSPECT;
+}
+
+static void an_answer_on_the_board_is_enough(sotto_test *t)
+{
+    hall h;
+
+    CHECK(t, play(t, &h, SOTTO_TO_SERVER, loses_an_answer, NULL).released);
+}
+
+/* A device makes up what the server is said to have shown. */
+static bool makes_up_a_complaint(void *context, sotto_sim_net *net, sotto_message *m,
+                                 sotto_bytes *bulk)
+{
+    sotto_test *t = context;
+    sotto_message fake = *m;
+    size_t room = 1024;
+    sotto_buf body = sotto_buf_over(sotto_arena_take(&t->arena, room), room);
+    uint8_t signature[SOTTO_SIGNATURE];
+
+    (void)bulk;
+    if (m->kind != SOTTO_AERO_ASK)
+        return true;
+    fake.kind = SOTTO_AERO_SAMPLE;
+    fake.from = SOTTO_TO_SERVER;
+    fake.to = m->from;
+    CHECK(t, body.data != NULL);
+    CHECK_OK(t, sotto_message_sign(&fake, signature, hall_device(net, m->from)->base.self.keys,
+                                   &t->err));
+    body.data[body.len++] = SOTTO_AERO_FALSE_LEAF;
+    CHECK_OK(t, sotto_message_encode(&body, &fake, &t->err));
+    m->kind = SOTTO_AERO_COMPLAINT;
+    m->to = SOTTO_TO_BOARD;
+    m->body = sotto_buf_bytes(&body);
+    return true;
+}
+
+static void a_complaint_that_is_made_up_stops_nothing(sotto_test *t)
+{
+    hall h;
+
+    CHECK(t, play(t, &h, 1, makes_up_a_complaint, t).released);
+}
+
+static bool counts_one_more(void *context, sotto_sim_net *net, sotto_message *m, sotto_bytes *bulk)
+{
+    sotto_test *t = context;
+
+    (void)net;
+    (void)bulk;
+    if (m->kind != SOTTO_AERO_ADDED)
+        return true;
+    uint8_t *copy = sotto_arena_take(&t->arena, m->body.len);
+    CHECK(t, copy != NULL);
+    memcpy(copy, m->body.data, m->body.len);
+    copy[3]--;
+    m->body = sotto_bytes_of(copy, m->body.len);
+    return true;
+}
+
+static void the_leaves_are_counted_in_the_tree(sotto_test *t)
+{
+    hall h;
+
+    CHECK(t, !play(t, &h, SOTTO_TO_SERVER, counts_one_more, t).released);
+}
+
+/* ---- members -------------------------------------------------------------------------------------------------- */
+
+static sotto_status ask_to_open(sotto_test *t, const hall *h, sotto_sim_net *net, uint8_t attempt,
+                                const uint8_t set[3], unsigned *parts)
+{
+    sotto_aero_committee_member *m = hall_member(h, net, set[0]);
+    const uint8_t body[4] = {attempt, set[0], set[1], set[2]};
+    sotto_message open = {.epoch = h->round.epoch,
+                          .round = h->round.number,
+                          .kind = SOTTO_AERO_OPEN,
+                          .from = SOTTO_TO_SERVER,
+                          .to = m->base.self.index,
+                          .body = {body, sizeof body}};
+    sotto_effects effects;
+    sotto_status verdict = SOTTO_BUG;
+
+    memcpy(open.session, h->round.session, 32);
+    sotto_effects_init(&effects, &t->arena);
+    CHECK_OK(t,
+             m->base.machine.ops->deliver(&m->base.machine, &open, 1, &verdict, &effects, &t->err));
+    *parts += effects.sent != NULL;
+    return verdict;
+}
+
+static void a_member_opens_for_those_who_signed_and_not_forever(sotto_test *t)
+{
+    unsigned silent = SOTTO_AERO_VERDICT, parts = 0;
+    hall h;
+
+    hall_open(t, &h, six());
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    sotto_sim_net_lie(net, SOTTO_SIM_DECRYPTOR(h.derived->committee[4]), sotto_sim_liar_silent,
+                      &silent);
+    CHECK(t, hall_run(t, &h, net).released); /* by 0, 1 and 2 */
+    /* 4 signed nothing. */
+    CHECK_STATUS(t, SOTTO_REJECTED, ask_to_open(t, &h, net, 1, (const uint8_t[]){1, 3, 4}, &parts));
+    CHECK_EQUAL(t, 0, parts);
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
+/* The same attempt with another set would tell two parts with the same noise. */
+static void a_member_answers_an_attempt_once(sotto_test *t)
+{
+    unsigned parts = 0;
+    hall h;
+
+    hall_open(t, &h, six());
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    CHECK(t, hall_run(t, &h, net).released); /* by 0, 1 and 2 */
+    CHECK_STATUS(t, SOTTO_STALE, ask_to_open(t, &h, net, 0, (const uint8_t[]){1, 3, 4}, &parts));
+    CHECK_EQUAL(t, 0, parts);
+    CHECK_OK(t, ask_to_open(t, &h, net, 1, (const uint8_t[]){1, 3, 4}, &parts));
+    CHECK_EQUAL(t, 1, parts);
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
+static void nobody_opens_after_eight_retries(sotto_test *t)
+{
+    unsigned parts = 0;
+    hall h;
+
+    hall_open(t, &h, six());
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    CHECK(t, hall_run(t, &h, net).released);
+    CHECK_OK(t, ask_to_open(t, &h, net, 8, (const uint8_t[]){1, 3, 4}, &parts));
+    CHECK_STATUS(t, SOTTO_REJECTED, ask_to_open(t, &h, net, 9, (const uint8_t[]){1, 3, 4}, &parts));
+    CHECK_EQUAL(t, 1, parts);
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
+static void slot_0_counts_the_leaves(sotto_test *t)
+{
+    sotto_sim_report report;
+    hall h;
+
+    hall_open(t, &h, six());
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    hall_until(t, net, h.round.verify_by - 1);
+    hall_server(net)->present++;
+    CHECK_OK(t, sotto_sim_net_run(net, 10 * h.round.release_by, &report, &t->err));
+    CHECK(t, !report.released);
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_leaf_that_is_not_in_the_posted_tree_is_a_fraud),
+        CASE(a_leaf_that_nobody_is_shown_is_not_opened),
+        CASE(an_answer_on_the_board_is_enough),
+        CASE(a_complaint_that_is_made_up_stops_nothing),
+        CASE(the_leaves_are_counted_in_the_tree),
+        CASE(a_member_opens_for_those_who_signed_and_not_forever),
+        CASE(a_member_answers_an_attempt_once),
+        CASE(nobody_opens_after_eight_retries),
+        CASE(slot_0_counts_the_leaves),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,65 @@
+/* What lint asks of a recipe that one server adds up. */
+#include "recipe/task.h"
+#include "sotto/lint.h"
+#include "support/recipes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static sotto_mistakes mistakes;
+
+static sotto_status lint(sotto_test *t, const sotto_recipe *recipe)
+{
+    sotto_recipe_claim claim;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    return sotto_recipe_lint(&claim, recipe, NULL, &mistakes, &t->err);
+}
+
+/* The example with one server, whose devices may lie (5%) or drop out (10%), and this `privacy`. */
+static const sotto_recipe *with_one_server(sotto_test *t, const char *more, bool randomised)
+{
+    const char *text = (const char *)sotto_test_recipe_text_trusting(t, SOTTO_TRUST_FLAMINGO).data;
+    const sotto_recipe *recipe;
+    char privacy[160];
+
+    (void)snprintf(privacy, sizeof privacy, "\"min_cohort\": 40000%s", more);
+    text = (const char *)sotto_test_replace(t, text, "\"min_cohort\": 40000", privacy).data;
+    text = (const char *)sotto_test_replace(t, text, "0.30", "2.0").data;
+    if (!randomised)
+        text = (const char *)sotto_test_replace(
+                   t, text,
+                   "\"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", "
+                   "\"epsilon_local\": 2.0},",
+                   "")
+                   .data;
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_recipe_read(&recipe, sotto_bytes_of(text, strlen(text)), &t->arena, &mistakes,
+                                  &t->err));
+    return recipe;
+}
+
+static void one_server_needs_noise_in_shares(sotto_test *t)
+{
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, with_one_server(t, "", true)));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.by", "no amplification"));
+    CHECK_OK(t, lint(t, with_one_server(t, ", \"by\": \"shares\", \"sigma\": 100, \"honest\": 0.85",
+                                        false)));
+}
+
+static void noise_counts_on_those_who_stay_and_are_honest(sotto_test *t)
+{
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 lint(t, with_one_server(
+                             t, ", \"by\": \"shares\", \"sigma\": 100, \"honest\": 0.851", false)));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.honest", "must stay"));
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(one_server_needs_noise_in_shares),
+        CASE(noise_counts_on_those_who_stay_and_are_honest),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,345 @@
+/* One server and devices with duties, over HTTP: sums, dropouts, crashes, and what is refused. */
+#define _POSIX_C_SOURCE 200809L
+#include "aggregation.h"
+
+#include "aggregate/flamingo/flamingo.h"
+
+#include <limits.h>
+#include <string.h>
+
+static const sotto_bytes nothing = {NULL, 0};
+
+static void a_sum_is_released_without_those_who_dropped(sotto_test *t)
+{
+    aggregation a;
+
+    aggregation_open(t, &a, 12, 7, "");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 7));
+    for (uint32_t i = 0; i < 12; i++)
+        aggregation_answer(t, &a, i, i >= 3); /* three never report */
+    /* The committee lasts without two of its seven. */
+    for (uint32_t i = 0; i < 2; i++)
+        sotto_fleet_kill(&a.fleet, a.fleet.epoch.record.members[i]);
+    const uint32_t gone[] = {a.fleet.epoch.record.members[0], a.fleet.epoch.record.members[1]};
+    uint64_t stay = 0xff8;
+    for (size_t i = 0; i < 2; i++)
+        stay &= ~((uint64_t)1 << gone[i]); /* they are clients, too */
+    CHECK(t, aggregation_ends(t, &a, "released"));
+    CHECK(t, aggregation_sum_is(t, &a, stay));
+    aggregation_close(&a);
+}
+
+static void too_few_reports_burn_the_round(sotto_test *t)
+{
+    aggregation a;
+
+    aggregation_open(t, &a, 5, 3, "");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 4));
+    for (uint32_t i = 0; i < 5; i++)
+        aggregation_answer(t, &a, i, i < 3);
+    CHECK(t, aggregation_ends(t, &a, "burnt"));
+    CHECK_EQUAL(t, 409,
+                aggregation_ask(t, &a, SOTTO_HTTP_GET, aggregation_place(t, &a, "/sum"), OPERATOR,
+                                "text/plain", nothing)
+                    .status);
+    aggregation_close(&a);
+}
+
+/* Everybody loses power after each request in turn, the server among them; and the sum is the sum. */
+static void a_restart_after_any_request_changes_nothing(sotto_test *t)
+{
+    const unsigned step = sotto_test_on_postgres() || sotto_test_rule_is_off() ? 5 : 1;
+    aggregation a;
+
+    aggregation_open(t, &a, 4, 3, "");
+    for (unsigned after = 0; after < 24; after += step) {
+        CHECK_EQUAL(t, 201, aggregation_post(t, &a, 4));
+        for (uint32_t i = 0; i < 4; i++)
+            aggregation_answer(t, &a, i, true);
+        a.fleet.exchanges_left = after;
+        for (unsigned i = 0; i < 6; i++)
+            aggregation_turn(t, &a, 250);
+        aggregation_restart(t, &a);
+        a.fleet.exchanges_left = UINT_MAX;
+        CHECK(t, aggregation_ends(t, &a, "released"));
+        CHECK(t, aggregation_sum_is(t, &a, 0xf));
+    }
+    aggregation_close(&a);
+}
+
+/* Half of the devices speak to each. Whoever comes second with a step begins it again. */
+static void two_replicas_finish_one_round(sotto_test *t)
+{
+    sotto_host *second;
+    aggregation a;
+
+    if (!sotto_test_on_postgres())
+        NOT_FOR_THIS_DATABASE(t, "a file has one server");
+    aggregation_open(t, &a, 8, 5, "");
+    second = aggregation_second(t, &a);
+    sotto_fleet_aim(&a.fleet, sotto_host_port(second));
+    for (uint32_t i = 0; i < 8; i += 2) {
+        sotto_fleet_kill(&a.fleet, i);
+        CHECK_OK(t, sotto_fleet_revive(&a.fleet, i, &t->err));
+    }
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 6));
+    for (uint32_t i = 0; i < 8; i++)
+        aggregation_answer(t, &a, i, i != 3);
+    CHECK(t, aggregation_ends(t, &a, "released"));
+    CHECK(t, aggregation_sum_is(t, &a, 0xf7));
+    sotto_host_close(second);
+    aggregation_close(&a);
+}
+
+static void rounds_run_beside_each_other(sotto_test *t)
+{
+    uint8_t first[SOTTO_ROUND_ID];
+    aggregation a;
+
+    aggregation_open(t, &a, 4, 3, "");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 3));
+    memcpy(first, a.id, sizeof first);
+    for (uint32_t i = 0; i < 4; i++)
+        aggregation_answer(t, &a, i, true);
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 3));
+    for (uint32_t i = 0; i < 4; i++)
+        aggregation_answer(t, &a, i, i != 2);
+    CHECK(t, aggregation_ends(t, &a, "released"));
+    CHECK(t, aggregation_sum_is(t, &a, 0xb));
+    memcpy(a.id, first, sizeof first);
+    CHECK(t, aggregation_ends(t, &a, "released"));
+    CHECK(t, aggregation_sum_is(t, &a, 0xf));
+    aggregation_close(&a);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------------------------------ */
+
+static void only_the_operator_posts_rounds_and_reads_sums(sotto_test *t)
+{
+    static const char *const places[] = {"/result", "/sum"};
+    aggregation a;
+
+    aggregation_open(t, &a, 3, 3, "");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 2));
+    CHECK_EQUAL(t, 401,
+                aggregation_ask(t, &a, SOTTO_HTTP_POST, "rounds", "Bearer somebody-else",
+                                SOTTO_POSTING_TYPE, a.posting)
+                    .status);
+    for (size_t i = 0; i < 2; i++)
+        CHECK_EQUAL(t, 401,
+                    aggregation_ask(t, &a, SOTTO_HTTP_GET, aggregation_place(t, &a, places[i]),
+                                    "Bearer somebody-else", "text/plain", nothing)
+                        .status);
+    CHECK_EQUAL(t, 503,
+                aggregation_ask(t, &a, SOTTO_HTTP_GET, aggregation_place(t, &a, "/sum"), OPERATOR,
+                                "text/plain", nothing)
+                    .status);
+    aggregation_close(&a);
+}
+
+static unsigned post_again(sotto_test *t, const aggregation *a, sotto_bytes posting)
+{
+    return aggregation_ask(t, a, SOTTO_HTTP_POST, "rounds", OPERATOR, SOTTO_POSTING_TYPE, posting)
+        .status;
+}
+
+static void a_number_is_used_once(sotto_test *t)
+{
+    aggregation a;
+
+    aggregation_open(t, &a, 3, 3, "");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 2));
+    CHECK_EQUAL(t, 409, post_again(t, &a, a.posting));
+    a.number--;
+    sotto_sim_clock_advance(&a.time, 1000000000);
+    CHECK_EQUAL(t, 422, aggregation_post(t, &a, 2)); /* another round of the same number */
+    CHECK_EQUAL(t, 400, post_again(t, &a, sotto_bytes_of(a.posting.data, a.posting.len - 1)));
+    CHECK_EQUAL(t, 400, post_again(t, &a, nothing));
+    aggregation_close(&a);
+}
+
+static void rounds_of_another_server_are_refused(sotto_test *t)
+{
+    aggregation a;
+
+    aggregation_open(t, &a, 3, 3, "");
+    /* A server that may not sign for a round could not finish it. Its registry's key is the second field. */
+    a.fleet.epoch.registry.server[0] ^= 1;
+    CHECK_OK(t, sotto_epoch_draw(&a.fleet.epoch, 3, &t->arena, &t->err));
+    for (uint32_t i = 0; i < 3; i++) {
+        CHECK_OK(t, sotto_duties_sign_committee(
+                        a.fleet.devices[a.fleet.epoch.record.members[i]].duties,
+                        a.fleet.epoch.digest, a.fleet.epoch.record.signatures[i], &t->err));
+        a.fleet.epoch.record.is_signed[i] = true;
+    }
+    CHECK_EQUAL(t, 422, aggregation_post(t, &a, 2));
+    aggregation_close(&a);
+}
+
+static void sizes_are_limited(sotto_test *t)
+{
+    aggregation a;
+
+    aggregation_open(t, &a, 4, 3, "max_participants = 3\n");
+    CHECK_EQUAL(t, 413, aggregation_post(t, &a, 2));
+    aggregation_close(&a);
+    aggregation_open(t, &a, 3, 3, "max_vector = 23\n");
+    CHECK_EQUAL(t, 413, aggregation_post(t, &a, 2));
+    aggregation_close(&a);
+    aggregation_open(t, &a, 3, 3, "max_rounds = 1\n");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 2));
+    CHECK_EQUAL(t, 503, aggregation_post(t, &a, 2));
+    aggregation_close(&a);
+}
+
+static void a_round_of_the_past_is_refused(sotto_test *t)
+{
+    aggregation a;
+
+    aggregation_open(t, &a, 3, 3, "");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 2));
+    const sotto_bytes old = a.posting;
+    aggregation_close(&a);
+    aggregation_open(t, &a, 3, 3, "");
+    sotto_sim_clock_advance(&a.time, UINT64_C(20000) * 1000000);
+    CHECK_EQUAL(t, 409, post_again(t, &a, old));
+    aggregation_close(&a);
+}
+
+/* ---- messages ---------------------------------------------------------------------------------------------------------- */
+
+static unsigned send(sotto_test *t, const aggregation *a, sotto_bytes body)
+{
+    return aggregation_ask(t, a, SOTTO_HTTP_POST, aggregation_place(t, a, "/messages"), OPERATOR,
+                           SOTTO_MESSAGE_TYPE, body)
+        .status;
+}
+
+/* A message of a registered client that this server has no use for, signed by `signer`. */
+static sotto_bytes message_of(sotto_test *t, const aggregation *a, const sotto_signer *signer,
+                              uint64_t number, size_t bulk)
+{
+    static const uint8_t body[32];
+    sotto_message m = {.epoch = 1,
+                       .round = number,
+                       .kind = SOTTO_FLAMINGO_VOTE,
+                       .from = a->fleet.epoch.record.members[0],
+                       .to = SOTTO_TO_SERVER,
+                       .bulk_len = bulk,
+                       .body = {body, sizeof body}};
+    uint8_t signature[SOTTO_SIGNATURE];
+    sotto_buf out;
+
+    memcpy(m.session, a->fleet.epoch.session, sizeof m.session);
+    CHECK_OK(t, sotto_message_sign(&m, signature, signer, &t->err));
+    const size_t size = sotto_message_size(&m);
+    out = sotto_buf_over(sotto_arena_take(&t->arena, size + 4), size + 4);
+    for (unsigned i = 0; i < 4; i++)
+        out.data[out.len++] = (uint8_t)(size >> (24 - 8 * i));
+    CHECK_OK(t, sotto_message_encode(&out, &m, &t->err));
+    return sotto_buf_bytes(&out);
+}
+
+static void messages_are_refused_for_what_is_wrong(sotto_test *t)
+{
+    const uint8_t seed[SOTTO_SIGN_SEED] = {9};
+    sotto_signer stranger;
+    aggregation a;
+
+    aggregation_open(t, &a, 3, 3, "");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 2));
+    CHECK_OK(t, sotto_signer_init(&stranger, seed, &t->err));
+    const sotto_bytes forged = message_of(t, &a, &stranger, a.number, 0);
+    CHECK_EQUAL(t, 403, send(t, &a, forged));
+    CHECK_EQUAL(t, 409, send(t, &a, message_of(t, &a, &stranger, 99, 0)));
+    CHECK_EQUAL(t, 400, send(t, &a, sotto_bytes_of(forged.data, forged.len - 1)));
+    CHECK_EQUAL(t, 400, send(t, &a, sotto_bytes_of(forged.data, 3)));
+    CHECK_EQUAL(t, 400, send(t, &a, nothing));
+    CHECK_EQUAL(t, 415,
+                aggregation_ask(t, &a, SOTTO_HTTP_POST, aggregation_place(t, &a, "/messages"),
+                                OPERATOR, "text/plain", forged)
+                    .status);
+    a.id[0] ^= 1;
+    CHECK_EQUAL(t, 404, send(t, &a, forged));
+    CHECK_EQUAL(
+        t, 404,
+        aggregation_ask(t, &a, SOTTO_HTTP_GET, "rounds/xyz", OPERATOR, "text/plain", nothing)
+            .status);
+    sotto_signer_clear(&stranger);
+    aggregation_close(&a);
+}
+
+/* Whoever missed the answer sends its report again: it counts once. */
+static void a_report_that_comes_twice_counts_once(sotto_test *t)
+{
+    aggregation a;
+
+    aggregation_open(t, &a, 3, 3, "");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 3));
+    for (uint32_t i = 0; i < 3; i++)
+        aggregation_answer(t, &a, i, true);
+    /* The first device's report as it stands in its journal. */
+    a.fleet.exchanges_left = 0;
+    aggregation_turn(t, &a, 1);
+    sotto_fleet_kill(&a.fleet, 0);
+    const sotto_bytes body = aggregation_waiting(t, &a, 0);
+    CHECK_EQUAL(t, 204, send(t, &a, body));
+    CHECK_EQUAL(t, 204, send(t, &a, body));
+    /* With another vector behind it, it is not taken again, whatever is said. */
+    CHECK_EQUAL(t, 400, send(t, &a, sotto_bytes_of(body.data, body.len - 4)));
+    a.fleet.exchanges_left = UINT_MAX;
+    CHECK_OK(t, sotto_fleet_revive(&a.fleet, 0, &t->err));
+    CHECK(t, aggregation_ends(t, &a, "released"));
+    CHECK(t, aggregation_sum_is(t, &a, 7));
+    CHECK_EQUAL(t, 409, send(t, &a, body));
+    aggregation_close(&a);
+}
+
+static void an_inbox_is_its_owners(sotto_test *t)
+{
+    const uint8_t seed[SOTTO_SIGN_SEED] = {9};
+    uint8_t text[SOTTO_INBOX_TEXT], ask[SOTTO_INBOX_ASK] = {0};
+    sotto_signer stranger;
+    aggregation a;
+
+    aggregation_open(t, &a, 3, 3, "");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 2));
+    CHECK_OK(t, sotto_signer_init(&stranger, seed, &t->err));
+    sotto_inbox_text(text, a.id, 0);
+    CHECK_OK(t, sotto_sign(&stranger, ask + 12, sotto_bytes_of(text, sizeof text), &t->err));
+    CHECK_EQUAL(t, 403,
+                aggregation_ask(t, &a, SOTTO_HTTP_POST, aggregation_place(t, &a, "/inbox"),
+                                OPERATOR, SOTTO_INBOX_TYPE, sotto_bytes_of(ask, sizeof ask))
+                    .status);
+    memset(ask, 0xff, 4); /* the server's own index */
+    CHECK_EQUAL(t, 403,
+                aggregation_ask(t, &a, SOTTO_HTTP_POST, aggregation_place(t, &a, "/inbox"),
+                                OPERATOR, SOTTO_INBOX_TYPE, sotto_bytes_of(ask, sizeof ask))
+                    .status);
+    CHECK_EQUAL(t, 400,
+                aggregation_ask(t, &a, SOTTO_HTTP_POST, aggregation_place(t, &a, "/inbox"),
+                                OPERATOR, SOTTO_INBOX_TYPE, sotto_bytes_of(ask, 12))
+                    .status);
+    sotto_signer_clear(&stranger);
+    aggregation_close(&a);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_sum_is_released_without_those_who_dropped),
+        CASE(too_few_reports_burn_the_round),
+        CASE(a_restart_after_any_request_changes_nothing),
+        CASE(two_replicas_finish_one_round),
+        CASE(rounds_run_beside_each_other),
+        CASE(only_the_operator_posts_rounds_and_reads_sums),
+        CASE(a_number_is_used_once),
+        CASE(rounds_of_another_server_are_refused),
+        CASE(sizes_are_limited),
+        CASE(a_round_of_the_past_is_refused),
+        CASE(messages_are_refused_for_what_is_wrong),
+        CASE(a_report_that_comes_twice_counts_once),
+        CASE(an_inbox_is_its_owners),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -1,0 +1,246 @@
+/* `sotto serve aggregator` as a process of its own that is killed (SIGKILL) in the middle of rounds. */
+#define _POSIX_C_SOURCE 200809L
+#include "base/clock.h"
+#include "base/hex.h"
+#include "support/directory.h"
+#include "support/fleet.h"
+#include "support/ports.h"
+#include "tlog/note.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Ended with this program, also after a failure; 0: none runs. */
+static pid_t running;
+
+static void end_server(void)
+{
+    if (running > 0)
+        (void)kill(running, SIGKILL);
+}
+
+enum { DEVICES = 5, LENGTH = 4, MINUTES = 60000 };
+
+typedef struct killed {
+    const char *directory;
+    char file[300];
+    uint16_t port;
+    int kept;
+    pid_t server;
+    sotto_fleet fleet;
+    uint64_t number;
+    sotto_bytes posting;
+    uint8_t id[SOTTO_ROUND_ID];
+} killed;
+
+static void write_file(sotto_test *t, const killed *k, const char *name, const char *text)
+{
+    char path[300];
+    FILE *file;
+
+    (void)snprintf(path, sizeof path, "%s/%s", k->directory, name);
+    file = fopen(path, "w");
+    CHECK(t, file && fputs(text, file) >= 0 && fclose(file) == 0 && chmod(path, 0600) == 0);
+}
+
+static void make_key(sotto_test *t, const killed *k, uint8_t public_key[SOTTO_SIGN_PUBLIC])
+{
+    const uint8_t seed[SOTTO_SIGN_SEED] = {7};
+    char text[SOTTO_NOTE_KEY_TEXT + 2];
+    sotto_buf out = sotto_buf_over(text, sizeof text - 1);
+    sotto_signer signer;
+    sotto_note_key key;
+
+    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
+    memcpy(public_key, signer.public_key, SOTTO_SIGN_PUBLIC);
+    sotto_signer_clear(&signer);
+    CHECK_OK(t, sotto_note_key_init(&key, sotto_bytes_of("aggregator", 10), SOTTO_NOTE_ED25519,
+                                    public_key, &t->err));
+    CHECK_OK(t, sotto_note_signer_encode(&out, &key, seed, &t->err));
+    text[out.len] = 0;
+    write_file(t, k, "signing.key", text);
+}
+
+static sotto_http_response ask(sotto_test *t, const killed *k, sotto_http_method method,
+                               const char *what, sotto_bytes body)
+{
+    const sotto_http_field fields[] = {{"Authorization", "Bearer operator-of-the-test"},
+                                       {"Content-Type", "application/vnd.sotto.posting"}};
+    char url[300], id[2 * SOTTO_ROUND_ID + 1];
+    sotto_http_response response = {0};
+
+    sotto_hex_encode(id, sotto_bytes_of(k->id, sizeof k->id));
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/rounds%s%s%s", k->port, what ? "/" : "",
+                   what ? id : "", what ? what : "");
+    const sotto_http_call call = {.method = method,
+                                  .url = url,
+                                  .fields = fields,
+                                  .field_count = 2,
+                                  .body = body,
+                                  .attempts = 1};
+    if (sotto_http_call_wait(k->fleet.client, &response, &call, &t->arena, NULL) != SOTTO_OK)
+        response.status = 0;
+    return response;
+}
+
+static void start(sotto_test *t, killed *k)
+{
+    char *const arguments[] = {"sotto", "serve", "aggregator", "--config", k->file, NULL};
+    extern char **environ;
+
+    CHECK_EQUAL(t, 0, posix_spawn(&k->server, SOTTO_PROGRAM, NULL, NULL, arguments, environ));
+    running = k->server;
+}
+
+static void await(sotto_test *t, killed *k)
+{
+    unsigned status = 0;
+
+    for (uint64_t until = 0; status == 0 && sotto_test_waits(&until, 20);)
+        status = ask(t, k, SOTTO_HTTP_GET, "", (sotto_bytes){NULL, 0}).status;
+    CHECK(t, status != 0);
+}
+
+static void kill_server(sotto_test *t, killed *k)
+{
+    int status;
+
+    CHECK_EQUAL(t, 0, kill(k->server, SIGKILL));
+    while (waitpid(k->server, &status, 0) < 0)
+        CHECK_EQUAL(t, EINTR, errno);
+    running = 0;
+    CHECK(t, WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void open_killed(sotto_test *t, killed *k)
+{
+    uint8_t key[SOTTO_SIGN_PUBLIC];
+    char text[1200];
+
+    memset(k, 0, sizeof *k);
+    k->directory = sotto_test_directory(t);
+    k->kept = sotto_test_keep_port(t, &k->port);
+    make_key(t, k, key);
+    write_file(t, k, "operator", "operator-of-the-test\n");
+    (void)snprintf(text, sizeof text,
+                   "[aggregator]\nlisten = 127.0.0.1:%u\noperations = 127.0.0.1:0\nlog_level = "
+                   "error\ndatabase = sqlite:%s/aggregator.db\ndatastore_key = %s/key\n"
+                   "signing_key = %s/signing.key\noperator_token = %s/operator\n",
+                   k->port, k->directory, k->directory, k->directory, k->directory);
+    write_file(t, k, "aggregator.ini", text);
+    (void)snprintf(k->file, sizeof k->file, "%s/aggregator.ini", k->directory);
+    const sotto_fleet_options fleet = {.devices = DEVICES,
+                                       .members = 3,
+                                       .witnesses = 4,
+                                       .folder = k->directory,
+                                       .server_key = key,
+                                       .port = k->port};
+    CHECK_OK(t, sotto_fleet_open(&k->fleet, &fleet, &t->err));
+    start(t, k);
+    await(t, k);
+}
+
+static uint64_t now_ms(void)
+{
+    return sotto_clock_wall(&sotto_clock_system) / 1000000;
+}
+
+/* With all the time in the world: what a busy machine delays is not lost. The window closes with the last report. */
+static void begin_round(sotto_test *t, killed *k)
+{
+    const uint64_t now = now_ms() - 1;
+    const sotto_epoch_round round = {.number = ++k->number,
+                                     .ring = SOTTO_RING_Z64,
+                                     .length = LENGTH,
+                                     .most = 1000,
+                                     .least = DEVICES,
+                                     .neighbours = 1,
+                                     .edge = UINT64_MAX,
+                                     .opens = now,
+                                     .closes = now + 10 * MINUTES,
+                                     .verify_by = now + 20 * MINUTES,
+                                     .release_by = now + 30 * MINUTES};
+
+    CHECK_OK(t, sotto_epoch_post(&k->fleet.epoch, &round, &k->posting, k->id, &t->arena, &t->err));
+    CHECK_EQUAL(t, 201, ask(t, k, SOTTO_HTTP_POST, NULL, k->posting).status);
+    for (uint32_t i = 0; i < DEVICES; i++) {
+        const uint64_t values[LENGTH] = {i, 10 * i, 100 * i, 1};
+
+        CHECK_OK(t, sotto_duties_take(k->fleet.devices[i].duties, k->posting, i, SOTTO_DUTY_CLIENT,
+                                      values, LENGTH, &t->err));
+        k->fleet.devices[i].next_ms = 0;
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t member = k->fleet.epoch.record.members[i];
+
+        CHECK_OK(t, sotto_duties_take(k->fleet.devices[member].duties, k->posting, member,
+                                      SOTTO_DUTY_DECRYPTOR, NULL, 0, &t->err));
+    }
+}
+
+static void tick(killed *k)
+{
+    uint64_t next;
+
+    (void)!sotto_fleet_tick(&k->fleet, now_ms(), &next, NULL);
+}
+
+static void check_sum(sotto_test *t, killed *k)
+{
+    static const uint64_t wanted[LENGTH] = {10, 100, 1000, DEVICES};
+    sotto_http_response r = {0};
+
+    for (uint64_t until = 0; r.status != 200 && sotto_test_waits(&until, 20);) {
+        tick(k);
+        r = ask(t, k, SOTTO_HTTP_GET, "/sum", (sotto_bytes){NULL, 0});
+        CHECK(t, r.status != 409); /* burnt */
+    }
+    CHECK_EQUAL(t, 200, r.status);
+    CHECK_EQUAL(t, 8 * LENGTH, r.body.len);
+    for (size_t i = 0; i < LENGTH; i++) {
+        uint64_t got = 0;
+
+        for (size_t b = 0; b < 8; b++)
+            got |= (uint64_t)r.body.data[8 * i + b] << 8 * b;
+        CHECK_EQUAL(t, wanted[i], got);
+    }
+}
+
+static void a_server_that_is_killed_goes_on_where_it_was(sotto_test *t)
+{
+    static const unsigned after[] = {2, 5, 8, 11, 14};
+    killed k;
+
+    open_killed(t, &k);
+    for (size_t i = 0; i < sizeof after / sizeof after[0]; i++) {
+        begin_round(t, &k);
+        k.fleet.exchanges_left = after[i];
+        for (unsigned turn = 0; turn < 4; turn++) {
+            tick(&k);
+            sotto_test_pause_ms(30);
+        }
+        kill_server(t, &k);
+        start(t, &k);
+        await(t, &k);
+        k.fleet.exchanges_left = UINT_MAX;
+        check_sum(t, &k);
+    }
+    kill_server(t, &k);
+    sotto_fleet_close(&k.fleet);
+    (void)close(k.kept);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {CASE(a_server_that_is_killed_goes_on_where_it_was)};
+
+    return sotto_test_at_end(end_server) ? RUN_TESTS(argc, argv, cases) : 1;
+}

@@ -187,6 +187,19 @@ def devices_answer_by_the_library():
                 check(db.execute("PRAGMA integrity_check").fetchone()[0] == "ok", f"the ledger {name}")
 
 
+def noise_by_shares_counts_on_honest_devices():
+    """A receipt of such a claim says on how many."""
+    call("init", "many", "--devices", "200", "--cohort", "200", "--rounds", "1", "--participations", "1", "--epsilon", "30")
+    with open("many/recipe.json") as f:
+        text = f.read().replace('"by": "servers"', '"by": "shares"').replace('"bound_factor": 1.2', '"bound_factor": 9.9')
+    with open("shares.json", "w") as f:
+        f.write(re.sub(r'"multiplier": [0-9.]+', '"multiplier": 0.8', text))
+    status = json.loads(call("run", "shares.json", "--json").stdout)
+    check(status["honest_devices"] == 80 and status["min_cohort"] == 160, "who is counted on", str(status))
+    with open("shares.learn/receipt-0.json") as f:
+        check(json.load(f)["honest_devices"] == 80, "who is counted on in a round")
+
+
 def mistakes_are_told():
     with open("plan/recipe.json") as f:
         text = f.read()
@@ -225,6 +238,7 @@ with tempfile.TemporaryDirectory() as work:
     its_model_and_receipts_are_in_the_folder(state)
     rounds_that_are_too_small_burn()
     devices_answer_by_the_library()
+    noise_by_shares_counts_on_honest_devices()
     mistakes_are_told()
     os.chdir("/")
 sys.exit(1 if failures else 0)

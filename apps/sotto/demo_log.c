@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MEMORY = 32 << 20, TRIES = 300, PAUSE_MS = 50 };
+enum { MEMORY = 32 << 20, TRIES = 2400, PAUSE_MS = 50 };
 
 static sotto_status make_key(demo *d, char out[DEMO_NOTE_KEY], const char *file, const char *name,
                              sotto_note_kind kind, sotto_err *err)

@@ -14,9 +14,10 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { DRAIN_MS = 3000, READY_BYTES = 512 };
+enum { DRAIN_MS = 3000, READY_BYTES = 512, TRIES = 120, PAUSE_MS = 500 };
 
 /* ---- in the service's process ------------------------------------------------------------------------------- */
 
@@ -62,18 +63,28 @@ static void block_signals(sigset_t *stop)
     (void)sigprocmask(SIG_BLOCK, stop, NULL);
 }
 
-static sotto_status open_host(sotto_host **host, const char *file, sotto_err *err)
+/* A service that ran before wants its port of then, which its predecessor or a connection of it may hold for a while. */
+static sotto_status open_host(sotto_host **host, const char *file, bool patient,
+                              const sigset_t *stop, sotto_err *err)
 {
     static sotto_serve_config config; /* until the process ends */
+    const struct timespec pause = {0, PAUSE_MS * 1000000L};
+    sotto_status status = SOTTO_IO;
 
     if (sotto_serve_config_read(&config, &(sotto_config_sources){.file = file}, err) != SOTTO_OK)
         return sotto_fail(err, SOTTO_MALFORMED, "%.120s", config.mistakes);
     config.host.operations = NULL; /* nobody looks */
-    return sotto_host_open(host, config.service, &config.host, config.own, err);
+    for (int i = 0; i == 0 || (i < TRIES && patient && status == SOTTO_IO); i++) {
+        if (i > 0 && sigtimedwait(stop, NULL, &pause) > 0)
+            return sotto_fail(err, SOTTO_STALE, "interrupted");
+        sotto_err_clear(err);
+        status = sotto_host_open(host, config.service, &config.host, config.own, err);
+    }
+    return status;
 }
 
 /* Runs until the demo asks it to end, or ends itself. */
-static int serve(const char *name, const char *file, int pipe)
+static int serve(const char *name, const char *file, bool patient, int pipe)
 {
     sotto_host *host;
     sotto_err err = {0};
@@ -81,7 +92,7 @@ static int serve(const char *name, const char *file, int pipe)
     int got;
 
     block_signals(&stop);
-    if (open_host(&host, file, &err) != SOTTO_OK) {
+    if (open_host(&host, file, patient, &stop, &err) != SOTTO_OK) {
         (void)fprintf(stderr, "sotto demo: %s: %s\n", name, err.reason);
         return 1;
     }
@@ -157,7 +168,7 @@ sotto_status demo_process_start(const demo *d, demo_server *s, const char *name,
     s->process = fork();
     if (s->process == 0) {
         (void)close(pipes[0]);
-        _exit(serve(name, file, pipes[1]));
+        _exit(serve(name, file, s->port != 0, pipes[1]));
     }
     (void)close(pipes[1]);
     if (s->process > 0)

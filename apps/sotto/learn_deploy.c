@@ -8,6 +8,7 @@
 #include "learn/file.h"
 #include "sotto/random.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -19,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 300, PAUSE_MS = 100, SMALL = 1 << 16 };
+enum { TRIES = 1200, PAUSE_MS = 100, SMALL = 1 << 16 };
 
 static void path_of(const learn_run *run, char out[DEMO_FILE], const char *name)
 {
@@ -58,6 +59,35 @@ static bool exists(const learn_run *run, const char *name)
     return access(path, F_OK) == 0;
 }
 
+static bool is_empty(const char *path)
+{
+    DIR *list = opendir(path);
+    const struct dirent *entry;
+    bool empty = list != NULL;
+
+    while (list && (entry = readdir(list)) != NULL)
+        empty = empty && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0);
+    if (list)
+        (void)closedir(list);
+    return empty;
+}
+
+/* Says that the folder is a session's. Nothing is ever removed from a folder that lacks it. */
+static const char marker[] = "learn-session";
+
+static sotto_status mark_folder(const learn_run *run, sotto_err *err)
+{
+    char path[DEMO_FILE];
+    int fd;
+
+    path_of(run, path, marker);
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return sotto_fail(err, SOTTO_IO, "%s: %s", path, strerror(errno));
+    (void)close(fd);
+    return SOTTO_OK;
+}
+
 /* A folder whose set-up did not come to its end holds nothing that anybody knows of: it is made anew. */
 static sotto_status make_folder(learn_run *run, bool *fresh, sotto_err *err)
 {
@@ -69,10 +99,11 @@ static sotto_status make_folder(learn_run *run, bool *fresh, sotto_err *err)
     if (mkdir(run->folder, 0700) != 0) {
         if (errno != EEXIST)
             return sotto_fail(err, SOTTO_IO, "%.100s: %s", run->folder, strerror(errno));
-        if (!exists(run, "lock"))
+        if (!exists(run, marker) && !is_empty(run->folder))
             return sotto_fail(err, SOTTO_DENIED,
                               "%.100s: it is there already, and no session's folder", run->folder);
     }
+    SOTTO_TRY(mark_folder(run, err));
     SOTTO_TRY(take_lock(run, err));
     *fresh = !exists(run, "deployment.json");
     path_of(run, path, "models");
@@ -80,6 +111,7 @@ static sotto_status make_folder(learn_run *run, bool *fresh, sotto_err *err)
         sotto_workdir_remove(run->folder);
         if (mkdir(run->folder, 0700) != 0)
             return sotto_fail(err, SOTTO_IO, "%.100s: %s", run->folder, strerror(errno));
+        SOTTO_TRY(mark_folder(run, err));
         SOTTO_TRY(take_lock(run, err));
     }
     if (mkdir(path, 0700) != 0 && errno != EEXIST)

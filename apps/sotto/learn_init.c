@@ -73,9 +73,6 @@ static void write_recipe(const plan *p, char out[TEXT])
 
 static void write_policy(const plan *p, char out[TEXT])
 {
-    const double allowed =
-        1.01 * p->epsilon; /* a budget that is spent to the last digit admits no later report */
-
     (void)snprintf(
         out, TEXT,
         "{\n"
@@ -90,7 +87,8 @@ static void write_policy(const plan *p, char out[TEXT])
         "  },\n"
         "  \"non_sensitive\": [], \"min_cohort\": 10, \"honest\": 0.5\n"
         "}\n",
-        allowed, p->participations, allowed, p->participations, allowed, p->participations);
+        p->epsilon, p->participations, p->epsilon, p->participations, p->epsilon,
+        p->participations);
 }
 
 /* ---- the least noise that keeps epsilon ------------------------------------------------------------------------- */

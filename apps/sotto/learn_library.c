@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "learn_run.h"
 
+#include "account/numeric/decimal.h"
 #include "base/arena.h"
 #include "base/writer.h"
 #include "sotto/learn.h"
@@ -32,9 +33,10 @@ sotto_status learn_library_policy(learn_run *run, sotto_err *err)
 {
     demo *d = &run->deployment;
     const sotto_learning *l = run->learning;
+    const double epsilon = sotto_decimal_up(l->head.epsilon); /* all that the recipe asks for */
     json_t *policy = NULL,
            *field = json_pack("{s:[s,s],s:s,s:f,s:f,s:I}", "by", "servers", "shares",
-                              "epsilon_local", "none", "epsilon", 31.0, "delta", 1e-3, "reports",
+                              "epsilon_local", "none", "epsilon", epsilon, "delta", 1e-3, "reports",
                               (json_int_t)l->participations);
     sotto_bytes own;
     char *text;
@@ -46,10 +48,10 @@ sotto_status learn_library_policy(learn_run *run, sotto_err *err)
     else
         policy = json_pack("{s:s,s:i,s:{s:{s:f,s:f,s:I,s:[s,s]}},s:{s:O,s:O},s:[],s:I,s:f}",
                            "policy", "com.example.app", "version", 1, "analyses", l->head.analysis,
-                           "epsilon", 31.0, "delta", 1e-3, "reports", (json_int_t)l->participations,
-                           "fields", "digits.pixels", "digits.label", "fields", "digits.pixels",
-                           field, "digits.label", field, "non_sensitive", "min_cohort",
-                           (json_int_t)l->head.min_cohort, "honest", 0.5);
+                           "epsilon", epsilon, "delta", 1e-3, "reports",
+                           (json_int_t)l->participations, "fields", "digits.pixels", "digits.label",
+                           "fields", "digits.pixels", field, "digits.label", field, "non_sensitive",
+                           "min_cohort", (json_int_t)l->head.min_cohort, "honest", 0.5);
     (void)json_object_set_new(
         policy, "logs",
         json_pack("{s:{s:s,s:[s]}}", "main", "key", d->log_key, "witnesses", d->witness_key));

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 600, PAUSE_MS = 100, URL = 512, DEADLINE_MS = 300000 };
+enum { TRIES = 3000, PAUSE_MS = 100, URL = 512, DEADLINE_MS = 300000 };
 
 void learn_say(const learn_run *run, const char *format, ...)
 {
@@ -135,11 +135,13 @@ static sotto_status collect(learn_run *run, sotto_collection *out, sotto_err *er
 
     if (status == SOTTO_OK)
         status = sotto_collector_ask(collector, out, &query, &run->round_arena, err);
-    /* Too few are valid. Once the request is withdrawn, this batch is never released. */
+    /* Too few are valid. Once the request is withdrawn, this batch is never released. What the leader denies is over already, and
+     * it has nothing to withdraw. */
     if (status == SOTTO_AGAIN || status == SOTTO_DENIED) {
         sotto_err_clear(err);
         out->reports = 0;
-        status = sotto_collector_withdraw(collector, &query, err);
+        status =
+            status == SOTTO_AGAIN ? sotto_collector_withdraw(collector, &query, err) : SOTTO_OK;
     }
     sotto_collector_close(collector);
     return status;

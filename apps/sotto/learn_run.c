@@ -4,6 +4,8 @@
 #include "verbs.h"
 
 #include "base/arena.h"
+#include "base/hex.h"
+#include "crypto/hash.h"
 #include "learn/file.h"
 
 #include <errno.h>
@@ -127,6 +129,28 @@ static sotto_status compare_source(learn_run *run, sotto_bytes recipe, bool fres
     return SOTTO_OK;
 }
 
+/* The rows that devices have. Others under the same checkpoint would be another session. */
+static sotto_status compare_data(learn_run *run, bool fresh, sotto_err *err)
+{
+    char path[DEMO_FILE], digest[LEARN_HEX] = "made up";
+    uint8_t hash[SOTTO_MODEL_HASH];
+    sotto_bytes kept, data;
+
+    if (run->data_file) {
+        SOTTO_TRY(learn_read_file(run, run->data_file, SIZE_MAX / 4, &data, err));
+        sotto_hash_once(hash, SOTTO_SHA256, data);
+        sotto_hex_encode(digest, sotto_bytes_of(hash, sizeof hash));
+    }
+    (void)snprintf(path, sizeof path, "%s/data.sha256", run->folder);
+    if (fresh)
+        return sotto_file_write(path, sotto_bytes_of(digest, strlen(digest)), NULL, NULL, err);
+    SOTTO_TRY(learn_read_file(run, path, sizeof digest, &kept, err));
+    if (!sotto_bytes_equal_vartime(kept, sotto_bytes_of(digest, strlen(digest))))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "%.100s is of other data: name another folder with --out", run->folder);
+    return SOTTO_OK;
+}
+
 static sotto_status load_checkpoint(learn_run *run, sotto_err *err)
 {
     char path[DEMO_FILE];
@@ -151,6 +175,11 @@ static int prepare(learn_run *run)
 
     if (code != EXIT_DONE)
         return code;
+    if (run->learning->rounds > LEARN_POINTS) {
+        (void)fprintf(stderr, "sotto learn: %" PRIu64 " rounds; a session holds %d of them\n",
+                      run->learning->rounds, LEARN_POINTS);
+        return EXIT_REFUSED;
+    }
     if (learn_data_load(run, &err) != SOTTO_OK || learn_session_begin(run, &err) != SOTTO_OK)
         return code_of(&err);
     return EXIT_DONE;
@@ -180,7 +209,8 @@ static int open_session(learn_run *run)
         code = prepare(run);
     if (code == EXIT_DONE && learn_deploy_open(run, &fresh, &err) != SOTTO_OK)
         return code_of(&err);
-    if (code == EXIT_DONE && compare_source(run, recipe, fresh, &err) != SOTTO_OK)
+    if (code == EXIT_DONE && (compare_source(run, recipe, fresh, &err) != SOTTO_OK ||
+                              compare_data(run, fresh, &err) != SOTTO_OK))
         return code_of(&err);
     if (code == EXIT_DONE && !fresh)
         code = prepare(run);

@@ -7,6 +7,7 @@
 #include "support/trainer_frames.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,9 +36,16 @@ static int64_t milliseconds(void)
 
 /* ---- starting and ending --------------------------------------------------------------------------------------- */
 
+/* dup2 onto itself does nothing: the descriptor would be closed as the trainer starts. */
+static bool put_at(int end, int place)
+{
+    return end == place ? fcntl(end, F_SETFD, 0) == 0 : dup2(end, place) >= 0;
+}
+
 static void run(int end, const char *const *command)
 {
-    if (dup2(end, STDIN_FILENO) >= 0 && dup2(end, STDOUT_FILENO) >= 0) {
+    (void)setpgid(0, 0); /* so that what it starts ends with it */
+    if (put_at(end, STDIN_FILENO) && put_at(end, STDOUT_FILENO)) {
         if (end > STDERR_FILENO)
             (void)close(end);
         (void)execvp(command[0], (char *const *)command);
@@ -55,6 +63,8 @@ static sotto_status start(sotto_child_trainer *c, sotto_err *err)
     if (c->pid == 0)
         run(ends[1], c->command);
     (void)close(ends[1]);
+    if (c->pid > 0)
+        (void)setpgid(c->pid, c->pid); /* whoever comes first */
     if (c->pid < 0) {
         c->pid = 0;
         (void)close(ends[0]);
@@ -70,6 +80,7 @@ static void end_now(sotto_child_trainer *c)
     if (c->pid <= 0)
         return;
     (void)close(c->end);
+    (void)kill(-c->pid, SIGKILL);
     (void)kill(c->pid, SIGKILL);
     while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
         ;
@@ -241,7 +252,9 @@ static bool has_ended(sotto_child_trainer *c, int64_t until)
     const struct timespec pause = {0, 5000000};
 
     while (milliseconds() < until) {
-        if (waitpid(c->pid, NULL, WNOHANG) == c->pid)
+        const pid_t ended = waitpid(c->pid, NULL, WNOHANG);
+
+        if (ended == c->pid || (ended < 0 && errno == ECHILD)) /* the host waited for it */
             return true;
         (void)nanosleep(&pause, NULL);
     }

@@ -97,8 +97,12 @@ static json_t *rows_of(const sotto_trainer_input *in)
     for (size_t i = 0; i < in->row_count; i++) {
         json_t *row = json_array();
 
-        for (size_t k = 0; k < in->column_count; k++)
-            (void)json_array_append_new(row, cell_of(&in->cells[i * in->column_count + k]));
+        for (size_t k = 0; k < in->column_count; k++) {
+            json_t *cell = cell_of(&in->cells[i * in->column_count + k]);
+
+            /* NaN, or text that is no UTF-8: left out, it would move the cells behind it. */
+            (void)json_array_append_new(row, cell ? cell : json_null());
+        }
         (void)json_array_append_new(rows, row);
     }
     return rows;

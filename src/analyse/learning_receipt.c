@@ -35,6 +35,7 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
         .sigma = claim->sigma / (double)l->scale / l->clip,
         .bound_factor = l->bound_factor,
         .divisor = claim->expected_reports,
+        .tokens = l->head.anonymity.tokens != SOTTO_TOKENS_NONE,
         .honest_devices = l->head.by == SOTTO_BY_SHARES ? claim->honest : 0,
     };
     /* Both roundings up: what is proved is a whole number of steps. */
@@ -112,10 +113,11 @@ sotto_status sotto_learning_receipt_explain(sotto_buf *out, const sotto_learning
     say_claim(&w, r);
     say(&w, "trust: %s and %s. %s\n", r->leader, r->helper, r->honest);
     say(&w,
-        "a liar: both servers checked that no report is longer than %g clips. So one moves the "
-        "mean "
-        "of a round by at most %.3g.\n",
+        "a liar: both servers checked that no report is longer than %g clips. So one report moves "
+        "the mean of a round by at most %.3g.\n",
         r->bound_factor, r->liar);
+    if (!r->tokens)
+        say(&w, "  without tokens, nothing keeps a device from sending several reports\n");
     say(&w, "  a sum is divided by %.10g, the public number of reports that is expected\n",
         r->divisor);
     return sotto_writer_finish(&w, "receipt", err);

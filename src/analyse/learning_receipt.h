@@ -30,6 +30,7 @@ typedef struct sotto_learning_receipt {
     double bound_factor;     /* a liar's update, in clips, at most                         */
     double divisor;          /* the public number that a sum is divided by                 */
     double liar;             /* how far one liar moves the mean of a round, at most        */
+    bool tokens;             /* a device can send one report; without, several         */
     uint64_t honest_devices; /* that noise by shares counts on, of min_cohort; else 0  */
 } sotto_learning_receipt;
 

@@ -54,8 +54,8 @@ struct sotto_device {
     bool called_off; /* the host wants no further exchange in this tick */
     bool enrolled;   /* by the seed that follows */
     uint8_t enrolment[SOTTO_DEVICE_ENROLMENT];
-    int64_t fetch_again;                      /* after a fetch that failed; see device_feed.c */
-    const struct sotto_trainer_kept *trainer; /* of rounds; NULL: there is none */
+    int64_t fetch_again;                /* after a fetch that failed; see device_feed.c */
+    struct sotto_trainer_kept *trainer; /* of rounds; NULL: there is none */
 };
 
 /* ---- device_tokens.c ---- */

@@ -182,6 +182,54 @@ static sotto_status fetch(sotto_device *device, const sotto_case *c, sotto_bytes
     return SOTTO_OK;
 }
 
+/* ---- not at every tick ----------------------------------------------------------------------------------------- */
+
+enum { SHORTEST_PAUSE = 15, LONGEST_PAUSE = 3600, PAUSES = 16 };
+
+static struct sotto_model_pause *pause_of(sotto_device *device, const sotto_case *c)
+{
+    struct sotto_model_pause *pauses = device->trainer->pauses;
+
+    for (size_t i = 0; i < PAUSES; i++)
+        if (pauses[i].until &&
+            memcmp(pauses[i].record, c->kept->hash, sizeof pauses[i].record) == 0)
+            return &pauses[i];
+    return NULL;
+}
+
+/* Whether another fetch must wait. A clock that was set back must not lengthen the pause. */
+static bool is_paused(sotto_device *device, const sotto_case *c)
+{
+    const struct sotto_model_pause *pause = pause_of(device, c);
+
+    return pause && c->now < pause->until && c->now >= pause->since;
+}
+
+static sotto_status leave_for_later(sotto_case *c)
+{
+    sotto_explain(&c->out, SOTTO_WHY_TRANSPORT, "model",
+                  "The round's model is asked for again later.");
+    return SOTTO_OK;
+}
+
+/* Twice as long as the last time, so that a model that never comes costs its server little. */
+static void pause_round(sotto_device *device, const sotto_case *c)
+{
+    struct sotto_model_pause *pause = pause_of(device, c);
+    int64_t seconds = pause ? 2 * (pause->until - pause->since) : SHORTEST_PAUSE;
+
+    if (!pause) {
+        pause = device->trainer->pauses;
+        for (size_t i = 1; i < PAUSES; i++)
+            if (device->trainer->pauses[i].until < pause->until)
+                pause = &device->trainer->pauses[i];
+        memcpy(pause->record, c->kept->hash, sizeof pause->record);
+    }
+    seconds = seconds < LONGEST_PAUSE ? seconds : LONGEST_PAUSE;
+    pause->since = c->now;
+    pause->until = c->now + seconds;
+}
+
 static sotto_status check(const sotto_case *c, sotto_bytes file, float *weights, sotto_err *err)
 {
     uint8_t digest[SOTTO_MODEL_HASH];
@@ -198,6 +246,10 @@ sotto_status sotto_round_fetch(sotto_device *device, sotto_case *c, sotto_bytes 
 {
     sotto_err first = {0};
 
+    if (SOTTO_RULE(no_model_when_called_off) && device->called_off)
+        return leave_for_later(c);
+    if (SOTTO_RULE(models_get_their_pause) && is_paused(device, c))
+        return leave_for_later(c);
     *weights =
         sotto_arena_take_array(&device->work, c->round->learning->parameters, sizeof **weights);
     if (!*weights)
@@ -208,8 +260,10 @@ sotto_status sotto_round_fetch(sotto_device *device, sotto_case *c, sotto_bytes 
     if (status == SOTTO_NO_MEMORY)
         return sotto_fail(err, status, "%s", first.reason);
     device->called_off |= status == SOTTO_AGAIN;
-    if (status != SOTTO_OK)
+    if (status != SOTTO_OK) {
+        pause_round(device, c);
         sotto_explain(&c->out, SOTTO_WHY_MODEL, "model", "The round's model can't be used: %s.",
                       first.reason);
+    }
     return SOTTO_OK;
 }

@@ -169,6 +169,11 @@ sotto_status sotto_round_judge(sotto_device *device, sotto_case *c, bool untouch
                                      .epsilon = r->claim.epsilon,
                                      .honest = r->claim.honest};
     SOTTO_TRY(rho_of(&r->charge.rho, r, err));
+    if (SOTTO_RULE(round_fits_memory) && !sotto_round_fits(device, c)) {
+        sotto_explain(&c->out, SOTTO_WHY_POLICY, "most_rows",
+                      "This device has no memory for a model of that size with so many rows.");
+        return SOTTO_OK;
+    }
     c->asked = sotto_shelf_asked(c->recipe);
     c->charge = charge_of(c);
     if (!untouched)

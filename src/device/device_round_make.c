@@ -1,5 +1,6 @@
 /* An update of a round: fetched, trained, paid for and sealed. Nothing is paid before there is an update, and nothing leaves before
- * it is paid. */
+ * it is paid. Once rows are read, nothing that depends on them keeps a device silent: neither memory nor the time that training
+ * takes. */
 #include "device/round.h"
 
 #include "base/arena.h"
@@ -12,6 +13,30 @@
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
 
 enum { COLUMNS = 64 };
+
+/* Of all rows together. They have memory of their own, so that what is left for the update never depends on them. */
+static const size_t rows_most = (size_t)128 << 20;
+
+static size_t rows_ceiling(const sotto_device *device)
+{
+    return device->trainer && device->trainer->rows ? device->trainer->rows : rows_most;
+}
+
+bool sotto_round_fits(const sotto_device *device, const sotto_case *c)
+{
+    /* Bytes for a parameter: of the file, its weights, the trainer's update, the randomizer's, its numbers and the values. */
+    enum { PER_PARAMETER = 3 * 4 + 3 * 8, HALVES = 2, SLACK = 1 << 20 };
+    const sotto_round_case *r = c->round;
+    const char *names[COLUMNS];
+    const size_t columns = sotto_query_columns(c->query, names, COLUMNS);
+    const uint64_t row = columns * sizeof(sotto_value), rows = rows_ceiling(device),
+                   work = device->work.ceiling - SLACK, report = r->claim.report_bytes;
+
+    if (r->learning->most_rows >= (rows - rows / 8) / (row ? row : 1))
+        return false;
+    return r->learning->parameters <= work / PER_PARAMETER && report <= work / (HALVES + 1) &&
+           PER_PARAMETER * r->learning->parameters + HALVES * report <= work;
+}
 
 typedef struct gathering {
     sotto_arena *arena;
@@ -47,19 +72,17 @@ static sotto_status take_row(void *context, const sotto_value *values, size_t co
     return SOTTO_OK;
 }
 
-/* Whether a query fails as it runs can depend on events. Then there are no rows, and the update is paid for and sent like
- * any other: silence would tell. */
-static sotto_status gather(sotto_device *device, sotto_case *c, sotto_trainer_input *in,
-                           sotto_err *err)
+/* The columns' names, which are gone with the statement. */
+static sotto_status name_columns(sotto_device *device, sotto_case *c, sotto_trainer_input *in,
+                                 sotto_err *err)
 {
-    gathering g = {.arena = &device->work, .most = (size_t)c->round->learning->most_rows};
     const char **names = sotto_arena_take_array(&device->work, COLUMNS, sizeof *names);
-    sotto_err stumbled = {0};
 
     if (!names)
         return sotto_fail(err, SOTTO_NO_MEMORY, "rows");
-    const size_t columns = sotto_query_columns(c->query, names, COLUMNS);
-    for (size_t i = 0; i < columns; i++) { /* names are gone with the statement */
+    in->column_count = sotto_query_columns(c->query, names, COLUMNS);
+    in->columns = names;
+    for (size_t i = 0; i < in->column_count; i++) {
         char *copy = sotto_arena_take(&device->work, strlen(names[i]) + 1);
 
         if (!copy)
@@ -67,16 +90,25 @@ static sotto_status gather(sotto_device *device, sotto_case *c, sotto_trainer_in
         memcpy(copy, names[i], strlen(names[i]) + 1);
         names[i] = copy;
     }
-    g.columns = columns;
-    g.cells = sotto_arena_take_array(&device->work, g.most * columns + 1, sizeof *g.cells);
-    if (!g.cells)
+    return SOTTO_OK;
+}
+
+/* Whether a query fails as it runs, or its rows fit into memory, can depend on events. Then there are no rows, and the update is
+ * paid for and sent like any other: silence would tell. */
+static sotto_status gather(sotto_case *c, sotto_trainer_input *in, sotto_arena *arena,
+                           sotto_err *err)
+{
+    gathering g = {
+        .arena = arena, .columns = in->column_count, .most = (size_t)c->round->learning->most_rows};
+    sotto_err stumbled = {0};
+
+    g.cells = sotto_arena_take_array(arena, g.most * g.columns + 1, sizeof *g.cells);
+    if (!g.cells) /* the recipe's own numbers: sotto_round_fits */
         return sotto_fail(err, SOTTO_NO_MEMORY, "rows");
     sotto_status status = sotto_query_run(c->query, take_row, &g, &stumbled);
     sotto_query_finish(c->query); /* its memory is wanted for the report */
-    if (!g.full && (status == SOTTO_IO || status == SOTTO_AGAIN || status == SOTTO_NO_MEMORY))
+    if (!g.full && (status == SOTTO_IO || status == SOTTO_AGAIN))
         return sotto_fail(err, status, "%s", stumbled.reason);
-    in->columns = names;
-    in->column_count = columns;
     in->cells = g.cells;
     in->row_count = status == SOTTO_OK || g.full ? g.rows : 0;
     return SOTTO_OK;
@@ -113,49 +145,55 @@ static sotto_status check_update(const sotto_trainer_input *in, const float *upd
     return SOTTO_OK;
 }
 
+/* What an update needs, taken before a row is read: whether it can be had must not depend on rows. */
+typedef struct making {
+    float *delta;
+    double *update;
+    sotto_vector_randomizer randomizer;
+} making;
+
+static sotto_status prepare(sotto_device *device, const sotto_case *c, making *m, sotto_err *err)
+{
+    const size_t count = (size_t)c->round->learning->parameters;
+
+    m->delta = sotto_arena_take_array(&device->work, count, sizeof *m->delta);
+    m->update = sotto_arena_take_array(&device->work, count, sizeof *m->update);
+    if (!m->delta || !m->update)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "update");
+    return sotto_learning_randomizer(&m->randomizer, c->round->learning, &device->work, err);
+}
+
 /* Writes the update as the randomizer takes it. A trainer that failed, or was late, has zeros sent in its place: whether it
- * fails can depend on rows. */
-static sotto_status train(sotto_device *device, sotto_case *c, const sotto_trainer_input *in,
-                          double *update, sotto_err *err)
+ * fails, and how long it takes, can depend on rows. That holds for a round that closed meanwhile too, although servers may refuse
+ * its report: a device that trained and then kept silent would tell how long it took. */
+static void train(sotto_device *device, sotto_case *c, const sotto_trainer_input *in, making *m)
 {
     const sotto_trainer *trainer = &device->trainer->trainer;
-    float *delta = sotto_arena_take_array(&device->work, in->parameters, sizeof *delta);
     sotto_err said = {0};
+    const sotto_status status = trainer->train(trainer->context, in, m->delta, &said);
 
-    if (!delta)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "update");
-    memset(delta, 0, in->parameters * sizeof *delta);
-    const sotto_status status = trainer->train(trainer->context, in, delta, &said);
     if (status == SOTTO_AGAIN) {
         sotto_explain(&c->out, SOTTO_WHY_TRAINER, "trainer", "The trainer is asked again later.");
-        return SOTTO_OK;
+        return;
     }
-    const int64_t now = sotto_device_now(device);
-    /* Servers take no report of a round that is over, and an update of this model is none of the next. */
-    if (SOTTO_RULE(trained_within_its_round) && now >= c->recipe->closes) {
-        sotto_explain(&c->out, SOTTO_WHY_CLOSED, "", "The round closed before training ended.");
-        return SOTTO_OK;
-    }
-    const bool failed = status != SOTTO_OK || check_update(in, delta, now) != SOTTO_OK;
+    const bool failed =
+        status != SOTTO_OK || check_update(in, m->delta, sotto_device_now(device)) != SOTTO_OK;
     for (size_t i = 0; i < in->parameters; i++)
-        update[i] = failed ? 0 : (double)delta[i];
-    sotto_wipe(delta, in->parameters * sizeof *delta);
-    return SOTTO_OK;
+        m->update[i] = failed ? 0 : (double)m->delta[i];
+    sotto_wipe(m->delta, in->parameters * sizeof *m->delta);
 }
 
 /* ---- paying ---------------------------------------------------------------------------------------------------- */
 
-static sotto_status pay(sotto_device *device, sotto_case *c, const double *update,
+static sotto_status pay(sotto_device *device, sotto_case *c, const making *m,
                         sotto_entropy *entropy, sotto_err *err)
 {
-    sotto_vector_randomizer randomizer;
     sotto_refusal refusal = {0};
     sotto_report report;
     sotto_err first = {0};
 
-    SOTTO_TRY(sotto_learning_randomizer(&randomizer, c->round->learning, &device->work, err));
-    SOTTO_TRY(
-        sotto_update_seal(&report, &c->plan, &randomizer, update, entropy, &device->work, err));
+    SOTTO_TRY(sotto_update_seal(&report, &c->plan, &m->randomizer, m->update, entropy,
+                                &device->work, err));
     sotto_status status = sotto_ledger_spend_round(device->ledger, &c->charge, &c->round->charge,
                                                    &report, c->now, &refusal, &first);
     status = sotto_round_turn(c, &refusal, status);
@@ -166,10 +204,26 @@ static sotto_status pay(sotto_device *device, sotto_case *c, const double *updat
     return sotto_case_overtaken(device, c, status, &first, err);
 }
 
+/* The rows' memory is given back before the report is sealed. */
+static sotto_status learn(sotto_device *device, sotto_case *c, sotto_trainer_input *in, making *m,
+                          sotto_err *err)
+{
+    sotto_arena rows;
+    sotto_status status;
+
+    sotto_arena_init(&rows, rows_ceiling(device));
+    status = gather(c, in, &rows, err);
+    if (status == SOTTO_OK)
+        train(device, c, in, m);
+    sotto_arena_clear(&rows);
+    return status;
+}
+
 static sotto_status make(sotto_device *device, sotto_case *c, sotto_entropy *entropy,
                          sotto_err *err)
 {
     sotto_trainer_input in = {0};
+    making m = {0};
     float *weights;
 
     SOTTO_TRY(sotto_round_fetch(device, c, &in.file, &weights, err));
@@ -178,14 +232,12 @@ static sotto_status make(sotto_device *device, sotto_case *c, sotto_entropy *ent
     in.weights = weights;
     describe(device, c, &in);
     SOTTO_TRY(sotto_entropy_take(entropy, &in.seed, sizeof in.seed, err));
-    SOTTO_TRY(gather(device, c, &in, err));
-    double *update = sotto_arena_take_array(&device->work, in.parameters, sizeof *update);
-    if (!update)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "update");
-    SOTTO_TRY(train(device, c, &in, update, err));
+    SOTTO_TRY(name_columns(device, c, &in, err));
+    SOTTO_TRY(prepare(device, c, &m, err));
+    SOTTO_TRY(learn(device, c, &in, &m, err));
     if (c->out.why == SOTTO_WHY_READY)
-        SOTTO_TRY(pay(device, c, update, entropy, err));
-    sotto_wipe(update, in.parameters * sizeof *update);
+        SOTTO_TRY(pay(device, c, &m, entropy, err));
+    sotto_wipe(m.update, in.parameters * sizeof *m.update);
     return SOTTO_OK;
 }
 

@@ -32,6 +32,12 @@ struct sotto_round_case {
 struct sotto_trainer_kept {
     sotto_trainer trainer;
     char models[1024];
+    size_t rows; /* bytes that rows may take; 0: the usual */
+    /* Rounds whose model could not be had: when it is asked for again. The oldest gives way. */
+    struct sotto_model_pause {
+        uint8_t record[8]; /* of the hash of its record */
+        int64_t since, until;
+    } pauses[16];
 };
 
 struct sotto_device_rounds {
@@ -62,6 +68,10 @@ SOTTO_MUST_USE sotto_status sotto_round_judge(sotto_device *device, sotto_case *
                                               sotto_refusal *refusal, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_round_make(sotto_device *device, sotto_case *c, bool *made,
                                              sotto_err *err);
+
+/* Whether this device has the memory for as many rows as the recipe asks for, and for its update, whatever the rows are. The query
+ * is open. */
+bool sotto_round_fits(const sotto_device *device, const sotto_case *c);
 
 /* SOTTO_OK, and c->out says why, where the recipe's own numbers are against it; else the status. */
 SOTTO_MUST_USE sotto_status sotto_round_turn(sotto_case *c, sotto_refusal *refusal,

@@ -30,6 +30,8 @@ sotto_status sotto_device_learn(sotto_device *device, const sotto_trainer *train
     if (!kept)
         return sotto_fail(err, SOTTO_NO_MEMORY, "trainer");
     kept->trainer = *trainer;
+    kept->rows = 0;
+    memset(kept->pauses, 0, sizeof kept->pauses);
     (void)snprintf(kept->models, sizeof kept->models, "%s", trainer->models);
     kept->trainer.models = kept->models;
     if (kept->trainer.model_bytes == 0)

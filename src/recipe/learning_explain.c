@@ -92,8 +92,11 @@ sotto_status sotto_learning_explain(sotto_buf *out, const sotto_learning *l,
     say_claim(&w, l, claim);
     say(&w,
         "Both servers check that no report is longer than %g times the clip, without seeing it. So "
-        "a liar moves a sum by at most that.\n",
-        l->bound_factor);
+        "one report moves a sum by at most that.%s\n",
+        l->bound_factor,
+        l->head.anonymity.tokens == SOTTO_TOKENS_NONE
+            ? " Without tokens, nothing keeps a device from sending several."
+            : "");
     if (claim->report_bytes > 0)
         say(&w, "A report is %zu bytes.\n", claim->report_bytes);
     say(&w,

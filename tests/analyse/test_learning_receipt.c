@@ -78,7 +78,10 @@ static void a_receipt_says_how_far_a_liar_reaches(sotto_test *t)
     CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 950, &t->err));
     /* 2.5 clips of 0.5, of 1,000 devices that are expected; rounded up. */
     CHECK(t, r.liar >= 2.5 * 0.5 / 1000.0 && r.liar < 2.51 * 0.5 / 999.0);
-    CHECK(t, says(t, &r, "no report is longer than 2.5 clips"));
+    CHECK(t, says(t, &r, "no report is longer than 2.5 clips. So one report moves"));
+    CHECK(t, !r.tokens && says(t, &r, "nothing keeps a device from sending several"));
+    r.tokens = true;
+    CHECK(t, !says(t, &r, "several"));
     CHECK_NEAR(t, 1000, r.divisor, 1e-2);
 }
 

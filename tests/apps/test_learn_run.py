@@ -7,11 +7,14 @@ import os
 import random
 import re
 import signal
+import socket
 import sqlite3
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import zipfile
 
 sotto, source = sys.argv[1], sys.argv[2]
@@ -49,6 +52,29 @@ def servers_of(parent, name):
         if any(link.endswith(f"/{name}.db") for link in links):
             found.append(int(pid))
     return found
+
+
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # it has ended meanwhile
+
+
+def hold_port(folder, name, seconds):
+    """As a connection of the server that was killed might, for a while."""
+    with open(f"{folder}/deployment.json") as f:
+        port = json.load(f)[name]
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for _ in range(600):  # its servers end after a run that was killed
+        try:
+            held.bind(("127.0.0.1", port))
+            break
+        except OSError:
+            time.sleep(0.1)
+    held.listen()
+    threading.Timer(seconds, held.close).start()
 
 
 def run_until(words, line, act):
@@ -92,7 +118,7 @@ def a_session_goes_on_wherever_it_was_killed():
     code, text = run_until(words, "round 0: collected", lambda run: run.kill())
     note(text)
     code, text = run_until(words, "round 1: published",
-                           lambda run: [os.kill(pid, signal.SIGKILL) for pid in servers_of(run.pid, "leader")])
+                           lambda run: [kill(pid) for pid in servers_of(run.pid, "leader")])
     note(text)
     check("goes on after" in text or "round 0: collected" in text, "it goes on", text)
     check(code in (0, 7), f"a leader that was killed: wanted 7, got {code}", text)
@@ -102,6 +128,7 @@ def a_session_goes_on_wherever_it_was_killed():
         note(text)
         if code == 0:
             break
+    hold_port("session", "helper", 2)
     done = call("run", *words, "--json")
     note(done.stderr)
     status = json.loads(done.stdout)
@@ -109,6 +136,7 @@ def a_session_goes_on_wherever_it_was_killed():
     check(published("session") == rounds, f"{published('session')} records are published")
     check(collected("session") == (rounds, rounds), f"{collected('session')} batches are collected")
     check(0 < status["epsilon"] <= 30 and "Bun and Steinke 2016" in status["theorem"], "the receipt's claim", done.stdout)
+    check("honest_devices" not in status and status["one_report_a_device"] is False, "who is counted on", done.stdout)
     check("must be honest" in status["honest"] and status["bound_factor"] == 1.2, "the receipt's trust", done.stdout)
     check("not claimed" in status["sampling"], "nothing is claimed for sampling", done.stdout)
     again = json.loads(call("run", *words, "--json").stdout)
@@ -138,6 +166,7 @@ def its_model_and_receipts_are_in_the_folder(status):
 
 
 def rounds_that_are_too_small_burn():
+    os.mkdir("small")  # an empty folder will do
     done = call("run", "plan/recipe.json", "--out", "small", "--drop", "100", "--json", code=5)
     status = json.loads(done.stdout)
     check(status["burnt"] == rounds and status["reports"] == 0, "burnt rounds are counted", done.stdout)
@@ -158,6 +187,19 @@ def devices_answer_by_the_library():
                 check(db.execute("PRAGMA integrity_check").fetchone()[0] == "ok", f"the ledger {name}")
 
 
+def noise_by_shares_counts_on_honest_devices():
+    """A receipt of such a claim says on how many."""
+    call("init", "many", "--devices", "200", "--cohort", "200", "--rounds", "1", "--participations", "1", "--epsilon", "30")
+    with open("many/recipe.json") as f:
+        text = f.read().replace('"by": "servers"', '"by": "shares"').replace('"bound_factor": 1.2', '"bound_factor": 9.9')
+    with open("shares.json", "w") as f:
+        f.write(re.sub(r'"multiplier": [0-9.]+', '"multiplier": 0.8', text))
+    status = json.loads(call("run", "shares.json", "--json").stdout)
+    check(status["honest_devices"] == 80 and status["min_cohort"] == 160, "who is counted on", str(status))
+    with open("shares.learn/receipt-0.json") as f:
+        check(json.load(f)["honest_devices"] == 80, "who is counted on in a round")
+
+
 def mistakes_are_told():
     with open("plan/recipe.json") as f:
         text = f.read()
@@ -172,6 +214,17 @@ def mistakes_are_told():
         f.write(text.replace('"scale": 65536', '"scale": 1099511627776'))
     call("check", "wrong.json", code=3)
     call("run", f"{source}/examples/heatmap/recipe.json", "--out", "none", code=3, says="no learning recipe")
+    with open("many.json", "w") as f:
+        f.write(text.replace(f'"count": {rounds}', '"count": 5000'))
+    call("check", "many.json", code=4, says="a session holds 4096")
+    with open("rows", "wb") as f:
+        f.write(b"no rows")
+    call("run", "plan/recipe.json", "--out", "session", "--data", "rows", code=4, says="other data")
+    os.makedirs("mine")
+    with open("mine/lock", "w") as f:
+        f.write("mine")
+    call("run", "plan/recipe.json", "--out", "mine", code=4, says="no session's folder")
+    check(os.path.exists("mine/lock"), "a folder of somebody else stays as it is")
     call("run", code=2)
     call("run", "plan/recipe.json", "--devices", "1", code=2)
     call("init", "plan", code=1, says="File exists")
@@ -185,6 +238,7 @@ with tempfile.TemporaryDirectory() as work:
     its_model_and_receipts_are_in_the_folder(state)
     rounds_that_are_too_small_burn()
     devices_answer_by_the_library()
+    noise_by_shares_counts_on_honest_devices()
     mistakes_are_told()
     os.chdir("/")
 sys.exit(1 if failures else 0)

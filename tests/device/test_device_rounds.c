@@ -247,6 +247,7 @@ static void a_stale_model_is_not_trained(sotto_test *t)
     CHECK_EQUAL(t, 0, one.trainings);
     CHECK_NEAR(t, 0, spent(t), 0);
     one.model = right; /* nothing was lost */
+    one.phone.now += 15;
     CHECK_EQUAL(t, 1, sotto_test_tick(&one.phone).made);
     sotto_test_phone_close(&one.phone);
 }
@@ -269,19 +270,20 @@ static void an_update_is_of_its_round(sotto_test *t)
     sotto_test_learner_at(&one, 3);
     one.seconds = 1800; /* into round 4 */
     CHECK_OK(t, sotto_test_learner_offer(&one, 3));
-    CHECK_EQUAL(t, 0, sotto_test_tick(&one.phone).made);
+    /* How long training takes can depend on rows: it is paid for and sent, as zeros. */
+    CHECK_EQUAL(t, 1, sotto_test_tick(&one.phone).made);
     CHECK_EQUAL(t, 1, one.trainings);
-    CHECK_EQUAL(t, 0, one.phone.sends);
-    CHECK_NEAR(t, 0, spent(t), 0);
-    CHECK_EQUAL(t, SOTTO_WHY_CLOSED, sotto_test_why(&one.phone, "digits#3"));
+    CHECK_EQUAL(t, 1, one.phone.sends);
+    CHECK_NEAR(t, 2.5, spent(t), 1e-9);
+    check_update(t, 0, 3, 0);
     one.seconds = 0;
     CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 5));
     CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 7));
-    check_update(t, 0, 5, 40);
+    check_update(t, 1, 5, 40);
     /* The same bytes under the next round's address. */
-    memcpy(one.phone.uploaded[0].task, one.phone.uploaded[1].task, SOTTO_TASK_ID_SIZE);
+    memcpy(one.phone.uploaded[1].task, one.phone.uploaded[2].task, SOTTO_TASK_ID_SIZE);
     CHECK_STATUS(t, SOTTO_REJECTED,
-                 sotto_test_learner_update(&one, update, 0,
+                 sotto_test_learner_update(&one, update, 1,
                                            sotto_test_round_record(t, one.recipe, 7, one.model)));
     sotto_test_phone_close(&one.phone);
 }
@@ -352,10 +354,49 @@ static void a_model_that_does_not_come_is_fetched_again(sotto_test *t)
     CHECK_EQUAL(t, 1, sotto_test_lines(&one.phone, "digits#0", SOTTO_RECORD_SILENT));
     one.status = 0;
     one.failed = SOTTO_IO;
+    one.phone.now += 15;
     CHECK_EQUAL(t, 0, sotto_test_tick(&one.phone).made);
     one.failed = SOTTO_OK;
+    one.phone.now += 30;
     CHECK_EQUAL(t, 1, sotto_test_tick(&one.phone).made);
     CHECK_EQUAL(t, 3, one.fetches);
+    sotto_test_phone_close(&one.phone);
+}
+
+/* A host that ticks often asks for a model that is not there seldom. */
+static void a_model_that_did_not_come_is_left_alone_for_a_while(sotto_test *t)
+{
+    sotto_test_learner_start(t, &one, NULL, NULL);
+    one.status = 404;
+    CHECK_EQUAL(t, 0, sotto_test_learner_round(&one, 0));
+    for (unsigned i = 0; i < 14; i++) {
+        one.phone.now++;
+        CHECK_EQUAL(t, 0, sotto_test_tick(&one.phone).made);
+    }
+    CHECK_EQUAL(t, 1, one.fetches);
+    CHECK_EQUAL(t, 1, sotto_test_lines(&one.phone, "digits#0", SOTTO_RECORD_SILENT));
+    one.phone.now++;
+    CHECK_EQUAL(t, 0, sotto_test_tick(&one.phone).made);
+    one.phone.now += 29; /* twice as long */
+    CHECK_EQUAL(t, 0, sotto_test_tick(&one.phone).made);
+    CHECK_EQUAL(t, 2, one.fetches);
+    one.phone.now -= 600; /* a clock that was set back */
+    one.status = 0;
+    CHECK_EQUAL(t, 1, sotto_test_tick(&one.phone).made);
+    CHECK_EQUAL(t, 3, one.fetches);
+    sotto_test_phone_close(&one.phone);
+}
+
+/* Two recipes: the host's word about the first fetch holds for the second. */
+static void a_host_that_wants_no_exchange_is_asked_for_no_model(sotto_test *t)
+{
+    sotto_test_learner_start(t, &one, NULL, NULL);
+    CHECK_OK(t, sotto_test_learner_offer(&one, 0));
+    one.recipe = sotto_test_learning_recipe(t, one.model, "\"digits\"", "\"others\"");
+    CHECK_OK(t, sotto_test_learner_offer(&one, 0));
+    one.failed = SOTTO_AGAIN;
+    CHECK_EQUAL(t, 0, sotto_test_tick(&one.phone).made);
+    CHECK_EQUAL(t, 1, one.fetches);
     sotto_test_phone_close(&one.phone);
 }
 
@@ -495,6 +536,29 @@ static void a_trainer_that_fails_has_zeros_sent_and_paid(sotto_test *t)
     }
 }
 
+/* How much memory rows take depends on them. What is left for the update does not. */
+static void rows_that_do_not_fit_have_zeros_sent_and_paid(sotto_test *t)
+{
+    sotto_test_learner_start(t, &one, NULL, NULL);
+    one.phone.device->trainer->rows = 320; /* cells and one text, not two */
+    CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 0));
+    CHECK_EQUAL(t, 0, one.rows);
+    CHECK_EQUAL(t, 1, one.phone.sends);
+    CHECK_NEAR(t, 2.5, spent(t), 1e-9);
+    sotto_test_phone_close(&one.phone);
+}
+
+static void a_round_that_can_not_fit_is_refused_when_offered(sotto_test *t)
+{
+    sotto_test_learner_start(t, &one, NULL, NULL);
+    one.phone.device->trainer->rows = 64;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_test_learner_offer(&one, 0));
+    check_sentence(t, "digits#0", SOTTO_WHY_POLICY, "no memory");
+    one.phone.device->trainer->rows = 0;
+    CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 0));
+    sotto_test_phone_close(&one.phone);
+}
+
 static void a_trainer_that_can_not_now_costs_nothing(sotto_test *t)
 {
     sotto_test_learner_start(t, &one, NULL, NULL);
@@ -574,11 +638,15 @@ int main(int argc, char **argv)
         CASE(a_model_has_finite_numbers),
         CASE(a_model_that_the_host_finds_too_long_is_not_fetched),
         CASE(a_model_that_does_not_come_is_fetched_again),
+        CASE(a_model_that_did_not_come_is_left_alone_for_a_while),
+        CASE(a_host_that_wants_no_exchange_is_asked_for_no_model),
         CASE(a_model_is_fetched_as_the_report_is_sent),
         CASE(rounds_come_from_the_log_that_the_policy_names),
         CASE(a_device_that_starts_again_goes_on),
         CASE(rounds_are_listed_with_recipes),
         CASE(a_trainer_that_fails_has_zeros_sent_and_paid),
+        CASE(rows_that_do_not_fit_have_zeros_sent_and_paid),
+        CASE(a_round_that_can_not_fit_is_refused_when_offered),
         CASE(a_trainer_that_can_not_now_costs_nothing),
         CASE(a_trainer_has_all_that_it_needs),
         CASE(the_draw_of_a_round_is_not_drawn_again),

@@ -135,7 +135,7 @@ static void check_day(sotto_test *t, day *d, const char *path)
     CHECK_EQUAL(t, f.updates, f.rho);
     CHECK_EQUAL(t, f.updates, analysis.reports);
     CHECK_EQUAL(t, f.updates, field.reports);
-    CHECK_EQUAL(t, f.updates ? ONE * 3 / 10 + f.updates - 1 : 0, analysis.epsilon.units);
+    CHECK_EQUAL(t, f.updates ? ONE * 3 / 10 : 0, analysis.epsilon.units);
     CHECK_EQUAL(t, analysis.epsilon.units, field.epsilon.units);
     CHECK_OK(t, sotto_outbox_send(ledger, &transport, NOW, &waiting, &t->err));
     CHECK_EQUAL(t, 0, waiting);
@@ -280,6 +280,69 @@ static void a_new_period_pays_the_recipe_again(sotto_test *t)
     sotto_ledger_close(ledger);
 }
 
+/* Budgets that are the recipe's own epsilon, to the last digit. */
+static void further_updates_cost_nothing(sotto_test *t)
+{
+    const sotto_access age = {"keyboard_ngrams", "age", true};
+    sotto_budget_table table = sotto_test_wide;
+    sotto_analysis_budget analysis_of = table.analyses[0];
+    sotto_field_budget fields[2] = {table.fields[0], table.fields[1]};
+    sotto_refusal refusal;
+    day d = plan_day(t);
+    sotto_spent analysis, field, first = {0};
+
+    analysis_of.epsilon.units = fields[0].epsilon.units = fields[1].epsilon.units = ONE * 3 / 10;
+    analysis_of.delta = fields[0].delta = fields[1].delta = d.charges[0].delta;
+    table.analyses = &analysis_of;
+    table.analysis_count = 1;
+    table.fields = fields;
+    table.field_count = 2;
+    sotto_ledger *ledger = sotto_test_ledger(t, NULL, NULL, &table);
+    for (size_t i = 0; i < ROUNDS; i++) {
+        CHECK_OK(t, sotto_ledger_check_round(ledger, &d.charges[i], &d.rounds[i], NOW, &refusal,
+                                             &t->err));
+        CHECK_OK(t, sotto_ledger_spend_round(ledger, &d.charges[i], &d.rounds[i], &d.reports[i],
+                                             NOW, &refusal, &t->err));
+        CHECK_OK(t, sotto_ledger_spent_by_analysis(ledger, &analysis, SOTTO_TEST_ANALYSIS, NOW,
+                                                   &t->err));
+        CHECK_OK(t, sotto_ledger_spent_on_field(ledger, &field, &age, NOW, &t->err));
+        CHECK_EQUAL(t, ONE * 3 / 10, analysis.epsilon.units);
+        CHECK_EQUAL(t, ONE * 3 / 10, field.epsilon.units);
+        CHECK_EQUAL(t, d.charges[0].delta.units, analysis.delta.units);
+        CHECK_EQUAL(t, i + 1, analysis.reports);
+        first = i == 0 ? analysis : first;
+        CHECK(t, analysis.squares >= first.squares && analysis.squares <= first.squares);
+    }
+    sotto_ledger_close(ledger);
+}
+
+/* A policy that came in between finds a field sensitive which was not. */
+static void a_field_that_became_sensitive_pays_for_the_whole_recipe(sotto_test *t)
+{
+    sotto_access before[] = {{"keyboard_ngrams", "age", true}, {"keyboard_ngrams", "ngram", false}};
+    const sotto_access ngram = {"keyboard_ngrams", "ngram", true};
+    sotto_refusal refusal;
+    day d = plan_day(t);
+    sotto_spent field;
+    sotto_ledger *ledger = sotto_test_ledger(t, NULL, NULL, &sotto_test_wide);
+
+    d.charges[0].fields = before;
+    CHECK_OK(t, sotto_ledger_spend_round(ledger, &d.charges[0], &d.rounds[0], &d.reports[0], NOW,
+                                         &refusal, &t->err));
+    CHECK_OK(t, sotto_ledger_spent_on_field(ledger, &field, &ngram, NOW, &t->err));
+    CHECK_EQUAL(t, 0, field.epsilon.units);
+    for (size_t i = 1; i < ROUNDS; i++) {
+        CHECK_OK(t, sotto_ledger_spend_round(ledger, &d.charges[i], &d.rounds[i], &d.reports[i],
+                                             NOW, &refusal, &t->err));
+        CHECK_OK(t, sotto_ledger_spent_on_field(ledger, &field, &ngram, NOW, &t->err));
+        CHECK_EQUAL(t, ONE * 3 / 10, field.epsilon.units);
+        CHECK_EQUAL(t, d.charges[0].delta.units, field.delta.units);
+        CHECK_EQUAL(t, i, field.reports);
+        CHECK(t, field.squares >= 0.09);
+    }
+    sotto_ledger_close(ledger);
+}
+
 static void a_budget_that_does_not_hold_the_whole_recipe_refuses_its_first_update(sotto_test *t)
 {
     sotto_refusal refusal;
@@ -353,6 +416,8 @@ int main(int argc, char **argv)
         CASE(one_failing_step_leaves_no_update_unpaid),
         CASE(a_killed_process_leaves_accounts_that_agree),
         CASE(a_new_period_pays_the_recipe_again),
+        CASE(further_updates_cost_nothing),
+        CASE(a_field_that_became_sensitive_pays_for_the_whole_recipe),
         CASE(a_budget_that_does_not_hold_the_whole_recipe_refuses_its_first_update),
         CASE(fewer_honest_devices_than_were_counted_on_refuse),
         CASE(two_processes_pay_once_for_a_round),

@@ -9,6 +9,7 @@
 #include "support/trainer_frames.h"
 
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,8 +82,10 @@ static void answer(const char *mode)
     const uint8_t longer[SOTTO_FRAME_HEAD] = {0x7f, 0, 0, 0, SOTTO_FRAME_UPDATE};
     uint8_t file[512];
 
-    if (strcmp(mode, "late") == 0) {
-        (void)sleep(4);
+    if (strncmp(mode, "forks", 5) == 0 && fork() != 0) /* both sleep; the pipe is the child's */
+        (void)close(atoi(mode + 5));
+    if (strcmp(mode, "late") == 0 || strncmp(mode, "forks", 5) == 0) {
+        (void)sleep(60); /* it is killed long before */
         _exit(0);
     }
     if (strcmp(mode, "ends") == 0)
@@ -207,6 +210,39 @@ static void a_trainer_that_is_late_is_killed(sotto_test *t)
 
     CHECK_STATUS(t, SOTTO_STALE, run(t, "late", 1, &j));
     CHECK(t, waitpid(-1, NULL, WNOHANG) < 0); /* no child is left */
+}
+
+/* What a trainer started ends with it: the other end of a pipe, which it alone has open then, is closed. */
+static void what_a_trainer_started_is_killed_with_it(sotto_test *t)
+{
+    struct pollfd end = {.events = POLLIN};
+    int ends[2];
+    char text[16];
+    job j;
+
+    CHECK(t, pipe(ends) == 0);
+    (void)snprintf(text, sizeof text, "forks%d", ends[1]);
+    CHECK_STATUS(t, SOTTO_STALE, run(t, text, 1, &j));
+    (void)close(ends[1]);
+    end.fd = ends[0];
+    CHECK_EQUAL(t, 1, poll(&end, 1, 30000));
+    CHECK_EQUAL(t, 0, read(ends[0], text, 1));
+    (void)close(ends[0]);
+}
+
+/* A cell that JSON can't hold keeps its place. */
+static void a_cell_that_can_not_be_written_is_null(sotto_test *t)
+{
+    sotto_bytes out;
+    char *text;
+    job j;
+
+    fill(&j);
+    j.cells[0].as.text = sotto_bytes_of("\xff", 1);
+    CHECK_OK(t, sotto_trainer_job_encode(&out, &j.in, &t->arena, &t->err));
+    text = take(t, out.len + 1);
+    memcpy(text, out.data + 4, out.len - 4);
+    CHECK(t, strstr(text, "[[null,7]]") != NULL);
 }
 
 static void a_frame_is_no_longer_than_its_kind(sotto_test *t)
@@ -373,6 +409,8 @@ int main(int argc, char **argv)
         CASE(a_trainer_answers_by_the_names_of_tensors),
         CASE(a_trainer_is_used_again_and_started_again),
         CASE(a_trainer_that_is_late_is_killed),
+        CASE(what_a_trainer_started_is_killed_with_it),
+        CASE(a_cell_that_can_not_be_written_is_null),
         CASE(a_frame_is_no_longer_than_its_kind),
         CASE(an_update_has_finite_numbers),
         CASE(an_update_has_the_models_tensors),

@@ -207,8 +207,8 @@ static void logged_rounds_become_the_same_tasks_at_both_servers(sotto_test *t)
     sign(t, k, 2);
     CHECK_OK(t, look(t, k, k->leader, 2));
     CHECK(t, task_of(k->s.leader->tasks, k->hash, 2) != NULL);
-    CHECK_OK(t, look(t, k, k->leader, 2)); /* nothing new */
-    CHECK_EQUAL(t, 3, view_of(k->leader).added);
+    CHECK_OK(t, look(t, k, k->leader, 2));       /* nothing new */
+    CHECK_EQUAL(t, 2, view_of(k->leader).added); /* round 0 was there */
     close_scene(k);
 }
 
@@ -233,8 +233,126 @@ static void of_two_records_of_a_round_the_first_counts(sotto_test *t)
     log_round(t, k, k->recipe, 1, 9);
     sign(t, k, 2);
     CHECK_OK(t, look(t, k, k->leader, 1));
-    CHECK_EQUAL(t, 2, view_of(k->leader).refused);
+    CHECK_EQUAL(t, 1, view_of(k->leader).refused); /* the third is passed over */
+    CHECK_EQUAL(t, 0, view_of(k->leader).added);
     CHECK_EQUAL(t, 3, sotto_tasks_count(k->s.leader->tasks));
+    close_scene(k);
+}
+
+/* Whoever can append entries can't fill a server's memory with records of a round, nor keep the first of them out. */
+static void a_flood_of_records_leaves_a_round_its_first(sotto_test *t)
+{
+    scene *k = open_scene(t);
+
+    for (unsigned i = 0; i < 40; i++) /* hashes that are no record's hold no place */
+        log_bytes(t, k, k->recipe, 1, (uint8_t)(100 + i), record_of(t, k->recipe, 1, 8));
+    log_round(t, k, k->recipe, 1, 7);
+    for (unsigned i = 0; i < 40; i++)
+        log_round(t, k, k->recipe, 1, (uint8_t)(100 + i));
+    sign(t, k, 2);
+    CHECK_OK(t, look(t, k, k->leader, 1));
+    CHECK_EQUAL(t, 7, task_of(k->s.leader->tasks, k->hash, 1)->model[0]);
+    CHECK_EQUAL(t, 41, view_of(k->leader).refused);
+    CHECK_EQUAL(t, 1, view_of(k->leader).added);
+    close_scene(k);
+}
+
+/* A server that is told of a new recipe reads all of the log again. A fork then is a fork as ever. */
+static void a_log_that_is_read_again_must_be_the_one_that_was_seen(sotto_test *t)
+{
+    scene *k = open_scene(t);
+    const char *other = recipe_of(t, k, "others");
+
+    log_round(t, k, k->recipe, 1, 7);
+    sign(t, k, 2);
+    CHECK_OK(t, look(t, k, k->leader, 1));
+    /* Another tree by the same keys. */
+    sotto_log_store_close(k->log);
+    k->directory = sotto_test_directory(t);
+    CHECK_OK(t, sotto_log_store_open(
+                    &k->log,
+                    &(sotto_log_store_options){.directory = k->directory, .signer = &k->keys.log},
+                    &t->err));
+    log_round(t, k, other, 1, 9);
+    log_round(t, k, k->recipe, 2, 8);
+    sign(t, k, 2);
+    serve(t, k, other);
+    CHECK_STATUS(t, SOTTO_REJECTED, look(t, k, k->leader, 2));
+    CHECK_STATUS(t, SOTTO_REJECTED, look(t, k, k->leader, 2));
+    CHECK(t, task_of(k->s.leader->tasks, k->hash, 2) == NULL);
+    CHECK(t, strstr(view_of(k->leader).unread, "fork") != NULL);
+    close_scene(k);
+}
+
+static sotto_status fetch_nothing(void *context, const char *path, sotto_buf *out, sotto_err *err)
+{
+    (void)context;
+    (void)out;
+    return sotto_fail(err, SOTTO_MISSING, "%s", path);
+}
+
+static void a_log_that_has_signed_nothing_is_waited_for(sotto_test *t)
+{
+    const sotto_log_source none = {fetch_nothing, NULL};
+    scene *k = open_scene(t);
+
+    CHECK_OK(t, sotto_round_log_look(k->leader, &none, k->opens, &t->err));
+    CHECK_EQUAL(t, 0, view_of(k->leader).unread[0]);
+    log_round(t, k, k->recipe, 1, 7);
+    sign(t, k, 2);
+    CHECK_OK(t, look(t, k, k->leader, 1));
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_round_log_look(k->leader, &none, k->opens, &t->err));
+    close_scene(k);
+}
+
+static sotto_status forget_parties(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE task SET parties = ?1", err));
+    sotto_sql_bytes(&q, 1, *(const sotto_bytes *)context);
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* A record that can't be added now keeps its round: a later one is still the second. */
+static void a_round_that_can_not_be_added_now_keeps_its_place(sotto_test *t)
+{
+    scene *k = open_scene(t);
+    sotto_bytes broken = bytes_of("{}"), parties = bytes_of(k->s.parties_text);
+
+    log_round(t, k, k->recipe, 1, 7);
+    log_round(t, k, k->recipe, 1, 8);
+    sign(t, k, 2);
+    CHECK_OK(t, sotto_db_run(k->s.leader->db, forget_parties, &broken, &t->err));
+    CHECK_OK(t, look(t, k, k->leader, 1));
+    CHECK(t, task_of(k->s.leader->tasks, k->hash, 1) == NULL);
+    CHECK_EQUAL(t, 2, view_of(k->leader).refused);
+    CHECK_OK(t, sotto_db_run(k->s.leader->db, forget_parties, &parties, &t->err));
+    for (unsigned i = 0; i < 60; i++)
+        CHECK_OK(t, look(t, k, k->leader, 1));
+    CHECK(t, task_of(k->s.leader->tasks, k->hash, 1) != NULL);
+    CHECK_EQUAL(t, 7, task_of(k->s.leader->tasks, k->hash, 1)->model[0]);
+    CHECK_EQUAL(t, 1, view_of(k->leader).refused);
+    close_scene(k);
+}
+
+/* A log alone can show each server other rounds: its operator must name who watches it. */
+static void a_log_without_witnesses_is_not_followed(sotto_test *t)
+{
+    scene *k = open_scene(t);
+    const char *path = sotto_test_temp(t, "rounds.keys");
+    sotto_buf text = sotto_test_buf(t, 1024);
+    sotto_round_watch *watch = NULL;
+    FILE *file = fopen(path, "wb");
+
+    CHECK_OK(t, sotto_note_key_encode(&text, &k->keys.log.key, &t->err));
+    CHECK(t, file && fwrite(text.data, 1, text.len, file) == text.len && fputc('\n', file) != EOF);
+    CHECK(t, file && fclose(file) == 0);
+    CHECK_STATUS(
+        t, SOTTO_MALFORMED,
+        sotto_round_watch_open(&watch, k->s.leader, "http://127.0.0.1:1/", path, 0, &t->err));
+    CHECK(t, watch == NULL && strstr(t->err.reason, "witness") != NULL);
+    sotto_round_watch_close(watch);
     close_scene(k);
 }
 
@@ -263,6 +381,7 @@ static void a_record_is_the_one_that_was_logged(sotto_test *t)
     CHECK_OK(t, look(t, k, k->leader, 50));
     CHECK_EQUAL(t, 2, view_of(k->leader).refused);
     CHECK_EQUAL(t, 2, sotto_tasks_count(k->s.leader->tasks));
+    CHECK(t, strstr(view_of(k->leader).refusal, "fewer rounds") != NULL);
     log_round(t, k, k->recipe, 1, 9); /* a refused one keeps nobody out */
     sign(t, k, 2);
     CHECK_OK(t, look(t, k, k->leader, 50));
@@ -345,6 +464,11 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(logged_rounds_become_the_same_tasks_at_both_servers),
         CASE(of_two_records_of_a_round_the_first_counts),
+        CASE(a_flood_of_records_leaves_a_round_its_first),
+        CASE(a_log_that_is_read_again_must_be_the_one_that_was_seen),
+        CASE(a_log_that_has_signed_nothing_is_waited_for),
+        CASE(a_round_that_can_not_be_added_now_keeps_its_place),
+        CASE(a_log_without_witnesses_is_not_followed),
         CASE(a_round_waits_until_the_one_before_has_closed),
         CASE(a_record_is_the_one_that_was_logged),
         CASE(round_0_has_the_model_of_its_recipe),

@@ -19,6 +19,8 @@
  *   squares   of a recipe: the last round
  *   reports   updates
  *   last      when the last one was made; of a recipe: when its whole epsilon was last charged
+ *
+ * A row "rho paid HASH STREAM.FIELD" says when a field was last charged the whole epsilon of a recipe.
  */
 
 enum { HASH_BYTES = 16, NAME_SIZE = 256 };
@@ -29,6 +31,7 @@ typedef struct sums {
     uint64_t rho, allowed;
     uint64_t last_round, updates;
     int64_t last;
+    double squares; /* of an account of epsilon */
 } sums;
 
 static void name_recipe(char out[NAME_SIZE], const sotto_round_charge *round)
@@ -52,7 +55,8 @@ static sotto_status read_sums(sotto_ledger *ledger, sums *out, const char *name,
         out->id = sqlite3_column_int64(statement, 0);
         out->rho = (uint64_t)sqlite3_column_int64(statement, 2);
         out->allowed = (uint64_t)sqlite3_column_int64(statement, 3);
-        out->last_round = (uint64_t)sqlite3_column_double(statement, 4);
+        out->squares = sqlite3_column_double(statement, 4);
+        out->last_round = (uint64_t)out->squares;
         out->updates = (uint64_t)sqlite3_column_int64(statement, 5);
         out->last = sqlite3_column_int64(statement, 6);
         sotto_ledger_row_digest(out->digest, "accounts", statement);
@@ -146,88 +150,182 @@ static sotto_status check_turns(const sotto_ledger *ledger, const sums *s,
 
 /* ---- paying ---------------------------------------------------------------------------------------------------- */
 
+/* One update as it is judged and paid for. */
+typedef struct turn {
+    const sotto_round_charge *round;
+    const sotto_charge *whole; /* of all participations                                      */
+    sotto_charge part;         /* what is asked of the accounts                              */
+    bool paid;                 /* the whole was charged before, in this period               */
+    bool field_paid[SOTTO_QUERY_MAX_ACCESSED]; /* ... to this field                          */
+    sums sums;
+} turn;
+
 /* What all participations cost was computed when the recipe was judged, for the policy's honest part. */
 static sotto_status recompute(void *context, const sotto_charge *charge, uint64_t honest,
                               double *epsilon, sotto_err *err)
 {
-    const sotto_round_charge *round = context;
+    const turn *t = context;
 
-    if (honest < round->honest)
+    (void)charge;
+    if (honest < t->round->honest)
         return sotto_fail(err, SOTTO_DENIED, "fewer honest reports than were counted on");
-    *epsilon = charge->epsilon.units == 1 ? 0 : round->epsilon; /* paid before */
+    *epsilon = t->paid ? 0 : t->round->epsilon;
     return SOTTO_OK;
 }
 
-/* What this update adds to the accounts: everything; or, where that was paid in this period, one more report and the smallest
- * amount, since a charge of nothing is none. */
-static sotto_charge due(const sotto_ledger *ledger, const sums *s, const sotto_charge *charge,
-                        int64_t now, bool *paid)
+static void name_paid(char out[NAME_SIZE], const turn *t, size_t field)
 {
-    sotto_charge out = *charge;
+    char hex[2 * HASH_BYTES + 1];
 
-    *paid = s->updates > 0 && !sotto_ledger_is_over(ledger, s->last, now);
-    if (*paid) {
-        out.epsilon.units = 1;
-        out.delta.units = 0;
-    }
-    return out;
+    sotto_hex_encode(hex, sotto_bytes_of(t->round->hash, HASH_BYTES));
+    (void)snprintf(out, NAME_SIZE, "rho paid %s %s.%s", hex, t->whole->fields[field].stream,
+                   t->whole->fields[field].field);
 }
 
-/* A round within its budgets and turns, whether in a transaction or before one. */
-static sotto_status check(sotto_ledger *ledger, sums *s, sotto_charge *part, bool *paid,
-                          const sotto_charge *charge, const sotto_round_charge *round, int64_t now,
-                          sotto_refusal *refusal, sotto_err *err)
+/* What this update asks of the accounts: everything; or, where that was paid in this period, one more report and the smallest
+ * amount, since a charge of nothing is none. That amount is given back first (settle), so that nothing is added. */
+static sotto_status due(sotto_ledger *ledger, turn *t, int64_t now, sotto_err *err)
+{
+    char name[NAME_SIZE];
+    sums s;
+
+    t->part = *t->whole;
+    t->paid = t->sums.updates > 0 && !sotto_ledger_is_over(ledger, t->sums.last, now);
+    if (!t->paid)
+        return SOTTO_OK;
+    t->part.epsilon.units = 1;
+    t->part.delta.units = 0;
+    for (size_t i = 0; i < t->whole->field_count; i++) {
+        name_paid(name, t, i);
+        SOTTO_TRY(read_sums(ledger, &s, name, err));
+        t->field_paid[i] = s.id && !sotto_ledger_is_over(ledger, s.last, now);
+    }
+    return SOTTO_OK;
+}
+
+/* Makes room for the part in an account that paid for the whole. A field that did not, since another policy found it not
+ * sensitive, gets all but the part. */
+static sotto_status settle(sotto_spent *spent, const turn *t, bool paid, sotto_err *err)
+{
+    if (!paid) {
+        SOTTO_TRY(sotto_spent_add(spent, t->whole->epsilon, t->whole->delta, err));
+        spent->reports--;
+    }
+    if (spent->epsilon.units > 0)
+        spent->epsilon.units -= t->part.epsilon.units;
+    /* The part's square is too small to count; rounding up adds the step that is taken off here. */
+    if (spent->squares > 0)
+        spent->squares = nextafter(spent->squares, 0);
+    return SOTTO_OK;
+}
+
+static sotto_status settle_account(sotto_ledger *ledger, const turn *t, const char *name, bool paid,
+                                   int64_t now, sotto_err *err)
+{
+    sotto_spent spent = {0};
+    sums s;
+
+    SOTTO_TRY(read_sums(ledger, &s, name, err));
+    if (s.id && !sotto_ledger_is_over(ledger, s.last, now))
+        spent = (sotto_spent){
+            .epsilon = {s.rho}, .delta = {s.allowed}, .squares = s.squares, .reports = s.updates};
+    SOTTO_TRY(settle(&spent, t, paid, err));
+    if (s.id)
+        sotto_ledger_fold_digest(ledger, s.digest);
+    return sotto_ledger_insert(ledger, "accounts", &s.id, err,
+                               "INSERT OR REPLACE INTO accounts VALUES(?,?,?,?,?,?,?)", "tuudui",
+                               name, spent.epsilon.units, spent.delta.units, spent.squares,
+                               spent.reports, now > s.last ? now : s.last);
+}
+
+static sotto_status settle_accounts(sotto_ledger *ledger, const turn *t, int64_t now,
+                                    sotto_err *err)
 {
     char name[NAME_SIZE];
 
-    name_recipe(name, round);
-    SOTTO_TRY(read_sums(ledger, s, name, err));
-    SOTTO_TRY(check_turns(ledger, s, round, refusal, err));
-    *part = due(ledger, s, charge, now, paid);
+    (void)snprintf(name, sizeof name, "analysis %s", t->whole->analysis);
+    SOTTO_TRY(settle_account(ledger, t, name, true, now, err));
+    for (size_t i = 0; i < t->whole->field_count; i++) {
+        if (!sotto_charge_counts(t->whole, i))
+            continue;
+        (void)snprintf(name, sizeof name, "field %s.%s", t->whole->fields[i].stream,
+                       t->whole->fields[i].field);
+        SOTTO_TRY(settle_account(ledger, t, name, t->field_paid[i], now, err));
+    }
     return SOTTO_OK;
 }
 
-static sotto_status check_all(sotto_ledger *ledger, const sotto_charge *charge,
-                              const sotto_round_charge *round, int64_t now, sotto_refusal *refusal,
+/* A round within its turns, whether in a transaction or before one. */
+static sotto_status check(sotto_ledger *ledger, turn *t, int64_t now, sotto_refusal *refusal,
+                          sotto_err *err)
+{
+    char name[NAME_SIZE];
+
+    name_recipe(name, t->round);
+    SOTTO_TRY(read_sums(ledger, &t->sums, name, err));
+    SOTTO_TRY(check_turns(ledger, &t->sums, t->round, refusal, err));
+    return due(ledger, t, now, err);
+}
+
+/* As sotto_ledger_check, with accounts as they are after settle_accounts. A round that was answered is no later one: check_turns. */
+static sotto_status check_settled(sotto_ledger *ledger, const turn *t, int64_t now,
+                                  sotto_refusal *refusal, sotto_err *err)
+{
+    sotto_spent analysis, fields[SOTTO_QUERY_MAX_ACCESSED] = {0};
+
+    SOTTO_TRY(sotto_ledger_usable(ledger, err));
+    if (!ledger->table)
+        return sotto_fail(err, SOTTO_DENIED, "no policy has given this device a budget");
+    SOTTO_TRY(sotto_charge_check(&t->part, err));
+    SOTTO_TRY(sotto_ledger_spent_by_analysis(ledger, &analysis, t->whole->analysis, now, err));
+    SOTTO_TRY(settle(&analysis, t, true, err));
+    for (size_t i = 0; i < t->whole->field_count; i++) {
+        SOTTO_TRY(sotto_ledger_spent_on_field(ledger, &fields[i], &t->whole->fields[i], now, err));
+        SOTTO_TRY(settle(&fields[i], t, t->field_paid[i], err));
+    }
+    return sotto_budget_check(ledger->table, &t->part, &analysis, fields, &ledger->recompute,
+                              refusal, err);
+}
+
+static sotto_status check_all(sotto_ledger *ledger, turn *t, int64_t now, sotto_refusal *refusal,
                               sotto_err *err)
 {
-    sotto_charge part;
-    bool paid;
-    sums s;
+    const sotto_round_charge *round = t->round;
 
     if (strlen(round->recipe) > SOTTO_ROUND_RECIPE || round->rho.units == 0 ||
-        round->rho.units > INT64_MAX / 1000000 || round->participations > 1000000)
+        round->rho.units > INT64_MAX / 1000000 || round->participations > 1000000 ||
+        t->whole->field_count > SOTTO_QUERY_MAX_ACCESSED)
         return sotto_fail(err, SOTTO_MALFORMED, "recipe %.63s: no charge for a round",
                           round->recipe);
     SOTTO_TRY(sotto_ledger_refresh(ledger, err));
-    SOTTO_TRY(check(ledger, &s, &part, &paid, charge, round, now, refusal, err));
-    return sotto_ledger_check(ledger, &part, now, refusal, err);
+    SOTTO_TRY(check(ledger, t, now, refusal, err));
+    return t->paid ? check_settled(ledger, t, now, refusal, err)
+                   : sotto_ledger_check(ledger, &t->part, now, refusal, err);
 }
 
 /* Runs one of the steps with the third check that is a round's. */
-typedef sotto_status step(sotto_ledger *ledger, const sotto_charge *charge,
-                          const sotto_round_charge *round, const sotto_report *report, int64_t now,
+typedef sotto_status step(sotto_ledger *ledger, turn *t, const sotto_report *report, int64_t now,
                           sotto_refusal *refusal, sotto_err *err);
 static sotto_status with_rounds(step *run, sotto_ledger *ledger, const sotto_charge *charge,
                                 const sotto_round_charge *round, const sotto_report *report,
                                 int64_t now, sotto_refusal *refusal, sotto_err *err)
 {
     const sotto_recompute kept = ledger->recompute;
+    turn t = {.round = round, .whole = charge};
 
     if (refusal)
         *refusal = (sotto_refusal){0};
-    ledger->recompute = (sotto_recompute){recompute, (void *)round};
-    const sotto_status status = run(ledger, charge, round, report, now, refusal, err);
+    ledger->recompute = (sotto_recompute){recompute, &t};
+    const sotto_status status = run(ledger, &t, report, now, refusal, err);
     ledger->recompute = kept;
     return status;
 }
 
-static sotto_status look(sotto_ledger *ledger, const sotto_charge *charge,
-                         const sotto_round_charge *round, const sotto_report *report, int64_t now,
+static sotto_status look(sotto_ledger *ledger, turn *t, const sotto_report *report, int64_t now,
                          sotto_refusal *refusal, sotto_err *err)
 {
     (void)report;
-    return check_all(ledger, charge, round, now, refusal, err);
+    return check_all(ledger, t, now, refusal, err);
 }
 
 sotto_status sotto_ledger_check_round(sotto_ledger *ledger, const sotto_charge *charge,
@@ -253,35 +351,52 @@ static sotto_status write_rho(sotto_ledger *ledger, const sotto_charge *charge,
     return SOTTO_OK;
 }
 
-static sotto_status pay(sotto_ledger *ledger, const sotto_charge *charge,
-                        const sotto_round_charge *round, const sotto_report *report, int64_t now,
-                        sotto_refusal *refusal, sotto_err *err)
+/* Fields that paid for the whole now. */
+static sotto_status write_paid(sotto_ledger *ledger, const turn *t, int64_t now, sotto_err *err)
 {
     char name[NAME_SIZE];
-    sotto_charge part;
-    bool paid;
     sums s;
 
-    SOTTO_TRY(check(ledger, &s, &part, &paid, charge, round, now, refusal, err));
-    SOTTO_TRY(sotto_ledger_pay(ledger, &part, report, now, refusal, err));
-    s.rho = add_up(s.rho, round->rho.units);
-    s.allowed = round->rho.units * round->participations;
-    s.last_round = round->round;
-    s.updates++;
-    s.last = paid || now < s.last ? s.last : now;
+    for (size_t i = 0; i < t->whole->field_count; i++) {
+        if (!sotto_charge_counts(t->whole, i) || (t->paid && t->field_paid[i]))
+            continue;
+        name_paid(name, t, i);
+        SOTTO_TRY(read_sums(ledger, &s, name, err));
+        s.last = now > s.last ? now : s.last;
+        SOTTO_TRY(write_sums(ledger, &s, name, err));
+    }
+    return SOTTO_OK;
+}
+
+static sotto_status pay(sotto_ledger *ledger, turn *t, const sotto_report *report, int64_t now,
+                        sotto_refusal *refusal, sotto_err *err)
+{
+    const sotto_round_charge *round = t->round;
+    char name[NAME_SIZE];
+    sums *s = &t->sums;
+
+    SOTTO_TRY(check(ledger, t, now, refusal, err));
+    if (t->paid)
+        SOTTO_TRY(settle_accounts(ledger, t, now, err));
+    SOTTO_TRY(sotto_ledger_pay(ledger, &t->part, report, now, refusal, err));
+    s->rho = add_up(s->rho, round->rho.units);
+    s->allowed = round->rho.units * round->participations;
+    s->last_round = round->round;
+    s->updates++;
+    s->last = t->paid || now < s->last ? s->last : now;
     name_recipe(name, round);
-    SOTTO_TRY(write_sums(ledger, &s, name, err));
-    return write_rho(ledger, charge, round, now, err);
+    SOTTO_TRY(write_sums(ledger, s, name, err));
+    SOTTO_TRY(write_paid(ledger, t, now, err));
+    return write_rho(ledger, t->whole, round, now, err);
 }
 
 /* Checked before the transaction, and in it again: another process may have spent in between. */
-static sotto_status spend(sotto_ledger *ledger, const sotto_charge *charge,
-                          const sotto_round_charge *round, const sotto_report *report, int64_t now,
+static sotto_status spend(sotto_ledger *ledger, turn *t, const sotto_report *report, int64_t now,
                           sotto_refusal *refusal, sotto_err *err)
 {
-    SOTTO_TRY(check_all(ledger, charge, round, now, refusal, err));
+    SOTTO_TRY(check_all(ledger, t, now, refusal, err));
     SOTTO_TRY(sotto_ledger_begin(ledger, err));
-    return sotto_ledger_end(ledger, pay(ledger, charge, round, report, now, refusal, err), err);
+    return sotto_ledger_end(ledger, pay(ledger, t, report, now, refusal, err), err);
 }
 
 sotto_status sotto_ledger_spend_round(sotto_ledger *ledger, const sotto_charge *charge,

@@ -6,7 +6,8 @@
  * A recipe's rounds are one mechanism, of at most `participations` updates from a device, whatever the device has seen by then.
  * Its epsilon and delta are charged whole, to the analysis and each field, in the transaction that keeps the first update. So they
  * compose with every other report as if they were one. The charge is made again in each period of the policy's budgets in
- * which the device takes part. Each update is a report of its own.
+ * which the device takes part. A further update in a period adds nothing to epsilon, and is a report of its own. A field that a
+ * later policy finds sensitive is charged the whole with the next update.
  *
  * Beside it, the zCDP of each update is added up for the recipe, the analysis and each field. These sums are never renewed.
  */

@@ -9,8 +9,9 @@
  * that recipe which the log holds is added as its time comes. Leader and helper each read the log for themselves.
  *
  *     cosigned   nothing is read but what the log signed and witnesses cosigned, by keys that the operator gave
- *     digest     the record that the entry's name makes has the entry's hash
- *     first      of two records of one round the first that was logged counts; the other is refused, and shown
+ *     digest     the record that the entry's name makes has the entry's hash; other entries are passed over, and counted
+ *     first      of records of one round the first that was logged counts; the second is refused, and shown, and more are passed
+ *                over. A first one that can't be added now keeps its round: it is shown, and tried again
  *     in turn    the task of a round is added when the round before has closed: no model is known earlier
  */
 #ifndef SOTTO_SERVE_TASKS_ROUND_LOG_H
@@ -27,7 +28,7 @@ typedef struct sotto_round_log_view {
     uint64_t entries;  /* of the log, read and verified   */
     uint64_t added;    /* tasks, by this process          */
     uint64_t waiting;  /* records whose time is to come   */
-    uint64_t refused;  /* records that make no task       */
+    uint64_t refused;  /* records that make no task, by now */
     char refusal[200]; /* the last one, and why           */
     char unread[160];  /* why the log can't be read now; empty: it can */
 } sotto_round_log_view;
@@ -40,7 +41,7 @@ void sotto_round_log_free(sotto_round_log *rounds);
 
 /* Reads what the log has more, and adds each round whose time has come by `now`, in seconds since 1970. What this server must
  * not take is refused and shown, and is no failure.
- *   SOTTO_IO, SOTTO_MISSING  the log can't be reached, or has signed nothing
+ *   SOTTO_IO, SOTTO_MISSING  the log can't be reached, or lost what it had signed. One that has signed nothing yet is no failure
  *   SOTTO_DENIED    too few witnesses cosigned
  *   SOTTO_REJECTED  a signature does not hold, or the log forked
  *   SOTTO_STALE     the log was rolled back */

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/rule.h"
 #include "serve/host/health.h"
 #include "serve/tasks/round_log.h"
 #include "serve/tasks/server.h"
@@ -29,6 +30,17 @@ struct sotto_round_watch {
     bool stopping;
 };
 
+static bool is_stopping(sotto_round_watch *w)
+{
+    bool stopping;
+
+    (void)pthread_mutex_lock(&w->lock);
+    stopping = w->stopping;
+    (void)pthread_mutex_unlock(&w->lock);
+    return stopping;
+}
+
+/* A long log is many files: a server that stops waits for one of them at most. */
 static sotto_status fetch(void *context, const char *path, sotto_buf *out, sotto_err *err)
 {
     sotto_round_watch *w = context;
@@ -37,6 +49,8 @@ static sotto_status fetch(void *context, const char *path, sotto_buf *out, sotto
     sotto_status status;
     char url[URL];
 
+    if (is_stopping(w))
+        return sotto_fail(err, SOTTO_IO, "the server stops");
     (void)snprintf(url, sizeof url, "%s%s%s", w->url, w->url[strlen(w->url) - 1] == '/' ? "" : "/",
                    path);
     status = sotto_http_call_wait(w->client, &response,
@@ -113,6 +127,10 @@ static sotto_status start(sotto_round_watch *w, const char *keys, uint64_t quoru
                               .witnesses = &w->keys.keys[1],
                               .witness_count = w->keys.count - 1,
                               .quorum = quorum ? (size_t)quorum : w->keys.count - 1};
+    if (SOTTO_RULE(rounds_are_witnessed) && trust.quorum == 0)
+        return sotto_fail(err, SOTTO_MALFORMED,
+                          "rounds_keys: a witness must follow the log's key: a log alone can show "
+                          "each server other rounds");
     if (trust.quorum > trust.witness_count)
         return sotto_fail(err, SOTTO_MALFORMED, "rounds_quorum: rounds_keys has fewer witnesses");
     SOTTO_TRY(sotto_round_log_new(&w->rounds, w->server, &trust, err));

@@ -87,7 +87,6 @@ static void two_replicas_finish_one_round(sotto_test *t)
         aggregation_answer(t, &a, i, i != 3);
     CHECK(t, aggregation_ends(t, &a, "released"));
     CHECK(t, aggregation_sum_is(t, &a, 0xf7));
-    sotto_host_close(second);
     aggregation_close(&a);
 }
 

@@ -187,16 +187,23 @@ static sotto_status ask(scene *s, sotto_http_method method, const char *place, s
     return sotto_http_call_wait(s->fleet.client, out, &call, &s->scratch, err);
 }
 
+static uint64_t edge_of(const scene *s)
+{
+    const uint64_t n = s->d->devices;
+
+    return n <= DEGREE + 1 ? UINT64_MAX : UINT64_MAX / (n - 1) * DEGREE;
+}
+
 static sotto_status post(scene *s, sotto_err *err)
 {
-    const uint64_t n = s->d->devices, now = now_ms();
+    const uint64_t now = now_ms();
     sotto_epoch_round round = {.number = ++s->number,
                                .ring = SOTTO_RING_Z32,
                                .length = s->content.entries,
                                .most = s->content.max,
                                .least = s->d->recipe->min_cohort,
                                .neighbours = NEIGHBOURS,
-                               .edge = n <= DEGREE + 1 ? UINT64_MAX : UINT64_MAX / (n - 1) * DEGREE,
+                               .edge = edge_of(s),
                                .opens = now,
                                .closes = now + s->window_ms,
                                .verify_by = now + 2 * s->window_ms,
@@ -438,11 +445,14 @@ static sotto_status run(scene *s, bool *right, sotto_err *err)
     SOTTO_TRY(start(s, err));
     SOTTO_TRY(read_recipe(s, err));
     say(s->d, "Devices register; witnesses draw the beacon; a committee of ten makes a key ...");
-    const sotto_fleet_options fleet = {.devices = (uint32_t)s->d->devices,
-                                       .members = COMMITTEE,
-                                       .witnesses = WITNESSES,
-                                       .server_key = s->key,
-                                       .port = s->server.port};
+    sotto_fleet_options fleet = {.devices = (uint32_t)s->d->devices,
+                                 .members = COMMITTEE,
+                                 .witnesses = WITNESSES,
+                                 .server_key = s->key,
+                                 .port = s->server.port};
+    fleet.terms = (sotto_duties_terms){
+        .least = s->d->recipe->min_cohort, .neighbours = NEIGHBOURS, .edge = edge_of(s)};
+    memcpy(fleet.terms.recipe, s->d->recipe->hash, sizeof fleet.terms.recipe);
     SOTTO_TRY(sotto_fleet_open(&s->fleet, &fleet, err));
     SOTTO_TRY(draw_people(s, err));
     say(s->d, "Each device adds its part of the noise, masks its vector, and sends it ...");

@@ -79,6 +79,7 @@ sotto_status sotto_fleet_revive(sotto_fleet *f, uint32_t device, sotto_err *err)
         .allowed = SOTTO_DUTY_CLIENT | SOTTO_DUTY_DECRYPTOR,
         .witnesses = (const uint8_t(*)[SOTTO_P256_WIDE])f->epoch.witnesses.verify,
         .witness_count = f->epoch.witnesses.count,
+        .terms = f->terms,
         .server = f->server,
         .host = {.exchange = exchange_of,
                  .counter = {.read = read_counter, .raise = raise_counter},
@@ -148,12 +149,24 @@ static sotto_status install(sotto_fleet *f, sotto_err *err)
     return SOTTO_OK;
 }
 
+/* Everybody learns what rounds of this epoch are like. */
+static void expect(sotto_fleet *f)
+{
+    f->terms.methods = 1u << SOTTO_METHOD_FLAMINGO;
+    f->terms.cohort = f->count;
+    f->terms.committee = f->epoch.record.count;
+    sotto_registry_root(&f->epoch.registry, f->terms.registry);
+    for (uint32_t i = 0; i < f->count; i++)
+        sotto_duties_expect(f->devices[i].duties, &f->terms);
+}
+
 sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options, sotto_err *err)
 {
     memset(f, 0, sizeof *f);
     f->count = options->devices;
     f->memory = options->folder == NULL;
     f->exchanges_left = UINT_MAX;
+    f->terms = options->terms;
     sotto_arena_init(&f->arena, (size_t)256 << 20);
     sotto_arena_init(&f->scratch, (size_t)256 << 20);
     sotto_fleet_aim(f, options->port);
@@ -164,6 +177,7 @@ sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options
     SOTTO_TRY(make_devices(f, options->folder, err));
     memcpy(f->epoch.registry.server, options->server_key, SOTTO_SIGN_PUBLIC);
     SOTTO_TRY(sotto_epoch_draw(&f->epoch, options->members, &f->arena, err));
+    expect(f);
     return install(f, err);
 }
 

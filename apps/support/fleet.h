@@ -28,9 +28,10 @@ typedef struct sotto_fleet {
     uint32_t count;
     sotto_fleet_device *devices;
     sotto_epoch epoch;
-    sotto_arena arena;       /* the epoch's lists */
-    sotto_arena scratch;     /* of one exchange */
-    unsigned exchanges_left; /* before the network goes away; UINT_MAX: never */
+    sotto_duties_terms terms; /* of all devices */
+    sotto_arena arena;        /* the epoch's lists */
+    sotto_arena scratch;      /* of one exchange */
+    unsigned exchanges_left;  /* before the network goes away; UINT_MAX: never */
 } sotto_fleet;
 
 typedef struct sotto_fleet_options {
@@ -39,6 +40,8 @@ typedef struct sotto_fleet_options {
         folder; /* of the journals; NULL: in memory, and a device that was killed has lost its own */
     const uint8_t *server_key; /* the aggregator's */
     unsigned port;             /* where it listens on loopback */
+    /* What devices know of rounds. Method, registry, cohort and committee are filled in from the epoch. */
+    sotto_duties_terms terms;
 } sotto_fleet_options;
 
 /* Devices, each with consent and a policy for both duties, and an epoch with its committee. */

@@ -1,6 +1,8 @@
 /* Duties of a device: what allows them, what they store, and what is never said twice. */
 #define _POSIX_C_SOURCE 200809L
+#include "aggregate/bbglr/bbglr.h"
 #include "aggregate/flamingo/flamingo.h"
+#include "base/arena.h"
 #include "device/duties/journal.h"
 #include "support/directory.h"
 #include "support/fleet.h"
@@ -23,7 +25,7 @@ typedef struct scene {
 static const uint64_t VALUES[LENGTH] = {0x11, 0x22, 0x33};
 
 /* Nobody listens: whatever is sent is lost. */
-static void open_scene(sotto_test *t, scene *s)
+static void open_scene_with(sotto_test *t, scene *s, uint64_t edge)
 {
     static const uint8_t server[SOTTO_SIGN_PUBLIC] = {5};
     const sotto_epoch_round round = {.number = 1,
@@ -32,7 +34,7 @@ static void open_scene(sotto_test *t, scene *s)
                                      .most = 1000,
                                      .least = 3,
                                      .neighbours = 1,
-                                     .edge = UINT64_MAX,
+                                     .edge = edge,
                                      .opens = OPENS,
                                      .closes = 2 * OPENS,
                                      .verify_by = 3 * OPENS,
@@ -49,6 +51,11 @@ static void open_scene(sotto_test *t, scene *s)
     CHECK_OK(t, sotto_fleet_open(&s->fleet, &options, &t->err));
     s->fleet.exchanges_left = 0;
     CHECK_OK(t, sotto_epoch_post(&s->fleet.epoch, &round, &s->posting, s->id, &t->arena, &t->err));
+}
+
+static void open_scene(sotto_test *t, scene *s)
+{
+    open_scene_with(t, s, UINT64_MAX);
 }
 
 static sotto_status take(sotto_test *t, scene *s, uint32_t device, unsigned part)
@@ -187,6 +194,88 @@ static void the_beacon_must_be_the_witnesses(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+/* Neighbours are drawn from the beacon by every method: one without a committee needs it as much. */
+static void a_round_without_a_committee_needs_its_beacon(sotto_test *t)
+{
+    const sotto_bbglr_parameters few = {
+        .degree = 2, .threshold = 2, .quorum = 3, .keys_by = OPENS + 10};
+    sotto_buf parameters, round_wire, out;
+    sotto_posting p;
+    sotto_round round;
+    scene s;
+
+    open_scene(t, &s);
+    CHECK_OK(t, sotto_posting_decode(&p, s.posting, &t->arena, &t->err));
+    CHECK_OK(t, sotto_round_decode(&round, p.round, &t->err));
+    CHECK_OK(t, sotto_buf_take(&parameters, &t->arena, SOTTO_BBGLR_PARAMETERS, &t->err));
+    CHECK_OK(t, sotto_bbglr_parameters_encode(&parameters, &few, &t->err));
+    round.method = SOTTO_METHOD_BBGLR;
+    round.parameters = sotto_buf_bytes(&parameters);
+    round.beacon[0] ^= 1; /* the server's choice */
+    CHECK_OK(t, sotto_buf_take(&round_wire, &t->arena, SOTTO_ROUND_MOST_BYTES, &t->err));
+    CHECK_OK(t, sotto_round_encode(&round_wire, &round, &t->err));
+    p.round = sotto_buf_bytes(&round_wire);
+    p.decryptors = (sotto_bytes){NULL, 0};
+    CHECK_OK(t, sotto_buf_take(&out, &t->arena, s.posting.len, &t->err));
+    CHECK_OK(t, sotto_posting_encode(&out, &p, &t->err));
+    s.posting = sotto_buf_bytes(&out);
+    s.fleet.terms.methods = 1u << SOTTO_METHOD_BBGLR;
+    sotto_duties_expect(s.fleet.devices[0].duties, &s.fleet.terms);
+    CHECK_STATUS(t, SOTTO_REJECTED, take(t, &s, 0, SOTTO_DUTY_CLIENT));
+    sotto_fleet_close(&s.fleet);
+}
+
+static void refused_by(sotto_test *t, scene *s, const sotto_duties_terms *terms)
+{
+    sotto_duties_expect(s->fleet.devices[0].duties, terms);
+    CHECK_STATUS(t, SOTTO_DENIED, take(t, s, 0, SOTTO_DUTY_CLIENT));
+}
+
+/* The posting is the server's: what protects a device must not be. */
+static void a_round_keeps_to_what_the_application_knows(sotto_test *t)
+{
+    sotto_duties_terms terms;
+    scene s;
+
+    open_scene(t, &s);
+#define WITH(field, value)                                                                         \
+    terms = s.fleet.terms;                                                                         \
+    terms.field = (value);                                                                         \
+    refused_by(t, &s, &terms)
+    WITH(methods, 1u << SOTTO_METHOD_BBGLR);
+    WITH(recipe[31], 1);
+    WITH(registry[0], (uint8_t)(s.fleet.terms.registry[0] ^ 1));
+    WITH(least, 4);
+    WITH(cohort, DEVICES - 1);
+    WITH(committee, 4);
+    WITH(neighbours, 2);
+    WITH(noise.shares, 1);
+#undef WITH
+    sotto_duties_expect(s.fleet.devices[0].duties, &s.fleet.terms);
+    CHECK_OK(t, take(t, &s, 0, SOTTO_DUTY_CLIENT));
+    sotto_fleet_close(&s.fleet);
+}
+
+static void too_few_edges_are_refused(sotto_test *t)
+{
+    scene s;
+
+    open_scene_with(t, &s, UINT64_MAX / 2);
+    s.fleet.terms.edge = UINT64_MAX / 2 + 1;
+    refused_by(t, &s, &s.fleet.terms);
+    sotto_fleet_close(&s.fleet);
+}
+
+static void a_device_without_terms_joins_nothing(sotto_test *t)
+{
+    static const sotto_duties_terms none;
+    scene s;
+
+    open_scene(t, &s);
+    refused_by(t, &s, &none);
+    sotto_fleet_close(&s.fleet);
+}
+
 static void a_round_of_others_is_not_joined(sotto_test *t)
 {
     uint32_t other = 0;
@@ -318,6 +407,10 @@ int main(int argc, char **argv)
         CASE(nothing_is_taken_without_consent),
         CASE(a_no_erases_everything_but_vows),
         CASE(the_beacon_must_be_the_witnesses),
+        CASE(a_round_without_a_committee_needs_its_beacon),
+        CASE(a_round_keeps_to_what_the_application_knows),
+        CASE(too_few_edges_are_refused),
+        CASE(a_device_without_terms_joins_nothing),
         CASE(a_round_of_others_is_not_joined),
         CASE(a_share_is_taken_once_and_erased),
         CASE(a_share_that_was_handed_over_leaves_no_byte),

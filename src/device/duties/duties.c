@@ -136,6 +136,11 @@ sotto_status sotto_duties_sign_committee(const sotto_duties *d, const uint8_t di
     return sotto_decryptors_sign(digest, out, &d->signer, err);
 }
 
+void sotto_duties_expect(sotto_duties *d, const sotto_duties_terms *terms)
+{
+    d->options.terms = *terms;
+}
+
 /* ---- what may be done -------------------------------------------------------------------------------------------- */
 
 /* Work for others is off unless the application's policy names it and the person said yes. */
@@ -205,8 +210,9 @@ static sotto_status check_posting(sotto_duties *d, const sotto_posted_round *p, 
                                   unsigned part, sotto_err *err)
 {
     SOTTO_TRY(is_ours(d, p, index, part, err));
-    /* A server that picks the beacon picks the committee. Without a committee nothing is drawn. */
-    if (SOTTO_RULE(duties_beacon) && p->has_decryptors)
+    SOTTO_TRY(sotto_duties_terms_check(&d->options.terms, p, err));
+    /* A server that picks the beacon picks the committee, and with every method who masks with whom. */
+    if (SOTTO_RULE(duties_beacon))
         return sotto_posted_round_check_beacon(p, (const uint8_t(*)[SOTTO_P256_WIDE])d->witnesses,
                                                d->options.witness_count, err);
     return SOTTO_OK;

@@ -153,7 +153,8 @@ static sotto_status install(sotto_fleet *f, sotto_err *err)
 static void expect(sotto_fleet *f)
 {
     f->terms.methods = 1u << SOTTO_METHOD_FLAMINGO;
-    f->terms.cohort = f->count;
+    if (f->terms.cohort == 0)
+        f->terms.cohort = f->count;
     f->terms.committee = f->epoch.record.count;
     sotto_registry_root(&f->epoch.registry, f->terms.registry);
     for (uint32_t i = 0; i < f->count; i++)

@@ -40,7 +40,7 @@ typedef struct sotto_fleet_options {
         folder; /* of the journals; NULL: in memory, and a device that was killed has lost its own */
     const uint8_t *server_key; /* the aggregator's */
     unsigned port;             /* where it listens on loopback */
-    /* What devices know of rounds. Method, registry, cohort and committee are filled in from the epoch. */
+    /* What devices know of rounds. Method, registry and committee are filled in from the epoch; so is a cohort of 0. */
     sotto_duties_terms terms;
 } sotto_fleet_options;
 

@@ -60,6 +60,19 @@ static void check_cohort(sotto_reading *at, const sotto_recipe *recipe,
             (unsigned long long)server->cohort, (unsigned long long)left);
 }
 
+/* What a relay and tokens would hide, this trust model shows: asking for both is a mistake. */
+static void check_anonymity(sotto_reading *at, const sotto_recipe *recipe)
+{
+    static const sotto_place anonymity = {NULL, "anonymity", 0};
+    const sotto_anonymity *a = &recipe->anonymity;
+
+    if (SOTTO_RULE(anonymity_can_hide) && !sotto_trust_model_of(recipe->trust)->can_hide &&
+        (a->relay || a->gateway || a->tokens || a->attester || a->issuer || a->log))
+        sotto_reading_mistake(at, &anonymity, "nothing",
+                              "%s can't hide who takes part: the server sees it",
+                              sotto_trust_model_of(recipe->trust)->name);
+}
+
 /* The server sees who takes part, and nothing hides a report among others but the noise of those who stay and do not lie. */
 void sotto_recipe_check_one_server(sotto_reading *at, const sotto_recipe *recipe)
 {
@@ -67,6 +80,7 @@ void sotto_recipe_check_one_server(sotto_reading *at, const sotto_recipe *recipe
                              honest = {&privacy, "honest", 0};
     sotto_one_server server;
 
+    check_anonymity(at, recipe);
     if (!sotto_recipe_one_server(&server, recipe))
         return;
     if (SOTTO_RULE(one_server_by_shares) && recipe->by != SOTTO_BY_SHARES) {

@@ -1,4 +1,5 @@
 /* What lint asks of a recipe that one server adds up. */
+#include "recipe/claim.h"
 #include "recipe/one_server.h"
 #include "recipe/task.h"
 #include "sotto/lint.h"
@@ -90,6 +91,29 @@ static void a_cohort_holds_the_smallest_sum(sotto_test *t)
     CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.cohort", "a sum needs 40000"));
 }
 
+/* As a person may well write it, who knows these keys from recipes of two servers. */
+static void one_server_hides_nobody(sotto_test *t)
+{
+    const sotto_recipe *recipe = with_cohort(t, "\"cohort\": 42000");
+    const char *text =
+        (const char *)sotto_test_replace(t, (const char *)recipe->text.data, "\"schedule\":",
+                                         "\"anonymity\": {\"relay\": \"relay\", \"gateway\": "
+                                         "\"gateway\"}, \"schedule\":")
+            .data;
+    sotto_recipe_claim claim;
+    char said[8192];
+    sotto_buf out = sotto_buf_over(said, sizeof said - 1);
+
+    CHECK_OK(t, sotto_recipe_read(&recipe, sotto_bytes_of(text, strlen(text)), &t->arena, &mistakes,
+                                  &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "anonymity", "flamingo can't hide who takes part"));
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, recipe->honest, &t->err));
+    CHECK_OK(t, sotto_recipe_explain(&out, recipe, &claim, &t->err));
+    said[out.len] = 0;
+    CHECK(t, !strstr(said, "relay") && !strstr(said, "(null)"));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -97,6 +121,7 @@ int main(int argc, char **argv)
         CASE(noise_counts_on_those_who_stay_and_are_honest),
         CASE(all_liars_of_a_cohort_may_be_online),
         CASE(a_cohort_holds_the_smallest_sum),
+        CASE(one_server_hides_nobody),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -62,7 +62,8 @@ static sotto_status raise_counter(void *context, uint64_t generation, sotto_err 
 {
     sotto_fleet_device *d = context;
 
-    (void)err;
+    if (d->counter_fails)
+        return sotto_fail(err, SOTTO_IO, "the counter can't be raised");
     d->counter = generation > d->counter ? generation : d->counter;
     return SOTTO_OK;
 }

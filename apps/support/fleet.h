@@ -18,6 +18,7 @@ typedef struct sotto_fleet_device {
     uint8_t secret[SOTTO_DUTIES_SECRET];
     char journal[SOTTO_FLEET_PATH];
     uint64_t counter; /* the platform's */
+    bool counter_fails;
     uint64_t next_ms;
 } sotto_fleet_device;
 

@@ -400,6 +400,30 @@ static void a_journal_that_was_put_back_stays_shut(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+/* The step is on disk, but the host could not raise its counter: nothing leaves until it can. */
+static void nothing_leaves_before_the_counter_is_raised(sotto_test *t)
+{
+    scene s;
+
+    open_scene(t, &s);
+    sotto_fleet_device *d = &s.fleet.devices[0];
+    CHECK_OK(t, take(t, &s, 0, SOTTO_DUTY_CLIENT));
+    d->counter_fails = true;
+    s.fleet.exchanges_left = 5;
+    CHECK_STATUS(t, SOTTO_IO, tick(t, &s, 0, OPENS));
+    CHECK_EQUAL(t, 1, number(t, &s, 0, "SELECT count(*) FROM waiting"));
+    CHECK_OK(t, tick(t, &s, 0, OPENS + 250));
+    CHECK_EQUAL(t, 5, s.fleet.exchanges_left);
+    sotto_fleet_kill(&s.fleet, 0);
+    CHECK_STATUS(t, SOTTO_IO, sotto_fleet_revive(&s.fleet, 0, &t->err));
+    d->counter_fails = false;
+    CHECK_OK(t, sotto_fleet_revive(&s.fleet, 0, &t->err));
+    CHECK_EQUAL(t, number(t, &s, 0, "SELECT generation FROM meta"), d->counter);
+    CHECK_OK(t, tick(t, &s, 0, OPENS + 500));
+    CHECK(t, s.fleet.exchanges_left < 5);
+    sotto_fleet_close(&s.fleet);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -417,6 +441,7 @@ int main(int argc, char **argv)
         CASE(a_vector_goes_once_a_message_carries_it),
         CASE(a_second_vector_in_a_round_never_leaves),
         CASE(a_journal_that_was_put_back_stays_shut),
+        CASE(nothing_leaves_before_the_counter_is_raised),
     };
     return RUN_TESTS(argc, argv, cases);
 }

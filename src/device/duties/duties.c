@@ -251,6 +251,9 @@ static sotto_status carry(sotto_duties *d, const uint8_t *round, const char *pla
     sotto_exchange request = {
         .size = sizeof request, .method = "POST", .url = url, .media_type = type};
 
+    /* What leaves without it could be taken back: the journal from a copy would sign something else. */
+    if (SOTTO_RULE(duties_counter_first))
+        SOTTO_TRY(sotto_journal_testify(&d->journal, NULL));
     sotto_hex_encode(id, sotto_bytes_of(round, SOTTO_ROUND_ID));
     (void)snprintf(url, sizeof url, "%srounds/%s/%s", d->server, id, place);
     return sotto_exchange_carry(&d->options.host, &request, body, answer);

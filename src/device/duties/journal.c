@@ -103,6 +103,16 @@ sotto_status sotto_journal_open(sotto_journal *j, const sotto_sqlite_options *op
     /* It lacks vows that were made: whatever it signs now may be the second time. */
     if (SOTTO_RULE(duties_not_put_back) && j->generation < counter)
         return sotto_fail(err, SOTTO_STALE, "%s: older than the host's counter", WHAT);
+    j->raised = counter;
+    return sotto_journal_testify(j, err);
+}
+
+sotto_status sotto_journal_testify(sotto_journal *j, sotto_err *err)
+{
+    if (j->raised >= j->generation || !j->host.counter.raise)
+        return SOTTO_OK;
+    SOTTO_TRY(j->host.counter.raise(j->host.context, j->generation, err));
+    j->raised = j->generation;
     return SOTTO_OK;
 }
 
@@ -127,8 +137,7 @@ sotto_status sotto_journal_commit(sotto_journal *j, sotto_err *err)
         return status;
     }
     j->generation++;
-    return j->host.counter.raise ? j->host.counter.raise(j->host.context, j->generation, err)
-                                 : SOTTO_OK;
+    return sotto_journal_testify(j, err);
 }
 
 /* Ends a transaction whose work had this status. */

@@ -15,6 +15,7 @@ typedef struct sotto_journal {
     sqlite3 *db;
     sotto_device_host host;
     uint64_t generation;
+    uint64_t raised; /* what the host's counter is known to say */
 } sotto_journal;
 
 SOTTO_MUST_USE sotto_status sotto_journal_open(sotto_journal *j,
@@ -25,6 +26,9 @@ void sotto_journal_close(sotto_journal *j);
 /* Every change is between these two. Commit syncs, and then raises the host's counter. */
 SOTTO_MUST_USE sotto_status sotto_journal_begin(sotto_journal *j, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_journal_commit(sotto_journal *j, sotto_err *err);
+
+/* Before a byte leaves: raises the host's counter, unless that was done. A failure after a commit left it behind. */
+SOTTO_MUST_USE sotto_status sotto_journal_testify(sotto_journal *j, sotto_err *err);
 
 SOTTO_MUST_USE sotto_status sotto_journal_consent(sotto_journal *j, bool *given, sotto_err *err);
 /* A no erases everything but vows. */

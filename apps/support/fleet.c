@@ -134,8 +134,7 @@ static sotto_status make_devices(sotto_fleet *f, const char *folder, sotto_err *
     return SOTTO_OK;
 }
 
-/* The record has the signatures of all members, and each has its share. */
-static sotto_status install(sotto_fleet *f, sotto_err *err)
+sotto_status sotto_fleet_install(sotto_fleet *f, sotto_err *err)
 {
     sotto_epoch *e = &f->epoch;
 
@@ -143,7 +142,7 @@ static sotto_status install(sotto_fleet *f, sotto_err *err)
         sotto_duties *d = f->devices[e->record.members[i]].duties;
 
         SOTTO_TRY(sotto_duties_put_share(d, e->session, e->number, e->committee.shares[i], err));
-        SOTTO_TRY(sotto_duties_sign_committee(d, e->digest, e->record.signatures[i], err));
+        SOTTO_TRY(sotto_duties_sign_committee(d, &e->record, i, e->record.signatures[i], err));
         e->record.is_signed[i] = true;
         sotto_wipe(e->committee.shares[i], 32);
     }
@@ -180,7 +179,7 @@ sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options
     memcpy(f->epoch.registry.server, options->server_key, SOTTO_SIGN_PUBLIC);
     SOTTO_TRY(sotto_epoch_draw(&f->epoch, options->members, &f->arena, err));
     expect(f);
-    return install(f, err);
+    return sotto_fleet_install(f, err);
 }
 
 void sotto_fleet_close(sotto_fleet *f)

@@ -52,6 +52,9 @@ void sotto_fleet_close(sotto_fleet *f);
 /* Where the aggregator listens now: for devices that are revived from then on. */
 void sotto_fleet_aim(sotto_fleet *f, unsigned port);
 
+/* Every member of the epoch's committee gets its share and signs the record. Open does it once; again after another draw. */
+SOTTO_MUST_USE sotto_status sotto_fleet_install(sotto_fleet *f, sotto_err *err);
+
 /* A device ends without a word; and comes back with what is on its disk. */
 void sotto_fleet_kill(sotto_fleet *f, uint32_t device);
 SOTTO_MUST_USE sotto_status sotto_fleet_revive(sotto_fleet *f, uint32_t device, sotto_err *err);

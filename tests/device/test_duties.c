@@ -170,10 +170,10 @@ static void a_no_erases_everything_but_vows(sotto_test *t)
     CHECK_OK(t, take(t, &s, member, SOTTO_DUTY_CLIENT));
     CHECK_OK(t, take(t, &s, member, SOTTO_DUTY_DECRYPTOR));
     CHECK_OK(t, tick(t, &s, member, OPENS));
-    CHECK_EQUAL(t, 1, number(t, &s, member, "SELECT count(*) FROM vow"));
+    CHECK_EQUAL(t, 2, number(t, &s, member, "SELECT count(*) FROM vow")); /* committee, report */
     CHECK_EQUAL(t, 1, number(t, &s, member, "SELECT count(*) FROM waiting"));
     CHECK_OK(t, sotto_duties_consent(s.fleet.devices[member].duties, false, &t->err));
-    CHECK_EQUAL(t, 1, number(t, &s, member, "SELECT count(*) FROM vow"));
+    CHECK_EQUAL(t, 2, number(t, &s, member, "SELECT count(*) FROM vow"));
     CHECK_EQUAL(t, 0, number(t, &s, member, "SELECT count(*) FROM waiting"));
     CHECK_EQUAL(t, 0, number(t, &s, member, "SELECT count(*) FROM share WHERE share IS NOT NULL"));
     CHECK_EQUAL(t, 0, number(t, &s, member, "SELECT count(*) FROM duty WHERE ended = 0"));
@@ -337,6 +337,29 @@ static void a_share_that_was_handed_over_leaves_no_byte(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+static void a_member_signs_one_record_with_its_own_share(sotto_test *t)
+{
+    uint8_t signature[SOTTO_SIGNATURE];
+    scene s;
+
+    open_scene(t, &s);
+    sotto_decryptors_record *r = &s.fleet.epoch.record;
+    sotto_duties *d = s.fleet.devices[r->members[0]].duties;
+    CHECK_OK(t, sotto_duties_sign_committee(d, r, 0, signature, &t->err)); /* again, the same */
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_duties_sign_committee(d, r, 3, signature, &t->err));
+    /* Another member's value in its place, in an epoch of which it signed nothing yet. */
+    r->epoch = 2;
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_duties_sign_committee(d, r, 0, signature, &t->err));
+    r->epoch = 1;
+    CHECK_STATUS(t, SOTTO_REJECTED, sotto_duties_sign_committee(d, r, 1, signature, &t->err));
+    /* Its own share, and another key: two records of an epoch are two committees. */
+    memcpy(r->key, r->verify[1], sizeof r->key);
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_duties_sign_committee(d, r, 0, signature, &t->err));
+    CHECK_OK(t, sotto_duties_consent(d, false, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_duties_sign_committee(d, r, 0, signature, &t->err));
+    sotto_fleet_close(&s.fleet);
+}
+
 static void a_vector_goes_once_a_message_carries_it(sotto_test *t)
 {
     scene s;
@@ -438,6 +461,7 @@ int main(int argc, char **argv)
         CASE(a_round_of_others_is_not_joined),
         CASE(a_share_is_taken_once_and_erased),
         CASE(a_share_that_was_handed_over_leaves_no_byte),
+        CASE(a_member_signs_one_record_with_its_own_share),
         CASE(a_vector_goes_once_a_message_carries_it),
         CASE(a_second_vector_in_a_round_never_leaves),
         CASE(a_journal_that_was_put_back_stays_shut),

@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "base/rule.h"
 #include "device/duties/journal.h"
+#include "device/duties/membership.h"
 #include "device/exchange.h"
 #include "sotto/random.h"
 
@@ -19,6 +20,7 @@
 #define MAX_VALUE (96 << 20)         /* of the journal */
 
 enum { URL = 1024, ANSWER = 4096, POLL_MS = 250, RETRY_MS = 1000 };
+enum { VOW_COMMITTEE = 0x8000 }; /* beside the kinds of methods */
 enum { KEY_SIGN = 1, KEY_PAIR, KEY_CHANNEL };
 
 struct sotto_duties {
@@ -130,12 +132,6 @@ void sotto_duties_keys(const sotto_duties *d, sotto_duty_keys *out)
     memcpy(out->channel, d->secrets.channel.public_key, sizeof out->channel);
 }
 
-sotto_status sotto_duties_sign_committee(const sotto_duties *d, const uint8_t digest[32],
-                                         uint8_t out[SOTTO_SIGNATURE], sotto_err *err)
-{
-    return sotto_decryptors_sign(digest, out, &d->signer, err);
-}
-
 void sotto_duties_expect(sotto_duties *d, const sotto_duties_terms *terms)
 {
     d->options.terms = *terms;
@@ -161,6 +157,24 @@ sotto_status sotto_duties_put_share(sotto_duties *d, const uint8_t session[32], 
 {
     SOTTO_TRY(permitted(d, SOTTO_DUTY_DECRYPTOR, err));
     return sotto_journal_put_share(&d->journal, session, epoch, share, err);
+}
+
+sotto_status sotto_duties_sign_committee(sotto_duties *d, const sotto_decryptors_record *record,
+                                         uint32_t place, uint8_t out[SOTTO_SIGNATURE],
+                                         sotto_err *err)
+{
+    sotto_vow vow = {.kind = VOW_COMMITTEE, .epoch = record->epoch};
+    uint8_t share[32];
+
+    SOTTO_TRY(permitted(d, SOTTO_DUTY_DECRYPTOR, err));
+    SOTTO_TRY(sotto_journal_share(&d->journal, record->session, record->epoch, share, err));
+    const sotto_status status = sotto_membership_check(record, place, share, err);
+    sotto_wipe(share, sizeof share);
+    SOTTO_TRY(status);
+    sotto_decryptors_digest(record, vow.digest);
+    SOTTO_TRY(sotto_journal_vow(&d->journal, record->session, &vow, err));
+    SOTTO_TRY(sotto_journal_testify(&d->journal, err));
+    return sotto_decryptors_sign(vow.digest, out, &d->signer, err);
 }
 
 sotto_status sotto_duties_erase_share(sotto_duties *d, const uint8_t session[32], uint64_t epoch,

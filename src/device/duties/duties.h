@@ -52,9 +52,14 @@ typedef struct sotto_duty_keys {
     uint8_t sign[SOTTO_SIGN_PUBLIC], pair[32], channel[32];
 } sotto_duty_keys;
 void sotto_duties_keys(const sotto_duties *d, sotto_duty_keys *out);
-/* For the members of a committee that is being made: it signs the record's digest. */
-SOTTO_MUST_USE sotto_status sotto_duties_sign_committee(const sotto_duties *d,
-                                                        const uint8_t digest[32],
+/* For the members of a committee that is being made: the member at `place` signs the record, after its share was put. It vows
+ * first: one record for an epoch of a session, ever.
+ *   SOTTO_DENIED    policy or consent do not cover it; or it signed another record
+ *   SOTTO_MISSING   it has no share of this epoch
+ *   SOTTO_REJECTED  the record's value at this place is not that of its share */
+SOTTO_MUST_USE sotto_status sotto_duties_sign_committee(sotto_duties *d,
+                                                        const sotto_decryptors_record *record,
+                                                        uint32_t place,
                                                         uint8_t out[SOTTO_SIGNATURE],
                                                         sotto_err *err);
 

@@ -301,7 +301,7 @@ sotto_status sotto_journal_next(sotto_journal *j, sotto_journal_duty *duty, int6
 
 /* ---- one step --------------------------------------------------------------------------------------------------- */
 
-static sotto_status insert_vow(sotto_journal *j, const sotto_round *round, const sotto_vow *v,
+static sotto_status insert_vow(sotto_journal *j, const uint8_t session[32], const sotto_vow *v,
                                sotto_err *err)
 {
     sotto_status status;
@@ -311,7 +311,7 @@ static sotto_status insert_vow(sotto_journal *j, const sotto_round *round, const
                       "INSERT INTO vow VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET"
                       " digest = digest RETURNING digest = ?6",
                       err));
-    bind_bytes(q, 1, sotto_bytes_of(round->session, sizeof round->session));
+    bind_bytes(q, 1, sotto_bytes_of(session, 32));
     (void)sqlite3_bind_int64(q, 2, (int64_t)v->epoch);
     (void)sqlite3_bind_int64(q, 3, (int64_t)v->round);
     (void)sqlite3_bind_int64(q, 4, v->kind);
@@ -324,6 +324,13 @@ static sotto_status insert_vow(sotto_journal *j, const sotto_round *round, const
     if (SOTTO_RULE(duties_vow_once) && !same)
         return sotto_fail(err, SOTTO_DENIED, "a vow stands that says something else");
     return SOTTO_OK;
+}
+
+sotto_status sotto_journal_vow(sotto_journal *j, const uint8_t session[32], const sotto_vow *vow,
+                               sotto_err *err)
+{
+    SOTTO_TRY(sotto_journal_begin(j, err));
+    return finish(j, insert_vow(j, session, vow, err), err);
 }
 
 static sotto_status insert_kept(sotto_journal *j, int64_t n, const sotto_message *m,
@@ -370,7 +377,7 @@ static sotto_status store_step(sotto_journal *j, const sotto_journal_duty *duty,
     sqlite3_stmt *q;
 
     for (const sotto_effect_vow *v = effects->vows; v; v = v->next)
-        SOTTO_TRY(insert_vow(j, round, &v->vow, err));
+        SOTTO_TRY(insert_vow(j, round->session, &v->vow, err));
     for (const sotto_effect_message *m = effects->kept; m; m = m->next)
         SOTTO_TRY(insert_kept(j, duty->n, &m->message, arena, err));
     for (const sotto_effect_message *m = effects->sent; m; m = m->next) {

@@ -44,6 +44,10 @@ SOTTO_MUST_USE sotto_status sotto_journal_share(sotto_journal *j, const uint8_t 
 SOTTO_MUST_USE sotto_status sotto_journal_erase_share(sotto_journal *j, const uint8_t session[32],
                                                       uint64_t epoch, sotto_err *err);
 
+/* A vow that belongs to no duty. SOTTO_DENIED: one stands that says something else. */
+SOTTO_MUST_USE sotto_status sotto_journal_vow(sotto_journal *j, const uint8_t session[32],
+                                              const sotto_vow *vow, sotto_err *err);
+
 typedef struct sotto_journal_duty {
     int64_t n;
     uint32_t index;

@@ -447,6 +447,49 @@ static void nothing_leaves_before_the_counter_is_raised(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+static int64_t open_duties(sotto_test *t, const scene *s, uint32_t device)
+{
+    return number(t, s, device, "SELECT count(*) FROM duty WHERE ended = 0");
+}
+
+/* Its share was handed over meanwhile: no retry brings it back. */
+static void a_duty_that_cannot_be_done_ends(sotto_test *t)
+{
+    uint64_t next;
+    scene s;
+
+    open_scene(t, &s);
+    const uint32_t member = s.fleet.epoch.record.members[0];
+    sotto_duties *d = s.fleet.devices[member].duties;
+    CHECK_OK(t, take(t, &s, member, SOTTO_DUTY_DECRYPTOR));
+    CHECK_OK(t, sotto_duties_erase_share(d, s.fleet.epoch.session, 1, &t->err));
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_duties_tick(d, OPENS, &next, &t->err));
+    CHECK_EQUAL(t, UINT64_MAX, next);
+    CHECK_EQUAL(t, 0, open_duties(t, &s, member));
+    sotto_fleet_close(&s.fleet);
+}
+
+/* Whatever happened: here each step of the decryptor fails, in a way that might pass. */
+static void every_duty_ends_with_its_round(sotto_test *t)
+{
+    uint64_t next;
+    scene s;
+
+    open_scene(t, &s);
+    const uint32_t member = s.fleet.epoch.record.members[0];
+    sotto_duties *d = s.fleet.devices[member].duties;
+    CHECK_OK(t, take(t, &s, member, SOTTO_DUTY_DECRYPTOR));
+    CHECK_OK(t, take(t, &s, member, SOTTO_DUTY_CLIENT));
+    change(t, &s, member, "ALTER TABLE share RENAME TO lost");
+    CHECK(t, sotto_duties_tick(d, OPENS, &next, NULL) != SOTTO_OK);
+    CHECK_EQUAL(t, 2, open_duties(t, &s, member)); /* both are tried again */
+    CHECK_OK(t, sotto_duties_tick(d, 4 * OPENS, &next, &t->err));
+    CHECK_EQUAL(t, UINT64_MAX, next);
+    CHECK_EQUAL(t, 0, open_duties(t, &s, member));
+    CHECK_EQUAL(t, 0, number(t, &s, member, "SELECT count(*) FROM duty WHERE vector IS NOT NULL"));
+    sotto_fleet_close(&s.fleet);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -466,6 +509,8 @@ int main(int argc, char **argv)
         CASE(a_second_vector_in_a_round_never_leaves),
         CASE(a_journal_that_was_put_back_stays_shut),
         CASE(nothing_leaves_before_the_counter_is_raised),
+        CASE(a_duty_that_cannot_be_done_ends),
+        CASE(every_duty_ends_with_its_round),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -464,8 +464,7 @@ static sotto_status serve_posted(sotto_duties *d, const sotto_posted_round *p,
                               answered ? sotto_buf_bytes(&inbox) : (sotto_bytes){NULL, 0}, now_ms,
                               &effects, err));
     SOTTO_TRY(send_waiting(d, duty->n, p->id, &left, err));
-    const bool late = gone || now_ms >= p->round.release_by;
-    if ((duty->done || effects.done || gone) && (!left || late))
+    if (gone || ((duty->done || effects.done) && !left))
         return sotto_journal_end(&d->journal, duty->n, err);
     uint64_t next = left ? now_ms + RETRY_MS : now_ms + POLL_MS;
     if (now_ms < p->round.opens && next < p->round.opens)
@@ -485,8 +484,27 @@ static sotto_status serve(sotto_duties *d, sotto_journal_duty *duty, uint64_t no
         return status;
     status = sotto_posted_round_open(&p, duty->posting, &d->memory, err);
     if (status == SOTTO_OK)
-        status = serve_posted(d, &p, duty, now_ms, next_ms, err);
+        status = now_ms < p.round.release_by ? serve_posted(d, &p, duty, now_ms, next_ms, err)
+                                             : sotto_journal_end(&d->journal, duty->n, err);
     sotto_posted_round_close(&p);
+    return status;
+}
+
+/* What a duty will fail with again, however often it is tried. */
+static bool is_for_good(sotto_status status)
+{
+    return status == SOTTO_DENIED || status == SOTTO_MISSING || status == SOTTO_MALFORMED ||
+           status == SOTTO_REJECTED;
+}
+
+/* A duty that can't be done is over: nothing of it stays but its vows. */
+static sotto_status serve_or_end(sotto_duties *d, sotto_journal_duty *duty, uint64_t now_ms,
+                                 uint64_t *next_ms, sotto_err *err)
+{
+    const sotto_status status = serve(d, duty, now_ms, next_ms, err);
+
+    if (is_for_good(status))
+        SOTTO_TRY(sotto_journal_end(&d->journal, duty->n, NULL));
     return status;
 }
 
@@ -507,8 +525,8 @@ sotto_status sotto_duties_tick(sotto_duties *d, uint64_t now_ms, uint64_t *next_
             return first;
         /* A duty that fails does not keep the others from being served. */
         const sotto_status status =
-            serve(d, &duty, now_ms, next_ms, first == SOTTO_OK ? err : NULL);
-        if (status != SOTTO_OK && now_ms + RETRY_MS < *next_ms)
+            serve_or_end(d, &duty, now_ms, next_ms, first == SOTTO_OK ? err : NULL);
+        if (status != SOTTO_OK && !is_for_good(status) && now_ms + RETRY_MS < *next_ms)
             *next_ms = now_ms + RETRY_MS;
         first = first == SOTTO_OK ? status : first;
     }

@@ -23,8 +23,9 @@ bool sotto_recipe_one_server(sotto_one_server *out, const sotto_recipe *recipe)
     out->corrupt = json_number_value(json_object_get(json, "corrupt"));
     out->dropout = json_number_value(json_object_get(json, "dropout"));
     out->cohort = (uint64_t)json_integer_value(json_object_get(json, "cohort"));
-    out->decryptors =
-        (uint64_t)json_integer_value(json_object_get(json_object_get(json, "decryptors"), "count"));
+    const json_t *committee = json_object_get(json, "decryptors");
+    out->decryptors = (uint64_t)json_integer_value(json_object_get(committee, "count"));
+    out->decryptors_dropout = json_number_value(json_object_get(committee, "dropout"));
     json_decref(root);
     return true;
 }

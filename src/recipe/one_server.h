@@ -14,6 +14,7 @@ typedef struct sotto_one_server {
     double corrupt, dropout; /* parts of a cohort that may lie, and may drop out */
     uint64_t cohort;         /* drawn for a round, at most: what a round's `largest` is held to */
     uint64_t decryptors;     /* members of a committee */
+    double decryptors_dropout;
 } sotto_one_server;
 
 /* From the recipe's text; false, with an empty name: its trust model has no one server. */

@@ -3,6 +3,7 @@
 #include "aggregation.h"
 
 #include "aggregate/flamingo/flamingo.h"
+#include "serve/aggregator/aggregator.h"
 
 #include <limits.h>
 #include <string.h>
@@ -290,6 +291,27 @@ static void a_report_that_comes_twice_counts_once(sotto_test *t)
     aggregation_close(&a);
 }
 
+/* Nobody need prove who it is to ask about a round that is over: nothing but its outcome is read. */
+static void a_round_that_is_over_is_not_loaded_for_strangers(sotto_test *t)
+{
+    static const uint8_t small[5] = {0, 0, 0, 1, 7};
+    static const uint8_t ask[SOTTO_INBOX_ASK];
+    aggregation a;
+
+    aggregation_open(t, &a, 3, 3, "");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 3));
+    CHECK(t, aggregation_ends(t, &a, "burnt")); /* nobody reports */
+    aggregation_restart(t, &a);
+    const sotto_aggregator *server = a.host->state;
+    CHECK_EQUAL(t, 409, send(t, &a, sotto_bytes_of(small, sizeof small)));
+    CHECK_EQUAL(t, 409,
+                aggregation_ask(t, &a, SOTTO_HTTP_POST, aggregation_place(t, &a, "/inbox"),
+                                OPERATOR, SOTTO_INBOX_TYPE, sotto_bytes_of(ask, sizeof ask))
+                    .status);
+    CHECK_EQUAL(t, 0, atomic_load(&server->over)); /* no round was loaded to be let go */
+    aggregation_close(&a);
+}
+
 static void an_inbox_is_its_owners(sotto_test *t)
 {
     const uint8_t seed[SOTTO_SIGN_SEED] = {9};
@@ -334,6 +356,7 @@ int main(int argc, char **argv)
         CASE(a_round_of_the_past_is_refused),
         CASE(messages_are_refused_for_what_is_wrong),
         CASE(a_report_that_comes_twice_counts_once),
+        CASE(a_round_that_is_over_is_not_loaded_for_strangers),
         CASE(an_inbox_is_its_owners),
     };
     return RUN_TESTS(argc, argv, cases);

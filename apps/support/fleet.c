@@ -38,6 +38,12 @@ static sotto_status exchange_of(void *context, sotto_exchange *exchange)
     sotto_arena_reset(&f->scratch);
     SOTTO_TRY(sotto_buf_take(&body, &f->scratch, (size_t)exchange->body_length + 1, NULL));
     SOTTO_TRY(read_body(exchange, &body));
+    if (f->answers_with) {
+        const sotto_exchange_head only = {.size = sizeof only, .status = f->answers_with};
+
+        SOTTO_TRY(exchange->begin(exchange, &only));
+        return exchange->take(exchange, body.data, 0);
+    }
     const sotto_http_call call = {.method = SOTTO_HTTP_POST,
                                   .url = exchange->url,
                                   .fields = &type,

@@ -32,6 +32,7 @@ typedef struct sotto_fleet {
     sotto_duties_terms terms; /* of all devices */
     sotto_arena arena;        /* the epoch's lists */
     sotto_arena scratch;      /* of one exchange */
+    unsigned answers_with;    /* this status, and nobody is asked; 0: as the server answers */
     unsigned exchanges_left;  /* before the network goes away; UINT_MAX: never */
 } sotto_fleet;
 

@@ -490,6 +490,66 @@ static void every_duty_ends_with_its_round(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+static void a_vector_in_the_clear_leaves_no_byte(sotto_test *t)
+{
+    const uint32_t entries[LENGTH] = {0x11, 0x22, 0x33};
+    scene s;
+
+    open_scene(t, &s);
+    CHECK_OK(t, take(t, &s, 0, SOTTO_DUTY_CLIENT));
+    CHECK(t, journal_has(t, &s, 0, sotto_bytes_of(entries, sizeof entries)));
+    CHECK_OK(t, tick(t, &s, 0, OPENS));
+    CHECK(t, !journal_has(t, &s, 0, sotto_bytes_of(entries, sizeof entries)));
+    sotto_fleet_close(&s.fleet);
+}
+
+/* Somebody reads the file while a share is erased: the next tick cuts the WAL. */
+static void what_a_reader_delayed_is_erased_later(sotto_test *t)
+{
+    sqlite3 *reader;
+    uint8_t share[32];
+    uint64_t next;
+    scene s;
+
+    open_scene(t, &s);
+    sotto_duties *d = s.fleet.devices[0].duties;
+    memset(share, 0xa7, sizeof share);
+    CHECK_OK(t, sotto_duties_put_share(d, s.fleet.epoch.session, 7, share, &t->err));
+    CHECK_EQUAL(t, SQLITE_OK, sqlite3_open(s.fleet.devices[0].journal, &reader));
+    CHECK_OK(t, sotto_sqlite_run(reader, "BEGIN; SELECT count(*) FROM share", "test", &t->err));
+    CHECK_OK(t, sotto_duties_erase_share(d, s.fleet.epoch.session, 7, &t->err));
+    CHECK(t, journal_has(t, &s, 0, sotto_bytes_of(share, sizeof share)));
+    CHECK_OK(t, sotto_sqlite_run(reader, "COMMIT", "test", &t->err));
+    CHECK_EQUAL(t, SQLITE_OK, sqlite3_close(reader));
+    CHECK_OK(t, sotto_duties_tick(d, OPENS, &next, &t->err));
+    CHECK(t, !journal_has(t, &s, 0, sotto_bytes_of(share, sizeof share)));
+    sotto_fleet_close(&s.fleet);
+}
+
+/* A proxy that knows no such page, or wants a password, says nothing about the message. */
+static void a_message_goes_only_when_the_aggregator_refused_it(sotto_test *t)
+{
+    static const unsigned again[] = {401, 404, 405, 408, 410, 415, 429, 500, 503};
+    static const unsigned final[] = {400, 403, 409, 413, 422};
+    scene s;
+
+    for (size_t i = 0; i < sizeof final / sizeof final[0]; i++) {
+        open_scene(t, &s);
+        CHECK_OK(t, take(t, &s, 0, SOTTO_DUTY_CLIENT));
+        CHECK_OK(t, tick(t, &s, 0, OPENS));
+        s.fleet.exchanges_left = UINT_MAX;
+        for (size_t n = 0; i == 0 && n < sizeof again / sizeof again[0]; n++) {
+            s.fleet.answers_with = again[n];
+            CHECK_OK(t, tick(t, &s, 0, OPENS + 1 + n));
+            CHECK_EQUAL(t, 1, number(t, &s, 0, "SELECT count(*) FROM waiting"));
+        }
+        s.fleet.answers_with = final[i];
+        CHECK_OK(t, tick(t, &s, 0, OPENS + 100));
+        CHECK_EQUAL(t, 0, number(t, &s, 0, "SELECT count(*) FROM waiting"));
+        sotto_fleet_close(&s.fleet);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -511,6 +571,9 @@ int main(int argc, char **argv)
         CASE(nothing_leaves_before_the_counter_is_raised),
         CASE(a_duty_that_cannot_be_done_ends),
         CASE(every_duty_ends_with_its_round),
+        CASE(a_vector_in_the_clear_leaves_no_byte),
+        CASE(what_a_reader_delayed_is_erased_later),
+        CASE(a_message_goes_only_when_the_aggregator_refused_it),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -273,6 +273,12 @@ static sotto_status carry(sotto_duties *d, const uint8_t *round, const char *pla
     return sotto_exchange_carry(&d->options.host, &request, body, answer);
 }
 
+/* The aggregator will never take it. Everything else, a 401 or 404 of a proxy among it, may be about the moment. */
+static bool is_final(unsigned status)
+{
+    return status == 400 || status == 403 || status == 409 || status == 413 || status == 422;
+}
+
 /* Sends what waits, in order, until something is to be tried again later. *left: something is. */
 static sotto_status send_waiting(sotto_duties *d, int64_t n, const uint8_t *round, bool *left,
                                  sotto_err *err)
@@ -288,9 +294,7 @@ static sotto_status send_waiting(sotto_duties *d, int64_t n, const uint8_t *roun
             return SOTTO_OK;
         if (carry(d, round, "messages", "application/vnd.sotto.message", body, &answer) != SOTTO_OK)
             return SOTTO_OK;
-        /* Of 4xx, two are about the moment; with all others the server will never take it. */
-        if (answer.status != 204 && (answer.status < 400 || answer.status > 499 ||
-                                     answer.status == 408 || answer.status == 429))
+        if (answer.status != 204 && !is_final(answer.status))
             return SOTTO_OK;
         SOTTO_TRY(sotto_journal_sent(&d->journal, row, err));
     }
@@ -337,7 +341,7 @@ static sotto_status fetch(sotto_duties *d, const sotto_journal_duty *duty, const
         return SOTTO_OK;
     }
     *answered = answer.status == 200;
-    *gone = answer.status == 409 || answer.status == 404;
+    *gone = answer.status == 409;
     *out = answer.body;
     return SOTTO_OK;
 }
@@ -515,6 +519,7 @@ sotto_status sotto_duties_tick(sotto_duties *d, uint64_t now_ms, uint64_t *next_
     bool found;
 
     *next_ms = UINT64_MAX;
+    SOTTO_TRY(sotto_journal_tidy(&d->journal, err));
     for (;;) {
         const int64_t after = duty.n;
 

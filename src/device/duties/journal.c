@@ -149,12 +149,21 @@ static sotto_status finish(sotto_journal *j, sotto_status status, sotto_err *err
     return status;
 }
 
-/* What was erased is not to linger in the WAL; somebody who reads may delay that. */
+sotto_status sotto_journal_tidy(sotto_journal *j, sotto_err *err)
+{
+    if (!j->uncut)
+        return SOTTO_OK;
+    const sotto_status status = sotto_sqlite_truncate_wal(j->db, err);
+    j->uncut = status != SOTTO_OK;
+    return status == SOTTO_AGAIN ? SOTTO_OK : status;
+}
+
+/* What was erased is not to linger in the WAL. Somebody who reads may delay that: the next tick tries again. */
 static sotto_status finish_erased(sotto_journal *j, sotto_status status, sotto_err *err)
 {
     SOTTO_TRY(finish(j, status, err));
-    status = sotto_sqlite_truncate_wal(j->db, err);
-    return status == SOTTO_AGAIN ? SOTTO_OK : status;
+    j->uncut = true;
+    return sotto_journal_tidy(j, err);
 }
 
 /* ---- consent and shares --------------------------------------------------------------------------------------- */
@@ -400,8 +409,14 @@ sotto_status sotto_journal_step(sotto_journal *j, const sotto_journal_duty *duty
                                 const sotto_round *round, const sotto_effects *effects,
                                 sotto_bytes state, sotto_arena *arena, sotto_err *err)
 {
+    bool carries = false;
+
+    for (const sotto_effect_message *m = effects->sent; m; m = m->next)
+        carries = carries || m->bulk;
     SOTTO_TRY(sotto_journal_begin(j, err));
-    return finish(j, store_step(j, duty, round, effects, state, arena, err), err);
+    const sotto_status status = store_step(j, duty, round, effects, state, arena, err);
+    /* The vector in the clear is erased by the step that masked it. */
+    return carries ? finish_erased(j, status, err) : finish(j, status, err);
 }
 
 sotto_status sotto_journal_kept(sotto_journal *j, int64_t n, sotto_message **kept, size_t *count,

@@ -15,6 +15,7 @@ typedef struct sotto_journal {
     sqlite3 *db;
     sotto_device_host host;
     uint64_t generation;
+    bool uncut;      /* something erased is still in the WAL, since somebody read */
     uint64_t raised; /* what the host's counter is known to say */
 } sotto_journal;
 
@@ -29,6 +30,9 @@ SOTTO_MUST_USE sotto_status sotto_journal_commit(sotto_journal *j, sotto_err *er
 
 /* Before a byte leaves: raises the host's counter, unless that was done. A failure after a commit left it behind. */
 SOTTO_MUST_USE sotto_status sotto_journal_testify(sotto_journal *j, sotto_err *err);
+
+/* Cuts the WAL where a reader delayed that. */
+SOTTO_MUST_USE sotto_status sotto_journal_tidy(sotto_journal *j, sotto_err *err);
 
 SOTTO_MUST_USE sotto_status sotto_journal_consent(sotto_journal *j, bool *given, sotto_err *err);
 /* A no erases everything but vows. */

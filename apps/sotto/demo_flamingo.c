@@ -11,6 +11,7 @@
 #include "recipe/claim.h"
 #include "recipe/content.h"
 #include "recipe/encoding.h"
+#include "recipe/one_server.h"
 #include "serve/aggregator/aggregator_service.h"
 #include "sotto/random.h"
 #include "support/fleet.h"
@@ -131,7 +132,7 @@ static void write_recipe(demo *d)
         "  \"aggregation\": {\"trust\": \"flamingo\", \"server\": \"key:aggregator\", \"log\": "
         "\"none\",\n"
         "                  \"beacon\": \"key:witnesses\", \"ring\": \"z32\", \"corrupt\": 0.05, "
-        "\"dropout\": 0.2,\n"
+        "\"cohort\": %llu, \"dropout\": 0.2,\n"
         "                  \"decryptors\": {\"count\": %d, \"dropout\": 0.1, \"epoch_rounds\": "
         "10},\n"
         "                  \"graph\": {\"degree\": %d, \"neighbours\": %d}, \"prg\": "
@@ -139,8 +140,8 @@ static void write_recipe(demo *d)
         "  \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},\n"
         "  \"population\": %llu, \"on_no_match\": \"no-value\"\n"
         "}\n",
-        values, (unsigned long long)(d->devices * 4 / 5), COMMITTEE, DEGREE, NEIGHBOURS, opens,
-        closes, (unsigned long long)d->devices);
+        values, (unsigned long long)(d->devices * 4 / 5), (unsigned long long)d->devices, COMMITTEE,
+        DEGREE, NEIGHBOURS, opens, closes, (unsigned long long)d->devices);
 }
 
 static sotto_status read_recipe(scene *s, sotto_err *err)
@@ -187,16 +188,23 @@ static sotto_status ask(scene *s, sotto_http_method method, const char *place, s
     return sotto_http_call_wait(s->fleet.client, out, &call, &s->scratch, err);
 }
 
+static uint64_t edge_of(const scene *s)
+{
+    const uint64_t n = s->d->devices;
+
+    return n <= DEGREE + 1 ? UINT64_MAX : UINT64_MAX / (n - 1) * DEGREE;
+}
+
 static sotto_status post(scene *s, sotto_err *err)
 {
-    const uint64_t n = s->d->devices, now = now_ms();
+    const uint64_t now = now_ms();
     sotto_epoch_round round = {.number = ++s->number,
                                .ring = SOTTO_RING_Z32,
                                .length = s->content.entries,
                                .most = s->content.max,
                                .least = s->d->recipe->min_cohort,
                                .neighbours = NEIGHBOURS,
-                               .edge = n <= DEGREE + 1 ? UINT64_MAX : UINT64_MAX / (n - 1) * DEGREE,
+                               .edge = edge_of(s),
                                .opens = now,
                                .closes = now + s->window_ms,
                                .verify_by = now + 2 * s->window_ms,
@@ -438,11 +446,19 @@ static sotto_status run(scene *s, bool *right, sotto_err *err)
     SOTTO_TRY(start(s, err));
     SOTTO_TRY(read_recipe(s, err));
     say(s->d, "Devices register; witnesses draw the beacon; a committee of ten makes a key ...");
-    const sotto_fleet_options fleet = {.devices = (uint32_t)s->d->devices,
-                                       .members = COMMITTEE,
-                                       .witnesses = WITNESSES,
-                                       .server_key = s->key,
-                                       .port = s->server.port};
+    sotto_one_server server;
+
+    (void)sotto_recipe_one_server(&server, s->d->recipe);
+    sotto_fleet_options fleet = {.devices = (uint32_t)s->d->devices,
+                                 .members = COMMITTEE,
+                                 .witnesses = WITNESSES,
+                                 .server_key = s->key,
+                                 .port = s->server.port};
+    fleet.terms = (sotto_duties_terms){.least = s->d->recipe->min_cohort,
+                                       .cohort = server.cohort,
+                                       .neighbours = NEIGHBOURS,
+                                       .edge = edge_of(s)};
+    memcpy(fleet.terms.recipe, s->d->recipe->hash, sizeof fleet.terms.recipe);
     SOTTO_TRY(sotto_fleet_open(&s->fleet, &fleet, err));
     SOTTO_TRY(draw_people(s, err));
     say(s->d, "Each device adds its part of the noise, masks its vector, and sends it ...");

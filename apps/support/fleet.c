@@ -38,6 +38,12 @@ static sotto_status exchange_of(void *context, sotto_exchange *exchange)
     sotto_arena_reset(&f->scratch);
     SOTTO_TRY(sotto_buf_take(&body, &f->scratch, (size_t)exchange->body_length + 1, NULL));
     SOTTO_TRY(read_body(exchange, &body));
+    if (f->answers_with) {
+        const sotto_exchange_head only = {.size = sizeof only, .status = f->answers_with};
+
+        SOTTO_TRY(exchange->begin(exchange, &only));
+        return exchange->take(exchange, body.data, 0);
+    }
     const sotto_http_call call = {.method = SOTTO_HTTP_POST,
                                   .url = exchange->url,
                                   .fields = &type,
@@ -62,7 +68,8 @@ static sotto_status raise_counter(void *context, uint64_t generation, sotto_err 
 {
     sotto_fleet_device *d = context;
 
-    (void)err;
+    if (d->counter_fails)
+        return sotto_fail(err, SOTTO_IO, "the counter can't be raised");
     d->counter = generation > d->counter ? generation : d->counter;
     return SOTTO_OK;
 }
@@ -79,6 +86,7 @@ sotto_status sotto_fleet_revive(sotto_fleet *f, uint32_t device, sotto_err *err)
         .allowed = SOTTO_DUTY_CLIENT | SOTTO_DUTY_DECRYPTOR,
         .witnesses = (const uint8_t(*)[SOTTO_P256_WIDE])f->epoch.witnesses.verify,
         .witness_count = f->epoch.witnesses.count,
+        .terms = f->terms,
         .server = f->server,
         .host = {.exchange = exchange_of,
                  .counter = {.read = read_counter, .raise = raise_counter},
@@ -132,8 +140,7 @@ static sotto_status make_devices(sotto_fleet *f, const char *folder, sotto_err *
     return SOTTO_OK;
 }
 
-/* The record has the signatures of all members, and each has its share. */
-static sotto_status install(sotto_fleet *f, sotto_err *err)
+sotto_status sotto_fleet_install(sotto_fleet *f, sotto_err *err)
 {
     sotto_epoch *e = &f->epoch;
 
@@ -141,11 +148,23 @@ static sotto_status install(sotto_fleet *f, sotto_err *err)
         sotto_duties *d = f->devices[e->record.members[i]].duties;
 
         SOTTO_TRY(sotto_duties_put_share(d, e->session, e->number, e->committee.shares[i], err));
-        SOTTO_TRY(sotto_duties_sign_committee(d, e->digest, e->record.signatures[i], err));
+        SOTTO_TRY(sotto_duties_sign_committee(d, &e->record, i, e->record.signatures[i], err));
         e->record.is_signed[i] = true;
         sotto_wipe(e->committee.shares[i], 32);
     }
     return SOTTO_OK;
+}
+
+/* Everybody learns what rounds of this epoch are like. */
+static void expect(sotto_fleet *f)
+{
+    f->terms.methods = 1u << SOTTO_METHOD_FLAMINGO;
+    if (f->terms.cohort == 0)
+        f->terms.cohort = f->count;
+    f->terms.committee = f->epoch.record.count;
+    sotto_registry_root(&f->epoch.registry, f->terms.registry);
+    for (uint32_t i = 0; i < f->count; i++)
+        sotto_duties_expect(f->devices[i].duties, &f->terms);
 }
 
 sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options, sotto_err *err)
@@ -154,6 +173,7 @@ sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options
     f->count = options->devices;
     f->memory = options->folder == NULL;
     f->exchanges_left = UINT_MAX;
+    f->terms = options->terms;
     sotto_arena_init(&f->arena, (size_t)256 << 20);
     sotto_arena_init(&f->scratch, (size_t)256 << 20);
     sotto_fleet_aim(f, options->port);
@@ -164,7 +184,8 @@ sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options
     SOTTO_TRY(make_devices(f, options->folder, err));
     memcpy(f->epoch.registry.server, options->server_key, SOTTO_SIGN_PUBLIC);
     SOTTO_TRY(sotto_epoch_draw(&f->epoch, options->members, &f->arena, err));
-    return install(f, err);
+    expect(f);
+    return sotto_fleet_install(f, err);
 }
 
 void sotto_fleet_close(sotto_fleet *f)

@@ -18,6 +18,7 @@ typedef struct sotto_fleet_device {
     uint8_t secret[SOTTO_DUTIES_SECRET];
     char journal[SOTTO_FLEET_PATH];
     uint64_t counter; /* the platform's */
+    bool counter_fails;
     uint64_t next_ms;
 } sotto_fleet_device;
 
@@ -28,9 +29,11 @@ typedef struct sotto_fleet {
     uint32_t count;
     sotto_fleet_device *devices;
     sotto_epoch epoch;
-    sotto_arena arena;       /* the epoch's lists */
-    sotto_arena scratch;     /* of one exchange */
-    unsigned exchanges_left; /* before the network goes away; UINT_MAX: never */
+    sotto_duties_terms terms; /* of all devices */
+    sotto_arena arena;        /* the epoch's lists */
+    sotto_arena scratch;      /* of one exchange */
+    unsigned answers_with;    /* this status, and nobody is asked; 0: as the server answers */
+    unsigned exchanges_left;  /* before the network goes away; UINT_MAX: never */
 } sotto_fleet;
 
 typedef struct sotto_fleet_options {
@@ -39,6 +42,8 @@ typedef struct sotto_fleet_options {
         folder; /* of the journals; NULL: in memory, and a device that was killed has lost its own */
     const uint8_t *server_key; /* the aggregator's */
     unsigned port;             /* where it listens on loopback */
+    /* What devices know of rounds. Method, registry and committee are filled in from the epoch; so is a cohort of 0. */
+    sotto_duties_terms terms;
 } sotto_fleet_options;
 
 /* Devices, each with consent and a policy for both duties, and an epoch with its committee. */
@@ -47,6 +52,9 @@ SOTTO_MUST_USE sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_o
 void sotto_fleet_close(sotto_fleet *f);
 /* Where the aggregator listens now: for devices that are revived from then on. */
 void sotto_fleet_aim(sotto_fleet *f, unsigned port);
+
+/* Every member of the epoch's committee gets its share and signs the record. Open does it once; again after another draw. */
+SOTTO_MUST_USE sotto_status sotto_fleet_install(sotto_fleet *f, sotto_err *err);
 
 /* A device ends without a word; and comes back with what is on its disk. */
 void sotto_fleet_kill(sotto_fleet *f, uint32_t device);

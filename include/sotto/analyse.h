@@ -174,6 +174,16 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_result_compare(sotto_result_check *o
 
 /* ---- the receipt --------------------------------------------------------------------------------------- */
 
+/* What a recipe of one server states of those who must be honest, and what follows. */
+typedef struct sotto_stated_committee {
+    double corrupt, dropout; /* of a cohort */
+    uint64_t cohort;         /* drawn for a round, at most */
+    uint64_t size, quorum;   /* decryptors; signatures that their votes need */
+    int64_t tolerated;       /* corrupt decryptors; -1: not even none */
+    double tail; /* chance that one draw has more of them, at most; 1: nothing is known */
+    bool holds;  /* the tail is within delta */
+} sotto_stated_committee;
+
 typedef struct sotto_receipt {
     const char *recipe, *analysis, *leader, *helper; /* borrowed from the recipe */
     uint64_t version;
@@ -184,6 +194,7 @@ typedef struct sotto_receipt {
     /* One server with a committee of devices: its name and what the table of trust models says of it; empty: not that. */
     char server[132];
     const char *must_be_honest, *who_sees, *validity;
+    sotto_stated_committee stated;
     sotto_statistic statistic;
     /* What was promised */
     sotto_noise_source by;

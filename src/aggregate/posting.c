@@ -1,5 +1,7 @@
 #include "aggregate/posting.h"
 
+#include "aggregate/bbglr/bbglr.h"
+#include "aggregate/flamingo/flamingo.h"
 #include "base/rule.h"
 
 #include <string.h>
@@ -168,4 +170,27 @@ sotto_status sotto_posted_round_check_beacon(const sotto_posted_round *posted,
     if (SOTTO_RULE(posting_beacon) && memcmp(value, posted->round.beacon, sizeof value) != 0)
         return sotto_fail(err, SOTTO_REJECTED, "beacon: the round names another value");
     return SOTTO_OK;
+}
+
+sotto_status sotto_posted_round_strength(const sotto_posted_round *posted,
+                                         sotto_round_strength *out, sotto_err *err)
+{
+    const sotto_bytes parameters = posted->round.parameters;
+    sotto_flamingo_parameters f;
+    sotto_bbglr_parameters b;
+
+    switch (posted->round.method) {
+    case SOTTO_METHOD_FLAMINGO:
+        SOTTO_TRY(sotto_flamingo_parameters_decode(&f, parameters, err));
+        *out = (sotto_round_strength){posted->has_decryptors ? posted->decryptors.record.count : 0,
+                                      f.neighbours, f.edge};
+        return SOTTO_OK;
+    case SOTTO_METHOD_BBGLR:
+        SOTTO_TRY(sotto_bbglr_parameters_decode(&b, parameters, err));
+        *out = (sotto_round_strength){b.quorum, b.threshold, UINT64_MAX};
+        return SOTTO_OK;
+    default:
+        return sotto_fail(err, SOTTO_DENIED, "round: method %u is not known well enough",
+                          posted->round.method);
+    }
 }

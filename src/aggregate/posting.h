@@ -58,6 +58,15 @@ SOTTO_MUST_USE sotto_status sotto_posted_round_check_beacon(
     const sotto_posted_round *posted, const uint8_t (*verify)[SOTTO_P256_WIDE], uint32_t witnesses,
     sotto_err *err);
 
+/* How much of others must be there before anything of one client is opened. */
+typedef struct sotto_round_strength {
+    uint32_t committee;  /* members; of a method without one: equal votes that a client demands */
+    uint32_t neighbours; /* that must be online */
+    uint64_t edge; /* as sotto_flamingo_parameters; UINT64_MAX: a fixed number of neighbours */
+} sotto_round_strength;
+SOTTO_MUST_USE sotto_status sotto_posted_round_strength(const sotto_posted_round *posted,
+                                                        sotto_round_strength *out, sotto_err *err);
+
 /* The method of machines with this number; NULL: there is none. */
 const sotto_method *sotto_machine_method(uint16_t id);
 

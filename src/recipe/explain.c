@@ -310,7 +310,10 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
             server.name, recipe->min_cohort, sotto_trust_words_of(recipe->trust)->honest,
             sotto_trust_words_of(recipe->trust)->sees, sotto_trust_words_of(recipe->trust)->inputs);
     say_answer(w, recipe, claim);
-    say_anonymity(w, recipe, claim);
+    if (model->can_hide)
+        say_anonymity(w, recipe, claim);
+    else
+        say(w, "Who takes part can be seen, so taking part at random lowers no epsilon.\n");
     if (claim->seen_by)
         say(w, "Where it is seen who takes part: epsilon %.4g (%s).\n",
             sotto_bound_shown(claim->replacement_local, 4), claim->seen_by);

@@ -190,7 +190,10 @@ KEY_ROW(IN_AGGREGATION_FLAMINGO, "server", NAME, 0, 1, 128, NULL, MUST, "who add
 KEY_ROW(IN_AGGREGATION_FLAMINGO, "log", NAME, 0, 1, 128, NULL, MUST, "where rounds are published")
 KEY_ROW(IN_AGGREGATION_FLAMINGO, "beacon", NAME, 0, 1, 128, NULL, MUST, "who draws devices in public")
 KEY_ROW(IN_AGGREGATION_FLAMINGO, "ring", CHOICE, 0, 0, 0, "z32|z64", MUST, "that sums are in")
-KEY_ROW(IN_AGGREGATION_FLAMINGO, "corrupt", NUMBER, 0, 0, 0.5, NULL, MUST, "share of devices that may lie")
+KEY_ROW(IN_AGGREGATION_FLAMINGO, "corrupt", NUMBER, 0, 0, 0.5, NULL, MUST, "share of the cohort that may lie")
+#ifdef SOTTO_LEARNING_ROWS /* libsotto-device answers no such recipe, and lacks the room */
+KEY_ROW(IN_AGGREGATION_FLAMINGO, "cohort", WHOLE, 0, 3, 1e6, NULL, MUST, "devices drawn for a round, at most. The server picks who of them counts as online, so all of those that lie may be in a sum of min_cohort")
+#endif
 KEY_ROW(IN_AGGREGATION_FLAMINGO, "dropout", NUMBER, 0, 0, 0.5, NULL, MUST, "share that may drop out")
 KEY_ROW(IN_AGGREGATION_FLAMINGO, "decryptors", OBJECT, 0, 0, 0, "decryptors", MUST, "who unmask sums")
 KEY_ROW(IN_AGGREGATION_FLAMINGO, "graph", OBJECT, 0, 0, 0, "graph", MUST, "who masks with whom")

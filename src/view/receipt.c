@@ -57,6 +57,20 @@ void sotto_json_cohort(sotto_json *j, const sotto_cohort *cohort)
     sotto_json_end(j);
 }
 
+static void stated(sotto_json *j, const sotto_stated_committee *s)
+{
+    sotto_json_object(j, "stated");
+    sotto_json_real(j, "corrupt", s->corrupt);
+    sotto_json_real(j, "dropout", s->dropout);
+    sotto_json_uint(j, "cohort", s->cohort);
+    sotto_json_uint(j, "decryptors", s->size);
+    sotto_json_uint(j, "quorum", s->quorum);
+    sotto_json_int(j, "tolerated", s->tolerated);
+    sotto_json_real(j, "tail", s->tail);
+    sotto_json_bool(j, "holds", s->holds);
+    sotto_json_end(j);
+}
+
 static void identity(sotto_json *j, const sotto_receipt *r)
 {
     char task[SOTTO_DAP_ID_TEXT_MAX];
@@ -73,6 +87,7 @@ static void identity(sotto_json *j, const sotto_receipt *r)
         sotto_json_text(j, "honest_party", r->must_be_honest);
         sotto_json_text(j, "who_sees", r->who_sees);
         sotto_json_text(j, "inputs", r->validity);
+        stated(j, &r->stated);
         return;
     }
     sotto_json_text(j, "task", task); /* base64url, as in every path, list and log */

@@ -314,6 +314,11 @@ static void a_receipt_names_who_must_be_honest(sotto_test *t)
         memory[out.len] = 0;
         CHECK(t, says("the leader (key:leader-2026a) or the helper") == model->two_servers);
         CHECK(t, says("amplified by aggregation: yes") == receipt.aggregation);
+        /* 126 decryptors, of whom 29 may lie: 5% of them are hardly ever as many. */
+        CHECK(t,
+              says("committee: 126 decryptors; 84 must sign, and 29 may lie") == model->one_server);
+        CHECK(t, receipt.stated.holds == model->one_server && !says("proves nothing"));
+        CHECK(t, receipt.stated.tail <= receipt.delta);
     }
 }
 

@@ -14,6 +14,8 @@ says() { # TEXT
 "$sotto" demo --trust flamingo --devices 30 --check >"$work/out" 2>"$work/err" || { cat "$work/out" "$work/err"; exit 1; }
 says 'it saw who took part'
 says 'inputs are not validated'
+says 'committee: 10 decryptors; 7 must sign, and 1 may lie'
+says 'this committee proves nothing'
 says 'amplified by aggregation: no'
 says 'amplified by sampling: no: the server sees who takes part'
 says 'of 30 devices dropped'

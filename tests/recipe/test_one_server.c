@@ -1,4 +1,6 @@
 /* What lint asks of a recipe that one server adds up. */
+#include "recipe/claim.h"
+#include "recipe/one_server.h"
 #include "recipe/task.h"
 #include "sotto/lint.h"
 #include "support/recipes.h"
@@ -55,11 +57,71 @@ static void noise_counts_on_those_who_stay_and_are_honest(sotto_test *t)
     CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.honest", "must stay"));
 }
 
+static const sotto_recipe *with_cohort(sotto_test *t, const char *cohort)
+{
+    const sotto_recipe *recipe =
+        with_one_server(t, ", \"by\": \"shares\", \"sigma\": 100, \"honest\": 0.85", false);
+    const char *text = (const char *)sotto_test_replace(t, (const char *)recipe->text.data,
+                                                        "\"cohort\": 42000", cohort)
+                           .data;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_recipe_read(&recipe, sotto_bytes_of(text, strlen(text)), &t->arena, &mistakes,
+                                  &t->err));
+    return recipe;
+}
+
+static void all_liars_of_a_cohort_may_be_online(sotto_test *t)
+{
+    sotto_one_server server;
+
+    /* 0.05 of 42,000: 2,101, since a double that says 2,100 may be a little more. */
+    CHECK(t, sotto_recipe_one_server(&server, with_cohort(t, "\"cohort\": 42000")));
+    CHECK_EQUAL(t, 42000, server.cohort);
+    CHECK_EQUAL(t, 2101, sotto_one_server_liars(&server));
+    /* 0.85 * 40,000 = 34,000 parts are counted on. */
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, with_cohort(t, "\"cohort\": 120000")));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.honest", "33999 are sure"));
+    CHECK_OK(t, lint(t, with_cohort(t, "\"cohort\": 119980")));
+}
+
+static void a_cohort_holds_the_smallest_sum(sotto_test *t)
+{
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, with_cohort(t, "\"cohort\": 39999")));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.cohort", "a sum needs 40000"));
+}
+
+/* As a person may well write it, who knows these keys from recipes of two servers. */
+static void one_server_hides_nobody(sotto_test *t)
+{
+    const sotto_recipe *recipe = with_cohort(t, "\"cohort\": 42000");
+    const char *text =
+        (const char *)sotto_test_replace(t, (const char *)recipe->text.data, "\"schedule\":",
+                                         "\"anonymity\": {\"relay\": \"relay\", \"gateway\": "
+                                         "\"gateway\"}, \"schedule\":")
+            .data;
+    sotto_recipe_claim claim;
+    char said[8192];
+    sotto_buf out = sotto_buf_over(said, sizeof said - 1);
+
+    CHECK_OK(t, sotto_recipe_read(&recipe, sotto_bytes_of(text, strlen(text)), &t->arena, &mistakes,
+                                  &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "anonymity", "flamingo can't hide who takes part"));
+    CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, recipe->honest, &t->err));
+    CHECK_OK(t, sotto_recipe_explain(&out, recipe, &claim, &t->err));
+    said[out.len] = 0;
+    CHECK(t, !strstr(said, "relay") && !strstr(said, "(null)"));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(one_server_needs_noise_in_shares),
         CASE(noise_counts_on_those_who_stay_and_are_honest),
+        CASE(all_liars_of_a_cohort_may_be_online),
+        CASE(a_cohort_holds_the_smallest_sum),
+        CASE(one_server_hides_nobody),
     };
     return RUN_TESTS(argc, argv, cases);
 }

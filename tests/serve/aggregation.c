@@ -3,6 +3,7 @@
 
 #include "base/hex.h"
 #include "device/duties/journal.h"
+#include "serve/aggregator/aggregator.h"
 #include "serve/host/options.h"
 #include "serve/host/steps.h"
 #include "support/directory.h"
@@ -83,16 +84,15 @@ void aggregation_open(sotto_test *t, aggregation *a, uint32_t devices, uint32_t 
 
 sotto_host *aggregation_second(sotto_test *t, aggregation *a)
 {
-    sotto_host *out;
-
     config.host.clock = &a->clock;
-    CHECK_OK(t, sotto_host_open(&out, config.service, &config.host, config.own, &t->err));
-    return out;
+    CHECK_OK(t, sotto_host_open(&a->second, config.service, &config.host, config.own, &t->err));
+    return a->second;
 }
 
 void aggregation_close(aggregation *a)
 {
     sotto_fleet_close(&a->fleet);
+    sotto_host_close(a->second);
     sotto_host_close(a->host);
     sotto_signer_clear(&a->signer);
 }
@@ -191,14 +191,43 @@ void aggregation_answer(sotto_test *t, aggregation *a, uint32_t device, bool cli
     a->fleet.devices[device].next_ms = 0;
 }
 
+/* Whether a server has done all that is due by the clock: it looked for rounds, and no round waits for a tick. */
+static bool is_settled(const sotto_host *host, uint64_t now)
+{
+    sotto_aggregator *server = host->state;
+
+    pthread_mutex_lock(&server->lock);
+    bool settled = !server->looking && server->next_look > now;
+    for (const sotto_listed_round *one = server->rounds; one; one = one->next)
+        settled = settled && !one->ticking && sotto_running_wake(one->running) > now;
+    pthread_mutex_unlock(&server->lock);
+    return settled;
+}
+
+/* The clock stands still until the server did what is due. Else a server whose threads stall would meet the end of a phase
+ * before its beginning. */
+static void settle(sotto_test *t, const aggregation *a, sotto_host *host)
+{
+    const uint64_t now = aggregation_now(a);
+    bool settled = false;
+
+    for (uint64_t until = 0; !settled;) {
+        sotto_steps_wake(host->steps);
+        settled = is_settled(host, now);
+        if (!settled)
+            CHECK(t, sotto_test_waits(&until, 1));
+    }
+}
+
 void aggregation_turn(sotto_test *t, aggregation *a, unsigned ms)
 {
     uint64_t next;
 
-    (void)t;
     (void)!sotto_fleet_tick(&a->fleet, aggregation_now(a), &next, NULL);
     sotto_sim_clock_advance(&a->time, (uint64_t)ms * 1000000);
-    sotto_steps_wake(a->host->steps);
+    settle(t, a, a->host);
+    if (a->second)
+        settle(t, a, a->second);
 }
 
 bool aggregation_ends(sotto_test *t, aggregation *a, const char *how)

@@ -13,7 +13,7 @@
 enum { LENGTH = 6, MOST = 1000 };
 
 typedef struct aggregation {
-    sotto_host *host;
+    sotto_host *host, *second; /* second: NULL unless there is one */
     sotto_sim_clock time;
     sotto_clock clock;
     sotto_signer signer;
@@ -31,7 +31,7 @@ void aggregation_close(aggregation *a);
 /* The server ends, and another one starts over its database; devices are killed and revived, too. */
 void aggregation_restart(sotto_test *t, aggregation *a);
 
-/* Another server over the same database. */
+/* Another server over the same database, which closes with this one. */
 sotto_host *aggregation_second(sotto_test *t, aggregation *a);
 
 uint64_t aggregation_now(const aggregation *a);
@@ -48,7 +48,7 @@ sotto_http_response aggregation_ask(sotto_test *t, const aggregation *a, sotto_h
 /* "rounds/ID" and what follows. */
 const char *aggregation_place(sotto_test *t, const aggregation *a, const char *what);
 
-/* Ticks everybody once, and moves the clock by so much. */
+/* Ticks everybody once, moves the clock by so much, and waits until the servers have done what is then due. */
 void aggregation_turn(sotto_test *t, aggregation *a, unsigned ms);
 /* Goes on until the round is over. "released" or "burnt": whether it ended like this. */
 bool aggregation_ends(sotto_test *t, aggregation *a, const char *how);

@@ -3,6 +3,7 @@
 #include "aggregation.h"
 
 #include "aggregate/flamingo/flamingo.h"
+#include "serve/aggregator/aggregator.h"
 
 #include <limits.h>
 #include <string.h>
@@ -87,7 +88,6 @@ static void two_replicas_finish_one_round(sotto_test *t)
         aggregation_answer(t, &a, i, i != 3);
     CHECK(t, aggregation_ends(t, &a, "released"));
     CHECK(t, aggregation_sum_is(t, &a, 0xf7));
-    sotto_host_close(second);
     aggregation_close(&a);
 }
 
@@ -165,13 +165,9 @@ static void rounds_of_another_server_are_refused(sotto_test *t)
     aggregation_open(t, &a, 3, 3, "");
     /* A server that may not sign for a round could not finish it. Its registry's key is the second field. */
     a.fleet.epoch.registry.server[0] ^= 1;
+    a.fleet.epoch.number++;
     CHECK_OK(t, sotto_epoch_draw(&a.fleet.epoch, 3, &t->arena, &t->err));
-    for (uint32_t i = 0; i < 3; i++) {
-        CHECK_OK(t, sotto_duties_sign_committee(
-                        a.fleet.devices[a.fleet.epoch.record.members[i]].duties,
-                        a.fleet.epoch.digest, a.fleet.epoch.record.signatures[i], &t->err));
-        a.fleet.epoch.record.is_signed[i] = true;
-    }
+    CHECK_OK(t, sotto_fleet_install(&a.fleet, &t->err));
     CHECK_EQUAL(t, 422, aggregation_post(t, &a, 2));
     aggregation_close(&a);
 }
@@ -295,6 +291,27 @@ static void a_report_that_comes_twice_counts_once(sotto_test *t)
     aggregation_close(&a);
 }
 
+/* Nobody need prove who it is to ask about a round that is over: nothing but its outcome is read. */
+static void a_round_that_is_over_is_not_loaded_for_strangers(sotto_test *t)
+{
+    static const uint8_t small[5] = {0, 0, 0, 1, 7};
+    static const uint8_t ask[SOTTO_INBOX_ASK];
+    aggregation a;
+
+    aggregation_open(t, &a, 3, 3, "");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 3));
+    CHECK(t, aggregation_ends(t, &a, "burnt")); /* nobody reports */
+    aggregation_restart(t, &a);
+    const sotto_aggregator *server = a.host->state;
+    CHECK_EQUAL(t, 409, send(t, &a, sotto_bytes_of(small, sizeof small)));
+    CHECK_EQUAL(t, 409,
+                aggregation_ask(t, &a, SOTTO_HTTP_POST, aggregation_place(t, &a, "/inbox"),
+                                OPERATOR, SOTTO_INBOX_TYPE, sotto_bytes_of(ask, sizeof ask))
+                    .status);
+    CHECK_EQUAL(t, 0, atomic_load(&server->over)); /* no round was loaded to be let go */
+    aggregation_close(&a);
+}
+
 static void an_inbox_is_its_owners(sotto_test *t)
 {
     const uint8_t seed[SOTTO_SIGN_SEED] = {9};
@@ -339,6 +356,7 @@ int main(int argc, char **argv)
         CASE(a_round_of_the_past_is_refused),
         CASE(messages_are_refused_for_what_is_wrong),
         CASE(a_report_that_comes_twice_counts_once),
+        CASE(a_round_that_is_over_is_not_loaded_for_strangers),
         CASE(an_inbox_is_its_owners),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -118,7 +118,8 @@ sotto_bytes sotto_test_recipe_text_trusting(sotto_test *t, sotto_trust trust)
         [SOTTO_TRUST_SPLIT] = split,
         [SOTTO_TRUST_FLAMINGO] =
             "\"trust\": \"flamingo\", \"server\": \"key:agg-2026a\", \"log\": \"log-2026\", "
-            "\"beacon\": \"witnesses-2026\", \"ring\": \"z32\", \"corrupt\": 0.05, \"dropout\": "
+            "\"beacon\": \"witnesses-2026\", \"ring\": \"z32\", \"corrupt\": 0.05, "
+            "\"cohort\": 42000, \"dropout\": "
             "0.10, "
             "\"decryptors\": {\"count\": 126, \"dropout\": 0.05, \"epoch_rounds\": 50}, "
             "\"graph\": {\"degree\": 68, \"neighbours\": 27}, \"prg\": \"aes-256-ctr\"",

@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "base/rule.h"
 #include "device/duties/journal.h"
+#include "device/duties/membership.h"
 #include "device/exchange.h"
 #include "sotto/random.h"
 
@@ -19,6 +20,7 @@
 #define MAX_VALUE (96 << 20)         /* of the journal */
 
 enum { URL = 1024, ANSWER = 4096, POLL_MS = 250, RETRY_MS = 1000 };
+enum { VOW_COMMITTEE = 0x8000 }; /* beside the kinds of methods */
 enum { KEY_SIGN = 1, KEY_PAIR, KEY_CHANNEL };
 
 struct sotto_duties {
@@ -130,10 +132,9 @@ void sotto_duties_keys(const sotto_duties *d, sotto_duty_keys *out)
     memcpy(out->channel, d->secrets.channel.public_key, sizeof out->channel);
 }
 
-sotto_status sotto_duties_sign_committee(const sotto_duties *d, const uint8_t digest[32],
-                                         uint8_t out[SOTTO_SIGNATURE], sotto_err *err)
+void sotto_duties_expect(sotto_duties *d, const sotto_duties_terms *terms)
 {
-    return sotto_decryptors_sign(digest, out, &d->signer, err);
+    d->options.terms = *terms;
 }
 
 /* ---- what may be done -------------------------------------------------------------------------------------------- */
@@ -156,6 +157,24 @@ sotto_status sotto_duties_put_share(sotto_duties *d, const uint8_t session[32], 
 {
     SOTTO_TRY(permitted(d, SOTTO_DUTY_DECRYPTOR, err));
     return sotto_journal_put_share(&d->journal, session, epoch, share, err);
+}
+
+sotto_status sotto_duties_sign_committee(sotto_duties *d, const sotto_decryptors_record *record,
+                                         uint32_t place, uint8_t out[SOTTO_SIGNATURE],
+                                         sotto_err *err)
+{
+    sotto_vow vow = {.kind = VOW_COMMITTEE, .epoch = record->epoch};
+    uint8_t share[32];
+
+    SOTTO_TRY(permitted(d, SOTTO_DUTY_DECRYPTOR, err));
+    SOTTO_TRY(sotto_journal_share(&d->journal, record->session, record->epoch, share, err));
+    const sotto_status status = sotto_membership_check(record, place, share, err);
+    sotto_wipe(share, sizeof share);
+    SOTTO_TRY(status);
+    sotto_decryptors_digest(record, vow.digest);
+    SOTTO_TRY(sotto_journal_vow(&d->journal, record->session, &vow, err));
+    SOTTO_TRY(sotto_journal_testify(&d->journal, err));
+    return sotto_decryptors_sign(vow.digest, out, &d->signer, err);
 }
 
 sotto_status sotto_duties_erase_share(sotto_duties *d, const uint8_t session[32], uint64_t epoch,
@@ -205,8 +224,9 @@ static sotto_status check_posting(sotto_duties *d, const sotto_posted_round *p, 
                                   unsigned part, sotto_err *err)
 {
     SOTTO_TRY(is_ours(d, p, index, part, err));
-    /* A server that picks the beacon picks the committee. Without a committee nothing is drawn. */
-    if (SOTTO_RULE(duties_beacon) && p->has_decryptors)
+    SOTTO_TRY(sotto_duties_terms_check(&d->options.terms, p, err));
+    /* A server that picks the beacon picks the committee, and with every method who masks with whom. */
+    if (SOTTO_RULE(duties_beacon))
         return sotto_posted_round_check_beacon(p, (const uint8_t(*)[SOTTO_P256_WIDE])d->witnesses,
                                                d->options.witness_count, err);
     return SOTTO_OK;
@@ -245,9 +265,18 @@ static sotto_status carry(sotto_duties *d, const uint8_t *round, const char *pla
     sotto_exchange request = {
         .size = sizeof request, .method = "POST", .url = url, .media_type = type};
 
+    /* What leaves without it could be taken back: the journal from a copy would sign something else. */
+    if (SOTTO_RULE(duties_counter_first))
+        SOTTO_TRY(sotto_journal_testify(&d->journal, NULL));
     sotto_hex_encode(id, sotto_bytes_of(round, SOTTO_ROUND_ID));
     (void)snprintf(url, sizeof url, "%srounds/%s/%s", d->server, id, place);
     return sotto_exchange_carry(&d->options.host, &request, body, answer);
+}
+
+/* The aggregator will never take it. Everything else, a 401 or 404 of a proxy among it, may be about the moment. */
+static bool is_final(unsigned status)
+{
+    return status == 400 || status == 403 || status == 409 || status == 413 || status == 422;
 }
 
 /* Sends what waits, in order, until something is to be tried again later. *left: something is. */
@@ -265,9 +294,7 @@ static sotto_status send_waiting(sotto_duties *d, int64_t n, const uint8_t *roun
             return SOTTO_OK;
         if (carry(d, round, "messages", "application/vnd.sotto.message", body, &answer) != SOTTO_OK)
             return SOTTO_OK;
-        /* Of 4xx, two are about the moment; with all others the server will never take it. */
-        if (answer.status != 204 && (answer.status < 400 || answer.status > 499 ||
-                                     answer.status == 408 || answer.status == 429))
+        if (answer.status != 204 && !is_final(answer.status))
             return SOTTO_OK;
         SOTTO_TRY(sotto_journal_sent(&d->journal, row, err));
     }
@@ -314,7 +341,7 @@ static sotto_status fetch(sotto_duties *d, const sotto_journal_duty *duty, const
         return SOTTO_OK;
     }
     *answered = answer.status == 200;
-    *gone = answer.status == 409 || answer.status == 404;
+    *gone = answer.status == 409;
     *out = answer.body;
     return SOTTO_OK;
 }
@@ -441,8 +468,7 @@ static sotto_status serve_posted(sotto_duties *d, const sotto_posted_round *p,
                               answered ? sotto_buf_bytes(&inbox) : (sotto_bytes){NULL, 0}, now_ms,
                               &effects, err));
     SOTTO_TRY(send_waiting(d, duty->n, p->id, &left, err));
-    const bool late = gone || now_ms >= p->round.release_by;
-    if ((duty->done || effects.done || gone) && (!left || late))
+    if (gone || ((duty->done || effects.done) && !left))
         return sotto_journal_end(&d->journal, duty->n, err);
     uint64_t next = left ? now_ms + RETRY_MS : now_ms + POLL_MS;
     if (now_ms < p->round.opens && next < p->round.opens)
@@ -462,8 +488,27 @@ static sotto_status serve(sotto_duties *d, sotto_journal_duty *duty, uint64_t no
         return status;
     status = sotto_posted_round_open(&p, duty->posting, &d->memory, err);
     if (status == SOTTO_OK)
-        status = serve_posted(d, &p, duty, now_ms, next_ms, err);
+        status = now_ms < p.round.release_by ? serve_posted(d, &p, duty, now_ms, next_ms, err)
+                                             : sotto_journal_end(&d->journal, duty->n, err);
     sotto_posted_round_close(&p);
+    return status;
+}
+
+/* What a duty will fail with again, however often it is tried. */
+static bool is_for_good(sotto_status status)
+{
+    return status == SOTTO_DENIED || status == SOTTO_MISSING || status == SOTTO_MALFORMED ||
+           status == SOTTO_REJECTED;
+}
+
+/* A duty that can't be done is over: nothing of it stays but its vows. */
+static sotto_status serve_or_end(sotto_duties *d, sotto_journal_duty *duty, uint64_t now_ms,
+                                 uint64_t *next_ms, sotto_err *err)
+{
+    const sotto_status status = serve(d, duty, now_ms, next_ms, err);
+
+    if (is_for_good(status))
+        SOTTO_TRY(sotto_journal_end(&d->journal, duty->n, NULL));
     return status;
 }
 
@@ -474,6 +519,7 @@ sotto_status sotto_duties_tick(sotto_duties *d, uint64_t now_ms, uint64_t *next_
     bool found;
 
     *next_ms = UINT64_MAX;
+    SOTTO_TRY(sotto_journal_tidy(&d->journal, err));
     for (;;) {
         const int64_t after = duty.n;
 
@@ -484,8 +530,8 @@ sotto_status sotto_duties_tick(sotto_duties *d, uint64_t now_ms, uint64_t *next_
             return first;
         /* A duty that fails does not keep the others from being served. */
         const sotto_status status =
-            serve(d, &duty, now_ms, next_ms, first == SOTTO_OK ? err : NULL);
-        if (status != SOTTO_OK && now_ms + RETRY_MS < *next_ms)
+            serve_or_end(d, &duty, now_ms, next_ms, first == SOTTO_OK ? err : NULL);
+        if (status != SOTTO_OK && !is_for_good(status) && now_ms + RETRY_MS < *next_ms)
             *next_ms = now_ms + RETRY_MS;
         first = first == SOTTO_OK ? status : first;
     }

@@ -13,7 +13,7 @@
 #ifndef SOTTO_DEVICE_DUTIES_DUTIES_H
 #define SOTTO_DEVICE_DUTIES_DUTIES_H
 
-#include "aggregate/posting.h"
+#include "device/duties/terms.h"
 #include "sotto/device.h"
 
 typedef struct sotto_duties sotto_duties;
@@ -32,8 +32,9 @@ typedef struct sotto_duties_options {
     /* Whose beacon draws cohorts and committees. */
     const uint8_t (*witnesses)[SOTTO_P256_WIDE];
     uint32_t witness_count;
-    const char *server;     /* the aggregator's URL, with its last slash */
-    sotto_device_host host; /* exchange and counter; others are not used */
+    sotto_duties_terms terms; /* all zeros: no round is joined until sotto_duties_expect */
+    const char *server;       /* the aggregator's URL, with its last slash */
+    sotto_device_host host;   /* exchange and counter; others are not used */
 } sotto_duties_options;
 
 /*   SOTTO_STALE   the journal is older than the host's counter
@@ -51,9 +52,14 @@ typedef struct sotto_duty_keys {
     uint8_t sign[SOTTO_SIGN_PUBLIC], pair[32], channel[32];
 } sotto_duty_keys;
 void sotto_duties_keys(const sotto_duties *d, sotto_duty_keys *out);
-/* For the members of a committee that is being made: it signs the record's digest. */
-SOTTO_MUST_USE sotto_status sotto_duties_sign_committee(const sotto_duties *d,
-                                                        const uint8_t digest[32],
+/* For the members of a committee that is being made: the member at `place` signs the record, after its share was put. It vows
+ * first: one record for an epoch of a session, ever.
+ *   SOTTO_DENIED    policy or consent do not cover it; or it signed another record
+ *   SOTTO_MISSING   it has no share of this epoch
+ *   SOTTO_REJECTED  the record's value at this place is not that of its share */
+SOTTO_MUST_USE sotto_status sotto_duties_sign_committee(sotto_duties *d,
+                                                        const sotto_decryptors_record *record,
+                                                        uint32_t place,
                                                         uint8_t out[SOTTO_SIGNATURE],
                                                         sotto_err *err);
 
@@ -66,8 +72,12 @@ SOTTO_MUST_USE sotto_status sotto_duties_put_share(sotto_duties *d, const uint8_
 SOTTO_MUST_USE sotto_status sotto_duties_erase_share(sotto_duties *d, const uint8_t session[32],
                                                      uint64_t epoch, sotto_err *err);
 
+/* Other terms from now on, as with the registry of the next epoch. Duties that were taken stay as they are. */
+void sotto_duties_expect(sotto_duties *d, const sotto_duties_terms *terms);
+
 /* Takes part in a posted round. values: NULL for a decryptor; else the client's entries, its part of the noise among them.
- *   SOTTO_DENIED     policy or consent do not cover it; the round contradicts itself; or this device is not registered there
+ *   SOTTO_DENIED     policy, consent or terms do not cover it; the round contradicts itself; or this device is not registered
+ *                    there
  *   SOTTO_REJECTED   beacon or committee are not what they should be
  *   SOTTO_STALE      it was taken before */
 SOTTO_MUST_USE sotto_status sotto_duties_take(sotto_duties *d, sotto_bytes posting, uint32_t index,

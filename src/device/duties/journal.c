@@ -103,6 +103,16 @@ sotto_status sotto_journal_open(sotto_journal *j, const sotto_sqlite_options *op
     /* It lacks vows that were made: whatever it signs now may be the second time. */
     if (SOTTO_RULE(duties_not_put_back) && j->generation < counter)
         return sotto_fail(err, SOTTO_STALE, "%s: older than the host's counter", WHAT);
+    j->raised = counter;
+    return sotto_journal_testify(j, err);
+}
+
+sotto_status sotto_journal_testify(sotto_journal *j, sotto_err *err)
+{
+    if (j->raised >= j->generation || !j->host.counter.raise)
+        return SOTTO_OK;
+    SOTTO_TRY(j->host.counter.raise(j->host.context, j->generation, err));
+    j->raised = j->generation;
     return SOTTO_OK;
 }
 
@@ -127,8 +137,7 @@ sotto_status sotto_journal_commit(sotto_journal *j, sotto_err *err)
         return status;
     }
     j->generation++;
-    return j->host.counter.raise ? j->host.counter.raise(j->host.context, j->generation, err)
-                                 : SOTTO_OK;
+    return sotto_journal_testify(j, err);
 }
 
 /* Ends a transaction whose work had this status. */
@@ -140,12 +149,21 @@ static sotto_status finish(sotto_journal *j, sotto_status status, sotto_err *err
     return status;
 }
 
-/* What was erased is not to linger in the WAL; somebody who reads may delay that. */
+sotto_status sotto_journal_tidy(sotto_journal *j, sotto_err *err)
+{
+    if (!j->uncut)
+        return SOTTO_OK;
+    const sotto_status status = sotto_sqlite_truncate_wal(j->db, err);
+    j->uncut = status != SOTTO_OK;
+    return status == SOTTO_AGAIN ? SOTTO_OK : status;
+}
+
+/* What was erased is not to linger in the WAL. Somebody who reads may delay that: the next tick tries again. */
 static sotto_status finish_erased(sotto_journal *j, sotto_status status, sotto_err *err)
 {
     SOTTO_TRY(finish(j, status, err));
-    status = sotto_sqlite_truncate_wal(j->db, err);
-    return status == SOTTO_AGAIN ? SOTTO_OK : status;
+    j->uncut = true;
+    return sotto_journal_tidy(j, err);
 }
 
 /* ---- consent and shares --------------------------------------------------------------------------------------- */
@@ -292,7 +310,7 @@ sotto_status sotto_journal_next(sotto_journal *j, sotto_journal_duty *duty, int6
 
 /* ---- one step --------------------------------------------------------------------------------------------------- */
 
-static sotto_status insert_vow(sotto_journal *j, const sotto_round *round, const sotto_vow *v,
+static sotto_status insert_vow(sotto_journal *j, const uint8_t session[32], const sotto_vow *v,
                                sotto_err *err)
 {
     sotto_status status;
@@ -302,7 +320,7 @@ static sotto_status insert_vow(sotto_journal *j, const sotto_round *round, const
                       "INSERT INTO vow VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET"
                       " digest = digest RETURNING digest = ?6",
                       err));
-    bind_bytes(q, 1, sotto_bytes_of(round->session, sizeof round->session));
+    bind_bytes(q, 1, sotto_bytes_of(session, 32));
     (void)sqlite3_bind_int64(q, 2, (int64_t)v->epoch);
     (void)sqlite3_bind_int64(q, 3, (int64_t)v->round);
     (void)sqlite3_bind_int64(q, 4, v->kind);
@@ -315,6 +333,13 @@ static sotto_status insert_vow(sotto_journal *j, const sotto_round *round, const
     if (SOTTO_RULE(duties_vow_once) && !same)
         return sotto_fail(err, SOTTO_DENIED, "a vow stands that says something else");
     return SOTTO_OK;
+}
+
+sotto_status sotto_journal_vow(sotto_journal *j, const uint8_t session[32], const sotto_vow *vow,
+                               sotto_err *err)
+{
+    SOTTO_TRY(sotto_journal_begin(j, err));
+    return finish(j, insert_vow(j, session, vow, err), err);
 }
 
 static sotto_status insert_kept(sotto_journal *j, int64_t n, const sotto_message *m,
@@ -361,7 +386,7 @@ static sotto_status store_step(sotto_journal *j, const sotto_journal_duty *duty,
     sqlite3_stmt *q;
 
     for (const sotto_effect_vow *v = effects->vows; v; v = v->next)
-        SOTTO_TRY(insert_vow(j, round, &v->vow, err));
+        SOTTO_TRY(insert_vow(j, round->session, &v->vow, err));
     for (const sotto_effect_message *m = effects->kept; m; m = m->next)
         SOTTO_TRY(insert_kept(j, duty->n, &m->message, arena, err));
     for (const sotto_effect_message *m = effects->sent; m; m = m->next) {
@@ -384,8 +409,14 @@ sotto_status sotto_journal_step(sotto_journal *j, const sotto_journal_duty *duty
                                 const sotto_round *round, const sotto_effects *effects,
                                 sotto_bytes state, sotto_arena *arena, sotto_err *err)
 {
+    bool carries = false;
+
+    for (const sotto_effect_message *m = effects->sent; m; m = m->next)
+        carries = carries || m->bulk;
     SOTTO_TRY(sotto_journal_begin(j, err));
-    return finish(j, store_step(j, duty, round, effects, state, arena, err), err);
+    const sotto_status status = store_step(j, duty, round, effects, state, arena, err);
+    /* The vector in the clear is erased by the step that masked it. */
+    return carries ? finish_erased(j, status, err) : finish(j, status, err);
 }
 
 sotto_status sotto_journal_kept(sotto_journal *j, int64_t n, sotto_message **kept, size_t *count,

@@ -15,6 +15,8 @@ typedef struct sotto_journal {
     sqlite3 *db;
     sotto_device_host host;
     uint64_t generation;
+    bool uncut;      /* something erased is still in the WAL, since somebody read */
+    uint64_t raised; /* what the host's counter is known to say */
 } sotto_journal;
 
 SOTTO_MUST_USE sotto_status sotto_journal_open(sotto_journal *j,
@@ -25,6 +27,12 @@ void sotto_journal_close(sotto_journal *j);
 /* Every change is between these two. Commit syncs, and then raises the host's counter. */
 SOTTO_MUST_USE sotto_status sotto_journal_begin(sotto_journal *j, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_journal_commit(sotto_journal *j, sotto_err *err);
+
+/* Before a byte leaves: raises the host's counter, unless that was done. A failure after a commit left it behind. */
+SOTTO_MUST_USE sotto_status sotto_journal_testify(sotto_journal *j, sotto_err *err);
+
+/* Cuts the WAL where a reader delayed that. */
+SOTTO_MUST_USE sotto_status sotto_journal_tidy(sotto_journal *j, sotto_err *err);
 
 SOTTO_MUST_USE sotto_status sotto_journal_consent(sotto_journal *j, bool *given, sotto_err *err);
 /* A no erases everything but vows. */
@@ -39,6 +47,10 @@ SOTTO_MUST_USE sotto_status sotto_journal_share(sotto_journal *j, const uint8_t 
                                                 uint64_t epoch, uint8_t share[32], sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_journal_erase_share(sotto_journal *j, const uint8_t session[32],
                                                       uint64_t epoch, sotto_err *err);
+
+/* A vow that belongs to no duty. SOTTO_DENIED: one stands that says something else. */
+SOTTO_MUST_USE sotto_status sotto_journal_vow(sotto_journal *j, const uint8_t session[32],
+                                              const sotto_vow *vow, sotto_err *err);
 
 typedef struct sotto_journal_duty {
     int64_t n;

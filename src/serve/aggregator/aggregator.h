@@ -43,7 +43,8 @@ sotto_listed_round *sotto_aggregator_find(sotto_aggregator *a, const uint8_t id[
 /* Puts it into the list unless it is there; either way it is held afterwards. */
 SOTTO_MUST_USE sotto_status sotto_aggregator_enlist(sotto_aggregator *a, sotto_listed_round **out,
                                                     sotto_running *running, sotto_err *err);
-/* A round that runs, held; from the database where another replica has it, or after a start. SOTTO_MISSING: none. */
+/* A round that runs, held; from the database where another replica has it, or after a start. SOTTO_MISSING: none.
+ * SOTTO_STALE: it is over. */
 SOTTO_MUST_USE sotto_status sotto_aggregator_hold(sotto_aggregator *a, sotto_listed_round **out,
                                                   const uint8_t id[SOTTO_ROUND_ID],
                                                   sotto_arena *arena, sotto_err *err);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/rule.h"
 #include "serve/host/steps.h"
 
 #include <string.h>
@@ -77,6 +78,7 @@ sotto_status sotto_aggregator_hold(sotto_aggregator *a, sotto_listed_round **out
                                    const uint8_t id[SOTTO_ROUND_ID], sotto_arena *arena,
                                    sotto_err *err)
 {
+    sotto_round_outcome outcome;
     sotto_running *running;
     sotto_bytes wire;
 
@@ -87,6 +89,10 @@ sotto_status sotto_aggregator_hold(sotto_aggregator *a, sotto_listed_round **out
     pthread_mutex_unlock(&a->lock);
     if (*out)
         return SOTTO_OK;
+    /* Whoever asks is not known yet: a round that is over costs a row, not a posting with all its signatures. */
+    SOTTO_TRY(sotto_round_store_outcome(a->host->db, id, &outcome, err));
+    if (SOTTO_RULE(aggregator_over_is_cheap) && outcome != SOTTO_ROUND_RUNS)
+        return sotto_fail(err, SOTTO_STALE, "the round is over");
     SOTTO_TRY(sotto_round_store_posting(a->host->db, id, &wire, arena, err));
     SOTTO_TRY(sotto_running_new(&running, &a->context, wire, err));
     return sotto_aggregator_enlist(a, out, running, err);

@@ -47,6 +47,10 @@ SOTTO_MUST_USE sotto_status sotto_round_store_posting(sotto_db *db, const uint8_
                                                       sotto_bytes *wire, sotto_arena *arena,
                                                       sotto_err *err);
 
+/* How it ended, if it did. SOTTO_MISSING as above. */
+SOTTO_MUST_USE sotto_status sotto_round_store_outcome(sotto_db *db, const uint8_t id[32],
+                                                      sotto_round_outcome *out, sotto_err *err);
+
 /* A round's machine as it was stored last. */
 typedef struct sotto_stored_round {
     int64_t version;

@@ -101,6 +101,24 @@ static sotto_status deliver(sotto_machine *machine, const sotto_message *message
     return SOTTO_OK;
 }
 
+/* Sums that come late are asked about all the same: who complained about nothing has not complained. */
+static sotto_status complain(sotto_aero_device *d, uint64_t now_ms, sotto_effects *effects,
+                             sotto_err *err)
+{
+    const sotto_round *r = d->base.round;
+    bool is_summed = d->base.view->is_summed;
+
+    if (d->done & SOTTO_AERO_HAS_COMPLAINED)
+        return SOTTO_OK;
+    if (SOTTO_RULE(aero_late_sums_asked) && !is_summed) {
+        if (now_ms < r->verify_by)
+            sotto_effects_wake(effects, now_ms + (r->verify_by - r->closes) / 12 + 1);
+        return SOTTO_OK;
+    }
+    d->done |= SOTTO_AERO_HAS_COMPLAINED;
+    return is_summed ? sotto_aero_complain(d, effects, err) : SOTTO_OK;
+}
+
 static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects *effects,
                          sotto_err *err)
 {
@@ -108,12 +126,10 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
 
     if (now_ms < complain_at(d->base.round)) {
         sotto_effects_wake(effects, complain_at(d->base.round));
-    } else if (!(d->done & SOTTO_AERO_HAS_COMPLAINED)) {
-        d->done |= SOTTO_AERO_HAS_COMPLAINED;
-        if (d->base.view->is_summed)
-            SOTTO_TRY(sotto_aero_complain(d, effects, err));
+        return go_on(d, effects, err);
     }
-    return go_on(d, effects, err);
+    SOTTO_TRY(go_on(d, effects, err));
+    return complain(d, now_ms, effects, err);
 }
 
 static sotto_status result(const sotto_machine *machine, sotto_round_result *out, sotto_err *err)

@@ -36,6 +36,8 @@ static bool is_content(const sotto_aero_committee_member *m)
 
     if (!view->is_summed || !sotto_aero_is_certified(view))
         return false;
+    if (SOTTO_RULE(aero_sums_in_time) && !(m->done & SOTTO_AERO_SUMS_IN_TIME))
+        return false;
     if (SOTTO_RULE(aero_complaints_heard) && view->is_refuted)
         return false;
     for (uint32_t i = 0; i < view->challenge_count; i++)
@@ -141,11 +143,30 @@ static sotto_status deliver(sotto_machine *machine, const sotto_message *message
     return SOTTO_OK;
 }
 
+/* Devices check what is posted, and need time for it: a server that posts sums at the end of the window is checked by nobody. A member
+ * looks once, when half of the window is over. One that was away until devices complain can't tell when they came. */
+static void look_at_the_clock(sotto_aero_committee_member *m, uint64_t now_ms,
+                              sotto_effects *effects)
+{
+    const sotto_round *r = m->base.round;
+    uint64_t window = r->verify_by - r->closes, latest = r->closes + window / 2;
+
+    if (m->done & (SOTTO_AERO_SUMS_IN_TIME | SOTTO_AERO_NEVER_JUDGES))
+        return;
+    if (m->base.view->is_summed && now_ms < r->verify_by - window / 3)
+        m->done |= SOTTO_AERO_SUMS_IN_TIME;
+    else if (now_ms < latest)
+        sotto_effects_wake(effects, latest);
+    else
+        m->done |= SOTTO_AERO_NEVER_JUDGES;
+}
+
 static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects *effects,
                          sotto_err *err)
 {
     sotto_aero_committee_member *m = (sotto_aero_committee_member *)machine;
 
+    look_at_the_clock(m, now_ms, effects);
     if (now_ms >= m->base.round->verify_by)
         m->done = (uint8_t)(m->done | SOTTO_AERO_TIME_IS_UP);
     else

@@ -17,7 +17,10 @@ enum {
     SOTTO_AERO_HAS_CERTIFIED = 4,
     SOTTO_AERO_HAS_OPENED = 8,
     SOTTO_AERO_HAS_JUDGED = 16,
-    SOTTO_AERO_TIME_IS_UP = 32, /* the window for complaints is over */
+    SOTTO_AERO_TIME_IS_UP = 32,   /* the window for complaints is over */
+    SOTTO_AERO_SUMS_IN_TIME = 64, /* they were posted while devices could still check them */
+    SOTTO_AERO_NEVER_JUDGES =
+        128, /* something was posted too late: it signs for no sum of this round */
 };
 
 /* What its randomness is for. */

@@ -445,6 +445,59 @@ static void what_is_no_record_is_passed_over(sotto_test *t)
     hall_close(&d.h);
 }
 
+/* ---- machines ------------------------------------------------------------------------------------------------- */
+
+static sotto_self self_of(const desk *d, sotto_part part, uint32_t index)
+{
+    return (sotto_self){.part = part,
+                        .index = index,
+                        .keys = &d->h.cast.clients[index],
+                        .secrets = &d->h.cast.secrets[index],
+                        .seed = {1}};
+}
+
+/* A device says that the server has spoken. Nobody believes it, and nobody does after a restart. */
+static void a_forged_record_does_not_count_after_a_restart(sotto_test *t)
+{
+    static desk d;
+    sotto_machine *machine;
+    sotto_effects effects;
+    sotto_status verdict;
+    uint8_t signature[SOTTO_SIGNATURE];
+    const size_t room = 1024;
+    sotto_buf record = sotto_buf_over(sotto_arena_take(&t->arena, room), room),
+              body = sotto_buf_over(sotto_arena_take(&t->arena, room), room),
+              saved = sotto_buf_over(sotto_arena_take(&t->arena, room), room);
+
+    desk_open(t, &d, six());
+    const sotto_round *r = &d.h.round;
+    const sotto_self self = self_of(&d, SOTTO_PART_DECRYPTOR, member(&d, 0));
+    sotto_message forged = {.epoch = r->epoch,
+                            .round = r->number,
+                            .kind = SOTTO_AERO_SEALED,
+                            .from = SOTTO_TO_SERVER,
+                            .to = SOTTO_TO_BOARD},
+                  entry = {.kind = SOTTO_AERO_ENTRY};
+    memcpy(forged.session, r->session, 32);
+    CHECK_OK(t, sotto_message_sign(&forged, signature, &d.h.cast.clients[0], &t->err));
+    CHECK_OK(t, sotto_message_encode(&record, &forged, &t->err));
+    CHECK_OK(t, sotto_entry_encode(&body, 0, sotto_buf_bytes(&record), &t->err));
+    entry.body = sotto_buf_bytes(&body);
+
+    const sotto_machine_ops *ops = &sotto_aero_member_ops;
+    CHECK_OK(t, ops->join(&machine, r, &self, &t->arena, &t->err));
+    sotto_effects_init(&effects, &t->arena);
+    CHECK_OK(t, ops->deliver(machine, &entry, 1, &verdict, &effects, &t->err));
+    CHECK(t, !((sotto_aero_committee_member *)machine)->base.view->is_sealed);
+    CHECK_OK(t, ops->save(machine, &saved, &t->err));
+    CHECK(t, effects.kept != NULL);
+    CHECK_OK(t, ops->restore(&machine, r, &self, sotto_buf_bytes(&saved), &effects.kept->message, 1,
+                             &t->arena, &t->err));
+    CHECK_EQUAL(t, 1, ((sotto_aero_committee_member *)machine)->base.view->next);
+    CHECK(t, !((sotto_aero_committee_member *)machine)->base.view->is_sealed);
+    hall_close(&d.h);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -463,6 +516,7 @@ int main(int argc, char **argv)
         CASE(a_value_is_fixed_before_the_round),
         CASE(points_come_from_more_members_than_may_lie),
         CASE(what_is_no_record_is_passed_over),
+        CASE(a_forged_record_does_not_count_after_a_restart),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -91,6 +91,7 @@ void hall_open(sotto_test *t, hall *h, hall_plan plan)
                              .keys = &h->cast.registry};
     sotto_sim_random_bytes(&random, h->round.beacon, sizeof h->round.beacon);
     sotto_registry_root(&h->cast.registry, h->round.registry);
+    h->account.is_trial = plan.epsilon == 0;
     h->round.account = &h->account;
     const sotto_aero_terms terms = {.set = row_of(t, plan.set ? plan.set : "b64"),
                                     .profile = SOTTO_AERO_STANDARD,

@@ -124,8 +124,6 @@ uint32_t sotto_aero_verdicts(const sotto_aero_view *view, uint32_t *places);
 uint32_t sotto_aero_opened(const sotto_aero_view *view, uint64_t before);
 void sotto_aero_draw_points(const sotto_aero_view *view, uint64_t before,
                             sotto_f64 points[SOTTO_AERO_POINTS]);
-/* What was spent before, by the board, and this round, within epsilon and delta of the session. SOTTO_DENIED: not. */
-SOTTO_MUST_USE sotto_status sotto_aero_budget(const sotto_aero_plan *plan, sotto_err *err);
 
 /* Whether a complaint is right: anybody comes to the same answer. */
 SOTTO_MUST_USE sotto_status sotto_aero_complaint_check(bool *upheld, sotto_aero_fault *fault,

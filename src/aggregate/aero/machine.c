@@ -43,6 +43,7 @@ sotto_status sotto_aero_join(sotto_aero_base *base, const sotto_machine_ops *ops
     if (!base->plan || !base->view)
         return sotto_aero_no_memory(err);
     SOTTO_TRY(sotto_aero_plan_init(base->plan, round, arena, err));
+    SOTTO_TRY(sotto_aero_admit(base->plan, err));
     return sotto_aero_view_init(base->view, base->plan, arena, err);
 }
 

@@ -41,9 +41,11 @@ typedef struct sotto_aero_terms {
     uint32_t delta_bits; /* its delta is 2^-delta_bits                                            */
 } sotto_aero_terms;
 
-/* What the board says of earlier rounds: a certificate counts on from here. */
+/* What a participant knows of itself, and no server tells it. A certificate counts on from what the board says of earlier rounds. */
 struct sotto_aero_account {
-    double rho; /* zCDP that rounds before this one spent, as their certificates say */
+    double rho;      /* zCDP that rounds before this one spent, as their certificates say */
+    const char *set; /* below 128 bits, and it was agreed to by this name; NULL: none */
+    bool is_trial; /* tests and simulators: a round may be without a claim, and odds as they are */
 };
 typedef struct sotto_aero_account sotto_aero_account;
 
@@ -71,6 +73,16 @@ SOTTO_MUST_USE sotto_status sotto_aero_check_round(const sotto_round *round, sot
 /* Everything that is derived. The plan stays where it is: it is large, and parts of it point to others. */
 SOTTO_MUST_USE sotto_status sotto_aero_plan_init(sotto_aero_plan *plan, const sotto_round *round,
                                                  sotto_arena *arena, sotto_err *err);
+
+/* Odds that are looked at before anybody joins: of all who are registered so many are corrupt, and so many more don't answer. */
+#define SOTTO_AERO_CORRUPT 0.03
+#define SOTTO_AERO_OFFLINE 0.2
+#define SOTTO_AERO_ODDS                                                                            \
+    1e-9 /* chance, at most, that a committee is lost or that nobody looks at a leaf */
+/* Whether somebody may join: the session has a budget that is not spent, and the sizes protect. SOTTO_DENIED: not. */
+SOTTO_MUST_USE sotto_status sotto_aero_admit(const sotto_aero_plan *plan, sotto_err *err);
+/* What was spent before, by the board, and this round, within epsilon and delta of the session. SOTTO_DENIED: not. */
+SOTTO_MUST_USE sotto_status sotto_aero_budget(const sotto_aero_plan *plan, sotto_err *err);
 
 /* Self-sampling: whether the beacon draws the device with this key (Liu and Gupta 2023, 4.2). 64 bits are compared, so that the
  * rate is never above what was asked for. */

@@ -2,11 +2,9 @@
  * for nothing. */
 #include "aggregate/aero/aero.h"
 
-#include "account/gauss/rdp.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,23 +67,6 @@ void sotto_aero_total_digest(uint8_t out[32], sotto_bytes total)
 static double spent_before(const sotto_aero_plan *plan)
 {
     return plan->round->account ? plan->round->account->rho : 0;
-}
-
-sotto_status sotto_aero_budget(const sotto_aero_plan *plan, sotto_err *err)
-{
-    const sotto_aero_terms *t = &plan->terms;
-    double rho = nextafter(spent_before(plan) + plan->rho, INFINITY);
-    sotto_bound eps = {0};
-
-    if (t->epsilon == 0)
-        return SOTTO_OK; /* a round without a claim */
-    if (!(rho < 1e12))
-        return sotto_fail(err, SOTTO_DENIED, "aero: a round without noise has no price");
-    SOTTO_TRY(sotto_zcdp_epsilon(&eps, rho, -(double)t->delta_bits * log(2), err));
-    if (SOTTO_RULE(aero_budget_kept) && eps.high > (double)t->epsilon / 1e6)
-        return sotto_fail(err, SOTTO_DENIED, "aero: epsilon would be %.6g, and %.6g is allowed",
-                          eps.high, (double)t->epsilon / 1e6);
-    return SOTTO_OK;
 }
 
 static uint64_t bits_of(double x)

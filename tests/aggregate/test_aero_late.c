@@ -75,11 +75,78 @@ static void devices_ask_about_sums_that_come_late(sotto_test *t)
     hall_close(&h);
 }
 
+/* ---- complaints ----------------------------------------------------------------------------------------------- */
+
+static sotto_message of_round(const hall *h, unsigned kind, uint32_t from, uint32_t to,
+                              sotto_bytes body)
+{
+    sotto_message m = {.epoch = h->round.epoch,
+                       .round = h->round.number,
+                       .kind = (uint16_t)kind,
+                       .from = from,
+                       .to = to,
+                       .body = body};
+
+    memcpy(m.session, h->round.session, 32);
+    return m;
+}
+
+static sotto_status deliver(sotto_test *t, sotto_aero_committee_member *m, sotto_message message)
+{
+    sotto_effects effects;
+    sotto_status verdict = SOTTO_BUG;
+
+    sotto_effects_init(&effects, &t->arena);
+    CHECK_OK(t, m->base.machine.ops->deliver(&m->base.machine, &message, 1, &verdict, &effects,
+                                             &t->err));
+    return verdict;
+}
+
+/* A device's complaint comes to a member as the next entry of the board. */
+static void complain(sotto_test *t, const hall *h, sotto_aero_committee_member *m, uint32_t from,
+                     sotto_bytes body)
+{
+    const size_t room = 1024;
+    sotto_buf record = sotto_buf_over(sotto_arena_take(&t->arena, room), room),
+              entry = sotto_buf_over(sotto_arena_take(&t->arena, room), room);
+    uint8_t signature[SOTTO_SIGNATURE];
+    sotto_message said = of_round(h, SOTTO_AERO_COMPLAINT, from, SOTTO_TO_BOARD, body);
+
+    CHECK(t, record.data && entry.data);
+    CHECK_OK(t, sotto_message_sign(&said, signature, &h->cast.clients[from], &t->err));
+    CHECK_OK(t, sotto_message_encode(&record, &said, &t->err));
+    CHECK_OK(t, sotto_entry_encode(&entry, m->base.view->next, sotto_buf_bytes(&record), &t->err));
+    CHECK_OK(t, deliver(t, m,
+                        of_round(h, SOTTO_AERO_ENTRY, SOTTO_TO_SERVER, SOTTO_TO_BOARD,
+                                 sotto_buf_bytes(&entry))));
+}
+
+static void nothing_is_opened_after_a_complaint_that_is_right(sotto_test *t)
+{
+    const uint8_t left_out[2] = {SOTTO_AERO_LEFT_OUT, SOTTO_AERO_CONTRIBUTOR};
+    const uint8_t open[4] = {1, 1, 3, 4}; /* a second attempt */
+    hall h;
+
+    hall_open(t, &h, five());
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    CHECK(t, hall_run(t, &h, net).released); /* by 0, 1 and 2 */
+    sotto_aero_committee_member *m = hall_member(&h, net, 1);
+    const sotto_message ask = of_round(&h, SOTTO_AERO_OPEN, SOTTO_TO_SERVER, m->base.self.index,
+                                       sotto_bytes_of(open, sizeof open));
+    for (uint32_t i = 0; i < 2; i++) /* where one may lie */
+        complain(t, &h, m, i, sotto_bytes_of(left_out, sizeof left_out));
+    CHECK(t, m->base.view->is_refuted);
+    CHECK_STATUS(t, SOTTO_REJECTED, deliver(t, m, ask));
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(sums_that_come_too_late_are_not_opened),
         CASE(devices_ask_about_sums_that_come_late),
+        CASE(nothing_is_opened_after_a_complaint_that_is_right),
     };
     return RUN_TESTS(argc, argv, cases);
 }

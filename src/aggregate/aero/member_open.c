@@ -218,6 +218,9 @@ static sotto_status give_part(sotto_aero_committee_member *m, const sotto_messag
     if (!(m->done & SOTTO_AERO_HAS_JUDGED))
         return SOTTO_OK;
     *verdict = SOTTO_REJECTED;
+    /* A complaint may come after the verdict: who signed still opens nothing that it now knows to be wrong. */
+    if (SOTTO_RULE(aero_opening_unrefuted) && m->base.view->is_refuted)
+        return SOTTO_OK;
     if (m->lacks || !read_set(m, o, message->body))
         return SOTTO_OK;
     if (SOTTO_RULE(aero_tries_limited) && o->attempt >= SOTTO_AERO_MOST_TRIES)

@@ -57,7 +57,7 @@ enum {
 
 enum {
     SOTTO_AERO_CERTIFICATE = 32 + 8 + 8 + 8 + 4 + 4 + 32,
-    SOTTO_AERO_MOST_CHALLENGES = 64, /* leaves that may wait for an answer on the board */
+    SOTTO_AERO_MOST_CHALLENGES = 64, /* leaves that may wait for an answer on the board at once */
 };
 
 /* An ASK has a group and a position; from here on, the asker's own leaf, and the role is added to it. */
@@ -78,7 +78,7 @@ typedef struct sotto_aero_member {
 } sotto_aero_member;
 
 typedef struct sotto_aero_challenge {
-    uint32_t group, position;
+    uint32_t from, group, position;
     bool is_answered;
 } sotto_aero_challenge;
 
@@ -99,6 +99,7 @@ typedef struct sotto_aero_view {
     sotto_aero_challenge challenges[SOTTO_AERO_MOST_CHALLENGES];
     uint32_t challenge_count, complaints;
     uint32_t left_out, *left; /* devices that say so, by index */
+    uint8_t *wrong;           /* by index, a bit each: it complained of a leaf that is sound */
     bool is_refuted; /* a complaint is right, or the server contradicts itself or the rules */
     char reason[96]; /* why, the first time */
 } sotto_aero_view;

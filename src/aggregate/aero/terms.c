@@ -273,6 +273,15 @@ uint64_t sotto_aero_norm2(const sotto_aero_plan *plan, uint8_t role, uint32_t gr
     return (uint64_t)(bound < largest ? bound : largest);
 }
 
+uint32_t sotto_aero_most_checks(const sotto_aero_terms *t)
+{
+    sotto_u128 product = sotto_mul_wide(t->checks, t->rate);
+
+    if (t->rate == UINT64_MAX)
+        return t->checks;
+    return (uint32_t)sotto_u128_high(product) + (sotto_u128_low(product) != 0);
+}
+
 double sotto_aero_miss(const sotto_aero_terms *t, double registered, double leaves, double corrupt,
                        double offline)
 {

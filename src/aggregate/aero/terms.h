@@ -98,6 +98,8 @@ size_t sotto_aero_group_size(const sotto_aero_plan *plan, uint32_t group);
 /* The bound on the squares of a group's entries that a role proves. */
 uint64_t sotto_aero_norm2(const sotto_aero_plan *plan, uint8_t role, uint32_t group);
 
+/* Leaves of a group that one device asks for, at most: s q, rounded up. */
+uint32_t sotto_aero_most_checks(const sotto_aero_terms *terms);
 /* How often all spot checks miss a leaf, at most. (1 - corrupt)(1 - offline) of those registered check `checks` leaves each, times the
  * rate, of a tree with so many leaves. */
 double sotto_aero_miss(const sotto_aero_terms *terms, double registered, double leaves,

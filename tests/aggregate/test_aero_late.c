@@ -141,12 +141,77 @@ static void nothing_is_opened_after_a_complaint_that_is_right(sotto_test *t)
     hall_close(&h);
 }
 
+/* ---- reveals -------------------------------------------------------------------------------------------------- */
+
+/* Two shares of noise, so that three of five devices only contribute. */
+static hall_plan with_less_noise(void)
+{
+    hall_plan p = five();
+
+    p.noise = 2;
+    p.missing = 0;
+    return p;
+}
+
+/* Two honest devices whose reveals leave after the end, where one may lie: nobody left them out. */
+static void who_reveals_too_late_was_not_left_out(sotto_test *t)
+{
+    uint32_t late[2], count = 0;
+    hall h;
+
+    hall_open(t, &h, with_less_noise());
+    h.round.least = 3;
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    for (uint32_t i = 0; i < 5 && count < 2; i++)
+        if (sotto_aero_noise_place(h.derived, i) < 0)
+            late[count++] = i;
+    hall_until(t, net, HALL_PROMISES);
+    for (uint32_t i = 0; i < 2; i++)
+        hall_device(net, late[i])->done |= SOTTO_AERO_HAS_REVEALED; /* not yet */
+    hall_until(t, net, h.round.closes);
+    for (uint32_t i = 0; i < 2; i++)
+        hall_device(net, late[i])->done &= (uint8_t)~SOTTO_AERO_HAS_REVEALED;
+    sotto_sim_report report = hall_run(t, &h, net);
+    CHECK(t, report.released);
+    CHECK_EQUAL(t, 3, report.contributions);
+    CHECK_EQUAL(t, 0, hall_member(&h, net, 0)->base.view->left_out);
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
+/* But no server makes everybody late, and leaves out whom it likes. */
+static void promises_that_are_posted_too_late_are_not_opened(sotto_test *t)
+{
+    sotto_round *own = sotto_arena_take(&t->arena, sizeof *own);
+    sotto_sim_report report;
+    hall h;
+
+    CHECK(t, own != NULL);
+    hall_open(t, &h, with_less_noise());
+    h.round.least = 3;
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    hall_until(t, net, 200);
+    *own = h.round;
+    own->commit_by = 2800;
+    hall_server(net)->base.round = own;
+    hall_until(t, net, HALL_SUMS);
+    sotto_aero_entrant *e = &hall_server(net)->entrants[2];
+    CHECK(t, e[0].groups[0].is_there && e[1].groups[0].is_there);
+    e[0].groups[0].is_there = e[1].groups[0].is_there = false;
+    CHECK_OK(t, sotto_sim_net_run(net, 10 * h.round.release_by, &report, &t->err));
+    CHECK(t, !report.released);
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(sums_that_come_too_late_are_not_opened),
         CASE(devices_ask_about_sums_that_come_late),
         CASE(nothing_is_opened_after_a_complaint_that_is_right),
+        CASE(who_reveals_too_late_was_not_left_out),
+        CASE(promises_that_are_posted_too_late_are_not_opened),
     };
     return RUN_TESTS(argc, argv, cases);
 }

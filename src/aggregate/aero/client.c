@@ -24,7 +24,9 @@ static sotto_status reveal(sotto_aero_device *d, sotto_effects *effects, sotto_e
                 SOTTO_TRY(sotto_effects_send(effects, &d->reveals[role][g], NULL, err));
     if (d->done & (SOTTO_AERO_HAS_PROMISED(SOTTO_AERO_NOISE) |
                    SOTTO_AERO_HAS_PROMISED(SOTTO_AERO_CONTRIBUTOR)))
-        d->done |= SOTTO_AERO_HAS_REVEALED;
+        d->done |= d->done & SOTTO_AERO_CLOSES_SOON
+                       ? SOTTO_AERO_HAS_REVEALED | SOTTO_AERO_REVEALED_LATE
+                       : SOTTO_AERO_HAS_REVEALED;
     return SOTTO_OK;
 }
 
@@ -42,6 +44,12 @@ static sotto_status go_on(sotto_aero_device *d, sotto_effects *effects, sotto_er
     d->done |= SOTTO_AERO_HAS_ASKED;
     SOTTO_TRY(sotto_aero_choose(d, err));
     return sotto_aero_ask_all(d, effects, err);
+}
+
+/* What leaves in the last quarter may arrive after the end, through no fault of the server's. */
+static uint64_t reveal_by(const sotto_round *r)
+{
+    return r->closes - (r->closes - r->commit_by) / 4;
 }
 
 /* Unanswered questions are told early enough for an answer on the board. */
@@ -124,6 +132,10 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
 {
     sotto_aero_device *d = (sotto_aero_device *)machine;
 
+    if (now_ms < reveal_by(d->base.round))
+        sotto_effects_wake(effects, reveal_by(d->base.round));
+    else
+        d->done |= SOTTO_AERO_CLOSES_SOON;
     if (now_ms < complain_at(d->base.round)) {
         sotto_effects_wake(effects, complain_at(d->base.round));
         return go_on(d, effects, err);

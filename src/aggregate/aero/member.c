@@ -143,20 +143,27 @@ static sotto_status deliver(sotto_machine *machine, const sotto_message *message
     return SOTTO_OK;
 }
 
-/* Devices check what is posted, and need time for it: a server that posts sums at the end of the window is checked by nobody. A member
- * looks once, when half of the window is over. One that was away until devices complain can't tell when they came. */
+/* Devices need time for their reveals, and to check what is posted: a server that posts sums at the end of the window is checked by nobody.
+ * A member looks when half of each time is over. One that was away until devices complain can't tell when the sums came. */
 static void look_at_the_clock(sotto_aero_committee_member *m, uint64_t now_ms,
                               sotto_effects *effects)
 {
     const sotto_round *r = m->base.round;
-    uint64_t window = r->verify_by - r->closes, latest = r->closes + window / 2;
+    const sotto_aero_view *view = m->base.view;
+    uint64_t window = r->verify_by - r->closes;
+    uint64_t promises_by = r->commit_by + (r->closes - r->commit_by) / 2;
+    uint64_t sums_by = r->closes + window / 2;
 
     if (m->done & (SOTTO_AERO_SUMS_IN_TIME | SOTTO_AERO_NEVER_JUDGES))
         return;
-    if (m->base.view->is_summed && now_ms < r->verify_by - window / 3)
+    if (view->is_summed && now_ms < r->verify_by - window / 3)
         m->done |= SOTTO_AERO_SUMS_IN_TIME;
-    else if (now_ms < latest)
-        sotto_effects_wake(effects, latest);
+    else if (!view->is_committed && now_ms < promises_by)
+        sotto_effects_wake(effects, promises_by);
+    else if (SOTTO_RULE(aero_promises_in_time) && !view->is_committed)
+        m->done |= SOTTO_AERO_NEVER_JUDGES;
+    else if (now_ms < sums_by)
+        sotto_effects_wake(effects, sums_by);
     else
         m->done |= SOTTO_AERO_NEVER_JUDGES;
 }

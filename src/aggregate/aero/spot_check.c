@@ -125,7 +125,11 @@ static sotto_status say_left_out(sotto_aero_device *d, uint8_t role, sotto_effec
                                  sotto_err *err)
 {
     const uint8_t body[2] = {SOTTO_AERO_LEFT_OUT, role};
+    const uint8_t when = SOTTO_AERO_HAS_REVEALED | SOTTO_AERO_REVEALED_LATE;
 
+    /* Honest devices that were late must not stop an honest server's round. */
+    if (SOTTO_RULE(aero_late_is_not_left_out) && (d->done & when) != SOTTO_AERO_HAS_REVEALED)
+        return SOTTO_OK;
     return sotto_aero_post(&d->base, effects, SOTTO_AERO_COMPLAINT,
                            sotto_bytes_of(body, sizeof body), err);
 }

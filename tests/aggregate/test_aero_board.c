@@ -1,7 +1,6 @@
 /* What counts on the board, record by record, and the trees. */
 #include "hall.h"
 
-#include <math.h>
 #include <string.h>
 
 static hall_plan six(void)
@@ -523,156 +522,6 @@ static void what_is_no_record_is_passed_over(sotto_test *t)
     hall_close(&d.h);
 }
 
-/* ---- before anybody joins ------------------------------------------------------------------------------------- */
-
-/* A round of 10^9 devices as it is planned: what is looked at, without its keys. */
-typedef struct proposal {
-    sotto_round round;
-    sotto_aero_plan plan;
-    sotto_aero_account account;
-} proposal;
-
-static void propose(sotto_test *t, proposal *p, const char *set)
-{
-    memset(p, 0, sizeof *p);
-    p->round = (sotto_round){.registered = 1000000000, .largest = 10700, .account = &p->account};
-    p->plan.round = &p->round;
-    p->plan.terms = (sotto_aero_terms){.checks = 40,
-                                       .committee = 100,
-                                       .threshold = 24,
-                                       .noise_members = 100,
-                                       .noise_corrupt = 23,
-                                       .liars = 600,
-                                       .rate = UINT64_C(184467440737095), /* 10^-5 */
-                                       .epsilon = 8 * 1000000,
-                                       .delta_bits = 30};
-    p->plan.rho = 0.1;
-    CHECK_OK(t, sotto_aero_set_named(&p->plan.ledger.set, set, &t->err));
-}
-
-static void is_denied(sotto_test *t, const proposal *p)
-{
-    t->err = (sotto_err){0};
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_aero_admit(&p->plan, &t->err));
-}
-
-/* The server names the budget. It can't name none, and nobody joins who does not know what was spent. */
-static void a_round_without_a_budget_is_not_joined(sotto_test *t)
-{
-    static proposal p;
-
-    propose(t, &p, "b87");
-    CHECK_OK(t, sotto_aero_admit(&p.plan, &t->err));
-    p.plan.terms.epsilon = 0;
-    is_denied(t, &p);
-    p.account.is_trial = true;
-    t->err = (sotto_err){0};
-    CHECK_OK(t, sotto_aero_admit(&p.plan, &t->err));
-    propose(t, &p, "b87");
-    p.round.account = NULL;
-    is_denied(t, &p);
-    propose(t, &p, "b87");
-    p.plan.rho = INFINITY; /* no noise */
-    is_denied(t, &p);
-}
-
-static void sizes_that_protect_nobody_are_not_joined(sotto_test *t)
-{
-    static proposal p;
-
-    propose(t, &p, "b87");
-    p.plan.terms.checks = 1;
-    is_denied(t, &p);
-    propose(t, &p, "b87");
-    p.plan.terms.threshold = 2;
-    is_denied(t, &p);
-    propose(t, &p, "b87");
-    p.plan.terms.noise_corrupt = 2;
-    is_denied(t, &p);
-    propose(t, &p, "b87");
-    p.plan.terms.liars = 1;
-    is_denied(t, &p);
-}
-
-static void a_weak_set_is_joined_only_by_name(sotto_test *t)
-{
-    static proposal p;
-
-    propose(t, &p, "b109");
-    is_denied(t, &p);
-    p.account.set = "b109";
-    t->err = (sotto_err){0};
-    CHECK_OK(t, sotto_aero_admit(&p.plan, &t->err));
-}
-
-/* A machine refuses as well. */
-static void nobody_joins_what_is_not_admitted(sotto_test *t)
-{
-    static desk d;
-    sotto_machine *machine;
-
-    desk_open(t, &d, six());
-    d.h.account.is_trial = false;
-    const sotto_self self = {.part = SOTTO_PART_CLIENT, .keys = &d.h.cast.clients[0]};
-    t->err = (sotto_err){0};
-    CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_aero_client.join(&machine, &d.h.round, &self, &t->arena, &t->err));
-    hall_close(&d.h);
-}
-
-/* ---- machines ------------------------------------------------------------------------------------------------- */
-
-static sotto_self self_of(const desk *d, sotto_part part, uint32_t index)
-{
-    return (sotto_self){.part = part,
-                        .index = index,
-                        .keys = &d->h.cast.clients[index],
-                        .secrets = &d->h.cast.secrets[index],
-                        .seed = {1}};
-}
-
-/* A device says that the server has spoken. Nobody believes it, and nobody does after a restart. */
-static void a_forged_record_does_not_count_after_a_restart(sotto_test *t)
-{
-    static desk d;
-    sotto_machine *machine;
-    sotto_effects effects;
-    sotto_status verdict;
-    uint8_t signature[SOTTO_SIGNATURE];
-    const size_t room = 1024;
-    sotto_buf record = sotto_buf_over(sotto_arena_take(&t->arena, room), room),
-              body = sotto_buf_over(sotto_arena_take(&t->arena, room), room),
-              saved = sotto_buf_over(sotto_arena_take(&t->arena, room), room);
-
-    desk_open(t, &d, six());
-    const sotto_round *r = &d.h.round;
-    const sotto_self self = self_of(&d, SOTTO_PART_DECRYPTOR, member(&d, 0));
-    sotto_message forged = {.epoch = r->epoch,
-                            .round = r->number,
-                            .kind = SOTTO_AERO_SEALED,
-                            .from = SOTTO_TO_SERVER,
-                            .to = SOTTO_TO_BOARD},
-                  entry = {.kind = SOTTO_AERO_ENTRY};
-    memcpy(forged.session, r->session, 32);
-    CHECK_OK(t, sotto_message_sign(&forged, signature, &d.h.cast.clients[0], &t->err));
-    CHECK_OK(t, sotto_message_encode(&record, &forged, &t->err));
-    CHECK_OK(t, sotto_entry_encode(&body, 0, sotto_buf_bytes(&record), &t->err));
-    entry.body = sotto_buf_bytes(&body);
-
-    const sotto_machine_ops *ops = &sotto_aero_member_ops;
-    CHECK_OK(t, ops->join(&machine, r, &self, &t->arena, &t->err));
-    sotto_effects_init(&effects, &t->arena);
-    CHECK_OK(t, ops->deliver(machine, &entry, 1, &verdict, &effects, &t->err));
-    CHECK(t, !((sotto_aero_committee_member *)machine)->base.view->is_sealed);
-    CHECK_OK(t, ops->save(machine, &saved, &t->err));
-    CHECK(t, effects.kept != NULL);
-    CHECK_OK(t, ops->restore(&machine, r, &self, sotto_buf_bytes(&saved), &effects.kept->message, 1,
-                             &t->arena, &t->err));
-    CHECK_EQUAL(t, 1, ((sotto_aero_committee_member *)machine)->base.view->next);
-    CHECK(t, !((sotto_aero_committee_member *)machine)->base.view->is_sealed);
-    hall_close(&d.h);
-}
-
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -693,11 +542,6 @@ int main(int argc, char **argv)
         CASE(one_device_ends_no_round_by_complaints),
         CASE(who_accuses_wrongly_is_not_heard_again),
         CASE(what_is_no_record_is_passed_over),
-        CASE(a_round_without_a_budget_is_not_joined),
-        CASE(sizes_that_protect_nobody_are_not_joined),
-        CASE(a_weak_set_is_joined_only_by_name),
-        CASE(nobody_joins_what_is_not_admitted),
-        CASE(a_forged_record_does_not_count_after_a_restart),
     };
     return RUN_TESTS(argc, argv, cases);
 }

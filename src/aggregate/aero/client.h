@@ -8,7 +8,7 @@
 
 #include "aggregate/aero/machine.h"
 
-enum { SOTTO_AERO_MOST_ASKS = 1024, SOTTO_AERO_ROLES = 3 /* by role; 0 is none */ };
+enum { SOTTO_AERO_ROLES = 3 /* by role; 0 is none */ };
 
 /* What it has done: saved. A bit for each role, from the lowest. */
 enum {

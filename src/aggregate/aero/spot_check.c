@@ -62,9 +62,11 @@ sotto_status sotto_aero_choose(sotto_aero_device *d, sotto_err *err)
     sotto_aero_stream stream;
 
     d->ask_count = 0;
-    for (unsigned role = SOTTO_AERO_NOISE; role < SOTTO_AERO_ROLES; role++)
-        if (d->done & SOTTO_AERO_HAS_PROMISED(role))
-            ask(d, 0, SOTTO_AERO_OWN_LEAF + role);
+    /* In every group: a leaf that is in the sum of one may be missing in another's. */
+    for (uint32_t g = 0; g < (SOTTO_RULE(aero_own_leaves_asked) ? plan->groups : 1); g++)
+        for (unsigned role = SOTTO_AERO_NOISE; role < SOTTO_AERO_ROLES; role++)
+            if (d->done & SOTTO_AERO_HAS_PROMISED(role))
+                ask(d, g, SOTTO_AERO_OWN_LEAF + role);
     sotto_status status = sotto_aero_stream_open(&stream, &d->base, FOR_CHECKS, 0, err);
     for (uint32_t g = 0; g < plan->groups && status == SOTTO_OK; g++)
         status = choose_of_group(d, g, &stream.entropy, err);

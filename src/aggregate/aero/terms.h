@@ -19,6 +19,7 @@ enum {
     SOTTO_AERO_MOST_GROUPS = 16,
     SOTTO_AERO_MOST_COMMITTEE = 250,
     SOTTO_AERO_MOST_NOISE = 1024,
+    SOTTO_AERO_MOST_ASKS = 1024, /* leaves that one device asks for */
     SOTTO_AERO_TERMS = 4 + 6 * 4 + 8 + 8 + 4,
 };
 

@@ -183,7 +183,7 @@ static void seal(desk *d, uint32_t place)
 {
     static sotto_aero_poly poly;
     size_t size = sotto_aero_poly_size(&d->h.derived->aero);
-    uint8_t body[64];
+    uint8_t body[SOTTO_AERO_SEAL_SIZE] = {0};
 
     memset(&poly, 0, sizeof poly);
     poly.first[0] = sotto_f64_from(place + 1);
@@ -192,7 +192,7 @@ static void seal(desk *d, uint32_t place)
     sotto_aero_seal_key(body, d->h.derived, member(d, place), d->nonce,
                         sotto_buf_bytes(&d->b[place]));
     sotto_aero_seal_value(body + 32, d->h.derived, member(d, place), d->nonce, d->value);
-    CHECK(d->t, read_from(d, member(d, place), SOTTO_AERO_SEAL, sotto_bytes_of(body, 64)));
+    CHECK(d->t, read_from(d, member(d, place), SOTTO_AERO_SEAL, sotto_bytes_of(body, sizeof body)));
 }
 
 static bool key(desk *d, uint32_t place, uint8_t changed)

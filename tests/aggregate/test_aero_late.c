@@ -204,6 +204,76 @@ static void promises_that_are_posted_too_late_are_not_opened(sotto_test *t)
     hall_close(&h);
 }
 
+/* ---- after the round ------------------------------------------------------------------------------------------ */
+
+typedef struct archive {
+    sotto_test *t;
+    sotto_bytes entries[64]; /* by index of the log */
+} archive;
+
+static void collect(void *context, sotto_sim_net *net, const sotto_message *m, sotto_bytes wire)
+{
+    archive *a = context;
+    sotto_bytes record;
+    uint64_t index;
+
+    (void)net;
+    (void)wire;
+    if (m->kind == SOTTO_AERO_ENTRY &&
+        sotto_entry_decode(&index, &record, m->body, NULL) == SOTTO_OK && index < 64 &&
+        a->entries[index].len == 0)
+        CHECK_OK(a->t, sotto_aero_copied(&a->entries[index], m->body, &a->t->arena, &a->t->err));
+}
+
+/* Somebody has the whole board, and years later a member's registered keys. Its seed is gone. */
+static void registered_keys_open_no_share_of_an_old_board(sotto_test *t)
+{
+    static archive a;
+    sotto_machine *machine;
+    hall h;
+
+    memset(&a, 0, sizeof a);
+    a.t = t;
+    hall_open(t, &h, five());
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    sotto_sim_net_tap(net, collect, &a);
+    hall_until(t, net, HALL_PROMISES);
+    CHECK(t, !hall_member(&h, net, 0)->lacks);
+    sotto_self thief = hall_member(&h, net, 0)->base.self;
+    memset(thief.seed, 7, sizeof thief.seed);
+    CHECK_OK(t, sotto_aero_member_ops.join(&machine, &h.round, &thief, &t->arena, &t->err));
+    sotto_aero_committee_member *m = (sotto_aero_committee_member *)machine;
+    for (uint32_t i = 0; i < 64 && a.entries[i].len; i++)
+        CHECK_OK(t, deliver(t, m,
+                            of_round(&h, SOTTO_AERO_ENTRY, SOTTO_TO_SERVER, SOTTO_TO_BOARD,
+                                     a.entries[i])));
+    CHECK(t, m->base.view->is_keyed);
+    CHECK(t, m->lacks);
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
+static void a_member_forgets_its_share_when_the_round_is_over(sotto_test *t)
+{
+    const uint8_t open[4] = {1, 1, 3, 4};
+    sotto_effects effects;
+    hall h;
+
+    hall_open(t, &h, five());
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    CHECK(t, hall_run(t, &h, net).released);
+    sotto_aero_committee_member *m = hall_member(&h, net, 1);
+    sotto_effects_init(&effects, &t->arena);
+    CHECK_OK(t, m->base.machine.ops->tick(&m->base.machine, h.round.release_by, &effects, &t->err));
+    CHECK(t, effects.done);
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 deliver(t, m,
+                         of_round(&h, SOTTO_AERO_OPEN, SOTTO_TO_SERVER, m->base.self.index,
+                                  sotto_bytes_of(open, sizeof open))));
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -212,6 +282,8 @@ int main(int argc, char **argv)
         CASE(nothing_is_opened_after_a_complaint_that_is_right),
         CASE(who_reveals_too_late_was_not_left_out),
         CASE(promises_that_are_posted_too_late_are_not_opened),
+        CASE(registered_keys_open_no_share_of_an_old_board),
+        CASE(a_member_forgets_its_share_when_the_round_is_over),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -9,7 +9,7 @@
  * committee are DECRYPTORs. Records go to the board; everybody reads all of them, in order, as ENTRY with the index of the log.
  * Whoever delivers an entry has checked that the log holds it there (tlog/).
  *
- *     set-up    member   SEAL       commitments to its part of the key, and to a random value
+ *     set-up    member   SEAL       commitments to its part of the key and to a random value, and an X25519 key of this round
  *               server   SEALED     no more of them
  *               member   KEY        its part of the public key; shares of its secret, sealed to each member
  *               server   KEYED      no more of them
@@ -57,6 +57,7 @@ enum {
 
 enum {
     SOTTO_AERO_CERTIFICATE = 32 + 8 + 8 + 8 + 4 + 4 + 32,
+    SOTTO_AERO_SEAL_SIZE = 3 * 32,
     SOTTO_AERO_MOST_CHALLENGES = 64, /* leaves that may wait for an answer on the board at once */
 };
 
@@ -74,6 +75,7 @@ typedef struct sotto_aero_member {
     bool has_sealed, has_key, has_certified, has_opened, has_verdict;
     uint64_t opened_at; /* index of the log */
     uint8_t key_seal[32], value_seal[32], value[32];
+    uint8_t public_key[32]; /* X25519, of this round alone; once it has sealed */
     uint8_t certificate[SOTTO_AERO_CERTIFICATE], verdict[32];
 } sotto_aero_member;
 

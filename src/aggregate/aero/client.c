@@ -132,6 +132,11 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
 {
     sotto_aero_device *d = (sotto_aero_device *)machine;
 
+    if (now_ms >= d->base.round->release_by) {
+        sotto_effects_done(effects, SOTTO_OK, "the round is over");
+        return SOTTO_OK;
+    }
+    sotto_effects_wake(effects, d->base.round->release_by);
     if (now_ms < reveal_by(d->base.round))
         sotto_effects_wake(effects, reveal_by(d->base.round));
     else

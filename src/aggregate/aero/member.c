@@ -173,11 +173,19 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
 {
     sotto_aero_committee_member *m = (sotto_aero_committee_member *)machine;
 
+    if (SOTTO_RULE(aero_members_go_home) && now_ms >= m->base.round->release_by) {
+        /* Whoever takes the member's host later finds no share of this round. */
+        sotto_wipe(&m->share, sizeof m->share);
+        m->lacks = true;
+        sotto_effects_done(effects, SOTTO_OK, "the round is over");
+        return SOTTO_OK;
+    }
     look_at_the_clock(m, now_ms, effects);
     if (now_ms >= m->base.round->verify_by)
         m->done = (uint8_t)(m->done | SOTTO_AERO_TIME_IS_UP);
     else
         sotto_effects_wake(effects, m->base.round->verify_by);
+    sotto_effects_wake(effects, m->base.round->release_by);
     return go_on(m, effects, err);
 }
 

@@ -24,7 +24,13 @@ enum {
 };
 
 /* What its randomness is for. */
-enum { SOTTO_AERO_FOR_KEY = 1, SOTTO_AERO_FOR_DEAL, SOTTO_AERO_FOR_SEALS, SOTTO_AERO_FOR_SMUDGE };
+enum {
+    SOTTO_AERO_FOR_KEY = 1,
+    SOTTO_AERO_FOR_DEAL,
+    SOTTO_AERO_FOR_SEALS,
+    SOTTO_AERO_FOR_SMUDGE,
+    SOTTO_AERO_FOR_CHANNEL
+};
 
 typedef struct sotto_aero_roots {
     bool is_there, is_right;
@@ -50,8 +56,10 @@ SOTTO_MUST_USE sotto_status sotto_aero_member_take(sotto_aero_committee_member *
                                                    const sotto_message *key, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_aero_member_value(sotto_aero_committee_member *m,
                                                     sotto_effects *effects, sotto_err *err);
-/* What two members agree on, by the keys they are registered with; the same from both sides. */
-SOTTO_MUST_USE sotto_status sotto_aero_pair_secret(uint8_t out[32],
+/* What two members agree on; the same from both sides. First by the keys they are registered with, then by those of this round: who takes
+ * a member's registered keys later reads no share of an old board, once the seeds are gone. */
+enum { SOTTO_AERO_AGREED = 64 };
+SOTTO_MUST_USE sotto_status sotto_aero_pair_secret(uint8_t out[SOTTO_AERO_AGREED],
                                                    const sotto_aero_committee_member *m,
                                                    uint32_t other, bool is_channel, sotto_err *err);
 

@@ -151,7 +151,7 @@ static sotto_status read_set(const sotto_aero_committee_member *m, opening *o, s
 static sotto_status pair_seeds(const sotto_aero_committee_member *m, opening *o, sotto_err *err)
 {
     const sotto_aero_plan *plan = m->base.plan;
-    uint8_t agreed[32];
+    uint8_t agreed[SOTTO_AERO_AGREED];
 
     for (uint32_t i = 0; i < o->count; i++) {
         uint32_t mine = m->base.self.index, other = plan->committee[o->members[i]];
@@ -159,9 +159,9 @@ static sotto_status pair_seeds(const sotto_aero_committee_member *m, opening *o,
         if (i == o->own)
             continue;
         SOTTO_TRY(sotto_aero_pair_secret(agreed, m, other, false, err));
-        sotto_status status =
-            sotto_round_kdf(o->seeds[i], "sotto-aero-pair-1", sotto_bytes_of(agreed, 32), plan->id,
-                            mine < other ? mine : other, mine < other ? other : mine, err);
+        sotto_status status = sotto_round_kdf(
+            o->seeds[i], "sotto-aero-pair-2", sotto_bytes_of(agreed, sizeof agreed), plan->id,
+            mine < other ? mine : other, mine < other ? other : mine, err);
         sotto_wipe(agreed, sizeof agreed);
         SOTTO_TRY(status);
     }

@@ -131,10 +131,11 @@ static sotto_status nothing(sotto_err *err, const char *what)
 static sotto_status read_seal(sotto_aero_view *view, sotto_aero_member *m, sotto_bytes body,
                               sotto_err *err)
 {
-    if (m->has_sealed || view->is_sealed || body.len != 64)
+    if (m->has_sealed || view->is_sealed || body.len != SOTTO_AERO_SEAL_SIZE)
         return nothing(err, "a commitment too late, or a second one");
     memcpy(m->key_seal, body.data, 32);
     memcpy(m->value_seal, body.data + 32, 32);
+    memcpy(m->public_key, body.data + 64, 32);
     m->has_sealed = true;
     return SOTTO_OK;
 }

@@ -156,6 +156,14 @@ sotto_sim_report hall_run(sotto_test *t, const hall *h, sotto_sim_net *net)
     return report;
 }
 
+bool hall_opens(sotto_test *t, const hall *h, sotto_sim_net *net)
+{
+    sotto_sim_report report;
+
+    CHECK_OK(t, sotto_sim_net_run(net, h->round.release_by - 1, &report, &t->err));
+    return hall_is_exact(h, &report);
+}
+
 sotto_sim_report hall_play(sotto_test *t, const hall *h, uint64_t seed, uint32_t liar,
                            sotto_sim_liar *how, void *context)
 {

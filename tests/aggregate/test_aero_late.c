@@ -129,7 +129,7 @@ static void nothing_is_opened_after_a_complaint_that_is_right(sotto_test *t)
 
     hall_open(t, &h, five());
     sotto_sim_net *net = hall_net(t, &h, 0);
-    CHECK(t, hall_run(t, &h, net).released); /* by 0, 1 and 2 */
+    CHECK(t, hall_opens(t, &h, net)); /* by 0, 1 and 2 */
     sotto_aero_committee_member *m = hall_member(&h, net, 1);
     const sotto_message ask = of_round(&h, SOTTO_AERO_OPEN, SOTTO_TO_SERVER, m->base.self.index,
                                        sotto_bytes_of(open, sizeof open));
@@ -261,7 +261,7 @@ static void a_member_forgets_its_share_when_the_round_is_over(sotto_test *t)
 
     hall_open(t, &h, five());
     sotto_sim_net *net = hall_net(t, &h, 0);
-    CHECK(t, hall_run(t, &h, net).released);
+    CHECK(t, hall_opens(t, &h, net));
     sotto_aero_committee_member *m = hall_member(&h, net, 1);
     sotto_effects_init(&effects, &t->arena);
     CHECK_OK(t, m->base.machine.ops->tick(&m->base.machine, h.round.release_by, &effects, &t->err));

@@ -76,5 +76,7 @@ sotto_status sotto_aero_admit(const sotto_aero_plan *plan, sotto_err *err)
         return sotto_fail(err, SOTTO_DENIED,
                           "aero: set %s has %u bits of security, and was not asked for by name",
                           set->name, set->bits);
-    return SOTTO_RULE(aero_odds_kept) ? check_odds(plan, err) : SOTTO_OK;
+    if (SOTTO_RULE(aero_odds_kept) && check_odds(plan, err) != SOTTO_OK)
+        return sotto_fail(err, SOTTO_DENIED, "aero: sizes that protect nobody");
+    return SOTTO_OK;
 }

@@ -156,12 +156,16 @@ static void look_at_the_clock(sotto_aero_committee_member *m, uint64_t now_ms,
 
     if (m->done & (SOTTO_AERO_SUMS_IN_TIME | SOTTO_AERO_NEVER_JUDGES))
         return;
-    if (view->is_summed && now_ms < r->verify_by - window / 3)
+    if (view->is_summed && now_ms < r->verify_by - window / 3) {
         m->done |= SOTTO_AERO_SUMS_IN_TIME;
-    else if (!view->is_committed && now_ms < promises_by)
-        sotto_effects_wake(effects, promises_by);
-    else if (SOTTO_RULE(aero_promises_in_time) && !view->is_committed)
+        return;
+    }
+    if (SOTTO_RULE(aero_promises_in_time) && !view->is_committed && now_ms >= promises_by) {
         m->done |= SOTTO_AERO_NEVER_JUDGES;
+        return;
+    }
+    if (now_ms < promises_by)
+        sotto_effects_wake(effects, promises_by);
     else if (now_ms < sums_by)
         sotto_effects_wake(effects, sums_by);
     else

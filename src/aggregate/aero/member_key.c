@@ -131,8 +131,7 @@ sotto_status sotto_aero_pair_secret(uint8_t out[SOTTO_AERO_AGREED],
     memset(out, 0, SOTTO_AERO_AGREED);
     sotto_status status = agree(is_channel ? &s->channel : &s->pair, out,
                                 is_channel ? keys->channel[other] : keys->pair[other]);
-    if (status == SOTTO_OK && SOTTO_RULE(aero_shares_of_round) && place >= 0 &&
-        m->base.view->members[place].has_sealed) {
+    if (status == SOTTO_OK && place >= 0 && m->base.view->members[place].has_sealed) {
         status = round_key(&dh, m, NULL);
         if (status == SOTTO_OK)
             status = agree(&dh, out + 32, m->base.view->members[place].public_key);

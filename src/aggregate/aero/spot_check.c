@@ -63,7 +63,7 @@ sotto_status sotto_aero_choose(sotto_aero_device *d, sotto_err *err)
 
     d->ask_count = 0;
     /* In every group: a leaf that is in the sum of one may be missing in another's. */
-    for (uint32_t g = 0; g < (SOTTO_RULE(aero_own_leaves_asked) ? plan->groups : 1); g++)
+    for (uint32_t g = 0; g < plan->groups; g++)
         for (unsigned role = SOTTO_AERO_NOISE; role < SOTTO_AERO_ROLES; role++)
             if (d->done & SOTTO_AERO_HAS_PROMISED(role))
                 ask(d, g, SOTTO_AERO_OWN_LEAF + role);

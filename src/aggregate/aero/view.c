@@ -391,7 +391,7 @@ static sotto_aero_challenge *room_for_challenge(sotto_aero_view *view)
 {
     if (view->challenge_count < SOTTO_AERO_MOST_CHALLENGES)
         return &view->challenges[view->challenge_count++];
-    for (uint32_t i = 0; SOTTO_RULE(aero_challenges_fair) && i < view->challenge_count; i++)
+    for (uint32_t i = 0; i < view->challenge_count; i++)
         if (view->challenges[i].is_answered)
             return &view->challenges[i];
     return NULL;

@@ -56,7 +56,7 @@ SOTTO_MUST_USE sotto_status sotto_aero_member_take(sotto_aero_committee_member *
                                                    const sotto_message *key, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_aero_member_value(sotto_aero_committee_member *m,
                                                     sotto_effects *effects, sotto_err *err);
-/* What two members agree on; the same from both sides. First by the keys they are registered with, then by those of this round: who takes
+/* What two members agree on; the same from both sides. First by the keys they are registered with, then by those of this round. So who takes
  * a member's registered keys later reads no share of an old board, once the seeds are gone. */
 enum { SOTTO_AERO_AGREED = 64 };
 SOTTO_MUST_USE sotto_status sotto_aero_pair_secret(uint8_t out[SOTTO_AERO_AGREED],

@@ -397,8 +397,8 @@ static sotto_aero_challenge *room_for_challenge(sotto_aero_view *view)
     return NULL;
 }
 
-/* A server that answers is not refuted, however many ask. Nor can one device take all the room: it asks for no more leaves of a group than
- * the terms say, and what it says beyond that was never asked for. */
+/* A server that answers is not refuted, however many ask. Nor can one device take all the room. It asks for no more leaves of a group than
+ * the terms say; what it names beyond that was never asked for. */
 static sotto_status read_no_answer(sotto_aero_view *view, uint32_t from, sotto_bytes body,
                                    sotto_err *err)
 {

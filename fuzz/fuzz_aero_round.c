@@ -22,6 +22,8 @@ static struct {
     sotto_machine *machines[4];
 } g;
 
+static const sotto_aero_account TRIAL = {.is_trial = true};
+
 static sotto_status set_up(void)
 {
     const sotto_aero_terms terms = {.profile = SOTTO_AERO_STANDARD,
@@ -58,7 +60,8 @@ static sotto_status set_up(void)
                             .verify_by = 300,
                             .release_by = 400,
                             .parameters = sotto_buf_bytes(&out),
-                            .keys = &g.registry};
+                            .keys = &g.registry,
+                            .account = &TRIAL};
     sotto_registry_root(&g.registry, g.round.registry);
     sotto_arena_init(&g.arena, (size_t)1 << 28);
     SOTTO_TRY(sotto_aero_plan_init(&g.plan, &g.round, &g.arena, NULL));

@@ -56,8 +56,8 @@ typedef struct sotto_round {
         *keys; /* not encoded: whom `registry` is the root of; NULL where no message is checked */
     struct sotto_decryptors *
         decryptors; /* not encoded: the committee that the parameters name; NULL where a method has none */
-    const struct sotto_aero_account
-        *account; /* not encoded: what the board says was spent before; NULL where nothing was */
+    const struct sotto_aero_account *
+        account; /* not encoded: what was spent before, by the board; NULL: nobody joins a round of aero */
 } sotto_round;
 
 SOTTO_MUST_USE sotto_status sotto_round_encode(sotto_buf *out, const sotto_round *round,

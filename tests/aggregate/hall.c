@@ -91,6 +91,7 @@ void hall_open(sotto_test *t, hall *h, hall_plan plan)
                              .keys = &h->cast.registry};
     sotto_sim_random_bytes(&random, h->round.beacon, sizeof h->round.beacon);
     sotto_registry_root(&h->cast.registry, h->round.registry);
+    h->account.is_trial = plan.epsilon == 0;
     h->round.account = &h->account;
     const sotto_aero_terms terms = {.set = row_of(t, plan.set ? plan.set : "b64"),
                                     .profile = SOTTO_AERO_STANDARD,
@@ -153,6 +154,14 @@ sotto_sim_report hall_run(sotto_test *t, const hall *h, sotto_sim_net *net)
     CHECK(t, report.largest_save <= SOTTO_MACHINE_MOST_SAVED(h->plan.clients));
     CHECK(t, !report.released || h->plan.variance || hall_is_exact(h, &report));
     return report;
+}
+
+bool hall_opens(sotto_test *t, const hall *h, sotto_sim_net *net)
+{
+    sotto_sim_report report;
+
+    CHECK_OK(t, sotto_sim_net_run(net, h->round.release_by - 1, &report, &t->err));
+    return hall_is_exact(h, &report);
 }
 
 sotto_sim_report hall_play(sotto_test *t, const hall *h, uint64_t seed, uint32_t liar,

@@ -38,6 +38,8 @@ void hall_set(sotto_test *t, hall *h, const sotto_aero_terms *terms);
 sotto_aero_terms hall_terms(sotto_test *t, const hall *h);
 sotto_sim_net *hall_net(sotto_test *t, const hall *h, uint64_t seed);
 sotto_sim_report hall_run(sotto_test *t, const hall *h, sotto_sim_net *net);
+/* Whether the sum is opened before members go home. */
+bool hall_opens(sotto_test *t, const hall *h, sotto_sim_net *net);
 /* Whether the sum is that of those who were counted. */
 bool hall_is_exact(const hall *h, const sotto_sim_report *report);
 

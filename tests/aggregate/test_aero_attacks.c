@@ -29,6 +29,7 @@ static void nothing_is_opened(sotto_test *t, hall *h, sotto_sim_net *net, const 
     CHECK(t, !report.released);
     CHECK(t, report.outcome == SOTTO_DENIED);
     CHECK(t, strcmp(opinion(h, net), why) == 0);
+    CHECK(t, !(hall_member(h, net, 0)->done & SOTTO_AERO_HAS_JUDGED)); /* nor signed for */
     sotto_sim_net_free(net);
     hall_close(h);
 }

@@ -183,7 +183,7 @@ static void seal(desk *d, uint32_t place)
 {
     static sotto_aero_poly poly;
     size_t size = sotto_aero_poly_size(&d->h.derived->aero);
-    uint8_t body[64];
+    uint8_t body[SOTTO_AERO_SEAL_SIZE] = {0};
 
     memset(&poly, 0, sizeof poly);
     poly.first[0] = sotto_f64_from(place + 1);
@@ -192,7 +192,7 @@ static void seal(desk *d, uint32_t place)
     sotto_aero_seal_key(body, d->h.derived, member(d, place), d->nonce,
                         sotto_buf_bytes(&d->b[place]));
     sotto_aero_seal_value(body + 32, d->h.derived, member(d, place), d->nonce, d->value);
-    CHECK(d->t, read_from(d, member(d, place), SOTTO_AERO_SEAL, sotto_bytes_of(body, 64)));
+    CHECK(d->t, read_from(d, member(d, place), SOTTO_AERO_SEAL, sotto_bytes_of(body, sizeof body)));
 }
 
 static bool key(desk *d, uint32_t place, uint8_t changed)
@@ -422,6 +422,83 @@ static void points_come_from_more_members_than_may_lie(sotto_test *t)
     hall_close(&d.h);
 }
 
+/* Sums are posted: complaints are heard. */
+static void desk_summed(sotto_test *t, desk *d)
+{
+    desk_open(t, d, six());
+    set_up(d, 5);
+    commit(d, 9, 1);
+    add(d, 1);
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK(t, open_value(d, i, 0));
+    CHECK(t, sum(d, d->view->next, 1));
+}
+
+static bool got_no_answer(desk *d, uint32_t from, uint8_t position)
+{
+    const uint8_t body[6] = {SOTTO_AERO_NO_ANSWER, 0, 0, 0, 0, position};
+
+    return read_from(d, from, SOTTO_AERO_COMPLAINT, sotto_bytes_of(body, sizeof body));
+}
+
+/* A server that answers is not refuted by one device that complains of everything, nor by many. */
+static void one_device_ends_no_round_by_complaints(sotto_test *t)
+{
+    static desk d;
+    unsigned heard = 0;
+
+    desk_summed(t, &d);
+    d.view->posted.leaves = 250;
+    for (uint8_t i = 0; i < 65; i++)
+        heard += got_no_answer(&d, 0, i);
+    CHECK_EQUAL(t, 40, heard); /* as many as it asks for */
+    CHECK(t, !d.view->is_refuted);
+    for (uint32_t i = 0; i < d.view->challenge_count; i++)
+        d.view->challenges[i].is_answered = true;
+    for (uint8_t i = 100; i < 140; i++)
+        CHECK(t, got_no_answer(&d, 1, i));
+    CHECK(t, !got_no_answer(&d, 2, 139)); /* it waits for an answer anyway */
+    CHECK(t, !d.view->is_refuted);
+    for (uint8_t i = 140; i < 165; i++)
+        CHECK(t, got_no_answer(&d, 2, i));
+    CHECK(t, d.view->is_refuted); /* 65 leaves wait */
+    hall_close(&d.h);
+}
+
+/* What the server is said to have shown, by its own signature: no sample at all. */
+static bool accuse(desk *d, uint32_t from, const sotto_signer *by)
+{
+    const sotto_round *r = &d->h.round;
+    sotto_message shown = {.epoch = r->epoch,
+                           .round = r->number,
+                           .kind = SOTTO_AERO_SAMPLE,
+                           .from = SOTTO_TO_SERVER,
+                           .to = from,
+                           .body = {(const uint8_t *)"?", 1}};
+    uint8_t signature[SOTTO_SIGNATURE], body[512] = {SOTTO_AERO_FALSE_LEAF};
+    sotto_buf out = sotto_buf_over(body, sizeof body);
+
+    out.len = 1;
+    memcpy(shown.session, r->session, 32);
+    CHECK_OK(d->t, sotto_message_sign(&shown, signature, by, &d->t->err));
+    CHECK_OK(d->t, sotto_message_encode(&out, &shown, &d->t->err));
+    return read_from(d, from, SOTTO_AERO_COMPLAINT, sotto_buf_bytes(&out));
+}
+
+/* Every complaint about a leaf costs everybody a check of its proof. */
+static void who_accuses_wrongly_is_not_heard_again(sotto_test *t)
+{
+    static desk d;
+
+    desk_summed(t, &d);
+    CHECK(t, !accuse(&d, 0, &d.h.cast.clients[0]));
+    CHECK(t, !accuse(&d, 0, &d.h.cast.server));
+    CHECK(t, !d.view->is_refuted);
+    CHECK(t, accuse(&d, 1, &d.h.cast.server));
+    CHECK(t, d.view->is_refuted);
+    hall_close(&d.h);
+}
+
 /* Anybody can post anything: what does not count does not stop the reading. */
 static void what_is_no_record_is_passed_over(sotto_test *t)
 {
@@ -462,6 +539,8 @@ int main(int argc, char **argv)
         CASE(a_round_has_one_sum),
         CASE(a_value_is_fixed_before_the_round),
         CASE(points_come_from_more_members_than_may_lie),
+        CASE(one_device_ends_no_round_by_complaints),
+        CASE(who_accuses_wrongly_is_not_heard_again),
         CASE(what_is_no_record_is_passed_over),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -9,7 +9,7 @@
  * committee are DECRYPTORs. Records go to the board; everybody reads all of them, in order, as ENTRY with the index of the log.
  * Whoever delivers an entry has checked that the log holds it there (tlog/).
  *
- *     set-up    member   SEAL       commitments to its part of the key, and to a random value
+ *     set-up    member   SEAL       commitments to its part of the key and to a random value, and an X25519 key of this round
  *               server   SEALED     no more of them
  *               member   KEY        its part of the public key; shares of its secret, sealed to each member
  *               server   KEYED      no more of them
@@ -57,7 +57,8 @@ enum {
 
 enum {
     SOTTO_AERO_CERTIFICATE = 32 + 8 + 8 + 8 + 4 + 4 + 32,
-    SOTTO_AERO_MOST_CHALLENGES = 64, /* leaves that may wait for an answer on the board */
+    SOTTO_AERO_SEAL_SIZE = 3 * 32,
+    SOTTO_AERO_MOST_CHALLENGES = 64, /* leaves that may wait for an answer on the board at once */
 };
 
 /* An ASK has a group and a position; from here on, the asker's own leaf, and the role is added to it. */
@@ -74,11 +75,12 @@ typedef struct sotto_aero_member {
     bool has_sealed, has_key, has_certified, has_opened, has_verdict;
     uint64_t opened_at; /* index of the log */
     uint8_t key_seal[32], value_seal[32], value[32];
+    uint8_t public_key[32]; /* X25519, of this round alone; once it has sealed */
     uint8_t certificate[SOTTO_AERO_CERTIFICATE], verdict[32];
 } sotto_aero_member;
 
 typedef struct sotto_aero_challenge {
-    uint32_t group, position;
+    uint32_t from, group, position;
     bool is_answered;
 } sotto_aero_challenge;
 
@@ -99,6 +101,7 @@ typedef struct sotto_aero_view {
     sotto_aero_challenge challenges[SOTTO_AERO_MOST_CHALLENGES];
     uint32_t challenge_count, complaints;
     uint32_t left_out, *left; /* devices that say so, by index */
+    uint8_t *wrong;           /* by index, a bit each: it complained of a leaf that is sound */
     bool is_refuted; /* a complaint is right, or the server contradicts itself or the rules */
     char reason[96]; /* why, the first time */
 } sotto_aero_view;
@@ -124,8 +127,6 @@ uint32_t sotto_aero_verdicts(const sotto_aero_view *view, uint32_t *places);
 uint32_t sotto_aero_opened(const sotto_aero_view *view, uint64_t before);
 void sotto_aero_draw_points(const sotto_aero_view *view, uint64_t before,
                             sotto_f64 points[SOTTO_AERO_POINTS]);
-/* What was spent before, by the board, and this round, within epsilon and delta of the session. SOTTO_DENIED: not. */
-SOTTO_MUST_USE sotto_status sotto_aero_budget(const sotto_aero_plan *plan, sotto_err *err);
 
 /* Whether a complaint is right: anybody comes to the same answer. */
 SOTTO_MUST_USE sotto_status sotto_aero_complaint_check(bool *upheld, sotto_aero_fault *fault,

@@ -24,7 +24,9 @@ static sotto_status reveal(sotto_aero_device *d, sotto_effects *effects, sotto_e
                 SOTTO_TRY(sotto_effects_send(effects, &d->reveals[role][g], NULL, err));
     if (d->done & (SOTTO_AERO_HAS_PROMISED(SOTTO_AERO_NOISE) |
                    SOTTO_AERO_HAS_PROMISED(SOTTO_AERO_CONTRIBUTOR)))
-        d->done |= SOTTO_AERO_HAS_REVEALED;
+        d->done |= d->done & SOTTO_AERO_CLOSES_SOON
+                       ? SOTTO_AERO_HAS_REVEALED | SOTTO_AERO_REVEALED_LATE
+                       : SOTTO_AERO_HAS_REVEALED;
     return SOTTO_OK;
 }
 
@@ -42,6 +44,12 @@ static sotto_status go_on(sotto_aero_device *d, sotto_effects *effects, sotto_er
     d->done |= SOTTO_AERO_HAS_ASKED;
     SOTTO_TRY(sotto_aero_choose(d, err));
     return sotto_aero_ask_all(d, effects, err);
+}
+
+/* What leaves in the last quarter may arrive after the end, through no fault of the server's. */
+static uint64_t reveal_by(const sotto_round *r)
+{
+    return r->closes - (r->closes - r->commit_by) / 4;
 }
 
 /* Unanswered questions are told early enough for an answer on the board. */
@@ -101,19 +109,44 @@ static sotto_status deliver(sotto_machine *machine, const sotto_message *message
     return SOTTO_OK;
 }
 
+/* Sums that come late are asked about all the same: who complained about nothing has not complained. */
+static sotto_status complain(sotto_aero_device *d, uint64_t now_ms, sotto_effects *effects,
+                             sotto_err *err)
+{
+    const sotto_round *r = d->base.round;
+    bool is_summed = d->base.view->is_summed;
+
+    if (d->done & SOTTO_AERO_HAS_COMPLAINED)
+        return SOTTO_OK;
+    if (SOTTO_RULE(aero_late_sums_asked) && !is_summed) {
+        if (now_ms < r->verify_by)
+            sotto_effects_wake(effects, now_ms + (r->verify_by - r->closes) / 12 + 1);
+        return SOTTO_OK;
+    }
+    d->done |= SOTTO_AERO_HAS_COMPLAINED;
+    return is_summed ? sotto_aero_complain(d, effects, err) : SOTTO_OK;
+}
+
 static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects *effects,
                          sotto_err *err)
 {
     sotto_aero_device *d = (sotto_aero_device *)machine;
 
+    if (now_ms >= d->base.round->release_by) {
+        sotto_effects_done(effects, SOTTO_OK, "the round is over");
+        return SOTTO_OK;
+    }
+    sotto_effects_wake(effects, d->base.round->release_by);
+    if (now_ms < reveal_by(d->base.round))
+        sotto_effects_wake(effects, reveal_by(d->base.round));
+    else
+        d->done |= SOTTO_AERO_CLOSES_SOON;
     if (now_ms < complain_at(d->base.round)) {
         sotto_effects_wake(effects, complain_at(d->base.round));
-    } else if (!(d->done & SOTTO_AERO_HAS_COMPLAINED)) {
-        d->done |= SOTTO_AERO_HAS_COMPLAINED;
-        if (d->base.view->is_summed)
-            SOTTO_TRY(sotto_aero_complain(d, effects, err));
+        return go_on(d, effects, err);
     }
-    return go_on(d, effects, err);
+    SOTTO_TRY(go_on(d, effects, err));
+    return complain(d, now_ms, effects, err);
 }
 
 static sotto_status result(const sotto_machine *machine, sotto_round_result *out, sotto_err *err)

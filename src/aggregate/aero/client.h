@@ -8,10 +8,16 @@
 
 #include "aggregate/aero/machine.h"
 
-enum { SOTTO_AERO_MOST_ASKS = 1024, SOTTO_AERO_ROLES = 3 /* by role; 0 is none */ };
+enum { SOTTO_AERO_ROLES = 3 /* by role; 0 is none */ };
 
 /* What it has done: saved. A bit for each role, from the lowest. */
-enum { SOTTO_AERO_HAS_REVEALED = 8, SOTTO_AERO_HAS_ASKED = 16, SOTTO_AERO_HAS_COMPLAINED = 32 };
+enum {
+    SOTTO_AERO_HAS_REVEALED = 8,
+    SOTTO_AERO_HAS_ASKED = 16,
+    SOTTO_AERO_HAS_COMPLAINED = 32,
+    SOTTO_AERO_CLOSES_SOON = 64,   /* what leaves now may come too late */
+    SOTTO_AERO_REVEALED_LATE = 128 /* so it does not say that it was left out */
+};
 #define SOTTO_AERO_HAS_PROMISED(role) ((uint8_t)(1u << (role)))
 
 typedef struct sotto_aero_ask {

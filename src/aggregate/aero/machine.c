@@ -1,6 +1,7 @@
 #include "aggregate/aero/machine.h"
 
 #include "aggregate/shared/mask.h"
+#include "base/rule.h"
 #include "crypto/hash.h"
 
 #include <string.h>
@@ -42,6 +43,7 @@ sotto_status sotto_aero_join(sotto_aero_base *base, const sotto_machine_ops *ops
     if (!base->plan || !base->view)
         return sotto_aero_no_memory(err);
     SOTTO_TRY(sotto_aero_plan_init(base->plan, round, arena, err));
+    SOTTO_TRY(sotto_aero_admit(base->plan, err));
     return sotto_aero_view_init(base->view, base->plan, arena, err);
 }
 
@@ -99,6 +101,20 @@ static sotto_status read_entry(sotto_aero_base *base, sotto_message *known,
     return status;
 }
 
+/* Of an entry that does not count, only that there was one. What is kept is not judged again after a restart: a forged record would count
+ * then. Nor does anybody who posts junk fill others' stores. */
+static sotto_status keep_index(const sotto_aero_base *base, const sotto_message *entry,
+                               sotto_effects *effects, sotto_err *err)
+{
+    sotto_message mark = *entry;
+    uint8_t body[8 + 4];
+    sotto_buf out = sotto_buf_over(body, sizeof body);
+
+    SOTTO_TRY(sotto_entry_encode(&out, base->view->next - 1, (sotto_bytes){NULL, 0}, err));
+    mark.body = sotto_buf_bytes(&out);
+    return sotto_effects_keep(effects, &mark, err);
+}
+
 sotto_status sotto_aero_take_entry(sotto_aero_base *base, sotto_message *known,
                                    const sotto_message *entry, sotto_status *verdict,
                                    sotto_effects *effects, sotto_err *err)
@@ -107,6 +123,8 @@ sotto_status sotto_aero_take_entry(sotto_aero_base *base, sotto_message *known,
     if (*verdict == SOTTO_AGAIN || *verdict == SOTTO_STALE)
         return SOTTO_OK;
     SOTTO_TRY(*verdict);
+    if (SOTTO_RULE(aero_forgeries_forgotten) && known->kind == 0)
+        return keep_index(base, entry, effects, err);
     return sotto_effects_keep(effects, entry, err);
 }
 

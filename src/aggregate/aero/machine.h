@@ -9,7 +9,7 @@
 #include "aggregate/aero/aero.h"
 #include "crypto/keystream.h"
 
-enum { SOTTO_AERO_SCRATCH = 128 << 20, SOTTO_AERO_SAVED_VERSION = 1 };
+enum { SOTTO_AERO_SCRATCH = 128 << 20, SOTTO_AERO_SAVED_VERSION = 2 };
 
 typedef struct sotto_aero_base {
     sotto_machine machine;
@@ -38,7 +38,7 @@ SOTTO_MUST_USE sotto_status sotto_aero_stream_open(sotto_aero_stream *stream,
                                                    uint32_t number, sotto_err *err);
 void sotto_aero_stream_close(sotto_aero_stream *stream);
 
-/* Reads an entry and keeps it. The verdict is that of deliver. */
+/* Reads an entry and keeps it, or only its index where it does not count. The verdict is that of deliver. */
 SOTTO_MUST_USE sotto_status sotto_aero_take_entry(sotto_aero_base *base, sotto_message *known,
                                                   const sotto_message *entry, sotto_status *verdict,
                                                   sotto_effects *effects, sotto_err *err);

@@ -36,6 +36,8 @@ static bool is_content(const sotto_aero_committee_member *m)
 
     if (!view->is_summed || !sotto_aero_is_certified(view))
         return false;
+    if (SOTTO_RULE(aero_sums_in_time) && !(m->done & SOTTO_AERO_SUMS_IN_TIME))
+        return false;
     if (SOTTO_RULE(aero_complaints_heard) && view->is_refuted)
         return false;
     for (uint32_t i = 0; i < view->challenge_count; i++)
@@ -141,15 +143,53 @@ static sotto_status deliver(sotto_machine *machine, const sotto_message *message
     return SOTTO_OK;
 }
 
+/* Devices need time for their reveals, and to check what is posted: a server that posts sums at the end of the window is checked by nobody.
+ * A member looks when half of each time is over. One that was away until devices complain can't tell when the sums came. */
+static void look_at_the_clock(sotto_aero_committee_member *m, uint64_t now_ms,
+                              sotto_effects *effects)
+{
+    const sotto_round *r = m->base.round;
+    const sotto_aero_view *view = m->base.view;
+    uint64_t window = r->verify_by - r->closes;
+    uint64_t promises_by = r->commit_by + (r->closes - r->commit_by) / 2;
+    uint64_t sums_by = r->closes + window / 2;
+
+    if (m->done & (SOTTO_AERO_SUMS_IN_TIME | SOTTO_AERO_NEVER_JUDGES))
+        return;
+    if (view->is_summed && now_ms < r->verify_by - window / 3) {
+        m->done |= SOTTO_AERO_SUMS_IN_TIME;
+        return;
+    }
+    if (SOTTO_RULE(aero_promises_in_time) && !view->is_committed && now_ms >= promises_by) {
+        m->done |= SOTTO_AERO_NEVER_JUDGES;
+        return;
+    }
+    if (now_ms < promises_by)
+        sotto_effects_wake(effects, promises_by);
+    else if (now_ms < sums_by)
+        sotto_effects_wake(effects, sums_by);
+    else
+        m->done |= SOTTO_AERO_NEVER_JUDGES;
+}
+
 static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects *effects,
                          sotto_err *err)
 {
     sotto_aero_committee_member *m = (sotto_aero_committee_member *)machine;
 
+    if (SOTTO_RULE(aero_members_go_home) && now_ms >= m->base.round->release_by) {
+        /* Whoever takes the member's host later finds no share of this round. */
+        sotto_wipe(&m->share, sizeof m->share);
+        m->lacks = true;
+        sotto_effects_done(effects, SOTTO_OK, "the round is over");
+        return SOTTO_OK;
+    }
+    look_at_the_clock(m, now_ms, effects);
     if (now_ms >= m->base.round->verify_by)
         m->done = (uint8_t)(m->done | SOTTO_AERO_TIME_IS_UP);
     else
         sotto_effects_wake(effects, m->base.round->verify_by);
+    sotto_effects_wake(effects, m->base.round->release_by);
     return go_on(m, effects, err);
 }
 

@@ -17,11 +17,20 @@ enum {
     SOTTO_AERO_HAS_CERTIFIED = 4,
     SOTTO_AERO_HAS_OPENED = 8,
     SOTTO_AERO_HAS_JUDGED = 16,
-    SOTTO_AERO_TIME_IS_UP = 32, /* the window for complaints is over */
+    SOTTO_AERO_TIME_IS_UP = 32,   /* the window for complaints is over */
+    SOTTO_AERO_SUMS_IN_TIME = 64, /* they were posted while devices could still check them */
+    SOTTO_AERO_NEVER_JUDGES =
+        128, /* something was posted too late: it signs for no sum of this round */
 };
 
 /* What its randomness is for. */
-enum { SOTTO_AERO_FOR_KEY = 1, SOTTO_AERO_FOR_DEAL, SOTTO_AERO_FOR_SEALS, SOTTO_AERO_FOR_SMUDGE };
+enum {
+    SOTTO_AERO_FOR_KEY = 1,
+    SOTTO_AERO_FOR_DEAL,
+    SOTTO_AERO_FOR_SEALS,
+    SOTTO_AERO_FOR_SMUDGE,
+    SOTTO_AERO_FOR_CHANNEL
+};
 
 typedef struct sotto_aero_roots {
     bool is_there, is_right;
@@ -47,8 +56,10 @@ SOTTO_MUST_USE sotto_status sotto_aero_member_take(sotto_aero_committee_member *
                                                    const sotto_message *key, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_aero_member_value(sotto_aero_committee_member *m,
                                                     sotto_effects *effects, sotto_err *err);
-/* What two members agree on, by the keys they are registered with; the same from both sides. */
-SOTTO_MUST_USE sotto_status sotto_aero_pair_secret(uint8_t out[32],
+/* What two members agree on; the same from both sides. First by the keys they are registered with, then by those of this round. So who takes
+ * a member's registered keys later reads no share of an old board, once the seeds are gone. */
+enum { SOTTO_AERO_AGREED = 64 };
+SOTTO_MUST_USE sotto_status sotto_aero_pair_secret(uint8_t out[SOTTO_AERO_AGREED],
                                                    const sotto_aero_committee_member *m,
                                                    uint32_t other, bool is_channel, sotto_err *err);
 

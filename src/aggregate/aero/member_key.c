@@ -57,14 +57,34 @@ static sotto_status for_part(sotto_aero_committee_member *m, with_part *run, sot
     return status == SOTTO_NO_MEMORY ? sotto_aero_no_memory(err) : status;
 }
 
+/* The member's X25519 key of this round. Clear after a failure is allowed. */
+static sotto_status round_key(sotto_dh *dh, const sotto_aero_committee_member *m, sotto_err *err)
+{
+    uint8_t secret[32];
+
+    memset(dh, 0, sizeof *dh);
+    sotto_status status = sotto_aero_secret_of(&m->base, secret, SOTTO_AERO_FOR_CHANNEL, 0, err);
+    if (status == SOTTO_OK)
+        status = sotto_dh_init(dh, sotto_kem_find(SOTTO_KEM_X25519),
+                               sotto_bytes_of(secret, sizeof secret), err);
+    sotto_wipe(secret, sizeof secret);
+    return status;
+}
+
 static sotto_status seal(sotto_aero_committee_member *m, part *p, sotto_buf *b,
                          sotto_effects *effects, sotto_arena *scratch, sotto_err *err)
 {
-    uint8_t body[64];
+    uint8_t body[SOTTO_AERO_SEAL_SIZE];
+    sotto_dh dh;
 
     (void)scratch;
     sotto_aero_seal_key(body, m->base.plan, m->base.self.index, p->nonces[0], sotto_buf_bytes(b));
     sotto_aero_seal_value(body + 32, m->base.plan, m->base.self.index, p->nonces[1], p->nonces[2]);
+    sotto_status status = round_key(&dh, m, err);
+    if (status == SOTTO_OK)
+        memcpy(body + 64, dh.public_key, 32);
+    sotto_dh_clear(&dh);
+    SOTTO_TRY(status);
     return sotto_aero_post(&m->base, effects, SOTTO_AERO_SEAL, sotto_bytes_of(body, sizeof body),
                            err);
 }
@@ -88,35 +108,51 @@ sotto_status sotto_aero_member_value(sotto_aero_committee_member *m, sotto_effec
 
 /* ---- sealed shares --------------------------------------------------------------------------------------- */
 
-sotto_status sotto_aero_pair_secret(uint8_t out[32], const sotto_aero_committee_member *m,
-                                    uint32_t other, bool is_channel, sotto_err *err)
+/* Who registered or posted a point of small order shares its secrets with everybody: that is its own loss. */
+static sotto_status agree(sotto_dh *dh, uint8_t out[32], const uint8_t key[32])
+{
+    sotto_status status = sotto_dh_agree(dh, out, sotto_bytes_of(key, 32), "member's key", NULL);
+
+    if (status != SOTTO_REJECTED)
+        return status;
+    memset(out, 0, 32);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_aero_pair_secret(uint8_t out[SOTTO_AERO_AGREED],
+                                    const sotto_aero_committee_member *m, uint32_t other,
+                                    bool is_channel, sotto_err *err)
 {
     sotto_self_secrets *s = m->base.self.secrets;
     const sotto_registry *keys = m->base.round->keys;
-    const uint8_t *key = is_channel ? keys->channel[other] : keys->pair[other];
+    int place = sotto_aero_committee_place(m->base.plan, other);
+    sotto_dh dh;
 
-    sotto_status status = sotto_dh_agree(is_channel ? &s->channel : &s->pair, out,
-                                         sotto_bytes_of(key, 32), "registered key", NULL);
-    /* Who registered a point of small order shares its secrets with everybody: that is its own loss. */
-    if (status == SOTTO_REJECTED) {
-        memset(out, 0, 32);
-        status = SOTTO_OK;
+    memset(out, 0, SOTTO_AERO_AGREED);
+    sotto_status status = agree(is_channel ? &s->channel : &s->pair, out,
+                                is_channel ? keys->channel[other] : keys->pair[other]);
+    if (status == SOTTO_OK && place >= 0 && m->base.view->members[place].has_sealed) {
+        status = round_key(&dh, m, NULL);
+        if (status == SOTTO_OK)
+            status = agree(&dh, out + 32, m->base.view->members[place].public_key);
+        sotto_dh_clear(&dh);
     }
     return status == SOTTO_OK
                ? SOTTO_OK
-               : sotto_fail(err, status, "aero: the registered key of %u is of no use", other);
+               : sotto_fail(err, status, "aero: the keys of %u are of no use", other);
 }
 
 static sotto_status share_cipher(sotto_aead *aead, const sotto_aero_committee_member *m,
                                  uint32_t from, uint32_t to, sotto_aead_direction direction,
                                  sotto_err *err)
 {
-    uint8_t agreed[32], key[32];
+    uint8_t agreed[SOTTO_AERO_AGREED], key[32];
     uint32_t other = from == m->base.self.index ? to : from;
 
     SOTTO_TRY(sotto_aero_pair_secret(agreed, m, other, true, err));
-    sotto_status status = sotto_round_kdf(key, "sotto-aero-share-1", sotto_bytes_of(agreed, 32),
-                                          m->base.plan->id, from, to, err);
+    sotto_status status =
+        sotto_round_kdf(key, "sotto-aero-share-2", sotto_bytes_of(agreed, sizeof agreed),
+                        m->base.plan->id, from, to, err);
     if (status == SOTTO_OK)
         status = sotto_aead_init(aead, sotto_aead_find(SOTTO_AES256_GCM), direction, err);
     if (status == SOTTO_OK)

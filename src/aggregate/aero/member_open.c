@@ -118,36 +118,40 @@ typedef struct opening {
     sotto_aero_cipher cipher;
 } opening;
 
-/* Who opens: as many as the threshold, and all of them signed for these sums. */
-static bool read_set(const sotto_aero_committee_member *m, opening *o, sotto_bytes body)
+/* Who opens: as many as the threshold, and all of them signed for these sums. SOTTO_AGAIN: somebody's verdict was not read yet. */
+static sotto_status read_set(const sotto_aero_committee_member *m, opening *o, sotto_bytes body)
 {
     const sotto_aero_plan *plan = m->base.plan;
     uint32_t voted[SOTTO_AERO_MOST_COMMITTEE];
     uint32_t votes = sotto_aero_verdicts(m->base.view, voted);
-    bool is_in = false;
+    bool is_in = false, waits = false;
 
     if (body.len != 1 + (size_t)plan->terms.threshold)
-        return false;
+        return SOTTO_REJECTED;
     o->attempt = body.data[0];
     o->count = plan->terms.threshold;
     for (uint32_t i = 0; i < o->count; i++) {
         o->members[i] = body.data[1 + i];
         if (o->members[i] >= plan->terms.committee || (i && o->members[i] <= o->members[i - 1]))
-            return false;
-        if (SOTTO_RULE(aero_openers_voted) && sotto_aero_place_of(voted, votes, o->members[i]) < 0)
-            return false;
+            return SOTTO_REJECTED;
+        if (SOTTO_RULE(aero_openers_voted) &&
+            sotto_aero_place_of(voted, votes, o->members[i]) < 0) {
+            if (m->base.view->members[o->members[i]].has_verdict)
+                return SOTTO_REJECTED;
+            waits = true;
+        }
         if (o->members[i] == m->place) {
             is_in = true;
             o->own = i;
         }
     }
-    return is_in;
+    return !is_in ? SOTTO_REJECTED : waits ? SOTTO_AGAIN : SOTTO_OK;
 }
 
 static sotto_status pair_seeds(const sotto_aero_committee_member *m, opening *o, sotto_err *err)
 {
     const sotto_aero_plan *plan = m->base.plan;
-    uint8_t agreed[32];
+    uint8_t agreed[SOTTO_AERO_AGREED];
 
     for (uint32_t i = 0; i < o->count; i++) {
         uint32_t mine = m->base.self.index, other = plan->committee[o->members[i]];
@@ -155,9 +159,9 @@ static sotto_status pair_seeds(const sotto_aero_committee_member *m, opening *o,
         if (i == o->own)
             continue;
         SOTTO_TRY(sotto_aero_pair_secret(agreed, m, other, false, err));
-        sotto_status status =
-            sotto_round_kdf(o->seeds[i], "sotto-aero-pair-1", sotto_bytes_of(agreed, 32), plan->id,
-                            mine < other ? mine : other, mine < other ? other : mine, err);
+        sotto_status status = sotto_round_kdf(
+            o->seeds[i], "sotto-aero-pair-2", sotto_bytes_of(agreed, sizeof agreed), plan->id,
+            mine < other ? mine : other, mine < other ? other : mine, err);
         sotto_wipe(agreed, sizeof agreed);
         SOTTO_TRY(status);
     }
@@ -218,8 +222,15 @@ static sotto_status give_part(sotto_aero_committee_member *m, const sotto_messag
     if (!(m->done & SOTTO_AERO_HAS_JUDGED))
         return SOTTO_OK;
     *verdict = SOTTO_REJECTED;
-    if (m->lacks || !read_set(m, o, message->body))
+    /* A complaint may come after the verdict: who signed still opens nothing that it now knows to be wrong. */
+    if (SOTTO_RULE(aero_opening_unrefuted) && m->base.view->is_refuted)
         return SOTTO_OK;
+    if (m->lacks)
+        return SOTTO_OK;
+    *verdict = read_set(m, o, message->body);
+    if (*verdict != SOTTO_OK)
+        return SOTTO_OK;
+    *verdict = SOTTO_REJECTED;
     if (SOTTO_RULE(aero_tries_limited) && o->attempt >= SOTTO_AERO_MOST_TRIES)
         return SOTTO_OK;
     *verdict = SOTTO_STALE;

@@ -16,7 +16,7 @@
 
 static const sotto_kind KINDS[] = {
     {SOTTO_AERO_ENTRY, "entry", BOARD, SOTTO_PART_EVERYBODY, false, false, LONG_SIDE + 65536},
-    {SOTTO_AERO_SEAL, "seal", DECRYPTOR, BOARD, true, false, 64},
+    {SOTTO_AERO_SEAL, "seal", DECRYPTOR, BOARD, true, false, SOTTO_AERO_SEAL_SIZE},
     {SOTTO_AERO_SEALED, "sealed", SERVER, BOARD, true, false, 0},
     {SOTTO_AERO_KEY, "key", DECRYPTOR, BOARD, true, false, LONG},
     {SOTTO_AERO_KEYED, "keyed", SERVER, BOARD, true, false, 0},

@@ -117,14 +117,19 @@ static sotto_status answer_complaint(sotto_aero_aggregator *s, const sotto_messa
                                      sotto_effects *effects, sotto_err *err)
 {
     const sotto_aero_view *view = s->base.view;
+    sotto_reader in = sotto_reader_over(complaint->body);
+    uint64_t what = sotto_read_uint(&in, 1), group = sotto_read_uint(&in, 1);
+    uint64_t position = sotto_read_uint(&in, 4);
 
-    if (complaint->body.data[0] != SOTTO_AERO_NO_ANSWER || view->challenge_count == 0 ||
-        !(s->posted & SOTTO_AERO_POSTED_SUMMED))
+    if (what != SOTTO_AERO_NO_ANSWER || !(s->posted & SOTTO_AERO_POSTED_SUMMED))
         return SOTTO_OK;
-    const sotto_aero_challenge *last = &view->challenges[view->challenge_count - 1];
-    return last->is_answered
-               ? SOTTO_OK
-               : sotto_aero_server_answer_all(s, last->group, last->position, effects, err);
+    for (uint32_t i = 0; i < view->challenge_count; i++) {
+        const sotto_aero_challenge *c = &view->challenges[i];
+
+        if (!c->is_answered && c->group == group && c->position == position)
+            return sotto_aero_server_answer_all(s, c->group, c->position, effects, err);
+    }
+    return SOTTO_OK;
 }
 
 /* Nobody waits for a deadline where everybody has spoken. */

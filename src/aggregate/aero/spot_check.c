@@ -62,9 +62,11 @@ sotto_status sotto_aero_choose(sotto_aero_device *d, sotto_err *err)
     sotto_aero_stream stream;
 
     d->ask_count = 0;
-    for (unsigned role = SOTTO_AERO_NOISE; role < SOTTO_AERO_ROLES; role++)
-        if (d->done & SOTTO_AERO_HAS_PROMISED(role))
-            ask(d, 0, SOTTO_AERO_OWN_LEAF + role);
+    /* In every group: a leaf that is in the sum of one may be missing in another's. */
+    for (uint32_t g = 0; g < plan->groups; g++)
+        for (unsigned role = SOTTO_AERO_NOISE; role < SOTTO_AERO_ROLES; role++)
+            if (d->done & SOTTO_AERO_HAS_PROMISED(role))
+                ask(d, g, SOTTO_AERO_OWN_LEAF + role);
     sotto_status status = sotto_aero_stream_open(&stream, &d->base, FOR_CHECKS, 0, err);
     for (uint32_t g = 0; g < plan->groups && status == SOTTO_OK; g++)
         status = choose_of_group(d, g, &stream.entropy, err);
@@ -125,7 +127,11 @@ static sotto_status say_left_out(sotto_aero_device *d, uint8_t role, sotto_effec
                                  sotto_err *err)
 {
     const uint8_t body[2] = {SOTTO_AERO_LEFT_OUT, role};
+    const uint8_t when = SOTTO_AERO_HAS_REVEALED | SOTTO_AERO_REVEALED_LATE;
 
+    /* Honest devices that were late must not stop an honest server's round. */
+    if (SOTTO_RULE(aero_late_is_not_left_out) && (d->done & when) != SOTTO_AERO_HAS_REVEALED)
+        return SOTTO_OK;
     return sotto_aero_post(&d->base, effects, SOTTO_AERO_COMPLAINT,
                            sotto_bytes_of(body, sizeof body), err);
 }

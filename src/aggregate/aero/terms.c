@@ -85,6 +85,7 @@ static sotto_status check_numbers(const sotto_round *round, const sotto_aero_ter
                                   sotto_err *err)
 {
     uint64_t ciphertexts = (round->length + SOTTO_AERO_SLOTS - 1) / SOTTO_AERO_SLOTS;
+    uint64_t groups = (ciphertexts + SOTTO_AERO_GROUP - 1) / SOTTO_AERO_GROUP;
 
     if (!set_at(t->set) || t->profile < SOTTO_AERO_STANDARD || t->profile > SOTTO_AERO_HIGH ||
         t->bits < 3 || t->bits > SOTTO_AERO_PROOF_MOST_BITS || t->checks < 1)
@@ -97,6 +98,11 @@ static sotto_status check_numbers(const sotto_round *round, const sotto_aero_ter
     if ((double)round->noise.num * 200 > (double)round->noise.den * ldexp(1, 2 * (t->bits - 1)))
         return sotto_fail(err, SOTTO_DENIED, "aero: a share of noise does not fit %u bits",
                           t->bits);
+    /* Its own leaf in both roles, and the others, in each group: what is beyond the list would not be asked for. */
+    if (SOTTO_RULE(aero_asks_fit) &&
+        groups * (2 + sotto_aero_most_checks(t)) > SOTTO_AERO_MOST_ASKS)
+        return sotto_fail(err, SOTTO_DENIED, "aero: a device would ask for more than %d leaves",
+                          SOTTO_AERO_MOST_ASKS);
     if (round->largest > SOTTO_AERO_MOST_LEAVES / 2 ||
         set_at(t->set)->second > UINT64_MAX / 2 / (round->largest + SOTTO_AERO_MOST_NOISE))
         return sotto_fail(err, SOTTO_DENIED, "aero: %llu contributions are too many for one tree",
@@ -271,6 +277,15 @@ uint64_t sotto_aero_norm2(const sotto_aero_plan *plan, uint8_t role, uint32_t gr
         bound = r->norm2 ? (double)r->norm2 : entries * (double)r->most * (double)r->most;
     }
     return (uint64_t)(bound < largest ? bound : largest);
+}
+
+uint32_t sotto_aero_most_checks(const sotto_aero_terms *t)
+{
+    sotto_u128 product = sotto_mul_wide(t->checks, t->rate);
+
+    if (t->rate == UINT64_MAX)
+        return t->checks;
+    return (uint32_t)sotto_u128_high(product) + (sotto_u128_low(product) != 0);
 }
 
 double sotto_aero_miss(const sotto_aero_terms *t, double registered, double leaves, double corrupt,

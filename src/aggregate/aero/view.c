@@ -2,11 +2,9 @@
  * for nothing. */
 #include "aggregate/aero/aero.h"
 
-#include "account/gauss/rdp.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +16,8 @@ sotto_status sotto_aero_view_init(sotto_aero_view *view, sotto_aero_plan *plan, 
     view->posted.b = &view->b;
     view->members = sotto_arena_take_array(arena, plan->terms.committee, sizeof *view->members);
     view->left = sotto_arena_take_array(arena, (size_t)plan->terms.liars + 1, sizeof *view->left);
-    if (!view->members || !view->left)
+    view->wrong = sotto_arena_take(arena, (size_t)plan->round->registered / 8 + 1);
+    if (!view->members || !view->left || !view->wrong)
         return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
     return SOTTO_OK;
 }
@@ -69,23 +68,6 @@ void sotto_aero_total_digest(uint8_t out[32], sotto_bytes total)
 static double spent_before(const sotto_aero_plan *plan)
 {
     return plan->round->account ? plan->round->account->rho : 0;
-}
-
-sotto_status sotto_aero_budget(const sotto_aero_plan *plan, sotto_err *err)
-{
-    const sotto_aero_terms *t = &plan->terms;
-    double rho = nextafter(spent_before(plan) + plan->rho, INFINITY);
-    sotto_bound eps = {0};
-
-    if (t->epsilon == 0)
-        return SOTTO_OK; /* a round without a claim */
-    if (!(rho < 1e12))
-        return sotto_fail(err, SOTTO_DENIED, "aero: a round without noise has no price");
-    SOTTO_TRY(sotto_zcdp_epsilon(&eps, rho, -(double)t->delta_bits * log(2), err));
-    if (SOTTO_RULE(aero_budget_kept) && eps.high > (double)t->epsilon / 1e6)
-        return sotto_fail(err, SOTTO_DENIED, "aero: epsilon would be %.6g, and %.6g is allowed",
-                          eps.high, (double)t->epsilon / 1e6);
-    return SOTTO_OK;
 }
 
 static uint64_t bits_of(double x)
@@ -149,10 +131,11 @@ static sotto_status nothing(sotto_err *err, const char *what)
 static sotto_status read_seal(sotto_aero_view *view, sotto_aero_member *m, sotto_bytes body,
                               sotto_err *err)
 {
-    if (m->has_sealed || view->is_sealed || body.len != 64)
+    if (m->has_sealed || view->is_sealed || body.len != SOTTO_AERO_SEAL_SIZE)
         return nothing(err, "a commitment too late, or a second one");
     memcpy(m->key_seal, body.data, 32);
     memcpy(m->value_seal, body.data + 32, 32);
+    memcpy(m->public_key, body.data + 64, 32);
     m->has_sealed = true;
     return SOTTO_OK;
 }
@@ -403,38 +386,79 @@ static sotto_status read_left_out(sotto_aero_view *view, uint32_t from, sotto_by
     return SOTTO_OK;
 }
 
-static sotto_status read_complaint(sotto_aero_view *view, uint32_t from, sotto_bytes body,
-                                   sotto_arena *scratch, sotto_err *err)
+/* Where a further challenge goes; NULL: all wait for an answer. */
+static sotto_aero_challenge *room_for_challenge(sotto_aero_view *view)
+{
+    if (view->challenge_count < SOTTO_AERO_MOST_CHALLENGES)
+        return &view->challenges[view->challenge_count++];
+    for (uint32_t i = 0; i < view->challenge_count; i++)
+        if (view->challenges[i].is_answered)
+            return &view->challenges[i];
+    return NULL;
+}
+
+/* A server that answers is not refuted, however many ask. Nor can one device take all the room. It asks for no more leaves of a group than
+ * the terms say; what it names beyond that was never asked for. */
+static sotto_status read_no_answer(sotto_aero_view *view, uint32_t from, sotto_bytes body,
+                                   sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(sotto_bytes_of(body.data + 1, body.len - 1));
+    sotto_aero_challenge c = {.from = from};
+    uint32_t waiting = 0;
+
+    c.group = (uint32_t)sotto_read_uint(&in, 1);
+    c.position = (uint32_t)sotto_read_uint(&in, 4);
+    SOTTO_TRY(sotto_reader_finish(&in, "complaint", err));
+    for (uint32_t i = 0; i < view->challenge_count; i++) {
+        const sotto_aero_challenge *other = &view->challenges[i];
+
+        if (other->group == c.group && other->position == c.position)
+            return nothing(err, "a complaint about the same leaf");
+        waiting += !other->is_answered && other->from == from && other->group == c.group;
+    }
+    if (c.group >= view->plan->groups || c.position >= view->posted.leaves)
+        return nothing(err, "a complaint about a leaf that there is not");
+    if (SOTTO_RULE(aero_challenges_fair) && waiting >= sotto_aero_most_checks(&view->plan->terms))
+        return nothing(err, "a complaint about a leaf that was not asked for");
+    sotto_aero_challenge *at = room_for_challenge(view);
+    if (!at)
+        return refute(view, "too many devices got no answer");
+    *at = c;
+    return SOTTO_OK;
+}
+
+/* To check a leaf takes time. An honest device's complaint is right, so a device that was wrong once is not heard again. */
+static sotto_status read_false_leaf(sotto_aero_view *view, uint32_t from, sotto_bytes body,
+                                    sotto_arena *scratch, sotto_err *err)
 {
     sotto_aero_fault fault = SOTTO_AERO_SOUND;
     bool upheld = false;
+    uint8_t *wrong = &view->wrong[from / 8], bit = (uint8_t)(1u << (from % 8));
 
-    if (!view->is_summed || body.len == 0)
-        return nothing(err, "a complaint about nothing");
-    if (body.data[0] == SOTTO_AERO_LEFT_OUT)
-        return read_left_out(view, from, body, err);
-    if (body.data[0] == SOTTO_AERO_NO_ANSWER) {
-        sotto_reader in = sotto_reader_over(sotto_bytes_of(body.data + 1, body.len - 1));
-        sotto_aero_challenge c = {.group = (uint32_t)sotto_read_uint(&in, 1)};
-
-        c.position = (uint32_t)sotto_read_uint(&in, 4);
-        SOTTO_TRY(sotto_reader_finish(&in, "complaint", err));
-        for (uint32_t i = 0; i < view->challenge_count; i++)
-            if (view->challenges[i].group == c.group && view->challenges[i].position == c.position)
-                return SOTTO_OK;
-        if (c.group >= view->plan->groups || c.position >= view->posted.leaves)
-            return nothing(err, "a complaint about a leaf that there is not");
-        if (view->challenge_count == SOTTO_AERO_MOST_CHALLENGES)
-            return refute(view, "too many devices got no answer");
-        view->challenges[view->challenge_count++] = c;
-        return SOTTO_OK;
-    }
+    if (SOTTO_RULE(aero_wrong_once) && (*wrong & bit))
+        return nothing(err, "a complaint of somebody who was wrong before");
     SOTTO_TRY(
         sotto_aero_complaint_check(&upheld, &fault, view->plan, &view->posted, body, scratch, err));
-    if (!upheld)
+    if (!upheld) {
+        *wrong |= bit;
         return nothing(err, "a complaint that is not right");
+    }
     view->complaints++;
     return refute_leaf(view, fault);
+}
+
+static sotto_status read_complaint(sotto_aero_view *view, uint32_t from, sotto_bytes body,
+                                   sotto_arena *scratch, sotto_err *err)
+{
+    if (!view->is_summed || body.len == 0)
+        return nothing(err, "a complaint about nothing");
+    if (from >= view->plan->round->registered)
+        return nothing(err, "a complaint of nobody");
+    if (body.data[0] == SOTTO_AERO_LEFT_OUT)
+        return read_left_out(view, from, body, err);
+    if (body.data[0] == SOTTO_AERO_NO_ANSWER)
+        return read_no_answer(view, from, body, err);
+    return read_false_leaf(view, from, body, scratch, err);
 }
 
 sotto_status sotto_aero_complaint_check(bool *upheld, sotto_aero_fault *fault,

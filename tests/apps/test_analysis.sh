@@ -214,7 +214,17 @@ expect 0 "give these bytes to devices, and to both operators" discover R --words
     --recipe frame.json --policy allowed.json $servers
 expect 5 "its schedule is not over" discover R
 expect 0 "schedule is not over" watch R
-grep -qi "reports so far\|12" out && { complain "watch tells a count"; cat out; }
+"$sotto" analysis watch R --json >out 2>err || complain "watch: no JSON"
+python3 - <<'CHECK' || { complain "watch tells a count"; cat out; }
+import json
+d = json.load(open("out"))
+assert set(d) - {"format", "version"} == {"simulated", "search", "stopped", "steps"}, d
+for step in d["steps"]:
+    assert set(step) <= {"step", "recipe", "state", "epsilon", "delta", "opens", "closes", "last"}, step
+    assert "reports so far" not in step.get("last", ""), step
+    # Behind its time, what the last request came to: words, no number.
+    assert not any(c.isdigit() for c in step.get("last", "").partition("Z: ")[2]), step
+CHECK
 answer 1
 expect 0 "step 2 is R/02/recipe.json" discover R --close-early
 answer 2

@@ -5,6 +5,7 @@
 #include "support/recipes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const crowd people[] = {
@@ -247,6 +248,25 @@ static void a_search_takes_noise_of_servers_alone(sotto_test *t)
                  recipe_of(t, &text, &o, frame_with(t, "\"servers\"", "\"shares\""), NULL));
 }
 
+/* Silence is counted without noise, and a random bin is a find that nobody has. */
+static void devices_without_a_match_answer_no_value(sotto_test *t)
+{
+    static const char *const others[] = {"silence", "random-bin"};
+    const sotto_search_options o = searching_options();
+    char with[80];
+    sotto_bytes text;
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        (void)snprintf(with, sizeof with, "\"on_no_match\": \"%s\", \"encode\"", others[i]);
+        CHECK_STATUS(t, SOTTO_DENIED,
+                     recipe_of(t, &text, &o, frame_with(t, "\"encode\"", with), NULL));
+        CHECK(t, strstr(t->err.reason, "on_no_match") != NULL);
+    }
+    CHECK_OK(t, recipe_of(t, &text, &o,
+                          frame_with(t, "\"encode\"", "\"on_no_match\": \"no-value\", \"encode\""),
+                          NULL));
+}
+
 static void a_frame_that_no_search_can_ask_is_refused(sotto_test *t)
 {
     const sotto_search_options o = searching_options();
@@ -294,6 +314,23 @@ static void fresh_devices_answer_one_round_by_their_policy(sotto_test *t)
                        read_policy(t, "\"reports\": 2, \"fields\"", "\"reports\": 1, \"fields\"")));
     /* One of nine rounds, drawn by each device. */
     CHECK(t, fabs(searching_read(t, text)->participation.rate - 1.0 / 9) < 1e-5);
+}
+
+/* A budget that is new after a while pays for a second round. */
+static void fresh_devices_have_budgets_that_stay_spent(sotto_test *t)
+{
+    sotto_search_options o = searching_options();
+    sotto_bytes text;
+    const sotto_policy *again =
+        read_policy(t, "\"reports\": 2, \"fields\": [\"s.w\"]}}",
+                    "\"reports\": 1, \"fields\": [\"s.w\"]}}, \"period_days\": 1");
+
+    o.fresh = o.ledgers = true;
+    CHECK(t, again->period_days == 1);
+    CHECK_STATUS(t, SOTTO_DENIED, recipe_of(t, &text, &o, searching_frame(), again));
+    CHECK(t, strstr(t->err.reason, "period_days") != NULL);
+    o.fresh = false;
+    CHECK_OK(t, recipe_of(t, &text, &o, searching_frame(), again));
 }
 
 /* The whole budget for each: less noise than where it is split, among fewer devices. */
@@ -382,8 +419,10 @@ int main(int argc, char **argv)
         CASE(a_round_has_a_cell_for_each_letter),
         CASE(a_recipe_claims_what_it_states),
         CASE(a_search_takes_noise_of_servers_alone),
+        CASE(devices_without_a_match_answer_no_value),
         CASE(a_frame_that_no_search_can_ask_is_refused),
         CASE(fresh_devices_answer_one_round_by_their_policy),
+        CASE(fresh_devices_have_budgets_that_stay_spent),
         CASE(fresh_devices_have_the_whole_budget),
         CASE(denied_words_are_left_to_devices),
         CASE(places_are_divided_where_devices_are),

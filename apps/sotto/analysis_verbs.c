@@ -65,7 +65,7 @@ int analysis_start(int argc, char **argv)
     if (code == EXIT_DONE)
         code = analysis_check(&job, text, &recipe, true);
     if (code == EXIT_DONE)
-        code = analysis_make(&job, (sotto_bytes){0});
+        code = analysis_make(&job, (sotto_bytes){0}, text);
     if (code == EXIT_DONE)
         code = analysis_publish(&job, text, true);
     if (code == EXIT_DONE)

@@ -37,6 +37,21 @@ static void what_many_devices_have_is_found_and_counted(sotto_test *t)
     CHECK(t, s.false_finds < 1);
 }
 
+static void a_word_of_the_longest_kind_is_found(sotto_test *t)
+{
+    for (unsigned longest = 1; longest <= 4; longest++) {
+        sotto_search_options o = searching_options();
+
+        o.longest = longest;
+        sotto_search s = open_search(t, &o);
+        searching_run(t, &s, people, WORDS, 1);
+        for (size_t i = 0; i < COMMON; i++)
+            CHECK(t, searching_found(&s, people[i].word) == (strlen(people[i].word) <= longest));
+        /* What goes on is longer, and said to be. */
+        CHECK(t, s.survivor_count > 0 && s.depth == sotto_search_reach(&s));
+    }
+}
+
 /* Chance: half a false find over all seeds is expected at most in one run; of 20 fixed ones, the number is known. */
 static void noise_alone_finds_nothing(sotto_test *t)
 {
@@ -407,6 +422,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(what_many_devices_have_is_found_and_counted),
+        CASE(a_word_of_the_longest_kind_is_found),
         CASE(noise_alone_finds_nothing),
         CASE(rounds_together_stay_within_the_budget),
         CASE(rounds_that_are_not_needed_pay_for_the_count),

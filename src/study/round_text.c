@@ -19,6 +19,7 @@
 enum {
     MOST_QUERY = 16384, /* as recipes have it */
     ENTRY = 64,         /* of a list, beside its letters */
+    TIME_INTERVAL = 1,  /* as DAP numbers batch modes */
 };
 
 /* ---- the frame --------------------------------------------------------------------------------------------------- */
@@ -47,6 +48,10 @@ static sotto_status check_frame(const sotto_search *s, const sotto_recipe *frame
     if (SOTTO_RULE(search_answers_without_match) && frame->on_no_match != SOTTO_NO_MATCH_NO_VALUE)
         return sotto_fail(err, SOTTO_DENIED,
                           "a search takes on_no_match no-value: leave `on_no_match` out");
+    if (SOTTO_RULE(search_batch_of_all) && frame->batch_mode != TIME_INTERVAL)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "a search asks all of a span of time: set aggregation.batch_mode to "
+                          "time-interval");
     if (sotto_recipe_cohorts(frame) != 1)
         return sotto_fail(err, SOTTO_DENIED, "a search has no cohorts: leave `cohorts` out");
     if (frame->encoding.count != columns)

@@ -282,6 +282,20 @@ static void devices_without_a_match_answer_no_value(sotto_test *t)
                           NULL));
 }
 
+static void a_round_is_a_span_of_time(sotto_test *t)
+{
+    const sotto_search_options o = searching_options();
+    sotto_bytes text;
+
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 recipe_of(t, &text, &o,
+                           frame_with(t, "\"trust\": \"split\"",
+                                      "\"trust\": \"split\", \"batch_mode\": "
+                                      "\"leader-selected\""),
+                           NULL));
+    CHECK(t, strstr(t->err.reason, "batch_mode") != NULL);
+}
+
 static void a_frame_that_no_search_can_ask_is_refused(sotto_test *t)
 {
     const sotto_search_options o = searching_options();
@@ -436,6 +450,7 @@ int main(int argc, char **argv)
         CASE(a_recipe_claims_what_it_states),
         CASE(a_search_takes_noise_of_servers_alone),
         CASE(devices_without_a_match_answer_no_value),
+        CASE(a_round_is_a_span_of_time),
         CASE(a_frame_that_no_search_can_ask_is_refused),
         CASE(fresh_devices_answer_one_round_by_their_policy),
         CASE(fresh_devices_have_budgets_that_stay_spent),

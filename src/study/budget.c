@@ -66,7 +66,7 @@ static void of_analysis(paid *out, const sotto_recipe *const *before, size_t cou
 {
     out->count = 0;
     for (size_t i = 0; i < count; i++)
-        if (!SOTTO_RULE(study_own_steps) || strcmp(before[i]->analysis, analysis) == 0)
+        if (strcmp(before[i]->analysis, analysis) == 0)
             out->steps[out->count++] = before[i];
 }
 
@@ -75,7 +75,7 @@ static void of_field(paid *out, const sotto_recipe *const *before, size_t count,
 {
     out->count = 0;
     for (size_t i = 0; i < count; i++)
-        if (!SOTTO_RULE(study_own_fields) || reads(before[i], policy, f, memory))
+        if (reads(before[i], policy, f, memory))
             out->steps[out->count++] = before[i];
 }
 

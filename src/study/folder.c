@@ -109,19 +109,24 @@ static sotto_status lock(sotto_folder *f, sotto_err *err)
     return SOTTO_OK;
 }
 
+static sotto_status taken(sotto_folder *f, sotto_err *err)
+{
+    sotto_folder_close(f);
+    return sotto_fail(err, SOTTO_STALE, "%.90s is there, and not empty: name another folder",
+                      f->path);
+}
+
 sotto_status sotto_folder_new(sotto_folder *f, const char *path, sotto_err *err)
 {
     SOTTO_TRY(set_path(f, path, err));
     if (mkdir(path, 0755) != 0 && errno != EEXIST)
         return fail(err, path, "can't make");
-    /* Nothing is written into what is somebody else's, not even a lock; another command may have begun before it was there. */
-    if (!SOTTO_RULE(folder_of_its_own) || is_free(f))
-        SOTTO_TRY(lock(f, err));
-    if (SOTTO_RULE(folder_of_its_own) && !is_free(f)) {
-        sotto_folder_close(f);
-        return sotto_fail(err, SOTTO_STALE, "%.90s is there, and not empty: name another folder",
-                          path);
-    }
+    if (SOTTO_RULE(folder_of_its_own) && !is_free(f))
+        return taken(f, err);
+    SOTTO_TRY(lock(f, err));
+    /* Another command may have begun before the lock was there. */
+    if (SOTTO_RULE(folder_of_its_own) && !is_free(f))
+        return taken(f, err);
     return SOTTO_OK;
 }
 

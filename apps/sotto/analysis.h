@@ -60,7 +60,7 @@ int analysis_prepare(analysis_job *job, const analysis_options *o, json_t *searc
 int analysis_check(analysis_job *job, sotto_bytes text, const sotto_recipe **recipe,
                    bool one_budget);
 /* Makes the folder with policy, frame (may be empty) and settings. */
-int analysis_make(analysis_job *job, sotto_bytes frame);
+int analysis_make(analysis_job *job, sotto_bytes frame, sotto_bytes first);
 void analysis_close(analysis_job *job);
 int analysis_failed(const analysis_job *job, const sotto_err *err);
 /* The recipe of the next step: linted, within the budget, written, published. An exit code. */

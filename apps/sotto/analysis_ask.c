@@ -129,7 +129,7 @@ int analysis_check(analysis_job *job, sotto_bytes text, const sotto_recipe **rec
     if (code != EXIT_DONE)
         return code;
     err.status = sotto_study_afford(job->policy, &verdict, &job->steps[1],
-                                    one_budget ? job->folder.steps : 0, *recipe, &err);
+                                    one_budget ? job->folder.steps : 0, *recipe, &job->arena, &err);
     if (err.status == SOTTO_OK)
         return EXIT_DONE;
     (void)fprintf(stderr,

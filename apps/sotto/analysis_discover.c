@@ -236,11 +236,19 @@ static void say_round(const discovery *d, const sotto_search_round *r)
                       d->search.survivor_count, d->search.found_count, what);
 }
 
+/* The step was asked by this very recipe, as the frame and the answers before it have it. */
+static int compare_recipe(discovery *d, const sotto_search_round *r, sotto_bytes text)
+{
+    sotto_err err = {0};
+
+    err.status = sotto_folder_put(&d->job->folder, r->number, text, &err);
+    return err.status == SOTTO_OK ? EXIT_DONE : analysis_failed(d->job, &err);
+}
+
 /* One round: its recipe is there or is written, and its answer is there or is asked for. *waits: devices have to answer first. */
 static int go_round(discovery *d, const sotto_search_round *r, bool *waits)
 {
     analysis_job *job = d->job;
-    sotto_err err = {0};
     sotto_bytes text;
     int code = text_of(d, r, &text);
 
@@ -251,12 +259,7 @@ static int go_round(discovery *d, const sotto_search_round *r, bool *waits)
         (void)fprintf(stderr, "sotto analysis discover: the analysis was stopped\n");
         return EXIT_FAILED;
     }
-    if (is_new) {
-        code = analysis_publish(job, text, !d->options.fresh);
-    } else {
-        err.status = sotto_folder_put(&job->folder, r->number, text, &err);
-        code = err.status == SOTTO_OK ? EXIT_DONE : analysis_failed(job, &err);
-    }
+    code = is_new ? analysis_publish(job, text, !d->options.fresh) : compare_recipe(d, r, text);
     *waits = is_new && !analysis_is_simulated(job);
     if (code != EXIT_DONE || *waits)
         return code;
@@ -335,6 +338,12 @@ static void found_json(sotto_json *j, const discovery *d)
     sotto_json_end(j);
 }
 
+/* Fresh devices draw one of all rounds, the count of words among them. */
+static unsigned asked_one_in(const discovery *d)
+{
+    return d->options.fresh ? d->options.rounds + (d->options.kind == SOTTO_SEARCH_WORDS) : 1;
+}
+
 static int show_json(const discovery *d, FILE *out)
 {
     const sotto_search *s = &d->search;
@@ -345,6 +354,7 @@ static int show_json(const discovery *d, FILE *out)
     sotto_json_uint(&j, "rounds", s->answered);
     sotto_json_bool(&j, "counted", s->counted);
     sotto_json_bool(&j, "fresh_devices", d->options.fresh);
+    sotto_json_uint(&j, "asked_one_in", asked_one_in(d));
     sotto_decimal_format(text, d->options.epsilon);
     sotto_json_real(&j, "epsilon", strtod(text, NULL));
     sotto_decimal_format(text, d->options.delta);
@@ -432,22 +442,29 @@ static void show_text(const discovery *d, FILE *out, size_t most)
     sotto_text_say(&t, "%zu %s found in %u rounds%s%s\n\n", s->found_count,
                    words ? "words" : "places", s->answered, d->done ? "" : " so far",
                    s->counted ? "; counts with 95% intervals" : "");
+    if (d->options.fresh)
+        sotto_text_say(&t,
+                       "counts are of the devices that a round asks, about one in %u of all\n\n",
+                       asked_one_in(d));
     show_list(d, &t, most);
     sotto_text_say(&t, "\nfalse finds expected: %.2f at most, over all rounds\n", s->false_finds);
     sotto_text_say(&t, "epsilon %s at delta %s, %s\n", epsilon, delta,
                    d->options.fresh
                        ? "of a device that answers one round: each round asks fresh devices"
                        : "of all rounds together: one budget, split over rounds");
-    sotto_text_say(&t, "  basis: discrete Gaussian noise of one honest server (Canonne, Kamath and "
-                       "Steinke 2020), rounds within a filter for zCDP (Feldman and Zrnic 2021)\n");
+    sotto_text_say(&t,
+                   "  basis: discrete Gaussian noise of one honest server (Canonne, Kamath and "
+                   "Steinke 2020), %s\n",
+                   d->options.fresh ? "and ledgers that let a device answer one round"
+                                    : "rounds within a filter for zCDP (Feldman and Zrnic 2021)");
     if (s->dropped > 0)
         sotto_text_say(&t,
                        "%" PRIu64 " beginnings were too many for the cells of a round, and were "
                        "left out: --cells has room for more\n",
                        s->dropped);
     if (d->done && words && s->survivor_count > 0)
-        sotto_text_say(&t, "%zu beginnings were not followed to their end: --rounds was reached\n",
-                       s->survivor_count);
+        sotto_text_say(&t, "%zu beginnings were not followed to their end: --%s was reached\n",
+                       s->survivor_count, s->depth < sotto_search_reach(s) ? "rounds" : "longest");
 }
 
 static int show(const discovery *d, FILE *out, bool json, bool csv, size_t most)
@@ -477,6 +494,7 @@ int analysis_show_found(analysis_job *job, FILE *out, bool json, bool csv, size_
 {
     static discovery d;
     sotto_search_round round;
+    sotto_bytes text;
     sotto_err err = {0};
 
     memset(&d, 0, sizeof d);
@@ -488,7 +506,11 @@ int analysis_show_found(analysis_job *job, FILE *out, bool json, bool csv, size_
         if (err.status != SOTTO_OK ||
             sotto_folder_state(&job->folder, round.number) != SOTTO_STEP_ANSWERED)
             break;
-        code = take_answer(&d, &round, round.number);
+        code = text_of(&d, &round, &text);
+        if (code == EXIT_DONE)
+            code = compare_recipe(&d, &round, text);
+        if (code == EXIT_DONE)
+            code = take_answer(&d, &round, round.number);
         sotto_arena_reset(&d.round);
     }
     if (code == EXIT_DONE)
@@ -521,7 +543,7 @@ static int begin(discovery *d, const analysis_options *o)
     code = text_of(d, &round, &text);
     if (code == EXIT_DONE)
         code = analysis_check(d->job, text, &recipe, !d->options.fresh);
-    return code == EXIT_DONE ? analysis_make(d->job, frame) : code;
+    return code == EXIT_DONE ? analysis_make(d->job, frame, (sotto_bytes){0}) : code;
 }
 
 static int resume(discovery *d, const analysis_options *o)

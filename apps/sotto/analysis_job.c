@@ -205,13 +205,17 @@ int analysis_prepare(analysis_job *job, const analysis_options *o, json_t *searc
     return code == EXIT_DONE ? read_policy(job, o->policy) : code;
 }
 
-int analysis_make(analysis_job *job, sotto_bytes frame)
+int analysis_make(analysis_job *job, sotto_bytes frame, sotto_bytes first)
 {
     sotto_err err = {0};
 
     err.status = sotto_folder_new(&job->folder, job->o->folder, &err);
     if (err.status == SOTTO_OK && frame.len > 0)
         err.status = sotto_folder_write(&job->folder, 0, "frame.json", frame, &err);
+    /* An analysis without a question could not go on: the recipe is there before the folder is one. */
+    if (err.status == SOTTO_OK && first.len > 0)
+        err.status = sotto_folder_put(&job->folder, 1, first, &err);
+    job->folder.steps = 0; /* analysis_publish counts it */
     return err.status == SOTTO_OK ? write_settings(job) : analysis_failed(job, &err);
 }
 

@@ -65,7 +65,7 @@ int analysis_start(int argc, char **argv)
     if (code == EXIT_DONE)
         code = analysis_check(&job, text, &recipe, true);
     if (code == EXIT_DONE)
-        code = analysis_make(&job, (sotto_bytes){0});
+        code = analysis_make(&job, (sotto_bytes){0}, text);
     if (code == EXIT_DONE)
         code = analysis_publish(&job, text, true);
     if (code == EXIT_DONE)
@@ -218,26 +218,35 @@ int analysis_result(int argc, char **argv)
 
 /* ---- stop ---------------------------------------------------------------------------------------------------------------- */
 
+/* A request may be open though no run saw it fail: withdrawing none is no mistake. */
+static void withdraw_last(analysis_job *job)
+{
+    const unsigned last = job->folder.steps;
+
+    if (!analysis_is_simulated(job) && last > 0 &&
+        sotto_folder_state(&job->folder, last) == SOTTO_STEP_ASKED)
+        analysis_withdraw(job, last);
+}
+
 static int stop(analysis_job *job)
 {
     static const char text[] = "stopped by `sotto analysis stop`\n";
-    const unsigned last = job->folder.steps;
+    const bool before = analysis_is_stopped(job);
     sotto_err err = {0};
 
-    if (analysis_is_stopped(job)) {
+    if (!before) {
+        err.status = sotto_folder_write(&job->folder, 0, "stopped",
+                                        sotto_bytes_of(text, sizeof text - 1), &err);
+        if (err.status == SOTTO_OK)
+            err.status = sotto_folder_note(&job->folder, "stopped", &err);
+        if (err.status != SOTTO_OK)
+            return analysis_failed(job, &err);
+    }
+    withdraw_last(job);
+    if (before) {
         printf("it was stopped before\n");
         return EXIT_DONE;
     }
-    err.status =
-        sotto_folder_write(&job->folder, 0, "stopped", sotto_bytes_of(text, sizeof text - 1), &err);
-    if (err.status == SOTTO_OK)
-        err.status = sotto_folder_note(&job->folder, "stopped", &err);
-    if (err.status != SOTTO_OK)
-        return analysis_failed(job, &err);
-    if (!analysis_is_simulated(job) && last > 0 &&
-        sotto_folder_state(&job->folder, last) == SOTTO_STEP_ASKED &&
-        sotto_folder_has(&job->folder, last, "last.txt"))
-        analysis_withdraw(job, last);
     printf("stopped: nothing more is asked. Answers stay; devices that answered keep what they "
            "spent\n");
     if (!analysis_is_simulated(job))

@@ -112,8 +112,6 @@ static sotto_status estimate_count(sotto_result *out, const int64_t *sums,
     *f = (sotto_result_figure){.name = "count"};
     SOTTO_TRY(sotto_result_fill(&bin, out->rate > 0 ? &f->whole : NULL, sums, 1, out, &law, 1,
                                 arena, err));
-    if (default_entry(out, content) == 0)
-        SOTTO_TRY(scale_default(&f->whole, out, &law, sums[0], 1, arena, err));
     f->value = bin.count;
     f->deviation = bin.deviation;
     f->low = bin.low;

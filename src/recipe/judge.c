@@ -191,8 +191,7 @@ static sotto_status judge(judging *j, sotto_err *err)
 /* Lint prices these, and warns of them; under any policy they are mistakes. */
 static bool is_refused_by_all(const sotto_recipe *recipe)
 {
-    return recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT ||
-           (recipe->participation.type == SOTTO_IMPORTANCE && sotto_importance_refused(recipe));
+    return recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT || sotto_importance_refused(recipe);
 }
 
 static void say(sotto_recipe_verdict *out, const judging *j)

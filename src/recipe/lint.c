@@ -149,12 +149,11 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
         sotto_reading_warn(at, &precision,
                            "reports tell their time so exactly that a relay does not hide who made "
                            "them; 1m or more would do");
-    const bool importance = recipe->participation.type == SOTTO_IMPORTANCE;
-    if (importance && sotto_importance_refused(recipe)) {
+    const char *silent = sotto_importance_refused(recipe);
+    if (silent) {
         char what[160];
 
-        (void)snprintf(what, sizeof what, "refused by devices: %s",
-                       sotto_importance_refused(recipe));
+        (void)snprintf(what, sizeof what, "refused by devices: %s", silent);
         sotto_reading_warn(at, &taking, what);
     }
 }
@@ -357,8 +356,7 @@ void sotto_recipe_check_policy(sotto_reading *at, const sotto_policy *policy,
         !policy->silence)
         sotto_reading_mistake(at, &no_match, "no-value, oov or random-bin",
                               "the policy does not allow silence: it tells something");
-    const char *refused =
-        recipe->participation.type == SOTTO_IMPORTANCE ? sotto_importance_refused(recipe) : NULL;
+    const char *refused = sotto_importance_refused(recipe);
     if (SOTTO_RULE(policy_importance) && refused)
         sotto_reading_mistake(at, &taking, "poisson, check-in or donation", "%s", refused);
 }

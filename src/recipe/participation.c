@@ -79,6 +79,8 @@ const char *sotto_importance_refused(const sotto_recipe *recipe)
     const sotto_anonymity *a = &recipe->anonymity;
     const sotto_participation *p = &recipe->participation;
 
+    if (p->type != SOTTO_IMPORTANCE)
+        return NULL;
     if (SOTTO_RULE(importance_hidden) && !(a->relay && a->tokens && a->log) && !a->assumed)
         return "whether a device answers would depend on its value, and be seen";
     if (SOTTO_RULE(importance_by_crowd) && recipe->by != SOTTO_BY_CROWD)
@@ -92,8 +94,10 @@ const char *sotto_importance_refused(const sotto_recipe *recipe)
         return "importance sampling draws about silence: on_no_match can't ask for it, too";
     if (SOTTO_RULE(importance_below_one) && p->rate_other >= 1)
         return "a rate_other of 1 makes silence tell that a value is the default";
-    if (SOTTO_RULE(importance_of_a_bin) && p->default_bin != SOTTO_NO_VALUE &&
-        p->default_bin >= recipe->encoding.bins)
+    /* One more than SOTTO_NO_VALUE is 0. A count has one figure, of devices with a value: none of them is the default. */
+    if (SOTTO_RULE(importance_of_a_bin) &&
+        p->default_bin + 1 >
+            (recipe->statistic == SOTTO_STATISTIC_COUNT ? 0 : recipe->encoding.bins))
         return "default is no bin of the recipe";
     return NULL;
 }

@@ -30,7 +30,7 @@ double sotto_participation_sends(const sotto_participation *p, sotto_slot_range 
 /* NULL, or why no theorem covers what servers make of such reports. */
 const char *sotto_participation_refused(const sotto_participation *p);
 
-/* Importance sampling: NULL, or why no device answers this recipe. */
+/* NULL, or why no device answers this recipe, which samples by importance; NULL for all other recipes. */
 const char *sotto_importance_refused(const sotto_recipe *recipe);
 /* Importance sampling: what answering or not adds to the epsilon of a report, rounded up; 0 for all other recipes. */
 double sotto_importance_extra(const sotto_participation *p);

@@ -141,7 +141,7 @@ static void prune(sotto_search *s, sotto_search_item *next, size_t count)
     qsort(next, count, sizeof *next, by_count);
     s->survivors = next;
     s->survivor_count = count;
-    if (s->depth < s->options->longest && count > room) {
+    if (s->depth < sotto_search_reach(s) && count > room) {
         s->dropped += count - room;
         s->survivor_count = (size_t)room;
     }

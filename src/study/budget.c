@@ -1,7 +1,9 @@
 #include "study/budget.h"
 
 #include "account/budget_decision.h"
+#include "base/arena.h"
 #include "base/rule.h"
+#include "recipe/judge.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,18 +29,73 @@ static sotto_status fits(const sotto_budget_limit *limit, const char *name,
     return SOTTO_OK;
 }
 
+/* ---- who pays ------------------------------------------------------------------------------------------------------- */
+
+/* Steps that one budget pays for. */
+typedef struct paid {
+    const sotto_recipe **steps;
+    size_t count;
+} paid;
+
+typedef struct reading {
+    sotto_query_finding finding;
+    sotto_mistakes mistakes; /* of a query that was asked: nobody reads them */
+} reading;
+
+static bool has(const sotto_query_finding *finding, const sotto_policy_field *f)
+{
+    for (size_t i = 0; i < finding->accessed_count; i++)
+        if (strcmp(finding->accessed[i].stream, f->stream) == 0 &&
+            strcmp(finding->accessed[i].field, f->field) == 0)
+            return true;
+    return false;
+}
+
+/* A query that can't be read any more may have read everything. */
+static bool reads(const sotto_recipe *step, const sotto_policy *policy, const sotto_policy_field *f,
+                  reading *memory)
+{
+    *memory = (reading){0};
+    return sotto_recipe_judge_query(&memory->finding, step, policy, NULL, &memory->mistakes,
+                                    NULL) != SOTTO_OK ||
+           memory->mistakes.errors > 0 || memory->finding.open || has(&memory->finding, f);
+}
+
+static void of_analysis(paid *out, const sotto_recipe *const *before, size_t count,
+                        const char *analysis)
+{
+    out->count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(before[i]->analysis, analysis) == 0)
+            out->steps[out->count++] = before[i];
+}
+
+static void of_field(paid *out, const sotto_recipe *const *before, size_t count,
+                     const sotto_policy *policy, const sotto_policy_field *f, reading *memory)
+{
+    out->count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (reads(before[i], policy, f, memory))
+            out->steps[out->count++] = before[i];
+}
+
 sotto_status sotto_study_afford(const sotto_policy *policy, const sotto_recipe_verdict *verdict,
                                 const sotto_recipe *const *before, size_t count,
-                                const sotto_recipe *next, sotto_err *err)
+                                const sotto_recipe *next, sotto_arena *arena, sotto_err *err)
 {
     const sotto_policy_analysis *a = sotto_policy_find(policy, next->analysis);
+    paid own = {.steps = sotto_arena_take_array(arena, count + 1, sizeof *own.steps)};
+    reading *memory = sotto_arena_take(arena, sizeof *memory);
     char name[SOTTO_VERDICT_NAME];
 
+    if (!own.steps || !memory)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "%zu steps", count);
     if (a) {
         const sotto_budget_limit limit = {
             a->epsilon, a->delta, a->reports, policy->composition, {0}};
 
-        SOTTO_TRY(fits(&limit, a->name, before, count, next, err));
+        of_analysis(&own, before, count, a->name);
+        SOTTO_TRY(fits(&limit, a->name, own.steps, own.count, next, err));
     }
     for (size_t i = 0; i < verdict->read_count; i++)
         for (size_t j = 0; j < policy->field_count; j++) {
@@ -47,8 +104,10 @@ sotto_status sotto_study_afford(const sotto_policy *policy, const sotto_recipe_v
                 f->epsilon, f->delta, f->reports, policy->composition, {0}};
 
             (void)snprintf(name, sizeof name, "%s.%s", f->stream, f->field);
-            if (strcmp(name, verdict->reads[i]) == 0)
-                SOTTO_TRY(fits(&limit, name, before, count, next, err));
+            if (strcmp(name, verdict->reads[i]) != 0)
+                continue;
+            of_field(&own, before, count, policy, f, memory);
+            SOTTO_TRY(fits(&limit, name, own.steps, own.count, next, err));
         }
     return SOTTO_OK;
 }

@@ -9,10 +9,12 @@
 #include "sotto/lint.h"
 
 /* before: the steps that were asked, each of which a device may have answered. verdict: of `next`, for the fields that it reads.
+ * As in a ledger, the budget of an analysis pays for steps of that analysis, and a field's for steps that read the field.
  *   SOTTO_DENIED  a budget of the policy is too small; the reason names it */
 SOTTO_MUST_USE sotto_status sotto_study_afford(const sotto_policy *policy,
                                                const sotto_recipe_verdict *verdict,
                                                const sotto_recipe *const *before, size_t count,
-                                               const sotto_recipe *next, sotto_err *err);
+                                               const sotto_recipe *next, sotto_arena *arena,
+                                               sotto_err *err);
 
 #endif

@@ -45,16 +45,44 @@ bool sotto_folder_has(const sotto_folder *f, unsigned step, const char *name)
 
 /* ---- opening ------------------------------------------------------------------------------------------------------ */
 
-static bool is_empty(const char *path)
+/* What stands in a folder before analysis.json, which makes it an analysis. */
+static const char *const early[] = {"lock", "policy.json", "frame.json", "01"};
+static const char *const early_step[] = {"recipe.json"};
+
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+    const size_t len = strlen(name);
+
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+        (len > 5 && strcmp(name + len - 5, ".part") == 0))
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool has_only(const char *path, const char *const *names, size_t count)
 {
     DIR *dir = opendir(path);
-    bool empty = dir != NULL;
+    bool only = dir != NULL;
 
     for (const struct dirent *e; dir && (e = readdir(dir)) != NULL;)
-        empty = empty && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0);
+        only = only && is_one_of(e->d_name, names, count);
     if (dir)
         (void)closedir(dir);
-    return empty;
+    return only;
+}
+
+/* Empty, or with what a command left that ended before it had begun an analysis: nothing of that was given to anybody. */
+static bool is_free(const sotto_folder *f)
+{
+    char step[SOTTO_FOLDER_FILE];
+
+    sotto_folder_file(step, f, 1, "");
+    return has_only(f->path, early, sizeof early / sizeof early[0]) &&
+           (access(step, F_OK) != 0 ||
+            has_only(step, early_step, sizeof early_step / sizeof early_step[0]));
 }
 
 static sotto_status set_path(sotto_folder *f, const char *path, sotto_err *err)
@@ -81,15 +109,25 @@ static sotto_status lock(sotto_folder *f, sotto_err *err)
     return SOTTO_OK;
 }
 
+static sotto_status taken(sotto_folder *f, sotto_err *err)
+{
+    sotto_folder_close(f);
+    return sotto_fail(err, SOTTO_STALE, "%.90s is there, and not empty: name another folder",
+                      f->path);
+}
+
 sotto_status sotto_folder_new(sotto_folder *f, const char *path, sotto_err *err)
 {
     SOTTO_TRY(set_path(f, path, err));
     if (mkdir(path, 0755) != 0 && errno != EEXIST)
         return fail(err, path, "can't make");
-    if (SOTTO_RULE(folder_of_its_own) && !is_empty(path))
-        return sotto_fail(err, SOTTO_STALE, "%.90s is there, and not empty: name another folder",
-                          path);
-    return lock(f, err);
+    if (SOTTO_RULE(folder_of_its_own) && !is_free(f))
+        return taken(f, err);
+    SOTTO_TRY(lock(f, err));
+    /* Another command may have begun before the lock was there. */
+    if (SOTTO_RULE(folder_of_its_own) && !is_free(f))
+        return taken(f, err);
+    return SOTTO_OK;
 }
 
 sotto_status sotto_folder_open(sotto_folder *f, const char *path, sotto_err *err)

@@ -161,11 +161,17 @@ uint64_t sotto_search_tails(const sotto_search *s, unsigned depth, unsigned segm
     return all + power;
 }
 
+unsigned sotto_search_reach(const sotto_search *s)
+{
+    return s->options->longest + (s->options->kind == SOTTO_SEARCH_WORDS);
+}
+
 /* Letters that a round may take at most. Words take all that there are cells for: each round costs budget. A place that is thinly
  * populated is seen on the level where it stands out of noise, so levels are not skipped unless rounds are fewer. */
 static unsigned most_letters(const sotto_search *s)
 {
-    const unsigned left = s->options->longest - s->depth, rounds = s->options->rounds - s->answered;
+    const unsigned left = sotto_search_reach(s) - s->depth,
+                   rounds = s->options->rounds - s->answered;
 
     return s->options->kind == SOTTO_SEARCH_WORDS ? left : (left + rounds - 1) / rounds;
 }
@@ -199,7 +205,7 @@ static sotto_status set_threshold(const sotto_search *s, sotto_search_round *r, 
 
 static bool searches_on(const sotto_search *s)
 {
-    return s->answered < s->options->rounds && s->depth < s->options->longest &&
+    return s->answered < s->options->rounds && s->depth < sotto_search_reach(s) &&
            (s->answered == 0 || s->survivor_count > 0);
 }
 

@@ -19,6 +19,7 @@
 enum {
     MOST_QUERY = 16384, /* as recipes have it */
     ENTRY = 64,         /* of a list, beside its letters */
+    TIME_INTERVAL = 1,  /* as DAP numbers batch modes */
 };
 
 /* ---- the frame --------------------------------------------------------------------------------------------------- */
@@ -43,6 +44,14 @@ static sotto_status check_frame(const sotto_search *s, const sotto_recipe *frame
                           "a search is priced for privacy.adjacency replacement");
     if (frame->participation.type != SOTTO_POISSON)
         return sotto_fail(err, SOTTO_DENIED, "a search takes participation poisson");
+    /* Silence would be told from an answer, without noise; values drawn at random pass thresholds. */
+    if (SOTTO_RULE(search_answers_without_match) && frame->on_no_match != SOTTO_NO_MATCH_NO_VALUE)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "a search takes on_no_match no-value: leave `on_no_match` out");
+    if (SOTTO_RULE(search_batch_of_all) && frame->batch_mode != TIME_INTERVAL)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "a search asks all of a span of time: set aggregation.batch_mode to "
+                          "time-interval");
     if (sotto_recipe_cohorts(frame) != 1)
         return sotto_fail(err, SOTTO_DENIED, "a search has no cohorts: leave `cohorts` out");
     if (frame->encoding.count != columns)
@@ -67,6 +76,12 @@ static sotto_status check_fresh(const sotto_search *s, const sotto_recipe *frame
             err, SOTTO_DENIED,
             "fresh devices answer once: the policy allows %llu reports of %.60s, not 1",
             (unsigned long long)a->reports, a->name);
+    if (SOTTO_RULE(search_fresh_stays_spent) && s->options->fresh && policy &&
+        policy->period_days != 0)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "fresh devices answer once: the policy's budgets are new after %llu "
+                          "days, so set period_days to 0",
+                          (unsigned long long)policy->period_days);
     return SOTTO_OK;
 }
 

@@ -105,6 +105,9 @@ typedef struct sotto_search_round {
 SOTTO_MUST_USE sotto_status sotto_search_open(sotto_search *search,
                                               const sotto_search_options *options,
                                               sotto_arena *arena, sotto_err *err);
+/* Letters of the longest survivor: a word of the longest kind ends one letter behind its last one. Survivors of so many letters
+ * begin words that are longer than the longest. */
+unsigned sotto_search_reach(const sotto_search *search);
 /* SOTTO_MISSING  there is nothing left to ask */
 SOTTO_MUST_USE sotto_status sotto_search_ask(const sotto_search *search, sotto_search_round *out,
                                              sotto_err *err);

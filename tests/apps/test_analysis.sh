@@ -67,6 +67,13 @@ grep -q "nothing of that counts, and the same command asks again" out || complai
 expect 0 "quantile 0.5   1024" result C --quiet
 [ -e C/01/answer.json.part ] && complain "a crash: its rest is left"
 
+# A start that ends before the folder is an analysis has its recipe there, and is made again by the same command.
+mkdir -p K/analysis.json.part
+expect 1 "can't write" start K --recipe recipe.json --policy policy.json --simulate launches.csv --fast
+[ -e K/01/recipe.json ] || complain "a start: the folder is an analysis before it has a question"
+rmdir K/analysis.json.part
+expect 0 "step 1 is K/01/recipe.json" start K --recipe recipe.json --policy policy.json --simulate launches.csv --fast
+
 # ---- bad input: what happened, what is kept, what to type ------------------------------------------------------------------------
 printf 'launch_ms\n5\n6,7\n' >ragged.csv
 expect 0 "step 1" start B --recipe recipe.json --policy policy.json --simulate ragged.csv --fast
@@ -112,6 +119,11 @@ assert set(words) <= set(true), set(words) - set(true)
 held = sum(f["low"] <= true[w] <= f["high"] for w, f in words.items())
 assert len(words) > 20 and held >= 0.8 * len(words), (len(words), held)
 CHECK
+# An answer to another recipe is none to this search.
+cp -r W X && sed 's/"min_cohort": 10000/"min_cohort": 10001/' W/frame.json >X/frame.json
+cmp -s W/frame.json X/frame.json && complain "the frame has no min_cohort of 10000"
+expect 1 "" result X
+grep -q "words found" out && complain "answers to other recipes are shown"
 printf 'the\n' >known.txt
 expect 0 "words found" discover N --words --recipe recipe.json --policy policy.json --simulate words.csv --fast --quiet --cells 3000 \
     --rounds 6 --deny known.txt
@@ -124,9 +136,18 @@ expect 4 "fresh devices answer once" discover Q --words --recipe recipe.json --p
 [ -e Q ] && complain "a folder is made for a search that can't be asked"
 sed 's/"reports": 20/"reports": 1/' policy.json >once.json
 sed 's/"min_cohort": 10000/"min_cohort": 1000/' recipe.json >fresh.json
+sed 's/"encode"/"on_no_match": "silence", "encode"/' recipe.json >silent.json
 expect 0 "each round asks fresh devices" discover E --words --recipe fresh.json --policy once.json --simulate words.csv --fast --quiet --cells 3000 \
     --rounds 6 --per-round fresh-devices
+grep -q "counts are of the devices that a round asks, about one in 7 of all" out || { complain "fresh devices: counts of all?"; cat out; }
+grep -q "zCDP" out && complain "fresh devices: a filter that there is none of"
+"$sotto" analysis result E --json | grep -q '"asked_one_in": 7' || complain "fresh devices: JSON does not say how many were asked"
 grep -q '"rate": 0.142857' E/01/recipe.json || complain "fresh devices: not one in seven"
+# Words of three letters are found, and those that go on are said to be longer.
+expect 0 "not followed to their end: --longest was reached" discover T --words --recipe recipe.json --policy policy.json --simulate words.csv --fast \
+    --quiet --cells 3000 --rounds 6 --longest 3
+grep -q "^  the  *[0-9]" out || { complain "a word of the longest kind is not found"; cat out; }
+expect 4 "on_no_match no-value" discover Q --words --recipe silent.json --policy policy.json --simulate words.csv
 expect 2 "the end of a word" discover Q --words --alphabet 'ab$' --recipe recipe.json --policy policy.json --simulate words.csv
 
 # ---- places ---------------------------------------------------------------------------------------------------------------------------
@@ -214,7 +235,17 @@ expect 0 "give these bytes to devices, and to both operators" discover R --words
     --recipe frame.json --policy allowed.json $servers
 expect 5 "its schedule is not over" discover R
 expect 0 "schedule is not over" watch R
-grep -qi "reports so far\|12" out && { complain "watch tells a count"; cat out; }
+"$sotto" analysis watch R --json >out 2>err || complain "watch: no JSON"
+python3 - <<'CHECK' || { complain "watch tells a count"; cat out; }
+import json
+d = json.load(open("out"))
+assert set(d) - {"format", "version"} == {"simulated", "search", "stopped", "steps"}, d
+for step in d["steps"]:
+    assert set(step) <= {"step", "recipe", "state", "epsilon", "delta", "opens", "closes", "last"}, step
+    assert "reports so far" not in step.get("last", ""), step
+    # Behind its time, what the last request came to: words, no number.
+    assert not any(c.isdigit() for c in step.get("last", "").partition("Z: ")[2]), step
+CHECK
 answer 1
 expect 0 "step 2 is R/02/recipe.json" discover R --close-early
 answer 2

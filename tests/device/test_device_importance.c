@@ -167,6 +167,11 @@ static void what_would_tell_too_much_is_refused(sotto_test *t)
     check_refused(t, &other, "default is no bin of the recipe");
     other.participation.default_bin--;
     CHECK(t, !sotto_importance_refused(&other));
+    other.participation.default_bin = 0;
+    other.statistic = SOTTO_STATISTIC_COUNT; /* of devices with a value, which are the rare ones */
+    check_refused(t, &other, "default is no bin of the recipe");
+    other.participation.default_bin = SOTTO_NO_VALUE;
+    CHECK(t, !sotto_importance_refused(&other));
 }
 
 /* ---- a device --------------------------------------------------------------------------------------------------- */

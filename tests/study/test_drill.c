@@ -91,11 +91,11 @@ static void steps_share_one_budget(sotto_test *t)
     static sotto_recipe_verdict verdict;
 
     memset(&verdict, 0, sizeof verdict);
-    CHECK_OK(t,
-             sotto_study_afford(sotto_test_policy(t, NULL, NULL), &verdict, before, 0, r, &t->err));
-    CHECK_STATUS(
-        t, SOTTO_DENIED,
-        sotto_study_afford(sotto_test_policy(t, NULL, NULL), &verdict, before, 1, r, &t->err));
+    CHECK_OK(t, sotto_study_afford(sotto_test_policy(t, NULL, NULL), &verdict, before, 0, r,
+                                   &t->arena, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_study_afford(sotto_test_policy(t, NULL, NULL), &verdict, before, 1, r,
+                                    &t->arena, &t->err));
     /* A field's budget may be the smaller one. */
     verdict.read_count = 1;
     memcpy(verdict.reads[0], "keyboard_ngrams.age", sizeof "keyboard_ngrams.age");
@@ -105,7 +105,50 @@ static void steps_share_one_budget(sotto_test *t)
                                                       "1e-6,\n      \"reports\": 1",
                                                       "\"epsilon\": 5,\n      \"delta\": "
                                                       "1e-4,\n      \"reports\": 9"),
-                                    &verdict, before, 1, r, &t->err));
+                                    &verdict, before, 1, r, &t->arena, &t->err));
+}
+
+/* A device's ledger takes nothing from this budget for the question of another analysis. */
+static void a_step_of_another_analysis_is_paid_for_by_that_one(sotto_test *t)
+{
+    const sotto_recipe *r = sotto_test_recipe(t, NULL, NULL);
+    sotto_recipe other = *r;
+    const sotto_recipe *before[] = {&other};
+    static sotto_recipe_verdict verdict;
+
+    memset(&verdict, 0, sizeof verdict);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_study_afford(sotto_test_policy(t, NULL, NULL), &verdict, before, 1, r,
+                                    &t->arena, &t->err));
+    other.analysis = "com.example.other";
+    CHECK_OK(t, sotto_study_afford(sotto_test_policy(t, NULL, NULL), &verdict, before, 1, r,
+                                   &t->arena, &t->err));
+}
+
+/* ... but what reads the field is paid for by the field, whatever it is for. */
+static void a_field_pays_for_steps_that_read_it(sotto_test *t)
+{
+    const sotto_policy *policy = sotto_test_policy(t, NULL, NULL);
+    const sotto_recipe *r = sotto_test_recipe(t, NULL, NULL);
+    sotto_recipe same = *r, other = *r;
+    const sotto_recipe *before[9];
+    static sotto_recipe_verdict verdict;
+
+    same.analysis = "com.example.other";
+    other = same;
+    other.query = "SELECT ngram FROM keyboard_ngrams";
+    other.encoding.encoders[0] = other.encoding.encoders[1];
+    other.encoding.count--;
+    memset(&verdict, 0, sizeof verdict);
+    verdict.read_count = 1;
+    memcpy(verdict.reads[0], "keyboard_ngrams.age", sizeof "keyboard_ngrams.age");
+    for (size_t i = 0; i < 9; i++)
+        before[i] = &other;
+    CHECK_OK(t, sotto_study_afford(policy, &verdict, before, 9, r, &t->arena, &t->err));
+    for (size_t i = 0; i < 9; i++)
+        before[i] = &same;
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_study_afford(policy, &verdict, before, 9, r, &t->arena, &t->err));
 }
 
 int main(int argc, char **argv)
@@ -115,6 +158,8 @@ int main(int argc, char **argv)
         CASE(steps_are_divided_and_lists_keep_one_value),
         CASE(a_bin_without_parts_is_refused),
         CASE(steps_share_one_budget),
+        CASE(a_step_of_another_analysis_is_paid_for_by_that_one),
+        CASE(a_field_pays_for_steps_that_read_it),
     };
 
     return RUN_TESTS(argc, argv, cases);

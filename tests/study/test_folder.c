@@ -94,6 +94,39 @@ static void a_folder_is_new_or_empty(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MISSING, sotto_folder_open(&other, path_in(t, "not there"), &t->err));
 }
 
+/* It ended before analysis.json: nobody has seen anything of it. */
+static void what_a_crash_leaves_of_a_beginning_is_taken_over(sotto_test *t)
+{
+    const char *path = path_in(t, "begun");
+    sotto_folder f;
+
+    CHECK_OK(t, sotto_folder_new(&f, path, &t->err));
+    CHECK_OK(t, sotto_folder_write(&f, 0, "policy.json", bytes("{}"), &t->err));
+    CHECK_OK(t, sotto_folder_write(&f, 0, "analysis.json.part", bytes("{"), &t->err));
+    CHECK_OK(t, sotto_folder_put(&f, 1, bytes("{\"recipe\": \"x\"}"), &t->err));
+    sotto_folder_close(&f);
+    f = begin(t, path);
+    CHECK(t, f.steps == 1);
+    sotto_folder_close(&f);
+}
+
+static void what_others_left_is_not_taken_over(sotto_test *t)
+{
+    sotto_folder f;
+    const char *path = path_in(t, "theirs");
+
+    CHECK_OK(t, sotto_folder_new(&f, path, &t->err));
+    CHECK_OK(t, sotto_folder_write(&f, 0, "notes.txt", bytes("mine"), &t->err));
+    sotto_folder_close(&f);
+    CHECK_STATUS(t, SOTTO_STALE, sotto_folder_new(&f, path, &t->err));
+    path = path_in(t, "answers");
+    CHECK_OK(t, sotto_folder_new(&f, path, &t->err));
+    CHECK_OK(t, sotto_folder_put(&f, 1, bytes(recipe), &t->err));
+    CHECK_OK(t, sotto_folder_write(&f, 1, "answer.json", bytes("{}"), &t->err));
+    sotto_folder_close(&f);
+    CHECK_STATUS(t, SOTTO_STALE, sotto_folder_new(&f, path, &t->err));
+}
+
 static void one_command_at_a_time(sotto_test *t)
 {
     const char *path = path_in(t, "locked");
@@ -179,6 +212,8 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(steps_are_kept_and_found_again),
         CASE(a_folder_is_new_or_empty),
+        CASE(what_a_crash_leaves_of_a_beginning_is_taken_over),
+        CASE(what_others_left_is_not_taken_over),
         CASE(one_command_at_a_time),
         CASE(a_recipe_that_was_asked_never_changes),
         CASE(an_answer_that_is_there_stays),

@@ -5,6 +5,7 @@
 #include "support/recipes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const crowd people[] = {
@@ -34,6 +35,21 @@ static void what_many_devices_have_is_found_and_counted(sotto_test *t)
                 CHECK(t, fabs(s.found[j].count - people[i].devices) < 200);
     }
     CHECK(t, s.false_finds < 1);
+}
+
+static void a_word_of_the_longest_kind_is_found(sotto_test *t)
+{
+    for (unsigned longest = 1; longest <= 4; longest++) {
+        sotto_search_options o = searching_options();
+
+        o.longest = longest;
+        sotto_search s = open_search(t, &o);
+        searching_run(t, &s, people, WORDS, 1);
+        for (size_t i = 0; i < COMMON; i++)
+            CHECK(t, searching_found(&s, people[i].word) == (strlen(people[i].word) <= longest));
+        /* What goes on is longer, and said to be. */
+        CHECK(t, s.survivor_count > 0 && s.depth == sotto_search_reach(&s));
+    }
 }
 
 /* Chance: half a false find over all seeds is expected at most in one run; of 20 fixed ones, the number is known. */
@@ -247,6 +263,39 @@ static void a_search_takes_noise_of_servers_alone(sotto_test *t)
                  recipe_of(t, &text, &o, frame_with(t, "\"servers\"", "\"shares\""), NULL));
 }
 
+/* Silence is counted without noise, and a random bin is a find that nobody has. */
+static void devices_without_a_match_answer_no_value(sotto_test *t)
+{
+    static const char *const others[] = {"silence", "random-bin"};
+    const sotto_search_options o = searching_options();
+    char with[80];
+    sotto_bytes text;
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        (void)snprintf(with, sizeof with, "\"on_no_match\": \"%s\", \"encode\"", others[i]);
+        CHECK_STATUS(t, SOTTO_DENIED,
+                     recipe_of(t, &text, &o, frame_with(t, "\"encode\"", with), NULL));
+        CHECK(t, strstr(t->err.reason, "on_no_match") != NULL);
+    }
+    CHECK_OK(t, recipe_of(t, &text, &o,
+                          frame_with(t, "\"encode\"", "\"on_no_match\": \"no-value\", \"encode\""),
+                          NULL));
+}
+
+static void a_round_is_a_span_of_time(sotto_test *t)
+{
+    const sotto_search_options o = searching_options();
+    sotto_bytes text;
+
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 recipe_of(t, &text, &o,
+                           frame_with(t, "\"trust\": \"split\"",
+                                      "\"trust\": \"split\", \"batch_mode\": "
+                                      "\"leader-selected\""),
+                           NULL));
+    CHECK(t, strstr(t->err.reason, "batch_mode") != NULL);
+}
+
 static void a_frame_that_no_search_can_ask_is_refused(sotto_test *t)
 {
     const sotto_search_options o = searching_options();
@@ -294,6 +343,23 @@ static void fresh_devices_answer_one_round_by_their_policy(sotto_test *t)
                        read_policy(t, "\"reports\": 2, \"fields\"", "\"reports\": 1, \"fields\"")));
     /* One of nine rounds, drawn by each device. */
     CHECK(t, fabs(searching_read(t, text)->participation.rate - 1.0 / 9) < 1e-5);
+}
+
+/* A budget that is new after a while pays for a second round. */
+static void fresh_devices_have_budgets_that_stay_spent(sotto_test *t)
+{
+    sotto_search_options o = searching_options();
+    sotto_bytes text;
+    const sotto_policy *again =
+        read_policy(t, "\"reports\": 2, \"fields\": [\"s.w\"]}}",
+                    "\"reports\": 1, \"fields\": [\"s.w\"]}}, \"period_days\": 1");
+
+    o.fresh = o.ledgers = true;
+    CHECK(t, again->period_days == 1);
+    CHECK_STATUS(t, SOTTO_DENIED, recipe_of(t, &text, &o, searching_frame(), again));
+    CHECK(t, strstr(t->err.reason, "period_days") != NULL);
+    o.fresh = false;
+    CHECK_OK(t, recipe_of(t, &text, &o, searching_frame(), again));
 }
 
 /* The whole budget for each: less noise than where it is split, among fewer devices. */
@@ -370,6 +436,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(what_many_devices_have_is_found_and_counted),
+        CASE(a_word_of_the_longest_kind_is_found),
         CASE(noise_alone_finds_nothing),
         CASE(rounds_together_stay_within_the_budget),
         CASE(rounds_that_are_not_needed_pay_for_the_count),
@@ -382,8 +449,11 @@ int main(int argc, char **argv)
         CASE(a_round_has_a_cell_for_each_letter),
         CASE(a_recipe_claims_what_it_states),
         CASE(a_search_takes_noise_of_servers_alone),
+        CASE(devices_without_a_match_answer_no_value),
+        CASE(a_round_is_a_span_of_time),
         CASE(a_frame_that_no_search_can_ask_is_refused),
         CASE(fresh_devices_answer_one_round_by_their_policy),
+        CASE(fresh_devices_have_budgets_that_stay_spent),
         CASE(fresh_devices_have_the_whole_budget),
         CASE(denied_words_are_left_to_devices),
         CASE(places_are_divided_where_devices_are),

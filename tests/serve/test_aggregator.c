@@ -308,7 +308,7 @@ static void a_round_that_is_over_is_not_loaded_for_strangers(sotto_test *t)
                 aggregation_ask(t, &a, SOTTO_HTTP_POST, aggregation_place(t, &a, "/inbox"),
                                 OPERATOR, SOTTO_INBOX_TYPE, sotto_bytes_of(ask, sizeof ask))
                     .status);
-    CHECK_EQUAL(t, 0, atomic_load(&server->over)); /* no round was loaded to be let go */
+    CHECK_EQUAL(t, 0, atomic_load(&server->over)); /* no round was loaded */
     aggregation_close(&a);
 }
 

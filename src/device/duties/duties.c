@@ -226,9 +226,10 @@ static sotto_status check_posting(sotto_duties *d, const sotto_posted_round *p, 
     SOTTO_TRY(is_ours(d, p, index, part, err));
     SOTTO_TRY(sotto_duties_terms_check(&d->options.terms, p, err));
     /* A server that picks the beacon picks the committee, and with every method who masks with whom. */
-    if (SOTTO_RULE(duties_beacon))
-        return sotto_posted_round_check_beacon(p, (const uint8_t(*)[SOTTO_P256_WIDE])d->witnesses,
-                                               d->options.witness_count, err);
+    const sotto_status status = sotto_posted_round_check_beacon(
+        p, (const uint8_t(*)[SOTTO_P256_WIDE])d->witnesses, d->options.witness_count, err);
+    if (SOTTO_RULE(duties_beacon) && status != SOTTO_OK)
+        return status;
     return SOTTO_OK;
 }
 
@@ -266,8 +267,9 @@ static sotto_status carry(sotto_duties *d, const uint8_t *round, const char *pla
         .size = sizeof request, .method = "POST", .url = url, .media_type = type};
 
     /* What leaves without it could be taken back: the journal from a copy would sign something else. */
-    if (SOTTO_RULE(duties_counter_first))
-        SOTTO_TRY(sotto_journal_testify(&d->journal, NULL));
+    const sotto_status raised = sotto_journal_testify(&d->journal, NULL);
+    if (SOTTO_RULE(duties_counter_first) && raised != SOTTO_OK)
+        return raised;
     sotto_hex_encode(id, sotto_bytes_of(round, SOTTO_ROUND_ID));
     (void)snprintf(url, sizeof url, "%srounds/%s/%s", d->server, id, place);
     return sotto_exchange_carry(&d->options.host, &request, body, answer);

@@ -144,9 +144,11 @@ static entry *list(const sotto_search *s, const sotto_search_round *r, bool tail
     entry *out = sotto_arena_take_array(arena, count + 1, sizeof *out);
 
     for (size_t i = 0; out && i < count; i++) {
-        out[i] = (entry){r->count ? s->found[i].text : s->survivors ? s->survivors[i].text : "", i};
-        if (!tails)
+        if (!tails) {
+            out[i].text = r->count ? s->found[i].text : s->survivors ? s->survivors[i].text : "";
+            out[i].number = i;
             continue;
+        }
         char *text = sotto_arena_take(arena, SOTTO_SEARCH_LONGEST * 4 + 8);
         if (!text)
             return NULL;
@@ -154,7 +156,7 @@ static entry *list(const sotto_search *s, const sotto_search_round *r, bool tail
         sotto_writer w = sotto_writer_on(&buf);
         sotto_search_tail(s, r, i, &w);
         text[buf.len] = 0;
-        out[i].text = text;
+        out[i] = (entry){text, i};
     }
     if (out)
         qsort(out, count, sizeof *out, by_text);

@@ -84,7 +84,7 @@ sotto_status sotto_study_afford(const sotto_policy *policy, const sotto_recipe_v
                                 const sotto_recipe *next, sotto_arena *arena, sotto_err *err)
 {
     const sotto_policy_analysis *a = sotto_policy_find(policy, next->analysis);
-    paid own = {.steps = sotto_arena_take_array(arena, count + 1, sizeof *own.steps)};
+    paid own = {.steps = sotto_arena_take_array(arena, count + 1, sizeof(void *))};
     reading *memory = sotto_arena_take(arena, sizeof *memory);
     char name[SOTTO_VERDICT_NAME];
 

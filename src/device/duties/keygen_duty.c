@@ -252,7 +252,13 @@ static sotto_status speak(const turn *u, const sotto_keygen_board *board, sotto_
     SOTTO_TRY(sotto_journal_keygen_said(&u->d->journal, u->row->n, step, &said, err));
     if (said)
         return SOTTO_OK;
-    SOTTO_TRY(write_post(u, board, &wire, err));
+    const sotto_status status = write_post(u, board, &wire, err);
+    /* Who has nothing to hand on may still take over. */
+    if (status == SOTTO_DENIED && u->k->hands_on &&
+        (step == SOTTO_KEYGEN_DEAL || step == SOTTO_KEYGEN_ANSWER) &&
+        sotto_keygen_place(u->k, SOTTO_KEYGEN_AGREE, u->row->index) >= 0)
+        return SOTTO_AGAIN;
+    SOTTO_TRY(status);
     return sotto_journal_keygen_say(&u->d->journal, u->row->n, step, sotto_buf_bytes(&wire), err);
 }
 

@@ -72,7 +72,10 @@ typedef struct sotto_fleet_call {
     const char *token; /* the operator's, as "Bearer ..." */
 } sotto_fleet_call;
 
-/* Opens the next epoch with its beacon, posts the call, and has every device with a place join. *call: in the fleet's arena. */
+/* Opens the next epoch with its beacon, and tells every device what to expect. *call: in the fleet's arena. */
+SOTTO_MUST_USE sotto_status sotto_fleet_write_call(sotto_fleet *f, const sotto_fleet_call *wanted,
+                                                   sotto_bytes *call, sotto_err *err);
+/* The same; posts the call, and has every device with a place join. */
 SOTTO_MUST_USE sotto_status sotto_fleet_call_keygen(sotto_fleet *f, const sotto_fleet_call *wanted,
                                                     sotto_bytes *call, sotto_err *err);
 /* Reads the board: the committee's record is the epoch's then. SOTTO_AGAIN: it is not there yet. */

@@ -26,9 +26,10 @@ static sotto_status ask(sotto_fleet *f, const char *place, const char *token, co
 
 /* ---- calling -------------------------------------------------------------------------------------------------------- */
 
-static sotto_status write_call(sotto_fleet *f, const sotto_fleet_call *wanted, sotto_keygen *k,
-                               sotto_bytes *call, sotto_err *err)
+sotto_status sotto_fleet_write_call(sotto_fleet *f, const sotto_fleet_call *wanted,
+                                    sotto_bytes *call, sotto_err *err)
 {
+    sotto_keygen called = {0}, *k = &called;
     sotto_epoch *e = &f->epoch;
     sotto_buf record = {0}, wire;
 
@@ -57,6 +58,7 @@ static sotto_status write_call(sotto_fleet *f, const sotto_fleet_call *wanted, s
                        err));
     SOTTO_TRY(sotto_keygen_encode(&wire, k, &f->arena, err));
     *call = sotto_buf_bytes(&wire);
+    sotto_fleet_expect(f, wanted->members);
     return SOTTO_OK;
 }
 
@@ -64,15 +66,14 @@ sotto_status sotto_fleet_call_keygen(sotto_fleet *f, const sotto_fleet_call *wan
                                      sotto_bytes *call, sotto_err *err)
 {
     sotto_http_response response;
-    sotto_keygen k = {0};
+    sotto_keygen k;
 
-    SOTTO_TRY(write_call(f, wanted, &k, call, err));
+    SOTTO_TRY(sotto_fleet_write_call(f, wanted, call, err));
     SOTTO_TRY(
         ask(f, "keygens", wanted->token, "application/vnd.sotto.keygen", *call, &response, err));
     if (response.status != 201)
         return sotto_fail(err, SOTTO_DENIED, "the aggregator refuses the call: %u",
                           response.status);
-    sotto_fleet_expect(f, wanted->members);
     SOTTO_TRY(sotto_keygen_open(&k, *call, &f->arena, err));
     for (uint32_t i = 0; i < f->count; i++) {
         if (!f->devices[i].duties || (sotto_keygen_place(&k, SOTTO_KEYGEN_DEAL, i) < 0 &&

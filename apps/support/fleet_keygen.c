@@ -1,11 +1,14 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/fleet.h"
 
+#include "aggregate/inbox.h"
 #include "base/arena.h"
 #include "base/hex.h"
 
 #include <stdio.h>
 #include <string.h>
+
+enum { HEAD = 1 + 4 }; /* of a board: the open step, and how many posts there are */
 
 static sotto_status ask(sotto_fleet *f, const char *place, const char *token, const char *type,
                         sotto_bytes body, sotto_http_response *response, sotto_err *err)
@@ -90,13 +93,17 @@ sotto_status sotto_fleet_call_keygen(sotto_fleet *f, const sotto_fleet_call *wan
 static sotto_status put_posts(const sotto_keygen *k, sotto_keygen_board *board, sotto_bytes answer,
                               uint64_t *since, uint64_t *posts, sotto_arena *arena, sotto_err *err)
 {
-    sotto_reader in = sotto_reader_over(answer);
+    sotto_reader head = sotto_reader_over(answer);
+    sotto_bytes wire;
+    uint64_t n;
 
-    (void)sotto_read_uint(&in, 1);
-    *posts = sotto_read_uint(&in, 4);
-    for (size_t at = 5; at < answer.len;) {
-        *since = sotto_read_uint(&in, 8) + 1;
-        const sotto_bytes wire = sotto_read_opaque32(&in);
+    if (answer.len < HEAD)
+        return sotto_fail(err, SOTTO_MALFORMED, "a board");
+    (void)sotto_read_uint(&head, 1);
+    *posts = sotto_read_uint(&head, 4);
+    sotto_inbox inbox = {.left = sotto_bytes_of(answer.data + HEAD, answer.len - HEAD),
+                         .since = *since};
+    while (sotto_inbox_next(&inbox, &n, &wire)) {
         uint8_t *copy = sotto_arena_take(arena, wire.len + 1);
         sotto_keygen_post post;
 
@@ -107,9 +114,9 @@ static sotto_status put_posts(const sotto_keygen *k, sotto_keygen_board *board, 
         SOTTO_TRY(sotto_keygen_post_decode(&post, sotto_bytes_of(copy, wire.len), err));
         SOTTO_TRY(sotto_keygen_post_check(k, &post, err));
         sotto_keygen_board_put(board, &post);
-        at += 12 + wire.len;
     }
-    return sotto_reader_finish(&in, "board", err);
+    *since = inbox.since;
+    return SOTTO_OK;
 }
 
 static sotto_status read_board(sotto_fleet *f, const sotto_keygen *k, sotto_keygen_board *board,

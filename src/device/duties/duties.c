@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "device/duties/inside.h"
 
+#include "aggregate/inbox.h"
 #include "aggregate/shared/mask.h"
 #include "base/alloc.h"
 #include "base/arena.h"
@@ -345,16 +346,14 @@ static sotto_status deliver(const sotto_posted_round *p, sotto_machine *machine,
                             sotto_arena *arena, sotto_err *err)
 {
     const sotto_machine_ops *ops = machine->ops;
-    sotto_reader in = sotto_reader_over(inbox);
+    sotto_inbox messages = {.left = inbox, .since = duty->since};
+    sotto_bytes wire;
+    uint64_t n;
 
-    for (size_t at = 0; at < inbox.len;) {
-        const uint64_t n = sotto_read_uint(&in, 8);
-        const sotto_bytes wire = sotto_read_opaque32(&in);
+    while (sotto_inbox_next(&messages, &n, &wire)) {
         sotto_status verdict;
         sotto_message m;
 
-        if (!wire.data || n < duty->since)
-            return SOTTO_OK; /* cut, or out of order: what came before it counts */
         verdict = sotto_message_decode(&m, wire, NULL);
         if (verdict == SOTTO_OK && m.to != duty->index)
             verdict = SOTTO_REJECTED;
@@ -365,7 +364,6 @@ static sotto_status deliver(const sotto_posted_round *p, sotto_machine *machine,
         if (verdict == SOTTO_AGAIN)
             return SOTTO_OK;
         duty->since = n + 1;
-        at += 12 + wire.len;
     }
     return SOTTO_OK;
 }

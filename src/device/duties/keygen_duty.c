@@ -1,4 +1,5 @@
 /* A device in a committee that makes its key, or takes it over: what it says in each step is stored, and then sent. */
+#include "aggregate/inbox.h"
 #include "aggregate/keygen/keygen.h"
 #include "base/arena.h"
 #include "base/rule.h"
@@ -117,33 +118,27 @@ static sotto_status ask_board(const turn *u, sotto_exchange_answer *answer, bool
 }
 
 /* What is not signed by who speaks there is skipped. */
-static sotto_status store_posts(turn *u, sotto_bytes board, sotto_err *err)
+static sotto_status store_posts(turn *u, unsigned step, sotto_bytes board, sotto_err *err)
 {
-    sotto_reader in = sotto_reader_over(board);
-    const unsigned step = (unsigned)sotto_read_uint(&in, 1);
-    sotto_bytes *posts =
-        sotto_arena_take_array(&u->d->memory, board.len / FRAME + 1, sizeof *posts);
+    sotto_inbox inbox = {.left = board, .since = u->row->since};
+    sotto_bytes wire,
+        *posts = sotto_arena_take_array(&u->d->memory, board.len / FRAME + 1, sizeof *posts);
     size_t count = 0;
+    uint64_t n;
 
     if (!posts)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a board");
-    u->posts = sotto_read_uint(&in, 4);
     /* A step that is over does not come back. */
     if (step > u->row->step && step <= SOTTO_KEYGEN_OVER)
         u->row->step = step;
-    for (size_t at = HEAD; at < board.len;) {
-        const uint64_t n = sotto_read_uint(&in, 8);
-        const sotto_bytes wire = sotto_read_opaque32(&in);
+    while (sotto_inbox_next(&inbox, &n, &wire)) {
         sotto_keygen_post post;
 
-        if (!wire.data || n < u->row->since)
-            break;
         if (sotto_keygen_post_decode(&post, wire, NULL) == SOTTO_OK &&
             sotto_keygen_post_check(u->k, &post, NULL) == SOTTO_OK)
             posts[count++] = wire;
-        u->row->since = n + 1;
-        at += FRAME + wire.len;
     }
+    u->row->since = inbox.since;
     return sotto_journal_keygen_see(&u->d->journal, u->row, posts, count, err);
 }
 
@@ -160,13 +155,13 @@ static sotto_status look(turn *u, bool *whole, sotto_err *err)
         SOTTO_TRY(ask_board(u, &answer, &answered, err));
         if (!answered)
             return SOTTO_OK;
-        const uint8_t *head = answer.body.data;
-        const bool news = answer.body.len > HEAD || head[0] != step;
-        u->posts =
-            (uint64_t)head[1] << 24 | (uint64_t)head[2] << 16 | (uint64_t)head[3] << 8 | head[4];
+        sotto_reader head = sotto_reader_over(sotto_buf_bytes(&answer.body));
+        const unsigned open = (unsigned)sotto_read_uint(&head, 1);
+        u->posts = sotto_read_uint(&head, 4);
         /* A poll that brought nothing costs no write. */
-        if (news)
-            SOTTO_TRY(store_posts(u, sotto_buf_bytes(&answer.body), err));
+        if (answer.body.len > HEAD || open != step)
+            SOTTO_TRY(store_posts(
+                u, open, sotto_bytes_of(answer.body.data + HEAD, answer.body.len - HEAD), err));
         *whole = u->row->since >= u->posts;
         if (u->row->since == since)
             return SOTTO_OK;

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { OWNER = 16 };
+enum { OWNER = 16, SMALL_DIGITS = 6 }; /* of a body's length: below 100,000 bytes */
 #define INBOX ((size_t)16 << 20)
 
 /* ---- refusals ------------------------------------------------------------------------------------------------- */
@@ -219,7 +219,17 @@ static void get_posting(void *state, sotto_http_request *request, sotto_arena *a
         sotto_request_answer(request, 200, SOTTO_POSTING_TYPE, wire);
 }
 
-/* The longest message of any round here; of one that only another replica knows, the longest that any may have. */
+/* Whether its head says that the body is short. */
+static bool is_small(const sotto_http_request *request)
+{
+    sotto_bytes length;
+
+    return sotto_http_request_field(request, "content-length", &length) &&
+           length.len < SMALL_DIGITS;
+}
+
+/* A stranger's body of megabytes is not read for a round that nobody here knows. Where only another replica, or the process
+ * before this one, knows it, it is known here a second later: the sender tries again. */
 static bool admit_message(void *state, const sotto_route *route, sotto_http_request *request,
                           size_t *max_body)
 {
@@ -238,6 +248,8 @@ static bool admit_message(void *state, const sotto_route *route, sotto_http_requ
     *max_body = one ? sotto_running_most_body(one->running)
                     : SOTTO_MESSAGE_MOST_BODY + a->config.max_vector;
     pthread_mutex_unlock(&a->lock);
+    if (SOTTO_RULE(aggregator_unknown_unread) && !one && !is_small(request))
+        return sotto_http_refuse(request, &(sotto_http_problem){.status = 404});
     return true;
 }
 

@@ -1,5 +1,5 @@
 /* `sotto serve aggregator` as a process of its own that is killed (SIGKILL) in the middle of rounds, and while a committee makes its
- * key; a member is a process of its own then, and is killed as well. */
+ * key. A member is a process of its own then, and is killed as well. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/arena.h"
 #include "base/clock.h"

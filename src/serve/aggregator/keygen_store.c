@@ -207,7 +207,7 @@ static sotto_status compare(sotto_tx *tx, const putting *p, bool *there, bool *s
     sotto_sql_int(&q, 3, p->post->place);
     SOTTO_TRY(sotto_sql_step(&q, there, err));
     const sotto_bytes wire = *there ? sotto_sql_column_bytes(&q, 0) : (sotto_bytes){NULL, 0};
-    *same = wire.len == p->wire.len && memcmp(wire.data, p->wire.data, wire.len) == 0;
+    *same = *there && sotto_bytes_equal_vartime(wire, p->wire);
     return SOTTO_OK;
 }
 

@@ -6,7 +6,7 @@
  *     analysis_ask.c       a step is published, and its answer comes: from servers, or from simulated devices
  *     analysis_verbs.c     start, watch, result, stop, export
  *     analysis_drill.c     drill
- *     analysis_discover.c  discover, and what it found
+ *     analysis_discover.c  discover; analysis_search.h has its other files
  */
 #ifndef SOTTO_APPS_ANALYSIS_H
 #define SOTTO_APPS_ANALYSIS_H
@@ -29,7 +29,8 @@ typedef struct analysis_options {
     const char *from, *log, *token, *witness;              /* the public log */
     const char *step, *csv, *html, *out;
     const char *bin, *quantile, *parts;
-    const char *alphabet, *longest, *cells, *rounds, *epsilon, *delta, *deny, *box, *levels, *per;
+    const char *alphabet, *longest, *cells, *rounds, *epsilon, *delta, *deny, *box, *levels, *per,
+        *phrases;
     bool fast, json, quiet, close_early, plain, words, places, skip_bad;
 } analysis_options;
 

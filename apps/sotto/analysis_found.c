@@ -193,8 +193,8 @@ static void show_text(const discovery *d, FILE *out, size_t most)
     sotto_decimal_format(epsilon, d->options.epsilon);
     sotto_decimal_format(delta, d->options.delta);
     sotto_text_say(&t, "%zu %s found in %u rounds%s%s\n\n", s->found_count,
-                   is_spelling(d) ? "words" : analysis_search_things(d), s->answered, d->done ? "" : " so far",
-                   s->counted ? "; counts with 95% intervals" : "");
+                   is_spelling(d) ? "words" : analysis_search_things(d), s->answered,
+                   d->done ? "" : " so far", s->counted ? "; counts with 95% intervals" : "");
     if (d->options.fresh)
         sotto_text_say(&t,
                        "counts are of the devices that a round asks, about one in %u of all\n\n",

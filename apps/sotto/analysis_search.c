@@ -119,8 +119,10 @@ int analysis_search_settings(json_t *s, const analysis_options *o)
 
     if (code != EXIT_DONE)
         return code;
-    (void)json_object_set_new(
-        s, "kind", json_string(o->words ? "words" : o->places ? "places" : "phrases"));
+    (void)json_object_set_new(s, "kind",
+                              json_string(o->words    ? "words"
+                                          : o->places ? "places"
+                                                      : "phrases"));
     if (!o->places)
         (void)json_object_set_new(
             s, "alphabet", json_string(o->alphabet ? o->alphabet : "abcdefghijklmnopqrstuvwxyz"));
@@ -129,8 +131,7 @@ int analysis_search_settings(json_t *s, const analysis_options *o)
         !(o->places
               ? set_number(s, o, "longest", "--levels", o->levels, 8, SOTTO_SEARCH_LEVELS)
               : set_number(s, o, "longest", "--longest", o->longest, 20, SOTTO_SEARCH_LONGEST)) ||
-        (o->phrases &&
-         !set_number(s, o, "words", "--phrases", o->phrases, 2, SOTTO_SEARCH_PHRASE)))
+        (o->phrases && !set_number(s, o, "words", "--phrases", o->phrases, 2, SOTTO_SEARCH_PHRASE)))
         return EXIT_USAGE;
     return set_rest(s, o);
 }
@@ -219,7 +220,7 @@ int analysis_search_open(discovery *d, sotto_bytes frame)
 
 const char *analysis_search_things(const discovery *d)
 {
-    return d->options.kind == SOTTO_SEARCH_PLACES     ? "places"
+    return d->options.kind == SOTTO_SEARCH_PLACES    ? "places"
            : d->options.kind == SOTTO_SEARCH_PHRASES ? "phrases"
                                                      : "words";
 }

@@ -17,18 +17,18 @@ static sotto_status refuse(const sotto_budget_decision *d, const sotto_budget_li
     char allowed[SOTTO_DECIMAL_TEXT], left[SOTTO_DECIMAL_TEXT], asked[SOTTO_DECIMAL_TEXT];
 
     if (d->against & SOTTO_BUDGET_REPORTS)
-        return sotto_fail(err, SOTTO_DENIED,
-                          "%.50s allows %llu reports, and %llu steps took them",
+        return sotto_fail(err, SOTTO_DENIED, "%.50s allows %llu reports, and %llu steps took them",
                           name, (unsigned long long)limit->reports,
                           (unsigned long long)spent->reports);
     sotto_decimal_format(allowed, epsilon ? limit->epsilon : d->delta_limit);
     sotto_decimal_format(left, epsilon ? d->epsilon_fits : d->delta_fits);
     sotto_decimal_format(asked, epsilon ? next->epsilon : next->delta);
-    return sotto_fail(err, SOTTO_DENIED,
-                      "%.50s allows %s %s: after %llu steps %s would fit, and the next one asks for "
-                      "%s",
-                      name, epsilon ? "epsilon" : "delta", allowed,
-                      (unsigned long long)spent->reports, left, asked);
+    return sotto_fail(
+        err, SOTTO_DENIED,
+        "%.50s allows %s %s: after %llu steps %s would fit, and the next one asks for "
+        "%s",
+        name, epsilon ? "epsilon" : "delta", allowed, (unsigned long long)spent->reports, left,
+        asked);
 }
 
 static sotto_status fits(const sotto_budget_limit *limit, const char *name,

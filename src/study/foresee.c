@@ -5,7 +5,8 @@
 #include "study/search.h"
 
 typedef struct foresight {
-    sotto_search_options options; /* with the fewest cells: what a round costs does not depend on them */
+    sotto_search_options
+        options; /* with the fewest cells: what a round costs does not depend on them */
     sotto_search search;
     sotto_recipe_verdict verdict;
     sotto_mistakes mistakes;
@@ -56,8 +57,7 @@ static sotto_status look_ahead(foresight *f, unsigned *at, const sotto_recipe *f
         return sotto_fail(err, SOTTO_NO_MEMORY, "%u rounds", rounds);
     SOTTO_TRY(next_recipe(f, &round, frame, policy, arena, err));
     for (*at = 1; *at <= rounds; ++*at) {
-        SOTTO_TRY(
-            sotto_study_afford(policy, &f->verdict, f->before, *at - 1, round, arena, err));
+        SOTTO_TRY(sotto_study_afford(policy, &f->verdict, f->before, *at - 1, round, arena, err));
         f->before[*at - 1] = round;
     }
     for (unsigned i = 1; counts && i <= rounds; i++) {

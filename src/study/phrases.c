@@ -51,8 +51,8 @@ void sotto_phrases_text(const sotto_search *s, size_t head, size_t tail, sotto_w
 
 static void note_unused(sotto_search *s)
 {
-    const uint64_t used = s->survivor_count > 0 ? sotto_phrases_words(s, s->survivor_count)
-                                                : s->vocabulary_count;
+    const uint64_t used =
+        s->survivor_count > 0 ? sotto_phrases_words(s, s->survivor_count) : s->vocabulary_count;
 
     if (s->vocabulary_count - used > s->unused)
         s->unused = s->vocabulary_count - used;

@@ -249,8 +249,8 @@ sotto_status sotto_search_ask(const sotto_search *s, sotto_search_round *out, so
     } else {
         return sotto_fail(err, SOTTO_MISSING, "the search is done");
     }
-    r.delta.units =
-        s->options->fresh ? s->options->delta.units : s->options->delta.units / sotto_search_shares(s);
+    r.delta.units = s->options->fresh ? s->options->delta.units
+                                      : s->options->delta.units / sotto_search_shares(s);
     r.rate = rate_of(s, &r);
     SOTTO_TRY(set_noise(&r, share_of(s, &r), err));
     *out = r;

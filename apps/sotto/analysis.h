@@ -62,6 +62,8 @@ int analysis_check(analysis_job *job, sotto_bytes text, const sotto_recipe **rec
                    bool one_budget);
 /* Makes the folder with policy, frame (may be empty) and settings. */
 int analysis_make(analysis_job *job, sotto_bytes frame, sotto_bytes first);
+/* Whether the open folder holds what these arguments would begin: the same settings and files. `search` is taken over. An exit code. */
+int analysis_compare(analysis_job *job, const analysis_options *o, json_t *search, bool *same);
 void analysis_close(analysis_job *job);
 int analysis_failed(const analysis_job *job, const sotto_err *err);
 /* The recipe of the next step: linted, within the budget, written, published. An exit code. */

@@ -86,7 +86,11 @@ static int go_round(discovery *d, const sotto_search_round *r, bool *waits)
         return code;
     const bool is_new = r->number > job->folder.steps;
     if (is_new && analysis_is_stopped(job)) {
-        (void)fprintf(stderr, "sotto analysis discover: the analysis was stopped\n");
+        (void)fprintf(
+            stderr,
+            "sotto analysis discover: the analysis was stopped, so round %u is not asked. "
+            "`sotto analysis result %s` shows what was found\n",
+            r->number, job->folder.path);
         return EXIT_FAILED;
     }
     code = is_new ? analysis_publish(job, text, !d->options.fresh) : compare_recipe(d, r, text);
@@ -211,6 +215,22 @@ static int begin(discovery *d, const analysis_options *o)
     return code == EXIT_DONE ? analysis_make(d->job, frame, (sotto_bytes){0}) : code;
 }
 
+/* The command that began the search goes on with it; any other would begin another. */
+static int check_same(discovery *d, const analysis_options *o)
+{
+    json_t *search = json_object();
+    bool same = false;
+    int code = analysis_search_settings(search, o);
+
+    const int compared = analysis_compare(d->job, o, search, &same);
+    code = code == EXIT_DONE ? compared : code;
+    if (code == EXIT_DONE && !same)
+        code = analysis_misused(o, "FOLDER",
+                                "its search has begun, with other settings or files, which stay: "
+                                "name the folder alone to go on");
+    return code;
+}
+
 static int resume(discovery *d, const analysis_options *o)
 {
     const int code = analysis_open(d->job, o);
@@ -220,11 +240,8 @@ static int resume(discovery *d, const analysis_options *o)
     if (!json_object_get(d->job->settings, "search"))
         return analysis_misused(o, "FOLDER",
                                 "this is no search: `sotto analysis result` and drill");
-    if (!analysis_search_is_fixed(o))
-        return analysis_misused(o, "FOLDER",
-                                "its search has begun, with settings that stay: name the folder "
-                                "alone to go on");
-    return reopen(d);
+    const int same = analysis_search_is_fixed(o) ? EXIT_DONE : check_same(d, o);
+    return same == EXIT_DONE ? reopen(d) : same;
 }
 
 int analysis_discover(int argc, char **argv)

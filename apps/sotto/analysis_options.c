@@ -128,11 +128,14 @@ int analysis_options_read(analysis_options *o, int argc, char **argv)
                               {"--json", WATCH | ASK, NULL, &o->json},
                               {"--quiet", ASK, NULL, &o->quiet},
                               {NULL, 0, NULL, NULL}};
+    uint64_t wait;
     int code = EXIT_DONE;
 
     *o = (analysis_options){.verb = argv[0]};
     for (int i = 1; i < argc && code == EXIT_DONE; i++)
         code = take(o, options, argc, argv, &i);
+    if (code == EXIT_DONE && o->wait && !analysis_number(o, &wait, "--wait", o->wait, 0, 1000000))
+        code = EXIT_USAGE;
     if (code == EXIT_DONE && !o->folder)
         code = analysis_misused(o, "FOLDER", "it is needed: where the analysis is kept");
     return code;

@@ -169,7 +169,17 @@ static void say_phrases(sotto_writer *w, const sotto_search *s, const sotto_reci
     say_denied(w, s, column, " AND");
 }
 
-/* A digit for each level: 1 is the eastern half, 2 the northern one. */
+/* The number of a square, of 2^levels. What is just below the end may be rounded onto it, and have the number 2^levels: it is in the last
+ * square, where its bits alone would put it into the first one. */
+static void say_square(sotto_writer *w, const char *column, double from, double to, unsigned levels)
+{
+    for (unsigned part = 0; part < 2; part++)
+        say(w, "%sCAST((%s - (%.17g)) * %.1f / %.17g AS INTEGER)", part ? " - (" : "", column, from,
+            ldexp(1, (int)levels), to - from);
+    say(w, " >> %u)", levels);
+}
+
+/* A digit for each level: 1 is the eastern half, 2 the northern one. The box has its western and southern edges, and not the others. */
 static void say_places(sotto_writer *w, const sotto_search *s, const sotto_search_round *r,
                        const sotto_recipe *frame)
 {
@@ -183,10 +193,11 @@ static void say_places(sotto_writer *w, const sotto_search *s, const sotto_searc
         say(w, "((x >> %u & 1) + 2 * (y >> %u & 1))%s", i, i, i > 0 ? " || " : "");
     if (levels == 1)
         say(w, " || ''");
-    say(w, " AS cell FROM (SELECT CAST((%s - (%.17g)) * %.1f / %.17g AS INTEGER) AS x, ", x,
-        o->west, ldexp(1, (int)levels), o->east - o->west);
-    say(w, "CAST((%s - (%.17g)) * %.1f / %.17g AS INTEGER) AS y FROM (", y, o->south,
-        ldexp(1, (int)levels), o->north - o->south);
+    say(w, " AS cell FROM (SELECT ");
+    say_square(w, x, o->west, o->east, levels);
+    say(w, " AS x, ");
+    say_square(w, y, o->south, o->north, levels);
+    say(w, " AS y FROM (");
     sotto_write_bytes(w, inner(frame));
     say(w, ") WHERE %s >= %.17g AND %s < %.17g AND %s >= %.17g AND %s < %.17g))", x, o->west, x,
         o->east, y, o->south, y, o->north);

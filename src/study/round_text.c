@@ -169,8 +169,8 @@ static void say_phrases(sotto_writer *w, const sotto_search *s, const sotto_reci
     say_denied(w, s, column, " AND");
 }
 
-/* The number of a square, of 2^levels. What is just below the end may be rounded onto it, and have the number 2^levels: it is in the last
- * square, where its bits alone would put it into the first one. */
+/* The number of a square, of 2^levels. What is just below the end may be rounded onto it, and have the number 2^levels. Its bits alone
+ * would put it into the first square; it is in the last one. */
 static void say_square(sotto_writer *w, const char *column, double from, double to, unsigned levels)
 {
     for (unsigned part = 0; part < 2; part++)

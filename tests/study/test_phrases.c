@@ -1,4 +1,4 @@
-/* A search for phrases finds those of many devices over words that it found itself, within one budget; and a search that devices can't
+/* A search for phrases finds those of many devices, over words that it found itself, within one budget. A search that devices can't
  * pay for is refused before its first round. */
 #include "searching.h"
 

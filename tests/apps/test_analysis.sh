@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_analysis.sh SOTTO SOURCE: `sotto analysis` over simulated devices, and over a leader and a helper that run.
-# It goes through steps in a folder, what a crash leaves, bad input, and a search of three rounds that real devices answer.
+# It goes through steps in a folder, what a crash leaves, bad input, and a search for phrases of four rounds that real devices answer.
 sotto=$1 source=$2
 work=$(mktemp -d) || exit 1
 keeper=
@@ -263,7 +263,7 @@ rows = {r["cell"]: float(r["count"]) for r in csv.DictReader(open("found.csv"))}
 assert rows.get("113", 0) > 1900 and rows.get("002", 0) < 1900, rows
 CHECK
 
-# ---- a leader and a helper: three rounds that twelve devices answer ------------------------------------------------------------------
+# ---- a leader and a helper: four rounds that twelve devices answer -------------------------------------------------------------------
 "$sotto" demo --keep >kept 2>err &
 keeper=$!
 for i in $(seq 300); do
@@ -280,9 +280,11 @@ recipe["recipe"], recipe["analysis"] = "ways", "com.example.commute"
 del recipe["randomizer"]
 recipe["encode"] = {"way": {"type": "categories", "values": ["a", "b"]}}
 recipe["privacy"] = {"adjacency": "replacement", "by": "servers", "sigma": 1, "epsilon": 30, "delta": 1e-6, "min_cohort": 10}
-json.dump(recipe, open("frame.json", "w"))
 recipe["recipe"] = "own"
 json.dump(recipe, open("own.json", "w"))
+recipe["recipe"], recipe["query"] = "pairs", "SELECT way, way || ' ' || way AS pair FROM commutes"
+recipe["encode"]["pair"], recipe["encode"]["combine"] = recipe["encode"]["way"], ["way", "pair"]
+json.dump(recipe, open("frame.json", "w"))
 policy = json.load(open(folder + "/policy.json"))
 policy["analyses"]["com.example.commute"].update(epsilon=100, reports=9)
 policy["fields"]["commutes.way"].update(epsilon=100, reports=9, epsilon_local="none", by=["servers"])
@@ -329,7 +331,7 @@ POST
 
 cp -p "$folder/parties.json" "$folder/pairing.json" "$folder/collector-key.json" .
 servers="--parties parties.json --pairing pairing.json --key collector-key.json"
-expect 0 "give these bytes to devices, and to both operators" discover R --words --alphabet ab --longest 3 --cells 6 --rounds 2 --epsilon 30 \
+expect 0 "give these bytes to devices, and to both operators" discover R --phrases 2 --alphabet ab --longest 3 --cells 6 --rounds 2 --epsilon 30 \
     --recipe frame.json --policy allowed.json $servers
 expect 5 "its schedule is not over" discover R
 expect 0 "schedule is not over" watch R
@@ -349,18 +351,21 @@ expect 0 "step 2 is R/02/recipe.json" discover R --close-early
 answer R 2
 expect 0 "step 3 is R/03/recipe.json" discover R --close-early
 answer R 3
-expect 0 '"rounds": 3' discover R --close-early --json --wait 120
+expect 0 "step 4 is R/04/recipe.json" discover R --close-early
+answer R 4
+expect 0 '"rounds": 4' discover R --close-early --json --wait 120
 python3 - <<'CHECK' || failed=1
 import json
 d = json.load(open("out"))
-# Real noise: besides the word of all twelve, something may be found that nobody has. A deviation of 0.8 is never off by 8.
-found = {f["word"]: f["count"] for f in d["found"]}
-assert d["done"] and d["counted"] and abs(found["ab"] - 12) < 8, d
+# Real noise: besides the phrase of all twelve, something may be found that nobody has. A deviation of 0.9 is never off by 8.
+found = {f["phrase"]: f["count"] for f in d["found"]}
+assert d["done"] and d["counted"] and abs(found["ab ab"] - 12) < 8, d
+assert "ab" in [w["word"] for w in d["words"]], d
 CHECK
 # A log that can't be reached: the step is kept, and nobody has it.
 printf 'token' >log-token
 key=$("$sotto" log key log.example --out log.key) || complain "no key of a log"
-expect 7 "step 1 is kept, and not in the log yet, so no device has it" start G --recipe frame.json --policy allowed.json $servers \
+expect 7 "step 1 is kept, and not in the log yet, so no device has it" start G --recipe own.json --policy allowed.json $servers \
     --from http://127.0.0.1:9/ --log "$key" --token log-token
 grep -q "sotto analysis result G" err || { complain "a log that is gone: it is not said what to type"; cat err; }
 expect 7 "not in the log yet" result G
@@ -388,7 +393,7 @@ expect 7 "the helper can't be reached" result Y --close-early --wait 1
 grep -q "Kept: 0 answered steps, and the recipe of step 1. The same command asks for this answer again" err || complain "a helper that is gone: what is kept?"
 expect 0 "a server can't be reached" watch Y
 # Servers that are gone: what is there stays.
-expect 0 "step 1 is" start Z --recipe frame.json --policy allowed.json $servers
+expect 0 "step 1 is" start Z --recipe own.json --policy allowed.json $servers
 kill -INT "$keeper"
 wait "$keeper" # its helper was killed
 keeper=

@@ -52,7 +52,7 @@ static sotto_status look_ahead(foresight *f, unsigned *at, const sotto_recipe *f
     const unsigned rounds = sotto_search_shares(&f->search) - counts;
     const sotto_recipe *round;
 
-    f->before = sotto_arena_take_array(arena, rounds + 1, sizeof *f->before);
+    f->before = sotto_arena_take_array(arena, rounds + 1, sizeof(void *));
     if (!f->before)
         return sotto_fail(err, SOTTO_NO_MEMORY, "%u rounds", rounds);
     SOTTO_TRY(next_recipe(f, &round, frame, policy, arena, err));

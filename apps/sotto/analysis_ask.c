@@ -266,11 +266,25 @@ void analysis_withdraw(analysis_job *job, unsigned step)
                       step);
 }
 
-static const char *meaning(int code)
+/* Why there may be no answer yet, in words without a count: nobody is told one before a release. */
+static const char *not_yet(const analysis_job *job, unsigned step)
+{
+    const bool over = (int64_t)time(NULL) >= job->steps[step]->closes;
+
+    if (analysis_is_simulated(job))
+        return "too few reports came for its min_cohort: the rows are too few devices";
+    if (!over && !job->o->close_early)
+        return "its schedule is not over; --close-early asks before that";
+    return over ? "too few reports came, or not all are verified yet. No report comes after its "
+                  "schedule: if it stays so, `sotto analysis stop` ends it"
+                : "too few reports came so far, or not all are verified yet";
+}
+
+static const char *meaning(const analysis_job *job, unsigned step, int code)
 {
     switch (code) {
     case EXIT_SMALL:
-        return "its schedule is not over, or too few reports came, or not all are verified yet";
+        return not_yet(job, step);
     case EXIT_PROOF:
         return "the servers' shares do not hold together: tell their operators";
     case EXIT_PEER:
@@ -292,7 +306,7 @@ static int no_answer(analysis_job *job, unsigned step, int code)
 
     sotto_folder_sweep(&job->folder, step);
     sotto_calendar_format_time(time_text, (int64_t)time(NULL));
-    (void)snprintf(line, sizeof line, "%s: %s\n", time_text, meaning(code));
+    (void)snprintf(line, sizeof line, "%s: %s\n", time_text, meaning(job, step, code));
     if (sotto_folder_write(&job->folder, step, "last.txt", sotto_bytes_of(line, strlen(line)),
                            &err) != SOTTO_OK)
         (void)fprintf(stderr, "sotto analysis %s: %s\n", job->o->verb, err.reason);
@@ -300,7 +314,8 @@ static int no_answer(analysis_job *job, unsigned step, int code)
                   "sotto analysis %s: step %u has no answer: %s\n"
                   "Kept: %u answered %s, and the recipe of step %u. The same command asks for this "
                   "answer again; nothing is spent twice.\n",
-                  job->o->verb, step, meaning(code), step - 1, step == 2 ? "step" : "steps", step);
+                  job->o->verb, step, meaning(job, step, code), step - 1,
+                  step == 2 ? "step" : "steps", step);
     return code;
 }
 

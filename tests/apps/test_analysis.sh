@@ -91,7 +91,8 @@ expect 1 "2 fields for 1 column" result B --quiet
 expect 0 "quantile 0.5   1024" result B --quiet --skip-bad-rows
 head -50 launches.csv >few.csv
 expect 0 "step 1" start S --recipe recipe.json --policy policy.json --simulate few.csv --fast
-expect 5 "too few reports" result S --quiet
+expect 5 "too few reports came for its min_cohort" result S --quiet
+grep -q "Kept: 0 answered steps, and the recipe of step 1" err || { complain "too few reports: it is not said what is kept"; cat err; }
 expect 1 "No such file" start M --recipe recipe.json --policy policy.json --simulate missing.csv
 [ -e M ] && complain "a folder is made for nothing"
 sed 's/"epsilon": 0.7/"epsilon": 0.01/' recipe.json >small.json
@@ -146,6 +147,19 @@ assert set(words) <= set(true), set(words) - set(true)
 held = sum(f["low"] <= true[w] <= f["high"] for w, f in words.items())
 assert len(words) > 20 and held >= 0.8 * len(words), (len(words), held)
 CHECK
+# A command that is killed in the middle leaves a folder that the same command goes on with, and no child at work in it.
+"$sotto" analysis discover A --words --recipe recipe.json --policy policy.json --simulate words.csv --fast --quiet --cells 3000 --rounds 6 >out 2>&1 &
+killed=$!
+for i in $(seq 600); do
+    [ -e A/03/recipe.json ] && break
+    sleep 0.1
+done
+kill -KILL "$killed" 2>/dev/null
+wait "$killed" 2>/dev/null
+expect 0 "step" watch A
+expect 0 "words found" discover A --words --recipe recipe.json --policy policy.json --simulate words.csv --fast --quiet --cells 3000 --rounds 6
+sed 's/export A /export W /' out >again
+cmp -s again first || { complain "a search that was killed finds something else"; diff again first | head; }
 # An answer to another recipe is none to this search.
 cp -r W X && sed 's/"min_cohort": 10000/"min_cohort": 10001/' W/frame.json >X/frame.json
 cmp -s W/frame.json X/frame.json && complain "the frame has no min_cohort of 10000"

@@ -49,7 +49,10 @@ static sotto_status look_ahead(foresight *f, unsigned *at, const sotto_recipe *f
                                const sotto_policy *policy, sotto_arena *arena, sotto_err *err)
 {
     const bool counts = f->options.kind != SOTTO_SEARCH_PLACES;
-    const unsigned rounds = sotto_search_shares(&f->search) - counts;
+    /* A round takes a letter or level at least, so fewer of them end the search before its last round. */
+    const unsigned reach = sotto_search_reach(&f->search), most = f->options.rounds,
+                   rounds =
+                       sotto_search_shares(&f->search) - counts - (most > reach ? most - reach : 0);
     const sotto_recipe *round;
 
     f->before = sotto_arena_take_array(arena, rounds + 1, sizeof(void *));

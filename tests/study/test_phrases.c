@@ -222,6 +222,20 @@ static void a_search_that_devices_can_not_pay_for_is_refused(sotto_test *t)
     CHECK(t, round > 4 && round < 8 && strstr(t->err.reason, "s.w allows epsilon 2:") != NULL);
 }
 
+static void rounds_that_can_not_come_are_not_priced(sotto_test *t)
+{
+    sotto_search_options o = searching_options();
+    unsigned round;
+
+    o.longest = 3; /* letters, and the end: four rounds at most, and the count */
+    CHECK_OK(t,
+             foreseen(t, &o, "\"reports\": 30, \"fields\"", "\"reports\": 5, \"fields\"", &round));
+    CHECK_STATUS(
+        t, SOTTO_DENIED,
+        foreseen(t, &o, "\"reports\": 30, \"fields\"", "\"reports\": 4, \"fields\"", &round));
+    CHECK(t, round == 5);
+}
+
 /* Rounds pay for the count where the search ends early: the ledger sees one large epsilon. */
 static void a_count_that_comes_early_is_foreseen(sotto_test *t)
 {
@@ -257,6 +271,7 @@ int main(int argc, char **argv)
         CASE(devices_leave_longer_phrases_out),
         CASE(phrases_need_a_word_and_a_phrase),
         CASE(a_search_that_devices_can_not_pay_for_is_refused),
+        CASE(rounds_that_can_not_come_are_not_priced),
         CASE(a_count_that_comes_early_is_foreseen),
         CASE(fresh_devices_pay_for_one_round),
     };

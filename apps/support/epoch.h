@@ -1,6 +1,6 @@
 /* apps/support/epoch.h - the set-up of an epoch with every member in one process: registry, beacon, committee, posted rounds.
  *
- * Callers:  `sotto demo --trust flamingo` and tests.
+ * Callers:  `sotto demo --trust flamingo` for the witnesses and their beacon; tests, for committees as well.
  * Memory:   lists are in the arena given.
  *
  * Members deal, check, reveal and publish as aggregate/shared/dkg.h says, and one process runs all of them. So nobody is spared

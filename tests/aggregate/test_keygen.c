@@ -573,41 +573,6 @@ static void whoever_hands_on_something_else_is_passed_over(sotto_test *t)
     close_hall(h);
 }
 
-static void deals_that_were_shown_do_not_count(sotto_test *t)
-{
-    hall *h = open_hall(t);
-    sotto_dkg_dealer dealer;
-    sotto_dkg_commitments feldman;
-    sotto_dkg_values values[MEMBERS];
-    sotto_keystream stream;
-    sotto_tdh2 tdh2;
-    uint8_t verify[1][SOTTO_P256_WIDE];
-    bool complaints[MEMBERS] = {true, true}, answered[MEMBERS] = {true, true}, counts;
-
-    CHECK_OK(t, sotto_tdh2_init(&tdh2, &t->err));
-    CHECK_OK(t, sotto_keystream_init(&stream, &t->err));
-    CHECK_OK(t, sotto_keystream_seed(&stream, h->seeds[0], &t->err));
-    CHECK_OK(t, sotto_dkg_deal(&dealer, &tdh2, THRESHOLD, NULL, &stream, &t->arena, &t->err));
-    CHECK_OK(t, sotto_dkg_reveal(&dealer, &tdh2, &feldman, &t->arena, &t->err));
-    memcpy(verify[0], feldman.at[0], sizeof verify[0]);
-    for (uint32_t i = 0; i < MEMBERS; i++)
-        sotto_dkg_values_for(&dealer, &tdh2, i, &values[i]);
-    const sotto_dkg_handed handed = {&feldman, verify, 1, MEMBERS, THRESHOLD};
-    sotto_dkg_qualify_handed(&tdh2, &counts, &handed, complaints, values, answered);
-    CHECK(t, counts);
-    values[1] = values[2];
-    sotto_dkg_qualify_handed(&tdh2, &counts, &handed, complaints, values, answered);
-    CHECK(t, !counts);
-    /* As many answers as the threshold, all right: the share is in the open. */
-    sotto_dkg_values_for(&dealer, &tdh2, 1, &values[1]);
-    complaints[2] = answered[2] = true;
-    sotto_dkg_qualify_handed(&tdh2, &counts, &handed, complaints, values, answered);
-    CHECK(t, !counts);
-    sotto_keystream_clear(&stream);
-    sotto_tdh2_clear(&tdh2);
-    close_hall(h);
-}
-
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -627,7 +592,6 @@ int main(int argc, char **argv)
         CASE(a_key_is_handed_on),
         CASE(the_committee_before_is_the_beacons),
         CASE(whoever_hands_on_something_else_is_passed_over),
-        CASE(deals_that_were_shown_do_not_count),
     };
 
     return RUN_TESTS(argc, argv, cases);

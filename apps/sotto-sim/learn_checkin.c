@@ -122,9 +122,12 @@ sotto_status learn_checkin_open(learn_run *run, sotto_err *err)
 {
     const learn_options *o = run->options;
 
-    if (o->one_bit)
+    if (o->one_bit) {
         SOTTO_TRY(sotto_one_bit_init(&run->one_bit, run->model.parameters, run->update.length,
                                      o->local_epsilon, o->seed ^ UINT64_C(0x7369676e), err));
+        if ((double)run->one_bit.size * (double)(run->dataset.users + o->per_step) >= 0x1p62)
+            return sotto_fail(err, SOTTO_DENIED, "--scale: a sum of all reports does not fit");
+    }
     return o->step_size ? open_rate(run, err) : SOTTO_OK;
 }
 

@@ -42,6 +42,7 @@ sotto_status learn_claim_at(const learn_run *run, uint64_t rounds, double multip
     const uint64_t trees = (rounds + o->restart - 1) / o->restart;
     sotto_learn_question q = {.law = SOTTO_LEARN_SAMPLED,
                               .multiplier = multiplier,
+                              .sigma = multiplier * run->update.length * (1 - 1e-12),
                               .delta = o->delta,
                               .numbers = rounds * run->model.parameters,
                               .rate =

@@ -2,6 +2,7 @@
 
 #include "account/gauss/allocation.h"
 #include "account/local/checkin.h"
+#include "learn/lattice.h"
 #include "noise/noise.h"
 
 #include <math.h>
@@ -21,15 +22,6 @@ static double thinned(double eps, double p)
     return sotto_round_up(log1p(p * expm1(eps) * (1 + 0x1p-40)), SLACK);
 }
 
-/* A discrete Gaussian of variance s^2 is within a total variation of 1 / (16 s^4) of a real one, of variance s^2 - 1/11 or more,
- * rounded to integers (docs/decisions/0149). */
-static double lattice_distance(const sotto_schedule_noise *n, uint64_t steps)
-{
-    const double numbers = (double)steps * (double)n->dimension, square = n->sigma * n->sigma;
-
-    return numbers / (16 * square * square);
-}
-
 static sotto_status allocated(sotto_schedule_claim *out, const sotto_schedule *s,
                               const sotto_schedule_noise *n, uint64_t steps, double delta,
                               sotto_err *err)
@@ -43,16 +35,17 @@ static sotto_status allocated(sotto_schedule_claim *out, const sotto_schedule *s
     const double log_delta = log(delta) - PUT_ASIDE - 0x1p-30;
     sotto_bound eps;
 
-    if (!(n->sigma >= 100 && n->length > 0))
+    if (!(n->sigma >= SOTTO_LATTICE_LEAST && n->length > 0))
         return sotto_fail(err, SOTTO_DENIED,
                           "claim: scale: noise must have a deviation of 100 integers or more");
     const double sigma =
-        sotto_round_down(sqrt(n->sigma * n->sigma - 1.0 / 11) / (n->length * moves), SLACK);
+        sotto_round_down(n->sigma * sotto_lattice_shrink(n->sigma) / (n->length * moves), SLACK);
     SOTTO_TRY(sotto_allocation_eps(&eps, SOTTO_ALLOCATION_MAX, sigma, (double)seen,
                                    fmin(log_delta - log(p), -1e-9), err));
     out->epsilon = thinned(eps.high, p);
     const double lost = (1 + exp(out->epsilon)) *
-                        (lattice_distance(n, steps) + sotto_noise_delta(steps * n->dimension));
+                        (sotto_lattice_distance((double)steps * (double)n->dimension, n->sigma) +
+                         sotto_noise_delta(steps * n->dimension));
     if (SOTTO_RULE(lattice_is_paid_for) && !(lost < 0.9 * PUT_ASIDE * delta))
         return sotto_fail(
             err, SOTTO_DENIED,

@@ -56,8 +56,10 @@ for more in "--threads 3" "--threads 2 --shares" "--plain"; do
     expect 0 "$more" learn "$@" $more
     [ "$(model)" = "$first" ] || { echo "$more: another model"; failed=1; }
 done
-says "a claim has a theorem" "Mironov, Talwar and Zhang 2019" out
+says "a claim has a theorem" "Poisson-subsampled Gaussian, both directions, composed optimally" out
 says "a claim has an assumption" "nobody sees who takes part" out
+expect 0 "coarse integers" learn "$@" --scale 100
+says "coarse integers" "Mironov, Talwar and Zhang 2019" out
 expect 0 "another seed" learn "$@" --seed 2
 [ "$(model)" != "$first" ] || { echo "another seed: the same model"; failed=1; }
 
@@ -157,6 +159,9 @@ for more in "--rounds 5 --slots 5" "--check-in 0.5 --slots 5" "--local-epsilon 1
     "--slots 5 --step-size theorem-4.2 --diameter 1" "--slots 5 --algorithm fedsgd --step-size theorem-3.5 --diameter 1" ""; do
     expect 2 "avg $more" learn --data digits --model logistic --schedule avg $more
 done
+expect 0 "the table of schedules" python3 "$source/tools/check_ins.py" "$sotto" digits table.svg --users 25 --steps 4 --seeds 1 --delta 1e-3 --models logistic
+says "the table of schedules" "| logistic | \`donation\` | FedAvg, one-bit reports |" out
+says "the table of schedules" "<polyline" table.svg
 expect 2 "slots without a schedule" learn --data digits --slots 5
 expect 2 "no such schedule" learn --data digits --schedule often --slots 5
 

@@ -58,8 +58,11 @@ static int64_t rotated(const sotto_one_bit *s, uint64_t row, const int64_t *upda
 
         sum += (update[i] ^ mask) - mask;
     }
-    sum = sum > s->bound ? s->bound : sum;
-    return sum < -s->bound ? -s->bound : sum;
+    /* Cut without a branch: masks are all ones where the sum is beyond. No sum is near 2^62. */
+    const int64_t above = -(int64_t)((uint64_t)(s->bound - sum) >> 63),
+                  below = -(int64_t)((uint64_t)(sum + s->bound) >> 63);
+
+    return (sum & ~above & ~below) | (s->bound & above) | (-s->bound & below);
 }
 
 sotto_status sotto_one_bit_draw(const sotto_one_bit *s, sotto_one_bit_report *out,

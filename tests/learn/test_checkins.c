@@ -296,6 +296,21 @@ static void claims_hold_for_what_is_released(sotto_test *t)
     }
 }
 
+/* What the claim assumes is needed: a server that picks a device's slot, or sees it, finds far more than the claimed delta. */
+static void a_slot_that_the_server_picks_voids_the_claim(sotto_test *t)
+{
+    const sotto_schedule s = schedule_of(t, avg);
+    const sotto_schedule_noise noise = gaussian(0.6);
+    const mechanism picked = {.q = {1}, .sigma = 0.6, .slots = 20};
+    sotto_schedule_claim claim;
+    double remove, add;
+
+    CHECK_OK(t, sotto_schedule_claim_of(&claim, &s, &noise, 20, 0.05, &t->err));
+    simulate(&picked, claim.epsilon, SOTTO_TEST_DRAWS(20000), &remove, &add);
+    CHECK(t, remove > 0.3 && add > 0.3);
+    CHECK(t, strstr(claim.assumption, "nobody sees who checks in") != NULL);
+}
+
 /* Total variation of a discrete Gaussian from a real one that is rounded. */
 static double distance_of(double s)
 {
@@ -529,6 +544,7 @@ int main(int argc, char **argv)
         CASE(schedules_out_of_range_are_refused),
         CASE(gaussian_sums_are_a_random_allocation),
         CASE(claims_hold_for_what_is_released),
+        CASE(a_slot_that_the_server_picks_voids_the_claim),
         CASE(integers_are_near_enough_to_real_noise),
         CASE(pure_reports_are_claimed_by_their_theorems),
         CASE(all_reports_of_a_slot_need_a_theorem_of_their_own),

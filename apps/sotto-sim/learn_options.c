@@ -181,9 +181,36 @@ static bool check(learn_options *o)
     return true;
 }
 
-int learn_options_read(learn_options *o, int argc, char **argv)
+static void set_defaults(learn_options *o)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    *o = (learn_options){.model = "lenet",
+                         .algorithm_name = "fedavg",
+                         .weights_name = "equal",
+                         .server_name = "sgd",
+                         .schedule_name = "poisson",
+                         .randomizer_name = "gaussian",
+                         .per_step = 1,
+                         .rounds = 0, /* 100, or by the schedule */
+                         .cohort = 50,
+                         .min_cohort = 1,
+                         .epochs = 1,
+                         .batch = 20,
+                         .rate = 0.1,
+                         .clip = 1,
+                         .delta = 1e-6,
+                         .scale = 0, /* chosen by the clip */
+                         .cap = 100,
+                         .restart = 16,
+                         .evaluate = 10,
+                         .seed = 1};
+    o->step = (sotto_step_config){SOTTO_OPTIMIZER_SGD, 1, 1, 0.9, 0.99, 1e-3};
+    o->threads = cores < 1 ? 1 : cores > 16 ? 16 : (uint64_t)cores;
+}
+
+int learn_options_read(learn_options *o, int argc, char **argv)
+{
     const double million = 1000000;
     const option options[] = {
         {.name = "--data", .text = &o->data},
@@ -229,27 +256,6 @@ int learn_options_read(learn_options *o, int argc, char **argv)
         {.name = "--quiet", .flag = &o->quiet},
         {.name = NULL}};
 
-    *o = (learn_options){.model = "lenet",
-                         .algorithm_name = "fedavg",
-                         .weights_name = "equal",
-                         .server_name = "sgd",
-                         .schedule_name = "poisson",
-                         .randomizer_name = "gaussian",
-                         .per_step = 1,
-                         .rounds = 0, /* 100, or by the schedule */
-                         .cohort = 50,
-                         .min_cohort = 1,
-                         .epochs = 1,
-                         .batch = 20,
-                         .rate = 0.1,
-                         .clip = 1,
-                         .delta = 1e-6,
-                         .scale = 0, /* chosen by the clip */
-                         .cap = 100,
-                         .restart = 16,
-                         .evaluate = 10,
-                         .seed = 1};
-    o->step = (sotto_step_config){SOTTO_OPTIMIZER_SGD, 1, 1, 0.9, 0.99, 1e-3};
-    o->threads = cores < 1 ? 1 : cores > 16 ? 16 : (uint64_t)cores;
+    set_defaults(o);
     return read_all(argc, argv, options) && check(o) ? EXIT_DONE : EXIT_USAGE;
 }

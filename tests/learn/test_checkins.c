@@ -223,8 +223,7 @@ static void gaussian_sums_are_a_random_allocation(sotto_test *t)
     CHECK_NEAR(t, log1p(0.3 * expm1(b.high)), claim_of(t, &fix, gaussian(2), 0).epsilon, 1e-3);
 }
 
-/* A mechanism as the claim is about: slot i with chance q[i], and with its chance of being kept; noise of deviation sigma, in what one
- * device moves a sum by. */
+/* What the claim is about: a device is used in slot i with chance q[i]. The noise is in what one device moves a sum by. */
 typedef struct mechanism {
     double q[CELLS], sigma;
     size_t slots;

@@ -293,6 +293,7 @@ KEY_ROW(IN_ROUNDS, "largest", WHOLE, 0, 10, 1e9, NULL, MUST, "reports that a sum
 KEY_ROW(IN_ROUNDS, "grace", DURATION, 0, 0, 0, NULL, "\"10m\"", "how long a round that has its goal waits for late reports; below `every`")
 KEY_ROW(IN_ROUNDS, "participations", WHOLE, 0, 1, 1e6, NULL, MUST, "rounds that one device takes part in, at most: epsilon is for all of them together")
 KEY_ROW(IN_ROUNDS, "separation", WHOLE, 0, 1, 1e6, NULL, "1", "rounds from one participation of a device to its next, at least")
+KEY_ROW(IN_ROUNDS, "key", HEX, 0, 32, 32, NULL, MAY, "Ed25519 public key of the recipe's owner: servers and devices take only records of rounds that it signed. `sotto learn key` makes one")
 
 KEY_ROW(IN_LEARNING_PRIVACY, "adjacency", CHOICE, 0, 0, 0, "replacement", MUST, "what is hidden: what data somebody has")
 KEY_ROW(IN_LEARNING_PRIVACY, "epsilon", DECIMAL, 0, 1e-9, 30, NULL, MUST, "of all rounds that a device takes part in together, without any gain by sampling")

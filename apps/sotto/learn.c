@@ -141,6 +141,7 @@ static const sotto_verb data = {
 };
 
 static const sotto_verb *const parts[] = {&sotto_verb_learn_init,
+                                          &sotto_verb_learn_key,
                                           &data,
                                           &sotto_verb_learn_check,
                                           &sotto_verb_learn_run,

@@ -176,6 +176,20 @@ static sotto_status put(const plan *p, const char *name, sotto_bytes bytes, sott
     return sotto_file_write(path, bytes, NULL, NULL, err);
 }
 
+/* What a parties file lists of the collector. */
+static sotto_status put_public(const plan *p, const sotto_collector_key *key, sotto_err *err)
+{
+    const sotto_hpke_config public = sotto_collector_key_config(key);
+    uint8_t wire[256];
+    char line[2 * sizeof wire + 2];
+    sotto_buf config = sotto_buf_over(wire, sizeof wire);
+
+    SOTTO_TRY(sotto_hpke_config_encode(&config, &public, err));
+    sotto_hex_encode(line, sotto_buf_bytes(&config));
+    line[2 * config.len] = '\n';
+    return put(p, "collector-public.txt", sotto_bytes_of(line, 2 * config.len + 1), err);
+}
+
 static sotto_status put_key(const plan *p, sotto_err *err)
 {
     uint8_t bytes[SOTTO_COLLECTOR_KEY_MAX];
@@ -189,6 +203,8 @@ static sotto_status put_key(const plan *p, sotto_err *err)
         status = sotto_collector_key_encode(&out, &key, err);
     if (status == SOTTO_OK)
         status = sotto_collect_write_secret(path, sotto_buf_bytes(&out), err);
+    if (status == SOTTO_OK)
+        status = put_public(p, &key, err);
     sotto_wipe(&key, sizeof key);
     sotto_wipe(bytes, sizeof bytes);
     return status;

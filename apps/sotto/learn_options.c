@@ -120,7 +120,7 @@ static void name_folder(learn_run *run)
 
 /* ---- servers of others ------------------------------------------------------------------------------------ */
 
-static const char *const log_needs[] = {"--from", "--log", "--token", "--witness", NULL};
+static const char *const log_needs[] = {"--from", "--log", "--token", NULL};
 
 static int check_alone(const learn_run *run, const sotto_log_job *log)
 {
@@ -155,6 +155,8 @@ static int check_remote(const learn_run *run, sotto_log_job *log)
         return complain("run", "--devices", "servers of others have the recipe's population");
     if (run->drop > 0 && !run->rehearse)
         return complain("run", "--drop", "it goes with --rehearse");
+    if (log->witness_count == 0)
+        return complain("run", "--witness", "it is needed: servers take nothing that none cosigned");
     return sotto_log_job_has(log, log_needs) ? EXIT_DONE : EXIT_USAGE;
 }
 

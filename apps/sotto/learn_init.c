@@ -21,7 +21,7 @@
 enum { TEXT = 8192, PATH = 512 };
 
 typedef struct plan {
-    const char *folder, *model;
+    const char *folder, *model, *data;
     double devices, cohort, rounds, participations, epsilon,
         classes; /* participations 0: to be chosen */
     bool json;
@@ -218,6 +218,23 @@ static sotto_status put_owner(plan *p, sotto_err *err)
     return learn_owner_make(path, p->owner, err);
 }
 
+/* Of the data, where a file has them; else for images of 28 by 28, or for symbols. */
+static sotto_status shape(plan *p, sotto_err *err)
+{
+    const sotto_learning like = {.model = p->model, .parameters = 0};
+    sotto_dataset data;
+    sotto_bytes file;
+
+    if (!p->data)
+        return sotto_model_named(&p->shape, p->model, (size_t)p->classes, err);
+    SOTTO_TRY(sotto_file_read(&file, p->data, UINT64_C(1) << 29, &p->arena, err));
+    SOTTO_TRY(sotto_dataset_decode(&data, file, err));
+    if ((double)data.users < p->devices)
+        return sotto_fail(err, SOTTO_DENIED, "%.60s has %zu users, and --devices is %.0f", p->data,
+                          data.users, p->devices);
+    return learn_model_of(&p->shape, &like, &data, err);
+}
+
 static sotto_status make(plan *p, sotto_err *err)
 {
     uint8_t digest[SOTTO_MODEL_HASH];
@@ -225,7 +242,7 @@ static sotto_status make(plan *p, sotto_err *err)
     sotto_bytes model;
     float *weights;
 
-    SOTTO_TRY(sotto_model_named(&p->shape, p->model, (size_t)p->classes, err));
+    SOTTO_TRY(shape(p, err));
     weights = sotto_arena_take_array(&p->arena, p->shape.parameters, sizeof *weights);
     if (!weights)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a model");
@@ -255,7 +272,7 @@ static int read_words(plan *p, int argc, char **argv)
         double *number;
         double least, most;
     } numbers[] = {
-        {"--devices", &p->devices, 20, 1e9},  {"--cohort", &p->cohort, 13, 1e8},
+        {"--devices", &p->devices, 13, 1e9},  {"--cohort", &p->cohort, 13, 1e8},
         {"--rounds", &p->rounds, 1, 1000},    {"--participations", &p->participations, 1, 1000},
         {"--epsilon", &p->epsilon, 0.01, 30}, {"--classes", &p->classes, 2, SOTTO_MODEL_CLASSES}};
 
@@ -275,6 +292,10 @@ static int read_words(plan *p, int argc, char **argv)
             return complain(argv[i], "no such option, or it lacks its value");
         if (strcmp(argv[i], "--model") == 0) {
             p->model = argv[++i];
+            continue;
+        }
+        if (strcmp(argv[i], "--data") == 0) {
+            p->data = argv[++i];
             continue;
         }
         while (k < sizeof numbers / sizeof numbers[0] && strcmp(numbers[k].name, argv[i]) != 0)
@@ -345,6 +366,7 @@ const sotto_verb sotto_verb_learn_init = {
         "schedule and names are to be edited.\n\n"
         "  --model NAME        logistic (the default), mlp, lenet, cnn or gru\n"
         "  --classes N         that the model tells apart; 10 unless stated\n"
+        "  --data FILE         take inputs and classes from a file of `sotto learn data`\n"
         "  --devices N         2000 unless stated\n"
         "  --cohort N          devices that are expected in a round; 1000 unless stated\n"
         "  --rounds N          10 unless stated\n"

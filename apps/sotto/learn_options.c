@@ -156,7 +156,8 @@ static int check_remote(const learn_run *run, sotto_log_job *log)
     if (run->drop > 0 && !run->rehearse)
         return complain("run", "--drop", "it goes with --rehearse");
     if (log->witness_count == 0)
-        return complain("run", "--witness", "it is needed: servers take nothing that none cosigned");
+        return complain("run", "--witness",
+                        "it is needed: servers take nothing that none cosigned");
     return sotto_log_job_has(log, log_needs) ? EXIT_DONE : EXIT_USAGE;
 }
 

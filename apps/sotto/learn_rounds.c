@@ -237,10 +237,11 @@ static sotto_status close_round(learn_run *run, const sotto_learning_receipt *re
     return learn_show_save(run, err);
 }
 
-/* Devices of others answer while the round is open; late reports of them count during its grace. */
+/* Devices of others answer while the round is open. After its end the leader decides: a round with its goal is closed at once, others
+ * wait for late reports until their grace is over. */
 static sotto_status let_devices_answer(learn_run *run, sotto_err *err)
 {
-    const int64_t over = (int64_t)(run->task.closes + run->learning->grace);
+    const int64_t over = (int64_t)run->task.closes;
 
     if (learn_is_remote(run))
         SOTTO_TRY(learn_remote_await(run, (int64_t)run->task.opens, err));
@@ -253,8 +254,8 @@ static sotto_status let_devices_answer(learn_run *run, sotto_err *err)
     if (!learn_is_remote(run))
         return SOTTO_OK;
     if ((int64_t)time(NULL) < over)
-        learn_say(run, "round %" PRIu64 ": waits %" PRId64 " s for its end and its grace",
-                  run->record.round, over - (int64_t)time(NULL));
+        learn_say(run, "round %" PRIu64 ": waits %" PRId64 " s for its end", run->record.round,
+                  over - (int64_t)time(NULL));
     return learn_remote_await(run, over, err);
 }
 

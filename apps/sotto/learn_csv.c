@@ -65,7 +65,7 @@ static sotto_status find_features(table *t, sotto_err *err)
         SOTTO_TRY(column_named(t, name, "--features", &column, err));
         if (column == t->label || column == t->owner || t->width == columns)
             return sotto_fail(err, SOTTO_MALFORMED,
-                              "--features: '%.40s' is the label or the user, or stands twice",
+                              "--features: '%.40s' is the label or the user, or is listed twice",
                               name);
         t->features[t->width++] = column;
         at += len;

@@ -249,7 +249,7 @@ const sotto_verb sotto_verb_learn_run = {
         "                  checks the log, fetches the model, draws, trains, pays and sends\n"
         "  --drop P        so many percent of the devices that take part never send their report\n"
         "  --parties FILE  the servers that others run\n"
-        "  --pairing FILE  the collector's tokens, as `sotto admin pair new --tokens` wrote them\n"
+        "  --pairing FILE  the collector's tokens, which an operator of the servers made\n"
         "  --key FILE      the collector's key\n"
         "  --owner FILE    the key that signs records, where the recipe has rounds.key\n"
         "  --from URL      the log\n"

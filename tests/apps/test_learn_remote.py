@@ -175,6 +175,24 @@ class Device:
         check(False, "the leader takes the report", str(error))
 
 
+TRAINER = """
+import json, struct, sys
+
+def send(kind, body):
+    sys.stdout.buffer.write(struct.pack(">IB", len(body) + 1, kind) + body)
+    sys.stdout.buffer.flush()
+
+send(1, struct.pack(">H", 1) + bytes([8]) + b"logistic")
+head = sys.stdin.buffer.read(5)
+body = sys.stdin.buffer.read(struct.unpack(">I", head[:4])[0] - 1)
+size = struct.unpack(">I", body[:4])[0]
+with open("trained", "w") as f:
+    f.write(str(len(json.loads(body[4:4 + size])["rows"])))
+send(3, body[4 + size:])  # its update is the model itself
+sys.stdin.buffer.read(5)
+"""
+
+
 class Session:
     """A run in the background, whose lines can be waited for."""
 
@@ -212,6 +230,7 @@ class Session:
 
 def a_session_trains_over_servers_of_others(deployment, opens):
     phones = [Device(n, deployment) for n in range(devices)]
+    write("trainer.py", TRAINER)
     write("round-0", call("recipe", "round", "plan/recipe.json", "--owner", "plan/owner.key"))
     deployment.add("round-0")
     words = ["plan/recipe.json", *deployment.options(), "--owner", "plan/owner.key", "--out", "session", "--patience", "7200", "--json"]
@@ -220,7 +239,8 @@ def a_session_trains_over_servers_of_others(deployment, opens):
         session.until(f"round {number}: published")
         call("log", "feed", f"session/round-{number}.bundle", *deployment.log_options(), "--out", "feed")
         for phone in phones[:4]:
-            phone.answer("feed", opens + 60 * number + 30)
+            own = ("--trainer", f"{sys.executable} trainer.py") if phone is phones[0] and number == 0 else ()
+            phone.answer("feed", opens + 60 * number + 30, own)
         kill(name)
         deployment.restart(name)
         for phone in phones[4:]:
@@ -236,6 +256,8 @@ def a_session_trains_over_servers_of_others(deployment, opens):
     again = json.loads(call("learn", "run", *words))
     check(again["transcript"] == status["transcript"], "a session that is over stays as it is")
     call("learn", "export", "session", "--to", "m.npz", says="2 rounds")
+    with open("trained") as f:
+        check(f.read() == "3", "a program trained on the rows of its device")
     return words
 
 
@@ -258,6 +280,8 @@ def mistakes_are_told(deployment, words):
     call("learn", "run", *words, "--library", code=2, says="servers of this machine")
     call("recipe", "round", "plan/recipe.json", code=2, says="--owner")
     call("recipe", "price", "plan/recipe.json", code=2, says="trains a model")
+    call("collect", "--recipe", "plan/recipe.json", "--parties", "parties.json", "--pairing", "tokens.json", "--key", "plan/collector-key.json",
+         code=2, says="trains a model")
     call("device", "tick", "--models", "session/models", "--dir", "device0", code=2, says="goes with --out")
 
 

@@ -345,12 +345,13 @@ static int init_main(int argc, char **argv)
         sotto_json_real(&j, "last_round_reports", p.last);
         code = sotto_show_end(&j) ? EXIT_DONE : EXIT_FAILED;
     } else {
-        printf("%s: recipe.json, policy.json, model.safetensors, collector-key.json and owner.key.\n"
-               "Noise of %.2f clips by each server keeps epsilon %g for %.0f rounds of a device.\n"
-               "The last round expects %.0f reports, and needs %.0f.\n"
-               "Next: sotto learn check %s/recipe.json --policy %s/policy.json\n",
-               p.folder, p.multiplier, p.epsilon, p.participations, floor(p.last),
-               floor(0.8 * p.cohort), p.folder, p.folder);
+        printf(
+            "%s: recipe.json, policy.json, model.safetensors, collector-key.json and owner.key.\n"
+            "Noise of %.2f clips by each server keeps epsilon %g for %.0f rounds of a device.\n"
+            "The last round expects %.0f reports, and needs %.0f.\n"
+            "Next: sotto learn check %s/recipe.json --policy %s/policy.json\n",
+            p.folder, p.multiplier, p.epsilon, p.participations, floor(p.last),
+            floor(0.8 * p.cohort), p.folder, p.folder);
     }
     sotto_arena_clear(&p.arena);
     return code;

@@ -206,8 +206,9 @@ static sotto_status check_record(const sotto_learning *l, const sotto_round_reco
         memcmp(record->model, l->init, sizeof l->init) != 0)
         return sotto_fail(err, SOTTO_DENIED,
                           "round 0: its model is not the one that the recipe begins with");
-    if (SOTTO_RULE(round_signed_by_its_owner))
-        return sotto_round_record_verify(l, record, err);
+    if (SOTTO_RULE(round_signed_by_its_owner) &&
+        sotto_round_record_verify(l, record, err) != SOTTO_OK)
+        return SOTTO_REJECTED;
     return SOTTO_OK;
 }
 

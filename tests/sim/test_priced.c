@@ -2,7 +2,7 @@
  * noise that it may have, and every randomizer; and for the two rates of importance sampling.
  *
  * Price writes the recipe, and the trial reads what it wrote, as a user would. A measured deviation over m independent errors
- * has a relative deviation of about 1 / sqrt(2 m): a quarter of 5% for m of 3,200. Medians take long to estimate, so m is 500
+ * has a relative deviation of about 1 / sqrt(2 m): a third of 5% for m of 2,000. Medians take long to estimate, so m is 500
  * for them, and tests/analyse/test_accuracy.c has 5,000. Seeds are fixed: a test that passed once passes each time. */
 #include "recipe/price.h"
 #include "recipe/price_rates.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* Cohorts have answers of their own: one run has as many, and opens its workers once. */
-enum { COHORTS = 50, MOST = 256 * COHORTS, TEXT = 4096, ERRORS = 3200, MEDIANS = 500 };
+enum { COHORTS = 50, MOST = 256 * COHORTS, TEXT = 4096, ERRORS = 2000, MEDIANS = 500 };
 
 static const char policy[] =
     "{\"policy\": \"p\", \"version\": 1,"

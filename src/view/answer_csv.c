@@ -5,6 +5,22 @@
 #include <math.h>
 #include <string.h>
 
+/* Spreadsheets run a cell that begins like this, quoted or not. A number is none, whatever its sign. */
+static bool is_formula(sotto_bytes text)
+{
+    size_t from = 0;
+    bool number = true;
+
+    while (from < text.len && text.data[from] == '\'')
+        from++;
+    if (from == text.len || !memchr("=+-@\t\r", text.data[from], 6))
+        return false;
+    for (size_t i = 1; i < text.len; i++)
+        number = number && memchr("0123456789.", text.data[i], 11);
+    return from > 0 || !number || text.len == 1 || !memchr("+-", text.data[0], 2);
+}
+
+/* A formula gets an apostrophe before it, and so does one that has some already: whoever reads it takes one off. */
 void sotto_text_csv(sotto_text *t, sotto_bytes text)
 {
     bool quoted = false;
@@ -13,6 +29,8 @@ void sotto_text_csv(sotto_text *t, sotto_bytes text)
         quoted = quoted || strchr(",\"\r\n", text.data[i]);
     if (quoted)
         sotto_text_say(t, "\"");
+    if (is_formula(text))
+        sotto_text_say(t, "'");
     for (size_t at = 0; at < text.len;) {
         uint32_t c = sotto_character_next(text, &at);
 

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,11 @@ sotto_bytes sotto_answer_name(char memory[SOTTO_VIEW_LABEL], const sotto_answer_
 double sotto_answer_share(const sotto_result *result, const sotto_result_bin *bin)
 {
     return result->reports > 0 ? bin->count / (double)result->reports : 0;
+}
+
+int sotto_answer_digits(double deviation)
+{
+    return deviation > 0 ? (int)fmin(fmax(1 - floor(log10(deviation)), 0), 6) : 2;
 }
 
 /* ---- order --------------------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ CHECK
 grep -qF "min_cohort" err || { complain "a policy that refuses: does not say why"; cat err; }
 printf '4.5\n' >>users.csv
 "$sotto" demo --recipe recipe.json --csv users.csv >out 2>err && complain "a ragged row"
-grep -qF "line 302: 1 fields for 2 columns" err || { complain "a ragged row: does not say where"; cat err; }
+grep -qF "line 302: 1 fields for 3 columns" err || { complain "a ragged row: does not say where"; cat err; }
 "$sotto" demo --csv users.csv >out 2>err
 [ $? -eq 2 ] || complain "rows without a recipe: no usage"
 

@@ -29,7 +29,7 @@ same() { # WHAT FILE FILE
 }
 
 cp "$source"/examples/error-codes/*.json .
-"$source/examples/error-codes/make-users.sh" 12000 >users.csv
+"$source/examples/error-codes/make-users.sh" 12000 | cut -d, -f1,2 >users.csv
 sim() { # VERB OPTIONS...
     verb=$1
     shift

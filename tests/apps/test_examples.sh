@@ -39,8 +39,8 @@ for recipe in "$source"/examples/*/*.json; do
 done
 [ $((found - learning)) -ge 7 ] && [ "$learning" -ge 1 ] || { echo "only $found examples were found, $learning of them of learning"; failed=1; }
 
-# Answers hold the truth. What was planted is found: E17 of version 4.8 among the five largest counts, and the model that has most of it; the town in the
-# middle of the map; the phrase of the young.
+# Answers hold the truth. What was planted is found: E17 of version 4.8 among the five largest counts; the model that has most of it. And so are the town
+# in the middle of the map, and the phrase of the young.
 python3 - *.answer <<'CHECK' || failed=1
 import json, sys
 planted = {"error-codes": "4.8 | E17", "error-codes-models": "mini", "heatmap": "[11,12) | [4,5)", "ngrams-by-age": "[18,30) | hello world <end>"}

@@ -1,5 +1,5 @@
-/* What price predicts of a recipe is how far simulated answers to that recipe are off: for every statistic, every source of
- * noise that it may have, and every randomizer; and for the two rates of importance sampling.
+/* What price predicts of a recipe is how far simulated answers to it are off. That holds for every statistic, source of noise
+ * and randomizer, and for the two rates of importance sampling.
  *
  * Price writes the recipe, and the trial reads what it wrote, as a user would. A measured deviation over m independent errors
  * has a relative deviation of about 1 / sqrt(2 m): a third of 5% for m of 2,000. Medians take long to estimate, so m is 500
@@ -246,7 +246,7 @@ static void check_ways(sotto_test *t, const asked *a, int64_t (*value)(unsigned)
                     part * found[i].accuracy.deviation);
         by |= 1U << found[i].by;
     }
-    /* A sum and a mean have no randomizer: crowd is refused for them. */
+    /* A sum and a mean have no randomizer: devices can protect neither by themselves. */
     const unsigned noise = 1U << SOTTO_BY_SHARES | 1U << SOTTO_BY_SERVERS;
     CHECK_EQUAL(t, noise | (ways > 2 ? 1U << SOTTO_BY_CROWD : 0), by);
 }

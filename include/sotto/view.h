@@ -50,7 +50,7 @@ typedef struct sotto_view {
     sotto_view_format format;
     sotto_view_write write;
     void *context;
-    size_t most;  /* bars of a text, SVG or HTML, the largest counts first; 0: all */
+    size_t most;  /* bars of a text, SVG or HTML, of the largest counts; 0: all */
     bool colours; /* of a text: it goes to a terminal that knows ANSI codes and UTF-8 */
 } sotto_view;
 

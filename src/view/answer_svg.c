@@ -1,4 +1,4 @@
-/* An answer as a picture: a bar for each bin, the largest first, with its interval as an error bar; or a mark for each figure. */
+/* An answer as a picture: a bar for each bin, with its interval as an error bar; or a mark for each figure. */
 #include "view/view.h"
 
 #include "account/numeric/shown.h"

@@ -21,7 +21,7 @@ typedef struct sotto_answer_page {
     const sotto_result *result;
     size_t column;                  /* whose bins they are; SOTTO_ALL_COLUMNS       */
     const uint64_t *truth;          /* NULL: nobody knows it                        */
-    const sotto_result_bin *sorted; /* the largest counts first: for text, SVG, HTML */
+    const sotto_result_bin *sorted; /* as they are shown, in text, SVG and HTML: see page.c */
     size_t most;                    /* of them to show */
     /* For JSON and HTML: the bins of each column, where there are several; and the first prefix tree. */
     const struct sotto_answer_page *columns;

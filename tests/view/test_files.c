@@ -1,4 +1,4 @@
-/* Answers in files that others open: cells that no spreadsheet runs, and figures without bins as pictures. */
+/* Answers that others open and look at: cells that no spreadsheet runs, figures without bins as pictures, bars in order. */
 #include "sotto/view.h"
 
 #include "support/recipes.h"
@@ -125,11 +125,49 @@ static void figures_without_bins_are_drawn_on_scales(sotto_test *t)
     CHECK(t, strstr(memory, "13.95 to 15.17; drawn from 13 to 16</span>"));
 }
 
+/* ---- order ---------------------------------------------------------------------------------------------- */
+
+static bool stands_before(const char *first, const char *second)
+{
+    const char *a = strstr(memory, first), *b = strstr(memory, second);
+
+    return a && b && a < b;
+}
+
+/* Ages in the order of ages, and phrases with the largest counts first. Both leave out the smallest counts. */
+static void numbers_are_shown_in_their_order(sotto_test *t)
+{
+    static const sotto_view_format formats[] = {SOTTO_VIEW_TEXT, SOTTO_VIEW_SVG};
+    static sotto_result_bin bins[4096];
+    answer a;
+
+    make(t, &a);
+    a.result.bins = bins;
+    a.result.count = (size_t)sotto_recipe_bins(a.view.recipe);
+    CHECK(t, a.result.count <= sizeof bins / sizeof bins[0]);
+    for (size_t i = 0; i < a.result.count; i++) /* the later a bin, the larger */
+        bins[i] = (sotto_result_bin){.bin = i, .sum = 6000 + (int64_t)i, .deviation = 1};
+    for (size_t i = 0; i < 2; i++) {
+        a.view.by = "age";
+        (void)show(t, &a, formats[i]);
+        CHECK(t, stands_before("[20,30)", "[30,40)") && stands_before("[60,70)", "[70,80)"));
+        a.view.by = "ngram";
+        (void)show(t, &a, formats[i]);
+        CHECK(t, stands_before("i went", "hello world"));
+    }
+    /* The bar of the largest count is the longest, wherever it stands. */
+    a.view.by = "age";
+    (void)show(t, &a, SOTTO_VIEW_TEXT);
+    CHECK(t, strstr(memory, "\n  [20,30) ################################ ") == NULL);
+    CHECK(t, strstr(memory, "################################ ") != NULL);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(no_cell_is_a_formula),
         CASE(figures_without_bins_are_drawn_on_scales),
+        CASE(numbers_are_shown_in_their_order),
     };
 
     return RUN_TESTS(argc, argv, cases);

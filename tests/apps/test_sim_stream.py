@@ -57,7 +57,7 @@ def compare(what, options, piped, slack=SLACK):
             return
         peaks.append(peak)
     print(f"{what}: {small >> 20} MiB took {peaks[0] >> 20} MiB of memory, {large >> 20} MiB took {peaks[1] >> 20}")
-    if peaks[1] > peaks[0] + slack:
+    if peaks[1] > peaks[0] + slack and not sanitized:
         print(f"{what}: memory grows with the file")
         failed = True
 
@@ -68,9 +68,9 @@ with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     with open("streams.json", "w", encoding="utf-8") as file:
         file.write('{"errors": {"fields": {"version": "text", "code": "text"}, "max_age": "30d", "max_rows": 100}}')
-    # What a sanitizer holds back to find late uses is no memory of the program.
-    sanitizer = os.environ.get("ASAN_OPTIONS", "")
-    environment = dict(os.environ, TMPDIR=work, ASAN_OPTIONS=sanitizer + ":quarantine_size_mb=1")
+    # What a sanitizer holds back to find late uses is no memory of the program: its builds are run and not compared.
+    sanitized = "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ
+    environment = dict(os.environ, TMPDIR=work)
     compare("a pipe", [], True)
     compare("a file", [], False)
     compare("rows by device", ["--device-column", "user"], False, PARTS)

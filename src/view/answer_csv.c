@@ -5,19 +5,31 @@
 #include <math.h>
 #include <string.h>
 
-/* Spreadsheets run a cell that begins like this, quoted or not. A number is none, whatever its sign. */
+/* "-12", "+4.5", "-1e+20": a sign, digits with a point among them, and perhaps an exponent. */
+static bool is_signed_number(sotto_bytes text)
+{
+    size_t at = 1, digits = 0;
+
+    if (text.len < 2 || !memchr("+-", text.data[0], 2))
+        return false;
+    for (; at < text.len && memchr("0123456789.", text.data[at], 11); at++)
+        digits += text.data[at] != '.';
+    if (digits > 0 && at + 1 < text.len && memchr("eE", text.data[at], 2)) {
+        at += memchr("+-", text.data[at + 1], 2) ? 2 : 1;
+        for (digits = 0; at < text.len && memchr("0123456789", text.data[at], 10); at++)
+            digits++;
+    }
+    return digits > 0 && at == text.len;
+}
+
+/* Spreadsheets compute a cell that begins like this, quoted or not, and labels may be what strangers typed. */
 static bool is_formula(sotto_bytes text)
 {
     size_t from = 0;
-    bool number = true;
 
     while (from < text.len && text.data[from] == '\'')
         from++;
-    if (from == text.len || !memchr("=+-@\t\r", text.data[from], 6))
-        return false;
-    for (size_t i = 1; i < text.len; i++)
-        number = number && memchr("0123456789.", text.data[i], 11);
-    return from > 0 || !number || text.len == 1 || !memchr("+-", text.data[0], 2);
+    return from < text.len && memchr("=+-@\t\r", text.data[from], 6) && !is_signed_number(text);
 }
 
 /* A formula gets an apostrophe before it, and so does one that has some already: whoever reads it takes one off. */

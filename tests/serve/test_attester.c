@@ -200,7 +200,7 @@ static bool health_says(const deployment *d, const char *text)
     return strstr(said, text) != NULL;
 }
 
-/* Devices are told to come again, and the operator why. */
+/* Devices are told to retry, and the operator why. */
 static void an_attester_that_the_issuer_does_not_know_says_so(sotto_test *t)
 {
     static const char text[] = "issuer: does not know this attester";

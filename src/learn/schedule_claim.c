@@ -14,6 +14,9 @@
 
 enum { SLACK = 16 };
 
+/* Theorem 4.1 divides by the number that came, and a report is there in any case: neither hides that somebody is absent. */
+static const char replacement[] = "with other data of a user, who checks in either way";
+
 /* ---- a Gaussian on each sum -------------------------------------------------------------------------------------- */
 
 /* With chance p a release is made at all: log(1 + p (e^eps - 1)) at p delta, in both directions. */
@@ -52,7 +55,8 @@ static sotto_status allocated(sotto_schedule_claim *out, const sotto_schedule *s
             "claim: scale: integers are too coarse for this delta; take a larger scale");
     out->theorem = "random allocation of one release to a step, Gaussian noise in each";
     out->assumption = "nobody sees who checks in or when, and who adds the noise is honest";
-    out->adjacency = "with a user or without";
+    out->adjacency = "with a user's update or without it, where the number of users and their "
+                     "arrivals are public";
     return SOTTO_OK;
 }
 
@@ -71,6 +75,7 @@ static sotto_status averaged(sotto_schedule_claim *out, const sotto_schedule *s,
     out->theorem = "Balle et al. 2020, Theorem 4.1";
     out->assumption = "the server is trusted and hides who checks in when, and all devices are "
                       "honest and do not collude";
+    out->adjacency = replacement;
     return SOTTO_OK;
 }
 
@@ -93,6 +98,7 @@ static sotto_status replaced(sotto_schedule_claim *out, const sotto_schedule *s,
                                                  : "Balle et al. 2020, Theorem 3.2 and its proof";
     out->assumption = "the server is trusted, hides who checks in when, and picks one of a slot at "
                       "random";
+    out->adjacency = "with other data of a user, or none";
     return SOTTO_OK;
 }
 
@@ -109,13 +115,13 @@ static sotto_status amplified(sotto_schedule_claim *out, const sotto_schedule *s
             "of a slot");
     SOTTO_TRY(s->config.law == SOTTO_SCHEDULE_AVG ? averaged(out, s, eps0, log_delta, err)
                                                   : replaced(out, s, eps0, steps, log_delta, err));
-    out->adjacency = "with other data of a user, or none";
     out->epsilon =
         fmin(out->theorem_epsilon, isnan(out->proof_epsilon) ? INFINITY : out->proof_epsilon);
     if (SOTTO_RULE(no_more_than_a_report) && !(out->epsilon < eps0)) {
         out->epsilon = eps0;
         out->theorem = "the randomizer of a report alone, as check-ins gain nothing here";
         out->assumption = "a device keeps to its randomizer";
+        out->adjacency = replacement;
     }
     return SOTTO_OK;
 }

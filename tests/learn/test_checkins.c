@@ -375,6 +375,34 @@ static void pure_reports_are_claimed_by_their_theorems(sotto_test *t)
     CHECK_NEAR(t, 0.5, a.epsilon, 0);
 }
 
+/* Who is absent is seen where a sum is divided by those that came, and where a report alone is what is claimed. */
+static void a_claim_says_what_it_hides(sotto_test *t)
+{
+    static const char there[] = "with other data of a user, who checks in either way",
+                      absent[] = "with other data of a user, or none",
+                      update[] = "with a user's update or without it, where the number of users "
+                                 "and their arrivals are public";
+    const sotto_schedule_noise local = {.local_epsilon = 0.5};
+    sotto_schedule_config wide = fix, crowded = avg;
+
+    wide.slots = 1000;
+    crowded.devices = 100000000;
+    crowded.slots = 1000;
+    const sotto_schedule_claim averaged = claim_of(t, &crowded, local, 0),
+                               replaced = claim_of(t, &wide, local, 0),
+                               capped =
+                                   claim_of(t, &fix, (sotto_schedule_noise){.local_epsilon = 4}, 0);
+    CHECK(t, averaged.epsilon < 0.5 && strstr(averaged.theorem, "4.1") != NULL);
+    CHECK(t, strcmp(there, averaged.adjacency) == 0);
+    CHECK(t, replaced.epsilon < 0.5 && strstr(replaced.theorem, "3.2") != NULL);
+    CHECK(t, strcmp(absent, replaced.adjacency) == 0);
+    CHECK_NEAR(t, 4, capped.epsilon, 0);
+    CHECK(t, strcmp(there, capped.adjacency) == 0);
+    CHECK(t, strcmp(there, claim_of(t, &avg, local, 0).adjacency) == 0);
+    CHECK(t, strcmp(update, claim_of(t, &sldw, gaussian(1), 0).adjacency) == 0);
+    CHECK(t, strcmp(update, claim_of(t, &fix, gaussian(2), 0).adjacency) == 0);
+}
+
 static void all_reports_of_a_slot_need_a_theorem_of_their_own(sotto_test *t)
 {
     const sotto_schedule_noise local = {.local_epsilon = 0.5};
@@ -546,6 +574,7 @@ int main(int argc, char **argv)
         CASE(a_slot_that_the_server_picks_voids_the_claim),
         CASE(integers_are_near_enough_to_real_noise),
         CASE(pure_reports_are_claimed_by_their_theorems),
+        CASE(a_claim_says_what_it_hides),
         CASE(all_reports_of_a_slot_need_a_theorem_of_their_own),
         CASE(reports_have_the_law_that_is_claimed),
         CASE(decoded_reports_have_the_update_as_their_mean),

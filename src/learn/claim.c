@@ -37,14 +37,15 @@ static double sampled_divergence(double q, double s, unsigned a)
     return sotto_round_up(fmax(sum, 0) * (1 + 0x1p-40) + 0x1p-38 * a, SLACK) / (a - 1);
 }
 
-/* Rounds of a real Gaussian composed optimally, where the integers stand for one and it is less. */
+/* Rounds of a real Gaussian composed optimally, where the integers stand for one and it is less. What that costs depends on how many
+ * numbers were drawn. */
 static sotto_status compose(sotto_learn_claim *out, const sotto_learn_question *q, double log_delta,
                             sotto_err *err)
 {
     sotto_sgm_part part = {.rounds = q->rounds};
     sotto_sgm_answer found = {0};
 
-    if (q->sigma < SOTTO_LATTICE_LEAST || q->rate < 1e-9)
+    if (q->numbers == 0 || q->sigma < SOTTO_LATTICE_LEAST || q->rate < 1e-9)
         return SOTTO_OK;
     const double sigma = q->multiplier * sotto_lattice_shrink(q->sigma);
     if (sigma < 0.1)
@@ -135,6 +136,7 @@ sotto_status sotto_learn_claim_of(sotto_learn_claim *out, const sotto_learn_ques
                                   sotto_err *err)
 {
     SOTTO_TRY(check(q, err));
+    out->adjacency = "with a user's update or without it, where the number of users is public";
     const bool inexact = q->numbers > 0;
     const double log_delta = log(q->delta) - (inexact ? PUT_ASIDE : 0) - 0x1p-40;
 

@@ -26,7 +26,8 @@ typedef struct sotto_learn_question {
     double multiplier; /* deviation of the noise over the longest update, after rounding of both */
     double delta;
     uint64_t numbers; /* drawn in all, each a little off its law (0: none is counted)    */
-    double sigma;     /* sampled: deviation of the noise in integers, rounded down; 0: not said */
+    double sigma;     /* sampled: deviation of the noise in integers, rounded down; 0: not said.
+                         Without `numbers` it is not used                                    */
     double rate;      /* sampled                              */
     uint64_t rounds;  /* sampled                              */
     uint64_t participations, levels; /* counted; tree        */
@@ -36,9 +37,11 @@ typedef struct sotto_learn_claim {
     double epsilon;                   /* an upper bound */
     double order;                     /* of Renyi divergence that gave it */
     const char *theorem, *assumption; /* constants */
+    const char *adjacency;            /* in words  */
 } sotto_learn_claim;
 
-/* Adjacency is add-remove: with a person, or without.
+/* Adjacency is add-remove of updates: with a person's, or without. How many persons there are is public, since rates and divisors follow
+ * from it.
  * SOTTO_DENIED names a number out of its range. */
 SOTTO_MUST_USE sotto_status sotto_learn_claim_of(sotto_learn_claim *out,
                                                  const sotto_learn_question *question,

@@ -47,10 +47,12 @@ def spread(values):
 def row(args, model, schedule, what, options):
     runs = [run(args, model, schedule, options, seed) for seed in range(1, args.seeds + 1)]
     first = runs[0][0]
-    noise = f"{first['noise']:.3f}" if first["noise"] > 0 else f"local {first['local_epsilon']:.3f}"
+    # Rounded to the side on which epsilon still holds: more noise, a smaller local epsilon.
+    noise = (f"{math.ceil(first['noise'] * 1000) / 1000:.3f}" if first["noise"] > 0
+             else f"local {math.floor(first['local_epsilon'] * 1000) / 1000:.3f}")
     reports = statistics.mean(result["reports"] for result, _ in runs) / first["rounds"]
     epsilon = math.ceil(first["epsilon"] * 1000) / 1000
-    print(f"| {model} | `{schedule}` | {what} | {noise} | {first['rounds']} | {reports:.1f} | {epsilon:.3f} | "
+    print(f"| {model} | `{schedule}` | {what} | {noise} | {first['rounds']} | {reports:.1f} | {epsilon:.3f} | {first['adjacency']} | "
           f"{spread([result['accuracy'] for result, _ in runs])} |", flush=True)
     return [(at[0][0], statistics.mean(point[2] for point in at)) for at in zip(*(points for _, points in runs))]
 
@@ -96,7 +98,7 @@ def main():
     parser.add_argument("--models", default="logistic,lenet")
     args = parser.parse_args()
     laws = schedules(args.users, args.steps)
-    print("| model | schedule | steps by | noise | steps | devices a step | epsilon | accuracy, % |\n|---|---|---|---|---|---|---|---|")
+    print("| model | schedule | steps by | noise | steps | devices a step | epsilon | adjacency | accuracy, % |\n|---|---|---|---|---|---|---|---|---|")
     panels = {}
     for model in args.models.split(","):
         panels[model] = {name: row(args, model, name, "FedAvg", options + LOCAL) for name, options in laws.items()}

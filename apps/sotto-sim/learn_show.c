@@ -30,8 +30,10 @@ sotto_status learn_claim(const learn_run *run, uint64_t rounds, sotto_learn_clai
         return learn_claim_at(run, rounds, run->update.sigma / run->update.length * (1 - 1e-12),
                               out, err);
     SOTTO_TRY(scheduled_claim(run, rounds, &claim, err));
-    *out = (sotto_learn_claim){
-        .epsilon = claim.epsilon, .theorem = claim.theorem, .assumption = claim.assumption};
+    *out = (sotto_learn_claim){.epsilon = claim.epsilon,
+                               .theorem = claim.theorem,
+                               .assumption = claim.assumption,
+                               .adjacency = claim.adjacency};
     return SOTTO_OK;
 }
 
@@ -218,12 +220,10 @@ static void say_claim(const learn_run *run)
     sotto_text_up(&t, claim.epsilon, 4);
     sotto_text_say(&t, " at delta ");
     sotto_text_up(&t, o->delta, 3);
-    sotto_schedule_claim scheduled = {.adjacency = "with a user or without"};
-    if (o->schedule && scheduled_claim(run, run->session.round, &scheduled, &err) != SOTTO_OK)
-        scheduled.adjacency = "";
-    sotto_text_say(&t, ", %s, for these %zu users\n", scheduled.adjacency, run->dataset.users);
+    sotto_text_say(&t, ", %s, for these %zu users\n", claim.adjacency, run->dataset.users);
     sotto_text_say(&t, "  by %s\n  where %s\n", claim.theorem, claim.assumption);
-    if (o->one_bit) {
+    sotto_schedule_claim scheduled;
+    if (o->one_bit && scheduled_claim(run, run->session.round, &scheduled, &err) == SOTTO_OK) {
         sotto_text_say(&t, "  a report alone costs ");
         sotto_text_up(&t, o->local_epsilon, 4);
         sotto_text_say(&t, "; the theorem as printed gives ");
@@ -279,8 +279,9 @@ static void say_json(const learn_run *run, double seconds, const char *digest,
         sotto_number_format(number, claim.epsilon);
         printf(", \"epsilon\": %s", number);
         sotto_number_format(number, run->options->delta);
-        printf(", \"delta\": %s, \"theorem\": \"%s\", \"assumption\": \"%s\"", number,
-               claim.theorem, claim.assumption);
+        printf(", \"delta\": %s, \"adjacency\": \"%s\", \"theorem\": \"%s\", "
+               "\"assumption\": \"%s\"",
+               number, claim.adjacency, claim.theorem, claim.assumption);
     }
     if (run->options->schedule)
         json_schedule(run);
@@ -317,6 +318,8 @@ static void say_rounds(const learn_run *run)
         }
         sotto_text_say(&t, "\n");
     }
+    printf("Each epsilon is for a number of steps fixed in advance. Who stops after looking at "
+           "results pays that of the whole run.\n");
 }
 
 static void say_text(const learn_run *run, double seconds, const char *digest)

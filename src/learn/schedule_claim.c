@@ -79,6 +79,17 @@ static sotto_status averaged(sotto_schedule_claim *out, const sotto_schedule *s,
     return SOTTO_OK;
 }
 
+/* No theorem is printed for donations, nor for a part of sliding windows: proofs are, and hold with other weights. */
+static const char *replaced_by(sotto_schedule_law law, bool part)
+{
+    if (law == SOTTO_SCHEDULE_DONATION)
+        return "the proof of Balle et al. 2020, Theorem 3.2, with weights (decision 149)";
+    if (law != SOTTO_SCHEDULE_SLDW)
+        return "Balle et al. 2020, Theorem 3.2 and its proof";
+    return part ? "the proof of Balle et al. 2020, Theorem 4.3, with weights (decision 149)"
+                : "Balle et al. 2020, Theorem 4.3 and its proof";
+}
+
 /* The first slots of a window are a window of their own, which a device checks in to with the chance that its slot is there. */
 static sotto_status replaced(sotto_schedule_claim *out, const sotto_schedule *s, double eps0,
                              uint64_t steps, double log_delta, sotto_err *err)
@@ -94,8 +105,7 @@ static sotto_status replaced(sotto_schedule_claim *out, const sotto_schedule *s,
                                                  fmin(1, p * (1 + 0x1p-40)), log_delta, err));
     out->theorem_epsilon = bound.high;
     out->proof_epsilon = optimal.high;
-    out->theorem = c->law == SOTTO_SCHEDULE_SLDW ? "Balle et al. 2020, Theorem 4.3 and its proof"
-                                                 : "Balle et al. 2020, Theorem 3.2 and its proof";
+    out->theorem = replaced_by(c->law, steps < s->reach);
     out->assumption = "the server is trusted, hides who checks in when, and picks one of a slot at "
                       "random";
     out->adjacency = "with other data of a user, or none";

@@ -162,7 +162,7 @@ checkins "random allocation" --schedule fix --slots 8 --per-step 2 --check-in 0.
 checkins "random allocation" --schedule sldw --slots 3 --cohort 4 --epsilon 3
 checkins "random allocation" --schedule donation --slots 5 --noise 1
 checkins "Theorem 3.2 and its proof" --schedule fix --slots 20 --per-step 4 --check-in 0.5 --randomizer one-bit --local-epsilon 0.5
-checkins "Theorem 4.3 and its proof" --schedule sldw --slots 20 --per-step 4 --randomizer one-bit --local-epsilon 0.2
+checkins "Theorem 4.3, with weights (decision 149)" --schedule sldw --slots 20 --per-step 4 --randomizer one-bit --local-epsilon 0.2
 checkins "a report alone" --schedule avg --slots 5 --randomizer one-bit --local-epsilon 2
 checkins "random allocation" --schedule avg --slots 5 --noise 1 --algorithm fedsgd --clip 10 --step-size theorem-4.2-smooth --diameter 4 --smooth 60
 checkins "random allocation" --schedule fix --slots 8 --noise 1 --algorithm fedsgd --clip 10 --step-size theorem-3.5 --diameter 4
@@ -181,6 +181,7 @@ expect 0 "check-ins, proved and in shares" learn "$@" --shares
 expect 4 "a checkpoint of another schedule" learn --data digits --model logistic --delta 1e-3 --schedule donation --slots 5 --noise 1 --checkpoint checkins.point
 expect 0 "noise for an epsilon" learn --data digits --model logistic --rounds 5 --cohort 5 --delta 1e-3 --epsilon 2 --json
 says "noise for an epsilon" '"epsilon": 1.99999' out
+says "what an epsilon hides" '"adjacency": "with a user'"'"'s update or without it, where the number of users is public"' out
 expect 4 "steps that go uphill" learn --data digits --model logistic --schedule fix --slots 50 --check-in 1 --noise 1 --algorithm fedsgd --step-size theorem-3.5 --diameter 4
 says "steps that go uphill" "check-ins a slot" err
 expect 0 "too coarse integers" learn --data digits --model logistic --schedule avg --slots 5 --noise 0.8 --scale 200

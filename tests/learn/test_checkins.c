@@ -366,6 +366,9 @@ static void pure_reports_are_claimed_by_their_theorems(sotto_test *t)
     CHECK_OK(t, sotto_checkin_sliding_window(&b, 0.5, 1000, log(1e-6), &t->err));
     CHECK_NEAR(t, b.high, claim_of(t, &sliding, local, 0).theorem_epsilon, 1e-8);
     CHECK_NEAR(t, b.high, claim_of(t, &donated, local, 0).theorem_epsilon, 1e-8);
+    CHECK(t, strstr(claim_of(t, &donated, local, 0).theorem, "3.2, with weights") != NULL);
+    CHECK(t, strstr(claim_of(t, &sliding, local, 0).theorem, "4.3 and its proof") != NULL);
+    CHECK(t, strstr(claim_of(t, &sliding, local, 999).theorem, "4.3, with weights") != NULL);
     CHECK_OK(t, sotto_checkin_averaged_halves(&b, 0.5, &crowd, 20, log(1e-6), &t->err));
     const sotto_schedule_claim a = claim_of(t, &avg, local, 0);
     CHECK_NEAR(t, b.high, a.theorem_epsilon, 1e-7);

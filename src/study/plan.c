@@ -3,6 +3,7 @@
 
 #include "account/gauss/rdp.h"
 #include "base/rule.h"
+#include "noise/noise.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,6 +13,9 @@ enum {
     MOST_SIGMA = 1000000000,
     FINE_SIGMA = 60000000
 }; /* as recipes have them */
+
+/* A thousandth of log delta is put aside for draws that are not exact, as in the claim of a round (account/claims.c). */
+#define PUT_ASIDE 1e-3
 
 /* ---- settings -------------------------------------------------------------------------------------------------- */
 
@@ -84,19 +88,35 @@ static sotto_status check(const sotto_search *s, const sotto_search_options *o, 
     return SOTTO_OK;
 }
 
+/* The zCDP of all rounds. Draws within a total variation of t of their law add (1 + e^epsilon) t to delta. */
+static sotto_status set_budget(sotto_search *s, sotto_err *err)
+{
+    const sotto_search_options *o = s->options;
+    const double delta = sotto_decimal_down(o->delta),
+                 lost = (1 + exp(sotto_decimal_up(o->epsilon))) *
+                        sotto_noise_delta((uint64_t)sotto_search_shares(s) *
+                                          (SOTTO_RECIPE_MAX_BINS + 2)); /* others, and no value */
+    sotto_bound rho;
+
+    if (SOTTO_RULE(search_draws_are_paid_for) && !(lost < 0.9 * PUT_ASIDE * delta))
+        return sotto_fail(
+            err, SOTTO_MALFORMED,
+            "epsilon and delta: the samplers' own error takes up delta; take a smaller "
+            "epsilon or a larger delta");
+    SOTTO_TRY(
+        sotto_zcdp_rho(&rho, sotto_decimal_down(o->epsilon), log(delta) - PUT_ASIDE - 1e-12, err));
+    s->rho = rho.low;
+    return SOTTO_OK;
+}
+
 sotto_status sotto_search_open(sotto_search *s, const sotto_search_options *options,
                                sotto_arena *arena, sotto_err *err)
 {
-    sotto_bound rho;
-
     *s = (sotto_search){.options = options, .arena = arena};
     SOTTO_TRY(
         read_alphabet(s, options->kind == SOTTO_SEARCH_PLACES ? "0123" : options->alphabet, err));
     SOTTO_TRY(check(s, options, err));
-    SOTTO_TRY(sotto_zcdp_rho(&rho, sotto_decimal_down(options->epsilon),
-                             log(sotto_decimal_down(options->delta)) - 1e-12, err));
-    s->rho = rho.low;
-    return SOTTO_OK;
+    return set_budget(s, err);
 }
 
 /* ---- noise ------------------------------------------------------------------------------------------------------ */

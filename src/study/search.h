@@ -26,6 +26,7 @@
  *           sums by sqrt(2). So a round with sigma is 1/sigma^2-zCDP (Canonne, Kamath and Steinke 2020, theorem 4). Noise and the
  *           number of rounds depend on answers, so a filter holds: all rounds together are within epsilon and delta (Feldman
  *           and Zrnic 2021). What was spent so far is no smaller claim, since the end was chosen by looking at answers.
+ *           A thousandth of log delta is put aside for the samplers' own error, over all rounds.
  *           With fresh devices each round has the whole budget, and a device answers one round: its ledger sees to that.
  * Finds:    of the cells that no device has, less than one is expected to pass a threshold, over all rounds together.
  */

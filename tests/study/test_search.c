@@ -79,6 +79,9 @@ static void rounds_together_stay_within_the_budget(sotto_test *t)
         searching_run(t, &s, people, WORDS, rounds);
         CHECK_OK(t, sotto_zcdp_epsilon(&epsilon, s.rho, log(1e-6), &t->err));
         CHECK(t, epsilon.high <= 1 && epsilon.high > 0.999);
+        /* With room for draws that are a little off their law. */
+        CHECK_OK(t, sotto_zcdp_epsilon(&epsilon, s.rho, log(1e-6) - 1e-3, &t->err));
+        CHECK(t, epsilon.high <= 1);
         CHECK(t, s.spent <= s.rho && s.spent > 0.1 * s.rho);
         CHECK(t, s.answered <= rounds + 1);
     }
@@ -171,6 +174,18 @@ static sotto_status status_of(sotto_test *t, const sotto_search_options *o)
     sotto_search s;
 
     return sotto_search_open(&s, o, &t->arena, &t->err);
+}
+
+/* Each draw is 2^-100 from its law: little at an epsilon of 16, and too much at 60. */
+static void draws_of_all_rounds_are_paid_for(sotto_test *t)
+{
+    sotto_search_options o = searching_options();
+
+    o.epsilon.units = UINT64_C(16000000000000);
+    CHECK_OK(t, status_of(t, &o));
+    o.epsilon.units = UINT64_C(60000000000000);
+    CHECK_STATUS(t, SOTTO_MALFORMED, status_of(t, &o));
+    CHECK_REASON(t, "samplers' own error");
 }
 
 static void settings_that_make_no_sense_are_refused(sotto_test *t)
@@ -444,6 +459,7 @@ int main(int argc, char **argv)
         CASE(few_survivors_get_long_segments),
         CASE(a_threshold_bounds_what_noise_reaches),
         CASE(an_answer_has_all_cells),
+        CASE(draws_of_all_rounds_are_paid_for),
         CASE(settings_that_make_no_sense_are_refused),
         CASE(the_mark_of_an_end_is_no_letter),
         CASE(a_round_has_a_cell_for_each_letter),

@@ -18,9 +18,10 @@ static int peek(const cursor *c)
     return c->at < c->len ? c->text[c->at] : -1;
 }
 
+/* A recipe may have megabytes of it: no call for each character. */
 static void skip_space(cursor *c)
 {
-    while (c->at < c->len && memchr(" \t\r\n", c->text[c->at], 4))
+    while (peek(c) == ' ' || peek(c) == '\n' || peek(c) == '\t' || peek(c) == '\r')
         c->at++;
 }
 

@@ -21,8 +21,12 @@ static int peek(const cursor *c)
 /* A recipe may have megabytes of it: no call for each character. */
 static void skip_space(cursor *c)
 {
-    while (peek(c) == ' ' || peek(c) == '\n' || peek(c) == '\t' || peek(c) == '\r')
-        c->at++;
+    for (; c->at < c->len; c->at++) {
+        const uint8_t own = c->text[c->at];
+
+        if (own != ' ' && own != '\n' && own != '\t' && own != '\r')
+            return;
+    }
 }
 
 static void skip_string(cursor *c)

@@ -58,16 +58,20 @@ void demo_catch_signals(void)
     }
 }
 
+/* What is no number is 0, which check_devices refuses: only it knows the range, once all options are read. */
 static bool read_devices(demo *d, const char *text)
 {
     char *end = NULL;
 
-    d->devices = text ? strtoull(text, &end, 10) : 0;
-    if (text && *end == 0 && end != text && d->devices >= FLAMINGO_FEWEST && d->devices <= MOST)
-        return true;
-    (void)fprintf(stderr, "sotto demo: --devices: %s a number from %d to %d\n",
-                  text ? "not" : "it lacks its value,", FEWEST, MOST);
-    return false;
+    if (!text) {
+        (void)fprintf(stderr, "sotto demo: --devices: it lacks its value, a number from %d to %d\n",
+                      d->flamingo ? FLAMINGO_FEWEST : FEWEST, d->flamingo ? FLAMINGO_MOST : MOST);
+        return false;
+    }
+    d->devices = strtoull(text, &end, 10);
+    if (*end != 0 || end == text || text[0] == '-')
+        d->devices = 0;
+    return true;
 }
 
 /* A list of parts, with commas between them. */
@@ -241,7 +245,9 @@ static sotto_status prepare(demo *d, sotto_err *err)
     SOTTO_TRY(demo_write_recipe(d, err));
     SOTTO_TRY(demo_write_policy(d, err));
     SOTTO_TRY(demo_write_parties(d, err));
+    d->refused = d->recipe_file ? EXIT_LINT : 0; /* as it is fitted to this deployment */
     SOTTO_TRY(demo_compile(d, err));
+    d->refused = 0;
     if (!(d->without & DEMO_TOKENS)) {
         say(d,
             d->arc
@@ -318,6 +324,8 @@ static int demo_main(int argc, char **argv)
         return EXIT_DONE;
     if (demo_interrupted())
         return 128 + demo_ended_by();
+    if (status != SOTTO_OK && d.refused)
+        return d.refused;
     return status == SOTTO_OK && right ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -1,29 +1,28 @@
 #define _POSIX_C_SOURCE 200809L
 #include "sim.h"
 
+#include "base/arena.h"
+#include "base/file.h"
 #include "support/people_of.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* ---- files ---------------------------------------------------------------------------------------------------- */
 
 static int read_file(sim_job *job, const char *path, sotto_bytes *out)
 {
-    const size_t room = SOTTO_RECIPE_MAX_BYTES + 1;
-    uint8_t *bytes = sotto_arena_take(&job->arena, room);
-    FILE *file = bytes ? fopen(path, "rb") : NULL;
+    sotto_err err = {0};
+    sotto_buf file;
+    sotto_status status =
+        sotto_buf_take(&file, &job->arena, SOTTO_RECIPE_MAX_BYTES + 1, &err); /* one too many */
 
-    if (!file) {
-        (void)fprintf(stderr, "sotto sim: %s: %s\n", path, strerror(errno));
-        return EXIT_FAILED;
-    }
-    *out = sotto_bytes_of(bytes, fread(bytes, 1, room, file));
-    const bool failed = ferror(file) != 0;
-    (void)fclose(file);
-    if (failed)
-        (void)fprintf(stderr, "sotto sim: %s: it can't be read\n", path);
-    return failed ? EXIT_FAILED : EXIT_DONE;
+    if (status == SOTTO_OK)
+        status = sotto_file_append(&file, path, &err);
+    *out = sotto_buf_bytes(&file);
+    if (status == SOTTO_OK || status == SOTTO_TOO_LARGE) /* whoever reads it refuses a long one */
+        return EXIT_DONE;
+    (void)fprintf(stderr, "sotto sim: %s: %s\n", path, err.reason);
+    return EXIT_FAILED;
 }
 
 /* As compilers say it, and what to type next. */

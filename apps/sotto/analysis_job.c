@@ -3,6 +3,7 @@
 #include "analysis.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,20 +41,18 @@ static int print_mistakes(const analysis_job *job, const char *file)
 
 int analysis_read(analysis_job *job, const char *path, sotto_bytes *out)
 {
-    const size_t room = SOTTO_RECIPE_MAX_BYTES + 1;
-    uint8_t *bytes = sotto_arena_take(&job->arena, room);
-    FILE *file = bytes ? fopen(path, "rb") : NULL;
+    sotto_err err = {0};
+    sotto_buf file;
+    sotto_status status =
+        sotto_buf_take(&file, &job->arena, SOTTO_RECIPE_MAX_BYTES + 1, &err); /* one too many */
 
-    if (!file) {
-        (void)fprintf(stderr, "sotto analysis %s: %s: %s\n", job->o->verb, path, strerror(errno));
-        return EXIT_FAILED;
-    }
-    *out = sotto_bytes_of(bytes, fread(bytes, 1, room, file));
-    const bool bad = ferror(file) != 0;
-    (void)fclose(file);
-    if (bad)
-        (void)fprintf(stderr, "sotto analysis %s: %s: it can't be read\n", job->o->verb, path);
-    return bad ? EXIT_FAILED : EXIT_DONE;
+    if (status == SOTTO_OK)
+        status = sotto_file_append(&file, path, &err);
+    *out = sotto_buf_bytes(&file);
+    if (status == SOTTO_OK || status == SOTTO_TOO_LARGE) /* whoever reads it refuses a long one */
+        return EXIT_DONE;
+    (void)fprintf(stderr, "sotto analysis %s: %s: %s\n", job->o->verb, path, err.reason);
+    return EXIT_FAILED;
 }
 
 static int read_policy(analysis_job *job, const char *name)

@@ -2,10 +2,10 @@
 #include "collect.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "recipe/model.h"
 #include "tlog/bundle.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,19 +15,16 @@ static int refuse(const sotto_collect_job *job, int code, const char *why)
     return code;
 }
 
-static bool read_whole(sotto_collect_job *job, sotto_bytes *out)
+/* One that is too long is refused by whoever decodes it. */
+static sotto_status read_whole(sotto_collect_job *job, sotto_bytes *out, sotto_err *err)
 {
-    uint8_t *data = sotto_arena_take(&job->recipe.arena, SOTTO_BUNDLE_MAX + 1);
-    FILE *file = fopen(job->proof, "rb");
+    sotto_status status;
+    sotto_buf file;
 
-    if (!file || !data) {
-        if (file)
-            (void)fclose(file);
-        return false;
-    }
-    *out = sotto_bytes_of(data, fread(data, 1, SOTTO_BUNDLE_MAX + 1, file));
-    const bool whole = ferror(file) == 0;
-    return fclose(file) == 0 && whole;
+    SOTTO_TRY(sotto_buf_take(&file, &job->recipe.arena, SOTTO_BUNDLE_MAX + 1, err));
+    status = sotto_file_append(&file, job->proof, err);
+    *out = sotto_buf_bytes(&file);
+    return status == SOTTO_TOO_LARGE ? SOTTO_OK : status;
 }
 
 int sotto_collect_job_log(sotto_collect_job *job)
@@ -48,8 +45,8 @@ int sotto_collect_job_log(sotto_collect_job *job)
               : NULL;
     if (!log)
         return refuse(job, EXIT_USAGE, "needs a --policy that names the recipe's log");
-    if (!read_whole(job, &wire))
-        return refuse(job, EXIT_FAILED, strerror(errno));
+    if (read_whole(job, &wire, &err) != SOTTO_OK)
+        return refuse(job, EXIT_FAILED, err.reason);
     if (sotto_bundle_verify(&facts, wire, &log->trust, &err) != SOTTO_OK ||
         sotto_bundle_decode(&bundle, wire, &err) != SOTTO_OK)
         return refuse(job, EXIT_PROOF, err.reason);

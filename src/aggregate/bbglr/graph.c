@@ -98,7 +98,7 @@ bool sotto_bbglr_connected(const sotto_bbglr_graph *graph, const uint8_t *bitmap
     uint32_t n = graph->count, reach = graph->degree / 2, first = n, last = 0, gaps = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        if (!sotto_bbglr_bit(bitmap, graph->order[i]))
+        if (!sotto_bits_has(bitmap, graph->order[i]))
             continue;
         if (first == n)
             first = i;

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "support/mistakes.h"
 #include "support/people_of.h"
 
 #include <string.h>
@@ -35,9 +36,7 @@ static int print_mistakes(const sim_job *job, const char *file, const sotto_mist
 
         if (m->severity != SOTTO_MISTAKE)
             continue;
-        (void)fprintf(stderr, "%s:%u:%u: %s%s%s%s%s\n", file, m->line, m->column, m->path,
-                      m->path[0] ? ": " : "", m->what, m->accepted[0] ? "; accepted: " : "",
-                      m->accepted);
+        sotto_mistake_print(file, m);
         if (strcmp(m->what, "it is empty") == 0) {
             (void)fprintf(stderr, "sotto sim: `sotto recipe new%s` prints one to start from\n",
                           recipe                                    ? ""

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "support/mistakes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,16 +27,7 @@ int analysis_failed(const analysis_job *job, const sotto_err *err)
 
 static int print_mistakes(const analysis_job *job, const char *file)
 {
-    const sotto_mistakes *list = &job->mistakes;
-
-    for (size_t i = 0; i < list->count; i++) {
-        const sotto_mistake *m = &list->items[i];
-
-        if (m->severity == SOTTO_MISTAKE)
-            (void)fprintf(stderr, "%s:%u:%u: %s%s%s%s%s\n", file, m->line, m->column, m->path,
-                          m->path[0] ? ": " : "", m->what, m->accepted[0] ? "; accepted: " : "",
-                          m->accepted);
-    }
+    sotto_mistakes_print(file, &job->mistakes);
     return EXIT_LINT;
 }
 

@@ -183,7 +183,7 @@ static void to_lanes(flush *f)
         /* A segment that is not put into a lane here is found by the sweep. */
         (void)(sotto_lanes_add(leader->lanes, g->task->n, g->bucket, &segment,
                                sotto_leader_full_job(f->intake->server, g->task),
-                               sotto_leader_now_ms()) == SOTTO_OK);
+                               sotto_clock_ms()) == SOTTO_OK);
     }
     sotto_steps_wake(leader->steps);
 }
@@ -191,7 +191,7 @@ static void to_lanes(flush *f)
 /* A full disk fails every flush: one line a second says so. */
 static void tell(sotto_intake *intake, const sotto_err *err)
 {
-    uint64_t now = sotto_leader_now_ms(), failed;
+    uint64_t now = sotto_clock_ms(), failed;
     bool due;
 
     (void)pthread_mutex_lock(&intake->lock);

@@ -42,4 +42,49 @@ SOTTO_POLY_FUNCTIONS(sotto_f128, sotto_f128)
 SOTTO_POLY_FUNCTIONS(sotto_f32, sotto_f32)
 SOTTO_POLY_FUNCTIONS(sotto_f40, sotto_f40)
 
+/* Several vectors one after the other: values at w_n^k of each become values at w_2n^(2k+1). */
+#ifndef __OPTIMIZE_SIZE__
+
+enum { SOTTO_POLY_SEVERAL = 4 };
+
+/* Machines with vectors of numbers take up to four side by side, and want room for it: so many elements, prepared once for these
+ * roots and this shift. */
+#define SOTTO_POLY_SEVERAL_FUNCTIONS(F, element)                                                   \
+    size_t F##_several_room(unsigned log);                                                         \
+    void F##_several_prepare(element *room, unsigned log, const element *roots,                    \
+                             const element *shift);                                                \
+    void F##_several_to_odd_values(element *v, size_t count, unsigned log, const element *roots,   \
+                                   const element *shift, element *room);
+#else
+
+/* What is built for size takes one after the other: libsotto-device has no room for more. */
+enum { SOTTO_POLY_SEVERAL = 2 };
+
+#define SOTTO_POLY_SEVERAL_FUNCTIONS(F, element)                                                   \
+    static inline size_t F##_several_room(unsigned log)                                            \
+    {                                                                                              \
+        (void)log;                                                                                 \
+        return 0;                                                                                  \
+    }                                                                                              \
+    static inline void F##_several_prepare(element *room, unsigned log, const element *roots,      \
+                                           const element *shift)                                   \
+    {                                                                                              \
+        (void)room;                                                                                \
+        (void)log;                                                                                 \
+        (void)roots;                                                                               \
+        (void)shift;                                                                               \
+    }                                                                                              \
+    static inline void F##_several_to_odd_values(element *v, size_t count, unsigned log,           \
+                                                 const element *roots, const element *shift,       \
+                                                 element *room)                                    \
+    {                                                                                              \
+        (void)room;                                                                                \
+        for (size_t i = 0; i < count; i++)                                                         \
+            F##_to_odd_values(v + (i << log), log, roots, shift);                                  \
+    }
+#endif
+
+SOTTO_POLY_SEVERAL_FUNCTIONS(sotto_f64, sotto_f64)
+SOTTO_POLY_SEVERAL_FUNCTIONS(sotto_f128, sotto_f128)
+
 #endif

@@ -10,7 +10,8 @@ static size_t prove_scratch(const sotto_circuit *c)
 
     if (c->shape != SOTTO_SHAPE_CHUNKS)
         return (2 * n + p) * sizeof(fe);
-    return (2 * p + 2 * c->calls) * sizeof(fe) + p * sizeof(fe_acc);
+    return (SOTTO_POLY_SEVERAL * p + 2 * c->calls + FIELD(several_room)(c->wire_log)) * sizeof(fe) +
+           p * sizeof(fe_acc);
 }
 
 /* ---- few calls, any degree: evaluate every wire at all N points --------------------------------- */
@@ -117,34 +118,49 @@ static void fill_chunk_wires(const sotto_circuit *c, fe *even, fe *odd, const ui
     }
 }
 
+/* The wires of place j of every call, the even one and then the odd one. Moves the powers of r on to the next place. */
+static void chunk_wires(const sotto_circuit *c, fe *even, const uint8_t *meas,
+                        const uint8_t *prove_rand, size_t j, fe *power, const fe *r)
+{
+    fe *odd = even + wire_count(c);
+
+    even[0] = FIELD(to_weight)(get(prove_rand, 2 * j));
+    odd[0] = get(prove_rand, 2 * j + 1);
+    fill_chunk_wires(c, even, odd, meas, j, power);
+    for (size_t i = 0; i < c->calls; i++)
+        power[i] = FIELD(mul)(power[i], r[i]);
+}
+
 static void prove_chunks(const sotto_circuit *c, uint8_t *values, const uint8_t *meas,
                          const uint8_t *prove_rand, const uint8_t *joint_rand, fe *scratch)
 {
     const flp_tables *t = c->tables;
     size_t p = wire_count(c);
-    fe *even = scratch, *odd = even + p, *power = odd + p, *r = power + c->calls;
-    fe_acc *sums = (fe_acc *)(r + c->calls);
-    fe_acc at_seed = {0};
+    fe_acc *sums = (fe_acc *)scratch, at_seed = {0};
+    fe *wires = (fe *)(sums + p), *power = wires + SOTTO_POLY_SEVERAL * p, *r = power + c->calls;
+    fe *room = r + c->calls;
 
+    FIELD(several_prepare)(room, c->wire_log, t->wire_roots, t->odd_shift);
     for (size_t i = 0; i < c->calls; i++)
         power[i] = r[i] = FIELD(to_weight)(get(joint_rand, i));
     for (size_t k = 0; k < p; k++)
         sums[k] = (fe_acc){0};
-    for (size_t j = 0; j < c->chunk_length; j++) {
-        even[0] = FIELD(to_weight)(get(prove_rand, 2 * j));
-        odd[0] = get(prove_rand, 2 * j + 1);
-        FIELD(acc_mul)(&at_seed, odd[0], even[0]);
-        fill_chunk_wires(c, even, odd, meas, j, power);
-        FIELD(to_odd_values)(even, c->wire_log, t->wire_roots, t->odd_shift);
-        FIELD(to_odd_values)(odd, c->wire_log, t->wire_roots, t->odd_shift);
-        for (size_t k = 0; k < p; k++)
-            FIELD(acc_mul)(&sums[k], odd[k], even[k]);
-        for (size_t i = 0; i < c->calls; i++)
-            power[i] = FIELD(mul)(power[i], r[i]);
+    for (size_t j = 0; j < c->chunk_length; j += SOTTO_POLY_SEVERAL / 2) {
+        size_t left = c->chunk_length - j;
+        size_t count = left < SOTTO_POLY_SEVERAL / 2 ? 2 * left : SOTTO_POLY_SEVERAL;
+
+        for (size_t i = 0; i < count; i += 2) {
+            chunk_wires(c, wires + i * p, meas, prove_rand, j + i / 2, power, r);
+            FIELD(acc_mul)(&at_seed, wires[(i + 1) * p], wires[i * p]);
+        }
+        FIELD(several_to_odd_values)(wires, count, c->wire_log, t->wire_roots, t->odd_shift, room);
+        for (size_t i = 0; i < count; i += 2)
+            for (size_t k = 0; k < p; k++)
+                FIELD(acc_mul)(&sums[k], wires[(i + 1) * p + k], wires[i * p + k]);
     }
     for (size_t k = 0; k < p; k++)
-        even[k] = FIELD(acc_reduce)(&sums[k]);
-    put_gadget_values(c, values, FIELD(acc_reduce)(&at_seed), even);
+        wires[k] = FIELD(acc_reduce)(&sums[k]);
+    put_gadget_values(c, values, FIELD(acc_reduce)(&at_seed), wires);
 }
 
 /* ---- one-hot chunks: no transform at all ---------------------------------------------------------- */

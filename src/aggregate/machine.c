@@ -44,6 +44,25 @@ bool sotto_machine_read_head(sotto_reader *in, unsigned version, const uint8_t i
     return found == version && memcmp(of, id, sizeof of) == 0;
 }
 
+void sotto_machine_save_self(sotto_writer *w, unsigned version, const uint8_t id[SOTTO_ROUND_ID],
+                             unsigned phase, const sotto_self *self)
+{
+    sotto_machine_save_head(w, version, id);
+    sotto_write_uint(w, phase, 1);
+    sotto_write_bytes(w, sotto_bytes_of(self->seed, sizeof self->seed));
+}
+
+bool sotto_machine_read_self(sotto_reader *in, unsigned version, const uint8_t id[SOTTO_ROUND_ID],
+                             unsigned *phase, unsigned last, sotto_self *self)
+{
+    const bool ours = sotto_machine_read_head(in, version, id);
+    const uint64_t found = sotto_read_uint(in, 1);
+
+    sotto_read_fixed(in, self->seed, sizeof self->seed);
+    *phase = found <= last ? (unsigned)found : 0;
+    return ours && found <= last;
+}
+
 sotto_status sotto_machine_restored(sotto_reader *in, bool ours, const char *what, sotto_err *err)
 {
     if (!ours)

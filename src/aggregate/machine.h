@@ -21,6 +21,12 @@ SOTTO_MUST_USE sotto_status sotto_machine_send(sotto_effects *effects, const sot
 void sotto_machine_save_head(sotto_writer *w, unsigned version, const uint8_t id[SOTTO_ROUND_ID]);
 /* Reads that; false: it is of another version or round. */
 bool sotto_machine_read_head(sotto_reader *in, unsigned version, const uint8_t id[SOTTO_ROUND_ID]);
+/* The same of somebody with a seed, whose machine has phases: phase and seed come next. */
+void sotto_machine_save_self(sotto_writer *w, unsigned version, const uint8_t id[SOTTO_ROUND_ID],
+                             unsigned phase, const sotto_self *self);
+/* False also: the phase is beyond `last`. It is then 0. */
+bool sotto_machine_read_self(sotto_reader *in, unsigned version, const uint8_t id[SOTTO_ROUND_ID],
+                             unsigned *phase, unsigned last, sotto_self *self);
 /* Ends the reading of saved state.
  *   SOTTO_MALFORMED  more or fewer bytes than were read, or not `ours` */
 SOTTO_MUST_USE sotto_status sotto_machine_restored(sotto_reader *in, bool ours, const char *what,

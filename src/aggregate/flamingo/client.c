@@ -320,9 +320,7 @@ static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err
     const flamingo_client *c = (const flamingo_client *)machine;
     sotto_writer w = sotto_writer_on(out);
 
-    sotto_machine_save_head(&w, SAVED_VERSION, c->id);
-    sotto_write_uint(&w, c->phase, 1);
-    sotto_write_bytes(&w, sotto_bytes_of(c->self.seed, sizeof c->self.seed));
+    sotto_machine_save_self(&w, SAVED_VERSION, c->id, c->phase, &c->self);
     return sotto_writer_finish(&w, "flamingo client", err);
 }
 
@@ -332,16 +330,15 @@ static sotto_status restore(sotto_machine **out, const sotto_round *round, const
 {
     sotto_reader in = sotto_reader_over(saved);
     sotto_machine *machine;
+    unsigned phase;
 
     (void)kept;
     (void)count;
     SOTTO_TRY(join(&machine, round, self, arena, err));
     *out = NULL;
     flamingo_client *c = (flamingo_client *)machine;
-    bool ours = sotto_machine_read_head(&in, SAVED_VERSION, c->id);
-    uint64_t phase = sotto_read_uint(&in, 1);
-    sotto_read_fixed(&in, c->self.seed, sizeof c->self.seed);
-    SOTTO_TRY(sotto_machine_restored(&in, ours && phase <= CLIENT_OVER, "flamingo client", err));
+    bool ours = sotto_machine_read_self(&in, SAVED_VERSION, c->id, &phase, CLIENT_OVER, &c->self);
+    SOTTO_TRY(sotto_machine_restored(&in, ours, "flamingo client", err));
     c->phase = (client_phase)phase;
     *out = machine;
     return SOTTO_OK;

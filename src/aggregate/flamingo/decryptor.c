@@ -363,9 +363,7 @@ static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err
     const flamingo_decryptor *d = (const flamingo_decryptor *)machine;
     sotto_writer w = sotto_writer_on(out);
 
-    sotto_machine_save_head(&w, SAVED_VERSION, d->id);
-    sotto_write_uint(&w, d->phase, 1);
-    sotto_write_bytes(&w, sotto_bytes_of(d->self.seed, sizeof d->self.seed));
+    sotto_machine_save_self(&w, SAVED_VERSION, d->id, d->phase, &d->self);
     sotto_write_bytes(&w, sotto_bytes_of(d->labels, sizeof d->labels));
     sotto_write_bytes(&w, sotto_bytes_of(d->online, (size_t)(d->round->registered + 7) / 8));
     return sotto_writer_finish(&w, "flamingo decryptor", err);
@@ -377,18 +375,17 @@ static sotto_status restore(sotto_machine **out, const sotto_round *round, const
 {
     sotto_reader in = sotto_reader_over(saved);
     sotto_machine *machine;
+    unsigned phase;
 
     (void)kept;
     (void)count;
     SOTTO_TRY(join(&machine, round, self, arena, err));
     *out = NULL;
     flamingo_decryptor *d = (flamingo_decryptor *)machine;
-    bool ours = sotto_machine_read_head(&in, SAVED_VERSION, d->id);
-    uint64_t phase = sotto_read_uint(&in, 1);
-    sotto_read_fixed(&in, d->self.seed, sizeof d->self.seed);
+    bool ours = sotto_machine_read_self(&in, SAVED_VERSION, d->id, &phase, OVER, &d->self);
     sotto_read_fixed(&in, d->labels, sizeof d->labels);
     sotto_read_fixed(&in, d->online, (size_t)(round->registered + 7) / 8);
-    SOTTO_TRY(sotto_machine_restored(&in, ours && phase <= OVER, "flamingo decryptor", err));
+    SOTTO_TRY(sotto_machine_restored(&in, ours, "flamingo decryptor", err));
     d->phase = (decryptor_phase)phase;
     *out = machine;
     return SOTTO_OK;

@@ -62,13 +62,11 @@ struct sotto_intake {
 static bool grow_in_doubt(sotto_intake *intake)
 {
     size_t cap = intake->in_doubt_cap ? 2 * intake->in_doubt_cap : 16;
-    sotto_spool_place *more = sotto_alloc(cap * sizeof *more);
+    sotto_spool_place *more = sotto_alloc_grow(intake->in_doubt, intake->in_doubt_cap,
+                                               intake->in_doubt_count, cap, sizeof *more);
 
     if (!more)
         return false;
-    if (intake->in_doubt_count > 0)
-        memcpy(more, intake->in_doubt, intake->in_doubt_count * sizeof *more);
-    sotto_release(intake->in_doubt, intake->in_doubt_cap * sizeof *more);
     intake->in_doubt = more;
     intake->in_doubt_cap = cap;
     return true;

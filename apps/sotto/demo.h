@@ -35,6 +35,17 @@ struct sotto_log_object;
 #define DEMO_RECIPE   "demo-1"
 #define DEMO_ANALYSIS "com.example.commute"
 
+/* How every recipe of the demo begins; %s: demo_values. */
+/* clang-format off */
+#define DEMO_QUESTION \
+    "{\n" \
+    "  \"recipe\": \"" DEMO_RECIPE "\", \"version\": 1, \"analysis\": \"" DEMO_ANALYSIS "\",\n" \
+    "  \"description\": \"How people got to work today.\",\n" \
+    "  \"query\": \"SELECT way FROM commutes\", \"pick\": \"one-at-random\",\n" \
+    "  \"encode\": {\"way\": {\"type\": \"categories\", \"values\": [%s], \"oov\": true},\n" \
+    "             \"combine\": [\"way\"]},\n"
+/* clang-format on */
+
 enum {
     DEMO_CHOICES = 8,
     DEMO_TEXT = 8192,
@@ -125,6 +136,8 @@ int demo_ended_by(void); /* the signal; 0: none */
 
 /* demo_texts.c: the recipe and the policy first; the parties once both servers have said their ports and keys. */
 SOTTO_MUST_USE sotto_status demo_write_recipe(demo *d, sotto_err *err);
+const char *demo_values(char out[512]);        /* the choices, as a list of JSON */
+void demo_write_time(char out[32], time_t at); /* cut to the hour */
 SOTTO_MUST_USE sotto_status demo_write_policy(demo *d, sotto_err *err);
 SOTTO_MUST_USE sotto_status demo_write_parties(demo *d, sotto_err *err);
 /* Reads, judges and compiles what was written. */

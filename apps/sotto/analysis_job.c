@@ -34,14 +34,8 @@ static int print_mistakes(const analysis_job *job, const char *file)
 int analysis_read(analysis_job *job, const char *path, sotto_bytes *out)
 {
     sotto_err err = {0};
-    sotto_buf file;
-    sotto_status status =
-        sotto_buf_take(&file, &job->arena, SOTTO_RECIPE_MAX_BYTES + 1, &err); /* one too many */
 
-    if (status == SOTTO_OK)
-        status = sotto_file_append(&file, path, &err);
-    *out = sotto_buf_bytes(&file);
-    if (status == SOTTO_OK || status == SOTTO_TOO_LARGE) /* whoever reads it refuses a long one */
+    if (sotto_file_text(out, path, SOTTO_RECIPE_MAX_BYTES, &job->arena, &err) == SOTTO_OK)
         return EXIT_DONE;
     (void)fprintf(stderr, "sotto analysis %s: %s: %s\n", job->o->verb, path, err.reason);
     return EXIT_FAILED;

@@ -1,7 +1,6 @@
 /* Where the recipe stands on a public log: what --proof brings, judged as devices judge it. */
 #include "collect.h"
 
-#include "base/arena.h"
 #include "base/file.h"
 #include "recipe/model.h"
 #include "tlog/bundle.h"
@@ -13,18 +12,6 @@ static int refuse(const sotto_collect_job *job, int code, const char *why)
 {
     (void)fprintf(stderr, "sotto collect: --proof %s: %s\n", job->proof, why);
     return code;
-}
-
-/* One that is too long is refused by whoever decodes it. */
-static sotto_status read_whole(sotto_collect_job *job, sotto_bytes *out, sotto_err *err)
-{
-    sotto_status status;
-    sotto_buf file;
-
-    SOTTO_TRY(sotto_buf_take(&file, &job->recipe.arena, SOTTO_BUNDLE_MAX + 1, err));
-    status = sotto_file_append(&file, job->proof, err);
-    *out = sotto_buf_bytes(&file);
-    return status == SOTTO_TOO_LARGE ? SOTTO_OK : status;
 }
 
 int sotto_collect_job_log(sotto_collect_job *job)
@@ -45,7 +32,7 @@ int sotto_collect_job_log(sotto_collect_job *job)
               : NULL;
     if (!log)
         return refuse(job, EXIT_USAGE, "needs a --policy that names the recipe's log");
-    if (read_whole(job, &wire, &err) != SOTTO_OK)
+    if (sotto_file_text(&wire, job->proof, SOTTO_BUNDLE_MAX, &job->recipe.arena, &err) != SOTTO_OK)
         return refuse(job, EXIT_FAILED, err.reason);
     if (sotto_bundle_verify(&facts, wire, &log->trust, &err) != SOTTO_OK ||
         sotto_bundle_decode(&bundle, wire, &err) != SOTTO_OK)

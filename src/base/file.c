@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/file.h"
 
+#include "base/arena.h"
 #include "base/directory.h"
 
 #include <errno.h>
@@ -158,4 +159,19 @@ sotto_status sotto_file_append(sotto_buf *out, const char *path, sotto_err *err)
     status = sotto_file_append_open(out, fd, err);
     (void)close(fd);
     return status;
+}
+
+sotto_status sotto_file_text(sotto_bytes *out, const char *path, size_t most, sotto_arena *arena,
+                             sotto_err *err)
+{
+    sotto_err why = {0};
+    sotto_status status;
+    sotto_buf file;
+
+    SOTTO_TRY(sotto_buf_take(&file, arena, most + 1, err));
+    status = sotto_file_append(&file, path, &why);
+    *out = sotto_buf_bytes(&file);
+    return status == SOTTO_OK || status == SOTTO_TOO_LARGE
+               ? SOTTO_OK
+               : sotto_fail(err, status, "%s", why.reason);
 }

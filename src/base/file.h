@@ -35,7 +35,11 @@ SOTTO_MUST_USE sotto_status sotto_file_read(sotto_bytes *out, const char *path, 
  *   SOTTO_MISSING    there is no such file
  *   SOTTO_TOO_LARGE  it has more bytes than out has room for; out is full */
 SOTTO_MUST_USE sotto_status sotto_file_append(sotto_buf *out, const char *path, sotto_err *err);
-/* The same of an open file, which stays open. */
+/* For whoever limits and parses it: up to `most` bytes and one more, in the arena. A longer file is no failure here: whoever reads it
+ * sees that it is too long, and says so in its own words. */
+SOTTO_MUST_USE sotto_status sotto_file_text(sotto_bytes *out, const char *path, size_t most,
+                                            sotto_arena *arena, sotto_err *err);
+/* As sotto_file_append, of an open file, which stays open. */
 SOTTO_MUST_USE sotto_status sotto_file_append_open(sotto_buf *out, int fd, sotto_err *err);
 
 #endif

@@ -120,7 +120,12 @@ static void a_file_is_read_whole_or_not_at_all(sotto_test *t)
     out = sotto_buf_over(memory, 5);
     CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_file_append(&out, path, &t->err));
     CHECK(t, out.len == 5 && strcmp(t->err.reason, "more than 5 bytes") == 0);
+    CHECK_OK(t, sotto_file_text(&got, path, 5, &t->arena, &t->err)); /* its reader sees six */
+    CHECK_EQUAL(t, 6, got.len);
+    CHECK_OK(t, sotto_file_text(&got, path, 4, &t->arena, &t->err));
+    CHECK_EQUAL(t, 5, got.len);
     (void)unlink(path);
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_file_text(&got, path, 5, &t->arena, NULL));
 }
 
 static void a_pipe_is_read_to_its_end(sotto_test *t)

@@ -9,6 +9,7 @@
  *     demo_arc.c      leader and helper as issuers of ARC
  *     demo_log.c      a public log and its witness
  *     demo_devices.c  simulated devices, some of them hostile, each with a clock of its own
+ *     demo_forger.c   a report that no device made
  *     demo_own.c      the user's own recipe and rows
  *     demo_keep.c     servers that stay, and their files
  *     demo_flamingo.c the same question with one server (--trust flamingo)
@@ -219,6 +220,10 @@ SOTTO_MUST_USE sotto_status demo_log_publish(demo *d, sotto_err *err);
 /* NULL: there is no log. */
 const sotto_log_trust *demo_log_trust(const demo *d);
 void demo_log_end(demo *d);
+
+/* demo_forger.c: in the arena. */
+SOTTO_MUST_USE sotto_status demo_forge(sotto_buf *out, const demo *d, sotto_arena *arena,
+                                       sotto_err *err);
 
 /* demo_devices.c: all of them, over real HTTP. */
 SOTTO_MUST_USE sotto_status demo_devices_run(demo *d, sotto_err *err);

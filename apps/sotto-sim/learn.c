@@ -78,6 +78,8 @@ static void choose_cohort(learn_run *run)
     const double wanted = fmin((double)o->cohort, users);
 
     run->cohort = wanted;
+    if (o->schedule)
+        run->cohort = sotto_schedule_divisor(&run->schedule, 0);
     if (o->algorithm == LEARN_FTRL) {
         run->slots = (uint64_t)fmax((double)o->restart, ceil(users / wanted));
         run->cohort = users / (double)run->slots;
@@ -94,7 +96,7 @@ static sotto_status choose_update(learn_run *run, sotto_err *err)
         .weights = o->weights,
         .cap = o->weights == SOTTO_WEIGHTS_COUNT ? run->dataset.largest : o->cap,
         .clip = o->clip,
-        .scale = o->scale > 0 ? o->scale : 16384 / o->clip,
+        .scale = o->scale > 0 ? o->scale : 16384 / o->clip * fmin(1, 30 / fmax(o->noise, 1)),
         .multiplier = o->noise,
         .draws = o->algorithm == LEARN_FTRL ? sotto_tree_levels(o->restart) : 1,
         .most = run->dataset.users,
@@ -112,12 +114,14 @@ static sotto_status begin_session(learn_run *run, const uint8_t digest[32], sott
         text, sizeof text,
         "%s %d %d %d cohort %.17g min %llu epochs %llu batch %llu cap %llu restart %llu "
         "rate %.17g clip %.17g noise %.17g scale %.17g server %.17g %.17g %.17g every %llu "
-        "seed %llu data ",
+        "seed %llu schedule %d %d %d slots %llu %llu %.17g local %.17g rate %.17g %.17g data ",
         o->model, (int)o->algorithm, (int)o->weights, (int)o->step.optimizer, run->cohort,
         (unsigned long long)o->min_cohort, (unsigned long long)o->epochs,
         (unsigned long long)o->batch, (unsigned long long)o->cap, (unsigned long long)o->restart,
         o->rate, o->clip, o->noise, run->update.config.scale, o->step.rate, o->step.decay,
-        o->step.momentum, (unsigned long long)o->evaluate, (unsigned long long)o->seed);
+        o->step.momentum, (unsigned long long)o->evaluate, (unsigned long long)o->seed,
+        (int)o->schedule, (int)o->one_bit, (int)o->step_size, (unsigned long long)o->slots,
+        (unsigned long long)o->per_step, o->check_in, o->local_epsilon, o->diameter, o->smooth);
 
     if (len < 0 || (size_t)len + 32 > sizeof text)
         return sotto_fail(err, SOTTO_BUG, "options that are too long");
@@ -148,10 +152,13 @@ static sotto_status set_up(learn_run *run, sotto_err *err)
     SOTTO_TRY(load_data(run, digest, err));
     SOTTO_TRY(choose_model(run, err));
     SOTTO_TRY(check_training(run, err));
+    SOTTO_TRY(learn_checkin_plan(run, err));
     choose_cohort(run);
+    SOTTO_TRY(learn_noise_find(run, err));
     SOTTO_TRY(choose_update(run, err));
     SOTTO_TRY(sotto_step_check(&o->step, o->algorithm == LEARN_FTRL, err));
     SOTTO_TRY(begin_session(run, digest, err));
+    SOTTO_TRY(learn_checkin_open(run, err));
     SOTTO_TRY(learn_crew_open(run, err));
     return resume(run, err);
 }
@@ -196,17 +203,36 @@ static sotto_status evaluate(learn_run *run, sotto_err *err)
 
     if (run->session.point_count == LEARN_POINTS || run->dataset.test == 0)
         return SOTTO_OK;
-    SOTTO_TRY(learn_crew_evaluate(run, &loss, &accuracy, err));
+    float *kept = learn_checkin_show(run);
+    const sotto_status status = learn_crew_evaluate(run, &loss, &accuracy, err);
+    learn_checkin_unshow(run, kept);
+    SOTTO_TRY(status);
     return sotto_session_note(&run->session, loss, accuracy, err);
 }
 
-static sotto_status one_round(learn_run *run, sotto_err *err)
+/* A step of a schedule: what it is divided by is public, or a theorem covers it. */
+static sotto_status close_scheduled(learn_run *run, sotto_err *err)
+{
+    const double divisor = learn_checkin_divisor(run);
+
+    learn_checkin_before_step(run);
+    if (divisor <= 0) {
+        sotto_session_burn_round(&run->session);
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(add_noise(run, err));
+    sotto_session_close_round(&run->session, run->sum, 1 / (run->update.config.scale * divisor),
+                              run->devices);
+    learn_checkin_after_step(run);
+    return SOTTO_OK;
+}
+
+static sotto_status close_sampled(learn_run *run, sotto_err *err)
 {
     const learn_options *o = run->options;
     const bool counts = o->weights == SOTTO_WEIGHTS_COUNT;
     sotto_session *s = &run->session;
 
-    SOTTO_TRY(learn_crew_round(run, err));
     /* A sum of few devices is not released. Correlated noise has to be, or it would not cancel. Where epsilon is claimed, a
      * round without devices is released like any other: that there were none must not be seen. */
     const bool hidden = o->noise > 0 && o->min_cohort <= 1;
@@ -222,6 +248,16 @@ static sotto_status one_round(learn_run *run, sotto_err *err)
             1 / (run->update.config.scale * (counts ? (double)run->weight : run->cohort)),
             burns ? 0 : run->devices);
     }
+    return SOTTO_OK;
+}
+
+static sotto_status one_round(learn_run *run, sotto_err *err)
+{
+    const learn_options *o = run->options;
+    sotto_session *s = &run->session;
+
+    SOTTO_TRY(learn_crew_round(run, err));
+    SOTTO_TRY(o->schedule ? close_scheduled(run, err) : close_sampled(run, err));
     if (s->round % o->evaluate == 0 || s->round == o->rounds)
         SOTTO_TRY(evaluate(run, err));
     return o->checkpoint ? sotto_session_save(s, o->checkpoint, &run->arena, NULL, NULL, err)
@@ -269,8 +305,12 @@ int sim_verb_learn(int argc, char **argv)
         const double begun = now();
 
         learn_show_begin(&run);
-        code = run_rounds(&run, &err) == SOTTO_OK ? learn_show_end(&run, now() - begun)
-                                                  : complain(&err);
+        if (run_rounds(&run, &err) == SOTTO_OK) {
+            (void)learn_checkin_show(&run); /* what is exported, too */
+            code = learn_show_end(&run, now() - begun);
+        } else {
+            code = complain(&err);
+        }
     }
     learn_crew_close(&run);
     sotto_arena_clear(&run.arena);

@@ -3,6 +3,8 @@
  *     learn.c           the verb: options to a run, and the loop over rounds
  *     learn_options.c   arguments
  *     learn_crew.c      threads: devices of one round, and rows to evaluate
+ *     learn_checkin.c   random check-ins: who is in which step, local randomizers, steps of theorems
+ *     learn_noise.c     the least noise that keeps an epsilon
  *     learn_shares.c    updates as PINE's reports, verified by both aggregators
  *     learn_show.c      curves, files, and what may be claimed
  */
@@ -11,6 +13,9 @@
 
 #include "learn/claim.h"
 #include "learn/dataset.h"
+#include "learn/one_bit.h"
+#include "learn/rate.h"
+#include "learn/schedule_claim.h"
 #include "learn/session.h"
 #include "learn/train.h"
 #include "learn/tree.h"
@@ -24,10 +29,16 @@ typedef enum learn_algorithm { LEARN_FEDAVG = 1, LEARN_FEDSGD, LEARN_FTRL } lear
 
 typedef struct learn_options {
     const char *data, *model, *out, *svg, *checkpoint, *export_to;
-    const char *algorithm_name, *weights_name, *server_name;
+    const char *algorithm_name, *weights_name, *server_name, *schedule_name, *randomizer_name,
+        *step_size_name;
     learn_algorithm algorithm;
     sotto_update_weights weights;
     sotto_step_config step;
+    sotto_schedule_law schedule; /* 0: each round a fresh sample, by Poisson's law */
+    sotto_rate_law step_size;    /* 0: --server-rate                               */
+    bool one_bit;                /* devices' own pure randomizer, in place of noise on the sum */
+    uint64_t slots, per_step;
+    double check_in, epsilon, local_epsilon, diameter, smooth;
     uint64_t rounds, cohort, min_cohort, epochs, batch, cap, restart, evaluate, seed, threads;
     double rate, clip, noise, delta, scale;
     bool plain, shares, json, quiet;
@@ -53,7 +64,7 @@ typedef struct learn_hand {
 } learn_hand;
 
 typedef struct learn_run {
-    const learn_options *options;
+    learn_options *options;
     sotto_arena arena;
     sotto_dataset dataset;
     uint64_t *firsts;
@@ -63,9 +74,17 @@ typedef struct learn_run {
     sotto_pine pine;
     double cohort;  /* expected devices of a round: what sums are divided by */
     uint64_t slots; /* ftrl: rounds of which a device takes one, in each tree */
+    sotto_schedule schedule;
+    sotto_one_bit one_bit;
+    sotto_rate rate;
+    uint64_t *slot_of;              /* of each device                                   */
+    uint32_t *slot_count, *slot_at; /* devices of each slot of a step, in all and so far */
+    double *mean;                   /* of the models so far, and as a model; or NULL    */
+    float *mean_weights;
     learn_hand hands[LEARN_THREADS];
     uint32_t *chosen; /* devices of this round */
-    size_t chosen_count;
+    size_t chosen_count, dummies;
+    uint64_t all_dummies;
     int64_t *sum;
     uint64_t weight, devices, failed;
 } learn_run;
@@ -83,6 +102,31 @@ SOTTO_MUST_USE sotto_status learn_crew_evaluate(learn_run *run, double *loss, do
 struct sotto_sim_random;
 void learn_entropy(sotto_entropy *out, struct sotto_sim_random *random, uint64_t seed);
 
+/* ---- learn_checkin.c --------------------------------------------------------------------------------------------- */
+
+/* The schedule, before any noise is chosen; and the number of rounds. Without --schedule, nothing. */
+SOTTO_MUST_USE sotto_status learn_checkin_plan(learn_run *run, sotto_err *err);
+/* The randomizer and steps of theorems, once the noise is known. */
+SOTTO_MUST_USE sotto_status learn_checkin_open(learn_run *run, sotto_err *err);
+/* run->chosen and dummies of the session's next round. */
+void learn_checkin_choose(learn_run *run);
+/* What the sum of this round is divided by; 0: nobody came, and the round is skipped. */
+double learn_checkin_divisor(const learn_run *run);
+void learn_checkin_before_step(learn_run *run);
+void learn_checkin_after_step(learn_run *run);
+/* The model that is shown: the last one, or the mean of all. Gives back what learn_checkin_unshow takes. */
+float *learn_checkin_show(learn_run *run);
+void learn_checkin_unshow(learn_run *run, float *weights);
+/* By this much noise: multiplier is of the Gaussian, local of a pure randomizer. */
+SOTTO_MUST_USE sotto_status learn_checkin_claim(const learn_run *run, uint64_t rounds,
+                                                double multiplier, double local,
+                                                sotto_schedule_claim *out, sotto_err *err);
+
+/* ---- learn_noise.c ----------------------------------------------------------------------------------------------- */
+
+/* Where --epsilon is stated: the least noise, or the largest local epsilon, that keeps it. */
+SOTTO_MUST_USE sotto_status learn_noise_find(learn_run *run, sotto_err *err);
+
 /* ---- learn_shares.c ---------------------------------------------------------------------------------------------- */
 
 SOTTO_MUST_USE sotto_status learn_shares_open(learn_run *run, sotto_err *err);
@@ -98,6 +142,9 @@ SOTTO_MUST_USE sotto_status learn_shares_sum(learn_run *run, sotto_err *err);
 /* What the run can claim; SOTTO_MISSING: nothing, as it has no noise. */
 SOTTO_MUST_USE sotto_status learn_claim(const learn_run *run, uint64_t rounds,
                                         sotto_learn_claim *out, sotto_err *err);
+/* The same at another noise than the run's: its deviation over the longest update. */
+SOTTO_MUST_USE sotto_status learn_claim_at(const learn_run *run, uint64_t rounds, double multiplier,
+                                           sotto_learn_claim *out, sotto_err *err);
 void learn_show_begin(const learn_run *run);
 /* An exit code. */
 int learn_show_end(learn_run *run, double seconds);

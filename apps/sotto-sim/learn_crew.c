@@ -97,10 +97,38 @@ static bool takes_part(const learn_run *run, uint64_t device, uint64_t round)
            run->cohort / (double)run->dataset.users;
 }
 
+static sotto_status add_bit(learn_hand *h, const int64_t *update, sotto_entropy *entropy,
+                            sotto_err *err)
+{
+    sotto_one_bit_report report;
+
+    SOTTO_TRY(sotto_one_bit_draw(&h->run->one_bit, &report, update, entropy, err));
+    sotto_one_bit_add(&h->run->one_bit, h->sum, &report);
+    return SOTTO_OK;
+}
+
+/* Of an empty slot: the randomizer on zeros. Where noise is on the sum, it covers dummies too. */
+static sotto_status take_dummy(learn_hand *h, size_t which, sotto_err *err)
+{
+    const learn_run *run = h->run;
+    sotto_sim_random random;
+    sotto_entropy entropy;
+
+    if (!run->options->one_bit)
+        return SOTTO_OK;
+    learn_entropy(&entropy, &random,
+                  sotto_learn_seed(sotto_learn_seed(run->options->seed ^ UINT64_C(0x64756d6d79),
+                                                    run->session.round),
+                                   which));
+    return add_bit(h, NULL, &entropy, err);
+}
+
 static sotto_status take_device(learn_hand *h, size_t item, sotto_err *err)
 {
     const learn_run *run = h->run;
     const learn_options *o = run->options;
+    if (item >= run->chosen_count)
+        return take_dummy(h, item - run->chosen_count, err);
     const uint32_t device = run->chosen[item];
     const uint64_t seed = sotto_learn_seed(sotto_learn_seed(o->seed, run->session.round), device);
     const size_t first = (size_t)run->firsts[device];
@@ -119,6 +147,8 @@ static sotto_status take_device(learn_hand *h, size_t item, sotto_err *err)
     h->weight += weight;
     h->devices++;
     h->failed += facts.failed;
+    if (o->one_bit)
+        return add_bit(h, h->integers, &entropy, err);
     if (o->shares)
         return learn_shares_add(h, &entropy, err);
     sotto_update_add(h->sum, h->integers, run->model.parameters);
@@ -129,8 +159,10 @@ sotto_status learn_crew_round(learn_run *run, sotto_err *err)
 {
     const size_t count = run->model.parameters;
 
-    run->chosen_count = 0;
-    for (size_t i = 0; i < run->dataset.users; i++)
+    run->chosen_count = run->dummies = 0;
+    if (run->options->schedule)
+        learn_checkin_choose(run);
+    for (size_t i = 0; !run->options->schedule && i < run->dataset.users; i++)
         if (takes_part(run, i, run->session.round))
             run->chosen[run->chosen_count++] = (uint32_t)i;
     if (run->chosen_count > run->update.config.most)
@@ -146,7 +178,7 @@ sotto_status learn_crew_round(learn_run *run, sotto_err *err)
             memset(h->helper, 0, run->pine.sizes.out_share);
         }
     }
-    SOTTO_TRY(run_shift(run, run->chosen_count, take_device, err));
+    SOTTO_TRY(run_shift(run, run->chosen_count + run->dummies, take_device, err));
     run->weight = run->devices = run->failed = 0;
     memset(run->sum, 0, count * sizeof *run->sum);
     for (size_t i = 0; i < run->options->threads; i++) {

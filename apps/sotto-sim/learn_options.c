@@ -81,7 +81,21 @@ static bool read_words(learn_options *o)
     static const char *const algorithms[] = {"fedavg", "fedsgd", "dp-ftrl", NULL};
     static const char *const weights[] = {"equal", "capped", "count", NULL};
     static const char *const servers[] = {"sgd", "momentum", "adam", "yogi", NULL};
+    static const char *const schedules[] = {"fix", "avg", "sldw", "donation", "poisson", NULL};
+    static const char *const randomizers[] = {"gaussian", "one-bit", NULL};
+    static const char *const sizes[] = {"theorem-3.5", "theorem-4.2", "theorem-4.2-smooth", NULL};
+    const unsigned schedule = place_of(o->schedule_name, schedules),
+                   randomizer = place_of(o->randomizer_name, randomizers);
 
+    o->schedule = (sotto_schedule_law)(schedule <= SOTTO_SCHEDULE_DONATION ? schedule : 0);
+    o->one_bit = randomizer == 2;
+    o->step_size = (sotto_rate_law)(o->step_size_name ? place_of(o->step_size_name, sizes) : 0);
+    if (!schedule)
+        return complain("--schedule", "poisson, fix, avg, sldw or donation");
+    if (!randomizer)
+        return complain("--randomizer", "gaussian or one-bit");
+    if (o->step_size_name && !o->step_size)
+        return complain("--step-size", "theorem-3.5, theorem-4.2 or theorem-4.2-smooth");
     o->algorithm = (learn_algorithm)place_of(o->algorithm_name, algorithms);
     o->weights = (sotto_update_weights)place_of(o->weights_name, weights);
     o->step.optimizer = (sotto_optimizer)place_of(o->server_name, servers);
@@ -91,6 +105,52 @@ static bool read_words(learn_options *o)
         return complain("--weights", "equal, capped or count");
     if (!o->step.optimizer)
         return complain("--server", "sgd, momentum, adam or yogi");
+    return true;
+}
+
+static bool check_step_size(const learn_options *o)
+{
+    if (!o->step_size)
+        return true;
+    if (o->algorithm != LEARN_FEDSGD || strcmp(o->model, "logistic") != 0)
+        return complain("--step-size", "its theorems are for gradients of a convex loss: take "
+                                       "--algorithm fedsgd and --model logistic");
+    if (o->schedule != (o->step_size == SOTTO_RATE_FIX ? SOTTO_SCHEDULE_FIX : SOTTO_SCHEDULE_AVG))
+        return complain("--step-size", "theorem-3.5 goes with --schedule fix, 4.2 with avg");
+    if (o->step.optimizer != SOTTO_OPTIMIZER_SGD)
+        return complain("--step-size", "it goes with --server sgd");
+    if (o->diameter <= 0 || (o->step_size == SOTTO_RATE_AVG_SMOOTH && o->smooth <= 0))
+        return complain("--step-size", "it needs --diameter, and theorem-4.2-smooth --smooth too");
+    if (o->checkpoint && o->step_size == SOTTO_RATE_AVG_SMOOTH)
+        return complain("--checkpoint", "it does not keep the mean of all models");
+    return true;
+}
+
+static bool check_schedule(const learn_options *o)
+{
+    if (o->local_epsilon > 0 && !o->one_bit)
+        return complain("--local-epsilon", "it goes with --randomizer one-bit");
+    if (!o->schedule) {
+        if (o->one_bit || o->slots || o->check_in > 0)
+            return complain("--schedule", "one-bit, slots and check-ins go with fix, avg, sldw or "
+                                          "donation");
+        return true;
+    }
+    if (o->rounds)
+        return complain("--rounds", "they follow from --slots");
+    if (!o->slots)
+        return complain("--slots", "a schedule needs it");
+    if (o->algorithm == LEARN_FTRL || o->weights != SOTTO_WEIGHTS_EQUAL || o->min_cohort > 1)
+        return complain("--schedule", "it goes with --weights equal, and without dp-ftrl and "
+                                      "--min-cohort");
+    if (o->check_in > 0 && o->schedule != SOTTO_SCHEDULE_FIX)
+        return complain("--check-in", "it goes with --schedule fix: elsewhere everybody checks in");
+    if (o->per_step > 1 && o->schedule != SOTTO_SCHEDULE_FIX && !o->one_bit)
+        return complain("--per-step", "a slot with all its devices is a step");
+    if (o->one_bit && (o->noise > 0 || o->shares))
+        return complain("--randomizer", "one-bit goes without --noise and --shares");
+    if (o->one_bit && o->local_epsilon <= 0 && o->epsilon <= 0)
+        return complain("--randomizer", "one-bit goes with --local-epsilon or --epsilon");
     return true;
 }
 
@@ -104,8 +164,16 @@ static bool check(learn_options *o)
         return complain("--plain", "it goes without --shares");
     if (o->shares && o->weights == SOTTO_WEIGHTS_COUNT)
         return complain("--shares", "no norm is proved with --weights count");
-    if (o->algorithm == LEARN_FTRL && o->noise <= 0)
+    if (o->algorithm == LEARN_FTRL && o->noise <= 0 && o->epsilon <= 0)
         return complain("--noise", "dp-ftrl needs it");
+    if (o->epsilon > 0 && (o->noise > 0 || o->local_epsilon > 0 || o->min_cohort > 1))
+        return complain("--epsilon", "it goes without --noise, --local-epsilon and --min-cohort");
+    if (!check_schedule(o) || !check_step_size(o))
+        return false;
+    if (!o->schedule && !o->rounds)
+        o->rounds = 100;
+    if (o->step_size)
+        o->rate = 1; /* an update is a gradient, and its clip the Lipschitz bound */
     if (o->algorithm == LEARN_FEDSGD) { /* one step along the gradient of all rows */
         o->epochs = 1;
         o->batch = 0;
@@ -113,9 +181,36 @@ static bool check(learn_options *o)
     return true;
 }
 
-int learn_options_read(learn_options *o, int argc, char **argv)
+static void set_defaults(learn_options *o)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+    *o = (learn_options){.model = "lenet",
+                         .algorithm_name = "fedavg",
+                         .weights_name = "equal",
+                         .server_name = "sgd",
+                         .schedule_name = "poisson",
+                         .randomizer_name = "gaussian",
+                         .per_step = 1,
+                         .rounds = 0, /* 100, or by the schedule */
+                         .cohort = 50,
+                         .min_cohort = 1,
+                         .epochs = 1,
+                         .batch = 20,
+                         .rate = 0.1,
+                         .clip = 1,
+                         .delta = 1e-6,
+                         .scale = 0, /* chosen by the clip */
+                         .cap = 100,
+                         .restart = 16,
+                         .evaluate = 10,
+                         .seed = 1};
+    o->step = (sotto_step_config){SOTTO_OPTIMIZER_SGD, 1, 1, 0.9, 0.99, 1e-3};
+    o->threads = cores < 1 ? 1 : cores > 16 ? 16 : (uint64_t)cores;
+}
+
+int learn_options_read(learn_options *o, int argc, char **argv)
+{
     const double million = 1000000;
     const option options[] = {
         {.name = "--data", .text = &o->data},
@@ -123,6 +218,16 @@ int learn_options_read(learn_options *o, int argc, char **argv)
         {.name = "--algorithm", .text = &o->algorithm_name},
         {.name = "--weights", .text = &o->weights_name},
         {.name = "--server", .text = &o->server_name},
+        {.name = "--schedule", .text = &o->schedule_name},
+        {.name = "--randomizer", .text = &o->randomizer_name},
+        {.name = "--step-size", .text = &o->step_size_name},
+        {.name = "--slots", .number = &o->slots, .least = 1, .most = million},
+        {.name = "--per-step", .number = &o->per_step, .least = 1, .most = million},
+        {.name = "--check-in", .real = &o->check_in, .least = 1e-9, .most = 1},
+        {.name = "--epsilon", .real = &o->epsilon, .least = 1e-6, .most = 100},
+        {.name = "--local-epsilon", .real = &o->local_epsilon, .least = 0.01, .most = 12},
+        {.name = "--diameter", .real = &o->diameter, .least = 1e-6, .most = million},
+        {.name = "--smooth", .real = &o->smooth, .least = 1e-9, .most = 1e9},
         {.name = "--out", .text = &o->out},
         {.name = "--svg", .text = &o->svg},
         {.name = "--checkpoint", .text = &o->checkpoint},
@@ -151,24 +256,6 @@ int learn_options_read(learn_options *o, int argc, char **argv)
         {.name = "--quiet", .flag = &o->quiet},
         {.name = NULL}};
 
-    *o = (learn_options){.model = "lenet",
-                         .algorithm_name = "fedavg",
-                         .weights_name = "equal",
-                         .server_name = "sgd",
-                         .rounds = 100,
-                         .cohort = 50,
-                         .min_cohort = 1,
-                         .epochs = 1,
-                         .batch = 20,
-                         .rate = 0.1,
-                         .clip = 1,
-                         .delta = 1e-6,
-                         .scale = 0, /* chosen by the clip */
-                         .cap = 100,
-                         .restart = 16,
-                         .evaluate = 10,
-                         .seed = 1};
-    o->step = (sotto_step_config){SOTTO_OPTIMIZER_SGD, 1, 1, 0.9, 0.99, 1e-3};
-    o->threads = cores < 1 ? 1 : cores > 16 ? 16 : (uint64_t)cores;
+    set_defaults(o);
     return read_all(argc, argv, options) && check(o) ? EXIT_DONE : EXIT_USAGE;
 }

@@ -13,13 +13,36 @@
 
 /* ---- the claim -------------------------------------------------------------------------------------------------------- */
 
+static sotto_status scheduled_claim(const learn_run *run, uint64_t rounds,
+                                    sotto_schedule_claim *out, sotto_err *err)
+{
+    const double multiplier = run->update.sigma / run->update.length * (1 - 1e-12);
+
+    return learn_checkin_claim(run, rounds, multiplier, run->options->local_epsilon, out, err);
+}
+
 sotto_status learn_claim(const learn_run *run, uint64_t rounds, sotto_learn_claim *out,
                          sotto_err *err)
+{
+    sotto_schedule_claim claim;
+
+    if (!run->options->schedule)
+        return learn_claim_at(run, rounds, run->update.sigma / run->update.length * (1 - 1e-12),
+                              out, err);
+    SOTTO_TRY(scheduled_claim(run, rounds, &claim, err));
+    *out = (sotto_learn_claim){
+        .epsilon = claim.epsilon, .theorem = claim.theorem, .assumption = claim.assumption};
+    return SOTTO_OK;
+}
+
+sotto_status learn_claim_at(const learn_run *run, uint64_t rounds, double multiplier,
+                            sotto_learn_claim *out, sotto_err *err)
 {
     const learn_options *o = run->options;
     const uint64_t trees = (rounds + o->restart - 1) / o->restart;
     sotto_learn_question q = {.law = SOTTO_LEARN_SAMPLED,
-                              .multiplier = run->update.sigma / run->update.length * (1 - 1e-12),
+                              .multiplier = multiplier,
+                              .sigma = multiplier * run->update.length * (1 - 1e-12),
                               .delta = o->delta,
                               .numbers = rounds * run->model.parameters,
                               .rate =
@@ -27,7 +50,7 @@ sotto_status learn_claim(const learn_run *run, uint64_t rounds, sotto_learn_clai
                                               0x1p-53), /* a coin has 53 bits */
                               .rounds = rounds};
 
-    if (o->noise <= 0)
+    if (multiplier <= 0)
         return sotto_fail(err, SOTTO_MISSING, "no noise, so nothing is claimed");
     /* Whether a round burns says how many took part, which no noise hides; and with one user more, a sum of many appears. */
     if (o->min_cohort > 1)
@@ -45,11 +68,32 @@ sotto_status learn_claim(const learn_run *run, uint64_t rounds, sotto_learn_clai
 
 static const char *algorithm_name(const learn_options *o)
 {
+    const bool noisy = o->noise > 0 || o->one_bit;
+
     if (o->algorithm == LEARN_FTRL)
         return "DP-FTRL";
     if (o->algorithm == LEARN_FEDSGD)
-        return o->noise > 0 ? "DP-FedSGD" : "FedSGD";
-    return o->noise > 0 ? "DP-FedAvg" : "FedAvg";
+        return noisy ? "DP-FedSGD" : "FedSGD";
+    return noisy ? "DP-FedAvg" : "FedAvg";
+}
+
+static void begin_schedule(const learn_run *run)
+{
+    static const char *const policies[] = {"", "one of a slot, with dummies", "all of a slot",
+                                           "all of a slot, after a warm-up"};
+    const learn_options *o = run->options;
+    const sotto_schedule *s = &run->schedule;
+
+    printf("schedule %s: %llu slots, %s", sotto_schedule_name(o->schedule),
+           (unsigned long long)s->config.slots, policies[s->config.policy]);
+    if (o->schedule == SOTTO_SCHEDULE_FIX)
+        printf("; a device checks in with chance %.4g", s->config.chance);
+    if (s->config.batch > 1)
+        printf("; %llu slots a step", (unsigned long long)s->config.batch);
+    if (o->one_bit)
+        printf("\nreports are signs of local epsilon %.6g\n", o->local_epsilon);
+    else
+        printf("\nnoise %.6g longest updates on each sum\n", o->noise);
 }
 
 void learn_show_begin(const learn_run *run)
@@ -65,6 +109,10 @@ void learn_show_begin(const learn_run *run)
            o->shares ? ", every update proved and added up in shares" : "");
     printf("clip %.4g, %.5g integers in one; a sum takes %u bits\n", o->clip,
            run->update.config.scale, run->update.bits);
+    if (o->schedule)
+        begin_schedule(run);
+    else if (o->epsilon > 0)
+        printf("noise %.6g: the least that keeps epsilon\n", o->noise);
     if (run->session.round > 0)
         printf("goes on after round %llu\n", (unsigned long long)run->session.round);
 }
@@ -94,6 +142,19 @@ static sotto_curve_plot plot_of(const learn_run *run, sotto_curve_point *points,
                               .count = s->point_count};
 }
 
+static void say_bounds(sotto_text *t, const learn_run *run, uint64_t round)
+{
+    sotto_schedule_claim claim;
+    char theorem[SOTTO_NUMBER_TEXT] = "", proof[SOTTO_NUMBER_TEXT] = "";
+
+    if (round > 0 && scheduled_claim(run, round, &claim, NULL) == SOTTO_OK) {
+        sotto_number_format(theorem, claim.theorem_epsilon);
+        if (!isnan(claim.proof_epsilon))
+            sotto_number_format(proof, claim.proof_epsilon);
+    }
+    sotto_text_say(t, ",%s,%s", theorem, proof);
+}
+
 static bool save_csv(const learn_run *run)
 {
     const sotto_session *s = &run->session;
@@ -102,7 +163,8 @@ static bool save_csv(const learn_run *run)
     if (!out)
         return false;
     sotto_text t = sotto_show_text(out);
-    sotto_text_say(&t, "round,loss,accuracy,epsilon\n");
+    sotto_text_say(&t, "round,loss,accuracy,epsilon%s\n",
+                   run->options->one_bit ? ",theorem_epsilon,proof_epsilon" : "");
     for (size_t i = 0; i < s->point_count; i++) {
         char loss[SOTTO_NUMBER_TEXT], accuracy[SOTTO_NUMBER_TEXT], epsilon[SOTTO_NUMBER_TEXT] = "";
         sotto_learn_claim claim;
@@ -112,8 +174,11 @@ static bool save_csv(const learn_run *run)
         if (s->points[i].round > 0 &&
             learn_claim(run, s->points[i].round, &claim, NULL) == SOTTO_OK)
             sotto_number_format(epsilon, claim.epsilon);
-        sotto_text_say(&t, "%llu,%s,%s,%s\n", (unsigned long long)s->points[i].round, loss,
-                       accuracy, epsilon);
+        sotto_text_say(&t, "%llu,%s,%s,%s", (unsigned long long)s->points[i].round, loss, accuracy,
+                       epsilon);
+        if (run->options->one_bit)
+            say_bounds(&t, run, s->points[i].round);
+        sotto_text_say(&t, "\n");
     }
     return fclose(out) == 0 && sotto_text_finish(&t) == SOTTO_OK;
 }
@@ -153,8 +218,42 @@ static void say_claim(const learn_run *run)
     sotto_text_up(&t, claim.epsilon, 4);
     sotto_text_say(&t, " at delta ");
     sotto_text_up(&t, o->delta, 3);
-    sotto_text_say(&t, ", with a user or without, for these %zu users\n", run->dataset.users);
+    sotto_schedule_claim scheduled = {.adjacency = "with a user or without"};
+    if (o->schedule && scheduled_claim(run, run->session.round, &scheduled, &err) != SOTTO_OK)
+        scheduled.adjacency = "";
+    sotto_text_say(&t, ", %s, for these %zu users\n", scheduled.adjacency, run->dataset.users);
     sotto_text_say(&t, "  by %s\n  where %s\n", claim.theorem, claim.assumption);
+    if (o->one_bit) {
+        sotto_text_say(&t, "  a report alone costs ");
+        sotto_text_up(&t, o->local_epsilon, 4);
+        sotto_text_say(&t, "; the theorem as printed gives ");
+        sotto_text_up(&t, scheduled.theorem_epsilon, 4);
+        if (!isnan(scheduled.proof_epsilon)) {
+            sotto_text_say(&t, ", its proof composed optimally ");
+            sotto_text_up(&t, scheduled.proof_epsilon, 4);
+        }
+        sotto_text_say(&t, "\n");
+    }
+}
+
+static void json_schedule(const learn_run *run)
+{
+    sotto_schedule_claim claim;
+    char number[SOTTO_NUMBER_TEXT];
+
+    printf(", \"schedule\": \"%s\", \"dummies\": %llu", sotto_schedule_name(run->options->schedule),
+           (unsigned long long)run->all_dummies);
+    if (!run->options->one_bit ||
+        scheduled_claim(run, run->session.round, &claim, NULL) != SOTTO_OK)
+        return;
+    sotto_number_format(number, run->options->local_epsilon);
+    printf(", \"local_epsilon\": %s", number);
+    sotto_number_format(number, claim.theorem_epsilon);
+    printf(", \"theorem_epsilon\": %s", number);
+    if (!isnan(claim.proof_epsilon)) {
+        sotto_number_format(number, claim.proof_epsilon);
+        printf(", \"proof_epsilon\": %s", number);
+    }
 }
 
 static void say_json(const learn_run *run, double seconds, const char *digest,
@@ -183,9 +282,41 @@ static void say_json(const learn_run *run, double seconds, const char *digest,
         printf(", \"delta\": %s, \"theorem\": \"%s\", \"assumption\": \"%s\"", number,
                claim.theorem, claim.assumption);
     }
+    if (run->options->schedule)
+        json_schedule(run);
+    sotto_number_format(number, run->options->noise);
+    printf(", \"noise\": %s", number);
     sotto_number_fixed(number, seconds, 3);
     printf(", \"digest\": \"%s\", \"transcript\": \"%s\", \"seconds\": %s}\n", digest, transcript,
            number);
+}
+
+/* What each point of the curve had cost. */
+static void say_rounds(const learn_run *run)
+{
+    const sotto_session *s = &run->session;
+
+    printf("round  accuracy  epsilon so far%s\n",
+           run->options->one_bit ? "  theorem  its proof" : "");
+    for (size_t i = 0; i < s->point_count; i++) {
+        sotto_schedule_claim claim;
+
+        if (s->points[i].round == 0 ||
+            scheduled_claim(run, s->points[i].round, &claim, NULL) != SOTTO_OK)
+            continue;
+        sotto_text t = sotto_show_text(stdout);
+        sotto_text_say(&t, "%5llu  %7.2f%%  ", (unsigned long long)s->points[i].round,
+                       s->points[i].accuracy * 100);
+        sotto_text_up(&t, claim.epsilon, 4);
+        if (run->options->one_bit) {
+            sotto_text_say(&t, "  ");
+            sotto_text_up(&t, claim.theorem_epsilon, 4);
+            sotto_text_say(&t, "  ");
+            if (!isnan(claim.proof_epsilon))
+                sotto_text_up(&t, claim.proof_epsilon, 4);
+        }
+        sotto_text_say(&t, "\n");
+    }
 }
 
 static void say_text(const learn_run *run, double seconds, const char *digest)
@@ -211,6 +342,8 @@ static void say_text(const learn_run *run, double seconds, const char *digest)
     printf(" of %.1f devices on average; %llu rounds burnt\n",
            s->round > s->burnt ? (double)s->reports / (double)(s->round - s->burnt) : 0,
            (unsigned long long)s->burnt);
+    if (run->options->schedule && !run->options->quiet)
+        say_rounds(run);
     say_claim(run);
     printf("model %.16s in %.1f s\n", digest, seconds);
 }

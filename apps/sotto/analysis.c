@@ -22,7 +22,8 @@
 #define CODES                                                                                      \
     "Exits with 0 done, 1 failed, 2 usage, 3 mistakes in recipe or policy, 4 refused by a "        \
     "budget.\n"                                                                                    \
-    "Also with 5 no answer yet, 6 the shares do not hold together, 7 a server is down.\n"          \
+    "Also with 5 no answer yet, 6 the shares do not hold together, 7 a server is down,\n"          \
+    "130 ended by Ctrl-C.\n"                                                                       \
     "Nothing is spent twice by typing a command again.\n"
 
 static const sotto_verb verb_start = {
@@ -51,17 +52,19 @@ static const sotto_verb verb_watch = {
 static const sotto_verb verb_result = {
     .name = "result",
     .summary = "get the answer of a step, with intervals and receipt",
-    .usage = "usage: sotto analysis result FOLDER [--step N] [--wait SECONDS] [--close-early] "
-             "[--json]\n"
-             "       [--quiet]\n\n"
-             "Shows the answer of the last step, or of step N. Where there is none yet, it is "
-             "asked\n"
-             "for: of simulated devices, or of the servers by what `sotto collect` does. Of a "
-             "search\n"
-             "it shows what was found.\n\n"
-             "  --wait SECONDS       how long to wait for servers; default 60\n"
-             "  --close-early        ask although the schedule is not over: the batch is closed\n"
-             "                       once there are enough reports\n\n" CODES,
+    .usage =
+        "usage: sotto analysis result FOLDER [--step N] [--wait SECONDS] [--close-early] "
+        "[--json]\n"
+        "       [--skip-bad-rows] [--quiet]\n\n"
+        "Shows the answer of the last step, or of step N. Where there is none yet, it is "
+        "asked\n"
+        "for: of simulated devices, or of the servers by what `sotto collect` does. Of a "
+        "search\n"
+        "it shows what was found.\n\n"
+        "  --wait SECONDS       how long to wait for servers; default 60\n"
+        "  --close-early        ask although the schedule is not over: the batch is closed\n"
+        "                       once there are enough reports\n"
+        "  --skip-bad-rows      leaves out rows of simulated devices that can't be read\n\n" CODES,
     .run = analysis_result,
 };
 
@@ -83,25 +86,30 @@ static const sotto_verb verb_drill = {
 
 static const sotto_verb verb_discover = {
     .name = "discover",
-    .summary = "search for words or places in several rounds",
+    .summary = "search for words, phrases or places in several rounds",
     .usage =
         "usage: sotto analysis discover FOLDER --words --recipe FILE --policy FILE --simulate CSV\n"
         "       [options]\n"
+        "       sotto analysis discover FOLDER --phrases N --recipe FILE ...\n"
         "       sotto analysis discover FOLDER --places --box W,S,E,N --recipe FILE ...\n"
         "       sotto analysis discover FOLDER\n\n"
-        "Begins a search in a new folder; FOLDER alone goes on with it. The recipe is a frame:\n"
-        "its query yields one text, or for places two numbers, east and north. Each round asks\n"
-        "it anew, with a finer encoding where many devices are, until nothing is left to divide.\n"
-        "Words are counted once more at the end. Simulated devices answer all rounds at once.\n"
+        "Begins a search in a new folder; FOLDER alone goes on with it, and so does the command\n"
+        "that began it. The recipe is a frame. Its query yields one text; for phrases a word and\n"
+        "a phrase; for places two numbers, east and north. Each round asks it anew, with a finer\n"
+        "encoding where many devices are, until nothing is left to divide. Phrases are searched\n"
+        "for over the words that were found, a word a round. Words and phrases are counted once\n"
+        "more at the end. Simulated devices answer all rounds at once.\n"
         "With servers each round has a schedule: type the command again when it is over.\n\n"
+        "  --phrases N          search for phrases of up to N words, 2 to 8\n"
         "  --alphabet LETTERS   of words; a to z unless stated. Words with others are not found\n"
         "  --longest N          letters of a word; 20 unless stated\n"
-        "  --deny FILE          words that are known, one a line: devices leave them out\n"
+        "  --deny FILE          words or phrases that are known, one a line: devices leave\n"
+        "                       them out\n"
         "  --box W,S,E,N        where places are\n"
         "  --levels N           how often a place is divided by four; 8 unless stated\n"
         "  --cells N            bins of a round, at most; 20000 unless stated\n"
-        "  --rounds N           at most, beside the count at the end, which has the budget of\n"
-        "                       rounds that were not needed; 8 unless stated\n"
+        "  --rounds N           at most, beside those over words and the count at the end, which\n"
+        "                       has the budget of rounds that were not needed; 8 unless stated\n"
         "  --epsilon E          of all rounds together; 1 unless stated\n"
         "  --delta D            the same; 0.000001 unless stated\n"
         "  --per-round HOW      one-budget: all devices answer all rounds, and the budget is\n"

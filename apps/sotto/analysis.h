@@ -6,7 +6,7 @@
  *     analysis_ask.c       a step is published, and its answer comes: from servers, or from simulated devices
  *     analysis_verbs.c     start, watch, result, stop, export
  *     analysis_drill.c     drill
- *     analysis_discover.c  discover, and what it found
+ *     analysis_discover.c  discover; analysis_search.h has its other files
  */
 #ifndef SOTTO_APPS_ANALYSIS_H
 #define SOTTO_APPS_ANALYSIS_H
@@ -29,7 +29,8 @@ typedef struct analysis_options {
     const char *from, *log, *token, *witness;              /* the public log */
     const char *step, *csv, *html, *out;
     const char *bin, *quantile, *parts;
-    const char *alphabet, *longest, *cells, *rounds, *epsilon, *delta, *deny, *box, *levels, *per;
+    const char *alphabet, *longest, *cells, *rounds, *epsilon, *delta, *deny, *box, *levels, *per,
+        *phrases;
     bool fast, json, quiet, close_early, plain, words, places, skip_bad;
 } analysis_options;
 
@@ -61,6 +62,8 @@ int analysis_check(analysis_job *job, sotto_bytes text, const sotto_recipe **rec
                    bool one_budget);
 /* Makes the folder with policy, frame (may be empty) and settings. */
 int analysis_make(analysis_job *job, sotto_bytes frame, sotto_bytes first);
+/* Whether the open folder holds what these arguments would begin: the same settings and files. `search` is taken over. An exit code. */
+int analysis_compare(analysis_job *job, const analysis_options *o, json_t *search, bool *same);
 void analysis_close(analysis_job *job);
 int analysis_failed(const analysis_job *job, const sotto_err *err);
 /* The recipe of the next step: linted, within the budget, written, published. An exit code. */

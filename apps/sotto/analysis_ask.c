@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,6 +49,8 @@ static int run(const command *c)
     (void)fflush(stderr);
     const pid_t child = fork();
     if (child == 0) {
+        /* Whoever ends this command ends its child, too: else that one would write into the folder of the next command. */
+        (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
         const int out =
             open(c->out ? c->out : "/dev/null", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
@@ -88,9 +92,10 @@ static int publish_in_log(analysis_job *job, unsigned step)
     if (code != EXIT_DONE)
         (void)fprintf(
             stderr,
-            "sotto analysis %s: step %u is kept, and not in the log yet; the same command "
-            "publishes it again\n",
-            job->o->verb, step);
+            "sotto analysis %s: step %u is kept, and not in the log yet, so no device has it; "
+            "`sotto analysis %s %s` publishes it\n",
+            job->o->verb, step, json_object_get(job->settings, "search") ? "discover" : "result",
+            job->folder.path);
     return code;
 }
 
@@ -132,6 +137,10 @@ int analysis_check(analysis_job *job, sotto_bytes text, const sotto_recipe **rec
                   "refuse the next one, so it is not asked.\n",
                   job->o->verb, err.reason, job->folder.steps,
                   job->folder.steps == 1 ? "step" : "steps");
+    if (job->folder.steps > 0)
+        (void)fprintf(stderr, "`sotto analysis %s %s` shows what there is.\n",
+                      json_object_get(job->settings, "search") ? "result" : "watch",
+                      job->folder.path);
     return EXIT_REFUSED;
 }
 
@@ -200,7 +209,9 @@ static int simulate(analysis_job *job, const parts *p, bool brief)
         add_pair(&c, "--html", p->html);
     }
     add(&c, analysis_setting(job, "simulate", "fast") ? "--fast" : NULL);
-    add(&c, analysis_setting(job, "simulate", "skip_bad_rows") ? "--skip-bad-rows" : NULL);
+    add(&c, job->o->skip_bad || analysis_setting(job, "simulate", "skip_bad_rows")
+                ? "--skip-bad-rows"
+                : NULL);
     add(&c, job->o->quiet ? "--quiet" : NULL);
     return run(&c);
 }
@@ -250,11 +261,25 @@ void analysis_withdraw(analysis_job *job, unsigned step)
                       step);
 }
 
-static const char *meaning(int code)
+/* Why there may be no answer yet, in words without a count: nobody is told one before a release. */
+static const char *not_yet(const analysis_job *job, unsigned step)
+{
+    const bool over = (int64_t)time(NULL) >= job->steps[step]->closes;
+
+    if (analysis_is_simulated(job))
+        return "too few reports came for its min_cohort: the rows are too few devices";
+    if (!over && !job->o->close_early)
+        return "its schedule is not over; --close-early asks before that";
+    return over ? "too few reports came, or not all are verified yet. No report comes after its "
+                  "schedule: if it stays so, `sotto analysis stop` ends it"
+                : "too few reports came so far, or not all are verified yet";
+}
+
+static const char *meaning(const analysis_job *job, unsigned step, int code)
 {
     switch (code) {
     case EXIT_SMALL:
-        return "its schedule is not over, or too few reports came, or not all are verified yet";
+        return not_yet(job, step);
     case EXIT_PROOF:
         return "the servers' shares do not hold together: tell their operators";
     case EXIT_PEER:
@@ -276,7 +301,7 @@ static int no_answer(analysis_job *job, unsigned step, int code)
 
     sotto_folder_sweep(&job->folder, step);
     sotto_calendar_format_time(time_text, (int64_t)time(NULL));
-    (void)snprintf(line, sizeof line, "%s: %s\n", time_text, meaning(code));
+    (void)snprintf(line, sizeof line, "%s: %s\n", time_text, meaning(job, step, code));
     if (sotto_folder_write(&job->folder, step, "last.txt", sotto_bytes_of(line, strlen(line)),
                            &err) != SOTTO_OK)
         (void)fprintf(stderr, "sotto analysis %s: %s\n", job->o->verb, err.reason);
@@ -284,7 +309,8 @@ static int no_answer(analysis_job *job, unsigned step, int code)
                   "sotto analysis %s: step %u has no answer: %s\n"
                   "Kept: %u answered %s, and the recipe of step %u. The same command asks for this "
                   "answer again; nothing is spent twice.\n",
-                  job->o->verb, step, meaning(code), step - 1, step == 2 ? "step" : "steps", step);
+                  job->o->verb, step, meaning(job, step, code), step - 1,
+                  step == 2 ? "step" : "steps", step);
     return code;
 }
 
@@ -300,8 +326,10 @@ int analysis_ask(analysis_job *job, unsigned step, bool brief)
     if (state == SOTTO_STEP_ANSWERED)
         return EXIT_DONE;
     if (analysis_is_stopped(job)) {
-        (void)fprintf(stderr, "sotto analysis %s: the analysis was stopped: step %u is not asked\n",
-                      job->o->verb, step);
+        (void)fprintf(stderr,
+                      "sotto analysis %s: the analysis was stopped: step %u is not asked. `sotto "
+                      "analysis watch %s` lists what there is\n",
+                      job->o->verb, step, job->folder.path);
         return EXIT_FAILED;
     }
     sotto_folder_sweep(&job->folder, step);

@@ -36,6 +36,11 @@ static int next_of_bin(analysis_job *job, const sotto_recipe *last, sotto_bytes 
 
     if (job->o->parts && !analysis_number(job->o, &parts, "--parts", job->o->parts, 2, 1000))
         return EXIT_USAGE;
+    if (last->statistic != SOTTO_STATISTIC_HISTOGRAM)
+        return analysis_misused(job->o, "--bin",
+                                last->statistic == SOTTO_STATISTIC_QUANTILES
+                                    ? "the last step asks for quantiles: --quantile T goes on"
+                                    : "the last step has no bins: --recipe FILE goes on");
     if (!find_bin(last, job->o->bin, &bin))
         return analysis_misused(
             job->o, "--bin", "the last step has no bin with this label, as its answer prints it");
@@ -47,6 +52,8 @@ static int next_of_bin(analysis_job *job, const sotto_recipe *last, sotto_bytes 
     }
     err.status =
         sotto_study_drill(text, last, bin, (unsigned)parts, name, opens, closes, &job->arena, &err);
+    if (err.status == SOTTO_DENIED) /* no budget is short */
+        return analysis_misused(job->o, "--bin", err.reason);
     return err.status == SOTTO_OK ? EXIT_DONE : analysis_failed(job, &err);
 }
 
@@ -61,6 +68,11 @@ static int next_of_quantile(analysis_job *job, const sotto_recipe *last,
     sotto_err err = {0};
     bool found = false;
 
+    if (last->statistic != SOTTO_STATISTIC_QUANTILES)
+        return analysis_misused(job->o, "--quantile",
+                                last->statistic == SOTTO_STATISTIC_HISTOGRAM
+                                    ? "the last step is a histogram: --bin LABEL goes on"
+                                    : "the last step has no quantiles: --recipe FILE goes on");
     (void)snprintf(name, sizeof name, "quantile %.40s", quantile);
     for (size_t i = 0; i < answer->figure_count; i++)
         if (strcmp(answer->figures[i].name, name) == 0) {
@@ -70,12 +82,14 @@ static int next_of_quantile(analysis_job *job, const sotto_recipe *last,
         }
     if (!found)
         return analysis_misused(job->o, "--quantile",
-                                "the answer has 0.05, 0.25, 0.5, 0.75 and 0.95 of `quantiles`");
+                                "the answer has 0.05, 0.25, 0.5, 0.75 and 0.95");
     err.status = sotto_recipe_refine(&refined, last, &question, &job->arena, &err);
     analysis_schedule(job, last, &opens, &closes);
     *text = refined.text;
     if (err.status == SOTTO_OK && closes != 0)
         err.status = sotto_study_reschedule(text, refined.text, opens, closes, &job->arena, &err);
+    if (err.status == SOTTO_DENIED)
+        return analysis_misused(job->o, "--quantile", err.reason);
     if (err.status != SOTTO_OK)
         return analysis_failed(job, &err);
     printf("quantile %s is from %g to %g: %" PRIu64 " bins from %g to %g, in steps of %g\n",

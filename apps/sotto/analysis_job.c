@@ -136,8 +136,12 @@ static int check_sources(const analysis_options *o)
 
     if (!o->recipe || !o->policy)
         return analysis_misused(o, o->recipe ? "--policy" : "--recipe", "it is needed");
-    if (o->simulate && (o->parties || o->from))
+    if (o->simulate && (o->parties || o->pairing || o->key || o->ca || o->plain || o->from))
         return analysis_misused(o, "--simulate", "nothing is sent then: leave servers and log out");
+    if (!o->simulate && (o->device_column || o->devices || o->seed || o->fast || o->skip_bad))
+        return analysis_misused(
+            o, "",
+            "--device-column, --devices, --seed, --fast and --skip-bad-rows are of --simulate");
     if (!o->simulate && (!o->parties || !o->pairing || !o->key))
         return analysis_misused(o, "",
                                 "who answers? --simulate CSV, or --parties, --pairing and --key");
@@ -145,7 +149,7 @@ static int check_sources(const analysis_options *o)
         (void)fprintf(stderr, "sotto analysis %s: %s: %s\n", o->verb, o->simulate, strerror(errno));
         return EXIT_FAILED;
     }
-    if (o->from && (!o->log || !o->token))
+    if (o->from ? !o->log || !o->token : o->log || o->token || o->witness)
         return analysis_misused(o, "--from", "it goes with --log and --token");
     if (o->devices && !analysis_number(o, &number, "--devices", o->devices, 1, 1000000000))
         return EXIT_USAGE;
@@ -251,6 +255,27 @@ int analysis_open(analysis_job *job, const analysis_options *o)
     int code = read_settings(job);
     for (unsigned i = 1; code == EXIT_DONE && i <= job->folder.steps; i++)
         code = read_step(job, i);
+    return code;
+}
+
+int analysis_compare(analysis_job *job, const analysis_options *o, json_t *search, bool *same)
+{
+    json_t *settings = settings_of(o, search);
+    sotto_bytes recipe = {0}, policy = {0}, frame = {0};
+    sotto_err err = {0};
+    int code = check_sources(o);
+
+    if (code == EXIT_DONE)
+        code = analysis_read(job, o->recipe, &recipe);
+    if (code == EXIT_DONE)
+        code = analysis_read(job, o->policy, &policy);
+    if (code == EXIT_DONE) {
+        err.status = sotto_folder_read(&frame, &job->folder, 0, "frame.json", &job->arena, &err);
+        code = err.status == SOTTO_OK ? EXIT_DONE : analysis_failed(job, &err);
+    }
+    *same = code == EXIT_DONE && json_equal(settings, job->settings) &&
+            sotto_bytes_equal(recipe, frame) && sotto_bytes_equal(policy, job->policy_text);
+    json_decref(settings);
     return code;
 }
 

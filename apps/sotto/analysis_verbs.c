@@ -44,9 +44,10 @@ void analysis_say_next(const analysis_job *job)
             step, job->folder.path, step, job->folder.path);
     else
         printf("step %u is %s/%02u/recipe.json: give these bytes to devices, and to both operators "
-               "(`sotto admin task add`)\nit closes %s; `sotto analysis result %s` collects it "
+               "(`sotto admin task add`)\nit closes %s; `sotto analysis %s %s` collects it "
                "then, or earlier with --close-early\n",
-               step, job->folder.path, step, closes, job->folder.path);
+               step, job->folder.path, step, closes, is_search(job) ? "discover" : "result",
+               job->folder.path);
 }
 
 int analysis_start(int argc, char **argv)
@@ -106,6 +107,25 @@ static void last_of(analysis_job *job, unsigned step, char *out, size_t size)
     sotto_arena_rollback(&job->arena, here);
 }
 
+static void say_next(const analysis_job *job)
+{
+    const unsigned steps = job->folder.steps;
+    const bool open = steps == 0 || sotto_folder_state(&job->folder, steps) != SOTTO_STEP_ANSWERED;
+    const char *path = job->folder.path;
+
+    if (analysis_is_stopped(job))
+        printf("stopped: nothing more is asked, and answers stay\nnext: sotto analysis export %s "
+               "--csv FILE\n",
+               path);
+    else if (is_search(job))
+        printf("next: sotto analysis discover %s%s\n", path,
+               open ? "" : "   (the next round, or what was found)");
+    else if (open)
+        printf("next: sotto analysis result %s\n", path);
+    else
+        printf("next: sotto analysis drill %s ..., or export %s --csv FILE\n", path, path);
+}
+
 static void watch_text(analysis_job *job)
 {
     char epsilon[SOTTO_DECIMAL_TEXT], delta[SOTTO_DECIMAL_TEXT], last[200];
@@ -132,9 +152,7 @@ static void watch_text(analysis_job *job)
     printf("\nasked so far: epsilon %s, delta %s, as a device that answered all steps adds them "
            "up\n",
            epsilon, delta);
-    if (steps == 0 || sotto_folder_state(&job->folder, steps) != SOTTO_STEP_ANSWERED)
-        printf("next: sotto analysis %s %s\n", is_search(job) ? "discover" : "result",
-               job->folder.path);
+    say_next(job);
 }
 
 static int watch_json(analysis_job *job)

@@ -277,6 +277,12 @@ static int collect(sotto_collect_job *job)
                       "leader closes the batch,\nand later reports are rejected. Ask again for "
                       "the answer%s\n",
                       job->task.batch_mode == 2 ? "" : "; --withdraw takes the request back");
+    if (status == SOTTO_AGAIN && !sotto_collect_helper_answers(job)) {
+        (void)fprintf(stderr,
+                      "sotto collect: the helper can't be reached, and no report is verified "
+                      "without it: tell its operator. The leader keeps the reports\n");
+        return EXIT_PEER;
+    }
     return exit_code(status);
 }
 

@@ -31,6 +31,9 @@ int sotto_collect_job_log(sotto_collect_job *job);
  * EXIT_USAGE, EXIT_LINT, EXIT_FAILED. */
 int sotto_collect_job_load(sotto_collect_job *job);
 
+/* Whether the helper answers at all, whatever it says. */
+bool sotto_collect_helper_answers(const sotto_collect_job *job);
+
 /* `sotto collect key FILE`; argv[0] is "key". */
 int sotto_collect_key(int argc, char **argv);
 

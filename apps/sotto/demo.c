@@ -58,16 +58,20 @@ void demo_catch_signals(void)
     }
 }
 
+/* What is no number is 0, which check_devices refuses: only it knows the range, once all options are read. */
 static bool read_devices(demo *d, const char *text)
 {
     char *end = NULL;
 
-    d->devices = text ? strtoull(text, &end, 10) : 0;
-    if (text && *end == 0 && end != text && d->devices >= FLAMINGO_FEWEST && d->devices <= MOST)
-        return true;
-    (void)fprintf(stderr, "sotto demo: --devices: %s a number from %d to %d\n",
-                  text ? "not" : "it lacks its value,", FEWEST, MOST);
-    return false;
+    if (!text) {
+        (void)fprintf(stderr, "sotto demo: --devices: it lacks its value, a number from %d to %d\n",
+                      d->flamingo ? FLAMINGO_FEWEST : FEWEST, d->flamingo ? FLAMINGO_MOST : MOST);
+        return false;
+    }
+    d->devices = strtoull(text, &end, 10);
+    if (*end != 0 || end == text || text[0] == '-')
+        d->devices = 0;
+    return true;
 }
 
 /* A list of parts, with commas between them. */

@@ -28,7 +28,9 @@ enum {
     DEGREE = 40,
     DROP_EACH = 12, /* every twelfth device is switched off before it reports */
     TRIES = 4,
-    PAUSE_MS = 100
+    PAUSE_MS = 100,
+    STEP_MS = 20000, /* of the key generation: how long the last member is waited for */
+    KEY_MS = 10 * 60 * 1000
 };
 
 /* What this way needs beside the demo's own. */
@@ -267,7 +269,7 @@ static sotto_status take_duties(scene *s, sotto_err *err)
     return status;
 }
 
-/* ---- a round --------------------------------------------------------------------------------------------------------- */
+/* ---- the committee's key ------------------------------------------------------------------------------------------- */
 
 static void pause_ms(unsigned ms)
 {
@@ -275,6 +277,30 @@ static void pause_ms(unsigned ms)
 
     (void)nanosleep(&t, NULL);
 }
+
+/* Members deal, complain, agree, reveal and sign on the aggregator's board; nobody ever has the key. */
+static sotto_status make_committee(scene *s, sotto_err *err)
+{
+    const uint64_t until = now_ms() + KEY_MS;
+    const sotto_fleet_call wanted = {
+        .members = COMMITTEE, .step_ms = STEP_MS, .ends = until, .token = s->token};
+    sotto_status status = SOTTO_AGAIN;
+    sotto_bytes call;
+    uint64_t next;
+
+    SOTTO_TRY(sotto_fleet_call_keygen(&s->fleet, &wanted, &call, err));
+    while (status == SOTTO_AGAIN) {
+        if (demo_interrupted() || now_ms() >= until)
+            return sotto_fail(err, SOTTO_AGAIN, "the committee made no key");
+        (void)!sotto_fleet_tick(&s->fleet, now_ms(), &next, NULL);
+        status = sotto_fleet_read_key(&s->fleet, call, NULL);
+        if (status == SOTTO_AGAIN)
+            pause_ms(PAUSE_MS);
+    }
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "the committee's board");
+}
+
+/* ---- a round --------------------------------------------------------------------------------------------------------- */
 
 static bool holds(sotto_bytes all, const char *text)
 {
@@ -401,8 +427,9 @@ static void print_people(const scene *s)
                  (unsigned long long)s->killed, COMMITTEE, sotto_decryptors_quorum(COMMITTEE),
                  sotto_decryptors_threshold(COMMITTEE));
     (void)printf(
-        "One process played all devices, and made the committee's key and the beacon: in this demo "
-        "you trust\nthat process. No device paid from its ledger (docs/protocols/flamingo.md).\n");
+        "The committee made its key over the aggregator's board, in signed and sealed posts. One "
+        "process played all\ndevices and the witnesses of the beacon: in this demo you trust that "
+        "process. No device paid from its\nledger (docs/protocols/flamingo.md).\n");
 }
 
 static sotto_status show(scene *s, bool *right, sotto_err *err)
@@ -431,12 +458,11 @@ static sotto_status run(scene *s, bool *right, sotto_err *err)
     say(s->d, "An aggregator starts: one server, which will see masked vectors only ...");
     SOTTO_TRY(start(s, err));
     SOTTO_TRY(read_recipe(s, err));
-    say(s->d, "Devices register; witnesses draw the beacon; a committee of ten makes a key ...");
+    say(s->d, "Devices register, and witnesses draw the beacon ...");
     sotto_one_server server;
 
     (void)sotto_recipe_one_server(&server, s->d->recipe);
     sotto_fleet_options fleet = {.devices = (uint32_t)s->d->devices,
-                                 .members = COMMITTEE,
                                  .witnesses = WITNESSES,
                                  .server_key = s->key,
                                  .port = s->server.port};
@@ -446,6 +472,8 @@ static sotto_status run(scene *s, bool *right, sotto_err *err)
                                        .edge = edge_of(s)};
     memcpy(fleet.terms.recipe, s->d->recipe->hash, sizeof fleet.terms.recipe);
     SOTTO_TRY(sotto_fleet_open(&s->fleet, &fleet, err));
+    say(s->d, "A committee of ten makes a key over the aggregator's board ...");
+    SOTTO_TRY(make_committee(s, err));
     SOTTO_TRY(draw_people(s, err));
     say(s->d, "Each device adds its part of the noise, masks its vector, and sends it ...");
     SOTTO_TRY(run_rounds(s, err));

@@ -140,7 +140,7 @@ static sotto_status give_parts(sotto_epoch *e, sotto_tdh2 *t, const sotto_beacon
                                       e->witnesses.count, e->parts, e->part_count, &wrong, err);
 }
 
-static sotto_status draw_beacon(sotto_epoch *e, sotto_arena *arena, sotto_err *err)
+sotto_status sotto_epoch_beacon(sotto_epoch *e, sotto_arena *arena, sotto_err *err)
 {
     sotto_beacon_input input = {.epoch = e->number};
     sotto_tdh2 t;
@@ -164,7 +164,7 @@ sotto_status sotto_epoch_draw(sotto_epoch *e, uint32_t members, sotto_arena *are
 {
     sotto_decryptors_record *r = &e->record;
 
-    SOTTO_TRY(draw_beacon(e, arena, err));
+    SOTTO_TRY(sotto_epoch_beacon(e, arena, err));
     SOTTO_TRY(make_key(&e->committee, members, arena, err));
     memcpy(r->session, e->session, sizeof r->session);
     r->epoch = e->number;

@@ -1,6 +1,6 @@
 /* apps/support/epoch.h - the set-up of an epoch with every member in one process: registry, beacon, committee, posted rounds.
  *
- * Callers:  `sotto demo --trust flamingo` and tests.
+ * Callers:  `sotto demo --trust flamingo` for the witnesses and their beacon; tests, for committees as well.
  * Memory:   lists are in the arena given.
  *
  * Members deal, check, reveal and publish as aggregate/shared/dkg.h says, and one process runs all of them. So nobody is spared
@@ -35,7 +35,9 @@ typedef struct sotto_epoch {
 /* First the witnesses: devices know their public values before anything else happens. */
 SOTTO_MUST_USE sotto_status sotto_epoch_witnesses(sotto_epoch *e, uint32_t count,
                                                   sotto_arena *arena, sotto_err *err);
-/* Then, with session, number and registry filled in: draws the beacon's value and a committee of this size, and makes its key. */
+/* Then, with session, number and registry filled in: the beacon's value and its parts. */
+SOTTO_MUST_USE sotto_status sotto_epoch_beacon(sotto_epoch *e, sotto_arena *arena, sotto_err *err);
+/* The same, and a committee of this size with its key, which this process makes. */
 SOTTO_MUST_USE sotto_status sotto_epoch_draw(sotto_epoch *e, uint32_t members, sotto_arena *arena,
                                              sotto_err *err);
 

@@ -42,7 +42,7 @@ static sotto_status exchange_of(void *context, sotto_exchange *exchange)
         const sotto_exchange_head only = {.size = sizeof only, .status = f->answers_with};
 
         SOTTO_TRY(exchange->begin(exchange, &only));
-        return exchange->take(exchange, body.data, 0);
+        return exchange->take(exchange, f->answer.len ? f->answer.data : body.data, f->answer.len);
     }
     const sotto_http_call call = {.method = SOTTO_HTTP_POST,
                                   .url = exchange->url,
@@ -155,16 +155,16 @@ sotto_status sotto_fleet_install(sotto_fleet *f, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* Everybody learns what rounds of this epoch are like. */
-static void expect(sotto_fleet *f)
+void sotto_fleet_expect(sotto_fleet *f, uint32_t members)
 {
     f->terms.methods = 1u << SOTTO_METHOD_FLAMINGO;
     if (f->terms.cohort == 0)
         f->terms.cohort = f->count;
-    f->terms.committee = f->epoch.record.count;
+    f->terms.committee = members;
     sotto_registry_root(&f->epoch.registry, f->terms.registry);
     for (uint32_t i = 0; i < f->count; i++)
-        sotto_duties_expect(f->devices[i].duties, &f->terms);
+        if (f->devices[i].duties)
+            sotto_duties_expect(f->devices[i].duties, &f->terms);
 }
 
 sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options, sotto_err *err)
@@ -179,12 +179,14 @@ sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options
     sotto_fleet_aim(f, options->port);
     SOTTO_TRY(sotto_http_client_open(&f->client, &(sotto_http_client_options){0}, err));
     SOTTO_TRY(sotto_random_bytes(f->epoch.session, sizeof f->epoch.session, err));
-    f->epoch.number = 1;
     SOTTO_TRY(sotto_epoch_witnesses(&f->epoch, options->witnesses, &f->arena, err));
     SOTTO_TRY(make_devices(f, options->folder, err));
     memcpy(f->epoch.registry.server, options->server_key, SOTTO_SIGN_PUBLIC);
+    if (options->members == 0)
+        return SOTTO_OK;
+    f->epoch.number = 1;
     SOTTO_TRY(sotto_epoch_draw(&f->epoch, options->members, &f->arena, err));
-    expect(f);
+    sotto_fleet_expect(f, options->members);
     return sotto_fleet_install(f, err);
 }
 

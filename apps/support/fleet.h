@@ -6,6 +6,7 @@
 #ifndef SOTTO_APPS_SUPPORT_FLEET_H
 #define SOTTO_APPS_SUPPORT_FLEET_H
 
+#include "aggregate/keygen/keygen.h"
 #include "device/duties/duties.h"
 #include "support/epoch.h"
 #include "transport/http_client.h"
@@ -33,11 +34,14 @@ typedef struct sotto_fleet {
     sotto_arena arena;        /* the epoch's lists */
     sotto_arena scratch;      /* of one exchange */
     unsigned answers_with;    /* this status, and nobody is asked; 0: as the server answers */
+    sotto_bytes answer;       /* the body then */
     unsigned exchanges_left;  /* before the network goes away; UINT_MAX: never */
 } sotto_fleet;
 
 typedef struct sotto_fleet_options {
-    uint32_t devices, members, witnesses;
+    uint32_t devices, witnesses;
+    uint32_t
+        members; /* of a committee that this process deals a key; 0: none, see sotto_fleet_call */
     const char *
         folder; /* of the journals; NULL: in memory, and a device that was killed has lost its own */
     const uint8_t *server_key; /* the aggregator's */
@@ -45,6 +49,9 @@ typedef struct sotto_fleet_options {
     /* What devices know of rounds. Method, registry and committee are filled in from the epoch; so is a cohort of 0. */
     sotto_duties_terms terms;
 } sotto_fleet_options;
+
+/* Everybody learns what rounds and committees of this epoch are like. */
+void sotto_fleet_expect(sotto_fleet *f, uint32_t members);
 
 /* Devices, each with consent and a policy for both duties, and an epoch with its committee. */
 SOTTO_MUST_USE sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options,
@@ -55,6 +62,24 @@ void sotto_fleet_aim(sotto_fleet *f, unsigned port);
 
 /* Every member of the epoch's committee gets its share and signs the record. Open does it once; again after another draw. */
 SOTTO_MUST_USE sotto_status sotto_fleet_install(sotto_fleet *f, sotto_err *err);
+
+/* ---- a key that nobody has, made over the network (aggregate/keygen/keygen.h) ----------------------------------- */
+
+typedef struct sotto_fleet_call {
+    uint32_t members, step_ms;
+    uint64_t ends;     /* milliseconds since 1970 */
+    bool hands_on;     /* the key of the epoch before, else a new one */
+    const char *token; /* the operator's, as "Bearer ..." */
+} sotto_fleet_call;
+
+/* Opens the next epoch with its beacon, and tells every device what to expect. *call: in the fleet's arena. */
+SOTTO_MUST_USE sotto_status sotto_fleet_write_call(sotto_fleet *f, const sotto_fleet_call *wanted,
+                                                   sotto_bytes *call, sotto_err *err);
+/* The same; posts the call, and has every device with a place join. */
+SOTTO_MUST_USE sotto_status sotto_fleet_call_keygen(sotto_fleet *f, const sotto_fleet_call *wanted,
+                                                    sotto_bytes *call, sotto_err *err);
+/* Reads the board: the committee's record is the epoch's then. SOTTO_AGAIN: it is not there yet. */
+SOTTO_MUST_USE sotto_status sotto_fleet_read_key(sotto_fleet *f, sotto_bytes call, sotto_err *err);
 
 /* A device ends without a word; and comes back with what is on its disk. */
 void sotto_fleet_kill(sotto_fleet *f, uint32_t device);

@@ -1,7 +1,9 @@
 #include "learn/claim.h"
 
 #include "account/gauss/rdp.h"
+#include "account/gauss/sgm.h"
 #include "account/numeric/special.h"
+#include "learn/lattice.h"
 #include "noise/noise.h"
 
 #include <math.h>
@@ -29,6 +31,35 @@ static double sampled_divergence(double q, double s, unsigned a)
     return sotto_round_up(fmax(sum, 0) * (1 + 0x1p-40) + 0x1p-38 * a, SLACK) / (a - 1);
 }
 
+/* Rounds of a real Gaussian composed optimally, where the integers stand for one and it is less. */
+static sotto_status compose(sotto_learn_claim *out, const sotto_learn_question *q, double log_delta,
+                            sotto_err *err)
+{
+    sotto_sgm_part part = {.rounds = q->rounds};
+    sotto_sgm_answer found = {0};
+
+    if (q->sigma < SOTTO_LATTICE_LEAST || q->rate < 1e-9)
+        return SOTTO_OK;
+    const double sigma = q->multiplier * sotto_lattice_shrink(q->sigma);
+    if (sigma < 0.1)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_sgm_new(&part.mechanism, q->rate, sigma, err));
+    const sotto_status status = sotto_sgm_epsilon(&found, &part, 1, log_delta, SOTTO_EITHER, err);
+    sotto_sgm_free(part.mechanism);
+    SOTTO_TRY(status);
+    const double lost =
+        (1 + exp(found.value.high)) *
+        (sotto_lattice_distance((double)q->numbers, q->sigma) + sotto_noise_delta(q->numbers));
+    if (SOTTO_RULE(sampled_lattice_is_paid_for) && !(lost < 0.9 * PUT_ASIDE * q->delta))
+        return SOTTO_OK;
+    if (found.value.high < out->epsilon) {
+        out->epsilon = found.value.high;
+        out->order = 0;
+        out->theorem = "Poisson-subsampled Gaussian, both directions, composed optimally";
+    }
+    return SOTTO_OK;
+}
+
 static sotto_status sampled(sotto_learn_claim *out, const sotto_learn_question *q, double log_delta,
                             sotto_err *err)
 {
@@ -52,7 +83,7 @@ static sotto_status sampled(sotto_learn_claim *out, const sotto_learn_question *
     out->epsilon = bound.high;
     out->theorem = "Mironov, Talwar and Zhang 2019 at whole orders, for a discrete Gaussian";
     out->assumption = "nobody sees who takes part in a round, and who adds the noise is honest";
-    return SOTTO_OK;
+    return compose(out, q, log_delta, err);
 }
 
 static sotto_status concentrated(sotto_learn_claim *out, const sotto_learn_question *q,

@@ -6,7 +6,8 @@
  * Noise is a discrete Gaussian on integers, and updates are integers. Then the moments of the privacy loss at whole orders
  * are exactly those of the real Gaussian, since a sum over all integers does not change by an integer shift.
  * So the bound of Mironov, Talwar and Zhang (2019) for a sampled Gaussian holds at its whole orders, in any number of
- * dimensions. Fractional orders and privacy loss distributions are not used (docs/decisions/0129).
+ * dimensions (docs/decisions/0129). Where integers are fine enough to stand for a real Gaussian that is rounded, its rounds are also
+ * composed optimally, and the smaller bound is claimed (docs/decisions/0173).
  */
 #ifndef SOTTO_LEARN_CLAIM_H
 #define SOTTO_LEARN_CLAIM_H
@@ -25,6 +26,7 @@ typedef struct sotto_learn_question {
     double multiplier; /* deviation of the noise over the longest update, after rounding of both */
     double delta;
     uint64_t numbers; /* drawn in all, each a little off its law (0: none is counted)    */
+    double sigma;     /* sampled: deviation of the noise in integers, rounded down; 0: not said */
     double rate;      /* sampled                              */
     uint64_t rounds;  /* sampled                              */
     uint64_t participations, levels; /* counted; tree        */

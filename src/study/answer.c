@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = SOTTO_SEARCH_LONGEST * 4 + 8 };
+enum { TEXT = (SOTTO_SEARCH_LONGEST * 4 + 8) * SOTTO_SEARCH_PHRASE };
 
 /* ---- tails ------------------------------------------------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ static unsigned place_tail(const sotto_search *s, const sotto_search_round *r, s
     size_t power = 1;
 
     for (unsigned k = 0; k < r->segment; k++) {
-        const bool listed = s->options->kind == SOTTO_SEARCH_WORDS && (r->depth > 0 || k > 0);
+        const bool listed = s->options->kind != SOTTO_SEARCH_PLACES && (r->depth > 0 || k > 0);
 
         if (listed && *tail < power)
             return k;
@@ -30,6 +30,8 @@ static unsigned place_tail(const sotto_search *s, const sotto_search_round *r, s
 
 bool sotto_search_ends(const sotto_search *s, const sotto_search_round *r, size_t tail)
 {
+    if (r->phrases) /* devices leave longer ones out */
+        return tail == 0 || r->depth + 1 == s->options->words;
     return place_tail(s, r, &tail) < r->segment;
 }
 
@@ -66,10 +68,14 @@ static const char *text_of(const sotto_search *s, const sotto_search_round *r, s
     sotto_buf buf = sotto_buf_over(memory, sizeof memory - 1);
     sotto_writer w = sotto_writer_on(&buf);
 
-    if (r->heads > 0)
-        sotto_write_format(&w, "%s", s->survivors[head].text);
-    const unsigned letters = place_tail(s, r, &tail);
-    say_letters(s, tail, letters, &w);
+    if (r->phrases) {
+        sotto_phrases_text(s, head, tail, &w);
+    } else {
+        if (r->heads > 0)
+            sotto_write_format(&w, "%s", s->survivors[head].text);
+        const unsigned letters = place_tail(s, r, &tail);
+        say_letters(s, tail, letters, &w);
+    }
     char *copy = sotto_arena_take(s->arena, buf.len + 1);
     if (copy)
         memcpy(copy, memory, buf.len);
@@ -136,7 +142,8 @@ static void drop_parents(sotto_search *s, sotto_search_item *next, size_t count)
 /* The largest survivors that the next round has cells for. */
 static void prune(sotto_search *s, sotto_search_item *next, size_t count)
 {
-    const uint64_t room = s->options->cells / sotto_search_tails(s, s->depth, 1);
+    const uint64_t room = s->phrasing ? sotto_phrases_heads(s)
+                                      : s->options->cells / sotto_search_tails(s, s->depth, 1);
 
     qsort(next, count, sizeof *next, by_count);
     s->survivors = next;
@@ -150,6 +157,15 @@ static void prune(sotto_search *s, sotto_search_item *next, size_t count)
 static bool passes(const sotto_search_round *r, double count)
 {
     return count >= (double)r->threshold;
+}
+
+/* This answer is not counted yet. */
+static bool is_spelt(const sotto_search *s)
+{
+    sotto_search after = *s;
+
+    after.answered++;
+    return !sotto_search_goes_on(&after);
 }
 
 static sotto_status take_cells(sotto_search *s, const sotto_search_round *r, const double *counts,
@@ -183,6 +199,10 @@ static sotto_status take_cells(sotto_search *s, const sotto_search_round *r, con
             return sotto_fail(err, SOTTO_NO_MEMORY, "%zu places", s->found_count);
     s->depth += r->segment;
     prune(s, next, kept);
+    if (r->phrases)
+        sotto_phrases_prune(s);
+    else if (s->options->kind == SOTTO_SEARCH_PHRASES && is_spelt(s))
+        return sotto_phrases_begin(s, err);
     return SOTTO_OK;
 }
 

@@ -8,24 +8,41 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Which limit it is, what is left of it, and what is asked for. */
+static sotto_status refuse(const sotto_budget_decision *d, const sotto_budget_limit *limit,
+                           const sotto_spent *spent, const char *name, const sotto_recipe *next,
+                           sotto_err *err)
+{
+    const bool epsilon = d->against & SOTTO_BUDGET_EPSILON;
+    char allowed[SOTTO_DECIMAL_TEXT], left[SOTTO_DECIMAL_TEXT], asked[SOTTO_DECIMAL_TEXT];
+
+    if (d->against & SOTTO_BUDGET_REPORTS)
+        return sotto_fail(err, SOTTO_DENIED, "%.50s allows %llu reports, and %llu steps took them",
+                          name, (unsigned long long)limit->reports,
+                          (unsigned long long)spent->reports);
+    sotto_decimal_format(allowed, epsilon ? limit->epsilon : d->delta_limit);
+    sotto_decimal_format(left, epsilon ? d->epsilon_fits : d->delta_fits);
+    sotto_decimal_format(asked, epsilon ? next->epsilon : next->delta);
+    return sotto_fail(
+        err, SOTTO_DENIED,
+        "%.50s allows %s %s: after %llu steps %s would fit, and the next one asks for "
+        "%s",
+        name, epsilon ? "epsilon" : "delta", allowed, (unsigned long long)spent->reports, left,
+        asked);
+}
+
 static sotto_status fits(const sotto_budget_limit *limit, const char *name,
                          const sotto_recipe *const *before, size_t count, const sotto_recipe *next,
                          sotto_err *err)
 {
     sotto_budget_decision decision;
-    char allowed[SOTTO_DECIMAL_TEXT], used[SOTTO_DECIMAL_TEXT];
     sotto_spent spent = {0};
 
     for (size_t i = 0; i < count; i++)
         SOTTO_TRY(sotto_spent_add(&spent, before[i]->epsilon, before[i]->delta, err));
     SOTTO_TRY(sotto_budget_decide(&decision, limit, &spent, next->epsilon, next->delta, err));
-    sotto_decimal_format(allowed, limit->epsilon);
-    sotto_decimal_format(used, spent.epsilon);
     if (SOTTO_RULE(study_one_budget) && decision.against)
-        return sotto_fail(err, SOTTO_DENIED,
-                          "the budget is gone: %.50s allows epsilon %s in %llu reports, and %zu "
-                          "steps took %s",
-                          name, allowed, (unsigned long long)limit->reports, count, used);
+        return refuse(&decision, limit, &spent, name, next, err);
     return SOTTO_OK;
 }
 

@@ -58,7 +58,7 @@ static bool is_box(const sotto_search_options *o)
 
 static sotto_status check(const sotto_search *s, const sotto_search_options *o, sotto_err *err)
 {
-    const bool words = o->kind == SOTTO_SEARCH_WORDS;
+    const bool words = o->kind != SOTTO_SEARCH_PLACES;
     const unsigned longest = words ? SOTTO_SEARCH_LONGEST : SOTTO_SEARCH_LEVELS;
 
     if (s->letter_count < 2)
@@ -66,6 +66,8 @@ static sotto_status check(const sotto_search *s, const sotto_search_options *o, 
     if (o->longest < 1 || o->longest > longest)
         return sotto_fail(err, SOTTO_MALFORMED, "%s: 1 to %u",
                           words ? "letters of a word" : "levels of a place", longest);
+    if (o->kind == SOTTO_SEARCH_PHRASES && (o->words < 2 || o->words > SOTTO_SEARCH_PHRASE))
+        return sotto_fail(err, SOTTO_MALFORMED, "words of a phrase: 2 to %d", SOTTO_SEARCH_PHRASE);
     if (o->rounds < 1 || o->rounds > SOTTO_SEARCH_ROUNDS)
         return sotto_fail(err, SOTTO_MALFORMED, "rounds: 1 to %d", SOTTO_SEARCH_ROUNDS);
     if (SOTTO_RULE(search_cells_hold_a_letter) &&
@@ -76,7 +78,7 @@ static sotto_status check(const sotto_search *s, const sotto_search_options *o, 
     if (!words && !is_box(o))
         return sotto_fail(err, SOTTO_MALFORMED,
                           "places have a box: west below east, and south below north");
-    if (o->epsilon.units == 0 || o->delta.units < o->rounds + 1)
+    if (o->epsilon.units == 0 || o->delta.units < sotto_search_shares(s))
         return sotto_fail(err, SOTTO_MALFORMED,
                           "epsilon is above 0, and delta at least 1e-12 for each round");
     return SOTTO_OK;
@@ -99,10 +101,17 @@ sotto_status sotto_search_open(sotto_search *s, const sotto_search_options *opti
 
 /* ---- noise ------------------------------------------------------------------------------------------------------ */
 
-/* Rounds that the budget is for: words have a count at the end. */
-static unsigned shares(const sotto_search *s)
+/* Rounds without the count. Phrases begin with one word, and each round adds one. */
+static unsigned finding(const sotto_search *s)
 {
-    return s->options->rounds + (s->options->kind == SOTTO_SEARCH_WORDS);
+    const sotto_search_options *o = s->options;
+
+    return o->rounds + (o->kind == SOTTO_SEARCH_PHRASES ? o->words - 1 : 0);
+}
+
+unsigned sotto_search_shares(const sotto_search *s)
+{
+    return finding(s) + (s->options->kind != SOTTO_SEARCH_PLACES);
 }
 
 /* What a round may spend of the zCDP of all rounds. The count at the end has what earlier rounds left. */
@@ -112,7 +121,7 @@ static double share_of(const sotto_search *s, const sotto_search_round *r)
         return s->rho;
     if (r->count)
         return s->rho - s->spent;
-    return s->rho / shares(s);
+    return s->rho / sotto_search_shares(s);
 }
 
 /* The least sigma whose rho is within `most`: a one-hot report moves the sums by sqrt(2), so rho is 1/sigma^2. */
@@ -138,7 +147,7 @@ static sotto_status set_noise(sotto_search_round *r, double most, sotto_err *err
  * others draw among the rounds to come. */
 static double rate_of(const sotto_search *s, const sotto_search_round *r)
 {
-    const unsigned all = shares(s);
+    const unsigned all = sotto_search_shares(s);
 
     if (!s->options->fresh)
         return 1;
@@ -152,7 +161,7 @@ uint64_t sotto_search_tails(const sotto_search *s, unsigned depth, unsigned segm
     uint64_t power = 1, all = 0;
 
     for (unsigned k = 0; k < segment; k++) {
-        if (s->options->kind == SOTTO_SEARCH_WORDS && (depth > 0 || k > 0))
+        if (s->options->kind != SOTTO_SEARCH_PLACES && (depth > 0 || k > 0))
             all += power; /* words that end behind k letters; none is empty */
         power *= s->letter_count;
         if (power > SOTTO_RECIPE_MAX_BINS)
@@ -163,7 +172,8 @@ uint64_t sotto_search_tails(const sotto_search *s, unsigned depth, unsigned segm
 
 unsigned sotto_search_reach(const sotto_search *s)
 {
-    return s->options->longest + (s->options->kind == SOTTO_SEARCH_WORDS);
+    return s->phrasing ? s->options->words
+                       : s->options->longest + (s->options->kind != SOTTO_SEARCH_PLACES);
 }
 
 /* Letters that a round may take at most. Words take all that there are cells for: each round costs budget. A place that is thinly
@@ -173,7 +183,7 @@ static unsigned most_letters(const sotto_search *s)
     const unsigned left = sotto_search_reach(s) - s->depth,
                    rounds = s->options->rounds - s->answered;
 
-    return s->options->kind == SOTTO_SEARCH_WORDS ? left : (left + rounds - 1) / rounds;
+    return s->options->kind != SOTTO_SEARCH_PLACES ? left : (left + rounds - 1) / rounds;
 }
 
 static void set_cells(const sotto_search *s, sotto_search_round *r)
@@ -195,16 +205,28 @@ static void set_cells(const sotto_search *s, sotto_search_round *r)
     r->cells = heads * r->tails;
 }
 
+static void set_phrases(const sotto_search *s, sotto_search_round *r)
+{
+    r->phrases = true;
+    r->depth = s->depth;
+    r->segment = 1;
+    r->heads = s->survivor_count;
+    r->tails = (size_t)sotto_phrases_words(s, r->heads) + 1; /* the end stands first */
+    r->cells = (uint64_t)r->heads * r->tails;
+}
+
 /* Each round has the same part of the false finds, and each of its cells the same part of that. */
 static sotto_status set_threshold(const sotto_search *s, sotto_search_round *r, sotto_err *err)
 {
-    double miss = SOTTO_SEARCH_FALSE / s->options->rounds / (double)r->cells;
+    double miss = SOTTO_SEARCH_FALSE / finding(s) / (double)r->cells;
 
     return sotto_search_threshold(&r->threshold, &r->miss, r->sigma_milli, miss, s->arena, err);
 }
 
-static bool searches_on(const sotto_search *s)
+bool sotto_search_goes_on(const sotto_search *s)
 {
+    if (s->phrasing)
+        return s->depth < s->options->words && s->survivor_count > 0;
     return s->answered < s->options->rounds && s->depth < sotto_search_reach(s) &&
            (s->answered == 0 || s->survivor_count > 0);
 }
@@ -215,17 +237,20 @@ sotto_status sotto_search_ask(const sotto_search *s, sotto_search_round *out, so
 
     if (s->counted)
         return sotto_fail(err, SOTTO_MISSING, "the search is done");
-    if (searches_on(s)) {
+    if (sotto_search_goes_on(s) && s->phrasing) {
+        set_phrases(s, &r);
+    } else if (sotto_search_goes_on(s)) {
         set_cells(s, &r);
-    } else if (s->found_count > 0 && s->options->kind == SOTTO_SEARCH_WORDS) {
+    } else if (s->found_count > 0 && s->options->kind != SOTTO_SEARCH_PLACES) {
         r.count = true;
+        r.phrases = s->phrasing;
         r.tails = s->found_count;
         r.cells = s->found_count + 1; /* others: <oov> */
     } else {
         return sotto_fail(err, SOTTO_MISSING, "the search is done");
     }
-    r.delta.units =
-        s->options->fresh ? s->options->delta.units : s->options->delta.units / shares(s);
+    r.delta.units = s->options->fresh ? s->options->delta.units
+                                      : s->options->delta.units / sotto_search_shares(s);
     r.rate = rate_of(s, &r);
     SOTTO_TRY(set_noise(&r, share_of(s, &r), err));
     *out = r;

@@ -32,7 +32,8 @@ static bool is_name(const char *column)
 
 static sotto_status check_frame(const sotto_search *s, const sotto_recipe *frame, sotto_err *err)
 {
-    const size_t columns = s->options->kind == SOTTO_SEARCH_WORDS ? 1 : 2;
+    const sotto_search_kind kind = s->options->kind;
+    const size_t columns = kind == SOTTO_SEARCH_WORDS ? 1 : 2;
 
     if (frame->statistic != SOTTO_STATISTIC_HISTOGRAM)
         return sotto_fail(err, SOTTO_DENIED, "a search asks histograms: leave `statistic` out");
@@ -56,8 +57,10 @@ static sotto_status check_frame(const sotto_search *s, const sotto_recipe *frame
         return sotto_fail(err, SOTTO_DENIED, "a search has no cohorts: leave `cohorts` out");
     if (frame->encoding.count != columns)
         return sotto_fail(err, SOTTO_DENIED,
-                          columns == 1 ? "words come from a query of one column"
-                                       : "places come from a query of two columns, east and north");
+                          kind == SOTTO_SEARCH_WORDS ? "words come from a query of one column"
+                          : kind == SOTTO_SEARCH_PLACES
+                              ? "places come from a query of two columns, east and north"
+                              : "phrases come from a query of two columns, a word and a phrase");
     for (size_t i = 0; i < columns; i++)
         if (!is_name(frame->encoding.encoders[i].column))
             return sotto_fail(err, SOTTO_DENIED, "a column of a search has a name like word_1");
@@ -131,6 +134,7 @@ static void say_words(sotto_writer *w, const sotto_search *s, const sotto_search
                       const sotto_recipe *frame)
 {
     const char *column = frame->encoding.encoders[0].column;
+    const bool deny = s->options->kind == SOTTO_SEARCH_WORDS;
 
     if (r->count) {
         say(w, "SELECT %s FROM (", column);
@@ -143,11 +147,39 @@ static void say_words(sotto_writer *w, const sotto_search *s, const sotto_search
     say(w, "SELECT %s || '" SOTTO_SEARCH_END "' AS %s FROM (", column, column);
     sotto_write_bytes(w, inner(frame));
     say(w, ") WHERE %s NOT LIKE '%%" SOTTO_SEARCH_END "%%'", column);
-    say_denied(w, s, column, " AND");
+    if (deny) /* of a search for phrases, phrases are denied */
+        say_denied(w, s, column, " AND");
     say(w, ")");
 }
 
-/* A digit for each level: 1 is the eastern half, 2 the northern one. */
+/* Words have one space between them, and a text has no more of them than a phrase may. So the tree of a round and the list of
+ * the count see the same texts. */
+static void say_phrases(sotto_writer *w, const sotto_search *s, const sotto_recipe *frame)
+{
+    const char *column = frame->encoding.encoders[1].column;
+
+    say(w, "SELECT %s FROM (", column);
+    sotto_write_bytes(w, inner(frame));
+    say(w, ") WHERE %s NOT LIKE '%%  %%' AND %s NOT LIKE ' %%' AND %s NOT LIKE '%% ' AND ", column,
+        column, column);
+    say(w, "%s NOT LIKE '%%", column);
+    for (unsigned i = 0; i < s->options->words; i++)
+        say(w, " %%");
+    say(w, "'");
+    say_denied(w, s, column, " AND");
+}
+
+/* The number of a square, of 2^levels. What is just below the end may be rounded onto it, and have the number 2^levels. Its bits alone
+ * would put it into the first square; it is in the last one. */
+static void say_square(sotto_writer *w, const char *column, double from, double to, unsigned levels)
+{
+    for (unsigned part = 0; part < 2; part++)
+        say(w, "%sCAST((%s - (%.17g)) * %.1f / %.17g AS INTEGER)", part ? " - (" : "", column, from,
+            ldexp(1, (int)levels), to - from);
+    say(w, " >> %u)", levels);
+}
+
+/* A digit for each level: 1 is the eastern half, 2 the northern one. The box has its western and southern edges, and not the others. */
 static void say_places(sotto_writer *w, const sotto_search *s, const sotto_search_round *r,
                        const sotto_recipe *frame)
 {
@@ -161,10 +193,11 @@ static void say_places(sotto_writer *w, const sotto_search *s, const sotto_searc
         say(w, "((x >> %u & 1) + 2 * (y >> %u & 1))%s", i, i, i > 0 ? " || " : "");
     if (levels == 1)
         say(w, " || ''");
-    say(w, " AS cell FROM (SELECT CAST((%s - (%.17g)) * %.1f / %.17g AS INTEGER) AS x, ", x,
-        o->west, ldexp(1, (int)levels), o->east - o->west);
-    say(w, "CAST((%s - (%.17g)) * %.1f / %.17g AS INTEGER) AS y FROM (", y, o->south,
-        ldexp(1, (int)levels), o->north - o->south);
+    say(w, " AS cell FROM (SELECT ");
+    say_square(w, x, o->west, o->east, levels);
+    say(w, " AS x, ");
+    say_square(w, y, o->south, o->north, levels);
+    say(w, " AS y FROM (");
     sotto_write_bytes(w, inner(frame));
     say(w, ") WHERE %s >= %.17g AND %s < %.17g AND %s >= %.17g AND %s < %.17g))", x, o->west, x,
         o->east, y, o->south, y, o->north);
@@ -172,7 +205,7 @@ static void say_places(sotto_writer *w, const sotto_search *s, const sotto_searc
 
 /* ---- JSON ---------------------------------------------------------------------------------------------------------- */
 
-static void say_text(sotto_writer *w, sotto_bytes text)
+void sotto_search_say_text(sotto_writer *w, sotto_bytes text)
 {
     say(w, "\"");
     for (size_t i = 0; i < text.len; i++) {
@@ -195,7 +228,7 @@ static void say_items(sotto_writer *w, const char *column, const sotto_search_it
         oov ? "true" : "false");
     for (size_t i = 0; i < count; i++) {
         say(w, i > 0 ? ", " : "");
-        say_text(w, sotto_bytes_of(items[i].text, strlen(items[i].text)));
+        sotto_search_say_text(w, sotto_bytes_of(items[i].text, strlen(items[i].text)));
     }
     say(w, "]}");
 }
@@ -211,7 +244,7 @@ static void say_tails(sotto_writer *w, const sotto_search *s, const sotto_search
 
         sotto_search_tail(s, r, i, &t);
         say(w, i > 0 ? ", " : "");
-        say_text(w, sotto_buf_bytes(&buf));
+        sotto_search_say_text(w, sotto_buf_bytes(&buf));
     }
     say(w, "]}");
 }
@@ -220,8 +253,12 @@ static void say_encoding(sotto_writer *w, const sotto_search *s, const sotto_sea
                          const sotto_recipe *frame)
 {
     say(w, "{");
+    const char *column = frame->encoding.encoders[r->phrases ? 1 : 0].column;
+
     if (r->count) {
-        say_items(w, frame->encoding.encoders[0].column, s->found, s->found_count, true);
+        say_items(w, column, s->found, s->found_count, true);
+    } else if (r->phrases) {
+        sotto_phrases_encode(s, r, column, w);
     } else {
         if (r->heads > 0) {
             say_items(w, "head", s->survivors, s->survivor_count, false);
@@ -255,14 +292,16 @@ static sotto_status say_query(writing *x, sotto_arena *arena, sotto_err *err)
 
     SOTTO_TRY(sotto_buf_take(&query, arena, MOST_QUERY, err));
     sotto_writer w = sotto_writer_on(&query);
-    if (x->search->options->kind == SOTTO_SEARCH_WORDS)
+    if (x->round->phrases)
+        say_phrases(&w, x->search, x->frame);
+    else if (x->search->options->kind != SOTTO_SEARCH_PLACES)
         say_words(&w, x->search, x->round, x->frame);
     else
         say_places(&w, x->search, x->round, x->frame);
     if (sotto_writer_finish(&w, "the query", NULL) != SOTTO_OK)
         return sotto_fail(err, SOTTO_TOO_LARGE,
                           "the query has more than %d bytes: deny fewer words", MOST_QUERY);
-    say_text(&x->w, sotto_buf_bytes(&query));
+    sotto_search_say_text(&x->w, sotto_buf_bytes(&query));
     return SOTTO_OK;
 }
 
@@ -322,8 +361,10 @@ static sotto_status say_change(writing *x, unsigned change, sotto_arena *arena, 
 static size_t room_for(const writing *x)
 {
     const sotto_search *s = x->search;
+    const size_t words = s->phrasing ? s->options->words : 1;
 
-    return (x->round->tails + s->survivor_count + s->found_count + 1) *
+    /* A phrase of a tree stands in a list, and each of its beginnings may be a key. */
+    return (x->round->tails + words * s->survivor_count + s->found_count + 1) * words *
                (ENTRY + 4 * (size_t)s->options->longest) +
            2 * MOST_QUERY;
 }

@@ -1,4 +1,4 @@
-/* study/search.h - a search over several rounds: which words do devices have, or in which places are they?
+/* study/search.h - a search over several rounds: which words or phrases do devices have, or in which places are they?
  *
  *     sotto_search_open     checks the settings
  *     sotto_search_ask      the next round: what is asked, with how much noise
@@ -15,7 +15,12 @@
  * ("tails"). A cell is a head with a tail. Survivors are cells whose count is above a threshold; a word is found where a segment
  * ends with the word. The same settings and answers give the same rounds, so a search can be taken up again from its answers.
  *
- * No new encoder is needed: the query cuts the text, and `categories` lists heads and tails (docs/decisions/0160).
+ * A search for phrases has two parts. The first finds words, letter by letter. In the second the letters are those words: a head is a
+ * phrase that survived, and a tail one more word, or the end. Words that are frequent have cells first. Devices leave phrases
+ * of more words than the longest out, so a survivor of that length has ended.
+ *
+ * No new encoder is needed: the query cuts the text, and `categories` lists heads and tails (docs/decisions/0160). Rounds over words
+ * have a `prefix-tree` (docs/decisions/0163).
  *
  * Claim:    noise by each of two servers, discrete Gaussian; one server must be honest. A one-hot report in place of another moves the
  *           sums by sqrt(2). So a round with sigma is 1/sigma^2-zCDP (Canonne, Kamath and Steinke 2020, theorem 4). Noise and the
@@ -30,12 +35,17 @@
 #include "account/numeric/decimal.h"
 #include "recipe/model.h"
 
-typedef enum sotto_search_kind { SOTTO_SEARCH_WORDS = 1, SOTTO_SEARCH_PLACES } sotto_search_kind;
+typedef enum sotto_search_kind {
+    SOTTO_SEARCH_WORDS = 1,
+    SOTTO_SEARCH_PLACES,
+    SOTTO_SEARCH_PHRASES
+} sotto_search_kind;
 
 enum {
     SOTTO_SEARCH_LETTERS = 256,
     SOTTO_SEARCH_LONGEST = 64, /* letters of a word */
     SOTTO_SEARCH_LEVELS = 20,  /* of a quadtree     */
+    SOTTO_SEARCH_PHRASE = 8,   /* words of a phrase */
     SOTTO_SEARCH_ROUNDS = 64,
     SOTTO_SEARCH_NAME = 64
 };
@@ -50,7 +60,8 @@ typedef struct sotto_search_options {
     const char *alphabet; /* of words: each character once */
     unsigned longest;     /* letters of a word, or levels of a place */
     uint64_t cells;       /* of a round, at most */
-    unsigned rounds;      /* at most, beside the count at the end */
+    unsigned rounds;      /* of letters or levels at most, beside those of phrases and the count */
+    unsigned words;       /* of a phrase, at most: 2 or more */
     sotto_decimal epsilon, delta;
     bool fresh;                /* other devices each round; else one budget is split over rounds */
     bool ledgers;              /* devices remember: those that answered are not there any more */
@@ -74,10 +85,15 @@ typedef struct sotto_search {
     double spent;       /* of the rounds that were answered; with fresh devices, of the largest */
     double false_finds; /* expected in those, at most */
     unsigned answered;  /* rounds */
-    unsigned depth;     /* letters of a survivor */
+    unsigned depth;     /* letters of a survivor; of phrases, words */
+    bool phrasing;      /* words were found; phrases of them are searched for */
+    sotto_search_item *vocabulary; /* those words, by count: the largest first */
+    size_t vocabulary_count;
+    size_t unspelt; /* beginnings of words that were not followed to their end */
     sotto_search_item *survivors, *found;
     size_t survivor_count, found_count, found_room;
     uint64_t dropped; /* survivors that no cell was left for */
+    uint64_t unused;  /* words that no cell was left for in some round of phrases */
     bool counted;     /* the last round was the count */
 } sotto_search;
 
@@ -85,6 +101,7 @@ typedef struct sotto_search {
 typedef struct sotto_search_round {
     unsigned number; /* from 1 */
     bool count;      /* of what was found: the last one */
+    bool phrases;    /* heads and tails are words */
     unsigned depth, segment;
     size_t heads; /* 0: none, since no letter is known yet */
     size_t tails;
@@ -106,12 +123,13 @@ SOTTO_MUST_USE sotto_status sotto_search_open(sotto_search *search,
                                               const sotto_search_options *options,
                                               sotto_arena *arena, sotto_err *err);
 /* Letters of the longest survivor: a word of the longest kind ends one letter behind its last one. Survivors of so many letters
- * begin words that are longer than the longest. */
+ * begin words that are longer than the longest. Of phrases, the words of the longest one. */
 unsigned sotto_search_reach(const sotto_search *search);
 /* SOTTO_MISSING  there is nothing left to ask */
 SOTTO_MUST_USE sotto_status sotto_search_ask(const sotto_search *search, sotto_search_round *out,
                                              sotto_err *err);
-/* The frame's query is where texts come from: one column, or for places two, the eastern one first. Name, query, encoding, rate,
+/* The frame's query is where texts come from: one column. For places there are two, the eastern one first; for phrases a word
+ * and a phrase. Name, query, encoding, rate,
  * noise, epsilon, delta and schedule are the round's; all else is as the frame has it.
  *   SOTTO_DENIED   the frame is no question that a search can ask: the reason says why
  *   policy         may be NULL; with fresh devices it must allow one report alone */
@@ -126,7 +144,27 @@ SOTTO_MUST_USE sotto_status sotto_search_answer(sotto_search *search,
                                                 const sotto_search_round *round,
                                                 const double *counts, size_t count, sotto_err *err);
 
+/* Rounds that a search has at most, the count among them: what the budget is split over. */
+unsigned sotto_search_shares(const sotto_search *search);
+
 /* ---- for the files of this room ------------------------------------------------------------------------------ */
+
+/* Whether letters or levels are left to ask for; or words of phrases. */
+bool sotto_search_goes_on(const sotto_search *search);
+/* Letters are done: what was found is the vocabulary, and its most frequent words are heads. */
+SOTTO_MUST_USE sotto_status sotto_phrases_begin(sotto_search *search, sotto_err *err);
+/* Heads that a round over words has cells for, and words behind each of so many. */
+uint64_t sotto_phrases_heads(const sotto_search *search);
+uint64_t sotto_phrases_words(const sotto_search *search, uint64_t heads);
+/* Appends the text of a cell. */
+void sotto_phrases_text(const sotto_search *search, size_t head, size_t tail, sotto_writer *w);
+/* What is left of the survivors, and their order: that of a tree's leaves. */
+void sotto_phrases_prune(sotto_search *search);
+/* Writes the encoder of a round over words. */
+void sotto_phrases_encode(const sotto_search *search, const sotto_search_round *round,
+                          const char *column, sotto_writer *w);
+/* A text of JSON, quotes and all. */
+void sotto_search_say_text(sotto_writer *w, sotto_bytes text);
 
 /* Appends the text of a tail. */
 void sotto_search_tail(const sotto_search *search, const sotto_search_round *round, size_t tail,

@@ -5,6 +5,17 @@
 #include <math.h>
 #include <string.h>
 
+/* A cell that a spreadsheet would compute: labels may be what strangers typed. Numbers are none, below 0 or not. */
+static bool is_formula(sotto_bytes text)
+{
+    if (text.len == 0 || !memchr("=+-@\t\r", text.data[0], 6))
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (!memchr("0123456789.+-eE", text.data[i], 15))
+            return true;
+    return text.len == 1;
+}
+
 void sotto_text_csv(sotto_text *t, sotto_bytes text)
 {
     bool quoted = false;
@@ -13,6 +24,8 @@ void sotto_text_csv(sotto_text *t, sotto_bytes text)
         quoted = quoted || strchr(",\"\r\n", text.data[i]);
     if (quoted)
         sotto_text_say(t, "\"");
+    if (is_formula(text))
+        sotto_text_say(t, "'");
     for (size_t at = 0; at < text.len;) {
         uint32_t c = sotto_character_next(text, &at);
 

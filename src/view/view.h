@@ -64,7 +64,7 @@ void sotto_text_xml(sotto_text *t, sotto_bytes text);
 void sotto_text_xml_lines(sotto_text *t, sotto_bytes text);
 /* SHA-256 of the style of an HTML page, in base64: what its policy allows, and nothing else. */
 extern const char sotto_html_style[], sotto_html_style_hash[];
-/* A field of RFC 4180, in quotes if it needs them. */
+/* A field of RFC 4180, in quotes if it needs them. What a spreadsheet would take for a formula has an apostrophe before it. */
 void sotto_text_csv(sotto_text *t, sotto_bytes text);
 
 #endif

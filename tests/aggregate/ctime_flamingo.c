@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include "aggregate/flamingo/flamingo.h"
+#include "aggregate/keygen/keygen.h"
 #include "base/arena.h"
 
 #include <string.h>
@@ -105,10 +106,43 @@ static void a_report_does_not_depend_on_secrets(sotto_test *t)
     close_scene(&s);
 }
 
+/* What a member deals comes from its seed, or is its share, and is sealed under what it agrees on with the others. */
+static void a_deal_does_not_depend_on_secrets(sotto_test *t)
+{
+    static sotto_keygen_board board;
+    static uint8_t channel[CLIENTS][32];
+    const uint8_t private_key[32] = {64, 7};
+    uint8_t seed[SOTTO_KEYGEN_SEED];
+    static scene s;
+    sotto_keygen call = {.epoch = 2, .count = 3, .step_ms = 1, .ends = 1};
+    sotto_buf wire, body;
+    sotto_dh dh;
+
+    open_scene(t, &s);
+    CHECK_OK(t, sotto_dh_init(&dh, sotto_kem_find(SOTTO_KEM_X25519),
+                              sotto_bytes_of(private_key, sizeof private_key), &t->err));
+    for (size_t i = 0; i < CLIENTS; i++)
+        memcpy(channel[i], dh.public_key, sizeof channel[i]);
+    call.posting.registry = s.epoch.registry;
+    call.posting.registry.channel = (const uint8_t(*)[32])channel;
+    CHECK_OK(t, sotto_buf_take(&wire, &t->arena, 4096, &t->err));
+    CHECK_OK(t, sotto_keygen_encode(&wire, &call, &t->arena, &t->err));
+    CHECK_OK(t, sotto_keygen_open(&call, sotto_buf_bytes(&wire), &t->arena, &t->err));
+    memset(seed, 5, sizeof seed);
+    sotto_ctime_secret(seed, sizeof seed);
+    const sotto_keygen_self self = {.index = call.members[0], .seed = seed, .channel = &dh};
+    CHECK_OK(t, sotto_buf_take(&body, &t->arena, SOTTO_KEYGEN_MOST_BODY, &t->err));
+    CHECK_OK(
+        t, sotto_keygen_write(&call, &self, SOTTO_KEYGEN_DEAL, &board, &body, &t->arena, &t->err));
+    sotto_dh_clear(&dh);
+    close_scene(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_report_does_not_depend_on_secrets),
+        CASE(a_deal_does_not_depend_on_secrets),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -395,6 +395,41 @@ static void nothing_but_the_share_is_handed_on(sotto_test *t)
     close_meeting(&new);
 }
 
+static void deals_that_were_shown_do_not_count(sotto_test *t)
+{
+    enum { HOLDERS = 7 };
+    static const uint8_t seed[SOTTO_KEYSTREAM_SEED] = {3};
+    sotto_dkg_dealer dealer;
+    sotto_dkg_commitments feldman;
+    sotto_dkg_values values[HOLDERS];
+    sotto_keystream stream;
+    sotto_tdh2 tdh2;
+    uint8_t verify[1][SOTTO_P256_WIDE];
+    bool complaints[HOLDERS] = {true, true}, answered[HOLDERS] = {true, true}, counts;
+
+    CHECK_OK(t, sotto_tdh2_init(&tdh2, &t->err));
+    CHECK_OK(t, sotto_keystream_init(&stream, &t->err));
+    CHECK_OK(t, sotto_keystream_seed(&stream, seed, &t->err));
+    CHECK_OK(t, sotto_dkg_deal(&dealer, &tdh2, 3, NULL, &stream, &t->arena, &t->err));
+    CHECK_OK(t, sotto_dkg_reveal(&dealer, &tdh2, &feldman, &t->arena, &t->err));
+    memcpy(verify[0], feldman.at[0], sizeof verify[0]);
+    for (uint32_t i = 0; i < HOLDERS; i++)
+        sotto_dkg_values_for(&dealer, &tdh2, i, &values[i]);
+    const sotto_dkg_handed handed = {&feldman, verify, 1, HOLDERS, 3};
+    sotto_dkg_qualify_handed(&tdh2, &counts, &handed, complaints, values, answered);
+    CHECK(t, counts);
+    values[1] = values[2];
+    sotto_dkg_qualify_handed(&tdh2, &counts, &handed, complaints, values, answered);
+    CHECK(t, !counts);
+    /* As many answers as the threshold, all right: the share is in the open. */
+    sotto_dkg_values_for(&dealer, &tdh2, 1, &values[1]);
+    complaints[2] = answered[2] = true;
+    sotto_dkg_qualify_handed(&tdh2, &counts, &handed, complaints, values, answered);
+    CHECK(t, !counts);
+    sotto_keystream_clear(&stream);
+    sotto_tdh2_clear(&tdh2);
+}
+
 /* ---- the beacon -------------------------------------------------------------------------------------- */
 
 static void any_threshold_of_witnesses_gives_one_value(sotto_test *t)
@@ -490,6 +525,7 @@ int main(int argc, char **argv)
         CASE(the_last_dealer_does_not_choose_the_key),
         CASE(a_key_is_handed_on_and_shares_do_not_mix),
         CASE(nothing_but_the_share_is_handed_on),
+        CASE(deals_that_were_shown_do_not_count),
         CASE(any_threshold_of_witnesses_gives_one_value),
         CASE(a_witness_can_not_choose_its_part),
         CASE(a_nonce_given_twice_gives_no_share_away),

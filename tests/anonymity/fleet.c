@@ -7,7 +7,8 @@
  * A device fetches the log's feed through the relay at a moment within FETCH_SECONDS, and learns of recipe and keys by it. It asks the attester for its
  * token at the time that it draws itself. At a moment of its own within ANSWER_SECONDS after ANSWERS_AT it makes its report, if it is drawn, and sends it
  * as the parties file says. Each request is sent from the device's address, over a connection of its own. A REST above 0 makes devices careless: they
- * ask for the token when they answer. Their clock is so many seconds ahead then, so that the token seems to have rested.
+ * ask for the token when they answer. Their clock is so many seconds ahead then, so that the token seems to have rested. Of a large fleet a
+ * few devices may be silent since their token did not come in time; standard error names them.
  *
  * Prints a line for each report: the device's number, its address, the report's id, and when it was sent and answered (seconds since 1970). The last
  * field is whether the device knows that it was taken. That is the truth which observers look for; nobody but the fleet has it. With two arguments it prints
@@ -35,7 +36,10 @@ enum {
     ANSWER = 1 << 20,
     FILE_MAX_BYTES = 1 << 20,
     PARTIES_MOST = 64,
-    TRIES = 60, /* a second apart */
+    TRIES = 60, /* a second apart, or more */
+    /* Of a fleet larger than this, one device in so many may be silent since its token did not come in time. */
+    LARGE_FLEET = 1000,
+    LATE_ONE_IN = 50,
     NAME = 64
 };
 
@@ -50,7 +54,7 @@ typedef struct fleet {
     member *members;
     double answers_at;
     int64_t rest; /* 0: devices keep to the times that they draw */
-    atomic_size_t next, failed;
+    atomic_size_t next, failed, late;
     pthread_mutex_t lock; /* of standard output */
 } fleet;
 
@@ -70,7 +74,7 @@ struct member {
     int64_t ahead;  /* its clock          */
     struct in_addr address;
     char report[2 * SOTTO_REPORT_ID_SIZE + 1];
-    bool may_send;
+    bool may_send, late;
     double sent, answered;
 };
 
@@ -267,11 +271,15 @@ static sotto_status look(member *m, sotto_token_line *token, sotto_err *err)
     return sotto_device_tokens(m->device, note_token, token, err);
 }
 
-/* The same step once more, a second later. */
-static sotto_status again(member *m, const char *what, sotto_err *err)
+/* The same step once more, a second later, or when the token may be asked for again or used. */
+static sotto_status again(member *m, const sotto_token_line *token, const char *what,
+                          sotto_err *err)
 {
-    m->due = now() + 1;
-    return ++m->tries < TRIES ? SOTTO_OK : sotto_fail(err, SOTTO_IO, "%s", what);
+    const double waits = (double)(token->at - m->ahead) + m->part, soon = now() + 1;
+
+    m->due = waits > soon ? waits : soon;
+    m->late = ++m->tries == TRIES;
+    return m->late ? sotto_fail(err, SOTTO_IO, "%s", what) : SOTTO_OK;
 }
 
 static void go_on(member *m, step next, double due)
@@ -302,8 +310,10 @@ static sotto_status ask(member *m, sotto_err *err)
 
     SOTTO_TRY(tick(m, &ignored, err));
     SOTTO_TRY(look(m, &token, err));
+    if (token.state > SOTTO_TOKEN_HELD)
+        return sotto_fail(err, SOTTO_IO, "its token was refused");
     if (token.state != SOTTO_TOKEN_HELD)
-        return again(m, "no token came", err);
+        return again(m, &token, "no token came", err);
     m->ahead = m->f->rest;
     go_on(m, REPLY, m->reply);
     return SOTTO_OK;
@@ -317,7 +327,7 @@ static sotto_status reply(member *m, sotto_err *err)
 
     SOTTO_TRY(look(m, &token, err));
     if (token.state == SOTTO_TOKEN_HELD && token.at > (int64_t)time(NULL) + m->ahead)
-        return again(m, "the token rests for too long", err);
+        return again(m, &token, "the token rests for too long", err);
     m->may_send = false;
     SOTTO_TRY(tick(m, &out, err));
     go_on(m, DONE, 0);
@@ -382,7 +392,8 @@ static sotto_status go(member *m, sotto_err *err)
     return m->step == FETCH ? fetch(m, err) : m->step == ASK ? ask(m, err) : reply(m, err);
 }
 
-/* A device ends with its last step, or with its first failure. */
+/* A device ends with its last step, or with its first failure. One whose token did not come in time is silent, as it is
+ * everywhere: that tells nothing about the others. */
 static void live(member *m, sotto_device_shared *shared)
 {
     sotto_err err = {0};
@@ -392,7 +403,7 @@ static void live(member *m, sotto_device_shared *shared)
         status = go(m, &err);
     if (status != SOTTO_OK) {
         (void)fprintf(stderr, "fleet: device %zu: %s\n", m->number, err.reason);
-        atomic_fetch_add(&m->f->failed, 1);
+        atomic_fetch_add(m->late ? &m->f->late : &m->f->failed, 1);
         m->step = DONE;
     }
     if (m->step == DONE) {
@@ -507,7 +518,9 @@ static int run(fleet *f)
         started++;
     for (size_t i = 0; i < started; i++)
         (void)pthread_join(threads[i], NULL);
-    return atomic_load(&f->failed) > 0 || started < THREADS;
+    const size_t late = atomic_load(&f->late);
+    const size_t allowed = f->count > LARGE_FLEET ? f->count / LATE_ONE_IN : 0;
+    return atomic_load(&f->failed) > 0 || late > allowed || started < THREADS;
 }
 
 static int usage(void)

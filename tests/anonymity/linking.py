@@ -19,10 +19,10 @@ import time
 import match
 from deployment import DEVICES, GATEWAY_KEYS, Deployment, Lost
 from network import enter, why_not
-from observe import DEVICE_SIDE, REPORT_SIDE, Run
+from observe import DEVICE_SIDE, POINT, REPORT_SIDE, Run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-RATE = 40  # devices that are ready in a second, in the mean; half of them are drawn
+RATE, ARC_RATE = 40, 20  # devices that are ready in a second, in the mean; half of them are drawn
 
 # ---- what is played ----------------------------------------------------------------------------------------------------
 
@@ -41,7 +41,9 @@ def plan_of(play, devices, seed):
         plan.update(devices=max(120, devices // 2), hasty=True)
     if play == KEYED:
         plan.update(devices=3 * GATEWAY_KEYS, rate=1, gateways=3)
-    plan.update(fetch=max(6, plan["devices"] / RATE), answer=max(12, plan["devices"] / RATE))
+    # Two credentials of ARC cost the machine much more than a token does. Small fleets leave room for that.
+    rate = ARC_RATE if plan["arc"] and plan["devices"] > 1000 else RATE
+    plan.update(fetch=max(6, plan["devices"] / rate), answer=max(12, plan["devices"] / rate))
     if play in (HASTY, HASTY_ARC):
         plan["answer"] *= 1.5  # they begin sooner, and need not wait for a token's rest
     if play == HASTY_ARC:
@@ -169,7 +171,8 @@ def look_for_reports(run):
     for role in ("relay", "attester", "issuer", "log", "witness"):
         if run.sees_any(role, used):
             complain(f"{role} sees a token that was used")
-    if run.arc and any(point in text for text in asked for point in run.points_in(used)):
+    points = run.points_in(used)
+    if run.arc and any(text[i:i + POINT] in points for text in asked for i in range(len(text) - POINT + 1)):
         complain("a presentation has a point of a request or of a credential")
     for role in ("relay", "gateway", "log", "witness") + (() if run.arc else ("leader", "helper")):
         if run.sees_any(role, asked):
@@ -185,6 +188,25 @@ def look_at_lengths(run):
             complain(f"{what} have {len(sizes)} lengths")
     if len(run.requests_at_the_log()) != 1:
         complain(f"the log sees {len(run.requests_at_the_log())} different requests")
+
+
+def look_for_participants(run):
+    """Whoever carries reports for devices sees which of them took part, and the page of threats says so. Attester, issuer and log do not: every device asks
+    and fetches, and those that were drawn do it no sooner and no later than the others."""
+    drawn = set(run.truth.values())
+    for side in ("network", "relay"):
+        if {who for who, _ in DEVICE_SIDE[side](run)} != drawn:
+            complain(f"{side}: who sent a report is not who took part: this run could not show what they see")
+    for side in ("network's tokens", "network's fetches", "attester", "log") + (("leader's issuing", "helper's issuing") if run.arc else ("issuer",)):
+        seen = DEVICE_SIDE[side](run)
+        unseen = set(run.fleet) - {who for who, _ in seen}
+        if unseen:
+            complain(f"{side}: {len(unseen)} devices are not seen there, and each asks and fetches")
+        first = dict(sorted(seen, key=lambda x: -x[1]))  # of two requests of a device the earlier: only devices are independent
+        distance = match.rank_distance([t for who, t in first.items() if who in drawn], [t for who, t in first.items() if who not in drawn])
+        print(f"  {side}: {distance:+.2f} deviations between those who took part and the others")
+        if abs(distance) > match.FAR:
+            complain(f"{side}: who took part asks or fetches at other times")
 
 
 def play_one(play, devices, seed, sotto, fleet):
@@ -203,6 +225,7 @@ def play_one(play, devices, seed, sotto, fleet):
         look_for_names(run, deployment)
         look_for_reports(run)
         look_at_lengths(run)
+        look_for_participants(run)
         judge(run, play)
     except Lost as reason:
         print("skipped:", reason)

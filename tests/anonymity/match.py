@@ -10,6 +10,7 @@ import math
 import random
 
 ONCE_IN = 1e6
+FAR = 6.5  # standard deviations: fewer than once in 10^10 trials of chance, and a few dozen trials are a run
 
 
 def poisson_above(mean, count):
@@ -86,3 +87,16 @@ def right(match, truth):
 def best(devices, reports, truth):
     """The most that any try has right, and which."""
     return max(((right(t(devices, reports), truth), t.__name__) for t in TRIES), key=lambda x: x[0])
+
+
+def rank_distance(some, others):
+    """Whether some times are earlier or later than others: the rank sum (Wilcoxon, Mann and Whitney) in standard deviations of chance. 0: nothing to compare."""
+    if not some or not others:
+        return 0.0
+    ranks = {}
+    everybody = sorted(some + others)
+    for first in (i for i, t in enumerate(everybody) if i == 0 or everybody[i - 1] != t):
+        last = bisect.bisect_right(everybody, everybody[first])
+        ranks[everybody[first]] = (first + 1 + last) / 2
+    n, m = len(some), len(others)
+    return (sum(ranks[t] for t in some) - n * (n + m + 1) / 2) / math.sqrt(n * m * (n + m + 1) / 12)

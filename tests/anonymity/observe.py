@@ -34,7 +34,7 @@ def requests_at(role):
         who = {run.blinded_in(body_of(s)): s.source for s in run.to("attester", "attester") if s.source.startswith(DEVICES)}
         if role == "attester":
             return [(s.source, s.began) for s in run.to("attester", "attester") if s.source.startswith(DEVICES)]
-        return [(who[run.blinded_in(body)], t) for s in run.to(role, role) for body, t in bodies_of(s) if run.blinded_in(body) in who]
+        return [(who[asked], t) for s in run.to(role, role) for body, t in bodies_of(s) for asked in run.all_blinded_in(body) if asked in who]
     return seen
 
 
@@ -80,6 +80,7 @@ REPORT_SIDE = {"gateway": reports_sent_to("leader"), "leader": reports_sent_to("
 
 REPORT_ID = 16
 BLINDED, ARC_BLINDED = 256, 226  # bytes at the end of a request for a token, or for a credential of ARC
+TYPE2_REQUEST = 3 + BLINDED  # type and the key's last byte before it
 ARC_RESPONSE = 6 * 33 + 8 * 32  # bytes in which a credential comes
 POINT, ARC_POINTS = 33, 4 * 33  # at the beginning of a presentation, which is behind the id of its key: commitments, and the tag
 TOKEN_NONCE, TOKEN_DIGEST, TOKEN_KEY, TOKEN_SIGNATURE = 32, 32, 32, 256  # a token's parts behind its type, RFC 9578
@@ -186,6 +187,11 @@ class Run:
 
     def blinded_in(self, body):
         return body[-(ARC_BLINDED if self.arc else BLINDED):]
+
+    def all_blinded_in(self, body):
+        """An attester sends requests for tokens to the issuer together, one behind another."""
+        size = TYPE2_REQUEST if not self.arc and len(body) % TYPE2_REQUEST == 0 else len(body)
+        return [self.blinded_in(body[i:i + size]) for i in range(0, len(body), size)] if body else []
 
     def tokens_asked(self):
         """Blinded messages, and the answers to them."""

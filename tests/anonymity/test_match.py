@@ -48,6 +48,16 @@ for seed in range(20):
     late = run(200, 1, seed, jitter=0.3)
     check("a busy machine does not hide the order", match.best(*late[:3])[0] > match.bound(13, len(match.TRIES)))
 
+# ---- who took part, by times --------------------------------------------------------------------------------------------
+
+check("of four times the two last", abs(match.rank_distance([3, 4], [1, 2]) - math.sqrt(12 / 5)) < 1e-12)
+check("alike", match.rank_distance([1, 1, 2], [1, 1, 2]) == 0 and match.rank_distance([], [1]) == 0)
+for seed in range(20):
+    dice = random.Random(seed)
+    times = [dice.random() for _ in range(240)]
+    check("chance alone is near", abs(match.rank_distance(times[:120], times[120:])) < 4)
+    check("those who ask later are found", match.rank_distance([t + 0.5 for t in times[:120]], times[120:]) > match.FAR)
+
 # ---- a sender who fills batches: what mixing does not stop ----------------------------------------------------------------
 
 for seed in range(20):

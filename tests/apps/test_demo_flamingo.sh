@@ -20,11 +20,16 @@ says 'amplified by aggregation: no'
 says 'amplified by sampling: no: the server sees who takes part'
 says 'of 30 devices dropped'
 says '1 of 10 decryptors was killed'
-says 'the committee'"'"'s key and the beacon'
+says 'The committee made its key over the aggregator'"'"'s board'
 [ "$failed" -eq 0 ] || cat "$work/out" "$work/err"
 ! ls -d "$work"/sotto-demo-* 2>/dev/null || { echo "files are left"; failed=1; }
 for wrong in '--trust' '--trust aero' '--trust flamingo --keep' '--trust flamingo --devices 3000' '--devices 24'; do
     "$sotto" demo $wrong >"$work/out" 2>"$work/err"
     [ $? -eq 2 ] || { echo "sotto demo $wrong: not a mistake of usage"; failed=1; }
 done
+# The range that is named is that of the trust model.
+for wrong in '--trust flamingo --devices 10' '--devices 10 --trust flamingo' '--trust flamingo --devices ten'; do
+    "$sotto" demo $wrong 2>&1 | grep -q 'from 24 to 2000' || { echo "sotto demo $wrong: names another range"; failed=1; }
+done
+"$sotto" demo --devices 30 2>&1 | grep -q 'from 200 to 1000000' || { echo "sotto demo --devices 30: names another range"; failed=1; }
 exit $failed

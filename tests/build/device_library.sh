@@ -1,7 +1,7 @@
 #!/bin/sh
 # device_library.sh LIBRARY LIMIT CC: what an application takes in with libsotto-device. It has at most LIMIT bytes
 # when stripped (0: this build isn't made for size), and no library but the three it names. It has no thread, no process,
-# no output, no socket, no help text of the recipe's keys. Then the same questions to libraries that break one rule each, so that a rule that has
+# no output, no socket, no VOPRF, no help text of the recipe's keys. Then the same questions to libraries that break one rule each, so that a rule that has
 # stopped looking is noticed.
 library=$1
 limit=$2
@@ -36,6 +36,11 @@ judge() {
     if [ "$limit" -gt 0 ] && grep -q 'names this recipe' "$work/stripped"; then
         echo "has the help texts of recipe/schema_help.c"
     fi
+    # It and tokens of type 1 are for vectors alone.
+    nm "$1" >"$work/symbols" || return 1
+    if grep -Eq 'sotto_(voprf|type1)_' "$work/symbols"; then
+        echo "has the VOPRF"
+    fi
     sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' "$work/dynamic" | grep -Ev "^($needed)\.so" | sed 's/^/needs /'
     # Fortified functions carry their name in the middle: __printf_chk.
     awk '{print $NF}' "$work/undefined" | sed 's/@.*//; s/^__\(.*\)_chk$/\1/' |
@@ -57,6 +62,7 @@ wrong=$(judge "$library") || { echo "$library: can't be looked at"; exit 1; }
 for witness in SHA256_Update json_loadb; do
     grep -q "$witness" "$work/undefined" || { echo "$library: no $witness among what it calls"; exit 1; }
 done
+grep -q sotto_type2_finish "$work/symbols" || { echo "$library: its own symbols are not there to be read"; exit 1; }
 if [ -n "$wrong" ]; then
     echo "$library:"
     echo "$wrong"
@@ -83,6 +89,7 @@ breaks "a socket" '#include <sys/socket.h>
 int f(void) { return socket(1, 1, 0); }'
 breaks "an end of the process" '#include <stdlib.h>
 void f(void) { abort(); }'
+breaks "the VOPRF" 'int sotto_voprf_open(void) { return 0; }'
 breaks "another library" 'int f(void) { return 0; }' -lssl
 if [ "$limit" -gt 0 ]; then
     breaks "too large" "const char f[$limit] = {1};"

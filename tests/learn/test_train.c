@@ -516,6 +516,27 @@ static void claims_are_those_of_the_theorems(sotto_test *t)
     CHECK(t, epsilon_of(t, q) > 2 * counted);
 }
 
+/* 2,500 rounds at rate 0.02 and noise 5.1: 1.0204 is the optimum for real noise, 1.08 what whole orders give. */
+static void rounds_of_fine_integers_are_composed_optimally(sotto_test *t)
+{
+    sotto_learn_question q = {.law = SOTTO_LEARN_SAMPLED,
+                              .multiplier = 5.1,
+                              .delta = 1e-8,
+                              .numbers = UINT64_C(2500) * 10000,
+                              .rate = 0.02,
+                              .rounds = 2500};
+    const double orders = epsilon_of(t, q);
+
+    CHECK_NEAR(t, 1.083, orders, 0.005);
+    q.sigma = 5.1 * 16384;
+    CHECK(t, epsilon_of(t, q) > 1.02039525 && epsilon_of(t, q) < 1.0206);
+    /* Where integers are coarse, their distance from real noise is more than delta has room for. */
+    q.sigma = 5.1 * 100;
+    CHECK_NEAR(t, orders, epsilon_of(t, q), 0);
+    q.sigma = 50;
+    CHECK_NEAR(t, orders, epsilon_of(t, q), 0);
+}
+
 static void claims_out_of_range_are_refused(sotto_test *t)
 {
     sotto_learn_question q = {
@@ -570,6 +591,7 @@ int main(int argc, char **argv)
         CASE(adaptive_steps_are_refused_with_correlated_noise),
         CASE(noise_of_a_tree_cancels_over_rounds),
         CASE(claims_are_those_of_the_theorems),
+        CASE(rounds_of_fine_integers_are_composed_optimally),
         CASE(claims_out_of_range_are_refused),
     };
 

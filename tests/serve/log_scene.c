@@ -39,8 +39,8 @@ static uint64_t unshifted(void *context)
 
 static const sotto_clock shifted = {shifted_wall, unshifted, NULL};
 
-static void write_file(sotto_test *t, const char *directory, const char *name, const void *text,
-                       size_t len, mode_t mode)
+void sotto_logs_write_file(sotto_test *t, const char *directory, const char *name, const void *text,
+                           size_t len, mode_t mode)
 {
     char path[600];
     int fd;
@@ -65,7 +65,7 @@ static void make_key(sotto_test *t, const char *directory, const char *file, con
     CHECK_OK(t, sotto_note_signer_encode(&text, key, bytes, &t->err));
     CHECK_OK(t, sotto_note_key_encode(&out, key, &t->err));
     vkey[out.len] = 0;
-    write_file(t, directory, file, text.data, text.len, 0600);
+    sotto_logs_write_file(t, directory, file, text.data, text.len, 0600);
     sotto_signer_clear(&signer);
 }
 
@@ -77,8 +77,8 @@ void sotto_logs_make_keys(sotto_test *t, sotto_logs_keys *k)
     make_key(t, k->directory, "log.key", k->log_name, SOTTO_NOTE_ED25519, 1, &k->log, k->log_vkey);
     make_key(t, k->directory, "witness.key", k->witness_name, SOTTO_NOTE_COSIGNATURE, 2,
              &k->witness, k->witness_vkey);
-    write_file(t, k->directory, "log.token", token, strlen(token), 0600);
-    write_file(t, k->directory, "witness.logs", k->log_vkey, strlen(k->log_vkey), 0644);
+    sotto_logs_write_file(t, k->directory, "log.token", token, strlen(token), 0600);
+    sotto_logs_write_file(t, k->directory, "witness.logs", k->log_vkey, strlen(k->log_vkey), 0644);
 }
 
 static sotto_status start(sotto_test *t, const sotto_logs_keys *k, sotto_serve_config *config,
@@ -92,7 +92,7 @@ static sotto_status start(sotto_test *t, const sotto_logs_keys *k, sotto_serve_c
                              service, k->directory, service, k->directory, service, more);
 
     (void)snprintf(path, sizeof path, "%s/%s.ini", k->directory, service);
-    write_file(t, k->directory, strrchr(path, '/') + 1, text, (size_t)len, 0600);
+    sotto_logs_write_file(t, k->directory, strrchr(path, '/') + 1, text, (size_t)len, 0600);
     sotto_serve_config_clear(config);
     CHECK_OK(t, sotto_serve_config_read(config, &(sotto_config_sources){.file = path}, &t->err));
     config->host.database = database;
@@ -121,7 +121,7 @@ sotto_status sotto_logs_start_log(sotto_test *t, const sotto_logs_keys *k, const
     int used = snprintf(more, sizeof more, "token = %s/log.token\ndirectory = %s/files\n",
                         k->directory, k->directory);
 
-    write_file(t, k->directory, "log.witnesses", line, (size_t)len, 0644);
+    sotto_logs_write_file(t, k->directory, "log.witnesses", line, (size_t)len, 0644);
     if (witness > 0)
         (void)snprintf(more + used, sizeof more - (size_t)used, "witnesses = %s/log.witnesses\n",
                        k->directory);
@@ -269,4 +269,10 @@ void sotto_logs_forget(void)
 {
     sotto_serve_config_clear(&log_config);
     sotto_serve_config_clear(&witness_config);
+}
+
+sotto_status sotto_logs_start_witness(sotto_test *t, const sotto_logs_keys *k, const char *database,
+                                      const char *more, sotto_host **host)
+{
+    return start(t, k, &witness_config, "witness", database, more, host);
 }

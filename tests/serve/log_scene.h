@@ -7,6 +7,8 @@
 #include "support/http.h"
 #include "tlog/bundle.h"
 
+#include <sys/types.h>
+
 /* What the publisher's requests have. */
 #define SOTTO_LOGS_BY_TOKEN "Authorization: Bearer a-token-of-the-publisher\r\n"
 
@@ -41,6 +43,11 @@ sotto_status sotto_logs_forge(sotto_tx *tx, void *context, sotto_err *err);
 sotto_test_answer sotto_logs_await_cosigned(sotto_test *t, const sotto_logs_keys *k, unsigned port,
                                             uint64_t size);
 void sotto_logs_path_of(char path[80], const sotto_logs_keys *k);
+void sotto_logs_write_file(sotto_test *t, const char *directory, const char *name, const void *text,
+                           size_t len, mode_t mode);
+/* A witness with these lines in its options. */
+sotto_status sotto_logs_start_witness(sotto_test *t, const sotto_logs_keys *k, const char *database,
+                                      const char *more, sotto_host **host);
 /* The services' clock is so many seconds ahead. */
 void sotto_logs_shift(int64_t seconds);
 void sotto_logs_forget(void); /* what the options hold, when all tests are over */

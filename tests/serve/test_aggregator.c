@@ -3,6 +3,7 @@
 #include "aggregation.h"
 
 #include "aggregate/flamingo/flamingo.h"
+#include "base/alloc.h"
 #include "serve/aggregator/aggregator.h"
 
 #include <limits.h>
@@ -188,6 +189,53 @@ static void sizes_are_limited(sotto_test *t)
     aggregation_close(&a);
 }
 
+static void a_long_body_for_an_unknown_round_is_not_read(sotto_test *t)
+{
+    const size_t len = SOTTO_MESSAGE_MOST_BODY + 1000000;
+    uint8_t *body = sotto_alloc(len);
+    aggregation a;
+
+    aggregation_open(t, &a, 3, 3, "max_vector = 24\n");
+    CHECK(t, body != NULL);
+    /* Nobody has posted it. Whoever would read the body would find it too long first. */
+    CHECK_EQUAL(t, 404,
+                aggregation_ask(t, &a, SOTTO_HTTP_POST, aggregation_place(t, &a, "/messages"), "",
+                                SOTTO_MESSAGE_TYPE, sotto_bytes_of(body, len))
+                    .status);
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 2));
+    CHECK_EQUAL(t, 413,
+                aggregation_ask(t, &a, SOTTO_HTTP_POST, aggregation_place(t, &a, "/messages"), "",
+                                SOTTO_MESSAGE_TYPE, sotto_bytes_of(body, len))
+                    .status);
+    sotto_release(body, len);
+    aggregation_close(&a);
+}
+
+/* max_rounds limits what is posted, not what a server that starts finds. */
+static void a_server_that_starts_finds_every_round(sotto_test *t)
+{
+    enum { ROUNDS = 20 };
+    uint8_t ids[ROUNDS][SOTTO_ROUND_ID];
+    aggregation a;
+    size_t known = 0;
+
+    aggregation_open(t, &a, 3, 3, "max_rounds = 20\n");
+    for (size_t i = 0; i < ROUNDS; i++) {
+        CHECK_EQUAL(t, 201, aggregation_post(t, &a, 2));
+        memcpy(ids[i], a.id, sizeof ids[i]);
+    }
+    aggregation_restart(t, &a);
+    ((sotto_aggregator *)a.host->state)->config.max_rounds = 1;
+    aggregation_turn(t, &a, 1000);
+    sotto_aggregator *server = a.host->state;
+    pthread_mutex_lock(&server->lock);
+    for (size_t i = 0; i < ROUNDS; i++)
+        known += sotto_aggregator_find(server, ids[i]) != NULL;
+    pthread_mutex_unlock(&server->lock);
+    CHECK_EQUAL(t, ROUNDS, known);
+    aggregation_close(&a);
+}
+
 static void a_round_of_the_past_is_refused(sotto_test *t)
 {
     aggregation a;
@@ -353,6 +401,8 @@ int main(int argc, char **argv)
         CASE(a_number_is_used_once),
         CASE(rounds_of_another_server_are_refused),
         CASE(sizes_are_limited),
+        CASE(a_long_body_for_an_unknown_round_is_not_read),
+        CASE(a_server_that_starts_finds_every_round),
         CASE(a_round_of_the_past_is_refused),
         CASE(messages_are_refused_for_what_is_wrong),
         CASE(a_report_that_comes_twice_counts_once),

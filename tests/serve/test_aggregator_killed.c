@@ -1,5 +1,7 @@
-/* `sotto serve aggregator` as a process of its own that is killed (SIGKILL) in the middle of rounds. */
+/* `sotto serve aggregator` as a process of its own that is killed (SIGKILL) in the middle of rounds, and while a committee makes its
+ * key. A member is a process of its own then, and is killed as well. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/hex.h"
 #include "support/directory.h"
@@ -12,6 +14,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,12 +22,15 @@
 #include <unistd.h>
 
 /* Ended with this program, also after a failure; 0: none runs. */
-static pid_t running;
+static pid_t running, member;
+static const char *self;
 
-static void end_server(void)
+static void end_processes(void)
 {
     if (running > 0)
         (void)kill(running, SIGKILL);
+    if (member > 0)
+        (void)kill(member, SIGKILL);
 }
 
 enum { DEVICES = 5, LENGTH = 4, MINUTES = 60000 };
@@ -109,15 +115,21 @@ static void await(sotto_test *t, killed *k)
     CHECK(t, status != 0);
 }
 
-static void kill_server(sotto_test *t, killed *k)
+static void kill_process(sotto_test *t, pid_t *process)
 {
     int status;
 
-    CHECK_EQUAL(t, 0, kill(k->server, SIGKILL));
-    while (waitpid(k->server, &status, 0) < 0)
+    CHECK_EQUAL(t, 0, kill(*process, SIGKILL));
+    while (waitpid(*process, &status, 0) < 0)
         CHECK_EQUAL(t, EINTR, errno);
-    running = 0;
+    *process = 0;
     CHECK(t, WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+static void kill_server(sotto_test *t, killed *k)
+{
+    running = 0;
+    kill_process(t, &k->server);
 }
 
 static void open_killed(sotto_test *t, killed *k)
@@ -178,10 +190,10 @@ static void begin_round(sotto_test *t, killed *k)
                                       values, LENGTH, &t->err));
         k->fleet.devices[i].next_ms = 0;
     }
-    for (uint32_t i = 0; i < 3; i++) {
-        const uint32_t member = k->fleet.epoch.record.members[i];
+    for (uint32_t i = 0; i < k->fleet.epoch.record.count; i++) {
+        const uint32_t index = k->fleet.epoch.record.members[i];
 
-        CHECK_OK(t, sotto_duties_take(k->fleet.devices[member].duties, k->posting, member,
+        CHECK_OK(t, sotto_duties_take(k->fleet.devices[index].duties, k->posting, index,
                                       SOTTO_DUTY_DECRYPTOR, NULL, 0, &t->err));
     }
 }
@@ -238,9 +250,150 @@ static void a_server_that_is_killed_goes_on_where_it_was(sotto_test *t)
     (void)close(k.kept);
 }
 
+/* ---- a member as a process ------------------------------------------------------------------------------------- */
+
+enum { WITNESSES = 4, COMMITTEE = 4 };
+
+/* What a device knows, in a file. */
+typedef struct known {
+    char journal[SOTTO_FLEET_PATH], server[64];
+    uint8_t secret[SOTTO_DUTIES_SECRET], witnesses[WITNESSES][SOTTO_P256_WIDE];
+    sotto_duties_terms terms;
+} known;
+
+/* Plays the device until somebody ends this process, or the one that started it. */
+static int play_member(const char *path)
+{
+    static sotto_fleet_device device;
+    static sotto_fleet f;
+    static known what;
+    FILE *file = fopen(path, "rb");
+    uint64_t next;
+
+    if (!file || fread(&what, sizeof what, 1, file) != 1 || fclose(file) != 0)
+        return 1;
+    f = (sotto_fleet){
+        .count = 1, .devices = &device, .exchanges_left = UINT_MAX, .terms = what.terms};
+    f.epoch.witnesses = (sotto_shared_key){.count = WITNESSES, .verify = what.witnesses};
+    device.of = &f;
+    memcpy(f.server, what.server, sizeof f.server);
+    memcpy(device.journal, what.journal, sizeof device.journal);
+    memcpy(device.secret, what.secret, sizeof device.secret);
+    sotto_arena_init(&f.arena, 1 << 20);
+    sotto_arena_init(&f.scratch, (size_t)64 << 20);
+    if (sotto_http_client_open(&f.client, &(sotto_http_client_options){0}, NULL) != SOTTO_OK ||
+        sotto_fleet_revive(&f, 0, NULL) != SOTTO_OK)
+        return 1;
+    for (const pid_t parent = getppid(); getppid() == parent;) {
+        (void)!sotto_fleet_tick(&f, now_ms(), &next, NULL);
+        sotto_test_pause_ms(20);
+    }
+    return 0;
+}
+
+static void start_member(sotto_test *t, const killed *k, uint32_t index)
+{
+    const sotto_fleet_device *d = &k->fleet.devices[index];
+    char path[300];
+    static known what;
+    FILE *file;
+
+    memcpy(what.journal, d->journal, sizeof what.journal);
+    memcpy(what.server, k->fleet.server, sizeof what.server);
+    memcpy(what.secret, d->secret, sizeof what.secret);
+    memcpy(what.witnesses, k->fleet.epoch.witnesses.verify, sizeof what.witnesses);
+    what.terms = k->fleet.terms;
+    (void)snprintf(path, sizeof path, "%s/member", k->directory);
+    file = fopen(path, "wb");
+    CHECK(t, file && fwrite(&what, sizeof what, 1, file) == 1 && fclose(file) == 0);
+    char *const arguments[] = {(char *)(uintptr_t)self, "--play-member", path, NULL};
+    extern char **environ;
+    CHECK_EQUAL(t, 0, posix_spawn(&member, self, NULL, NULL, arguments, environ));
+}
+
+/* 0: no answer. */
+static unsigned open_step(sotto_test *t, const killed *k, const sotto_keygen *call)
+{
+    static const uint8_t far[8] = {1};
+    const sotto_http_field type = {"Content-Type", "application/vnd.sotto.keygen-since"};
+    char url[300], id[2 * SOTTO_KEYGEN_ID + 1];
+    sotto_http_response response = {0};
+
+    sotto_hex_encode(id, sotto_bytes_of(call->id, sizeof call->id));
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/keygens/%s/board", k->port, id);
+    const sotto_http_call ask_it = {.method = SOTTO_HTTP_POST,
+                                    .url = url,
+                                    .fields = &type,
+                                    .field_count = 1,
+                                    .body = sotto_bytes_of(far, sizeof far),
+                                    .attempts = 1};
+    if (sotto_http_call_wait(k->fleet.client, &response, &ask_it, &t->arena, NULL) != SOTTO_OK ||
+        response.status != 200)
+        return 0;
+    return response.body.data[0];
+}
+
+/* Every step waits for everybody: whoever was killed comes back. */
+static void make_key_with_kills(sotto_test *t, killed *k, const sotto_keygen *call, uint32_t victim)
+{
+    unsigned last = 0, step = 0;
+
+    start_member(t, k, victim);
+    for (uint64_t until = 0; step != SOTTO_KEYGEN_OVER && sotto_test_waits(&until, 20);) {
+        tick(k);
+        step = open_step(t, k, call);
+        if (step == last || step == 0)
+            continue;
+        last = step;
+        until = 0;
+        kill_process(t, &member);
+        start_member(t, k, victim);
+        if (step % 2 == 1) {
+            kill_server(t, k);
+            start(t, k);
+            await(t, k);
+        }
+    }
+    CHECK_EQUAL(t, SOTTO_KEYGEN_OVER, step);
+    kill_process(t, &member);
+    CHECK_OK(t, sotto_fleet_revive(&k->fleet, victim, &t->err));
+    tick(k);
+}
+
+static void a_key_is_made_while_server_and_member_are_killed(sotto_test *t)
+{
+    killed k;
+    sotto_keygen call;
+    sotto_bytes wire;
+
+    open_killed(t, &k);
+    const sotto_fleet_call wanted = {.members = COMMITTEE,
+                                     .step_ms = 20 * MINUTES,
+                                     .ends = now_ms() + (uint64_t)100 * MINUTES,
+                                     .token = "Bearer operator-of-the-test"};
+    CHECK_OK(t, sotto_fleet_call_keygen(&k.fleet, &wanted, &wire, &t->err));
+    CHECK_OK(t, sotto_keygen_open(&call, wire, &t->arena, &t->err));
+    const uint32_t victim = call.members[1];
+    sotto_fleet_kill(&k.fleet, victim);
+    make_key_with_kills(t, &k, &call, victim);
+    CHECK_OK(t, sotto_fleet_read_key(&k.fleet, wire, &t->err));
+    for (uint32_t i = 0; i < COMMITTEE; i++)
+        CHECK(t, k.fleet.epoch.record.is_signed[i]);
+    begin_round(t, &k);
+    check_sum(t, &k);
+    kill_server(t, &k);
+    sotto_fleet_close(&k.fleet);
+    (void)close(k.kept);
+}
+
 int main(int argc, char **argv)
 {
-    static const sotto_test_case cases[] = {CASE(a_server_that_is_killed_goes_on_where_it_was)};
+    static const sotto_test_case cases[] = {CASE(a_server_that_is_killed_goes_on_where_it_was),
+                                            CASE(a_key_is_made_while_server_and_member_are_killed)};
 
-    return sotto_test_at_end(end_server) ? RUN_TESTS(argc, argv, cases) : 1;
+    if (argc == 3 && strcmp(argv[1], "--play-member") == 0)
+        return play_member(argv[2]);
+    self = argv[0];
+
+    return sotto_test_at_end(end_processes) ? RUN_TESTS(argc, argv, cases) : 1;
 }

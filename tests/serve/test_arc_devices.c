@@ -1,6 +1,7 @@
 /* Everything together with ARC: devices, an attester, and a leader and a helper that issue credentials and verify them. */
 #include "base/hex.h"
 #include "recipe/listed_keys.h"
+#include "serve/host/health.h"
 #include "support/attested.h"
 #include "support/token_servers.h"
 #include "support/wallet.h"
@@ -14,6 +15,7 @@ static sotto_test_token_servers servers;
 static sotto_test_attested services;
 static sotto_test_phone phones[DEVICES];
 static uint8_t seeds[DEVICES][SOTTO_DEVICE_ENROLMENT];
+static const char *helper_token = "arc"; /* the attester's file */
 static sotto_bytes recipe, parties, lists[2];
 
 static const sotto_field fields[] = {{"liked", SOTTO_TYPE_TEXT}};
@@ -67,9 +69,9 @@ static void open_servers(sotto_test *t, int64_t epoch_closes)
     sotto_test_token_servers_open(t, &servers, DEVICES);
     (void)snprintf(lines, sizeof lines,
                    "leader = http://127.0.0.1:%u/\nleader_token = arc\n"
-                   "helper = http://127.0.0.1:%u/\nhelper_token = arc\n",
+                   "helper = http://127.0.0.1:%u/\nhelper_token = %s\n",
                    sotto_host_port(sotto_test_token_servers_host(0)),
-                   sotto_host_port(sotto_test_token_servers_host(1)));
+                   sotto_host_port(sotto_test_token_servers_host(1)), helper_token);
     sotto_test_attested_open_with(t, &services, NULL, lines);
     write_files(t);
     sotto_test_token_servers_add_arc(t, recipe, parties, servers.opens - 2 * DAY, epoch_closes,
@@ -257,12 +259,32 @@ static void a_recipe_that_no_epoch_has_is_not_answered(sotto_test *t)
     close_all(1);
 }
 
+/* The leader knows it and the helper does not: the device holds one of two, and the attester's operator is told which. */
+static void an_attester_that_a_server_does_not_know_says_so(sotto_test *t)
+{
+    char said[4096];
+    sotto_buf out = sotto_buf_over(said, sizeof said - 1);
+
+    helper_token = "operator";
+    open_servers(t, INT64_C(4000000000));
+    helper_token = "arc";
+    open_phone(t, 0);
+    get_credentials(t, 0);
+    check_wallet(t, &phones[0], 1, 0);
+    (void)sotto_health_describe(services.attester, &out);
+    said[out.len] = 0;
+    CHECK(t, strstr(said, "helper: does not know this attester") != NULL);
+    CHECK(t, strstr(said, "leader: ") == NULL);
+    close_all(1);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(each_device_is_added_up_once),
         CASE(a_device_that_was_reset_gets_no_second_credential),
         CASE(a_recipe_that_no_epoch_has_is_not_answered),
+        CASE(an_attester_that_a_server_does_not_know_says_so),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -3,6 +3,7 @@
 #include "base/hex.h"
 #include "crypto/signature.h"
 #include "seal/token/type2.h"
+#include "serve/host/health.h"
 #include "support/attested.h"
 #include "support/database.h"
 #include "transport/http_client.h"
@@ -186,6 +187,42 @@ static void a_count_outlives_restarts_and_enrolments(sotto_test *t)
     CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
     prepare(t, &d, &v, 100);
     CHECK_EQUAL(t, 409, send(t, &d, &v).status);
+    close_with(&d, &v);
+}
+
+static bool health_says(const deployment *d, const char *text)
+{
+    static char said[4096];
+    sotto_buf out = sotto_buf_over(said, sizeof said - 1);
+
+    (void)sotto_health_describe(d->attester, &out);
+    said[out.len] = 0;
+    return strstr(said, text) != NULL;
+}
+
+/* Devices are told to retry, and the operator why. */
+static void an_attester_that_the_issuer_does_not_know_says_so(sotto_test *t)
+{
+    static const char text[] = "issuer: does not know this attester";
+    sotto_attester_config *own;
+    deployment d;
+    device v;
+
+    open_enrolled(t, &d, &v);
+    prepare(t, &d, &v, 100);
+    own = sotto_test_attester_config.own;
+    const char *right = own->issuer_token;
+    own->issuer_token = own->operator_token;
+    sotto_host_close(d.attester);
+    sotto_test_attester_start(t, &d);
+    CHECK(t, !health_says(&d, text));
+    CHECK_EQUAL(t, 503, send(t, &d, &v).status);
+    CHECK(t, health_says(&d, text));
+    own->issuer_token = right;
+    sotto_host_close(d.attester);
+    sotto_test_attester_start(t, &d);
+    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    CHECK(t, !health_says(&d, text));
     close_with(&d, &v);
 }
 
@@ -558,6 +595,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_device_has_one_token_a_key),
         CASE(a_count_outlives_restarts_and_enrolments),
+        CASE(an_attester_that_the_issuer_does_not_know_says_so),
         CASE(of_many_requests_at_once_one_is_answered),
         CASE(only_enrolled_devices_have_tokens),
         CASE(a_device_signs_its_request),

@@ -441,6 +441,33 @@ static void a_witness_refuses_a_fork_and_keeps_it(sotto_test *t)
     sotto_host_close(witness);
 }
 
+/* The two public keys are lines alike, and each goes into a file of the other's. */
+static void a_witness_in_a_log_s_place_is_refused(sotto_test *t)
+{
+    sotto_host *host = NULL;
+    char more[700];
+    sotto_logs_keys k;
+
+    sotto_logs_make_keys(t, &k);
+    sotto_logs_write_file(t, k.directory, "witness.logs", k.witness_vkey, strlen(k.witness_vkey),
+                          0644);
+    (void)snprintf(more, sizeof more, "logs = %s/witness.logs\n", k.directory);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_logs_start_witness(t, &k, sotto_test_address(t), more, &host));
+    CHECK_REASON(t, "key 1 is of a witness: list the public keys of logs");
+}
+
+static void a_log_in_a_witness_place_is_refused(sotto_test *t)
+{
+    sotto_host *host = NULL;
+    sotto_logs_keys k;
+
+    sotto_logs_make_keys(t, &k);
+    (void)snprintf(k.witness_vkey, sizeof k.witness_vkey, "%s", k.log_vkey);
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_logs_start_log(t, &k, sotto_test_address(t), 1, &host));
+    CHECK_REASON(t, "key 1 is of a log: list the public keys of witnesses");
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -458,6 +485,8 @@ int main(int argc, char **argv)
         CASE(a_tree_that_does_not_grow_is_cosigned_again),
         CASE(a_log_continues_its_database),
         CASE(a_stranger_s_line_is_not_served),
+        CASE(a_witness_in_a_log_s_place_is_refused),
+        CASE(a_log_in_a_witness_place_is_refused),
         CASE(a_witness_refuses_a_fork_and_keeps_it),
     };
 

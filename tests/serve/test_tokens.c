@@ -319,6 +319,59 @@ static sotto_bytes reports_of_all(sotto_test *t, sotto_test_admitted *a, size_t 
     return sotto_buf_bytes(&out);
 }
 
+static uint64_t helper_refused(sotto_test *t, sotto_test_admitted *a)
+{
+    return (uint64_t)sotto_test_refused(t, &a->s, SOTTO_CAUSE_HELPER + SOTTO_REPORT_TOKEN_SPENT);
+}
+
+/* Reports with the same tokens at leader and helper at once: the helper adds one of each two, whichever comes first. */
+static void what_races_at_leader_and_helper_is_added_once(sotto_test *t)
+{
+    enum { COUNT = 24, JOB = 4 };
+    static sotto_test_admitted a;
+    static sotto_test other;
+    static uploader u;
+    sotto_bytes at_helper[COUNT];
+    uint8_t errors[COUNT];
+    uint64_t spent = 0;
+    pthread_t thread;
+
+    sotto_test_admitted_open(
+        t, &a, SPLIT,
+        &(sotto_test_service_options){.job_delay_ms = 1, .job_reports = JOB, .min_cohort = 20});
+    u = (uploader){.t = &other, .s = a.s};
+    u.reports = reports_of_all(t, &a, COUNT, false);
+    for (size_t i = 0; i < COUNT; i++) {
+        a.seeds = (uint8_t)(COUNT - 1 - i);
+        at_helper[i] = report_of(t, &a);
+    }
+    sotto_arena_init(&other.arena, (size_t)64 << 20);
+    CHECK_OK(t, sotto_http_client_open(&u.s.client, &(sotto_http_client_options){0}, &t->err));
+    sotto_test_want(t, &a.s);
+    CHECK_EQUAL(t, 0, pthread_create(&thread, NULL, upload, &u));
+    for (size_t i = 0; i < COUNT; i += JOB) { /* the last tokens first: both meet in the middle */
+        const sotto_test_job job = sotto_test_job_of(t, &a.s, at_helper + i, JOB, NULL);
+        const sotto_http_response response = sotto_test_send_job(t, &a.s, job.request);
+
+        CHECK_EQUAL(t, 201, response.status);
+        sotto_test_job_errors(t, response.body, errors + i, JOB);
+    }
+    CHECK_EQUAL(t, 0, pthread_join(thread, NULL));
+    sotto_http_client_close(u.s.client);
+    sotto_arena_clear(&other.arena);
+    CHECK_EQUAL(t, 200, u.status);
+    CHECK_EQUAL(t, 0, u.failed);
+    for (size_t i = 0; i < COUNT; i++) {
+        CHECK(t, errors[i] == 0 || errors[i] == SOTTO_REPORT_TOKEN_SPENT);
+        spent += errors[i] != 0;
+    }
+    for (uint64_t until = 0; helper_refused(t, &a) < COUNT - spent && sotto_test_waits(&until, 20);)
+        ;
+    CHECK_EQUAL(t, COUNT - spent, helper_refused(t, &a));
+    CHECK_EQUAL(t, COUNT, sotto_test_ask_number(t, a.s.helper->db, "SELECT count(*) FROM spent"));
+    sotto_test_admitted_close(&a);
+}
+
 /* The same tokens, which are as many nonces, on different reports at two leaders at once. */
 static void replicas_take_one_report_for_a_token(sotto_test *t)
 {
@@ -373,6 +426,7 @@ int main(int argc, char **argv)
         CASE(a_leader_moves_a_token_to_no_report_of_its_own),
         CASE(the_helper_finds_tokens_spent_by_itself),
         CASE(leader_and_helper_add_one_report_for_a_token),
+        CASE(what_races_at_leader_and_helper_is_added_once),
         CASE(replicas_take_one_report_for_a_token),
     };
 

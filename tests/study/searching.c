@@ -5,16 +5,28 @@
 #include <math.h>
 #include <string.h>
 
-static const char frame[] =
-    "{\"recipe\": \"words\", \"version\": 1, \"analysis\": \"a\", "
-    "\"query\": \"SELECT lower(w) AS w FROM s;\", "
-    "\"encode\": {\"w\": {\"type\": \"categories\", \"values\": [\"a\", \"b\"]}}, "
-    "\"participation\": {\"type\": \"poisson\", \"rate\": 1}, "
-    "\"privacy\": {\"adjacency\": \"replacement\", \"by\": \"servers\", \"sigma\": 9, "
-    "\"epsilon\": 1, \"delta\": 1e-6, \"min_cohort\": 1000}, "
-    "\"aggregation\": {\"trust\": \"split\", \"leader\": \"l\", \"helper\": \"h\"}, "
-    "\"schedule\": {\"opens\": \"2026-11-20T00:00:00Z\", \"closes\": \"2026-11-27T00:00:00Z\", "
-    "\"precision\": \"1h\"}, \"population\": 20000}";
+#define REST                                                                                       \
+    "\"participation\": {\"type\": \"poisson\", \"rate\": 1}, "                                    \
+    "\"privacy\": {\"adjacency\": \"replacement\", \"by\": \"servers\", \"sigma\": 9, "            \
+    "\"epsilon\": 1, \"delta\": 1e-6, \"min_cohort\": 1000}, "                                     \
+    "\"aggregation\": {\"trust\": \"split\", \"leader\": \"l\", \"helper\": \"h\"}, "              \
+    "\"schedule\": {\"opens\": \"2026-11-20T00:00:00Z\", "                                         \
+    "\"closes\": \"2026-11-27T00:00:00Z\", \"precision\": \"1h\"}, \"population\": 20000}"
+#define WITH(query, encode)                                                                        \
+    "{\"recipe\": \"words\", \"version\": 1, \"analysis\": \"a\", \"query\": \"" query             \
+    "\", \"encode\": {" encode "}, " REST
+
+static const char frame[] = WITH("SELECT lower(w) AS w FROM s;",
+                                 "\"w\": {\"type\": \"categories\", \"values\": [\"a\", \"b\"]}"),
+                  phrases[] = WITH("SELECT w, p FROM s",
+                                   "\"w\": {\"type\": \"categories\", \"values\": [\"a\", \"b\"]}, "
+                                   "\"p\": {\"type\": \"categories\", \"values\": [\"a\", \"b\"]}, "
+                                   "\"combine\": [\"w\", \"p\"]");
+
+sotto_bytes searching_phrases(void)
+{
+    return sotto_bytes_of(phrases, strlen(phrases));
+}
 
 sotto_bytes searching_frame(void)
 {
@@ -62,7 +74,7 @@ static size_t cut(sotto_datum cells[2], const sotto_search_round *r, const char 
                  tail = rest < r->segment ? rest : r->segment;
     size_t count = 0;
 
-    if (r->count) {
+    if (r->count || r->phrases) {
         cells[0] = (sotto_datum){.type = SOTTO_DATUM_TEXT, .text = sotto_bytes_of(text, len)};
         return 1;
     }
@@ -74,10 +86,26 @@ static size_t cut(sotto_datum cells[2], const sotto_search_round *r, const char 
     return count;
 }
 
+const char *searching_phrase(const crowd *people)
+{
+    return people->word + strcspn(people->word, "|") + 1;
+}
+
+static unsigned words_of(const char *text)
+{
+    unsigned words = 1;
+
+    for (; *text; text++)
+        words += *text == ' ';
+    return words;
+}
+
 double *searching_counts(sotto_test *t, const sotto_search *s, const sotto_search_round *r,
                          const crowd *people, size_t count, sotto_sim_random *random)
 {
-    const sotto_recipe *recipe, *of = searching_read(t, searching_frame());
+    const bool phrase = s->options->kind == SOTTO_SEARCH_PHRASES;
+    const sotto_recipe *recipe,
+        *of = searching_read(t, phrase ? searching_phrases() : searching_frame());
     double *counts = sotto_arena_take_array(&t->arena, (size_t)r->cells, sizeof *counts);
     sotto_bytes text;
 
@@ -86,11 +114,14 @@ double *searching_counts(sotto_test *t, const sotto_search *s, const sotto_searc
     recipe = searching_read(t, text);
     CHECK(t, recipe->encoding.bins == r->cells);
     for (size_t i = 0; i < count; i++) {
+        const char *own = r->phrases ? searching_phrase(&people[i]) : people[i].word;
         char word[SOTTO_SEARCH_LONGEST + 2] = "";
         sotto_datum cells[2];
 
-        memcpy(word, people[i].word, strlen(people[i].word));
-        if (!r->count && s->options->kind == SOTTO_SEARCH_WORDS)
+        if (r->phrases && words_of(own) > s->options->words) /* as the query has it */
+            continue;
+        memcpy(word, own, strcspn(own, "|"));
+        if (!r->count && !r->phrases && s->options->kind != SOTTO_SEARCH_PLACES)
             memcpy(word + strlen(word), SOTTO_SEARCH_END, 1);
         CHECK(t, cut(cells, r, word, strlen(word)) == recipe->encoding.count);
         const uint64_t bin = sotto_encoding_bin_vartime(&recipe->encoding, cells);

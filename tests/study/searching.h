@@ -7,11 +7,13 @@
 #include "support/test.h"
 
 typedef struct crowd {
-    const char *word;
+    const char *word; /* of a search for phrases: word|phrase */
     unsigned devices;
 } crowd;
 
 sotto_bytes searching_frame(void);
+/* Of phrases: a word and a phrase. */
+sotto_bytes searching_phrases(void);
 const sotto_recipe *searching_read(sotto_test *t, sotto_bytes text);
 /* Words of a to z; epsilon 1, delta 1e-6, 8 rounds of 2,000 cells. */
 sotto_search_options searching_options(void);
@@ -21,6 +23,8 @@ double *searching_counts(sotto_test *t, const sotto_search *s, const sotto_searc
 /* All rounds. */
 void searching_run(sotto_test *t, sotto_search *s, const crowd *people, size_t count,
                    uint64_t seed);
+/* What stands behind the |. */
+const char *searching_phrase(const crowd *people);
 bool searching_found(const sotto_search *s, const char *word);
 
 #endif

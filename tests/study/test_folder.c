@@ -6,6 +6,7 @@
 #include "support/directory.h"
 #include "support/test.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -133,6 +134,7 @@ static void one_command_at_a_time(sotto_test *t)
     sotto_folder f = begin(t, path), other;
 
     CHECK_STATUS(t, SOTTO_AGAIN, sotto_folder_open(&other, path, &t->err));
+    CHECK(t, (fcntl(f.lock, F_GETFD) & FD_CLOEXEC) != 0); /* no program that is started keeps it */
     sotto_folder_close(&f);
     CHECK_OK(t, sotto_folder_open(&other, path, &t->err));
     sotto_folder_close(&other);

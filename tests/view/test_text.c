@@ -1,4 +1,5 @@
 #include "view/text.h"
+#include "view/view.h"
 
 #include "support/test.h"
 
@@ -129,6 +130,32 @@ static void what_is_read_off_a_screen_is_true(sotto_test *t)
     CHECK(t, strcmp(out, "1.001 1.999") == 0);
 }
 
+static void no_cell_of_a_table_is_a_formula(sotto_test *t)
+{
+    static const char *const cells[][2] = {{"=1+1", "'=1+1"},
+                                           {"@SUM(A1)", "'@SUM(A1)"},
+                                           {"+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"},
+                                           {"-a", "'-a"},
+                                           {"-", "'-"},
+                                           {"-5 | =x", "'-5 | =x"},
+                                           {"=HYPERLINK(\"a\",1)", "\"'=HYPERLINK(\"\"a\"\",1)\""},
+                                           {"-12.5", "-12.5"},
+                                           {"-1e-05", "-1e-05"},
+                                           {"a=b", "a=b"},
+                                           {"", ""}};
+
+    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
+        char out[64] = "";
+        sotto_buf buf = sotto_buf_over(out, sizeof out - 1);
+        sotto_view view = sotto_view_into(&buf, SOTTO_VIEW_CSV);
+        sotto_text to = sotto_text_on(view.write, view.context, NULL);
+
+        sotto_text_csv(&to, sotto_bytes_of(cells[i][0], strlen(cells[i][0])));
+        CHECK_OK(t, sotto_text_finish(&to));
+        CHECK(t, strcmp(out, cells[i][1]) == 0);
+    }
+}
+
 static sotto_status fail_third(void *context, sotto_bytes text, sotto_err *err)
 {
     int *calls = context;
@@ -164,6 +191,7 @@ int main(int argc, char **argv)
         CASE(nothing_in_a_text_moves_a_cursor),
         CASE(bytes_that_are_no_utf8_are_replaced),
         CASE(what_is_read_off_a_screen_is_true),
+        CASE(no_cell_of_a_table_is_a_formula),
         CASE(a_text_stops_at_its_first_failure),
     };
 

@@ -59,6 +59,16 @@ sotto_status sotto_decryptors_sign(const uint8_t digest[32], uint8_t out[SOTTO_S
     return sotto_sign(signer, out, sotto_bytes_of(text, sizeof text), err);
 }
 
+bool sotto_decryptors_is_signed(const uint8_t digest[32], const uint8_t key[SOTTO_SIGN_PUBLIC],
+                                const uint8_t signature[SOTTO_SIGNATURE])
+{
+    uint8_t text[sizeof LABEL + 32];
+
+    signed_text(text, digest);
+    return sotto_signature_check(key, signature, sotto_bytes_of(text, sizeof text), NULL) ==
+           SOTTO_OK;
+}
+
 /* ---- wire ------------------------------------------------------------------------------------------------ */
 
 sotto_status sotto_decryptors_encode(sotto_buf *out, const sotto_decryptors_record *r,
@@ -144,16 +154,13 @@ static sotto_status check_signatures(const sotto_decryptors *d, const sotto_regi
                                      sotto_err *err)
 {
     const sotto_decryptors_record *r = &d->record;
-    uint8_t text[sizeof LABEL + 32];
     uint32_t valid = 0;
 
-    signed_text(text, d->digest);
     for (uint32_t i = 0; i < r->count; i++) {
         const uint8_t *key = sotto_registry_key(registry, r->members[i]);
 
-        valid += r->is_signed[i] && key &&
-                 sotto_signature_check(key, r->signatures[i], sotto_bytes_of(text, sizeof text),
-                                       NULL) == SOTTO_OK;
+        valid +=
+            r->is_signed[i] && key && sotto_decryptors_is_signed(d->digest, key, r->signatures[i]);
     }
     if (SOTTO_RULE(decryptors_signed) && valid < sotto_decryptors_quorum(r->count))
         return sotto_fail(err, SOTTO_REJECTED, "decryptors: %u of %u signed, wanted %u", valid,

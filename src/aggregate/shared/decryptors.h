@@ -63,6 +63,9 @@ void sotto_decryptors_digest(const sotto_decryptors_record *record, uint8_t out[
 SOTTO_MUST_USE sotto_status sotto_decryptors_sign(const uint8_t digest[32],
                                                   uint8_t out[SOTTO_SIGNATURE],
                                                   const sotto_signer *signer, sotto_err *err);
+SOTTO_MUST_USE bool sotto_decryptors_is_signed(const uint8_t digest[32],
+                                               const uint8_t key[SOTTO_SIGN_PUBLIC],
+                                               const uint8_t signature[SOTTO_SIGNATURE]);
 
 SOTTO_MUST_USE sotto_status sotto_decryptors_encode(sotto_buf *out,
                                                     const sotto_decryptors_record *record,

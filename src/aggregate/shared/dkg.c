@@ -92,7 +92,7 @@ sotto_status sotto_dkg_reveal(const sotto_dkg_dealer *dealer, sotto_tdh2 *t,
 /* ---- checking -------------------------------------------------------------------------------------------- */
 
 /* Zeros are the identity: whoever deals a coefficient of zero must not stand out only when it is too late to go on without it. */
-static bool read_point(sotto_group *g, sotto_point *out, const uint8_t bytes[SOTTO_P256_WIDE])
+bool sotto_dkg_point_decode(sotto_group *g, sotto_point *out, const uint8_t bytes[SOTTO_P256_WIDE])
 {
     static const uint8_t zeros[SOTTO_P256_WIDE];
 
@@ -119,7 +119,7 @@ static bool evaluate_points(sotto_tdh2 *t, const sotto_dkg_commitments *c, uint3
                     sotto_point_add(g, t->at[0], t->at[0], t->at[1]);
             }
         }
-        if (!read_point(g, t->at[2], c->at[i]))
+        if (!sotto_dkg_point_decode(g, t->at[2], c->at[i]))
             return false;
         sotto_point_add(g, t->at[0], t->at[0], t->at[2]);
     }
@@ -193,13 +193,9 @@ static void hash_number(sotto_hash *hash, uint32_t number)
 }
 
 /* Members that were shown different commitments by one dealer do not agree on anything. */
-static void agreed_text(uint8_t out[AGREED], const bool *qualified,
-                        const sotto_dkg_commitments *pedersen, uint32_t count,
-                        const uint8_t session[32], uint64_t epoch)
+void sotto_dkg_agreed(uint8_t out[32], const bool *qualified, const sotto_dkg_commitments *pedersen,
+                      uint32_t count)
 {
-    sotto_buf text = sotto_buf_over(out, AGREED);
-    sotto_writer w = sotto_writer_on(&text);
-    uint8_t digest[32];
     sotto_hash hash;
 
     sotto_hash_init(&hash, SOTTO_SHA256);
@@ -212,7 +208,18 @@ static void agreed_text(uint8_t out[AGREED], const bool *qualified,
         sotto_hash_update(
             &hash, sotto_bytes_of(pedersen[i].at[0], (size_t)pedersen[i].count * SOTTO_P256_WIDE));
     }
-    sotto_hash_final(&hash, digest);
+    sotto_hash_final(&hash, out);
+}
+
+static void agreed_text(uint8_t out[AGREED], const bool *qualified,
+                        const sotto_dkg_commitments *pedersen, uint32_t count,
+                        const uint8_t session[32], uint64_t epoch)
+{
+    sotto_buf text = sotto_buf_over(out, AGREED);
+    sotto_writer w = sotto_writer_on(&text);
+    uint8_t digest[32];
+
+    sotto_dkg_agreed(digest, qualified, pedersen, count);
     sotto_write_bytes(&w, sotto_bytes_of(LABEL, sizeof LABEL));
     sotto_write_bytes(&w, sotto_bytes_of(session, 32));
     sotto_write_uint(&w, epoch, 8);
@@ -259,7 +266,7 @@ static bool add_up(sotto_tdh2 *t, uint8_t out[SOTTO_P256_WIDE],
     for (uint32_t d = 0; d < count; d++) {
         if (!qualified[d])
             continue;
-        if (!read_point(g, t->at[2], feldman[d].at[k]))
+        if (!sotto_dkg_point_decode(g, t->at[2], feldman[d].at[k]))
             return false;
         sotto_point_add(g, t->at[5], t->at[5], t->at[2]);
     }

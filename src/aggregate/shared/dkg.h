@@ -1,6 +1,6 @@
 /* aggregate/shared/dkg.h - a key that nobody has: made by a committee, and handed on to the next.
  *
- * Callers:  whoever runs the set-up of an epoch. Pure functions over what members send: no machine runs them yet.
+ * Callers:  aggregate/keygen, which carries what members send. Pure functions.
  * Memory:   lists are in the arena; a deal's secrets are wiped by forget.
  * Secrets:  polynomials and shares. The dealer's side is constant-time.
  *
@@ -71,6 +71,13 @@ void sotto_dkg_qualify(sotto_tdh2 *t, bool *qualified, const sotto_dkg_commitmen
                        uint32_t count, uint32_t threshold, const bool *complaints,
                        const sotto_dkg_values *answers, const bool *answered);
 
+/* What members agree on: the set of dealers that count, and what those committed to. */
+void sotto_dkg_agreed(uint8_t out[32], const bool *qualified, const sotto_dkg_commitments *pedersen,
+                      uint32_t count);
+/* A point of a commitment. Zeros are the identity. */
+SOTTO_MUST_USE bool sotto_dkg_point_decode(sotto_group *g, sotto_point *out,
+                                           const uint8_t bytes[SOTTO_P256_WIDE]);
+
 /* Agreement: how many signatures on the same set, and on what its dealers committed to, are valid. Fewer than a quorum:
  * everybody stops, which costs a try. A member that complained takes the published values in the place of its own. */
 SOTTO_MUST_USE sotto_status sotto_dkg_agree_sign(uint8_t out[SOTTO_SIGNATURE],
@@ -111,6 +118,23 @@ void sotto_dkg_share(sotto_tdh2 *t, sotto_scalar *out, const sotto_dkg_values *v
 /* Whether an old member's deal begins with the share that it has. */
 SOTTO_MUST_USE bool sotto_dkg_hands_on_vartime(sotto_tdh2 *t, const sotto_dkg_commitments *feldman,
                                                const uint8_t verify[SOTTO_P256_WIDE]);
+/* What old members dealt to the members of the next committee. */
+typedef struct sotto_dkg_handed {
+    const sotto_dkg_commitments *feldman; /* by dealer; a count of 0: nothing */
+    uint8_t (*verify)[SOTTO_P256_WIDE];   /* of the dealers' shares */
+    uint32_t dealers, count, threshold;   /* old members; new members, and their threshold */
+} sotto_dkg_handed;
+/* As sotto_dkg_qualify; complaints and answers by dealer and new member, dealers * count. */
+void sotto_dkg_qualify_handed(sotto_tdh2 *t, bool *qualified, const sotto_dkg_handed *handed,
+                              const bool *complaints, const sotto_dkg_values *answers,
+                              const bool *answered);
+/* The key, which stays, and the new members' public values, from the deals at `places`: as many as the old threshold. */
+SOTTO_MUST_USE sotto_status sotto_dkg_publish_handed_vartime(sotto_tdh2 *t,
+                                                             uint8_t key[SOTTO_P256_WIDE],
+                                                             uint8_t (*verify)[SOTTO_P256_WIDE],
+                                                             const sotto_dkg_handed *handed,
+                                                             const uint32_t *places, uint32_t count,
+                                                             sotto_arena *arena, sotto_err *err);
 /* A new member's share, from the values that `count` old members at `places` dealt to it. They are as many as the old
  * threshold, and agreed on. */
 void sotto_dkg_take_over(sotto_tdh2 *t, sotto_scalar *out, const sotto_dkg_values *values,

@@ -1,12 +1,12 @@
 #define _POSIX_C_SOURCE 200809L
-#include "device/duties/duties.h"
+#include "device/duties/inside.h"
 
+#include "aggregate/inbox.h"
 #include "aggregate/shared/mask.h"
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/hex.h"
 #include "base/rule.h"
-#include "device/duties/journal.h"
 #include "device/duties/membership.h"
 #include "device/exchange.h"
 #include "sotto/random.h"
@@ -19,20 +19,9 @@
 #define FIRST     ((size_t)64 << 10) /* at first */
 #define MAX_VALUE (96 << 20)         /* of the journal */
 
-enum { URL = 1024, ANSWER = 4096, POLL_MS = 250, RETRY_MS = 1000 };
+enum { ANSWER = 4096 };
 enum { VOW_COMMITTEE = 0x8000 }; /* beside the kinds of methods */
 enum { KEY_SIGN = 1, KEY_PAIR, KEY_CHANNEL };
-
-struct sotto_duties {
-    sotto_duties_options options;
-    char server[URL];
-    uint8_t (*witnesses)[SOTTO_P256_WIDE];
-    sotto_journal journal;
-    sotto_signer signer;
-    sotto_self_secrets secrets;
-    sotto_arena memory;
-    size_t inbox; /* room for the next answer */
-};
 
 /* ---- up and down ----------------------------------------------------------------------------------------------- */
 
@@ -140,7 +129,7 @@ void sotto_duties_expect(sotto_duties *d, const sotto_duties_terms *terms)
 /* ---- what may be done -------------------------------------------------------------------------------------------- */
 
 /* Work for others is off unless the application's policy names it and the person said yes. */
-static sotto_status permitted(sotto_duties *d, unsigned part, sotto_err *err)
+sotto_status sotto_duties_permitted(sotto_duties *d, unsigned part, sotto_err *err)
 {
     bool given;
 
@@ -155,7 +144,7 @@ static sotto_status permitted(sotto_duties *d, unsigned part, sotto_err *err)
 sotto_status sotto_duties_put_share(sotto_duties *d, const uint8_t session[32], uint64_t epoch,
                                     const uint8_t share[32], sotto_err *err)
 {
-    SOTTO_TRY(permitted(d, SOTTO_DUTY_DECRYPTOR, err));
+    SOTTO_TRY(sotto_duties_permitted(d, SOTTO_DUTY_DECRYPTOR, err));
     return sotto_journal_put_share(&d->journal, session, epoch, share, err);
 }
 
@@ -166,7 +155,7 @@ sotto_status sotto_duties_sign_committee(sotto_duties *d, const sotto_decryptors
     sotto_vow vow = {.kind = VOW_COMMITTEE, .epoch = record->epoch};
     uint8_t share[32];
 
-    SOTTO_TRY(permitted(d, SOTTO_DUTY_DECRYPTOR, err));
+    SOTTO_TRY(sotto_duties_permitted(d, SOTTO_DUTY_DECRYPTOR, err));
     SOTTO_TRY(sotto_journal_share(&d->journal, record->session, record->epoch, share, err));
     const sotto_status status = sotto_membership_check(record, place, share, err);
     sotto_wipe(share, sizeof share);
@@ -242,7 +231,7 @@ sotto_status sotto_duties_take(sotto_duties *d, sotto_bytes posting, uint32_t in
 
     if (part != SOTTO_DUTY_CLIENT && part != SOTTO_DUTY_DECRYPTOR)
         return sotto_fail(err, SOTTO_BUG, "no such duty");
-    SOTTO_TRY(permitted(d, part, err));
+    SOTTO_TRY(sotto_duties_permitted(d, part, err));
     sotto_arena_reset(&d->memory);
     sotto_status status = sotto_posted_round_open(&p, posting, &d->memory, err);
     if (status == SOTTO_OK)
@@ -259,10 +248,11 @@ sotto_status sotto_duties_take(sotto_duties *d, sotto_bytes posting, uint32_t in
 
 /* ---- messages ------------------------------------------------------------------------------------------------------ */
 
-static sotto_status carry(sotto_duties *d, const uint8_t *round, const char *place,
-                          const char *type, sotto_bytes body, sotto_exchange_answer *answer)
+sotto_status sotto_duties_carry(sotto_duties *d, const char *kind, const uint8_t *id,
+                                const char *place, const char *type, sotto_bytes body,
+                                sotto_exchange_answer *answer)
 {
-    char url[URL + 2 * SOTTO_ROUND_ID + 32], id[2 * SOTTO_ROUND_ID + 1];
+    char url[SOTTO_DUTIES_URL + 2 * SOTTO_ROUND_ID + 32], text[2 * SOTTO_ROUND_ID + 1];
     sotto_exchange request = {
         .size = sizeof request, .method = "POST", .url = url, .media_type = type};
 
@@ -270,13 +260,13 @@ static sotto_status carry(sotto_duties *d, const uint8_t *round, const char *pla
     const sotto_status raised = sotto_journal_testify(&d->journal, NULL);
     if (SOTTO_RULE(duties_counter_first) && raised != SOTTO_OK)
         return raised;
-    sotto_hex_encode(id, sotto_bytes_of(round, SOTTO_ROUND_ID));
-    (void)snprintf(url, sizeof url, "%srounds/%s/%s", d->server, id, place);
+    sotto_hex_encode(text, sotto_bytes_of(id, SOTTO_ROUND_ID));
+    (void)snprintf(url, sizeof url, "%s%s/%s/%s", d->server, kind, text, place);
     return sotto_exchange_carry(&d->options.host, &request, body, answer);
 }
 
 /* The aggregator will never take it. Everything else, a 401 or 404 of a proxy among it, may be about the moment. */
-static bool is_final(unsigned status)
+bool sotto_duties_is_final(unsigned status)
 {
     return status == 400 || status == 403 || status == 409 || status == 413 || status == 422;
 }
@@ -294,9 +284,10 @@ static sotto_status send_waiting(sotto_duties *d, int64_t n, const uint8_t *roun
         SOTTO_TRY(sotto_journal_waiting(&d->journal, n, &row, &body, left, &d->memory, err));
         if (!*left)
             return SOTTO_OK;
-        if (carry(d, round, "messages", "application/vnd.sotto.message", body, &answer) != SOTTO_OK)
+        if (sotto_duties_carry(d, "rounds", round, "messages", "application/vnd.sotto.message",
+                               body, &answer) != SOTTO_OK)
             return SOTTO_OK;
-        if (answer.status != 204 && !is_final(answer.status))
+        if (answer.status != 204 && !sotto_duties_is_final(answer.status))
             return SOTTO_OK;
         SOTTO_TRY(sotto_journal_sent(&d->journal, row, err));
     }
@@ -334,8 +325,9 @@ static sotto_status fetch(sotto_duties *d, const sotto_journal_duty *duty, const
     *answered = *gone = false;
     SOTTO_TRY(write_ask(d, duty, round, &body, err));
     SOTTO_TRY(sotto_buf_take(&answer.body, &d->memory, d->inbox, err));
-    const sotto_status status = carry(d, round, "inbox", "application/vnd.sotto.inbox-request",
-                                      sotto_buf_bytes(&body), &answer);
+    const sotto_status status =
+        sotto_duties_carry(d, "rounds", round, "inbox", "application/vnd.sotto.inbox-request",
+                           sotto_buf_bytes(&body), &answer);
     if (status != SOTTO_OK) {
         /* The next poll has more room. */
         if (status == SOTTO_TOO_LARGE)
@@ -354,16 +346,14 @@ static sotto_status deliver(const sotto_posted_round *p, sotto_machine *machine,
                             sotto_arena *arena, sotto_err *err)
 {
     const sotto_machine_ops *ops = machine->ops;
-    sotto_reader in = sotto_reader_over(inbox);
+    sotto_inbox messages = {.left = inbox, .since = duty->since};
+    sotto_bytes wire;
+    uint64_t n;
 
-    for (size_t at = 0; at < inbox.len;) {
-        const uint64_t n = sotto_read_uint(&in, 8);
-        const sotto_bytes wire = sotto_read_opaque32(&in);
+    while (sotto_inbox_next(&messages, &n, &wire)) {
         sotto_status verdict;
         sotto_message m;
 
-        if (!wire.data || n < duty->since)
-            return SOTTO_OK; /* cut, or out of order: what came before it counts */
         verdict = sotto_message_decode(&m, wire, NULL);
         if (verdict == SOTTO_OK && m.to != duty->index)
             verdict = SOTTO_REJECTED;
@@ -374,7 +364,6 @@ static sotto_status deliver(const sotto_posted_round *p, sotto_machine *machine,
         if (verdict == SOTTO_AGAIN)
             return SOTTO_OK;
         duty->since = n + 1;
-        at += 12 + wire.len;
     }
     return SOTTO_OK;
 }
@@ -472,7 +461,7 @@ static sotto_status serve_posted(sotto_duties *d, const sotto_posted_round *p,
     SOTTO_TRY(send_waiting(d, duty->n, p->id, &left, err));
     if (gone || ((duty->done || effects.done) && !left))
         return sotto_journal_end(&d->journal, duty->n, err);
-    uint64_t next = left ? now_ms + RETRY_MS : now_ms + POLL_MS;
+    uint64_t next = left ? now_ms + SOTTO_DUTIES_RETRY_MS : now_ms + SOTTO_DUTIES_POLL_MS;
     if (now_ms < p->round.opens && next < p->round.opens)
         next = p->round.opens;
     if (next < *next_ms)
@@ -484,7 +473,7 @@ static sotto_status serve(sotto_duties *d, sotto_journal_duty *duty, uint64_t no
                           uint64_t *next_ms, sotto_err *err)
 {
     sotto_posted_round p;
-    sotto_status status = permitted(d, duty->part, err);
+    sotto_status status = sotto_duties_permitted(d, duty->part, err);
 
     if (status != SOTTO_OK)
         return status;
@@ -497,7 +486,7 @@ static sotto_status serve(sotto_duties *d, sotto_journal_duty *duty, uint64_t no
 }
 
 /* What a duty will fail with again, however often it is tried. */
-static bool is_for_good(sotto_status status)
+bool sotto_duties_is_for_good(sotto_status status)
 {
     return status == SOTTO_DENIED || status == SOTTO_MISSING || status == SOTTO_MALFORMED ||
            status == SOTTO_REJECTED;
@@ -509,7 +498,7 @@ static sotto_status serve_or_end(sotto_duties *d, sotto_journal_duty *duty, uint
 {
     const sotto_status status = serve(d, duty, now_ms, next_ms, err);
 
-    if (is_for_good(status))
+    if (sotto_duties_is_for_good(status))
         SOTTO_TRY(sotto_journal_end(&d->journal, duty->n, NULL));
     return status;
 }
@@ -522,6 +511,7 @@ sotto_status sotto_duties_tick(sotto_duties *d, uint64_t now_ms, uint64_t *next_
 
     *next_ms = UINT64_MAX;
     SOTTO_TRY(sotto_journal_tidy(&d->journal, err));
+    first = sotto_duties_tick_keygens(d, now_ms, next_ms, err);
     for (;;) {
         const int64_t after = duty.n;
 
@@ -533,8 +523,9 @@ sotto_status sotto_duties_tick(sotto_duties *d, uint64_t now_ms, uint64_t *next_
         /* A duty that fails does not keep the others from being served. */
         const sotto_status status =
             serve_or_end(d, &duty, now_ms, next_ms, first == SOTTO_OK ? err : NULL);
-        if (status != SOTTO_OK && !is_for_good(status) && now_ms + RETRY_MS < *next_ms)
-            *next_ms = now_ms + RETRY_MS;
+        if (status != SOTTO_OK && !sotto_duties_is_for_good(status) &&
+            now_ms + SOTTO_DUTIES_RETRY_MS < *next_ms)
+            *next_ms = now_ms + SOTTO_DUTIES_RETRY_MS;
         first = first == SOTTO_OK ? status : first;
     }
 }

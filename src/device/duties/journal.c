@@ -1,4 +1,4 @@
-#include "device/duties/journal.h"
+#include "device/duties/journal_inside.h"
 
 #include "base/arena.h"
 #include "base/rule.h"
@@ -21,23 +21,24 @@ static const char SCHEMA[] =
     " NULL, body BLOB NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS vow (session BLOB NOT NULL, epoch INTEGER NOT NULL, round INTEGER"
     " NOT NULL, kind INTEGER NOT NULL, subject INTEGER NOT NULL, digest BLOB NOT NULL,"
-    " PRIMARY KEY (session, epoch, round, kind, subject)) STRICT;";
+    " PRIMARY KEY (session, epoch, round, kind, subject)) STRICT;" SOTTO_JOURNAL_KEYGEN_SCHEMA;
 
 static const char WHAT[] = "journal of duties";
 
 /* ---- statements --------------------------------------------------------------------------------------------- */
 
-static void bind_bytes(sqlite3_stmt *q, int at, sotto_bytes b)
+void sotto_journal_bind(sqlite3_stmt *q, int at, sotto_bytes b)
 {
     (void)sqlite3_bind_blob64(q, at, b.len ? (const void *)b.data : "", b.len, SQLITE_TRANSIENT);
 }
 
-static sotto_status prepare(sotto_journal *j, sqlite3_stmt **q, const char *sql, sotto_err *err)
+sotto_status sotto_journal_prepare(sotto_journal *j, sqlite3_stmt **q, const char *sql,
+                                   sotto_err *err)
 {
     return sotto_sqlite_prepare_once(j->db, q, sql, WHAT, err);
 }
 
-static sotto_status run(sqlite3_stmt *q, sotto_err *err)
+sotto_status sotto_journal_run(sqlite3_stmt *q, sotto_err *err)
 {
     const sotto_status status = sotto_sqlite_done(q, WHAT, err);
 
@@ -46,7 +47,7 @@ static sotto_status run(sqlite3_stmt *q, sotto_err *err)
 }
 
 /* False: no row, or a failure, which *status tells. */
-static bool step(sqlite3_stmt *q, sotto_status *status, sotto_err *err)
+bool sotto_journal_row(sqlite3_stmt *q, sotto_status *status, sotto_err *err)
 {
     const int code = sqlite3_step(q);
 
@@ -55,8 +56,8 @@ static bool step(sqlite3_stmt *q, sotto_status *status, sotto_err *err)
     return code == SQLITE_ROW;
 }
 
-static sotto_status column(sqlite3_stmt *q, int at, sotto_bytes *out, sotto_arena *arena,
-                           sotto_err *err)
+sotto_status sotto_journal_column(sqlite3_stmt *q, int at, sotto_bytes *out, sotto_arena *arena,
+                                  sotto_err *err)
 {
     const size_t len = (size_t)sqlite3_column_bytes(q, at);
     const void *data = sqlite3_column_blob(q, at);
@@ -70,13 +71,13 @@ static sotto_status column(sqlite3_stmt *q, int at, sotto_bytes *out, sotto_aren
     return SOTTO_OK;
 }
 
-static sotto_status run_for(sotto_journal *j, const char *sql, int64_t n, sotto_err *err)
+sotto_status sotto_journal_run_for(sotto_journal *j, const char *sql, int64_t n, sotto_err *err)
 {
     sqlite3_stmt *q;
 
-    SOTTO_TRY(prepare(j, &q, sql, err));
+    SOTTO_TRY(sotto_journal_prepare(j, &q, sql, err));
     (void)sqlite3_bind_int64(q, 1, n);
-    return run(q, err);
+    return sotto_journal_run(q, err);
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------------ */
@@ -141,7 +142,7 @@ sotto_status sotto_journal_commit(sotto_journal *j, sotto_err *err)
 }
 
 /* Ends a transaction whose work had this status. */
-static sotto_status finish(sotto_journal *j, sotto_status status, sotto_err *err)
+sotto_status sotto_journal_finish(sotto_journal *j, sotto_status status, sotto_err *err)
 {
     if (status == SOTTO_OK)
         return sotto_journal_commit(j, err);
@@ -159,9 +160,9 @@ sotto_status sotto_journal_tidy(sotto_journal *j, sotto_err *err)
 }
 
 /* What was erased is not to linger in the WAL. Somebody who reads may delay that: the next tick tries again. */
-static sotto_status finish_erased(sotto_journal *j, sotto_status status, sotto_err *err)
+sotto_status sotto_journal_finish_erased(sotto_journal *j, sotto_status status, sotto_err *err)
 {
-    SOTTO_TRY(finish(j, status, err));
+    SOTTO_TRY(sotto_journal_finish(j, status, err));
     j->uncut = true;
     return sotto_journal_tidy(j, err);
 }
@@ -181,13 +182,14 @@ sotto_status sotto_journal_set_consent(sotto_journal *j, bool given, sotto_err *
 {
     SOTTO_TRY(sotto_journal_begin(j, err));
     if (given)
-        return finish(j, sotto_sqlite_run(j->db, "UPDATE meta SET consent = 1", WHAT, err), err);
-    return finish_erased(
+        return sotto_journal_finish(
+            j, sotto_sqlite_run(j->db, "UPDATE meta SET consent = 1", WHAT, err), err);
+    return sotto_journal_finish_erased(
         j,
         sotto_sqlite_run(j->db,
                          "UPDATE meta SET consent = 0; UPDATE share SET share = NULL;"
                          "UPDATE duty SET posting = NULL, state = NULL, vector = NULL, ended = 1;"
-                         "DELETE FROM kept; DELETE FROM waiting",
+                         "DELETE FROM kept; DELETE FROM waiting;" SOTTO_JOURNAL_KEYGEN_FORGET,
                          WHAT, err),
         err);
 }
@@ -197,11 +199,12 @@ static sotto_status insert_share(sotto_journal *j, const uint8_t session[32], ui
 {
     sqlite3_stmt *q;
 
-    SOTTO_TRY(prepare(j, &q, "INSERT INTO share VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING", err));
-    bind_bytes(q, 1, sotto_bytes_of(session, 32));
+    SOTTO_TRY(sotto_journal_prepare(
+        j, &q, "INSERT INTO share VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING", err));
+    sotto_journal_bind(q, 1, sotto_bytes_of(session, 32));
     (void)sqlite3_bind_int64(q, 2, (int64_t)epoch);
-    bind_bytes(q, 3, sotto_bytes_of(share, 32));
-    SOTTO_TRY(run(q, err));
+    sotto_journal_bind(q, 3, sotto_bytes_of(share, 32));
+    SOTTO_TRY(sotto_journal_run(q, err));
     /* A row stays when its share is erased: a share that was handed over does not come back. */
     if (SOTTO_RULE(duties_one_share) && sqlite3_changes(j->db) == 0)
         return sotto_fail(err, SOTTO_DENIED, "a share of this epoch was taken before");
@@ -212,7 +215,7 @@ sotto_status sotto_journal_put_share(sotto_journal *j, const uint8_t session[32]
                                      const uint8_t share[32], sotto_err *err)
 {
     SOTTO_TRY(sotto_journal_begin(j, err));
-    return finish(j, insert_share(j, session, epoch, share, err), err);
+    return sotto_journal_finish(j, insert_share(j, session, epoch, share, err), err);
 }
 
 sotto_status sotto_journal_share(sotto_journal *j, const uint8_t session[32], uint64_t epoch,
@@ -221,10 +224,11 @@ sotto_status sotto_journal_share(sotto_journal *j, const uint8_t session[32], ui
     sotto_status status;
     sqlite3_stmt *q;
 
-    SOTTO_TRY(prepare(j, &q, "SELECT share FROM share WHERE session = ?1 AND epoch = ?2", err));
-    bind_bytes(q, 1, sotto_bytes_of(session, 32));
+    SOTTO_TRY(sotto_journal_prepare(
+        j, &q, "SELECT share FROM share WHERE session = ?1 AND epoch = ?2", err));
+    sotto_journal_bind(q, 1, sotto_bytes_of(session, 32));
     (void)sqlite3_bind_int64(q, 2, (int64_t)epoch);
-    const bool there = step(q, &status, err) && sqlite3_column_bytes(q, 0) == 32;
+    const bool there = sotto_journal_row(q, &status, err) && sqlite3_column_bytes(q, 0) == 32;
     if (there)
         memcpy(share, sqlite3_column_blob(q, 0), 32);
     sqlite3_finalize(q);
@@ -238,14 +242,14 @@ sotto_status sotto_journal_erase_share(sotto_journal *j, const uint8_t session[3
     sqlite3_stmt *q;
 
     SOTTO_TRY(sotto_journal_begin(j, err));
-    sotto_status status =
-        prepare(j, &q, "UPDATE share SET share = NULL WHERE session = ?1 AND epoch = ?2", err);
+    sotto_status status = sotto_journal_prepare(
+        j, &q, "UPDATE share SET share = NULL WHERE session = ?1 AND epoch = ?2", err);
     if (status == SOTTO_OK) {
-        bind_bytes(q, 1, sotto_bytes_of(session, 32));
+        sotto_journal_bind(q, 1, sotto_bytes_of(session, 32));
         (void)sqlite3_bind_int64(q, 2, (int64_t)epoch);
-        status = run(q, err);
+        status = sotto_journal_run(q, err);
     }
-    return finish_erased(j, status, err);
+    return sotto_journal_finish_erased(j, status, err);
 }
 
 /* ---- duties ---------------------------------------------------------------------------------------------------- */
@@ -255,16 +259,17 @@ static sotto_status insert_duty(sotto_journal *j, const sotto_journal_duty *duty
 {
     sqlite3_stmt *q;
 
-    SOTTO_TRY(prepare(j, &q,
-                      "INSERT INTO duty (round, part, place, posting, vector, since, done, ended)"
-                      " VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0) ON CONFLICT DO NOTHING",
-                      err));
-    bind_bytes(q, 1, sotto_bytes_of(round, SOTTO_ROUND_ID));
+    SOTTO_TRY(sotto_journal_prepare(
+        j, &q,
+        "INSERT INTO duty (round, part, place, posting, vector, since, done, ended)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0) ON CONFLICT DO NOTHING",
+        err));
+    sotto_journal_bind(q, 1, sotto_bytes_of(round, SOTTO_ROUND_ID));
     (void)sqlite3_bind_int64(q, 2, duty->part);
     (void)sqlite3_bind_int64(q, 3, duty->index);
-    bind_bytes(q, 4, duty->posting);
-    bind_bytes(q, 5, duty->vector);
-    SOTTO_TRY(run(q, err));
+    sotto_journal_bind(q, 4, duty->posting);
+    sotto_journal_bind(q, 5, duty->vector);
+    SOTTO_TRY(sotto_journal_run(q, err));
     return sqlite3_changes(j->db) ? SOTTO_OK
                                   : sotto_fail(err, SOTTO_STALE, "this duty was taken before");
 }
@@ -273,7 +278,7 @@ sotto_status sotto_journal_add(sotto_journal *j, const sotto_journal_duty *duty,
                                const uint8_t round[SOTTO_ROUND_ID], sotto_err *err)
 {
     SOTTO_TRY(sotto_journal_begin(j, err));
-    return finish(j, insert_duty(j, duty, round, err), err);
+    return sotto_journal_finish(j, insert_duty(j, duty, round, err), err);
 }
 
 static sotto_status read_duty(sqlite3_stmt *q, sotto_journal_duty *d, sotto_arena *arena,
@@ -284,9 +289,9 @@ static sotto_status read_duty(sqlite3_stmt *q, sotto_journal_duty *d, sotto_aren
     d->index = (uint32_t)sqlite3_column_int64(q, 2);
     d->since = (uint64_t)sqlite3_column_int64(q, 3);
     d->done = sqlite3_column_int64(q, 4) != 0;
-    SOTTO_TRY(column(q, 5, &d->posting, arena, err));
-    SOTTO_TRY(column(q, 6, &d->state, arena, err));
-    return column(q, 7, &d->vector, arena, err);
+    SOTTO_TRY(sotto_journal_column(q, 5, &d->posting, arena, err));
+    SOTTO_TRY(sotto_journal_column(q, 6, &d->state, arena, err));
+    return sotto_journal_column(q, 7, &d->vector, arena, err);
 }
 
 sotto_status sotto_journal_next(sotto_journal *j, sotto_journal_duty *duty, int64_t after,
@@ -296,12 +301,13 @@ sotto_status sotto_journal_next(sotto_journal *j, sotto_journal_duty *duty, int6
     sqlite3_stmt *q;
 
     *found = false;
-    SOTTO_TRY(prepare(j, &q,
-                      "SELECT n, part, place, since, done, posting, state, vector FROM duty"
-                      " WHERE n > ?1 AND ended = 0 ORDER BY n LIMIT 1",
-                      err));
+    SOTTO_TRY(
+        sotto_journal_prepare(j, &q,
+                              "SELECT n, part, place, since, done, posting, state, vector FROM duty"
+                              " WHERE n > ?1 AND ended = 0 ORDER BY n LIMIT 1",
+                              err));
     (void)sqlite3_bind_int64(q, 1, after);
-    *found = step(q, &status, err);
+    *found = sotto_journal_row(q, &status, err);
     if (*found)
         status = read_duty(q, duty, arena, err);
     sqlite3_finalize(q);
@@ -310,23 +316,24 @@ sotto_status sotto_journal_next(sotto_journal *j, sotto_journal_duty *duty, int6
 
 /* ---- one step --------------------------------------------------------------------------------------------------- */
 
-static sotto_status insert_vow(sotto_journal *j, const uint8_t session[32], const sotto_vow *v,
-                               sotto_err *err)
+sotto_status sotto_journal_insert_vow(sotto_journal *j, const uint8_t session[32],
+                                      const sotto_vow *v, sotto_err *err)
 {
     sotto_status status;
     sqlite3_stmt *q;
 
-    SOTTO_TRY(prepare(j, &q,
-                      "INSERT INTO vow VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET"
-                      " digest = digest RETURNING digest = ?6",
-                      err));
-    bind_bytes(q, 1, sotto_bytes_of(session, 32));
+    SOTTO_TRY(sotto_journal_prepare(
+        j, &q,
+        "INSERT INTO vow VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET"
+        " digest = digest RETURNING digest = ?6",
+        err));
+    sotto_journal_bind(q, 1, sotto_bytes_of(session, 32));
     (void)sqlite3_bind_int64(q, 2, (int64_t)v->epoch);
     (void)sqlite3_bind_int64(q, 3, (int64_t)v->round);
     (void)sqlite3_bind_int64(q, 4, v->kind);
     (void)sqlite3_bind_int64(q, 5, v->subject);
-    bind_bytes(q, 6, sotto_bytes_of(v->digest, sizeof v->digest));
-    const bool row = step(q, &status, err);
+    sotto_journal_bind(q, 6, sotto_bytes_of(v->digest, sizeof v->digest));
+    const bool row = sotto_journal_row(q, &status, err);
     const bool same = row && sqlite3_column_int64(q, 0) == 1;
     sqlite3_finalize(q);
     SOTTO_TRY(status);
@@ -339,7 +346,7 @@ sotto_status sotto_journal_vow(sotto_journal *j, const uint8_t session[32], cons
                                sotto_err *err)
 {
     SOTTO_TRY(sotto_journal_begin(j, err));
-    return finish(j, insert_vow(j, session, vow, err), err);
+    return sotto_journal_finish(j, sotto_journal_insert_vow(j, session, vow, err), err);
 }
 
 static sotto_status insert_kept(sotto_journal *j, int64_t n, const sotto_message *m,
@@ -350,10 +357,10 @@ static sotto_status insert_kept(sotto_journal *j, int64_t n, const sotto_message
 
     SOTTO_TRY(sotto_buf_take(&wire, arena, sotto_message_size(m), err));
     SOTTO_TRY(sotto_message_encode(&wire, m, err));
-    SOTTO_TRY(prepare(j, &q, "INSERT INTO kept (duty, wire) VALUES (?1, ?2)", err));
+    SOTTO_TRY(sotto_journal_prepare(j, &q, "INSERT INTO kept (duty, wire) VALUES (?1, ?2)", err));
     (void)sqlite3_bind_int64(q, 1, n);
-    bind_bytes(q, 2, sotto_buf_bytes(&wire));
-    return run(q, err);
+    sotto_journal_bind(q, 2, sotto_buf_bytes(&wire));
+    return sotto_journal_run(q, err);
 }
 
 static sotto_status insert_waiting(sotto_journal *j, int64_t n, const sotto_effect_message *m,
@@ -372,10 +379,11 @@ static sotto_status insert_waiting(sotto_journal *j, int64_t n, const sotto_effe
     w = sotto_writer_on(&body);
     sotto_write_bytes(&w, bulk);
     SOTTO_TRY(sotto_writer_finish(&w, WHAT, err));
-    SOTTO_TRY(prepare(j, &q, "INSERT INTO waiting (duty, body) VALUES (?1, ?2)", err));
+    SOTTO_TRY(
+        sotto_journal_prepare(j, &q, "INSERT INTO waiting (duty, body) VALUES (?1, ?2)", err));
     (void)sqlite3_bind_int64(q, 1, n);
-    bind_bytes(q, 2, sotto_buf_bytes(&body));
-    return run(q, err);
+    sotto_journal_bind(q, 2, sotto_buf_bytes(&body));
+    return sotto_journal_run(q, err);
 }
 
 static sotto_status store_step(sotto_journal *j, const sotto_journal_duty *duty,
@@ -386,23 +394,24 @@ static sotto_status store_step(sotto_journal *j, const sotto_journal_duty *duty,
     sqlite3_stmt *q;
 
     for (const sotto_effect_vow *v = effects->vows; v; v = v->next)
-        SOTTO_TRY(insert_vow(j, round->session, &v->vow, err));
+        SOTTO_TRY(sotto_journal_insert_vow(j, round->session, &v->vow, err));
     for (const sotto_effect_message *m = effects->kept; m; m = m->next)
         SOTTO_TRY(insert_kept(j, duty->n, &m->message, arena, err));
     for (const sotto_effect_message *m = effects->sent; m; m = m->next) {
         SOTTO_TRY(insert_waiting(j, duty->n, m, arena, err));
         carries = carries || m->bulk;
     }
-    SOTTO_TRY(prepare(j, &q,
-                      "UPDATE duty SET state = ?2, since = ?3, done = ?4, vector = CASE WHEN ?5"
-                      " THEN NULL ELSE vector END WHERE n = ?1",
-                      err));
+    SOTTO_TRY(sotto_journal_prepare(
+        j, &q,
+        "UPDATE duty SET state = ?2, since = ?3, done = ?4, vector = CASE WHEN ?5"
+        " THEN NULL ELSE vector END WHERE n = ?1",
+        err));
     (void)sqlite3_bind_int64(q, 1, duty->n);
-    bind_bytes(q, 2, state);
+    sotto_journal_bind(q, 2, state);
     (void)sqlite3_bind_int64(q, 3, (int64_t)duty->since);
     (void)sqlite3_bind_int64(q, 4, duty->done || effects->done);
     (void)sqlite3_bind_int64(q, 5, carries);
-    return run(q, err);
+    return sotto_journal_run(q, err);
 }
 
 sotto_status sotto_journal_step(sotto_journal *j, const sotto_journal_duty *duty,
@@ -416,7 +425,8 @@ sotto_status sotto_journal_step(sotto_journal *j, const sotto_journal_duty *duty
     SOTTO_TRY(sotto_journal_begin(j, err));
     const sotto_status status = store_step(j, duty, round, effects, state, arena, err);
     /* The vector in the clear is erased by the step that masked it. */
-    return carries ? finish_erased(j, status, err) : finish(j, status, err);
+    return carries ? sotto_journal_finish_erased(j, status, err)
+                   : sotto_journal_finish(j, status, err);
 }
 
 sotto_status sotto_journal_kept(sotto_journal *j, int64_t n, sotto_message **kept, size_t *count,
@@ -428,9 +438,10 @@ sotto_status sotto_journal_kept(sotto_journal *j, int64_t n, sotto_message **kep
 
     *count = 0;
     *kept = NULL;
-    SOTTO_TRY(prepare(j, &q, "SELECT wire FROM kept WHERE duty = ?1 ORDER BY n", err));
+    SOTTO_TRY(
+        sotto_journal_prepare(j, &q, "SELECT wire FROM kept WHERE duty = ?1 ORDER BY n", err));
     (void)sqlite3_bind_int64(q, 1, n);
-    while (status == SOTTO_OK && step(q, &status, err)) {
+    while (status == SOTTO_OK && sotto_journal_row(q, &status, err)) {
         sotto_bytes wire;
 
         if (*count == room) {
@@ -446,7 +457,7 @@ sotto_status sotto_journal_kept(sotto_journal *j, int64_t n, sotto_message **kep
             *kept = grown;
             room = more;
         }
-        status = column(q, 0, &wire, arena, err);
+        status = sotto_journal_column(q, 0, &wire, arena, err);
         if (status == SOTTO_OK)
             status = sotto_message_decode(&(*kept)[(*count)++], wire, err);
     }
@@ -460,13 +471,13 @@ sotto_status sotto_journal_waiting(sotto_journal *j, int64_t n, int64_t *row, so
     sotto_status status;
     sqlite3_stmt *q;
 
-    SOTTO_TRY(
-        prepare(j, &q, "SELECT n, body FROM waiting WHERE duty = ?1 ORDER BY n LIMIT 1", err));
+    SOTTO_TRY(sotto_journal_prepare(
+        j, &q, "SELECT n, body FROM waiting WHERE duty = ?1 ORDER BY n LIMIT 1", err));
     (void)sqlite3_bind_int64(q, 1, n);
-    *found = step(q, &status, err);
+    *found = sotto_journal_row(q, &status, err);
     if (*found) {
         *row = sqlite3_column_int64(q, 0);
-        status = column(q, 1, body, arena, err);
+        status = sotto_journal_column(q, 1, body, arena, err);
     }
     sqlite3_finalize(q);
     return status;
@@ -475,18 +486,19 @@ sotto_status sotto_journal_waiting(sotto_journal *j, int64_t n, int64_t *row, so
 sotto_status sotto_journal_sent(sotto_journal *j, int64_t row, sotto_err *err)
 {
     SOTTO_TRY(sotto_journal_begin(j, err));
-    return finish(j, run_for(j, "DELETE FROM waiting WHERE n = ?1", row, err), err);
+    return sotto_journal_finish(
+        j, sotto_journal_run_for(j, "DELETE FROM waiting WHERE n = ?1", row, err), err);
 }
 
 sotto_status sotto_journal_end(sotto_journal *j, int64_t n, sotto_err *err)
 {
     SOTTO_TRY(sotto_journal_begin(j, err));
-    sotto_status status = run_for(
+    sotto_status status = sotto_journal_run_for(
         j, "UPDATE duty SET posting = NULL, state = NULL, vector = NULL, ended = 1 WHERE n = ?1", n,
         err);
     if (status == SOTTO_OK)
-        status = run_for(j, "DELETE FROM kept WHERE duty = ?1", n, err);
+        status = sotto_journal_run_for(j, "DELETE FROM kept WHERE duty = ?1", n, err);
     if (status == SOTTO_OK)
-        status = run_for(j, "DELETE FROM waiting WHERE duty = ?1", n, err);
-    return finish_erased(j, status, err);
+        status = sotto_journal_run_for(j, "DELETE FROM waiting WHERE duty = ?1", n, err);
+    return sotto_journal_finish_erased(j, status, err);
 }

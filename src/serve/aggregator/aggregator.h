@@ -1,5 +1,5 @@
-/* serve/aggregator/aggregator.h - the aggregator as its files share it: routes in aggregator_service.c, the list of rounds and their clock in
- * aggregator_rounds.c.
+/* serve/aggregator/aggregator.h - the aggregator as its files share it: routes in aggregator_service.c and aggregator_keygen.c, the list of rounds
+ * and their clock in aggregator_rounds.c.
  */
 #ifndef SOTTO_SERVE_AGGREGATOR_AGGREGATOR_H
 #define SOTTO_SERVE_AGGREGATOR_AGGREGATOR_H
@@ -49,6 +49,15 @@ SOTTO_MUST_USE sotto_status sotto_aggregator_hold(sotto_aggregator *a, sotto_lis
                                                   const uint8_t id[SOTTO_ROUND_ID],
                                                   sotto_arena *arena, sotto_err *err);
 void sotto_aggregator_let_go(sotto_aggregator *a, sotto_listed_round *one);
+/* What a peer is told comes from the status alone. */
+void sotto_aggregator_refuse(sotto_aggregator *a, sotto_http_request *request, sotto_status status);
+
+/* aggregator_keygen.c: routes of key generations. */
+void sotto_aggregator_call_keygen(void *state, sotto_http_request *request, sotto_arena *arena);
+void sotto_aggregator_get_keygen(void *state, sotto_http_request *request, sotto_arena *arena);
+void sotto_aggregator_put_post(void *state, sotto_http_request *request, sotto_arena *arena);
+void sotto_aggregator_get_board(void *state, sotto_http_request *request, sotto_arena *arena);
+
 /* sotto_service.idle */
 uint64_t sotto_aggregator_begin_due(void *state, bool looked);
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { LOOK_MS = 1000, TICK_MS = 20 };
+enum { LOOK_MS = 1000, TICK_MS = 20, AT_ONCE = 16 };
 
 /* ---- the list ------------------------------------------------------------------------------------------------ */
 
@@ -115,18 +115,23 @@ static void tick_round(void *context, sotto_worker *worker)
         sotto_steps_wake(a->host->steps);
 }
 
-/* Rounds of an earlier process, and those that other replicas were given. */
+/* Rounds of an earlier process, and those that other replicas were given: all of them, also where max_rounds was lowered. */
 static void look_for_rounds(void *context, sotto_worker *worker)
 {
     sotto_aggregator *a = context;
-    size_t count = (size_t)a->config.max_rounds;
-    uint8_t(*ids)[SOTTO_ROUND_ID] = sotto_arena_take_array(worker->arena, count, sizeof *ids);
+    uint8_t ids[AT_ONCE][SOTTO_ROUND_ID], last[SOTTO_ROUND_ID];
+    size_t count = AT_ONCE;
     sotto_listed_round *one;
 
-    if (ids && sotto_round_store_list(a->host->db, ids, &count, NULL) == SOTTO_OK)
-        for (size_t i = 0; i < count; i++)
+    for (const uint8_t *after = NULL; count == AT_ONCE; after = last) {
+        if (sotto_round_store_list(a->host->db, after, ids, &count, NULL) != SOTTO_OK)
+            break;
+        for (size_t i = 0; i < count; i++) {
             if (sotto_aggregator_hold(a, &one, ids[i], worker->arena, NULL) == SOTTO_OK)
                 sotto_aggregator_let_go(a, one);
+            memcpy(last, ids[i], sizeof last);
+        }
+    }
     pthread_mutex_lock(&a->lock);
     a->looking = false;
     pthread_mutex_unlock(&a->lock);

@@ -5,6 +5,7 @@
 #include "base/hex.h"
 #include "base/rule.h"
 #include "base/writer.h"
+#include "serve/aggregator/keygen_store.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
 #include "serve/host/host_metrics.h"
@@ -14,13 +15,13 @@
 
 #include <string.h>
 
-enum { OWNER = 16 };
+enum { OWNER = 16, SMALL_DIGITS = 6 }; /* of a body's length: below 100,000 bytes */
 #define INBOX ((size_t)16 << 20)
 
 /* ---- refusals ------------------------------------------------------------------------------------------------- */
 
 /* What a peer is told comes from the status alone. */
-static void refuse(sotto_aggregator *a, sotto_http_request *request, sotto_status status)
+void sotto_aggregator_refuse(sotto_aggregator *a, sotto_http_request *request, sotto_status status)
 {
     static const unsigned codes[] = {
         [SOTTO_AGAIN] = 503,     [SOTTO_MALFORMED] = 400, [SOTTO_REJECTED] = 403,
@@ -112,7 +113,7 @@ static void post_round(void *state, sotto_http_request *request, sotto_arena *ar
     (void)arena;
     const sotto_status status = add_round(a, sotto_http_request_body(request), id, &err);
     if (status != SOTTO_OK) {
-        refuse(a, request, status);
+        sotto_aggregator_refuse(a, request, status);
         return;
     }
     sotto_hex_encode(text, sotto_bytes_of(id, sizeof id));
@@ -180,7 +181,7 @@ static void get_result(void *state, sotto_http_request *request, sotto_arena *ar
         status = sotto_writer_finish(&w, "result", NULL);
     }
     if (status != SOTTO_OK)
-        refuse(a, request, status);
+        sotto_aggregator_refuse(a, request, status);
     else
         sotto_request_answer(request, 200, "application/json", sotto_buf_bytes(&out));
 }
@@ -196,7 +197,7 @@ static void get_sum(void *state, sotto_http_request *request, sotto_arena *arena
     if (status == SOTTO_OK && view.outcome == SOTTO_ROUND_BURNT)
         status = SOTTO_STALE;
     if (status != SOTTO_OK)
-        refuse(a, request, status);
+        sotto_aggregator_refuse(a, request, status);
     else
         sotto_request_answer(request, 200, "application/octet-stream", view.sum);
 }
@@ -213,12 +214,22 @@ static void get_posting(void *state, sotto_http_request *request, sotto_arena *a
     if (round_of(a, request, id))
         status = sotto_round_store_posting(a->host->db, id, &wire, arena, NULL);
     if (status != SOTTO_OK)
-        refuse(a, request, status);
+        sotto_aggregator_refuse(a, request, status);
     else
         sotto_request_answer(request, 200, SOTTO_POSTING_TYPE, wire);
 }
 
-/* The longest message of any round here; of one that only another replica knows, the longest that any may have. */
+/* Whether its head says that the body is short. */
+static bool is_small(const sotto_http_request *request)
+{
+    sotto_bytes length;
+
+    return sotto_http_request_field(request, "content-length", &length) &&
+           length.len < SMALL_DIGITS;
+}
+
+/* A stranger's body of megabytes is not read for a round that nobody here knows. Where only another replica, or the process
+ * before this one, knows it, it is known here a second later: the sender tries again. */
 static bool admit_message(void *state, const sotto_route *route, sotto_http_request *request,
                           size_t *max_body)
 {
@@ -237,6 +248,8 @@ static bool admit_message(void *state, const sotto_route *route, sotto_http_requ
     *max_body = one ? sotto_running_most_body(one->running)
                     : SOTTO_MESSAGE_MOST_BODY + a->config.max_vector;
     pthread_mutex_unlock(&a->lock);
+    if (SOTTO_RULE(aggregator_unknown_unread) && !one && !is_small(request))
+        return sotto_http_refuse(request, &(sotto_http_problem){.status = 404});
     return true;
 }
 
@@ -252,7 +265,7 @@ static void answer_message(sotto_put *put)
     sotto_aggregator *a = one->a;
 
     if (put->status != SOTTO_OK) {
-        refuse(a, one->request, put->status);
+        sotto_aggregator_refuse(a, one->request, put->status);
     } else {
         atomic_fetch_add(&a->accepted, 1);
         sotto_http_answer(one->request, &(sotto_http_reply){.status = 204});
@@ -277,7 +290,7 @@ static void put_message(void *state, sotto_http_request *request, sotto_arena *a
     if (status == SOTTO_OK)
         status = sotto_aggregator_hold(a, &round, id, arena, NULL);
     if (status != SOTTO_OK) {
-        refuse(a, request, status);
+        sotto_aggregator_refuse(a, request, status);
         sotto_release(one, one ? sizeof *one : 0);
         return;
     }
@@ -340,7 +353,7 @@ static void post_inbox(void *state, sotto_http_request *request, sotto_arena *ar
     const sotto_status status = read_inbox(a, request, &out, arena, NULL);
 
     if (status != SOTTO_OK)
-        refuse(a, request, status);
+        sotto_aggregator_refuse(a, request, status);
     else
         sotto_request_answer(request, 200, SOTTO_INBOX_TYPE, out);
 }
@@ -355,9 +368,12 @@ static void work(void *state, const sotto_route *route, sotto_http_request *requ
     sotto_request_work(a->host->pool, *run, state, request);
 }
 
-static sotto_request_run *const run_post_round = post_round, *const run_posting = get_posting,
-                                *const run_message = put_message, *const run_inbox = post_inbox,
-                                *const run_result = get_result, *const run_sum = get_sum;
+static sotto_request_run *const
+    run_post_round = post_round,
+    *const run_posting = get_posting, *const run_message = put_message,
+    *const run_inbox = post_inbox, *const run_result = get_result, *const run_sum = get_sum,
+    *const run_call = sotto_aggregator_call_keygen, *const run_keygen = sotto_aggregator_get_keygen,
+    *const run_post = sotto_aggregator_put_post, *const run_board = sotto_aggregator_get_board;
 
 static const sotto_route routes[] = {
     {.method = SOTTO_HTTP_POST,
@@ -387,6 +403,23 @@ static const sotto_route routes[] = {
      .admit = admit_operator,
      .handle = work,
      .more = &run_sum},
+    {.method = SOTTO_HTTP_POST,
+     .path = "keygens",
+     .max_body = SOTTO_POSTING_MOST_BYTES,
+     .admit = admit_operator,
+     .handle = work,
+     .more = &run_call},
+    {.method = SOTTO_HTTP_GET, .path = "keygens/{keygen}", .handle = work, .more = &run_keygen},
+    {.method = SOTTO_HTTP_POST,
+     .path = "keygens/{keygen}/posts",
+     .max_body = SOTTO_KEYGEN_MOST_POST,
+     .handle = work,
+     .more = &run_post},
+    {.method = SOTTO_HTTP_POST,
+     .path = "keygens/{keygen}/board",
+     .max_body = 8,
+     .handle = work,
+     .more = &run_board},
 };
 
 /* ---- up and down ----------------------------------------------------------------------------------------------------- */
@@ -409,7 +442,8 @@ static const sotto_option options[] = {
 };
 /* clang-format on */
 
-static const sotto_migration migrations[] = {{1, SOTTO_OWNER_SCHEMA SOTTO_ROUND_STORE_SCHEMA}};
+static const sotto_migration migrations[] = {{1, SOTTO_OWNER_SCHEMA SOTTO_ROUND_STORE_SCHEMA},
+                                             {2, SOTTO_KEYGEN_STORE_SCHEMA}};
 
 static void close_aggregator(void *state)
 {

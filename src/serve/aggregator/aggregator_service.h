@@ -6,6 +6,10 @@
  *     POST rounds/{round}/inbox      a participant: messages to it; the request is signed by its registered key
  *     GET  rounds/{round}/result     the operator: outcome, who reported, who was found to lie
  *     GET  rounds/{round}/sum        the operator: the sum, entries in the round's ring, little endian
+ *     POST keygens                   the operator: calls a committee to make its key (aggregate/keygen/keygen.h)
+ *     GET  keygens/{keygen}          everybody: the call
+ *     POST keygens/{keygen}/posts    a member: one signed post
+ *     POST keygens/{keygen}/board    everybody: the open step, and posts from a number on (8 bytes)
  *
  * It learns the sum of those who stayed, and who they are (docs/protocols/flamingo.md). A message is acknowledged with 204
  * once its contribution is inside a masked sum that is on disk.
@@ -27,6 +31,8 @@ typedef struct sotto_aggregator_config {
 #define SOTTO_POSTING_TYPE "application/vnd.sotto.posting"
 #define SOTTO_MESSAGE_TYPE "application/vnd.sotto.message"
 #define SOTTO_INBOX_TYPE   "application/vnd.sotto.inbox"
+#define SOTTO_KEYGEN_TYPE  "application/vnd.sotto.keygen"
+#define SOTTO_BOARD_TYPE   "application/vnd.sotto.keygen-board"
 
 /* Body of a request for an inbox: index, first number wanted, signature of the text below. */
 enum { SOTTO_INBOX_ASK = 4 + 8 + SOTTO_SIGNATURE, SOTTO_INBOX_TEXT = 13 + SOTTO_ROUND_ID + 4 };

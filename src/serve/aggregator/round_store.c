@@ -82,6 +82,7 @@ sotto_status sotto_round_store_add(sotto_db *db, const sotto_posted_round *poste
 /* ---- reading ------------------------------------------------------------------------------------------------- */
 
 typedef struct listing {
+    const uint8_t *after;
     uint8_t (*ids)[SOTTO_ROUND_ID];
     size_t most, count;
 } listing;
@@ -94,8 +95,9 @@ static sotto_status list(sotto_tx *tx, void *context, sotto_err *err)
 
     l->count = 0;
     SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "SELECT id FROM round WHERE outcome = 0 ORDER BY id LIMIT ?1", err));
+        tx, &q, "SELECT id FROM round WHERE outcome = 0 AND id > ?2 ORDER BY id LIMIT ?1", err));
     sotto_sql_int(&q, 1, (int64_t)l->most);
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(l->after, l->after ? SOTTO_ROUND_ID : 0));
     for (;;) {
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
         if (!row || l->count == l->most)
@@ -104,10 +106,10 @@ static sotto_status list(sotto_tx *tx, void *context, sotto_err *err)
     }
 }
 
-sotto_status sotto_round_store_list(sotto_db *db, uint8_t (*ids)[SOTTO_ROUND_ID], size_t *count,
-                                    sotto_err *err)
+sotto_status sotto_round_store_list(sotto_db *db, const uint8_t *after,
+                                    uint8_t (*ids)[SOTTO_ROUND_ID], size_t *count, sotto_err *err)
 {
-    listing l = {.ids = ids, .most = *count};
+    listing l = {.after = after, .ids = ids, .most = *count};
     sotto_status status = sotto_db_read(db, list, &l, err);
 
     *count = l.count;

@@ -39,9 +39,10 @@ typedef enum sotto_round_outcome {
 SOTTO_MUST_USE sotto_status sotto_round_store_add(sotto_db *db, const sotto_posted_round *posted,
                                                   sotto_bytes wire, sotto_err *err);
 
-/* Ids of rounds that run, `count` at most. */
-SOTTO_MUST_USE sotto_status sotto_round_store_list(sotto_db *db, uint8_t (*ids)[SOTTO_ROUND_ID],
-                                                   size_t *count, sotto_err *err);
+/* Ids of rounds that run, in their order, `count` at most, behind `after`; NULL: from the first. */
+SOTTO_MUST_USE sotto_status sotto_round_store_list(sotto_db *db, const uint8_t *after,
+                                                   uint8_t (*ids)[SOTTO_ROUND_ID], size_t *count,
+                                                   sotto_err *err);
 /* SOTTO_MISSING: there is no such round. */
 SOTTO_MUST_USE sotto_status sotto_round_store_posting(sotto_db *db, const uint8_t id[32],
                                                       sotto_bytes *wire, sotto_arena *arena,

@@ -6,6 +6,7 @@
 #include "seal/token/token_batch.h"
 #include "serve/host/bearer.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ struct sotto_attester_line {
     pthread_mutex_t lock; /* of what follows */
     sotto_attester_asked *first, **end;
     unsigned under_way; /* batches */
+    atomic_bool unknown;
 };
 
 /* Requests under one key. */
@@ -52,6 +54,11 @@ void sotto_attester_line_close(sotto_attester_line *line)
         return;
     pthread_mutex_destroy(&line->lock);
     sotto_release(line, sizeof *line);
+}
+
+bool sotto_attester_line_is_unknown(sotto_attester_line *line)
+{
+    return atomic_load(&line->unknown);
 }
 
 /* ---- who goes together ------------------------------------------------------------------------------------------- */
@@ -128,6 +135,8 @@ static void on_response(void *context, sotto_status status, const sotto_http_res
     sotto_status answered = status_of(status, status == SOTTO_OK ? response->status : 0);
 
     (void)err;
+    if (status == SOTTO_OK)
+        atomic_store(&l->unknown, response->status == SOTTO_ATTESTER_UNKNOWN);
     if (answered == SOTTO_OK && response->body.len != b->count * SOTTO_TOKEN_BATCH_ANSWER)
         answered = SOTTO_IO;
     for (size_t i = 0; answered == SOTTO_OK && i < b->count; i++) {

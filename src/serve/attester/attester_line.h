@@ -11,6 +11,10 @@
 #include "serve/attester/attester_counts.h"
 #include "serve/host/host.h"
 
+enum {
+    SOTTO_ATTESTER_UNKNOWN = 401
+}; /* the answer to a bearer token that an issuer does not know */
+
 typedef struct sotto_attester_line sotto_attester_line;
 
 /* Called once for each request that joined: with the issuer's response, which is borrowed, or a failure. */
@@ -26,5 +30,8 @@ SOTTO_MUST_USE sotto_status sotto_attester_line_open(sotto_attester_line **line,
 void sotto_attester_line_close(sotto_attester_line *line);
 
 void sotto_attester_line_join(sotto_attester_line *line, sotto_attester_asked *asked);
+
+/* Whether the issuer did not know the attester's token when it answered last. */
+bool sotto_attester_line_is_unknown(sotto_attester_line *line);
 
 #endif

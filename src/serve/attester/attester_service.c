@@ -40,6 +40,7 @@ typedef struct attester {
     atomic_uint_fast64_t forwarded, refused, dropped;
     int64_t drop_next; /* seconds since 1970; of the thread that ticks */
     atomic_bool dropping;
+    atomic_bool unknown[SOTTO_ATTESTER_SOURCES]; /* to leader or helper, when it answered last */
 } attester;
 
 /* One request on its way. */
@@ -132,6 +133,8 @@ static void on_credential(void *context, sotto_status status, const sotto_http_r
     const bool good = code == 200 && response->body.len == SOTTO_ARC_RESPONSE;
 
     (void)err;
+    if (status == SOTTO_OK)
+        atomic_store(&p->attester->unknown[p->from], code == SOTTO_ATTESTER_UNKNOWN);
     tell(p->attester, &p->asked,
          good          ? SOTTO_OK
          : code == 400 ? SOTTO_MALFORMED
@@ -551,6 +554,12 @@ static void describe(void *state, sotto_buf *out)
     attester *a = state;
 
     sotto_health_say_number(out, "tokens: ", atomic_load(&a->forwarded), " forwarded\n");
+    if (sotto_attester_line_is_unknown(a->line))
+        sotto_health_say(out, "issuer: does not know this attester: its issuer_token is another\n");
+    if (atomic_load(&a->unknown[SOTTO_ATTESTER_LEADER]))
+        sotto_health_say(out, "leader: does not know this attester: its leader_token is another\n");
+    if (atomic_load(&a->unknown[SOTTO_ATTESTER_HELPER]))
+        sotto_health_say(out, "helper: does not know this attester: its helper_token is another\n");
 }
 
 static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)

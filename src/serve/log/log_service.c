@@ -1,6 +1,7 @@
 #include "serve/log/log_service.h"
 
 #include "base/alloc.h"
+#include "base/rule.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
 #include "serve/host/host_metrics.h"
@@ -28,6 +29,13 @@ static sotto_status start(sotto_log_server *log, sotto_err *err)
         SOTTO_TRY(sotto_key_file_read(&log->witness_keys, log->config.witnesses, err));
     atomic_store(&log->confirmed, true);
     for (size_t i = 0; i < log->witness_keys.count; i++) {
+        /* Its lines would be no cosignatures, and the log would wait for them for good. */
+        if (SOTTO_RULE(log_asks_witnesses) &&
+            log->witness_keys.keys[i].kind != SOTTO_NOTE_COSIGNATURE)
+            return sotto_fail(err, SOTTO_DENIED,
+                              "%.80s: key %zu is of a log: list the public keys of witnesses, "
+                              "made with `sotto log key --cosigns`",
+                              log->config.witnesses, i + 1);
         log->witnesses[i].log = log;
         log->witnesses[i].number = i;
         if (log->witness_keys.urls[i])

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/hex.h"
 #include "base/log.h"
+#include "base/rule.h"
 #include "crypto/hash.h"
 #include "db/store.h"
 #include "serve/host/database_owner.h"
@@ -276,6 +277,11 @@ static sotto_status start(witness *w, const sotto_witness_config *config, sotto_
             "the witness' key is not for cosignatures: make one with `sotto log key --cosigns`");
     SOTTO_TRY(sotto_key_file_read(&w->logs, config->logs, err));
     for (size_t i = 0; i < w->logs.count; i++) {
+        /* It would refuse all that such a log signs, and look well. */
+        if (SOTTO_RULE(witness_watches_logs) && w->logs.keys[i].kind != SOTTO_NOTE_ED25519)
+            return sotto_fail(err, SOTTO_DENIED,
+                              "%.80s: key %zu is of a witness: list the public keys of logs",
+                              config->logs, i + 1);
         sotto_hash_once(digest, SOTTO_SHA256, w->logs.keys[i].name);
         sotto_hex_encode(w->origins[i], sotto_bytes_of(digest, sizeof digest));
     }

@@ -1,0 +1,41 @@
+/* device/duties/journal_inside.h - the journal as its files share it: statements and transactions.
+ */
+#ifndef SOTTO_DEVICE_DUTIES_JOURNAL_INSIDE_H
+#define SOTTO_DEVICE_DUTIES_JOURNAL_INSIDE_H
+
+#include "device/duties/journal.h"
+
+/* Key generations: what was called, what was seen on the board, and what this device said there, once in a step. */
+#define SOTTO_JOURNAL_KEYGEN_SCHEMA                                                                \
+    "CREATE TABLE IF NOT EXISTS keygen (n INTEGER PRIMARY KEY AUTOINCREMENT, id BLOB NOT NULL"     \
+    " UNIQUE, place INTEGER NOT NULL, call BLOB, seed BLOB, since INTEGER NOT NULL,"               \
+    " step INTEGER NOT NULL, ended INTEGER NOT NULL) STRICT;"                                      \
+    "CREATE TABLE IF NOT EXISTS seen (n INTEGER PRIMARY KEY AUTOINCREMENT, keygen INTEGER NOT"     \
+    " NULL, wire BLOB NOT NULL) STRICT;"                                                           \
+    "CREATE TABLE IF NOT EXISTS said (keygen INTEGER NOT NULL, step INTEGER NOT NULL, wire BLOB"   \
+    " NOT NULL, sent INTEGER NOT NULL, PRIMARY KEY (keygen, step)) STRICT;"
+#define SOTTO_JOURNAL_KEYGEN_FORGET                                                                \
+    "UPDATE keygen SET call = NULL, seed = NULL, ended = 1; DELETE FROM seen; DELETE FROM said"
+
+void sotto_journal_bind(sqlite3_stmt *q, int at, sotto_bytes b);
+SOTTO_MUST_USE sotto_status sotto_journal_prepare(sotto_journal *j, sqlite3_stmt **q,
+                                                  const char *sql, sotto_err *err);
+/* A statement without rows, and its end. */
+SOTTO_MUST_USE sotto_status sotto_journal_run(sqlite3_stmt *q, sotto_err *err);
+/* The same with a number in the place of ?1. */
+SOTTO_MUST_USE sotto_status sotto_journal_run_for(sotto_journal *j, const char *sql, int64_t n,
+                                                  sotto_err *err);
+/* False: no row, or a failure, which *status tells. */
+SOTTO_MUST_USE bool sotto_journal_row(sqlite3_stmt *q, sotto_status *status, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_journal_column(sqlite3_stmt *q, int at, sotto_bytes *out,
+                                                 sotto_arena *arena, sotto_err *err);
+/* End a transaction whose work had this status; the second leaves nothing of what was erased in the WAL. */
+SOTTO_MUST_USE sotto_status sotto_journal_finish(sotto_journal *j, sotto_status status,
+                                                 sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_journal_finish_erased(sotto_journal *j, sotto_status status,
+                                                        sotto_err *err);
+/* Inside a transaction. SOTTO_DENIED: one stands that says something else. */
+SOTTO_MUST_USE sotto_status sotto_journal_insert_vow(sotto_journal *j, const uint8_t session[32],
+                                                     const sotto_vow *vow, sotto_err *err);
+
+#endif

@@ -1,0 +1,200 @@
+/* A device in a committee that makes its key: what allows it, what it stores, and what it never says twice. */
+#define _POSIX_C_SOURCE 200809L
+#include "base/arena.h"
+#include "device/duties/journal.h"
+#include "support/directory.h"
+#include "support/fleet.h"
+#include "support/test.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DEVICES = 5, MEMBERS = 4, ENDS = 100000 };
+
+typedef struct scene {
+    sotto_fleet fleet;
+    sotto_bytes call;
+    sotto_keygen k;
+    uint32_t device; /* a member; of a hand-over, one that has a share */
+} scene;
+
+/* Nobody listens; what the server says is for the test to say. */
+static void open_scene(sotto_test *t, scene *s, bool hands_on)
+{
+    static const uint8_t server[SOTTO_SIGN_PUBLIC] = {5};
+    const sotto_fleet_options options = {.devices = DEVICES,
+                                         .members = MEMBERS,
+                                         .witnesses = 4,
+                                         .folder = sotto_test_directory(t),
+                                         .server_key = server,
+                                         .port = 1};
+    const sotto_fleet_call wanted = {
+        .members = MEMBERS, .step_ms = 1000, .ends = ENDS, .hands_on = hands_on};
+
+    memset(s, 0, sizeof *s);
+    CHECK_OK(t, sotto_fleet_open(&s->fleet, &options, &t->err));
+    s->fleet.exchanges_left = 0;
+    CHECK_OK(t, sotto_fleet_write_call(&s->fleet, &wanted, &s->call, &t->err));
+    CHECK_OK(t, sotto_keygen_open(&s->k, s->call, &t->arena, &t->err));
+    s->device = hands_on ? s->k.dealer[0] : s->k.members[0];
+}
+
+static sotto_status join(sotto_test *t, scene *s)
+{
+    t->err = (sotto_err){0};
+    return sotto_duties_join_keygen(s->fleet.devices[s->device].duties, s->call, s->device,
+                                    &t->err);
+}
+
+/* The server says that this step is open, and that nobody posted anything. */
+static sotto_status tick(sotto_test *t, scene *s, uint8_t step, uint64_t now)
+{
+    const uint8_t board[5] = {step};
+    uint64_t next;
+
+    t->err = (sotto_err){0};
+    s->fleet.exchanges_left = UINT_MAX;
+    s->fleet.answers_with = 200;
+    s->fleet.answer = sotto_bytes_of(board, sizeof board);
+    const sotto_status status =
+        sotto_duties_tick(s->fleet.devices[s->device].duties, now, &next, &t->err);
+    s->fleet.exchanges_left = 0;
+    s->fleet.answer = (sotto_bytes){NULL, 0};
+    return status;
+}
+
+static int64_t number(sotto_test *t, const scene *s, const char *sql)
+{
+    int64_t out = -1;
+    sqlite3 *db;
+
+    CHECK_EQUAL(t, SQLITE_OK, sqlite3_open(s->fleet.devices[s->device].journal, &db));
+    CHECK_OK(t, sotto_sqlite_number(db, &out, sql, "test", &t->err));
+    (void)sqlite3_close(db);
+    return out;
+}
+
+/* What this device said in its first step. */
+static sotto_bytes said(sotto_test *t, const scene *s)
+{
+    sqlite3_stmt *q;
+    sqlite3 *db;
+
+    CHECK_EQUAL(t, SQLITE_OK, sqlite3_open(s->fleet.devices[s->device].journal, &db));
+    CHECK_EQUAL(t, SQLITE_OK, sqlite3_prepare_v2(db, "SELECT wire FROM said", -1, &q, NULL));
+    CHECK_EQUAL(t, SQLITE_ROW, sqlite3_step(q));
+    const size_t len = (size_t)sqlite3_column_bytes(q, 0);
+    uint8_t *copy = sotto_arena_take(&t->arena, len);
+    CHECK(t, copy && len > 0);
+    memcpy(copy, sqlite3_column_blob(q, 0), len);
+    (void)sqlite3_finalize(q);
+    (void)sqlite3_close(db);
+    return sotto_bytes_of(copy, len);
+}
+
+static void a_committee_is_what_the_application_knows(sotto_test *t)
+{
+    sotto_duties_terms terms;
+    scene s;
+
+    open_scene(t, &s, false);
+    sotto_duties *d = s.fleet.devices[s.device].duties;
+    terms = s.fleet.terms;
+    terms.registry[0] ^= 1;
+    sotto_duties_expect(d, &terms);
+    CHECK_STATUS(t, SOTTO_DENIED, join(t, &s));
+    terms = s.fleet.terms;
+    terms.committee = MEMBERS + 1;
+    sotto_duties_expect(d, &terms);
+    CHECK_STATUS(t, SOTTO_DENIED, join(t, &s));
+    sotto_duties_expect(d, &s.fleet.terms);
+    CHECK_OK(t, join(t, &s));
+    CHECK_STATUS(t, SOTTO_STALE, join(t, &s));
+    sotto_fleet_close(&s.fleet);
+}
+
+static void nobody_joins_without_consent_or_for_others(sotto_test *t)
+{
+    scene s;
+
+    open_scene(t, &s, false);
+    sotto_duties *d = s.fleet.devices[s.device].duties;
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_duties_join_keygen(d, s.call, (s.device + 1) % DEVICES, &t->err));
+    CHECK_OK(t, sotto_duties_consent(d, false, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, join(t, &s));
+    CHECK_OK(t, sotto_duties_consent(d, true, &t->err));
+    CHECK_OK(t, join(t, &s));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM keygen WHERE seed IS NOT NULL"));
+    /* A no erases what it would deal. */
+    CHECK_OK(t, sotto_duties_consent(d, false, &t->err));
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT count(*) FROM keygen WHERE seed IS NOT NULL"));
+    sotto_fleet_close(&s.fleet);
+}
+
+static void one_key_is_made_for_an_epoch(sotto_test *t)
+{
+    sotto_keygen other;
+    sotto_buf wire;
+    scene s;
+
+    open_scene(t, &s, false);
+    CHECK_OK(t, join(t, &s));
+    other = s.k;
+    other.ends++;
+    CHECK_OK(t, sotto_buf_take(&wire, &t->arena, s.call.len, &t->err));
+    CHECK_OK(t, sotto_keygen_encode(&wire, &other, &t->arena, &t->err));
+    s.call = sotto_buf_bytes(&wire);
+    CHECK_STATUS(t, SOTTO_DENIED, join(t, &s));
+    sotto_fleet_close(&s.fleet);
+}
+
+static void a_post_is_stored_and_goes_again_the_same(sotto_test *t)
+{
+    scene s;
+
+    open_scene(t, &s, false);
+    CHECK_OK(t, join(t, &s));
+    /* The answer to its post is no acknowledgement. */
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, 1000));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM said WHERE step = 1 AND sent = 0"));
+    const sotto_bytes first = said(t, &s);
+    sotto_fleet_kill(&s.fleet, s.device);
+    CHECK_OK(t, sotto_fleet_revive(&s.fleet, s.device, &t->err));
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, 2000));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM said"));
+    CHECK(t, sotto_bytes_equal_vartime(first, said(t, &s)));
+    /* It ends with its time, and nothing stays. */
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, ENDS));
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT count(*) FROM keygen WHERE seed IS NOT NULL"));
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT count(*) FROM said"));
+    sotto_fleet_close(&s.fleet);
+}
+
+static void a_share_that_nobody_took_over_stays(sotto_test *t)
+{
+    scene s;
+
+    open_scene(t, &s, true);
+    CHECK_OK(t, join(t, &s));
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, 1000));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM said"));
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_OVER, 2000));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT ended FROM keygen"));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM share WHERE share IS NOT NULL"));
+    sotto_fleet_close(&s.fleet);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_committee_is_what_the_application_knows),
+        CASE(nobody_joins_without_consent_or_for_others),
+        CASE(one_key_is_made_for_an_epoch),
+        CASE(a_post_is_stored_and_goes_again_the_same),
+        CASE(a_share_that_nobody_took_over_stays),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

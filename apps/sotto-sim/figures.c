@@ -12,30 +12,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Points may be this far from their curves. */
-#define AGREES 0.05
-
-sotto_status figure_add(figure_panel *panel, figure_series **out, const char *name, unsigned colour,
-                        sotto_err *err)
-{
-    if (panel->count == FIGURE_SERIES)
-        return sotto_fail(err, SOTTO_BUG, "too many curves");
-    *out = &panel->series[panel->count++];
-    **out = (figure_series){.colour = colour};
-    (void)snprintf((*out)->name, sizeof(*out)->name, "%s", name);
-    return SOTTO_OK;
-}
-
-void figure_simulated(figure_panel *panel, figure_series *series, double x, double simulated,
-                      double curve)
-{
-    if (series->count == FIGURE_POINTS)
-        return;
-    series->points[series->count++] = (sotto_curve_point){x, simulated, simulated, true};
-    panel->simulated++;
-    panel->apart = fmax(panel->apart, fabs(simulated / curve - 1));
-}
-
 /* ---- the list --------------------------------------------------------------------------------------- */
 
 /* One panel of a figure. */
@@ -170,14 +146,17 @@ static void print_panel(const figure *f, const figure_panel *p, const figures_op
         sotto_json_text(&j, "panel", p->title);
         sotto_json_uint(&j, "simulated", p->simulated);
         sotto_json_real(&j, "apart", p->apart);
-        sotto_json_bool(&j, "agrees", p->apart <= AGREES);
+        if (p->simulated > 0)
+            sotto_json_bool(&j, "agrees", figure_agrees(p));
         (void)sotto_show_end(&j);
         return;
     }
     printf("%-10s  %-28s", f->name, p->title);
     if (p->simulated > 0)
         printf("  %3zu points, within %.2f %%%s", p->simulated, ceil(1e4 * p->apart) / 100,
-               p->apart <= AGREES ? "" : ": MORE THAN 5 %");
+               figure_agrees(p)     ? ""
+               : isfinite(p->apart) ? ": MORE THAN 5 %"
+                                    : ": ONE IS NO NUMBER");
     printf("\n");
     (void)fflush(stdout);
 }
@@ -194,7 +173,7 @@ static int make_figure(const figure *f, const figures_options *o)
             (void)fprintf(stderr, "sotto sim figures: %s: %s\n", f->name, err.reason);
             return EXIT_FAILED;
         }
-        agree = agree && panels[i].apart <= AGREES;
+        agree = agree && figure_agrees(&panels[i]);
         print_panel(f, &panels[i], o);
     }
     return save_both(f, panels, o) && agree ? EXIT_DONE : EXIT_FAILED;

@@ -1,6 +1,7 @@
 /* apps/sotto-sim/figures.h - the papers' figures: closed forms for whole curves, and simulated points beside them.
  *
- *     figures.c          the list of figures, files, and what agrees
+ *     figures.c          the list of figures, and files
+ *     figures_agree.c    whether simulated points lie on their curves
  *     figures_error.c    squared errors of histograms (Talwar et al. 2024, Figures 1 to 3 and 5 to 8)
  *     figures_devices.c  the same, simulated: devices draw, noise is added, counts are estimated
  *     figures_shuffle.c  amplification by shuffling (McMillan et al. 2022, Figure 1; Balle et al. 2020, Figure 2)
@@ -49,9 +50,11 @@ typedef struct figure_panel {
 /* Adds a series, or fails with SOTTO_BUG. */
 SOTTO_MUST_USE sotto_status figure_add(figure_panel *panel, figure_series **out, const char *name,
                                        unsigned colour, sotto_err *err);
-/* A simulated point beside the value that the curve has there. */
+/* A simulated point beside the value that the curve has there. One that is no number is infinitely far from it. */
 void figure_simulated(figure_panel *panel, figure_series *series, double x, double simulated,
                       double curve);
+/* All points are numbers above 0, and no simulated one is more than 5% from its curve. */
+bool figure_agrees(const figure_panel *panel);
 
 /* ---- figures_error.c -------------------------------------------------------------------------------------- */
 

@@ -45,8 +45,6 @@ static sotto_status save_files(const sim_options *o, const sotto_answer_view *an
     const sotto_answer_view collected = {
         .recipe = answer->recipe, .result = answer->result, .receipt = answer->receipt};
 
-    if (o->svg && answer->result->count == 0)
-        return sotto_fail(err, SOTTO_DENIED, "--svg draws bins, and this statistic has none");
     SOTTO_TRY(save_as(o->svg, SOTTO_VIEW_SVG, answer, err));
     SOTTO_TRY(save_as(o->answer, SOTTO_VIEW_JSON, &collected, err));
     SOTTO_TRY(save_as(o->table, SOTTO_VIEW_CSV, &collected, err));

@@ -6,6 +6,7 @@
 
 #include "dap/dap.h"
 #include "recipe/calendar.h"
+#include "recipe/learning.h"
 #include "recipe/task.h"
 #include "serve/tasks/listing.h"
 #include "serve/tasks/population.h"
@@ -169,6 +170,21 @@ static void print_ids(const sotto_admin *admin, sotto_bytes ids, const sotto_rec
     }
 }
 
+/* Of a recipe, or of the recipe of a round's record. NULL: it can't be read, and adding it says why. */
+static const sotto_recipe *read_head(sotto_bytes text, sotto_arena *arena, sotto_mistakes *mistakes)
+{
+    const sotto_learning *learning;
+    const sotto_recipe *recipe;
+    sotto_round_record record;
+
+    if (!sotto_round_record_is(text))
+        return sotto_recipe_read(&recipe, text, arena, mistakes, NULL) == SOTTO_OK ? recipe : NULL;
+    if (sotto_round_record_decode(&record, text, NULL) != SOTTO_OK ||
+        sotto_learning_read(&learning, record.recipe, arena, mistakes, NULL) != SOTTO_OK)
+        return NULL;
+    return &learning->head;
+}
+
 /* Adds the tasks and says which they are. */
 static int add_recipe(sotto_admin *admin, sotto_arena *arena)
 {
@@ -183,8 +199,7 @@ static int add_recipe(sotto_admin *admin, sotto_arena *arena)
 
     if (sotto_admin_read_file(admin, &text, admin->words[0], SOTTO_RECIPE_MAX_BYTES) != SOTTO_OK)
         return sotto_admin_fail(admin);
-    if (sotto_recipe_read(&recipe, text, arena, &again, NULL) != SOTTO_OK)
-        recipe = NULL; /* adding it says why */
+    recipe = read_head(text, arena, &again);
     if (!read_figures(admin, &f, recipe))
         return EXIT_USAGE;
     if (recipe && sotto_admin_token_keys(admin, &token_keys, recipe, arena) != SOTTO_OK)

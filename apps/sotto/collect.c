@@ -36,7 +36,7 @@ static const char usage[] =
     "  --wait SECONDS   how long to wait for the batch; default 60; 0: ask once, and don't "
     "wait.\n"
     "                   The first request for a batch is never answered at once\n"
-    "  --bins N         bars to print, the largest first; default 20, 0: all\n"
+    "  --bins N         bars to print, of the largest counts; default 20, 0: all\n"
     "  --by COLUMN      the bins of one column, where the recipe combines several; not for --json\n"
     "                   and --html, which have each column\n"
     "  --rate R         chance that a device took part, for estimates of all devices; default:\n"

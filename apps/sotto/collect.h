@@ -9,6 +9,7 @@
 
 /* One run. */
 typedef struct sotto_collect_job {
+    const char *verb;        /* NULL: "sotto collect" */
     sotto_recipe_job recipe; /* files, policy, json, arena */
     const char *pairing, *key, *cohort, *from, *until, *ca, *csv, *svg, *html, *by, *proof, *rate;
     const char *answer;
@@ -30,6 +31,9 @@ int sotto_collect_job_log(sotto_collect_job *job);
 /* Everything that is read from files, and whether it fits together. EXIT_DONE, or after having said why:
  * EXIT_USAGE, EXIT_LINT, EXIT_FAILED. */
 int sotto_collect_job_load(sotto_collect_job *job);
+
+/* Pairing and key alone, of a job whose recipe, parties and task are there. The same codes. */
+int sotto_collect_job_secrets(sotto_collect_job *job);
 
 /* Whether the helper answers at all, whatever it says. */
 bool sotto_collect_helper_answers(const sotto_collect_job *job);

@@ -15,9 +15,10 @@
 
 enum { SECRET_MAX = 16384 };
 
-static int complain(const char *file, const sotto_err *err)
+static int complain(const sotto_collect_job *job, const char *file, const sotto_err *err)
 {
-    (void)fprintf(stderr, "sotto collect: %s: %s\n", file, err->reason);
+    (void)fprintf(stderr, "%s: %s: %s\n", job->verb ? job->verb : "sotto collect", file,
+                  err->reason);
     return EXIT_FAILED;
 }
 
@@ -44,7 +45,7 @@ static int load_pairing(sotto_collect_job *job)
          !sotto_pairing_url_is(job->secrets.helper_url, job->task.helper_url)))
         status = sotto_fail(&err, SOTTO_DENIED,
                             "the servers were paired for other URLs than the parties file has");
-    return status == SOTTO_OK ? EXIT_DONE : complain(job->pairing, &err);
+    return status == SOTTO_OK ? EXIT_DONE : complain(job, job->pairing, &err);
 }
 
 /* Whether the parties list this very key for a collector: else nothing was sealed to it. */
@@ -84,7 +85,7 @@ static int load_key(sotto_collect_job *job)
     if (status == SOTTO_OK && !sotto_pairing_is_for(&job->secrets, &own))
         status =
             sotto_fail(&err, SOTTO_DENIED, "the servers were paired for another key than this");
-    return status == SOTTO_OK ? EXIT_DONE : complain(job->key, &err);
+    return status == SOTTO_OK ? EXIT_DONE : complain(job, job->key, &err);
 }
 
 /* ---- which task, which batch ----------------------------------------------------------------------------- */
@@ -112,7 +113,7 @@ static int load_task(sotto_collect_job *job)
     }
     if (sotto_task_compile(&job->task, recipe, job->recipe.parties, cohort, &job->recipe.arena,
                            &err) != SOTTO_OK)
-        return complain(job->recipe.files[1], &err);
+        return complain(job, job->recipe.files[1], &err);
     return EXIT_DONE;
 }
 
@@ -178,6 +179,13 @@ static int load_query(sotto_collect_job *job)
         (job->until && !read_time(&job->query.until, job->until, "--until")))
         return EXIT_USAGE;
     return check_over(job);
+}
+
+int sotto_collect_job_secrets(sotto_collect_job *job)
+{
+    const int code = load_pairing(job);
+
+    return code == EXIT_DONE ? load_key(job) : code;
 }
 
 int sotto_collect_job_load(sotto_collect_job *job)

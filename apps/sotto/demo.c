@@ -245,7 +245,9 @@ static sotto_status prepare(demo *d, sotto_err *err)
     SOTTO_TRY(demo_write_recipe(d, err));
     SOTTO_TRY(demo_write_policy(d, err));
     SOTTO_TRY(demo_write_parties(d, err));
+    d->refused = d->recipe_file ? EXIT_LINT : 0; /* as it is fitted to this deployment */
     SOTTO_TRY(demo_compile(d, err));
+    d->refused = 0;
     if (!(d->without & DEMO_TOKENS)) {
         say(d,
             d->arc
@@ -322,6 +324,8 @@ static int demo_main(int argc, char **argv)
         return EXIT_DONE;
     if (demo_interrupted())
         return 128 + demo_ended_by();
+    if (status != SOTTO_OK && d.refused)
+        return d.refused;
     return status == SOTTO_OK && right ? EXIT_DONE : EXIT_FAILED;
 }
 

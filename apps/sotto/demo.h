@@ -123,6 +123,7 @@ typedef struct demo {
     sotto_collection collection;
     sotto_result result;
     uint64_t started_ms;
+    int refused; /* exit code of a recipe, policy or file of the user's own that was refused; 0: none was */
     sotto_arena arena;
 } demo;
 

@@ -4,8 +4,10 @@
 
 #include "recipe/statistic.h"
 #include "support/people_of.h"
+#include "verbs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +61,28 @@ static sotto_status judge(demo *d, sotto_recipe_verdict *verdict, sotto_err *err
     return sotto_recipe_judge(verdict, &d->claim, d->recipe, policy, NULL, mistakes, err);
 }
 
+/* Rows of the file become devices, of which a cohort needs enough. */
+static sotto_status open_people(demo *d, sotto_err *err)
+{
+    sotto_people_options options = sotto_people_options_of(&d->table);
+
+    options.path = d->csv_file;
+    options.device_column = d->device_column;
+    options.devices = d->devices_stated ? d->devices : 0;
+    SOTTO_TRY(sotto_people_open(&d->people, &options, err));
+    SOTTO_TRY(sotto_people_count(d->people, err));
+    d->devices = sotto_people_all(d->people);
+    for (size_t i = 0; i < options.field_count; i++)
+        d->table.fields[i].type = sotto_people_fields(d->people)[i].type;
+    if (d->devices >= d->recipe->min_cohort)
+        return SOTTO_OK;
+    d->refused = EXIT_SMALL;
+    return sotto_fail(err, SOTTO_DENIED,
+                      "%" PRIu64 " devices; the recipe demands %" PRIu64
+                      ": simulate more with --devices N, or lower min_cohort",
+                      d->devices, d->recipe->min_cohort);
+}
+
 sotto_status demo_own_read(demo *d, sotto_err *err)
 {
     sotto_recipe_verdict *verdict = sotto_arena_take(&d->arena, sizeof *verdict);
@@ -70,22 +94,16 @@ sotto_status demo_own_read(demo *d, sotto_err *err)
     SOTTO_TRY(read_text(d->recipe_text, d->recipe_file, err));
     if (d->policy_file)
         SOTTO_TRY(read_text(d->policy_text, d->policy_file, err));
+    d->refused = EXIT_LINT;
     SOTTO_TRY(judge(d, verdict, err));
+    d->refused = EXIT_REFUSED;
     SOTTO_TRY(check(d, err));
     SOTTO_TRY(sotto_recipe_table_of(&d->table, d->recipe, verdict, NULL, &d->arena, err));
     for (size_t i = 0; i < verdict->read_count; i++)
         (void)snprintf(d->reads[i], sizeof d->reads[i], "%s", verdict->reads[i]);
     d->read_count = verdict->read_count;
-    sotto_people_options options = sotto_people_options_of(&d->table);
-    options.path = d->csv_file;
-    options.device_column = d->device_column;
-    options.devices = d->devices_stated ? d->devices : 0;
-    SOTTO_TRY(sotto_people_open(&d->people, &options, err));
-    SOTTO_TRY(sotto_people_count(d->people, err));
-    d->devices = sotto_people_all(d->people);
-    for (size_t i = 0; i < options.field_count; i++)
-        d->table.fields[i].type = sotto_people_fields(d->people)[i].type;
-    return SOTTO_OK;
+    d->refused = 0;
+    return open_people(d, err);
 }
 
 /* ---- fitted to this deployment -------------------------------------------------------------------------------- */

@@ -56,6 +56,11 @@
     X("--network", "", SOTTO_OPTION_FLAG, network, "it is online, and need not pay for it")        \
     X("--out", " DIR", SOTTO_OPTION_TEXT, out,                                                     \
       "write each upload's body into a file there, and take it for delivered")                     \
+    X("--models", " DIR", SOTTO_OPTION_TEXT, models,                                               \
+      "take part in rounds of learning: each model is a file there, named by its digest. Goes "    \
+      "with --out, and with recipes that have no relay")                                           \
+    X("--trainer", " COMMAND", SOTTO_OPTION_TEXT, trainer,                                         \
+      "train by this program (examples/trainer), not by the models that sotto has")                \
     X("--dry-run", "", SOTTO_OPTION_FLAG, dry_run,                                                 \
       "say what each recipe would meet with; draw, spend and send nothing")
 
@@ -231,7 +236,7 @@ VERB(tokens, "list the tokens of each collection, and where each stands",
      "No token itself is shown: whoever has one may use it.\n" OPTIONS(NONE));
 
 VERB(tick, "let the device do what is due",
-     "tick [--idle] [--charging] [--network] [--out DIR | --dry-run]\n\n"
+     "tick [--idle] [--charging] [--network] [--out DIR [--models DIR] | --dry-run]\n\n"
      "Without all three conditions only events that are too old are erased. Reports are\n"
      "sealed and paid for before they can leave; without --out they wait. No network is\n"
      "used: what would be posted lies in DIR.\n" OPTIONS(TICK));

@@ -19,7 +19,7 @@ typedef struct sotto_device_job {
     const char *dir, *events, *ledger, *policy, *parties, *streams, *about, *enrolment;
     const char *fields[SOTTO_JOB_FIELDS]; /* NAME=VALUE, of the device itself */
     size_t field_count;
-    const char *now, *lines, *recipe, *out, *evidence;
+    const char *now, *lines, *recipe, *out, *evidence, *models, *trainer;
     uint64_t most, after;
     bool json, idle, charging, network, dry_run, yes;
     bool relayed; /* the last request that was written is for a relay */
@@ -62,6 +62,14 @@ void sotto_device_print_bits(sotto_bytes bits, const char *indent);
 
 /* The transport of `tick --out`: host.exchange, with the job as context. */
 sotto_status sotto_device_write_upload(void *context, sotto_exchange *exchange);
+
+/* device_train.c: rounds of learning, where --models was said: the answer to a device that fetches a model, and who trains. */
+struct sotto_child_trainer;
+SOTTO_MUST_USE sotto_status sotto_device_answer_model(sotto_device_job *job,
+                                                      sotto_exchange *exchange);
+SOTTO_MUST_USE sotto_status sotto_device_begin_training(sotto_device_job *job,
+                                                        struct sotto_child_trainer **child);
+void sotto_device_end_training(struct sotto_child_trainer *child); /* NULL is fine */
 
 /* ---- verbs ---- */
 

@@ -216,6 +216,8 @@ sotto_status sotto_device_write_upload(void *context, sotto_exchange *exchange)
 {
     sotto_device_job *job = context;
 
+    if (job->models && strcmp(exchange->method, "GET") == 0)
+        return sotto_device_answer_model(job, exchange);
     if (!exchange->recipe) /* a token's request: nobody here could answer it */
         return SOTTO_IO;
     const sotto_exchange_head accepted = {.size = sizeof accepted, .status = 200};
@@ -279,9 +281,15 @@ static void print_tick(const sotto_device_job *job, const sotto_tick *tick, bool
 
 int sotto_device_run_tick(sotto_device_job *job)
 {
+    struct sotto_child_trainer *child = NULL;
     sotto_tick tick;
     bool given;
 
+    if ((job->models && !job->out) || (job->trainer && !job->models)) {
+        (void)fprintf(stderr, "sotto device tick: %s goes with %s\n",
+                      job->models ? "--models" : "--trainer", job->models ? "--out" : "--models");
+        return EXIT_USAGE;
+    }
     if (job->dry_run && job->out) {
         (void)fprintf(stderr, "sotto device tick: --out or --dry-run?\n");
         return EXIT_USAGE;
@@ -294,10 +302,13 @@ int sotto_device_run_tick(sotto_device_job *job)
                       job->out);
         return EXIT_USAGE;
     }
-    if (sotto_device_tick(job->device, &tick,
-                          (sotto_conditions){job->idle, job->charging, job->network},
-                          &job->err) != SOTTO_OK ||
-        sotto_device_consented(job->device, &given, &job->err) != SOTTO_OK)
+    const bool done = sotto_device_begin_training(job, &child) == SOTTO_OK &&
+                      sotto_device_tick(job->device, &tick,
+                                        (sotto_conditions){job->idle, job->charging, job->network},
+                                        &job->err) == SOTTO_OK &&
+                      sotto_device_consented(job->device, &given, &job->err) == SOTTO_OK;
+    sotto_device_end_training(child);
+    if (!done)
         return sotto_device_complain(job);
     print_tick(job, &tick, given);
     return EXIT_DONE;

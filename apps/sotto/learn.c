@@ -3,7 +3,7 @@
 #include "learn_run.h"
 #include "verbs.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +37,17 @@ static const source *find(const char *name)
 static sotto_status make(const learn_data_options *o, learn_rows *rows, sotto_arena *arena,
                          sotto_err *err)
 {
+    uint64_t moved;
+
+    if (o->csv) {
+        SOTTO_TRY(learn_data_csv(rows, o->csv, &moved, arena, err));
+        if (moved > 0)
+            (void)fprintf(stderr,
+                          "%" PRIu64 " numbers were not from %g to %g, and were moved to the "
+                          "nearer end: --low and --high\n",
+                          moved, o->csv->low, o->csv->high);
+        return SOTTO_OK;
+    }
     if (strcmp(o->name, "kjv") == 0)
         return learn_data_chapters(rows, o->from, arena, err);
     SOTTO_TRY(learn_data_images(rows, o->from, arena, err));
@@ -53,7 +64,8 @@ static int run(learn_data_options *o)
     sotto_err err = {0};
     int code = EXIT_DONE;
 
-    o->from = o->from ? o->from : from->folder;
+    if (from)
+        o->from = o->from ? o->from : from->folder;
     sotto_arena_init(&arena, (size_t)1 << 31);
     sotto_status status = make(o, &rows, &arena, &err);
     if (status == SOTTO_OK)
@@ -62,10 +74,11 @@ static int run(learn_data_options *o)
         printf("%s: %zu users with %zu rows, and %zu rows to test with; %zu classes\n", o->out,
                rows.users, rows.training, rows.test, rows.classes);
     } else {
+        const bool hint = status == SOTTO_MISSING && from;
+
         (void)fprintf(stderr, "sotto learn data: %s%s%s%s\n", err.reason,
-                      status == SOTTO_MISSING ? "; to have it: `" : "",
-                      status == SOTTO_MISSING ? from->get : "",
-                      status == SOTTO_MISSING ? "`, or name its folder with --from" : "");
+                      hint ? "; to have it: `" : "", hint ? from->get : "",
+                      hint ? "`, or name its folder with --from" : "");
         code = EXIT_FAILED;
     }
     sotto_arena_clear(&arena);
@@ -80,39 +93,76 @@ static bool take_number(const char *text, double least, double most, double *out
     return *end == 0 && end != text && *out >= least && *out <= most;
 }
 
-static int data_main(int argc, char **argv)
+typedef struct data_option {
+    const char *name;
+    const char **text;
+    double *number, least, most;
+} data_option;
+
+/* Each takes a value. */
+static int read_words(const data_option *options, size_t count, int argc, char **argv)
 {
-    learn_data_options o = {.name = argc > 1 ? argv[1] : "", .users = 600, .seed = 1, .alpha = 0.3};
-    double number = 0;
-
-    if (!find(o.name))
-        return complain(o.name, "mnist, fashion-mnist or kjv");
-    for (int i = 2; i < argc; i += 2) {
+    for (int i = 0; i < argc; i += 2) {
         const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        const data_option *o = options;
 
+        while (o < options + count && strcmp(o->name, name) != 0)
+            o++;
+        if (o == options + count)
+            return complain(name, "no such option");
         if (!value)
             return complain(name, "it lacks its value");
-        if (strcmp(name, "--from") == 0) {
-            o.from = value;
-        } else if (strcmp(name, "--writers") == 0) {
-            o.writers = value;
-        } else if (strcmp(name, "--out") == 0) {
-            o.out = value;
-        } else if (strcmp(name, "--users") == 0) {
-            if (!take_number(value, 1, 1000000, &number))
-                return complain(name, "not a number from 1 to 1000000");
-            o.users = (uint64_t)number;
-        } else if (strcmp(name, "--alpha") == 0) {
-            if (!take_number(value, 0.001, 1000, &o.alpha))
-                return complain(name, "not a number from 0.001 to 1000");
-        } else if (strcmp(name, "--seed") == 0) {
-            if (!take_number(value, 0, 0x1p53, &number))
-                return complain(name, "not a number from 0 to 2^53");
-            o.seed = (uint64_t)number;
-        } else {
-            return complain(name, "no such option");
-        }
+        if (o->text)
+            *o->text = value;
+        else if (!take_number(value, o->least, o->most, o->number))
+            return complain(name, "not a number in its range");
     }
+    return EXIT_DONE;
+}
+
+static int csv_main(int argc, char **argv)
+{
+    learn_csv_options csv = {.label = "label", .user = "user", .low = 0, .high = 1, .test = 10};
+    learn_data_options o = {.name = "csv", .csv = &csv};
+    const data_option options[] = {{"--out", &o.out, NULL, 0, 0},
+                                   {"--label", &csv.label, NULL, 0, 0},
+                                   {"--user", &csv.user, NULL, 0, 0},
+                                   {"--features", &csv.features, NULL, 0, 0},
+                                   {"--low", NULL, &csv.low, -1e300, 1e300},
+                                   {"--high", NULL, &csv.high, -1e300, 1e300},
+                                   {"--test", NULL, &csv.test, 0.1, 90}};
+
+    if (argc < 3 || argv[2][0] == '-')
+        return complain("csv", "it wants a file");
+    csv.file = argv[2];
+    const int code = read_words(options, sizeof options / sizeof options[0], argc - 3, argv + 3);
+    if (code != EXIT_DONE)
+        return code;
+    if (!(csv.low < csv.high))
+        return complain("--high", "it is not above --low");
+    return o.out ? run(&o) : complain("--out", "it is needed");
+}
+
+static int data_main(int argc, char **argv)
+{
+    learn_data_options o = {.name = argc > 1 ? argv[1] : "", .alpha = 0.3};
+    double users = 600, seed = 1;
+    const data_option options[] = {{"--out", &o.out, NULL, 0, 0},
+                                   {"--from", &o.from, NULL, 0, 0},
+                                   {"--writers", &o.writers, NULL, 0, 0},
+                                   {"--users", NULL, &users, 1, 1000000},
+                                   {"--alpha", NULL, &o.alpha, 0.001, 1000},
+                                   {"--seed", NULL, &seed, 0, 0x1p53}};
+
+    if (strcmp(o.name, "csv") == 0)
+        return csv_main(argc, argv);
+    if (!find(o.name))
+        return complain(o.name, "mnist, fashion-mnist, kjv or csv");
+    const int code = read_words(options, sizeof options / sizeof options[0], argc - 2, argv + 2);
+    if (code != EXIT_DONE)
+        return code;
+    o.users = (uint64_t)users;
+    o.seed = (uint64_t)seed;
     if (!o.out)
         return complain("--out", "it is needed");
     if (o.writers && strcmp(o.name, "mnist") != 0)
@@ -124,10 +174,13 @@ static const sotto_verb data = {
     .name = "data",
     .summary = "make a file of many users' examples, for `sotto sim learn`",
     .usage =
-        "usage: sotto learn data SOURCE --out FILE [options]\n\n"
+        "usage: sotto learn data SOURCE --out FILE [options]\n"
+        "       sotto learn data csv TABLE --out FILE [--user COLUMN] [--label COLUMN]\n"
+        "           [--features COLUMNS] [--low L] [--high H] [--test P]\n\n"
         "  mnist          handwritten digits: by writer, or a Dirichlet split\n"
         "  fashion-mnist  pieces of clothing: a Dirichlet split\n"
-        "  kjv            English text by chapter, in lines of 65 symbols, for the model gru\n\n"
+        "  kjv            English text by chapter, in lines of 65 symbols, for the model gru\n"
+        "  csv            a table of your own, for the models logistic and mlp\n\n"
         "FEMNIST, CIFAR10 and Speech Commands are in no package that could be named here.\n\n"
         "  --out FILE           the file to write\n"
         "  --from DIR           where the source lies; else where its package puts it\n"
@@ -136,11 +189,20 @@ static const sotto_verb data = {
         "  --alpha A            of a Dirichlet split: the smaller, the fewer classes a user has; "
         "0.3 "
         "unless stated\n"
-        "  --seed S             of a Dirichlet split; 1 unless stated\n",
+        "  --seed S             of a Dirichlet split; 1 unless stated\n"
+        "  --user COLUMN        csv: says whose a row is; `user` unless stated\n"
+        "  --label COLUMN       csv: has classes, whole numbers from 0; `label` unless stated\n"
+        "  --features COLUMNS   csv: the inputs, with commas between them; else all other columns\n"
+        "  --low L              csv: the least number of an input; 0 unless stated\n"
+        "  --high H             csv: the largest; 1 unless stated. Numbers beyond are moved to "
+        "there\n"
+        "  --test P             csv: percent of users whose rows are tested with; 10 unless "
+        "stated\n",
     .run = data_main,
 };
 
 static const sotto_verb *const parts[] = {&sotto_verb_learn_init,
+                                          &sotto_verb_learn_key,
                                           &data,
                                           &sotto_verb_learn_check,
                                           &sotto_verb_learn_run,

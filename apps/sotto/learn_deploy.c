@@ -89,7 +89,7 @@ static sotto_status mark_folder(const learn_run *run, sotto_err *err)
 }
 
 /* A folder whose set-up did not come to its end holds nothing that anybody knows of: it is made anew. */
-static sotto_status make_folder(learn_run *run, bool *fresh, sotto_err *err)
+sotto_status learn_folder_make(learn_run *run, bool *fresh, sotto_err *err)
 {
     char path[DEMO_FILE];
 
@@ -198,7 +198,7 @@ static sotto_status read_deployment(learn_run *run, sotto_err *err)
 {
     demo *d = &run->deployment;
     kept_port ports[PORTS];
-    sotto_bytes text, secrets[2], fleet;
+    sotto_bytes text, secrets[2], fleet, owner;
     json_t *json;
     bool right;
 
@@ -211,9 +211,15 @@ static sotto_status read_deployment(learn_run *run, sotto_err *err)
         *ports[i].port = (unsigned)json_integer_value(json_object_get(json, ports[i].name));
         right = right && *ports[i].port > 0 && *ports[i].port < 65536;
     }
+    const bool of_others = json_object_get(json, "servers") != NULL;
     json_decref(json);
+    if (of_others)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "%.60s trains over servers of others: name them by --parties as before",
+                          run->folder);
     if (!right)
         return sotto_fail(err, SOTTO_MALFORMED, "%.100s/deployment.json is damaged", run->folder);
+    run->localised = true;
     SOTTO_TRY(get_text(run, "recipe.json", d->recipe_text, sizeof d->recipe_text, err));
     SOTTO_TRY(get_text(run, "parties.json", d->parties_text, sizeof d->parties_text, err));
     SOTTO_TRY(get_file(run, "collector-key.json", &secrets[0], err));
@@ -224,7 +230,12 @@ static sotto_status read_deployment(learn_run *run, sotto_err *err)
     if (fleet.len != sizeof run->fleet)
         return sotto_fail(err, SOTTO_MALFORMED, "fleet.secret is damaged");
     memcpy(run->fleet, fleet.data, sizeof run->fleet);
-    return SOTTO_OK;
+    if (!exists(run, "owner.secret")) /* of a session whose recipe has no key */
+        return SOTTO_OK;
+    SOTTO_TRY(get_file(run, "owner.secret", &owner, err));
+    if (owner.len != SOTTO_SIGN_SEED)
+        return sotto_fail(err, SOTTO_MALFORMED, "owner.secret is damaged");
+    return sotto_signer_init(&run->own_signer, owner.data, err);
 }
 
 /* ---- starting ---------------------------------------------------------------------------------------------- */
@@ -247,22 +258,24 @@ static sotto_status start(learn_run *run, sotto_err *err)
 
 sotto_status learn_deploy_open(learn_run *run, bool *fresh, sotto_err *err)
 {
-    SOTTO_TRY(make_folder(run, fresh, err));
+    SOTTO_TRY(learn_folder_make(run, fresh, err));
     if (!*fresh)
         SOTTO_TRY(read_deployment(run, err));
     SOTTO_TRY(start(run, err));
     return SOTTO_OK;
 }
 
-static sotto_status read_parties(learn_run *run, sotto_err *err)
+sotto_status learn_parties_read(learn_run *run, sotto_err *err)
 {
-    const char *text = run->deployment.parties_text;
+    const char *own = run->deployment.parties_text;
+    sotto_bytes text = sotto_bytes_of(own, strlen(own));
     sotto_mistakes *mistakes = sotto_arena_take(&run->arena, sizeof *mistakes);
 
     if (!mistakes)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a parties file");
-    return sotto_parties_read(&run->parties, sotto_bytes_of(text, strlen(text)), &run->arena,
-                              mistakes, err);
+    if (learn_is_remote(run))
+        SOTTO_TRY(learn_read_file(run, run->parties_file, DEMO_LONG_TEXT, &text, err));
+    return sotto_parties_read(&run->parties, text, &run->arena, mistakes, err);
 }
 
 /* ---- the task of a round -------------------------------------------------------------------------------------- */
@@ -285,9 +298,13 @@ sotto_status learn_task_compile(learn_run *run, sotto_err *err)
     sotto_buf wire;
 
     if (!run->parties)
-        SOTTO_TRY(read_parties(run, err));
+        SOTTO_TRY(learn_parties_read(run, err));
     run->record.recipe = l->head.text;
-    SOTTO_TRY(sotto_buf_take(&wire, &run->round_arena, l->head.text.len + 256, err));
+    SOTTO_TRY(sotto_buf_take(&wire, &run->round_arena, l->head.text.len + 512, err));
+    if (l->owned)
+        SOTTO_TRY(sotto_round_record_sign(
+            &run->record, learn_is_remote(run) ? &run->owner_kept.signer.signer : &run->own_signer,
+            err));
     SOTTO_TRY(sotto_round_record_encode(&wire, &run->record, err));
     run->record_bytes = sotto_buf_bytes(&wire);
     SOTTO_TRY(sotto_round_task_compile(&run->task, l, &run->record, run->parties, &run->round_arena,
@@ -316,6 +333,9 @@ static sotto_status keep_secrets(learn_run *run, sotto_err *err)
         status = put_file(run, "pairing.json", sotto_buf_bytes(&b), err);
     if (status == SOTTO_OK)
         status = put_file(run, "fleet.secret", sotto_bytes_of(run->fleet, sizeof run->fleet), err);
+    if (status == SOTTO_OK && run->learning->owned)
+        status = put_file(run, "owner.secret",
+                          sotto_bytes_of(run->owner_seed, sizeof run->owner_seed), err);
     (void)umask(before);
     sotto_wipe(key, sizeof key);
     sotto_wipe(pairing, sizeof pairing);
@@ -360,5 +380,8 @@ void learn_deploy_close(learn_run *run)
     sotto_wipe(&d->collector, sizeof d->collector);
     sotto_wipe(&d->pairing, sizeof d->pairing);
     sotto_wipe(run->fleet, sizeof run->fleet);
+    sotto_wipe(run->owner_seed, sizeof run->owner_seed);
+    sotto_signer_clear(&run->own_signer);
+    sotto_signer_file_clear(&run->owner_kept);
     sotto_arena_clear(&d->arena);
 }

@@ -315,7 +315,10 @@ sotto_status learn_fleet_answer(learn_run *run, sotto_err *err)
 
     (void)pthread_mutex_init(&c.lock, NULL);
     if (status == SOTTO_OK)
-        status = sotto_http_client_open(&c.client, &(sotto_http_client_options){0}, err);
+        status = sotto_http_client_open(
+            &c.client,
+            &(sotto_http_client_options){.ca_file = run->ca_file, .plain_anywhere = run->plain},
+            err);
     if (status == SOTTO_OK)
         status = run_hands(&c, hands, (size_t)run->threads, err);
     sotto_http_client_close(c.client);

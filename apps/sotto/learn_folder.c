@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_FILE = 1 << 20 };
 
@@ -38,6 +39,10 @@ static int open_folder(folder *f)
     sotto_err err = {0};
 
     sotto_arena_init(&f->arena, (size_t)1 << 30);
+    if (access(f->path, F_OK) != 0) {
+        (void)fprintf(stderr, "sotto learn: %s: there is no such folder\n", f->path);
+        return EXIT_FAILED;
+    }
     if (read_in(f, "status.json", MOST_FILE, &f->status_text, &err) != SOTTO_OK) {
         (void)fprintf(stderr, "sotto learn: %s: no round is closed in it yet: %s\n", f->path,
                       err.reason);

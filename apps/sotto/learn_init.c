@@ -21,12 +21,14 @@
 enum { TEXT = 8192, PATH = 512 };
 
 typedef struct plan {
-    const char *folder, *model;
-    double devices, cohort, rounds, participations, epsilon, classes;
+    const char *folder, *model, *data;
+    double devices, cohort, rounds, participations, epsilon,
+        classes; /* participations 0: to be chosen */
     bool json;
     sotto_model shape;
-    char init[LEARN_HEX];
+    char init[LEARN_HEX], owner[LEARN_HEX];
     double multiplier;
+    double last; /* reports that are expected in the last round */
     sotto_arena arena;
 } plan;
 
@@ -53,7 +55,8 @@ static void write_recipe(const plan *p, char out[TEXT])
         "    \"update\": {\"clip\": 0.5, \"scale\": 65536},\n"
         "    \"server\": {\"optimizer\": \"sgd\", \"rate\": 1} },\n"
         "  \"rounds\": {\"count\": %.0f, \"every\": \"1h\", \"goal\": %.0f, \"largest\": %.0f,\n"
-        "             \"participations\": %.0f, \"separation\": 1},\n"
+        "             \"participations\": %.0f, \"separation\": 1,\n"
+        "             \"key\": \"%s\"},\n"
         "  \"participation\": {\"type\": \"poisson\", \"rate\": %.6g},\n"
         "  \"privacy\": {\"adjacency\": \"replacement\", \"by\": \"servers\", \"multiplier\": "
         "%.2f,\n"
@@ -67,8 +70,8 @@ static void write_recipe(const plan *p, char out[TEXT])
         "               \"precision\": \"1h\"},\n"
         "  \"population\": %.0f }\n",
         p->model, p->model, p->shape.parameters, p->init, p->rounds, floor(0.8 * p->cohort),
-        ceil(2 * p->cohort), p->participations, p->cohort / p->devices, p->multiplier, p->epsilon,
-        floor(0.8 * p->cohort), p->devices);
+        ceil(2 * p->cohort), p->participations, p->owner, p->cohort / p->devices, p->multiplier,
+        p->epsilon, floor(0.8 * p->cohort), p->devices);
 }
 
 static void write_policy(const plan *p, char out[TEXT])
@@ -132,6 +135,37 @@ static sotto_status find_noise(plan *p, sotto_err *err)
     return sotto_fail(err, SOTTO_DENIED, "no noise keeps epsilon %g", p->epsilon);
 }
 
+/* ---- participations that late rounds need ---------------------------------------------------------------------- */
+
+/* Whether the last round, in which most devices have had their participations, has min_cohort reports, with four deviations to spare. */
+static bool lasts(plan *p)
+{
+    const double rate = p->cohort / p->devices;
+    const sotto_learning like = {
+        .head = {.population = (uint64_t)p->devices, .participation.rate = rate},
+        .participations = (uint64_t)p->participations};
+
+    p->last = learn_expected_reports(&like, (uint64_t)p->rounds - 1);
+    return p->last - 4 * sqrt(p->last * (1 - p->last / p->devices)) >= floor(0.8 * p->cohort);
+}
+
+static void choose_participations(plan *p)
+{
+    const bool stated = p->participations > 0;
+
+    p->participations = stated ? p->participations : 1;
+    while (!stated && p->participations < p->rounds && !lasts(p))
+        p->participations++;
+    if (!lasts(p))
+        (void)fprintf(stderr,
+                      "sotto learn init: %.0f reports are expected in the last round, and %.0f are "
+                      "needed: it may burn.\n%s\n",
+                      floor(p->last), floor(0.8 * p->cohort),
+                      stated && p->participations < p->rounds
+                          ? "Fewer rounds, a smaller --cohort or more --participations help."
+                          : "A larger --cohort helps, with more --devices.");
+}
+
 /* ---- files --------------------------------------------------------------------------------------------------------- */
 
 static sotto_status put(const plan *p, const char *name, sotto_bytes bytes, sotto_err *err)
@@ -140,6 +174,20 @@ static sotto_status put(const plan *p, const char *name, sotto_bytes bytes, sott
 
     (void)snprintf(path, sizeof path, "%.400s/%s", p->folder, name);
     return sotto_file_write(path, bytes, NULL, NULL, err);
+}
+
+/* What a parties file lists of the collector. */
+static sotto_status put_public(const plan *p, const sotto_collector_key *key, sotto_err *err)
+{
+    const sotto_hpke_config public = sotto_collector_key_config(key);
+    uint8_t wire[256];
+    char line[2 * sizeof wire + 2];
+    sotto_buf config = sotto_buf_over(wire, sizeof wire);
+
+    SOTTO_TRY(sotto_hpke_config_encode(&config, &public, err));
+    sotto_hex_encode(line, sotto_buf_bytes(&config));
+    line[2 * config.len] = '\n';
+    return put(p, "collector-public.txt", sotto_bytes_of(line, 2 * config.len + 1), err);
 }
 
 static sotto_status put_key(const plan *p, sotto_err *err)
@@ -155,9 +203,36 @@ static sotto_status put_key(const plan *p, sotto_err *err)
         status = sotto_collector_key_encode(&out, &key, err);
     if (status == SOTTO_OK)
         status = sotto_secret_file_write(path, sotto_buf_bytes(&out), err);
+    if (status == SOTTO_OK)
+        status = put_public(p, &key, err);
     sotto_wipe(&key, sizeof key);
     sotto_wipe(bytes, sizeof bytes);
     return status;
+}
+
+static sotto_status put_owner(plan *p, sotto_err *err)
+{
+    char path[PATH];
+
+    (void)snprintf(path, sizeof path, "%.400s/owner.key", p->folder);
+    return learn_owner_make(path, p->owner, err);
+}
+
+/* Of the data, where a file has them; else for images of 28 by 28, or for symbols. */
+static sotto_status shape(plan *p, sotto_err *err)
+{
+    const sotto_learning like = {.model = p->model, .parameters = 0};
+    sotto_dataset data;
+    sotto_bytes file;
+
+    if (!p->data)
+        return sotto_model_named(&p->shape, p->model, (size_t)p->classes, err);
+    SOTTO_TRY(sotto_file_read(&file, p->data, UINT64_C(1) << 29, &p->arena, err));
+    SOTTO_TRY(sotto_dataset_decode(&data, file, err));
+    if ((double)data.users < p->devices)
+        return sotto_fail(err, SOTTO_DENIED, "%.60s has %zu users, and --devices is %.0f", p->data,
+                          data.users, p->devices);
+    return learn_model_of(&p->shape, &like, &data, err);
 }
 
 static sotto_status make(plan *p, sotto_err *err)
@@ -167,16 +242,19 @@ static sotto_status make(plan *p, sotto_err *err)
     sotto_bytes model;
     float *weights;
 
-    SOTTO_TRY(sotto_model_named(&p->shape, p->model, (size_t)p->classes, err));
+    SOTTO_TRY(shape(p, err));
     weights = sotto_arena_take_array(&p->arena, p->shape.parameters, sizeof *weights);
     if (!weights)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a model");
     sotto_model_begin(&p->shape, weights, 1);
     SOTTO_TRY(learn_model_bytes(&p->shape, weights, &model, digest, &p->arena, err));
     sotto_hex_encode(p->init, sotto_bytes_of(digest, sizeof digest));
+    choose_participations(p);
+    (void)snprintf(p->owner, sizeof p->owner, "%064d", 0); /* as long as the key to come */
     SOTTO_TRY(find_noise(p, err));
     if (mkdir(p->folder, 0700) != 0)
         return sotto_fail(err, SOTTO_IO, "%.100s: %s", p->folder, strerror(errno));
+    SOTTO_TRY(put_owner(p, err));
     write_recipe(p, text);
     SOTTO_TRY(put(p, "recipe.json", sotto_bytes_of(text, strlen(text)), err));
     write_policy(p, text);
@@ -194,7 +272,7 @@ static int read_words(plan *p, int argc, char **argv)
         double *number;
         double least, most;
     } numbers[] = {
-        {"--devices", &p->devices, 20, 1e9},  {"--cohort", &p->cohort, 13, 1e8},
+        {"--devices", &p->devices, 13, 1e9},  {"--cohort", &p->cohort, 13, 1e8},
         {"--rounds", &p->rounds, 1, 1000},    {"--participations", &p->participations, 1, 1000},
         {"--epsilon", &p->epsilon, 0.01, 30}, {"--classes", &p->classes, 2, SOTTO_MODEL_CLASSES}};
 
@@ -216,6 +294,10 @@ static int read_words(plan *p, int argc, char **argv)
             p->model = argv[++i];
             continue;
         }
+        if (strcmp(argv[i], "--data") == 0) {
+            p->data = argv[++i];
+            continue;
+        }
         while (k < sizeof numbers / sizeof numbers[0] && strcmp(numbers[k].name, argv[i]) != 0)
             k++;
         if (k == sizeof numbers / sizeof numbers[0])
@@ -227,6 +309,10 @@ static int read_words(plan *p, int argc, char **argv)
     }
     if (!p->folder)
         return complain("DIR", "it is missing");
+    if (sotto_model_named(&p->shape, p->model, (size_t)p->classes, NULL) != SOTTO_OK)
+        return complain("--model", "logistic, mlp, lenet, cnn or gru, with so many classes");
+    if (p->participations > p->rounds)
+        return complain("--participations", "more than --rounds");
     return p->cohort <= p->devices ? EXIT_DONE : complain("--cohort", "more than --devices");
 }
 
@@ -236,7 +322,6 @@ static int init_main(int argc, char **argv)
               .devices = 2000,
               .cohort = 1000,
               .rounds = 10,
-              .participations = 5,
               .epsilon = 8,
               .classes = 10};
     sotto_err err = {0};
@@ -256,12 +341,17 @@ static int init_main(int argc, char **argv)
         sotto_json_uint(&j, "parameters", p.shape.parameters);
         sotto_json_real(&j, "multiplier", p.multiplier);
         sotto_json_text(&j, "init", p.init);
+        sotto_json_real(&j, "participations", p.participations);
+        sotto_json_real(&j, "last_round_reports", p.last);
         code = sotto_show_end(&j) ? EXIT_DONE : EXIT_FAILED;
     } else {
-        printf("%s: recipe.json, policy.json, model.safetensors and collector-key.json\n"
-               "noise of %.2f clips by each server keeps epsilon %g for %.0f rounds of a device\n"
-               "next: sotto learn check %s/recipe.json --policy %s/policy.json\n",
-               p.folder, p.multiplier, p.epsilon, p.participations, p.folder, p.folder);
+        printf(
+            "%s: recipe.json, policy.json, model.safetensors, collector-key.json and owner.key.\n"
+            "Noise of %.2f clips by each server keeps epsilon %g for %.0f rounds of a device.\n"
+            "The last round expects %.0f reports, and needs %.0f.\n"
+            "Next: sotto learn check %s/recipe.json --policy %s/policy.json\n",
+            p.folder, p.multiplier, p.epsilon, p.participations, floor(p.last),
+            floor(0.8 * p.cohort), p.folder, p.folder);
     }
     sotto_arena_clear(&p.arena);
     return code;
@@ -272,15 +362,18 @@ const sotto_verb sotto_verb_learn_init = {
     .summary = "write a recipe, a policy and a first model that go together",
     .usage =
         "usage: sotto learn init DIR [options]\n\n"
-        "Writes recipe.json, policy.json, model.safetensors and the collector's key into a new\n"
-        "folder. The noise is the least that keeps epsilon. Query, schedule and names are to be\n"
-        "edited.\n\n"
+        "Writes recipe.json, policy.json, model.safetensors, the collector's key and the owner's,\n"
+        "which signs rounds, into a new folder. The noise is the least that keeps epsilon. Query,\n"
+        "schedule and names are to be edited.\n\n"
         "  --model NAME        logistic (the default), mlp, lenet, cnn or gru\n"
         "  --classes N         that the model tells apart; 10 unless stated\n"
+        "  --data FILE         take inputs and classes from a file of `sotto learn data`\n"
         "  --devices N         2000 unless stated\n"
         "  --cohort N          devices that are expected in a round; 1000 unless stated\n"
         "  --rounds N          10 unless stated\n"
-        "  --participations N  rounds that one device takes part in, at most; 5 unless stated\n"
+        "  --participations N  rounds that one device takes part in, at most. Unless stated, as "
+        "many\n"
+        "                      as keep the last round from burning\n"
         "  --epsilon E         for all of them together, at delta 1e-6; 8 unless stated\n"
         "  --json              print one JSON object\n",
     .run = init_main,

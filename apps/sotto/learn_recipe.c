@@ -57,13 +57,24 @@ static bool set_times(json_t *recipe)
            set_text(schedule, "closes", closes) && set_text(schedule, "precision", "1m");
 }
 
+/* Records are signed here as everywhere, by a key of the session's own. */
+static bool set_owner(json_t *recipe, const learn_run *run)
+{
+    char key[2 * SOTTO_SIGN_PUBLIC + 1];
+
+    sotto_hex_encode(key, sotto_bytes_of(run->own_signer.public_key, SOTTO_SIGN_PUBLIC));
+    return set_text(json_object_get(recipe, "rounds"), "key", key);
+}
+
 sotto_status learn_recipe_localise(learn_run *run, sotto_bytes text, sotto_err *err)
 {
+    SOTTO_TRY(learn_owner_draw(run, err));
+
     demo *d = &run->deployment;
     json_error_t where;
     json_t *recipe = json_loadb((const char *)text.data, text.len, JSON_REJECT_DUPLICATES, &where);
     json_t *aggregation = json_object_get(recipe, "aggregation");
-    bool right = json_is_object(aggregation) && set_times(recipe) &&
+    bool right = json_is_object(aggregation) && set_times(recipe) && set_owner(recipe, run) &&
                  set_text(aggregation, "leader", "key:leader") &&
                  set_text(aggregation, "helper", "key:helper") &&
                  set_text(aggregation, "collector", "key:collector") &&
@@ -75,6 +86,7 @@ sotto_status learn_recipe_localise(learn_run *run, sotto_bytes text, sotto_err *
     char *out = right ? json_dumps(recipe, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
     const int len = out ? snprintf(d->recipe_text, sizeof d->recipe_text, "%s\n", out) : -1;
 
+    run->localised = true;
     free(out);
     json_decref(recipe);
     if (!right)
@@ -100,6 +112,51 @@ static int say_mistakes(const learn_run *run, const sotto_mistakes *mistakes, co
     return EXIT_LINT;
 }
 
+/* A key that a log could have: the session's own log has none before it is started. */
+static sotto_status made_up_key(char out[DEMO_NOTE_KEY], sotto_note_kind kind, sotto_err *err)
+{
+    const uint8_t seed[SOTTO_SIGN_SEED] = {(uint8_t)kind};
+    sotto_buf text = sotto_buf_over(out, DEMO_NOTE_KEY - 1);
+    sotto_signer signer = {0};
+    sotto_note_key key;
+    sotto_status status = sotto_signer_init(&signer, seed, err);
+
+    if (status == SOTTO_OK)
+        status =
+            sotto_note_key_init(&key, sotto_bytes_of("made-up", 7), kind, signer.public_key, err);
+    if (status == SOTTO_OK)
+        status = sotto_note_key_encode(&text, &key, err);
+    sotto_signer_clear(&signer);
+    out[text.len] = 0;
+    return status;
+}
+
+/* The session has a log of its own, which the devices' policy names in the place of its logs. */
+static sotto_status with_own_log(learn_run *run, sotto_bytes *text, sotto_err *err)
+{
+    json_t *policy = json_loadb((const char *)text->data, text->len, JSON_REJECT_DUPLICATES, NULL);
+    char log[DEMO_NOTE_KEY], witness[DEMO_NOTE_KEY];
+    sotto_status status = made_up_key(log, SOTTO_NOTE_ED25519, err);
+
+    if (status == SOTTO_OK)
+        status = made_up_key(witness, SOTTO_NOTE_COSIGNATURE, err);
+    (void)json_object_set_new(
+        policy, "logs", json_pack("{s:{s:s,s:[s]}}", "main", "key", log, "witnesses", witness));
+    char *out = status == SOTTO_OK && json_is_object(policy)
+                    ? json_dumps(policy, JSON_REAL_PRECISION(15))
+                    : NULL;
+    const size_t len = out ? strlen(out) : 0;
+    uint8_t *copy = out ? sotto_arena_take(&run->arena, len) : NULL;
+
+    if (copy) { /* what is no object is told by whoever reads it */
+        memcpy(copy, out, len);
+        *text = sotto_bytes_of(copy, len);
+    }
+    free(out);
+    json_decref(policy);
+    return status;
+}
+
 static sotto_status read_policy(learn_run *run, sotto_mistakes *mistakes, sotto_err *err)
 {
     sotto_bytes text;
@@ -107,6 +164,8 @@ static sotto_status read_policy(learn_run *run, sotto_mistakes *mistakes, sotto_
     if (!run->policy_file)
         return SOTTO_OK;
     SOTTO_TRY(learn_read_file(run, run->policy_file, DEMO_LONG_TEXT, &text, err));
+    if (run->localised)
+        SOTTO_TRY(with_own_log(run, &text, err));
     return sotto_policy_read(&run->policy, text, &run->arena, mistakes, err);
 }
 
@@ -130,11 +189,39 @@ int learn_recipe_judge(learn_run *run)
     return status == SOTTO_OK ? EXIT_DONE : say_mistakes(run, mistakes, &err);
 }
 
+/* ---- how many will answer --------------------------------------------------------------------------------------- */
+
+/* The chance that somebody who took part in each of `rounds` rounds with this chance did so less than `most` times. */
+static double chance_below(double rate, uint64_t rounds, uint64_t most)
+{
+    double chance = 0;
+
+    if (most > rounds)
+        return 1;
+    if (rate >= 1)
+        return 0;
+    for (uint64_t k = 0; k < most; k++)
+        chance += exp(lgamma((double)rounds + 1) - lgamma((double)k + 1) -
+                      lgamma((double)(rounds - k) + 1) + (double)k * log(rate) +
+                      (double)(rounds - k) * log1p(-rate));
+    return chance < 1 ? chance : 1;
+}
+
+/* With a separation above 1 fewer come: this is an upper bound then. */
+double learn_expected_reports(const sotto_learning *l, uint64_t round)
+{
+    const double rate = l->head.participation.rate;
+
+    return (double)l->head.population * rate * chance_below(rate, round, l->participations);
+}
+
 /* ---- data ---------------------------------------------------------------------------------------------------- */
 
 sotto_status learn_data_load(learn_run *run, sotto_err *err)
 {
-    const size_t users = (size_t)run->learning->head.population;
+    /* Devices of others have rows of their own: what is needed here is something to test with. */
+    const size_t users =
+        learn_is_remote(run) && !run->rehearse ? 1 : (size_t)run->learning->head.population;
     sotto_bytes file;
 
     if (run->data_file) {

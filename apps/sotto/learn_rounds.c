@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 3000, PAUSE_MS = 100, URL = 512, DEADLINE_MS = 300000 };
+enum { SECONDS = 300, PAUSE_MS = 100, URL = 512, DEADLINE_MS = 300000, SLICE_MS = 20000 };
 
 void learn_say(const learn_run *run, const char *format, ...)
 {
@@ -45,26 +45,43 @@ static sotto_status keep_model(learn_run *run, uint8_t model[SOTTO_MODEL_HASH], 
     return access(path, F_OK) == 0 ? SOTTO_OK : sotto_file_write(path, file, NULL, NULL, err);
 }
 
+/* Servers of others come back: nothing is wrong until the round's time is up. Those of this run do not. */
+static bool tries_again(const learn_run *run, int64_t until, sotto_err *err)
+{
+    const struct timespec pause = {1, 0};
+
+    if (!learn_is_remote(run) || demo_interrupted() || (int64_t)time(NULL) >= until)
+        return false;
+    sotto_err_clear(err);
+    (void)nanosleep(&pause, NULL);
+    return true;
+}
+
 /* An entry that the log has already is not appended again. */
 static sotto_status publish(learn_run *run, sotto_err *err)
 {
     demo *d = &run->deployment;
-    sotto_round_name name = {.round = run->record.round};
+    sotto_round_name name = {.round = run->record.round, .is_signed = run->record.is_signed};
     char url[SOTTO_ROUND_NAME + 1];
     sotto_buf text = sotto_buf_over(url, SOTTO_ROUND_NAME);
     sotto_log_object object = {.type = SOTTO_ENTRY_RECIPE, .bytes = run->record_bytes};
 
     memcpy(name.recipe, run->learning->head.hash, sizeof name.recipe);
     memcpy(name.model, run->record.model, sizeof name.model);
+    memcpy(name.signature, run->record.signature, sizeof name.signature);
     SOTTO_TRY(sotto_round_name_encode(&text, &name, err));
     url[text.len] = 0;
     if (!d->log_job.verb)
         SOTTO_TRY(demo_log_open(d, err));
     d->log_job.url = url;
-    const sotto_status status = demo_log_put(d, &object, 1, err);
+    sotto_status status = demo_log_put(d, &object, 1, err);
+    while (status == SOTTO_IO && tries_again(run, learn_remote_deadline(run), err))
+        status = demo_log_put(d, &object, 1, err);
     d->log_job.url = NULL;
-    return status == SOTTO_OK && run->library ? learn_library_feed(run, object.bundle, err)
-                                              : status;
+    SOTTO_TRY(status);
+    if (learn_is_remote(run))
+        return learn_remote_keep_bundle(run, object.bundle, err);
+    return run->library ? learn_library_feed(run, object.bundle, err) : SOTTO_OK;
 }
 
 /* ---- both servers read the log for themselves --------------------------------------------------------------- */
@@ -76,8 +93,9 @@ static sotto_status ask(sotto_http_client *client, unsigned *code, const learn_r
     sotto_http_response response = {0};
 
     sotto_dap_id_encode(id, sotto_bytes_of(run->task.id, sizeof run->task.id));
-    (void)snprintf(url, sizeof url, "%.*stasks/%s/rejections/AAAAAAAAAAAAAAAAAAAAAA",
-                   (int)server.len, (const char *)server.data, id);
+    (void)snprintf(url, sizeof url, "%.*s%stasks/%s/rejections/AAAAAAAAAAAAAAAAAAAAAA",
+                   (int)server.len, (const char *)server.data,
+                   server.data[server.len - 1] == '/' ? "" : "/", id);
     SOTTO_TRY(sotto_http_call_wait(
         client, &response, &(sotto_http_call){.method = SOTTO_HTTP_GET, .url = url}, arena, err));
     *code = response.status;
@@ -89,27 +107,37 @@ static sotto_status await_task(sotto_http_client *client, learn_run *run, const 
                                sotto_bytes url, sotto_err *err)
 {
     const struct timespec pause = {0, PAUSE_MS * 1000000L};
-    unsigned code = 404;
+    const int64_t soon = (int64_t)time(NULL) + SECONDS,
+                  until = learn_is_remote(run) && learn_remote_deadline(run) > soon
+                              ? learn_remote_deadline(run)
+                              : soon;
 
-    for (int i = 0; i < TRIES && code == 404 && !demo_interrupted(); i++) {
+    do {
         const sotto_arena_mark mark = sotto_arena_here(&run->round_arena);
+        unsigned code = 404;
+        sotto_status status = ask(client, &code, run, url, &run->round_arena, err);
 
-        if (i > 0)
-            (void)nanosleep(&pause, NULL);
-        SOTTO_TRY(ask(client, &code, run, url, &run->round_arena, err));
         sotto_arena_rollback(&run->round_arena, mark);
-    }
-    if (code == 404)
-        return sotto_fail(err, demo_interrupted() ? SOTTO_STALE : SOTTO_IO,
-                          "the %s has not taken round %" PRIu64 " from the log", who,
-                          run->record.round);
-    return SOTTO_OK;
+        if (status == SOTTO_OK && code != 404)
+            return SOTTO_OK;
+        if (status != SOTTO_OK && (status != SOTTO_IO || !tries_again(run, until, err)))
+            return status;
+        (void)nanosleep(&pause, NULL);
+    } while ((int64_t)time(NULL) < until && !demo_interrupted());
+    return sotto_fail(err, demo_interrupted() ? SOTTO_STALE : SOTTO_IO,
+                      "the %s has not taken round %" PRIu64 " from the log%s", who,
+                      run->record.round,
+                      learn_is_remote(run) && run->record.round == 0
+                          ? ": its operator adds this one with `sotto admin task add`"
+                          : "");
 }
 
 static sotto_status await_tasks(learn_run *run, sotto_err *err)
 {
+    const sotto_http_client_options options = {.ca_file = run->ca_file,
+                                               .plain_anywhere = run->plain};
     sotto_http_client *client = NULL;
-    sotto_status status = sotto_http_client_open(&client, &(sotto_http_client_options){0}, err);
+    sotto_status status = sotto_http_client_open(&client, &options, err);
 
     if (status == SOTTO_OK)
         status = await_task(client, run, "leader", run->task.leader_url, err);
@@ -121,20 +149,42 @@ static sotto_status await_tasks(learn_run *run, sotto_err *err)
 
 /* ---- the sum -------------------------------------------------------------------------------------------------- */
 
+/* Of servers of others: as long as the round has time, since reports or a server may still come. */
+static sotto_status ask_sum(learn_run *run, sotto_collector *collector, sotto_collection *out,
+                            const sotto_collection_query *query, sotto_err *err)
+{
+    const int64_t until = learn_remote_deadline(run);
+    sotto_status status;
+
+    do {
+        const sotto_arena_mark mark = sotto_arena_here(&run->round_arena);
+
+        status = sotto_collector_ask(collector, out, query, &run->round_arena, err);
+        if (status != SOTTO_OK)
+            sotto_arena_rollback(&run->round_arena, mark);
+    } while ((status == SOTTO_AGAIN || status == SOTTO_IO) && tries_again(run, until, err));
+    if (demo_interrupted() && status != SOTTO_OK)
+        return sotto_fail(err, SOTTO_STALE, "interrupted");
+    return status;
+}
+
 static sotto_status collect(learn_run *run, sotto_collection *out, sotto_err *err)
 {
     const demo *d = &run->deployment;
-    const sotto_collector_options options = {.task = &run->task,
-                                             .key = &d->collector,
-                                             .collector_token = d->pairing.collector_token,
-                                             .rejection_token = d->pairing.rejection_token,
-                                             .deadline_ms = DEADLINE_MS};
+    const sotto_collector_options options = {
+        .task = &run->task,
+        .key = &d->collector,
+        .collector_token = d->pairing.collector_token,
+        .rejection_token = d->pairing.rejection_token,
+        .ca_file = run->ca_file,
+        .plain_anywhere = run->plain,
+        .deadline_ms = learn_is_remote(run) ? (unsigned)SLICE_MS : (unsigned)DEADLINE_MS};
     const sotto_collection_query query = {run->task.opens, run->task.closes};
     sotto_collector *collector = NULL;
     sotto_status status = sotto_collector_open(&collector, &options, err);
 
     if (status == SOTTO_OK)
-        status = sotto_collector_ask(collector, out, &query, &run->round_arena, err);
+        status = ask_sum(run, collector, out, &query, err);
     /* Too few are valid. Once the request is withdrawn, this batch is never released. What the leader denies is over already, and
      * it has nothing to withdraw. */
     if (status == SOTTO_AGAIN || status == SOTTO_DENIED) {
@@ -187,6 +237,41 @@ static sotto_status close_round(learn_run *run, const sotto_learning_receipt *re
     return learn_show_save(run, err);
 }
 
+/* Devices of others answer while the round is open. After its end the leader decides: a round with its goal is closed at once, others
+ * wait for late reports until their grace is over. */
+static sotto_status let_devices_answer(learn_run *run, sotto_err *err)
+{
+    const int64_t over = (int64_t)run->task.closes;
+
+    if (learn_is_remote(run))
+        SOTTO_TRY(learn_remote_await(run, (int64_t)run->task.opens, err));
+    if (!learn_is_remote(run) || run->rehearse) {
+        SOTTO_TRY(learn_fleet_answer(run, err));
+        learn_say(run,
+                  "round %" PRIu64 ": %" PRIu64 " of %" PRIu64 " devices sent a report in %.1f s",
+                  run->record.round, run->sent, run->took_part, run->train_ms / 1000);
+    }
+    if (!learn_is_remote(run))
+        return SOTTO_OK;
+    if ((int64_t)time(NULL) < over)
+        learn_say(run, "round %" PRIu64 ": waits %" PRId64 " s for its end", run->record.round,
+                  over - (int64_t)time(NULL));
+    return learn_remote_await(run, over, err);
+}
+
+static void say_burnt(const learn_run *run)
+{
+    const uint64_t needed = run->learning->head.min_cohort;
+
+    if (learn_is_remote(run))
+        learn_say(run, "round %" PRIu64 ": fewer than %" PRIu64 " valid reports in time",
+                  run->record.round, needed);
+    else
+        learn_say(run, "round %" PRIu64 ": %" PRIu64 " reports, %" PRIu64 " needed%s",
+                  run->record.round, run->sent, needed,
+                  run->sent >= needed ? ": too few of them are valid" : "");
+}
+
 sotto_status learn_round_run(learn_run *run, sotto_err *err)
 {
     sotto_collection collection = {0};
@@ -198,12 +283,11 @@ sotto_status learn_round_run(learn_run *run, sotto_err *err)
     SOTTO_TRY(publish(run, err));
     learn_say(run, "round %" PRIu64 ": published", run->record.round);
     SOTTO_TRY(await_tasks(run, err));
-    SOTTO_TRY(learn_fleet_answer(run, err));
-    learn_say(run, "round %" PRIu64 ": %" PRIu64 " of %" PRIu64 " devices sent a report in %.1f s",
-              run->record.round, run->sent, run->took_part, run->train_ms / 1000);
-    if (run->sent >= run->learning->head.min_cohort)
+    SOTTO_TRY(let_devices_answer(run, err));
+    if (learn_is_remote(run) || run->sent >= run->learning->head.min_cohort)
         SOTTO_TRY(collect(run, &collection, err));
     if (collection.reports == 0) {
+        say_burnt(run);
         sotto_session_burn_round(&run->session);
         return close_round(run, NULL, err);
     }

@@ -16,89 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FOLDER = 100 };
-
-/* ---- options ---------------------------------------------------------------------------------------------- */
-
-typedef struct option {
-    const char *name;
-    const char **text;
-    uint64_t *number;
-    uint64_t least, most;
-} option;
-
-static int complain(const char *verb, const char *name, const char *what)
-{
-    (void)fprintf(stderr, "sotto learn %s: %s: %s; see `sotto learn %s --help`\n", verb, name, what,
-                  verb);
-    return EXIT_USAGE;
-}
-
-static bool take_number(const option *o, const char *text)
-{
-    char *end = NULL;
-
-    errno = 0;
-    *o->number = strtoull(text, &end, 10);
-    return *end == 0 && end != text && text[0] != '-' && errno == 0 && *o->number >= o->least &&
-           *o->number <= o->most;
-}
-
-/* One word that is no option is the recipe. */
-static int read_options(learn_run *run, const char *verb, int argc, char **argv)
-{
-    const option options[] = {{"--data", &run->data_file, NULL, 0, 0},
-                              {"--policy", &run->policy_file, NULL, 0, 0},
-                              {"--init", &run->init_file, NULL, 0, 0},
-                              {"--out", &run->folder, NULL, 0, 0},
-                              {"--devices", NULL, &run->devices, 10, 10000000},
-                              {"--threads", NULL, &run->threads, 1, LEARN_THREADS},
-                              {"--drop", NULL, &run->drop, 0, 100},
-                              {"--stop-after", NULL, &run->stop_after, 1, 1000000},
-                              {"--seed", NULL, &run->seed, 0, UINT64_C(1) << 53}};
-
-    for (int i = 1; i < argc; i++) {
-        const option *o = NULL;
-
-        for (size_t k = 0; k < sizeof options / sizeof options[0]; k++)
-            if (strcmp(options[k].name, argv[i]) == 0)
-                o = &options[k];
-        if (strcmp(argv[i], "--json") == 0) {
-            run->json = true;
-        } else if (strcmp(argv[i], "--quiet") == 0) {
-            run->quiet = true;
-        } else if (strcmp(argv[i], "--library") == 0) {
-            run->library = true;
-        } else if (!o && (argv[i][0] == '-' || run->recipe_file)) {
-            return complain(verb, argv[i], "no such option");
-        } else if (!o) {
-            run->recipe_file = argv[i];
-        } else if (i + 1 == argc) {
-            return complain(verb, argv[i], "it lacks its value");
-        } else if (o->text) {
-            *o->text = argv[++i];
-        } else if (!take_number(o, argv[++i])) {
-            return complain(verb, argv[i - 1], "not a number in its range");
-        }
-    }
-    return run->recipe_file ? EXIT_DONE : complain(verb, "RECIPE", "it is missing");
-}
-
-/* digits.json trains in digits.learn, in the folder that one is in. */
-static void name_folder(learn_run *run)
-{
-    static char folder[FOLDER];
-    const char *slash = strrchr(run->recipe_file, '/'),
-               *name = slash ? slash + 1 : run->recipe_file;
-    const char *dot = strrchr(name, '.');
-
-    if (run->folder)
-        return;
-    (void)snprintf(folder, sizeof folder, "%.*s.learn",
-                   (int)(dot && dot > name ? (size_t)(dot - name) : strlen(name)), name);
-    run->folder = folder;
-}
-
 /* ---- steps -------------------------------------------------------------------------------------------------- */
 
 static int code_of(const sotto_err *err)
@@ -193,6 +110,30 @@ static bool is_there(const learn_run *run)
     return access(path, F_OK) == 0;
 }
 
+/* The recipe is published as it is, byte for byte. */
+static int open_remote(learn_run *run, sotto_bytes recipe)
+{
+    sotto_err err = {0};
+    bool fresh;
+    int code;
+
+    memcpy(run->deployment.recipe_text, recipe.data, recipe.len);
+    code = prepare(run);
+    if (code != EXIT_DONE)
+        return code;
+    if (learn_remote_open(run, &fresh, &err) != SOTTO_OK ||
+        compare_source(run, recipe, fresh, &err) != SOTTO_OK ||
+        compare_data(run, fresh, &err) != SOTTO_OK)
+        return code_of(&err);
+    code = learn_remote_secrets(run);
+    if (code != EXIT_DONE)
+        return code;
+    if ((fresh && learn_remote_provision(run, &err) != SOTTO_OK) ||
+        load_checkpoint(run, &err) != SOTTO_OK || learn_models_open(run, &err) != SOTTO_OK)
+        return code_of(&err);
+    return EXIT_DONE;
+}
+
 static int open_session(learn_run *run)
 {
     bool fresh = !is_there(run);
@@ -201,10 +142,12 @@ static int open_session(learn_run *run)
     int code = EXIT_DONE;
 
     if (learn_read_file(run, run->recipe_file, DEMO_LONG_TEXT - 1, &recipe, &err) != SOTTO_OK ||
-        (fresh && learn_recipe_localise(run, recipe, &err) != SOTTO_OK)) {
+        (fresh && !learn_is_remote(run) && learn_recipe_localise(run, recipe, &err) != SOTTO_OK)) {
         (void)fprintf(stderr, "sotto learn run: %s: %s\n", run->recipe_file, err.reason);
         return err.status == SOTTO_MALFORMED ? EXIT_LINT : EXIT_FAILED;
     }
+    if (learn_is_remote(run))
+        return open_remote(run, recipe);
     if (fresh)
         code = prepare(run);
     if (code == EXIT_DONE && learn_deploy_open(run, &fresh, &err) != SOTTO_OK)
@@ -251,10 +194,9 @@ static int run_main(int argc, char **argv)
 
     run.threads = 2;
     run.seed = 1;
-    code = read_options(&run, "run", argc, argv);
+    code = learn_run_options(&run, argc, argv);
     if (code != EXIT_DONE)
         return code;
-    name_folder(&run);
     demo_catch_signals();
     sotto_arena_init(&run.arena, (size_t)8 << 30);
     sotto_arena_init(&run.round_arena, (size_t)4 << 30);
@@ -278,9 +220,11 @@ static int run_main(int argc, char **argv)
 
 const sotto_verb sotto_verb_learn_run = {
     .name = "run",
-    .summary = "train a model over two servers on this machine",
+    .summary = "train a model over two servers",
     .usage =
-        "usage: sotto learn run RECIPE [--data FILE] [--out DIR] [options]\n\n"
+        "usage: sotto learn run RECIPE [--data FILE] [--out DIR] [options]\n"
+        "       sotto learn run RECIPE --parties FILE --pairing FILE --key FILE --from URL\n"
+        "           --log KEY --witness KEY... --token FILE [--owner FILE] [options]\n\n"
         "Starts a log, its witness, a leader and a helper as processes on loopback. Publishes the\n"
         "record of each round, from which both servers make its task. Devices of this process\n"
         "train and send their updates, sealed for both. Then collects the sum, moves the model,\n"
@@ -289,8 +233,13 @@ const sotto_verb sotto_verb_learn_run = {
         "Schedule, parties and anonymity of the recipe are those of this deployment, and a round\n"
         "takes as long as its devices do. Exits with 4 where a budget or model is refused, 5 if\n"
         "every round was too small, and 7 if a server can't be reached.\n\n"
+        "With --parties nothing is started: log, leader and helper are those of others, and the\n"
+        "recipe is published as it is. Their operators have added round 0. Devices answer by\n"
+        "themselves. A round's sum is collected when it ends with its goal, or when its grace is\n"
+        "over, and the next round is published. A server that is down is waited for.\n\n"
         "  --data FILE     examples of many users, from `sotto learn data`; else made-up digits\n"
-        "  --out DIR       the session's folder; else RECIPE.learn in the folder you are in\n"
+        "  --out DIR       the session's folder; else one in the folder you are in: digits.learn\n"
+        "                  for digits.json, plan.learn for plan/recipe.json\n"
         "  --policy FILE   lint the recipe against it\n"
         "  --init FILE     the first model, as safetensors; else the one of --seed\n"
         "  --seed S        of the first model; 1 unless stated\n"
@@ -299,6 +248,21 @@ const sotto_verb sotto_verb_learn_run = {
         "it\n"
         "                  checks the log, fetches the model, draws, trains, pays and sends\n"
         "  --drop P        so many percent of the devices that take part never send their report\n"
+        "  --parties FILE  the servers that others run\n"
+        "  --pairing FILE  the collector's tokens, which an operator of the servers made\n"
+        "  --key FILE      the collector's key\n"
+        "  --owner FILE    the key that signs records, where the recipe has rounds.key\n"
+        "  --from URL      the log\n"
+        "  --log KEY       its public key\n"
+        "  --witness KEY   of a witness that must have cosigned; may stand several times\n"
+        "  --quorum N      so many of the witnesses; all of them unless stated\n"
+        "  --token FILE    by which the log knows you\n"
+        "  --ca FILE       certificates by which leader and helper are known; else the system's\n"
+        "  --plain-http    take http:// for leader and helper beyond this machine\n"
+        "  --patience S    seconds after its end in which a round may still get its reports; half "
+        "of\n"
+        "                  rounds.every unless stated\n"
+        "  --rehearse      play the recipe's devices in this process, against those servers\n"
         "  --stop-after N  end after round N; the same command without it goes on\n"
         "  --threads N     that devices share; 2 unless stated\n"
         "  --quiet         no line for each step\n"
@@ -325,8 +289,10 @@ static void print_check(const learn_run *run)
            run->data.users, run->data.training, run->data.test, run->data.classes);
     printf("  model   %s, %zu parameters, begins as the recipe says\n", run->learning->model,
            run->model.parameters);
-    printf("  round   %.0f reports expected, %zu bytes each\n", c->expected_reports,
-           c->report_bytes);
+    printf("  round   %.0f reports expected, %.0f in the last one; %" PRIu64
+           " needed; %zu bytes each\n",
+           c->expected_reports, learn_expected_reports(run->learning, run->learning->rounds - 1),
+           run->learning->head.min_cohort, c->report_bytes);
 }
 
 static int check_main(int argc, char **argv)
@@ -338,7 +304,7 @@ static int check_main(int argc, char **argv)
 
     run.threads = 1;
     run.seed = 1;
-    code = read_options(&run, "check", argc, argv);
+    code = learn_options_read(&run, "check", argc, argv);
     if (code != EXIT_DONE)
         return code;
     sotto_arena_init(&run.arena, (size_t)8 << 30);

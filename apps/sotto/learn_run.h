@@ -1,9 +1,12 @@
-/* apps/sotto/learn_run.h - a session that trains over real servers on loopback: what the files of `sotto learn run` share.
+/* apps/sotto/learn_run.h - a session that trains over real servers, on loopback or of others: what the files of `sotto learn run` share.
  *
  *     learn_run.c      the verb, and the list of steps
+ *     learn_options.c  its options
  *     learn_recipe.c   the recipe as this deployment publishes it, the model and the session
  *     learn_digits.c   examples that are made up, where no file has any
  *     learn_deploy.c   log, witness, leader and helper in a folder that outlives the run
+ *     learn_remote.c   log, leader and helper that others run
+ *     learn_owner.c    the key that signs records
  *     learn_fleet.c    devices: who takes part, their updates, and their reports
  *     learn_library.c  the same by the device library, with files for each device
  *     learn_models.c   models by their digest, over HTTP
@@ -30,6 +33,7 @@
 #include "learn/session.h"
 #include "noise/entropy.h"
 #include "recipe/learning.h"
+#include "tlog/key_file.h"
 
 enum {
     LEARN_POINTS = 4096,
@@ -41,7 +45,12 @@ enum {
 typedef struct learn_run {
     /* options */
     const char *recipe_file, *data_file, *policy_file, *init_file, *folder, *csv, *svg;
+    /* servers of others: where parties_file is not NULL */
+    const char *parties_file, *pairing_file, *key_file, *owner_file, *ca_file;
+    uint64_t patience; /* seconds; 0: by the recipe */
+    bool plain, rehearse;
     bool json, quiet, library;
+    bool localised; /* the recipe is this session's own: its log, parties and times */
     uint64_t devices, threads, drop, seed,
         stop_after; /* 0: the recipe's; default; none; ...; all */
 
@@ -57,6 +66,10 @@ typedef struct learn_run {
     struct sotto_http_server *models; /* NULL: not started */
     char models_url[64];
 
+    sotto_signer_file owner_kept; /* of owner_file            */
+    sotto_signer own_signer;      /* of a session's own recipe */
+    uint8_t owner_seed[SOTTO_SIGN_SEED];
+
     /* the round at hand */
     sotto_round_record record;
     sotto_bytes record_bytes;
@@ -71,6 +84,16 @@ typedef struct learn_run {
 
     sotto_arena arena, round_arena;
 } learn_run;
+
+/* Whether log, leader and helper are processes of others. */
+static inline bool learn_is_remote(const learn_run *run)
+{
+    return run->parties_file != NULL;
+}
+
+/* learn_options.c: EXIT_DONE, or EXIT_USAGE after having said why. The second one takes those of a log, too, and names the folder. */
+int learn_options_read(learn_run *run, const char *verb, int argc, char **argv);
+int learn_run_options(learn_run *run, int argc, char **argv);
 
 /* learn_recipe.c */
 SOTTO_MUST_USE sotto_status learn_read_file(learn_run *run, const char *path, size_t most,
@@ -98,6 +121,31 @@ SOTTO_MUST_USE sotto_status learn_digits_make(sotto_dataset *out, size_t users, 
                                               size_t test, uint64_t seed, sotto_arena *arena,
                                               sotto_err *err);
 
+/* Reports that round `round`, from 0, may expect: a device that has had its participations stays away. */
+double learn_expected_reports(const sotto_learning *learning, uint64_t round);
+
+/* learn_owner.c: a new key in a new file, and its public half; the key of a file, which must be the recipe's; one for a session. */
+SOTTO_MUST_USE sotto_status learn_owner_make(const char *path, char public[LEARN_HEX],
+                                             sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_owner_read(sotto_signer_file *out, const char *path,
+                                             const sotto_learning *learning, sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_owner_draw(learn_run *run, sotto_err *err);
+
+/* learn_remote.c: in the place of learn_deploy_open and learn_deploy_provision. Waits are until a round's servers, its end or its sum
+ * are there, or its time is up. */
+SOTTO_MUST_USE sotto_status learn_remote_open(learn_run *run, bool *fresh, sotto_err *err);
+int learn_remote_secrets(learn_run *run);
+SOTTO_MUST_USE sotto_status learn_remote_provision(learn_run *run, sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_remote_await(learn_run *run, int64_t when, sotto_err *err);
+/* Seconds since 1970: when the round at hand is given up. */
+int64_t learn_remote_deadline(const learn_run *run);
+/* What devices take of a round: its bundle of the log. */
+SOTTO_MUST_USE sotto_status learn_remote_keep_bundle(learn_run *run, sotto_bytes bundle,
+                                                     sotto_err *err);
+
+/* learn_deploy.c: the folder alone, with its lock. */
+SOTTO_MUST_USE sotto_status learn_folder_make(learn_run *run, bool *fresh, sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_parties_read(learn_run *run, sotto_err *err);
 /* learn_deploy.c: makes the folder, or goes on with it; starts the servers. SOTTO_STALE: another run uses it. */
 SOTTO_MUST_USE sotto_status learn_deploy_open(learn_run *run, bool *fresh, sotto_err *err);
 /* Of a fresh one: parties, pairing and round 0 at both servers; then it is whole. */
@@ -141,7 +189,7 @@ SOTTO_MUST_USE sotto_status learn_show_receipt(learn_run *run, const sotto_learn
 SOTTO_MUST_USE sotto_status learn_show_save(learn_run *run, sotto_err *err);
 int learn_show_end(learn_run *run);
 
-extern const struct sotto_verb sotto_verb_learn_init, sotto_verb_learn_check, sotto_verb_learn_run,
-    sotto_verb_learn_watch, sotto_verb_learn_export;
+extern const struct sotto_verb sotto_verb_learn_init, sotto_verb_learn_key, sotto_verb_learn_check,
+    sotto_verb_learn_run, sotto_verb_learn_watch, sotto_verb_learn_export;
 
 #endif

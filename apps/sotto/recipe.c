@@ -237,10 +237,11 @@ static const sotto_verb verb_round = {
     .name = "round",
     .summary = "print the record of a round of learning",
     .usage =
-        "usage: sotto recipe round RECIPE [--round N] [--model DIGEST]\n\n"
+        "usage: sotto recipe round RECIPE [--round N] [--model DIGEST] [--owner KEY]\n\n"
         "Prints what a log publishes of round N, from 0, of a learning recipe: the round, the\n"
         "SHA-256 of its model in 64 digits, and the recipe. Without --model round 0 has the model\n"
-        "that the recipe begins with. `sotto recipe compile` and `sotto admin task add` take the\n"
+        "that the recipe begins with. --owner is the file of the key that signs the record, where\n"
+        "the recipe has `rounds.key`. `sotto recipe compile` and `sotto admin task add` take the\n"
         "record in place of a recipe: whoever has it makes the same task of it.\n",
     .run = sotto_recipe_round,
 };

@@ -121,6 +121,13 @@ int sotto_recipe_job_read(sotto_recipe_job *job)
 
     if (code != EXIT_DONE)
         return code;
+    if (sotto_recipe_job_learns(job)) {
+        (void)fprintf(stderr,
+                      "%s %s: %s trains a model, and this is for statistics. `sotto learn check` "
+                      "says what it costs, `sotto learn run` publishes and collects its rounds\n",
+                      job->above ? job->above : "sotto recipe", job->verb, job->files[0]);
+        return EXIT_USAGE;
+    }
     if (sotto_recipe_read(&job->recipe, job->text, &job->arena, &job->mistakes, &err) != SOTTO_OK)
         return sotto_recipe_job_complain(job, job->files[0], &err);
     return sotto_recipe_job_read_others(job);

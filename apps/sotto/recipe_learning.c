@@ -1,4 +1,5 @@
 /* The recipe verbs of learning recipes, and records of rounds. */
+#include "learn_run.h"
 #include "recipe.h"
 
 #include "account/numeric/shown.h"
@@ -210,12 +211,24 @@ int sotto_recipe_learning_compile(sotto_recipe_job *job)
     return EXIT_DONE;
 }
 
+static sotto_status sign(sotto_round_record *record, const sotto_learning *l, const char *path,
+                         sotto_err *err)
+{
+    sotto_signer_file owner = {0};
+    sotto_status status = learn_owner_read(&owner, path, l, err);
+
+    if (status == SOTTO_OK)
+        status = sotto_round_record_sign(record, &owner.signer.signer, err);
+    sotto_signer_file_clear(&owner);
+    return status;
+}
+
 /* Without --model, round 0 has the model that the recipe begins with. */
 static int write_record(sotto_recipe_job *job, const sotto_learning *l, uint64_t round,
-                        const char *model)
+                        const char *model, const char *owner)
 {
     sotto_round_record record = {.round = round, .recipe = job->text};
-    const size_t room = job->text.len + 256;
+    const size_t room = job->text.len + 512;
     uint8_t *memory = sotto_arena_take(&job->arena, room);
     sotto_buf out = sotto_buf_over(memory, memory ? room : 0);
     sotto_err err = {0};
@@ -232,7 +245,14 @@ static int write_record(sotto_recipe_job *job, const sotto_learning *l, uint64_t
                                          : "rounds after 0 take --model");
         return EXIT_USAGE;
     }
-    if (sotto_round_record_encode(&out, &record, &err) != SOTTO_OK) {
+    if (!owner != !l->owned) {
+        (void)fprintf(stderr, "sotto recipe round: %s\n",
+                      owner ? "the recipe has no rounds.key: leave --owner out"
+                            : "the recipe has rounds.key: --owner names its secret half");
+        return EXIT_USAGE;
+    }
+    if ((owner && sign(&record, l, owner, &err) != SOTTO_OK) ||
+        sotto_round_record_encode(&out, &record, &err) != SOTTO_OK) {
         (void)fprintf(stderr, "sotto recipe round: %s\n", err.reason);
         return EXIT_FAILED;
     }
@@ -244,7 +264,7 @@ int sotto_recipe_round(int argc, char **argv)
 {
     static sotto_recipe_job job;
     learning_job k = {.job = &job};
-    const char *model = NULL, *file[] = {argv[0], NULL};
+    const char *model = NULL, *owner = NULL, *file[] = {argv[0], NULL};
     unsigned long round = 0;
     char *end = "";
 
@@ -253,6 +273,8 @@ int sotto_recipe_round(int argc, char **argv)
             round = strtoul(argv[++i], &end, 10);
         else if (strcmp(argv[i], "--model") == 0 && i + 1 < argc)
             model = argv[++i];
+        else if (strcmp(argv[i], "--owner") == 0 && i + 1 < argc)
+            owner = argv[++i];
         else
             file[1] = argv[i];
     }
@@ -266,7 +288,7 @@ int sotto_recipe_round(int argc, char **argv)
     if (code == EXIT_DONE)
         code = load(&k, job.text);
     if (code == EXIT_DONE)
-        code = write_record(&job, k.learning, round, model);
+        code = write_record(&job, k.learning, round, model, owner);
     sotto_recipe_job_end(&job);
     return code;
 }

@@ -8,7 +8,7 @@
  * The library prints nothing: a view hands its text to a function of the caller, piece by piece.
  *
  *                text   JSON        CSV   SVG                                        HTML
- *     answer     yes    indented    yes   bars with error bars, where it has bins    all of it in one page
+ *     answer     yes    indented    yes   bars or marks with error bars              all of it in one page
  *     receipt    yes    indented    -     -                                          -
  *     account    yes    one line    -     -                                          -
  *     ledger     yes    one line    -     -                                          -
@@ -18,7 +18,8 @@
  * JSON, SVG and HTML are UTF-8 whatever a recipe's labels hold, and characters that turn text around are written as \u202e there and
  * in text. Reals are the shortest decimal that reads back as the same double,
  * in every locale; null stands for what is not known. Members keep their order, and new ones may join them. SVG and HTML hold no
- * script, and ask for no other file. CSV is quoted by RFC 4180, and its lines end with a line feed.
+ * script, and ask for no other file. CSV is quoted by RFC 4180, and its lines end with a line feed. A label
+ * that a spreadsheet would run as a formula has an apostrophe before it.
  */
 #ifndef SOTTO_VIEW_H
 #define SOTTO_VIEW_H
@@ -49,7 +50,7 @@ typedef struct sotto_view {
     sotto_view_format format;
     sotto_view_write write;
     void *context;
-    size_t most;  /* bars of a text, SVG or HTML, the largest counts first; 0: all */
+    size_t most;  /* bars of a text, SVG or HTML, of the largest counts; 0: all */
     bool colours; /* of a text: it goes to a terminal that knows ANSI codes and UTF-8 */
 } sotto_view;
 

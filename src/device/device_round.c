@@ -59,6 +59,9 @@ sotto_status sotto_round_read(sotto_device *device, sotto_case *c, sotto_bytes r
     if (SOTTO_RULE(round_within_its_recipe) && r->record.round >= r->learning->rounds)
         return sotto_fail(err, SOTTO_DENIED, "round %" PRIu64 ": the recipe has %" PRIu64,
                           r->record.round, r->learning->rounds);
+    if (SOTTO_RULE(round_record_of_the_owner) &&
+        sotto_round_record_verify(r->learning, &r->record, err) != SOTTO_OK)
+        return SOTTO_REJECTED;
     set_head(r, record);
     c->round = r;
     c->recipe = &r->head;

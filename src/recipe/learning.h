@@ -15,6 +15,7 @@
 #ifndef SOTTO_RECIPE_LEARNING_H
 #define SOTTO_RECIPE_LEARNING_H
 
+#include "crypto/signature.h"
 #include "noise/randomizer_vector.h"
 #include "noise/weights.h"
 #include "recipe/model.h"
@@ -39,6 +40,8 @@ typedef struct sotto_learning {
     unsigned optimizer; /* in the order of the words of learn.server.optimizer */
     double server_rate;
     uint64_t rounds, every, goal, largest, grace, participations, separation;
+    bool owned; /* only records that this key signed count */
+    uint8_t owner[SOTTO_SIGN_PUBLIC];
     double multiplier;
     double bound_factor;
 } sotto_learning;
@@ -124,12 +127,18 @@ SOTTO_MUST_USE sotto_status sotto_learning_explain(sotto_buf *out, const sotto_l
  *
  *     { "recipe": ...
  *
+ * Where the recipe has `rounds.key`, a third line has the owner's signature, as 128 lower-case digits:
+ *
+ *     signature 09ab...
+ *
  * So both servers, every device and the collector derive the same task from it, and the task is bound to recipe, round
  * and model. */
 typedef struct sotto_round_record {
     uint64_t round; /* from 0 */
     uint8_t model[SOTTO_MODEL_HASH];
     sotto_bytes recipe; /* borrowed */
+    bool is_signed;
+    uint8_t signature[SOTTO_SIGNATURE];
 } sotto_round_record;
 
 /* Whether the bytes begin as a record does. */
@@ -140,19 +149,30 @@ SOTTO_MUST_USE sotto_status sotto_round_record_encode(sotto_buf *out,
                                                       const sotto_round_record *record,
                                                       sotto_err *err);
 
+/* By the recipe's owner: over round, model, and the hash of the recipe that the record has. */
+SOTTO_MUST_USE sotto_status sotto_round_record_sign(sotto_round_record *record,
+                                                    const sotto_signer *owner, sotto_err *err);
+/* SOTTO_REJECTED: the recipe has a key, and this is not its signature; or it has none, and this is signed: a record has one spelling. */
+SOTTO_MUST_USE sotto_status sotto_round_record_verify(const sotto_learning *learning,
+                                                      const sotto_round_record *record,
+                                                      sotto_err *err);
+
 /* How the log's entry of a record names it, in the place of a URL:
  *
  *     urn:sotto:round:HASH:ROUND:MODEL
+ *     urn:sotto:round:HASH:ROUND:MODEL:SIGNATURE
  *
- * HASH is the recipe's, MODEL the model's digest, both as 64 lower-case digits. Whoever has the recipe makes the record of
+ * HASH is the recipe's, MODEL the model's digest, both as 64 lower-case digits. SIGNATURE is that of the record, where it has one. Whoever has the recipe makes the record of
  * it, and compares its hash with the entry's: so a server needs nothing but the log. */
 typedef struct sotto_round_name {
     uint8_t recipe[SOTTO_MODEL_HASH];
     uint64_t round;
     uint8_t model[SOTTO_MODEL_HASH];
+    bool is_signed;
+    uint8_t signature[SOTTO_SIGNATURE];
 } sotto_round_name;
 
-enum { SOTTO_ROUND_NAME = 160 }; /* bytes that suffice for one */
+enum { SOTTO_ROUND_NAME = 288 }; /* bytes that suffice for one */
 
 /* SOTTO_MALFORMED: not such a name. Each name has one spelling. */
 SOTTO_MUST_USE sotto_status sotto_round_name_decode(sotto_round_name *out, sotto_bytes url,
@@ -165,8 +185,9 @@ SOTTO_MUST_USE sotto_status sotto_round_name_encode(sotto_buf *out, const sotto_
 #define SOTTO_ROUND_INFO_TAG "sotto-round-1"
 
 /* The DAP task of a round.
- *   SOTTO_DENIED   a round that the recipe does not have, round 0 of another model than the recipe's, or numbers that
- *                  do not fit */
+ *   SOTTO_DENIED    a round that the recipe does not have, round 0 of another model than the recipe's, or numbers that
+ *                   do not fit
+ *   SOTTO_REJECTED  the record is not signed by the recipe's owner */
 SOTTO_MUST_USE sotto_status sotto_round_task_compile(sotto_task *out,
                                                      const sotto_learning *learning,
                                                      const sotto_round_record *record,

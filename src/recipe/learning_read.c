@@ -81,6 +81,15 @@ static void read_learn(sotto_reading *r, sotto_learning *out)
 
 static const sotto_place rounds = {NULL, "rounds", 0};
 
+static void read_owner(sotto_reading *r, sotto_learning *out, const json_t *key)
+{
+    const sotto_bytes bytes = key ? sotto_reading_hex(r, key) : sotto_bytes_of(NULL, 0);
+
+    out->owned = bytes.len == sizeof out->owner;
+    if (out->owned)
+        memcpy(out->owner, bytes.data, sizeof out->owner);
+}
+
 static void read_rounds(sotto_reading *r, sotto_learning *out)
 {
     static const sotto_place largest = {&rounds, "largest", 0},
@@ -95,6 +104,7 @@ static void read_rounds(sotto_reading *r, sotto_learning *out)
     out->grace = sotto_reading_duration(json, "grace");
     out->participations = whole(json, "participations");
     out->separation = whole(json, "separation");
+    read_owner(r, out, json_object_get(json, "key"));
     if (out->largest < out->goal)
         sotto_reading_mistake(r, &largest, "goal or more", "below the goal of %" PRIu64, out->goal);
     if (out->participations > out->rounds)

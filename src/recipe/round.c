@@ -4,11 +4,13 @@
 #include "base/hex.h"
 #include "base/rule.h"
 #include "base/writer.h"
+#include "crypto/hash.h"
 #include "recipe/claim.h"
 #include "recipe/task.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- the record ---------------------------------------------------------------------------------------- */
@@ -62,6 +64,11 @@ sotto_status sotto_round_record_decode(sotto_round_record *out, sotto_bytes wire
     if (!sotto_hex_decode(out->model, sizeof out->model, take_line(&rest, "model ")))
         return sotto_fail(err, SOTTO_MALFORMED,
                           "round record: wanted a line with the model's digest");
+    out->is_signed = rest.len > 0 && rest.data[0] != '\n';
+    if (out->is_signed &&
+        !sotto_hex_decode(out->signature, sizeof out->signature, take_line(&rest, "signature ")))
+        return sotto_fail(err, SOTTO_MALFORMED,
+                          "round record: wanted a signature, or an empty line and the recipe");
     if (rest.len < 2 || rest.data[0] != '\n')
         return sotto_fail(err, SOTTO_MALFORMED,
                           "round record: wanted an empty line and the recipe");
@@ -72,13 +79,65 @@ sotto_status sotto_round_record_decode(sotto_round_record *out, sotto_bytes wire
 sotto_status sotto_round_record_encode(sotto_buf *out, const sotto_round_record *record,
                                        sotto_err *err)
 {
-    char digits[2 * SOTTO_MODEL_HASH + 1];
+    char digits[2 * SOTTO_MODEL_HASH + 1], signature[2 * SOTTO_SIGNATURE + 1];
     sotto_writer w = sotto_writer_on(out);
 
     sotto_hex_encode(digits, sotto_bytes_of(record->model, sizeof record->model));
-    sotto_write_format(&w, FIRST_LINE "round %" PRIu64 "\nmodel %s\n\n", record->round, digits);
+    sotto_write_format(&w, FIRST_LINE "round %" PRIu64 "\nmodel %s\n", record->round, digits);
+    if (record->is_signed) {
+        sotto_hex_encode(signature, sotto_bytes_of(record->signature, sizeof record->signature));
+        sotto_write_format(&w, "signature %s\n", signature);
+    }
+    sotto_write_format(&w, "\n");
     sotto_write_bytes(&w, record->recipe);
     return sotto_writer_finish(&w, "round record", err);
+}
+
+/* ---- its owner's signature -------------------------------------------------------------------------------- */
+
+enum { SIGNED_TEXT = 256 };
+
+/* What is signed: the record's own lines, with the recipe's hash in the place of the recipe. */
+static sotto_bytes signed_text(char out[SIGNED_TEXT], const sotto_round_record *record,
+                               const uint8_t hash[SOTTO_RECIPE_HASH_SIZE])
+{
+    char model[2 * SOTTO_MODEL_HASH + 1], recipe[2 * SOTTO_RECIPE_HASH_SIZE + 1];
+
+    sotto_hex_encode(recipe, sotto_bytes_of(hash, SOTTO_RECIPE_HASH_SIZE));
+    sotto_hex_encode(model, sotto_bytes_of(record->model, sizeof record->model));
+    (void)snprintf(out, SIGNED_TEXT, FIRST_LINE "round %" PRIu64 "\nmodel %s\nrecipe %s\n",
+                   record->round, model, recipe);
+    return sotto_bytes_of(out, strlen(out));
+}
+
+sotto_status sotto_round_record_sign(sotto_round_record *record, const sotto_signer *owner,
+                                     sotto_err *err)
+{
+    uint8_t hash[SOTTO_RECIPE_HASH_SIZE];
+    char text[SIGNED_TEXT];
+
+    sotto_hash_once(hash, SOTTO_SHA256, record->recipe);
+    record->is_signed = true;
+    return sotto_sign(owner, record->signature, signed_text(text, record, hash), err);
+}
+
+sotto_status sotto_round_record_verify(const sotto_learning *l, const sotto_round_record *record,
+                                       sotto_err *err)
+{
+    char text[SIGNED_TEXT];
+
+    if (record->is_signed != l->owned)
+        return sotto_fail(err, SOTTO_REJECTED, "round %" PRIu64 ": %s", record->round,
+                          l->owned ? "the recipe's owner has not signed its record"
+                                   : "its record is signed, and the recipe has no rounds.key");
+    if (!l->owned)
+        return SOTTO_OK;
+    if (sotto_signature_check(l->owner, record->signature, signed_text(text, record, l->head.hash),
+                              NULL) != SOTTO_OK)
+        return sotto_fail(err, SOTTO_REJECTED,
+                          "round %" PRIu64 ": its record is not signed by the recipe's rounds.key",
+                          record->round);
+    return SOTTO_OK;
 }
 
 /* ---- its name in a log ---------------------------------------------------------------------------------- */
@@ -96,6 +155,13 @@ static sotto_bytes take_part(sotto_bytes *rest)
     return part;
 }
 
+/* The last part of a name, or the last but one: then a signature follows. */
+static sotto_bytes take_model(sotto_bytes *rest, bool *is_signed)
+{
+    *is_signed = rest->len > 0 && memchr(rest->data, ':', rest->len) != NULL;
+    return take_part(rest);
+}
+
 sotto_status sotto_round_name_decode(sotto_round_name *out, sotto_bytes url, sotto_err *err)
 {
     const size_t begins = sizeof NAME_BEGINS - 1;
@@ -105,7 +171,8 @@ sotto_status sotto_round_name_decode(sotto_round_name *out, sotto_bytes url, sot
     sotto_bytes rest = sotto_bytes_of(url.data + begins, url.len - begins);
     if (!sotto_hex_decode(out->recipe, sizeof out->recipe, take_part(&rest)) ||
         !read_round(&out->round, take_part(&rest)) ||
-        !sotto_hex_decode(out->model, sizeof out->model, rest))
+        !sotto_hex_decode(out->model, sizeof out->model, take_model(&rest, &out->is_signed)) ||
+        (out->is_signed && !sotto_hex_decode(out->signature, sizeof out->signature, rest)))
         return sotto_fail(err, SOTTO_MALFORMED,
                           "round name: wanted a recipe's hash, a round and a model's digest");
     return SOTTO_OK;
@@ -113,12 +180,17 @@ sotto_status sotto_round_name_decode(sotto_round_name *out, sotto_bytes url, sot
 
 sotto_status sotto_round_name_encode(sotto_buf *out, const sotto_round_name *name, sotto_err *err)
 {
-    char recipe[2 * SOTTO_MODEL_HASH + 1], model[2 * SOTTO_MODEL_HASH + 1];
+    char recipe[2 * SOTTO_MODEL_HASH + 1], model[2 * SOTTO_MODEL_HASH + 1],
+        signature[2 * SOTTO_SIGNATURE + 1];
     sotto_writer w = sotto_writer_on(out);
 
     sotto_hex_encode(recipe, sotto_bytes_of(name->recipe, sizeof name->recipe));
     sotto_hex_encode(model, sotto_bytes_of(name->model, sizeof name->model));
     sotto_write_format(&w, NAME_BEGINS "%s:%" PRIu64 ":%s", recipe, name->round, model);
+    if (name->is_signed) {
+        sotto_hex_encode(signature, sotto_bytes_of(name->signature, sizeof name->signature));
+        sotto_write_format(&w, ":%s", signature);
+    }
     return sotto_writer_finish(&w, "round name", err);
 }
 
@@ -134,6 +206,9 @@ static sotto_status check_record(const sotto_learning *l, const sotto_round_reco
         memcmp(record->model, l->init, sizeof l->init) != 0)
         return sotto_fail(err, SOTTO_DENIED,
                           "round 0: its model is not the one that the recipe begins with");
+    if (SOTTO_RULE(round_signed_by_its_owner) &&
+        sotto_round_record_verify(l, record, err) != SOTTO_OK)
+        return SOTTO_REJECTED;
     return SOTTO_OK;
 }
 

@@ -288,11 +288,12 @@ KEY_ROW(IN_LEARN_SERVER, "rate", NUMBER, 0, 1e-9, 1e6, NULL, "1", "its learning 
 
 KEY_ROW(IN_ROUNDS, "count", WHOLE, 0, 1, 1e6, NULL, MUST, "how many rounds")
 KEY_ROW(IN_ROUNDS, "every", DURATION, 0, 0, 0, NULL, MUST, "from the opening of one round to that of the next; a multiple of the precision")
-KEY_ROW(IN_ROUNDS, "goal", WHOLE, 0, 10, 1e9, NULL, MUST, "reports that a round waits for; min_cohort or more")
+KEY_ROW(IN_ROUNDS, "goal", WHOLE, 0, 10, 1e9, NULL, MUST, "reports at which a round is complete, once its sum is asked for; min_cohort or more")
 KEY_ROW(IN_ROUNDS, "largest", WHOLE, 0, 10, 1e9, NULL, MUST, "reports that a sum has room for; goal or more")
-KEY_ROW(IN_ROUNDS, "grace", DURATION, 0, 0, 0, NULL, "\"10m\"", "how long a round that has its goal waits for late reports; below `every`")
+KEY_ROW(IN_ROUNDS, "grace", DURATION, 0, 0, 0, NULL, "\"10m\"", "how long a round without its goal waits for late reports after its end; then min_cohort of them are enough. Below `every`")
 KEY_ROW(IN_ROUNDS, "participations", WHOLE, 0, 1, 1e6, NULL, MUST, "rounds that one device takes part in, at most: epsilon is for all of them together")
 KEY_ROW(IN_ROUNDS, "separation", WHOLE, 0, 1, 1e6, NULL, "1", "rounds from one participation of a device to its next, at least")
+KEY_ROW(IN_ROUNDS, "key", HEX, 0, 32, 32, NULL, MAY, "Ed25519 public key of the recipe's owner: servers and devices take only records of rounds that it signed. `sotto learn key` makes one")
 
 KEY_ROW(IN_LEARNING_PRIVACY, "adjacency", CHOICE, 0, 0, 0, "replacement", MUST, "what is hidden: what data somebody has")
 KEY_ROW(IN_LEARNING_PRIVACY, "epsilon", DECIMAL, 0, 1e-9, 30, NULL, MUST, "of all rounds that a device takes part in together, without any gain by sampling")

@@ -5,17 +5,34 @@
 #include <math.h>
 #include <string.h>
 
-/* A cell that a spreadsheet would compute: labels may be what strangers typed. Numbers are none, below 0 or not. */
-static bool is_formula(sotto_bytes text)
+/* "-12", "+4.5", "-1e+20": a sign, digits with a point among them, and perhaps an exponent. */
+static bool is_signed_number(sotto_bytes text)
 {
-    if (text.len == 0 || !memchr("=+-@\t\r", text.data[0], 6))
+    size_t at = 1, digits = 0;
+
+    if (text.len < 2 || !memchr("+-", text.data[0], 2))
         return false;
-    for (size_t i = 0; i < text.len; i++)
-        if (!memchr("0123456789.+-eE", text.data[i], 15))
-            return true;
-    return text.len == 1;
+    for (; at < text.len && memchr("0123456789.", text.data[at], 11); at++)
+        digits += text.data[at] != '.';
+    if (digits > 0 && at + 1 < text.len && memchr("eE", text.data[at], 2)) {
+        at += memchr("+-", text.data[at + 1], 2) ? 2 : 1;
+        for (digits = 0; at < text.len && memchr("0123456789", text.data[at], 10); at++)
+            digits++;
+    }
+    return digits > 0 && at == text.len;
 }
 
+/* Spreadsheets compute a cell that begins like this, quoted or not, and labels may be what strangers typed. */
+static bool is_formula(sotto_bytes text)
+{
+    size_t from = 0;
+
+    while (from < text.len && text.data[from] == '\'')
+        from++;
+    return from < text.len && memchr("=+-@\t\r", text.data[from], 6) && !is_signed_number(text);
+}
+
+/* A formula gets an apostrophe before it, and so does one that has some already: whoever reads it takes one off. */
 void sotto_text_csv(sotto_text *t, sotto_bytes text)
 {
     bool quoted = false;

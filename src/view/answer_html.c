@@ -41,12 +41,13 @@ const char sotto_html_style[] =
     "white-space:normal}"
     "pre{white-space:pre-wrap;font-size:.85rem;margin:.5rem 0}"
     "@media(max-width:44rem){.bars li{grid-template-columns:1fr;padding:.35rem 0}"
-    ".bars br{display:none}}"
+    ".bars br{display:none}td{white-space:normal}td,th{padding:.2rem .3rem}"
+    "td:first-child,th:first-child{min-width:5rem}}"
     "@media print{:root{--ink:#000;--soft:#333;--line:#999;--paper:#fff;--bar:#bbb;--mark:#000}"
     "body{font-size:10pt}table{font-size:7pt}td,th{padding:.1rem "
     ".25rem}main{max-width:none;padding:0}.wide{overflow:visible}"
     "tr{break-inside:avoid}h2{break-after:avoid}}";
-const char sotto_html_style_hash[] = "4+X1Emw3j/Wcex0oeGEhQbr/dEvsFO4k+zVIE5ob1S0=";
+const char sotto_html_style_hash[] = "VX5iO7v9/LXajQVIeQaw1jDzUDO3NN4VxdaYLAY6J/E=";
 
 /* ---- numbers and text ---------------------------------------------------------------------------------- */
 
@@ -69,12 +70,6 @@ static void say_fixed(sotto_text *t, const char *before, double x, int digits, c
 
     sotto_number_fixed(text, x, digits);
     sotto_text_say(t, "%s%s%s", before, text, after);
-}
-
-/* Digits that count, beside this deviation. */
-static int digits_of(double deviation)
-{
-    return deviation > 0 ? (int)fmin(fmax(1 - floor(log10(deviation)), 0), 6) : 2;
 }
 
 /* ---- bars ---------------------------------------------------------------------------------------------- */
@@ -162,7 +157,7 @@ static void say_range(sotto_text *t, double low, double high, int digits)
 
 static void say_bin_cells(sotto_text *t, const sotto_result *r, const sotto_result_bin *b)
 {
-    const int digits = digits_of(b->deviation);
+    const int digits = sotto_answer_digits(b->deviation);
 
     say_cell(t, b->count, digits);
     say_cell(t, b->deviation, digits);
@@ -175,7 +170,7 @@ static void say_bin_cells(sotto_text *t, const sotto_result *r, const sotto_resu
 
 static void say_whole_cells(sotto_text *t, const sotto_result_whole *w)
 {
-    const int digits = digits_of(w->privacy);
+    const int digits = sotto_answer_digits(w->privacy);
 
     say_cell(t, w->count, digits);
     say_cell(t, w->privacy, digits);
@@ -263,7 +258,7 @@ static void say_figures(sotto_text *t, const sotto_result *r)
     sotto_text_say(t, "</tr></thead><tbody>\n");
     for (size_t i = 0; i < r->figure_count; i++) {
         const sotto_result_figure *f = &r->figures[i];
-        const int digits = digits_of(f->deviation);
+        const int digits = sotto_answer_digits(f->deviation);
 
         sotto_text_say(t, "<tr><td>%s</td>", f->name);
         say_cell(t, f->value, digits);
@@ -274,6 +269,45 @@ static void say_figures(sotto_text *t, const sotto_result *r)
         sotto_text_say(t, "</tr>\n");
     }
     end_table(t);
+}
+
+/* A mark on its own scale for each, where there is no bar to draw. */
+static void say_mark(sotto_text *t, const sotto_figure_mark *m)
+{
+    const double low = SCALE * sotto_figure_place(m, m->low),
+                 high = SCALE * sotto_figure_place(m, m->high);
+    const int digits = sotto_answer_digits(m->deviation),
+              steps = (int)((m->to - m->from) / m->step + 0.5);
+    char from[SOTTO_NUMBER_TEXT], to[SOTTO_NUMBER_TEXT];
+
+    sotto_text_say(t,
+                   "<li><bdi>%s%s</bdi><svg viewBox=\"0 0 %d 20\" preserveAspectRatio=\"none\" "
+                   "role=\"img\" aria-hidden=\"true\">",
+                   m->name, m->of, SCALE);
+    for (int i = 0; i <= steps; i++)
+        say_line(t, "axis", SCALE * (double)i / steps, SCALE * (double)i / steps, 0, 20);
+    say_fixed(t, "<rect class=\"bar\" y=\"3\" height=\"14\" width=\"12\" x=\"",
+              SCALE * sotto_figure_place(m, m->value) - 6, 1, "\"/>");
+    say_line(t, "error", low, high, 10, 10);
+    say_line(t, "error", low, low, 5, 15);
+    say_line(t, "error", high, high, 5, 15);
+    say_fixed(t, "</svg><span class=\"n\">", m->value, digits, "<br/> ");
+    say_fixed(t, "<span class=\"soft\">", m->low, digits, " to ");
+    say_fixed(t, "", m->high, digits, "");
+    sotto_number_format(from, m->from);
+    sotto_number_format(to, m->to);
+    sotto_text_say(t, "; drawn from %s to %s</span></span></li>\n", from, to);
+}
+
+static void say_marks(sotto_text *t, const sotto_result *r)
+{
+    sotto_figure_mark marks[SOTTO_FIGURE_MARKS];
+    const size_t count = sotto_figure_marks(marks, r);
+
+    sotto_text_say(t, "<ol class=\"bars\">\n");
+    for (size_t i = 0; i < count; i++)
+        say_mark(t, &marks[i]);
+    sotto_text_say(t, "</ol>\n");
 }
 
 /* ---- the page ------------------------------------------------------------------------------------------ */
@@ -396,6 +430,8 @@ void sotto_answer_as_html(sotto_text *t, const void *thing)
 
     say_head(t, a);
     say_summary(t, a);
+    if (r->count == 0 && r->figure_count > 0)
+        say_marks(t, r);
     say_figures(t, r);
     if (r->count > 0)
         say_bars(t, p);

@@ -1,4 +1,4 @@
-/* An answer as a picture: a bar for each bin, the largest first, with its interval as an error bar. */
+/* An answer as a picture: a bar for each bin, with its interval as an error bar; or a mark for each figure. */
 #include "view/view.h"
 
 #include "account/numeric/shown.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { WIDTH = 760, LEFT = 220, RIGHT = 110, TOP = 64, ROW = 24, BAR = 14, BOTTOM = 44 };
-enum { LABEL_CHARACTERS = 30, TICKS = 5 };
+enum { LABEL_CHARACTERS = 30, TICKS = 5, FIGURE_ROW = 52 };
 
 void sotto_text_xml(sotto_text *t, sotto_bytes text)
 {
@@ -54,16 +54,6 @@ static void say_cut(sotto_text *t, sotto_bytes label)
 }
 
 /* ---- the scale ----------------------------------------------------------------------------------------- */
-
-/* A step of 1, 2 or 5 times a power of ten, of which at most TICKS fit. */
-static double step_of(double most)
-{
-    double step = pow(10, floor(log10(most / TICKS)));
-
-    for (int i = 0; most / step > TICKS; i++)
-        step *= i % 3 == 1 ? 2.5 : 2;
-    return step;
-}
 
 /* The largest number that is drawn; more than 0. */
 static double most_of(const sotto_answer_page *p)
@@ -139,7 +129,7 @@ static void say_row(sotto_text *t, const sotto_result_bin *b, sotto_bytes label,
 
 static void say_scale(sotto_text *t, double most, double bottom)
 {
-    double step = step_of(most);
+    double step = sotto_scale_step(most, TICKS);
 
     for (int i = 0; i * step <= most; i++) {
         double x = place(i * step, most);
@@ -169,9 +159,10 @@ static void say_head(sotto_text *t, const sotto_answer_page *p, double height)
         ".error{stroke:#1b3a57;stroke-width:1.5}.all{stroke:#1b3a57;stroke-width:.5}</style>\n"
         "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
         "<text x=\"16\" y=\"22\" font-size=\"14\">%" PRIu64
-        " reports; estimated counts with %s%% intervals, thin: of all together</text>\n"
+        " reports; estimated %s with %s%% intervals%s</text>\n"
         "<text x=\"16\" y=\"40\" font-size=\"11\">recipe ",
-        WIDTH, height, r->reports, confidence);
+        WIDTH, height, r->reports, r->count > 0 || r->figure_count == 0 ? "counts" : "figures",
+        confidence, r->count > 0 || r->figure_count == 0 ? ", thin: of all together" : "");
     say_cut(t, sotto_bytes_of(receipt->recipe, strlen(receipt->recipe)));
     sotto_text_say(t, ", version %" PRIu64 ", of ", receipt->version);
     say_cut(t, sotto_bytes_of(receipt->analysis, strlen(receipt->analysis)));
@@ -186,6 +177,71 @@ static void say_head(sotto_text *t, const sotto_answer_page *p, double height)
                    sotto_bound_shown(receipt->delta, 3));
 }
 
+/* ---- figures ------------------------------------------------------------------------------------------- */
+
+static double across(const sotto_figure_mark *m, double x)
+{
+    return LEFT + sotto_figure_place(m, x) * (WIDTH - LEFT - RIGHT);
+}
+
+static void say_ticks(sotto_text *t, const sotto_figure_mark *m, double top, double bottom)
+{
+    const int steps = (int)((m->to - m->from) / m->step + 0.5);
+
+    for (int i = 0; i <= steps; i++) {
+        const double at = m->from + i * m->step, x = across(m, at);
+        char text[SOTTO_NUMBER_TEXT];
+
+        say_line(t, "grid", x, top, x, bottom);
+        sotto_number_fixed(text, at, (int)fmin(fmax(ceil(-log10(m->step) - 1e-9), 0), 9));
+        sotto_text_say(t, "<text text-anchor=\"middle\" font-size=\"10\"");
+        say_at(t, "x", x);
+        say_at(t, "y", bottom + 12);
+        sotto_text_say(t, ">%s</text>\n", text);
+    }
+}
+
+static void say_mark(sotto_text *t, const sotto_figure_mark *m, double top)
+{
+    const double middle = top + 14, low = across(m, m->low), high = across(m, m->high);
+    const int digits = sotto_answer_digits(m->deviation);
+    char value[SOTTO_NUMBER_TEXT], from[SOTTO_NUMBER_TEXT], to[SOTTO_NUMBER_TEXT];
+
+    sotto_number_fixed(value, m->value, digits);
+    sotto_number_fixed(from, m->low, digits);
+    sotto_number_fixed(to, m->high, digits);
+    sotto_text_say(t, "<g><title>%s%s: %s, from %s to %s</title>\n<text text-anchor=\"end\"",
+                   m->name, m->of, value, from, to);
+    say_at(t, "x", LEFT - 8);
+    say_at(t, "y", middle + 4);
+    sotto_text_say(t, ">%s%s</text>\n", m->name, m->of);
+    say_ticks(t, m, top, top + 28);
+    sotto_text_say(t, "<circle class=\"bar\" r=\"6\"");
+    say_at(t, "cx", across(m, m->value));
+    say_at(t, "cy", middle);
+    sotto_text_say(t, "/>\n");
+    say_line(t, "error", low, middle, high, middle);
+    say_line(t, "error", low, middle - 5, low, middle + 5);
+    say_line(t, "error", high, middle - 5, high, middle + 5);
+    sotto_text_say(t, "<text");
+    say_at(t, "x", WIDTH - RIGHT + 12);
+    say_at(t, "y", middle + 4);
+    sotto_text_say(t, ">%s</text></g>\n", value);
+}
+
+static void say_marks(sotto_text *t, const sotto_answer_page *p)
+{
+    sotto_figure_mark marks[SOTTO_FIGURE_MARKS];
+    const size_t count = sotto_figure_marks(marks, p->result);
+
+    say_head(t, p, TOP + (double)count * FIGURE_ROW + 8);
+    for (size_t i = 0; i < count; i++)
+        say_mark(t, &marks[i], TOP + (double)i * FIGURE_ROW);
+    sotto_text_say(t, "</svg>\n");
+}
+
+/* ---- bins ---------------------------------------------------------------------------------------------- */
+
 void sotto_answer_as_svg(sotto_text *t, const void *thing)
 {
     static const char no_value[] = "no value";
@@ -195,6 +251,10 @@ void sotto_answer_as_svg(sotto_text *t, const void *thing)
     double most = most_of(p), bottom = TOP + (double)rows * ROW;
     char memory[SOTTO_VIEW_LABEL];
 
+    if (r->count == 0 && r->figure_count > 0) {
+        say_marks(t, p);
+        return;
+    }
     say_head(t, p, bottom + BOTTOM);
     say_scale(t, most, bottom);
     for (size_t i = 0; i < p->most; i++)

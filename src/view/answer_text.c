@@ -76,6 +76,8 @@ static void say_bars(sotto_text *t, const sotto_answer_page *p)
     const sotto_result *r = p->result;
     const sotto_result_bin *sorted = p->sorted;
     size_t most = p->most, columns = 0, zeros = 0;
+    bool chance = r->has_no_value && impossible(&r->no_value, r);
+    double largest = 0;
 
     for (size_t i = 0; i < most; i++) {
         char memory[SOTTO_VIEW_LABEL];
@@ -83,9 +85,11 @@ static void say_bars(sotto_text *t, const sotto_answer_page *p)
 
         if (used > columns && used <= LABEL_COLUMNS)
             columns = used;
+        largest = fmax(largest, sorted[i].count);
+        chance = chance || impossible(&sorted[i], r);
     }
     for (size_t i = 0; i < most; i++) {
-        say_bin(t, p, &sorted[i], sorted[0].count, columns);
+        say_bin(t, p, &sorted[i], largest, columns);
         zeros += sotto_result_may_be_zero(&sorted[i]);
     }
     if (most < r->count)
@@ -95,8 +99,7 @@ static void say_bars(sotto_text *t, const sotto_answer_page *p)
         say_interval(t, r, &r->no_value, false);
         sotto_text_say(t, "\n");
     }
-    if (most > 0 && (impossible(&sorted[0], r) || impossible(&sorted[most - 1], r) ||
-                     (r->has_no_value && impossible(&r->no_value, r))))
+    if (most > 0 && chance)
         sotto_text_say(t,
                        "  a count below 0 or above %" PRIu64
                        " is chance: counts are left as they are, to be right on average; intervals "

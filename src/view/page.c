@@ -2,8 +2,10 @@
 #include "view/view.h"
 
 #include "base/arena.h"
+#include "recipe/model.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +42,11 @@ double sotto_answer_share(const sotto_result *result, const sotto_result_bin *bi
     return result->reports > 0 ? bin->count / (double)result->reports : 0;
 }
 
+int sotto_answer_digits(double deviation)
+{
+    return deviation > 0 ? (int)fmin(fmax(1 - floor(log10(deviation)), 0), 6) : 2;
+}
+
 /* ---- order --------------------------------------------------------------------------------------------- */
 
 static int larger_first(const void *a, const void *b)
@@ -51,6 +58,27 @@ static int larger_first(const void *a, const void *b)
     return x->bin < y->bin ? -1 : 1;
 }
 
+static int lower_bins_first(const void *a, const void *b)
+{
+    const sotto_result_bin *x = a, *y = b;
+
+    return x->bin < y->bin ? -1 : x->bin > y->bin;
+}
+
+/* Bins of one column whose values are numbers or ranges of them. */
+static bool is_of_numbers(const sotto_answer_page *page)
+{
+    const sotto_encoding *e = &page->of->recipe->encoding;
+    const size_t column = page->column != SOTTO_ALL_COLUMNS ? page->column : 0;
+
+    if (column >= e->count || (page->column == SOTTO_ALL_COLUMNS && e->count > 1))
+        return false;
+    const sotto_encoder_type type = e->encoders[column].type;
+    return type == SOTTO_ENCODER_BUCKETS || type == SOTTO_ENCODER_INTEGER ||
+           type == SOTTO_ENCODER_REAL;
+}
+
+/* Those with the largest counts are shown: the largest first, or along the numbers that they stand for. */
 static sotto_status sort(sotto_answer_page *page, sotto_arena *arena, sotto_err *err)
 {
     const sotto_result *r = page->result;
@@ -63,6 +91,8 @@ static sotto_status sort(sotto_answer_page *page, sotto_arena *arena, sotto_err 
     qsort(sorted, r->count, sizeof *sorted, larger_first);
     page->sorted = sorted;
     page->most = page->view->most == 0 || page->view->most > r->count ? r->count : page->view->most;
+    if (is_of_numbers(page))
+        qsort(sorted, page->most, sizeof *sorted, lower_bins_first);
     return SOTTO_OK;
 }
 

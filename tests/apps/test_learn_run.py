@@ -108,7 +108,7 @@ def a_session_goes_on_wherever_it_was_killed():
     call("init", "plan", "--devices", "20", "--cohort", "20", "--rounds", str(rounds), "--participations", str(rounds),
          "--epsilon", "30", says="recipe.json")
     call("check", "plan/recipe.json", "--policy", "plan/policy.json", says="62 bits")
-    words = ["plan/recipe.json", "--out", "session"]
+    words = ["plan/recipe.json", "--out", "session", "--policy", "plan/policy.json"]
     seen = {}
 
     def note(text):
@@ -170,6 +170,7 @@ def rounds_that_are_too_small_burn():
     done = call("run", "plan/recipe.json", "--out", "small", "--drop", "100", "--json", code=5)
     status = json.loads(done.stdout)
     check(status["burnt"] == rounds and status["reports"] == 0, "burnt rounds are counted", done.stdout)
+    check("0 reports, 16 needed" in done.stderr, "why a round burns", done.stderr)
     check(collected("small") == (0, 0), "nothing of a burnt round is collected")
 
 
@@ -192,11 +193,11 @@ def noise_by_shares_counts_on_honest_devices():
     call("init", "many", "--devices", "200", "--cohort", "200", "--rounds", "1", "--participations", "1", "--epsilon", "30")
     with open("many/recipe.json") as f:
         text = f.read().replace('"by": "servers"', '"by": "shares"').replace('"bound_factor": 1.2', '"bound_factor": 9.9')
-    with open("shares.json", "w") as f:
+    with open("many/recipe.json", "w") as f:
         f.write(re.sub(r'"multiplier": [0-9.]+', '"multiplier": 0.8', text))
-    status = json.loads(call("run", "shares.json", "--json").stdout)
+    status = json.loads(call("run", "many/recipe.json", "--json").stdout)
     check(status["honest_devices"] == 80 and status["min_cohort"] == 160, "who is counted on", str(status))
-    with open("shares.learn/receipt-0.json") as f:
+    with open("many.learn/receipt-0.json") as f:
         check(json.load(f)["honest_devices"] == 80, "who is counted on in a round")
 
 
@@ -228,7 +229,11 @@ def mistakes_are_told():
     call("run", code=2)
     call("run", "plan/recipe.json", "--devices", "1", code=2)
     call("init", "plan", code=1, says="File exists")
-    call("watch", "none", code=1)
+    call("init", "none", "--model", "vgg", code=2, says="--model")
+    call("init", "none", "--rounds", "2", "--participations", "3", code=2)
+    call("init", "late", "--participations", "1", says="it may burn")
+    call("watch", "none", code=1, says="no such folder")
+    call("check", "plan/recipe.json", says="20 in the last one; 16 needed")
     check(not os.path.exists("none"), "what is refused makes no folder")
 
 

@@ -29,7 +29,7 @@ same() { # WHAT FILE FILE
 }
 
 cp "$source"/examples/error-codes/*.json .
-"$source/examples/error-codes/make-users.sh" 12000 >users.csv
+"$source/examples/error-codes/make-users.sh" 12000 | cut -d, -f1,2 >users.csv
 sim() { # VERB OPTIONS...
     verb=$1
     shift
@@ -146,10 +146,13 @@ expect 1 "a value of another type among the first" "$sotto" sim run --policy pol
 says "a value of another type among the first" "line 9: column version: 'old' is no integer" err
 expect 0 "a mean" "$sotto" sim run --policy policy.json --recipe ages.json --csv ages.csv --fast --quiet --skip-bad-rows
 says "a mean" "within its interval" out
+awk 'BEGIN { print "version"; for (i = 0; i < 20000; i++) print i % 90 }' >half.csv
+expect 0 "a picture of a mean" "$sotto" sim run --policy policy.json --recipe ages.json --csv half.csv --fast --quiet --svg mean.svg --html mean.html
+says "a picture of a mean" '<title>mean: ' mean.svg
+says "a page of a mean" '<line class="error"' mean.html
 
 # One run of several that has too few reports is counted, and the others go on.
 sed 's/"rate": 1}/"rate": 0.5}/; s/"min_cohort": 1000/"min_cohort": 10000/' ages.json >half.json
-awk 'BEGIN { print "version"; for (i = 0; i < 20000; i++) print i % 90 }' >half.csv
 expect 0 "runs that are too small" "$sotto" sim run --policy policy.json --recipe half.json --csv half.csv --fast --quiet --repeat 20
 says "runs that are too small" "of 20 runs had fewer reports than the recipe's min_cohort" err
 
@@ -181,6 +184,34 @@ expect 1 "a column twice" "$sotto" sim run --policy policy.json --recipe recipe.
 says "a column twice" "two columns are named 'version'" err
 expect 1 "no file" "$sotto" sim run --policy policy.json --recipe recipe.json --csv none.csv --fast
 says "no file" "No such file" err
+
+# ---- labels that are no plain words --------------------------------------------------------------------------------------------
+python3 - recipe.json <<'HOSTILE'
+import csv, json, sys
+recipe = json.load(open(sys.argv[1]))
+labels = ["=1+2", "\u001b[2J\u001b]0;x\u0007", "<script>alert(1)</script>", 'a,b "q"', "x\u202egnp.exe", "+cmd'!A0"]
+recipe["query"], recipe["encode"] = "SELECT code FROM errors", {"code": {"type": "categories", "oov": False, "values": labels}}
+json.dump(recipe, open("hostile.json", "w"))
+with open("hostile.csv", "w", newline="") as file:
+    csv.writer(file).writerows([["version", "code"]] + [["4.5", labels[i % 6]] for i in range(12000)])
+HOSTILE
+expect 0 "hostile labels" "$sotto" sim run --policy policy.json --recipe hostile.json --csv hostile.csv --fast --quiet --svg h.svg --html h.html \
+    --out h.csv --table h-table.csv
+cp out shown
+expect 0 "hostile labels, again and again" "$sotto" sim run --policy policy.json --recipe hostile.json --csv hostile.csv --fast --quiet --repeat 2
+cat out >>shown
+python3 - <<'CHECK' || failed=1
+import csv, xml.dom.minidom
+shown = open("shown", "rb").read()
+assert b"\x1b" not in shown and b"\x07" not in shown and b"\xe2\x80\xae" not in shown, "a terminal is moved"
+for name in "h.svg", "h.html":
+    assert "<script" not in open(name, encoding="utf-8").read(), name
+xml.dom.minidom.parse("h.svg")
+for name in "h.csv", "h-table.csv":
+    cells = [row[1] for row in csv.reader(open(name, newline="", encoding="utf-8"))]
+    assert "'=1+2" in cells and "'+cmd'!A0" in cells and 'a,b "q"' in cells, cells
+    assert not any(cell[:1] in ("=", "+", "-", "@") for cell in cells), cells
+CHECK
 
 # ---- exit codes ---------------------------------------------------------------------------------------------------------------
 head -2001 users.csv >few.csv

@@ -1,5 +1,6 @@
 /* A device in rounds of learning: what it answers, what it refuses, and what that costs. */
 #include "base/hex.h"
+#include "crypto/hash.h"
 #include "device/round.h"
 #include "support/learners.h"
 #include "support/logs.h"
@@ -208,6 +209,39 @@ static void a_round_that_the_recipe_has_not_is_refused(sotto_test *t)
     sotto_test_learner_start(t, &one, NULL, NULL);
     sotto_test_learner_at(&one, 48);
     CHECK_STATUS(t, SOTTO_DENIED, sotto_test_learner_offer(&one, 48));
+    sotto_test_phone_close(&one.phone);
+}
+
+static sotto_status offer_signed(sotto_test *t, const sotto_signer *by)
+{
+    sotto_round_record record = {.round = 0, .recipe = one.recipe};
+    sotto_buf out = sotto_test_buf(t, one.recipe.len + 512);
+
+    sotto_hash_once(record.model, SOTTO_SHA256, one.model);
+    CHECK_OK(t, sotto_round_record_sign(&record, by, &t->err));
+    CHECK_OK(t, sotto_round_record_encode(&out, &record, &t->err));
+    return sotto_device_offer(one.phone.device, sotto_buf_bytes(&out), &t->err);
+}
+
+/* A record that somebody else made does not even take the round's place on the shelf. */
+static void a_round_that_the_owner_did_not_sign_is_refused(sotto_test *t)
+{
+    const uint8_t seed[SOTTO_SIGN_SEED] = {1}, seed_of_another[SOTTO_SIGN_SEED] = {2};
+    char key[128], digits[2 * SOTTO_SIGN_PUBLIC + 1];
+    sotto_signer owner, other;
+
+    CHECK_OK(t, sotto_signer_init(&owner, seed, &t->err));
+    CHECK_OK(t, sotto_signer_init(&other, seed_of_another, &t->err));
+    sotto_hex_encode(digits, sotto_bytes_of(owner.public_key, sizeof owner.public_key));
+    (void)snprintf(key, sizeof key, "\"rounds\": {\"key\": \"%s\",", digits);
+    sotto_test_learner_start(t, &one, "\"rounds\": {", key);
+    CHECK_STATUS(t, SOTTO_REJECTED, sotto_test_learner_offer(&one, 0));
+    CHECK_STATUS(t, SOTTO_REJECTED, offer_signed(t, &other));
+    CHECK_OK(t, offer_signed(t, &owner));
+    CHECK_EQUAL(t, 1, sotto_test_tick(&one.phone).made);
+    CHECK_EQUAL(t, 1, one.phone.sends);
+    sotto_signer_clear(&owner);
+    sotto_signer_clear(&other);
     sotto_test_phone_close(&one.phone);
 }
 
@@ -629,6 +663,7 @@ int main(int argc, char **argv)
         CASE(a_policy_must_allow_updates_in_words),
         CASE(a_recipe_that_lint_refuses_is_refused),
         CASE(a_round_that_the_recipe_has_not_is_refused),
+        CASE(a_round_that_the_owner_did_not_sign_is_refused),
         CASE(another_first_model_is_refused),
         CASE(a_round_has_one_model),
         CASE(a_stale_model_is_not_trained),

@@ -1,6 +1,7 @@
 /* Learning recipes: read, judged, explained; records of rounds and the tasks they make. */
 #include "recipe/learning.h"
 
+#include "base/hex.h"
 #include "recipe/claim.h"
 #include "support/recipes.h"
 
@@ -368,6 +369,8 @@ static void a_record_has_one_spelling(sotto_test *t)
         "sotto-round-1\nround 3\nmodel %s\n{}",
         "sotto-round-1\nround 3\nmodel %s\n\n",
         "sotto-round-1\nround 3\nmodel %s",
+        "sotto-round-1\nround 3\nmodel %s\nsignature 00\n\n{}",
+        "sotto-round-1\nround 3\nmodel %s\nsigned 00\n\n{}",
     };
     sotto_round_record record;
     sotto_buf out = sotto_test_buf(t, 512);
@@ -386,6 +389,59 @@ static void a_record_has_one_spelling(sotto_test *t)
     CHECK_OK(t, sotto_round_record_encode(&out, &record, &t->err));
     CHECK_EQUAL(t, strlen(text), out.len);
     CHECK_BYTES(t, text, out.data, out.len);
+}
+
+/* ---- who names the models ------------------------------------------------------------------------------------ */
+
+static sotto_status try_record(sotto_test *t, const sotto_learning *learning,
+                               const sotto_round_record *record)
+{
+    sotto_task task;
+
+    sotto_err_clear(&t->err);
+    return sotto_round_task_compile(&task, learning, record, sotto_test_parties(t, "{", "{"),
+                                    &t->arena, &t->err);
+}
+
+static void a_record_is_signed_by_the_owner_of_its_recipe(sotto_test *t)
+{
+    uint8_t seed[SOTTO_SIGN_SEED] = {1};
+    sotto_round_record record = {.round = 1}, again;
+    sotto_buf out = sotto_test_buf(t, 8192);
+    const sotto_learning *plain, *owned;
+    sotto_signer owner, other;
+    char key[128], digits[2 * SOTTO_SIGN_PUBLIC + 1];
+
+    CHECK_OK(t, sotto_signer_init(&owner, seed, &t->err));
+    seed[0] = 2;
+    CHECK_OK(t, sotto_signer_init(&other, seed, &t->err));
+    sotto_hex_encode(digits, sotto_bytes_of(owner.public_key, sizeof owner.public_key));
+    (void)snprintf(key, sizeof key, "\"rounds\": {\"key\": \"%s\", ", digits);
+    plain = judge(t, with(t, "{", "{"), NULL)->learning;
+    owned = judge(t, with(t, "\"rounds\": {", key), NULL)->learning;
+    CHECK(t, owned->owned && !plain->owned);
+
+    record.recipe = owned->head.text;
+    CHECK_STATUS(t, SOTTO_REJECTED, try_record(t, owned, &record));
+    CHECK_OK(t, sotto_round_record_sign(&record, &other, &t->err));
+    CHECK_STATUS(t, SOTTO_REJECTED, try_record(t, owned, &record));
+    CHECK_OK(t, sotto_round_record_sign(&record, &owner, &t->err));
+    CHECK_OK(t, try_record(t, owned, &record));
+    /* It reads as it was written, and is good for nothing else. */
+    CHECK_OK(t, sotto_round_record_encode(&out, &record, &t->err));
+    CHECK_OK(t, sotto_round_record_decode(&again, sotto_buf_bytes(&out), &t->err));
+    CHECK_OK(t, try_record(t, owned, &again));
+    again.round = 2;
+    CHECK_STATUS(t, SOTTO_REJECTED, try_record(t, owned, &again));
+    again = record;
+    again.model[0] ^= 1;
+    CHECK_STATUS(t, SOTTO_REJECTED, try_record(t, owned, &again));
+    again = record;
+    again.signature[40] ^= 1;
+    CHECK_STATUS(t, SOTTO_REJECTED, try_record(t, owned, &again));
+    CHECK_STATUS(t, SOTTO_REJECTED, try_record(t, plain, &record)); /* one spelling */
+    sotto_signer_clear(&owner);
+    sotto_signer_clear(&other);
 }
 
 static void compile(sotto_test *t, sotto_status wanted, sotto_task *task, uint64_t round,
@@ -440,6 +496,7 @@ int main(int argc, char **argv)
         CASE(a_policy_is_kept),
         CASE(it_is_explained_in_words),
         CASE(a_record_has_one_spelling),
+        CASE(a_record_is_signed_by_the_owner_of_its_recipe),
         CASE(a_task_is_bound_to_its_round_and_model),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -1,6 +1,7 @@
 /* Rounds that a log names become tasks of leader and helper, each once, in turn, and only of recipes that they serve. */
 #define _POSIX_C_SOURCE 200809L
 #include "../tlog/notes.h"
+#include "base/hex.h"
 #include "crypto/hash.h"
 #include "recipe/learning.h"
 #include "serve/tasks/round_log.h"
@@ -28,6 +29,7 @@ typedef struct scene {
     const char *directory;
     sotto_log_store *log;
     sotto_round_log *leader, *helper;
+    const sotto_signer *owner; /* signs records; NULL: nobody does */
 } scene;
 
 static sotto_status fetch(void *context, const char *path, sotto_buf *out, sotto_err *err)
@@ -65,21 +67,48 @@ static char *recipe_of(sotto_test *t, scene *k, const char *name)
     return text;
 }
 
-static sotto_bytes record_of(sotto_test *t, const char *recipe, uint64_t round, uint8_t model)
+static sotto_round_record round_of(sotto_test *t, const sotto_signer *owner, const char *recipe,
+                                   uint64_t round, uint8_t model)
 {
     sotto_round_record record = {.round = round, .recipe = bytes_of(recipe)};
-    sotto_buf out = sotto_test_buf(t, 2 * TEXT);
 
     memset(record.model, model, sizeof record.model);
+    if (owner)
+        CHECK_OK(t, sotto_round_record_sign(&record, owner, &t->err));
+    return record;
+}
+
+static sotto_bytes record_by(sotto_test *t, const sotto_signer *owner, const char *recipe,
+                             uint64_t round, uint8_t model)
+{
+    const sotto_round_record record = round_of(t, owner, recipe, round, model);
+    sotto_buf out = sotto_test_buf(t, 2 * TEXT);
+
     CHECK_OK(t, sotto_round_record_encode(&out, &record, &t->err));
     return sotto_buf_bytes(&out);
+}
+
+static sotto_bytes record_of(sotto_test *t, const char *recipe, uint64_t round, uint8_t model)
+{
+    return record_by(t, NULL, recipe, round, model);
+}
+
+static char *owned_recipe(sotto_test *t, scene *k, const char *key)
+{
+    static const char old[] = "\"rounds\": {";
+    const char *text = recipe_of(t, k, "owned"), *at = strstr(text, old);
+    char *out = sotto_test_take(t, TEXT);
+
+    (void)snprintf(out, TEXT, "%.*s%s%s", (int)(at - text), text, key, at + sizeof old - 1);
+    return out;
 }
 
 /* As an operator does, once, at both. */
 static void serve(sotto_test *t, scene *k, const char *recipe)
 {
     sotto_test_service *s = &k->s;
-    const sotto_bytes wire = record_of(t, recipe, 0, 0), parties = bytes_of(s->parties_text);
+    const sotto_bytes wire = record_by(t, k->owner, recipe, 0, 0),
+                      parties = bytes_of(s->parties_text);
     sotto_buf ids = sotto_test_buf(t, 64), again = sotto_test_buf(t, 64);
     sotto_mistakes *mistakes = sotto_test_take(t, sizeof *mistakes);
 
@@ -122,13 +151,15 @@ static void close_scene(scene *k)
 static void log_bytes(sotto_test *t, scene *k, const char *recipe, uint64_t round, uint8_t model,
                       sotto_bytes record)
 {
-    sotto_round_name name = {.round = round};
+    const sotto_round_record named = round_of(t, k->owner, recipe, round, model);
+    sotto_round_name name = {.round = round, .is_signed = named.is_signed};
     sotto_tlog_entry entry = {.type = SOTTO_ENTRY_RECIPE};
     sotto_buf url = sotto_test_buf(t, SOTTO_ROUND_NAME), wire = sotto_test_buf(t, 1024);
     uint64_t index;
 
     sotto_hash_once(name.recipe, SOTTO_SHA256, bytes_of(recipe));
     memset(name.model, model, sizeof name.model);
+    memcpy(name.signature, named.signature, sizeof name.signature);
     CHECK_OK(t, sotto_round_name_encode(&url, &name, &t->err));
     entry.url = sotto_buf_bytes(&url);
     sotto_hash_once(entry.digest, SOTTO_SHA256, record);
@@ -138,7 +169,7 @@ static void log_bytes(sotto_test *t, scene *k, const char *recipe, uint64_t roun
 
 static void log_round(sotto_test *t, scene *k, const char *recipe, uint64_t round, uint8_t model)
 {
-    log_bytes(t, k, recipe, round, model, record_of(t, recipe, round, model));
+    log_bytes(t, k, recipe, round, model, record_by(t, k->owner, recipe, round, model));
 }
 
 /* Signed by the log, and cosigned by so many witnesses. */
@@ -440,6 +471,41 @@ static void a_recipe_that_is_added_late_finds_its_rounds(sotto_test *t)
     close_scene(k);
 }
 
+/* A recipe that names its owner's key: entries of others are as if they were not there, whoever came first. */
+static void an_entry_that_the_owner_did_not_sign_holds_no_place(sotto_test *t)
+{
+    const uint8_t seed[SOTTO_SIGN_SEED] = {1}, seed_of_another[SOTTO_SIGN_SEED] = {2};
+    sotto_signer owner, other;
+    char key[128], digits[2 * SOTTO_SIGN_PUBLIC + 1];
+    scene *k = open_scene(t);
+
+    CHECK_OK(t, sotto_signer_init(&owner, seed, &t->err));
+    CHECK_OK(t, sotto_signer_init(&other, seed_of_another, &t->err));
+    sotto_hex_encode(digits, sotto_bytes_of(owner.public_key, sizeof owner.public_key));
+    (void)snprintf(key, sizeof key, "\"rounds\": {\"key\": \"%s\", ", digits);
+    k->recipe = owned_recipe(t, k, key);
+    sotto_hash_once(k->hash, SOTTO_SHA256, bytes_of(k->recipe));
+    k->owner = &owner;
+    serve(t, k, k->recipe);
+    k->owner = NULL;
+    log_round(t, k, k->recipe, 1, 9); /* nobody's */
+    k->owner = &other;
+    log_round(t, k, k->recipe, 1, 8);
+    k->owner = &owner;
+    log_round(t, k, k->recipe, 1, 7);
+    sign(t, k, 2);
+    CHECK_OK(t, look(t, k, k->leader, 1));
+    CHECK_OK(t, look(t, k, k->helper, 1));
+    CHECK(t, task_of(k->s.leader->tasks, k->hash, 1) != NULL);
+    CHECK(t, task_of(k->s.helper->tasks, k->hash, 1) != NULL);
+    CHECK_EQUAL(t, 7, task_of(k->s.leader->tasks, k->hash, 1)->model[0]);
+    CHECK_EQUAL(t, 2, view_of(k->leader).refused);
+    CHECK(t, strstr(view_of(k->leader).refusal, "owner has not signed") != NULL);
+    sotto_signer_clear(&owner);
+    sotto_signer_clear(&other);
+    close_scene(k);
+}
+
 static void names_have_one_spelling(sotto_test *t)
 {
     static const char *const wrong[] = {"", "urn:sotto:round:", "https://example.com/round",
@@ -453,6 +519,12 @@ static void names_have_one_spelling(sotto_test *t)
     CHECK_OK(t, sotto_round_name_decode(&again, sotto_buf_bytes(&out), &t->err));
     CHECK(t, again.round == 12 && again.recipe[31] == 0xab && again.model[0] == 0);
     memcpy(text, out.data, out.len);
+    name.is_signed = true;
+    memset(name.signature, 0x5c, sizeof name.signature);
+    out.len = 0;
+    CHECK_OK(t, sotto_round_name_encode(&out, &name, &t->err));
+    CHECK_OK(t, sotto_round_name_decode(&again, sotto_buf_bytes(&out), &t->err));
+    CHECK(t, again.is_signed && again.signature[63] == 0x5c && again.round == 12);
     text[16] = 'A'; /* of a digit */
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_round_name_decode(&again, bytes_of(text), NULL));
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
@@ -474,6 +546,7 @@ int main(int argc, char **argv)
         CASE(round_0_has_the_model_of_its_recipe),
         CASE(only_a_tree_that_witnesses_cosigned_is_read),
         CASE(a_recipe_that_is_added_late_finds_its_rounds),
+        CASE(an_entry_that_the_owner_did_not_sign_holds_no_place),
         CASE(names_have_one_spelling),
     };
     return RUN_TESTS(argc, argv, cases);

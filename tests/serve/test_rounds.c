@@ -36,7 +36,7 @@ static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
 }
 
 /* Rounds of an hour since yesterday: round 24 is open, and 23 has just closed. */
-static char *recipe_of(sotto_test *t, const char *by, unsigned largest)
+static char *recipe_of(sotto_test *t, const char *by, unsigned largest, unsigned goal)
 {
     char *text = sotto_test_take(t, TEXT), opens[32], closes[32];
     const time_t now = time(NULL), first = now - 86400, last = now + 2 * 86400;
@@ -50,8 +50,8 @@ static char *recipe_of(sotto_test *t, const char *by, unsigned largest)
         " \"learn\": {\"model\": {\"type\": \"mlp\", \"parameters\": %d, \"init\": "
         "\"%064d\"}, \"data\": {\"query\": \"SELECT pixels, label FROM digits\", \"most_rows\": "
         "100}, \"local\": {\"batch\": 20, \"rate\": 0.1}, \"update\": {\"clip\": %g, \"scale\": "
-        "%d}, \"server\": {}}, \"rounds\": {\"count\": 48, \"every\": \"1h\", \"goal\": 10, "
-        "\"largest\": %u, \"participations\": 1},"
+        "%d}, \"server\": {}}, \"rounds\": {\"count\": 48, \"every\": \"1h\", \"goal\": %u, "
+        "\"grace\": \"1m\", \"largest\": %u, \"participations\": 1},"
         " \"participation\": {\"type\": \"poisson\", \"rate\": 1.0},"
         " \"privacy\": {\"by\": \"%s\", \"multiplier\": 1.0, \"adjacency\": \"replacement\","
         " \"epsilon\": 25, \"delta\": 1e-6, \"min_cohort\": 10, \"honest\": 1.0},"
@@ -59,7 +59,7 @@ static char *recipe_of(sotto_test *t, const char *by, unsigned largest)
         "\"key:helper\", \"proof\": {\"type\": \"pine\", \"bound_factor\": 9.5}},"
         " \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},"
         " \"population\": 12}",
-        PARAMETERS, 0, CLIP, SCALE, largest, by, opens, closes);
+        PARAMETERS, 0, CLIP, SCALE, goal, largest, by, opens, closes);
     return text;
 }
 
@@ -99,14 +99,14 @@ static void begin_round(sotto_test *t, scene *k, uint64_t round, uint8_t model)
     s->opened = &k->vdaf;
 }
 
-static scene *open_scene_of(sotto_test *t, const char *by, unsigned largest)
+static scene *open_scene_of(sotto_test *t, const char *by, unsigned largest, unsigned goal)
 {
     scene *k = sotto_test_take(t, sizeof *k);
     sotto_mistakes *mistakes = sotto_test_take(t, sizeof *mistakes);
 
     sotto_test_await_hour();
     sotto_test_service_open(t, &k->s, &(sotto_test_service_options){0});
-    k->recipe = recipe_of(t, by, largest);
+    k->recipe = recipe_of(t, by, largest, goal);
     CHECK_OK(t, sotto_learning_read(&k->learning, sotto_bytes_of(k->recipe, strlen(k->recipe)),
                                     &t->arena, mistakes, &t->err));
     CHECK_OK(t, sotto_learning_randomizer(&k->randomizer, k->learning, &t->arena, &t->err));
@@ -117,7 +117,7 @@ static scene *open_scene_of(sotto_test *t, const char *by, unsigned largest)
 
 static scene *open_scene(sotto_test *t, const char *by)
 {
-    return open_scene_of(t, by, 100);
+    return open_scene_of(t, by, 100, 10);
 }
 
 /* Entries of -0.01 to 0.01: a norm of about 0.14, below the clip. */
@@ -293,7 +293,7 @@ static sotto_status count_one_more(sotto_tx *tx, void *context, sotto_err *err)
 static void a_round_has_room_for_its_largest_cohort(sotto_test *t)
 {
     const struct timespec moment = {0, 50000000};
-    scene *k = open_scene_of(t, "servers", 10);
+    scene *k = open_scene_of(t, "servers", 10, 10);
     uint64_t reports = 0, sums[PARAMETERS];
     sotto_http_response response = {.status = 201};
 
@@ -304,7 +304,7 @@ static void a_round_has_room_for_its_largest_cohort(sotto_test *t)
     CHECK_EQUAL(t, 2, sotto_test_refused(t, &k->s, SOTTO_CAUSE_HELPER + SOTTO_REPORT_DROPPED));
     sotto_test_service_close(&k->s);
 
-    k = open_scene_of(t, "servers", 10);
+    k = open_scene_of(t, "servers", 10, 10);
     begin_round(t, k, k->round, 7);
     upload_devices(t, k, 10);
     for (unsigned i = 0; i < k->s.patience && counted(t, k) < 10; i++)
@@ -318,6 +318,40 @@ static void a_round_has_room_for_its_largest_cohort(sotto_test *t)
     sotto_test_service_close(&k->s);
 }
 
+static int64_t closed(sotto_test *t, const scene *k)
+{
+    return sotto_test_ask_number(t, k->s.leader->db,
+                                 "SELECT count(*) FROM release WHERE state > 1 OR shut > 0");
+}
+
+/* The recipe's goal is all twelve devices, and min_cohort ten of them. */
+static void a_round_waits_for_its_goal_until_its_grace_is_over(sotto_test *t)
+{
+    scene *k = open_scene_of(t, "servers", 100, DEVICES);
+    uint64_t reports = 0, sums[PARAMETERS], until = 0;
+
+    begin_round(t, k, k->round, 7);
+    CHECK_EQUAL(t, 201, sotto_test_ask_collection(t, &k->s).status);
+    upload_devices(t, k, DEVICES - 1);
+    while (counted(t, k) < DEVICES - 1 && sotto_test_waits(&until, 50))
+        ;
+    CHECK_EQUAL(t, DEVICES - 1, counted(t, k));
+    sotto_test_pause_ms(1500); /* the leader looks each second: eleven are not enough to it */
+    CHECK_EQUAL(t, 0, closed(t, k));
+    upload_devices(t, k, 1);
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 1, &reports, sums));
+    CHECK_EQUAL(t, DEVICES, reports);
+    sotto_test_service_close(&k->s);
+
+    k = open_scene_of(t, "servers", 100, DEVICES); /* an hour after the end of this round */
+    begin_round(t, k, k->round - 2, 7);
+    k->s.bucket -= 2;
+    upload_devices(t, k, 10);
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 1, &reports, sums));
+    CHECK_EQUAL(t, 10, reports);
+    sotto_test_service_close(&k->s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -325,6 +359,7 @@ int main(int argc, char **argv)
         CASE(servers_add_the_noise_of_a_round),
         CASE(a_report_is_of_its_round_and_its_model),
         CASE(a_round_has_room_for_its_largest_cohort),
+        CASE(a_round_waits_for_its_goal_until_its_grace_is_over),
     };
     return RUN_TESTS(argc, argv, cases);
 }

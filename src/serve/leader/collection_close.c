@@ -106,6 +106,15 @@ static sotto_status is_busy(sotto_tx *tx, const sotto_collecting *s, bool *busy,
     return SOTTO_OK;
 }
 
+/* A round that was asked for closes at its goal. When its grace is over, the least that may be released is enough. */
+static bool waits_for_goal(const sotto_collecting *s, uint64_t reports)
+{
+    const sotto_learning *l = s->task->learning;
+
+    return l && reports < l->goal &&
+           sotto_host_seconds(s->server->host) < (int64_t)(s->task->dap.closes + l->grace);
+}
+
 /* Reports come for as long as devices send them, so a collection does not wait for a quiet moment. Once enough were
  * verified, its buckets take no more uploads, and it waits only for what was acknowledged by then. Below the minimum
  * they stay open, since what is missing may still come. */
@@ -115,7 +124,7 @@ static sotto_status shut_if_enough(sotto_tx *tx, const sotto_collecting *s, sott
     sotto_sql q;
 
     SOTTO_TRY(sotto_batch_count(tx, &verified, s->task->n, &s->range, err));
-    if (verified < s->task->dap.min_batch_size)
+    if (verified < s->task->dap.min_batch_size || waits_for_goal(s, verified))
         return SOTTO_OK;
     SOTTO_TRY(
         sotto_sql_prepare(tx, &q, "UPDATE release SET shut = 1 WHERE n = ?1 AND shut = 0", err));
@@ -258,6 +267,8 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
     if (SOTTO_RULE(leader_round_largest) && s->task->learning &&
         reports > s->task->learning->largest)
         return refuse(tx, s, SOTTO_DAP_INVALID_BATCH_SIZE, err);
+    if (waits_for_goal(s, reports))
+        return SOTTO_OK;
     SOTTO_TRY(sotto_batch_sum(tx, &sum, s->server->columns, s->task, &s->range, &s->arena, err));
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;

@@ -1,5 +1,6 @@
 #include "serve/leader/stalled.h"
 
+#include "recipe/learning.h"
 #include "serve/tasks/batches.h"
 #include "serve/tasks/schema.h"
 
@@ -109,6 +110,11 @@ static sotto_status explain(sotto_tx *tx, sotto_stalled *out, const oldest *o,
                        "too few reports: %" PRIu64 " of %" PRIu64
                        " are verified (its collector can `sotto collect --withdraw` it)",
                        verified, (uint64_t)task->dap.min_batch_size);
+    else if (task->learning && verified < task->learning->goal)
+        (void)snprintf(out->why, sizeof out->why,
+                       "%" PRIu64 " of the round's goal of %" PRIu64
+                       " reports are verified; it waits for more until its grace is over",
+                       verified, task->learning->goal);
     else
         (void)snprintf(out->why, sizeof out->why, "reports of it are still under way");
     return SOTTO_OK;

@@ -127,14 +127,23 @@ static bool same_round(const sotto_round_name *a, const sotto_round_name *b)
     return a->round == b->round && memcmp(a->recipe, b->recipe, sizeof a->recipe) == 0;
 }
 
+static sotto_round_record record_of(const sotto_server_task *like, const found *f)
+{
+    sotto_round_record record = {
+        .round = f->name.round, .recipe = like->recipe->text, .is_signed = f->name.is_signed};
+
+    memcpy(record.model, f->name.model, sizeof record.model);
+    memcpy(record.signature, f->name.signature, sizeof record.signature);
+    return record;
+}
+
 static sotto_status make_record(sotto_round_log *r, const sotto_server_task *like, const found *f,
                                 sotto_bytes *out, sotto_err *err)
 {
-    sotto_round_record record = {.round = f->name.round, .recipe = like->recipe->text};
+    const sotto_round_record record = record_of(like, f);
     sotto_buf wire;
 
-    memcpy(record.model, f->name.model, sizeof record.model);
-    SOTTO_TRY(sotto_buf_take(&wire, &r->arena, record.recipe.len + 256, err));
+    SOTTO_TRY(sotto_buf_take(&wire, &r->arena, record.recipe.len + 512, err));
     SOTTO_TRY(sotto_round_record_encode(&wire, &record, err));
     *out = sotto_buf_bytes(&wire);
     return SOTTO_OK;
@@ -145,6 +154,7 @@ static sotto_status make_record(sotto_round_log *r, const sotto_server_task *lik
 static const char *why_none(sotto_round_log *r, const sotto_server_task *like, const found *f)
 {
     const sotto_arena_mark mark = sotto_arena_here(&r->arena);
+    const sotto_round_record named = record_of(like, f);
     uint8_t digest[SOTTO_ENTRY_DIGEST] = {0};
     sotto_bytes record;
 
@@ -157,6 +167,9 @@ static const char *why_none(sotto_round_log *r, const sotto_server_task *like, c
     sotto_arena_rollback(&r->arena, mark);
     if (SOTTO_RULE(round_entry_digest) && memcmp(digest, f->digest, sizeof digest) != 0)
         return "the entry's hash is not that of its record";
+    if (SOTTO_RULE(round_entry_signed) &&
+        sotto_round_record_verify(like->learning, &named, NULL) != SOTTO_OK)
+        return "the recipe's owner has not signed it";
     return NULL;
 }
 

@@ -1,7 +1,7 @@
 /* serve/tasks/round_log.h - rounds of learning that a public log names become tasks, without an operator.
  *
  * Callers:  tasks/server.c starts one where the server's options name a log; tests look by themselves.
- * Memory:   what was found of the log is kept until it is closed, about 120 bytes a record.
+ * Memory:   what was found of the log is kept until it is closed, about 190 bytes a record.
  * Threads:  one of its own. A look is one thread's at a time; the view may be read by any.
  * Secrets:  none.
  *
@@ -10,6 +10,7 @@
  *
  *     cosigned   nothing is read but what the log signed and witnesses cosigned, by keys that the operator gave
  *     digest     the record that the entry's name makes has the entry's hash; other entries are passed over, and counted
+ *     signed     where the recipe names its owner's key, an entry without a signature by it is passed over, and counted
  *     first      of records of one round the first that was logged counts; the second is refused, and shown, and more are passed
  *                over. A first one that can't be added now keeps its round: it is shown, and tried again
  *     in turn    the task of a round is added when the round before has closed: no model is known earlier

@@ -5,9 +5,9 @@
 #include "log_publish.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/hex.h"
 #include "crypto/hash.h"
-#include "learn/file.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

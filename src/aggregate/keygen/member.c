@@ -194,9 +194,11 @@ static sotto_status read_values(member *m, sotto_err *err)
 
         if (m->v.deals[d].count == 0)
             continue;
-        if (m->v.answered[at])
+        /* What nobody complained about is not checked by anybody: the sealed values count. */
+        const bool open = m->v.complaints[at] && m->v.answered[at];
+        if (open)
             m->values[d] = m->v.answers[at];
-        m->fits[d] = (m->v.answered[at] || unseal(m, &m->values[d], d)) &&
+        m->fits[d] = (open || unseal(m, &m->values[d], d)) &&
                      sotto_keygen_view_fits(&m->v, d, (uint32_t)m->place, &m->values[d]);
     }
     return SOTTO_OK;

@@ -47,21 +47,28 @@ static sotto_status join(sotto_test *t, scene *s)
                                     &t->err);
 }
 
-/* The server says that this step is open, and that nobody posted anything. */
-static sotto_status tick(sotto_test *t, scene *s, uint8_t step, uint64_t now)
+/* The server answers everything with this board. */
+static sotto_status tick_on(sotto_test *t, scene *s, sotto_bytes board, uint64_t now)
 {
-    const uint8_t board[5] = {step};
     uint64_t next;
 
     t->err = (sotto_err){0};
     s->fleet.exchanges_left = UINT_MAX;
     s->fleet.answers_with = 200;
-    s->fleet.answer = sotto_bytes_of(board, sizeof board);
+    s->fleet.answer = board;
     const sotto_status status =
         sotto_duties_tick(s->fleet.devices[s->device].duties, now, &next, &t->err);
     s->fleet.exchanges_left = 0;
     s->fleet.answer = (sotto_bytes){NULL, 0};
     return status;
+}
+
+/* The server says that this step is open, and that nobody posted anything. */
+static sotto_status tick(sotto_test *t, scene *s, uint8_t step, uint64_t now)
+{
+    const uint8_t board[5] = {step};
+
+    return tick_on(t, s, sotto_bytes_of(board, sizeof board), now);
 }
 
 static int64_t number(sotto_test *t, const scene *s, const char *sql)
@@ -186,6 +193,33 @@ static void a_share_that_nobody_took_over_stays(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+static void a_post_that_is_shown_again_takes_no_room(sotto_test *t)
+{
+    enum { TIMES = 3 };
+    sotto_buf board;
+    scene s;
+
+    open_scene(t, &s, false);
+    CHECK_OK(t, join(t, &s));
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, 1000));
+    const sotto_bytes wire = said(t, &s);
+    CHECK_OK(t, sotto_buf_take(&board, &t->arena, 5 + TIMES * (12 + wire.len), &t->err));
+    for (uint64_t round = 0; round < 2; round++) {
+        board.len = 0;
+        sotto_writer w = sotto_writer_on(&board);
+        sotto_write_uint(&w, SOTTO_KEYGEN_DEAL, 1);
+        sotto_write_uint(&w, (round + 1) * TIMES, 4);
+        for (uint64_t n = 0; n < TIMES; n++) {
+            sotto_write_uint(&w, round * TIMES + n, 8);
+            sotto_write_opaque32(&w, wire);
+        }
+        CHECK_OK(t, tick_on(t, &s, sotto_buf_bytes(&board), 2000 + round));
+        CHECK_EQUAL(t, (round + 1) * TIMES, number(t, &s, "SELECT since FROM keygen"));
+        CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM posted"));
+    }
+    sotto_fleet_close(&s.fleet);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -194,6 +228,7 @@ int main(int argc, char **argv)
         CASE(one_key_is_made_for_an_epoch),
         CASE(a_post_is_stored_and_goes_again_the_same),
         CASE(a_share_that_nobody_took_over_stays),
+        CASE(a_post_that_is_shown_again_takes_no_room),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -121,8 +121,10 @@ static sotto_status ask_board(const turn *u, sotto_exchange_answer *answer, bool
 static sotto_status store_posts(turn *u, unsigned step, sotto_bytes board, sotto_err *err)
 {
     sotto_inbox inbox = {.left = board, .since = u->row->since};
-    sotto_bytes wire,
-        *posts = sotto_arena_take_array(&u->d->memory, board.len / FRAME + 1, sizeof *posts);
+    /* A post that was checked has a signature. */
+    sotto_journal_post *posts = sotto_arena_take_array(
+        &u->d->memory, board.len / (FRAME + SOTTO_SIGNATURE) + 1, sizeof *posts);
+    sotto_bytes wire;
     size_t count = 0;
     uint64_t n;
 
@@ -136,7 +138,7 @@ static sotto_status store_posts(turn *u, unsigned step, sotto_bytes board, sotto
 
         if (sotto_keygen_post_decode(&post, wire, NULL) == SOTTO_OK &&
             sotto_keygen_post_check(u->k, &post, NULL) == SOTTO_OK)
-            posts[count++] = wire;
+            posts[count++] = (sotto_journal_post){post.step, post.place, wire};
     }
     u->row->since = inbox.since;
     return sotto_journal_keygen_see(&u->d->journal, u->row, posts, count, err);

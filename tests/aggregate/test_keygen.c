@@ -334,6 +334,27 @@ static chamber *open_next(sotto_test *t, sotto_decryptors_record *old, sotto_epo
     return h;
 }
 
+/* A server that opens a step which hand-overs do not have hears nothing. */
+static void check_silent(sotto_test *t, chamber *h, unsigned step)
+{
+    const uint32_t *indices;
+    const uint32_t count = sotto_keygen_senders(&h->k, step, &indices);
+    sotto_buf body;
+
+    CHECK_OK(t, sotto_buf_take(&body, &t->arena, SOTTO_KEYGEN_MOST_BODY, &t->err));
+    for (uint32_t i = 0; i < count; i++) {
+        const sotto_keygen_self self = {.index = indices[i],
+                                        .seed = h->seeds[indices[i]],
+                                        .share = h->shares[indices[i]],
+                                        .channel = &h->channels[indices[i]]};
+
+        CHECK_STATUS(
+            t, SOTTO_MISSING,
+            sotto_keygen_write(&h->k, &self, step, &h->seen[indices[i]], &body, &t->arena, NULL));
+        CHECK_EQUAL(t, 0, body.len);
+    }
+}
+
 static void a_key_is_handed_on(sotto_test *t)
 {
     sotto_decryptors_record old;
@@ -345,7 +366,10 @@ static void a_key_is_handed_on(sotto_test *t)
 
     memcpy(earlier, h->shares, sizeof earlier);
     CHECK_OK(t, sotto_keygen_verify(&h->k, witnesses, WITNESSES, &t->arena, &t->err));
-    chamber_run(t, h, SOTTO_KEYGEN_RECORD);
+    chamber_run(t, h, SOTTO_KEYGEN_AGREE);
+    for (unsigned step = SOTTO_KEYGEN_REVEAL; step < SOTTO_KEYGEN_RECORD; step++)
+        check_silent(t, h, step);
+    chamber_step(t, h, SOTTO_KEYGEN_RECORD);
     CHECK_EQUAL(t, 0, chamber_stopped(h));
     chamber_check_key(t, h, SOME);
     CHECK(t, memcmp(h->record.key, old.key, sizeof old.key) == 0);

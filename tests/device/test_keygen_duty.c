@@ -40,11 +40,16 @@ static void open_scene(sotto_test *t, scene *s, bool hands_on)
     s->device = hands_on ? s->k.dealer[0] : s->k.members[0];
 }
 
-static sotto_status join(sotto_test *t, scene *s)
+static sotto_status join_at(sotto_test *t, scene *s, uint64_t now)
 {
     t->err = (sotto_err){0};
-    return sotto_duties_join_keygen(s->fleet.devices[s->device].duties, s->call, s->device,
+    return sotto_duties_join_keygen(s->fleet.devices[s->device].duties, s->call, s->device, now,
                                     &t->err);
+}
+
+static sotto_status join(sotto_test *t, scene *s)
+{
+    return join_at(t, s, 0);
 }
 
 /* The server answers everything with this board. */
@@ -128,7 +133,7 @@ static void nobody_joins_without_consent_or_for_others(sotto_test *t)
     open_scene(t, &s, false);
     sotto_duties *d = s.fleet.devices[s.device].duties;
     CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_duties_join_keygen(d, s.call, (s.device + 1) % DEVICES, &t->err));
+                 sotto_duties_join_keygen(d, s.call, (s.device + 1) % DEVICES, 0, &t->err));
     CHECK_OK(t, sotto_duties_consent(d, false, &t->err));
     CHECK_STATUS(t, SOTTO_DENIED, join(t, &s));
     CHECK_OK(t, sotto_duties_consent(d, true, &t->err));
@@ -140,19 +145,39 @@ static void nobody_joins_without_consent_or_for_others(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+/* The same call, with another end. */
+static void end_at(sotto_test *t, scene *s, uint64_t ends)
+{
+    sotto_keygen other = s->k;
+    sotto_buf wire;
+
+    other.ends = ends;
+    CHECK_OK(t, sotto_buf_take(&wire, &t->arena, s->call.len, &t->err));
+    CHECK_OK(t, sotto_keygen_encode(&wire, &other, &t->arena, &t->err));
+    s->call = sotto_buf_bytes(&wire);
+}
+
+static void a_call_ends_soon(sotto_test *t)
+{
+    static const uint64_t week = (uint64_t)7 * 24 * 3600 * 1000;
+    scene s;
+
+    open_scene(t, &s, false);
+    end_at(t, &s, 5000 + week);
+    CHECK_STATUS(t, SOTTO_DENIED, join_at(t, &s, 4999));
+    /* It vowed nothing. */
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT count(*) FROM keygen"));
+    CHECK_OK(t, join_at(t, &s, 5000));
+    sotto_fleet_close(&s.fleet);
+}
+
 static void one_key_is_made_for_an_epoch(sotto_test *t)
 {
-    sotto_keygen other;
-    sotto_buf wire;
     scene s;
 
     open_scene(t, &s, false);
     CHECK_OK(t, join(t, &s));
-    other = s.k;
-    other.ends++;
-    CHECK_OK(t, sotto_buf_take(&wire, &t->arena, s.call.len, &t->err));
-    CHECK_OK(t, sotto_keygen_encode(&wire, &other, &t->arena, &t->err));
-    s.call = sotto_buf_bytes(&wire);
+    end_at(t, &s, ENDS + 1);
     CHECK_STATUS(t, SOTTO_DENIED, join(t, &s));
     sotto_fleet_close(&s.fleet);
 }
@@ -225,6 +250,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_committee_is_what_the_application_knows),
         CASE(nobody_joins_without_consent_or_for_others),
+        CASE(a_call_ends_soon),
         CASE(one_key_is_made_for_an_epoch),
         CASE(a_post_is_stored_and_goes_again_the_same),
         CASE(a_share_that_nobody_took_over_stays),

@@ -28,6 +28,7 @@ static sotto_bytes call_of(sotto_test *t, aggregation *a, bool hands_on)
 {
     const sotto_fleet_call wanted = {.members = MEMBERS,
                                      .step_ms = STEP_MS,
+                                     .now = aggregation_now(a),
                                      .ends = aggregation_now(a) + 600000,
                                      .hands_on = hands_on,
                                      .token = OPERATOR};

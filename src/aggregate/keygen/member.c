@@ -290,8 +290,9 @@ sotto_status sotto_keygen_write(const sotto_keygen *k, const sotto_keygen_self *
     member m = {.call = k, .self = self};
     const size_t before = out->len;
 
+    /* A hand-over reveals nothing, so that nothing is rebuilt. */
     if (step < SOTTO_KEYGEN_DEAL || step >= SOTTO_KEYGEN_RECORD ||
-        sotto_keygen_place(k, step, self->index) < 0)
+        (k->hands_on && step > SOTTO_KEYGEN_AGREE) || sotto_keygen_place(k, step, self->index) < 0)
         return sotto_fail(err, SOTTO_MISSING, "key generation: not a speaker of step %u", step);
     m.place = sotto_keygen_place(k, SOTTO_KEYGEN_AGREE, self->index);
     sotto_status status = sotto_keygen_view_open(&m.v, k, board, arena, err);

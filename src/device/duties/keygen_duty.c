@@ -12,11 +12,14 @@
 #define ROOM ((size_t)5 << 20) /* of an answer with many posts */
 
 enum { FIRST = 64 << 10, ANSWER = 4096, HEAD = 1 + 4, FRAME = 12, FETCHES = 8 };
+#define SOON_MS ((uint64_t)7 * 24 * 3600 * 1000)
+
 enum { VOW_KEYGEN = 0x8001, VOW_HAND_OVER = 0x8002 }; /* beside the kinds of methods */
 
 /* ---- joining ------------------------------------------------------------------------------------------------------ */
 
-static sotto_status check_terms(const sotto_duties *d, const sotto_keygen *k, sotto_err *err)
+static sotto_status check_terms(const sotto_duties *d, const sotto_keygen *k, uint64_t now_ms,
+                                sotto_err *err)
 {
     const sotto_duties_terms *t = &d->options.terms;
     uint8_t root[32];
@@ -27,6 +30,9 @@ static sotto_status check_terms(const sotto_duties *d, const sotto_keygen *k, so
     if (SOTTO_RULE(duties_keygen_committee) && (t->committee == 0 || k->count < t->committee))
         return sotto_fail(err, SOTTO_DENIED, "terms: a committee of %u; at least %u", k->count,
                           t->committee);
+    /* It is asked after until then, and its posts are kept. */
+    if (SOTTO_RULE(duties_keygen_soon) && k->ends > now_ms && k->ends - now_ms > SOON_MS)
+        return sotto_fail(err, SOTTO_DENIED, "a key generation that ends in more than 7 days");
     return SOTTO_OK;
 }
 
@@ -58,7 +64,8 @@ static size_t vows_of(sotto_vow vows[2], const sotto_keygen *k, uint32_t index)
     return count;
 }
 
-static sotto_status join(sotto_duties *d, sotto_bytes call, uint32_t index, sotto_err *err)
+static sotto_status join(sotto_duties *d, sotto_bytes call, uint32_t index, uint64_t now_ms,
+                         sotto_err *err)
 {
     sotto_journal_keygen row = {.index = index, .call = call};
     sotto_vow vows[2];
@@ -66,7 +73,7 @@ static sotto_status join(sotto_duties *d, sotto_bytes call, uint32_t index, sott
 
     SOTTO_TRY(sotto_keygen_open(&k, call, &d->memory, err));
     SOTTO_TRY(is_ours(d, &k, index, err));
-    SOTTO_TRY(check_terms(d, &k, err));
+    SOTTO_TRY(check_terms(d, &k, now_ms, err));
     SOTTO_TRY(sotto_keygen_verify(&k, (const uint8_t(*)[SOTTO_P256_WIDE])d->witnesses,
                                   d->options.witness_count, &d->memory, err));
     memcpy(row.id, k.id, sizeof row.id);
@@ -78,11 +85,11 @@ static sotto_status join(sotto_duties *d, sotto_bytes call, uint32_t index, sott
 }
 
 sotto_status sotto_duties_join_keygen(sotto_duties *d, sotto_bytes call, uint32_t index,
-                                      sotto_err *err)
+                                      uint64_t now_ms, sotto_err *err)
 {
     SOTTO_TRY(sotto_duties_permitted(d, SOTTO_DUTY_DECRYPTOR, err));
     sotto_arena_reset(&d->memory);
-    const sotto_status status = join(d, call, index, err);
+    const sotto_status status = join(d, call, index, now_ms, err);
     sotto_arena_reset(&d->memory);
     return status;
 }
@@ -183,7 +190,8 @@ static sotto_status keep_share(sotto_duties *d, const sotto_keygen *k, const uin
     if (status == SOTTO_MISSING)
         return sotto_journal_put_share(&d->journal, k->session, k->epoch, share, err);
     SOTTO_TRY(status);
-    const bool same = memcmp(there, share, sizeof there) == 0;
+    const bool same =
+        sotto_bytes_equal(sotto_bytes_of(there, sizeof there), sotto_bytes_of(share, sizeof there));
     sotto_wipe(there, sizeof there);
     return same ? SOTTO_OK
                 : sotto_fail(err, SOTTO_DENIED, "a share of this epoch was taken before");
@@ -245,6 +253,9 @@ static sotto_status speak(const turn *u, const sotto_keygen_board *board, sotto_
 
     if (step < SOTTO_KEYGEN_DEAL || step >= SOTTO_KEYGEN_OVER ||
         sotto_keygen_place(u->k, step, u->row->index) < 0)
+        return SOTTO_OK;
+    /* A hand-over has no such steps, whatever the server says. */
+    if (u->k->hands_on && step > SOTTO_KEYGEN_AGREE && step < SOTTO_KEYGEN_RECORD)
         return SOTTO_OK;
     SOTTO_TRY(sotto_journal_keygen_said(&u->d->journal, u->row->n, step, &said, err));
     if (said)
@@ -332,28 +343,35 @@ static sotto_status serve(sotto_duties *d, sotto_journal_keygen *row, uint64_t n
                            : sotto_journal_keygen_end(&d->journal, row->n, err);
 }
 
-sotto_status sotto_duties_tick_keygens(sotto_duties *d, uint64_t now_ms, uint64_t *next_ms,
-                                       sotto_err *err)
+static sotto_status serve_all(sotto_duties *d, sotto_journal_keygen *row, uint64_t now_ms,
+                              uint64_t *next_ms, sotto_err *err)
 {
-    sotto_journal_keygen row = {0};
     sotto_status first = SOTTO_OK;
     bool found;
 
     for (;;) {
-        const int64_t after = row.n;
+        const int64_t after = row->n;
 
         sotto_arena_reset(&d->memory);
-        SOTTO_TRY(sotto_journal_keygen_next(&d->journal, &row, after, &found, &d->memory, err));
+        SOTTO_TRY(sotto_journal_keygen_next(&d->journal, row, after, &found, &d->memory, err));
         if (!found)
-            break;
-        const sotto_status status = serve(d, &row, now_ms, next_ms, first == SOTTO_OK ? err : NULL);
+            return first;
+        const sotto_status status = serve(d, row, now_ms, next_ms, first == SOTTO_OK ? err : NULL);
         /* It can't go on: nothing of it stays but its vows. */
         if (sotto_duties_is_for_good(status))
-            SOTTO_TRY(sotto_journal_keygen_end(&d->journal, row.n, NULL));
+            SOTTO_TRY(sotto_journal_keygen_end(&d->journal, row->n, NULL));
         else if (status != SOTTO_OK && now_ms + SOTTO_DUTIES_RETRY_MS < *next_ms)
             *next_ms = now_ms + SOTTO_DUTIES_RETRY_MS;
         first = first == SOTTO_OK ? status : first;
     }
+}
+
+sotto_status sotto_duties_tick_keygens(sotto_duties *d, uint64_t now_ms, uint64_t *next_ms,
+                                       sotto_err *err)
+{
+    sotto_journal_keygen row = {0};
+    const sotto_status status = serve_all(d, &row, now_ms, next_ms, err);
+
     sotto_wipe(row.seed, sizeof row.seed);
-    return first;
+    return status;
 }

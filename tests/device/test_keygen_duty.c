@@ -218,6 +218,27 @@ static void a_share_that_nobody_took_over_stays(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+static void who_hands_on_and_can_not_take_over_stays_to_the_end(sotto_test *t)
+{
+    scene s;
+
+    open_scene(t, &s, true);
+    for (uint32_t i = 1; sotto_keygen_place(&s.k, SOTTO_KEYGEN_AGREE, s.device) < 0; i++) {
+        CHECK(t, i < s.k.dealers);
+        s.device = s.k.dealer[i];
+    }
+    CHECK_OK(t, join(t, &s));
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, 1000));
+    /* It sees nobody's deal, and has no share to sign for. */
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_RECORD, 2000));
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT ended FROM keygen"));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM said"));
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_RECORD, ENDS));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT ended FROM keygen"));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM share WHERE share IS NOT NULL"));
+    sotto_fleet_close(&s.fleet);
+}
+
 static void a_post_that_is_shown_again_takes_no_room(sotto_test *t)
 {
     enum { TIMES = 3 };
@@ -254,6 +275,7 @@ int main(int argc, char **argv)
         CASE(one_key_is_made_for_an_epoch),
         CASE(a_post_is_stored_and_goes_again_the_same),
         CASE(a_share_that_nobody_took_over_stays),
+        CASE(who_hands_on_and_can_not_take_over_stays_to_the_end),
         CASE(a_post_that_is_shown_again_takes_no_room),
     };
 

@@ -261,9 +261,9 @@ static sotto_status speak(const turn *u, const sotto_keygen_board *board, sotto_
     if (said)
         return SOTTO_OK;
     const sotto_status status = write_post(u, board, &wire, err);
-    /* Who has nothing to hand on may still take over. */
+    /* Who has nothing to hand on may still take over; and who can't take over still has a share to erase. */
     if (status == SOTTO_DENIED && u->k->hands_on &&
-        (step == SOTTO_KEYGEN_DEAL || step == SOTTO_KEYGEN_ANSWER) &&
+        sotto_keygen_place(u->k, SOTTO_KEYGEN_DEAL, u->row->index) >= 0 &&
         sotto_keygen_place(u->k, SOTTO_KEYGEN_AGREE, u->row->index) >= 0)
         return SOTTO_AGAIN;
     SOTTO_TRY(status);
@@ -331,6 +331,22 @@ static sotto_status take_turn(turn *u, uint64_t now_ms, uint64_t *next_ms, sotto
     return SOTTO_OK;
 }
 
+/* Its time is over. Who slept until now may still learn that others have the key. */
+static sotto_status leave(turn *u, sotto_err *err)
+{
+    if (u->k->hands_on && sotto_keygen_place(u->k, SOTTO_KEYGEN_DEAL, u->row->index) >= 0) {
+        sotto_keygen_board *board = sotto_arena_take(&u->d->memory, sizeof *board);
+        bool whole;
+
+        if (!board)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "a board");
+        SOTTO_TRY(look(u, &whole, err));
+        SOTTO_TRY(sotto_journal_keygen_board(&u->d->journal, u->row->n, board, &u->d->memory, err));
+        SOTTO_TRY(hand_over(u, board, err));
+    }
+    return sotto_journal_keygen_end(&u->d->journal, u->row->n, err);
+}
+
 static sotto_status serve(sotto_duties *d, sotto_journal_keygen *row, uint64_t now_ms,
                           uint64_t *next_ms, sotto_err *err)
 {
@@ -339,8 +355,7 @@ static sotto_status serve(sotto_duties *d, sotto_journal_keygen *row, uint64_t n
 
     SOTTO_TRY(sotto_duties_permitted(d, SOTTO_DUTY_DECRYPTOR, err));
     SOTTO_TRY(sotto_keygen_open(&k, row->call, &d->memory, err));
-    return now_ms < k.ends ? take_turn(&u, now_ms, next_ms, err)
-                           : sotto_journal_keygen_end(&d->journal, row->n, err);
+    return now_ms < k.ends ? take_turn(&u, now_ms, next_ms, err) : leave(&u, err);
 }
 
 static sotto_status serve_all(sotto_duties *d, sotto_journal_keygen *row, uint64_t now_ms,

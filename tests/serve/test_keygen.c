@@ -238,8 +238,11 @@ static void calls_that_cannot_be_are_refused(sotto_test *t)
 static void many_participants_are_refused(sotto_test *t)
 {
     aggregation a;
-    const sotto_fleet_call wanted = {
-        .members = MEMBERS, .step_ms = STEP_MS, .ends = UINT64_MAX / 2, .token = OPERATOR};
+    const sotto_fleet_call wanted = {.members = MEMBERS,
+                                     .step_ms = STEP_MS,
+                                     .now = UINT64_MAX / 2,
+                                     .ends = UINT64_MAX / 2,
+                                     .token = OPERATOR};
     sotto_bytes call;
 
     aggregation_open(t, &a, DEVICES, MEMBERS, "max_participants = 5\n");

@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-static void touch(const sotto_bbglr_rows *rows, unsigned registered)
+static void touch(const sotto_rows *rows, unsigned registered)
 {
     for (size_t i = 0; i < rows->count; i++)
-        if (sotto_bbglr_index(sotto_bbglr_row(rows, i)) >= registered)
+        if (sotto_row_index(sotto_rows_at(rows, i)) >= registered)
             abort();
 }
 

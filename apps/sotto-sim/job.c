@@ -1,29 +1,23 @@
 #define _POSIX_C_SOURCE 200809L
 #include "sim.h"
 
+#include "base/arena.h"
+#include "base/file.h"
+#include "support/mistakes.h"
 #include "support/people_of.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* ---- files ---------------------------------------------------------------------------------------------------- */
 
 static int read_file(sim_job *job, const char *path, sotto_bytes *out)
 {
-    const size_t room = SOTTO_RECIPE_MAX_BYTES + 1;
-    uint8_t *bytes = sotto_arena_take(&job->arena, room);
-    FILE *file = bytes ? fopen(path, "rb") : NULL;
+    sotto_err err = {0};
 
-    if (!file) {
-        (void)fprintf(stderr, "sotto sim: %s: %s\n", path, strerror(errno));
-        return EXIT_FAILED;
-    }
-    *out = sotto_bytes_of(bytes, fread(bytes, 1, room, file));
-    const bool failed = ferror(file) != 0;
-    (void)fclose(file);
-    if (failed)
-        (void)fprintf(stderr, "sotto sim: %s: it can't be read\n", path);
-    return failed ? EXIT_FAILED : EXIT_DONE;
+    if (sotto_file_text(out, path, SOTTO_RECIPE_MAX_BYTES, &job->arena, &err) == SOTTO_OK)
+        return EXIT_DONE;
+    (void)fprintf(stderr, "sotto sim: %s: %s\n", path, err.reason);
+    return EXIT_FAILED;
 }
 
 /* As compilers say it, and what to type next. */
@@ -36,9 +30,7 @@ static int print_mistakes(const sim_job *job, const char *file, const sotto_mist
 
         if (m->severity != SOTTO_MISTAKE)
             continue;
-        (void)fprintf(stderr, "%s:%u:%u: %s%s%s%s%s\n", file, m->line, m->column, m->path,
-                      m->path[0] ? ": " : "", m->what, m->accepted[0] ? "; accepted: " : "",
-                      m->accepted);
+        sotto_mistake_print(file, m);
         if (strcmp(m->what, "it is empty") == 0) {
             (void)fprintf(stderr, "sotto sim: `sotto recipe new%s` prints one to start from\n",
                           recipe                                    ? ""

@@ -1,8 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "learn.h"
 
+#include "base/file.h"
 #include "crypto/hash.h"
-#include "learn/file.h"
 #include "learn/random.h"
 #include "sim/random.h"
 #include "terminal.h"

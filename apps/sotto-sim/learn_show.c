@@ -1,7 +1,7 @@
 #include "learn.h"
 
+#include "base/file.h"
 #include "base/hex.h"
-#include "learn/file.h"
 #include "learn/model_file.h"
 #include "show.h"
 #include "view/curve.h"

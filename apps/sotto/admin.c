@@ -1,7 +1,9 @@
 /* sotto admin - a server's database from the command line, beside the running server. */
 #include "admin.h"
 
+#include "base/arena.h"
 #include "base/clock.h"
+#include "base/file.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/datastore.h"
 
@@ -178,22 +180,17 @@ int sotto_admin_fail(const sotto_admin *admin)
 sotto_status sotto_admin_read_file(sotto_admin *admin, sotto_bytes *out, const char *path,
                                    size_t most)
 {
-    FILE *file = fopen(path, "rb");
-    uint8_t *data = file ? sotto_arena_take(&admin->arena, most + 1) : NULL;
-    size_t len = 0;
+    sotto_err why = {0};
+    sotto_status status;
+    sotto_buf file;
 
-    if (data) {
-        len = fread(data, 1, most + 1, file);
-        if (ferror(file))
-            data = NULL;
-    }
-    if (file)
-        (void)fclose(file);
-    if (!data)
-        return sotto_fail(&admin->err, SOTTO_IO, "can't read %.100s", path);
-    if (len > most)
-        return sotto_fail(&admin->err, SOTTO_TOO_LARGE, "%.100s: more than %zu bytes", path, most);
-    *out = sotto_bytes_of(data, len);
+    SOTTO_TRY(sotto_buf_take(&file, &admin->arena, most, &admin->err));
+    status = sotto_file_append(&file, path, &why);
+    if (status == SOTTO_TOO_LARGE)
+        return sotto_fail(&admin->err, status, "%.100s: %s", path, why.reason);
+    if (status != SOTTO_OK)
+        return sotto_fail(&admin->err, SOTTO_IO, "can't read %.100s: %s", path, why.reason);
+    *out = sotto_buf_bytes(&file);
     return SOTTO_OK;
 }
 

@@ -9,30 +9,25 @@
 #include "serve/tasks/listing.h"
 #include "transport/http_client.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { FILE_BYTES = 8192 };
 
-/* A new file for its owner's eyes alone; one that exists is never replaced. */
-static sotto_status write_private(const char *path, sotto_bytes text, sotto_err *err)
+/* A new file for its owner's eyes alone, which ends in a newline; one that exists is never replaced. */
+static sotto_status write_private(const char *path, sotto_buf *text, sotto_err *err)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool good = fd >= 0 && write(fd, text.data, text.len) == (ssize_t)text.len &&
-                write(fd, "\n", 1) == 1 && fsync(fd) == 0;
+    sotto_writer w = sotto_writer_on(text);
+    sotto_err why = {0};
+    sotto_status status;
 
-    if (good) {
-        (void)close(fd);
-        return SOTTO_OK;
-    }
-    if (fd >= 0) {
-        (void)close(fd);
-        (void)unlink(path);
-    }
-    return sotto_fail(err, SOTTO_IO, "can't write %.80s: %s", path, strerror(errno));
+    sotto_write_bytes(&w, sotto_bytes_of("\n", 1));
+    status = sotto_writer_finish(&w, "pairing", &why);
+    if (status == SOTTO_OK)
+        status = sotto_secret_file_write(path, sotto_buf_bytes(text), &why);
+    return status == SOTTO_OK
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_IO, "can't write %.80s: it %s", path, why.reason);
 }
 
 /* The servers' file, and if it is asked for the collector's, which has no secret of theirs. */
@@ -44,12 +39,12 @@ static sotto_status write_files(const sotto_pairing *pairing, const char *server
     sotto_status status = sotto_pairing_encode(&json, pairing, err);
 
     if (status == SOTTO_OK)
-        status = write_private(servers, sotto_buf_bytes(&json), err);
+        status = write_private(servers, &json, err);
     json.len = 0;
     if (status == SOTTO_OK && collectors)
         status = sotto_pairing_encode_for_collector(&json, pairing, err);
     if (status == SOTTO_OK && collectors)
-        status = write_private(collectors, sotto_buf_bytes(&json), err);
+        status = write_private(collectors, &json, err);
     sotto_wipe(memory, sizeof memory);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "recipe/calendar.h"
+#include "support/mistakes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -111,13 +112,7 @@ static int judge(analysis_job *job, sotto_bytes text, const sotto_recipe **recip
             sotto_recipe_judge(verdict, &claim, *recipe, job->policy, NULL, &job->mistakes, &err);
     if (err.status == SOTTO_OK)
         return EXIT_DONE;
-    for (size_t i = 0; i < job->mistakes.count; i++) {
-        const sotto_mistake *m = &job->mistakes.items[i];
-
-        if (m->severity == SOTTO_MISTAKE)
-            (void)fprintf(stderr, "recipe:%u:%u: %s: %s%s%s\n", m->line, m->column, m->path,
-                          m->what, m->accepted[0] ? "; accepted: " : "", m->accepted);
-    }
+    sotto_mistakes_print("recipe", &job->mistakes);
     if (job->mistakes.errors == 0)
         return analysis_failed(job, &err);
     (void)fprintf(stderr, "sotto analysis %s: nothing was asked\n", job->o->verb);

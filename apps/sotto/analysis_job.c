@@ -3,6 +3,8 @@
 #include "analysis.h"
 
 #include "base/arena.h"
+#include "base/file.h"
+#include "support/mistakes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,35 +27,18 @@ int analysis_failed(const analysis_job *job, const sotto_err *err)
 
 static int print_mistakes(const analysis_job *job, const char *file)
 {
-    const sotto_mistakes *list = &job->mistakes;
-
-    for (size_t i = 0; i < list->count; i++) {
-        const sotto_mistake *m = &list->items[i];
-
-        if (m->severity == SOTTO_MISTAKE)
-            (void)fprintf(stderr, "%s:%u:%u: %s%s%s%s%s\n", file, m->line, m->column, m->path,
-                          m->path[0] ? ": " : "", m->what, m->accepted[0] ? "; accepted: " : "",
-                          m->accepted);
-    }
+    sotto_mistakes_print(file, &job->mistakes);
     return EXIT_LINT;
 }
 
 int analysis_read(analysis_job *job, const char *path, sotto_bytes *out)
 {
-    const size_t room = SOTTO_RECIPE_MAX_BYTES + 1;
-    uint8_t *bytes = sotto_arena_take(&job->arena, room);
-    FILE *file = bytes ? fopen(path, "rb") : NULL;
+    sotto_err err = {0};
 
-    if (!file) {
-        (void)fprintf(stderr, "sotto analysis %s: %s: %s\n", job->o->verb, path, strerror(errno));
-        return EXIT_FAILED;
-    }
-    *out = sotto_bytes_of(bytes, fread(bytes, 1, room, file));
-    const bool bad = ferror(file) != 0;
-    (void)fclose(file);
-    if (bad)
-        (void)fprintf(stderr, "sotto analysis %s: %s: it can't be read\n", job->o->verb, path);
-    return bad ? EXIT_FAILED : EXIT_DONE;
+    if (sotto_file_text(out, path, SOTTO_RECIPE_MAX_BYTES, &job->arena, &err) == SOTTO_OK)
+        return EXIT_DONE;
+    (void)fprintf(stderr, "sotto analysis %s: %s: %s\n", job->o->verb, path, err.reason);
+    return EXIT_FAILED;
 }
 
 static int read_policy(analysis_job *job, const char *name)

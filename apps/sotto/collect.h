@@ -41,8 +41,4 @@ bool sotto_collect_helper_answers(const sotto_collect_job *job);
 /* `sotto collect key FILE`; argv[0] is "key". */
 int sotto_collect_key(int argc, char **argv);
 
-/* Writes a new file of mode 0600. SOTTO_STALE: there is one already; it stays as it is. */
-SOTTO_MUST_USE sotto_status sotto_collect_write_secret(const char *path, sotto_bytes bytes,
-                                                       sotto_err *err);
-
 #endif

@@ -7,35 +7,13 @@
 #include "recipe/calendar.h"
 #include "recipe/task.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { SECRET_MAX = 16384 };
-
-/* ---- files that hold secrets ----------------------------------------------------------------------------- */
-
-sotto_status sotto_collect_write_secret(const char *path, sotto_bytes bytes, sotto_err *err)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    bool written;
-
-    if (fd < 0 && errno == EEXIST)
-        return sotto_fail(err, SOTTO_STALE, "exists already and is not replaced");
-    if (fd < 0)
-        return sotto_fail(err, SOTTO_IO, "can't be written: %s", strerror(errno));
-    written = write(fd, bytes.data, bytes.len) == (ssize_t)bytes.len && fsync(fd) == 0;
-    if (close(fd) != 0 || !written) {
-        (void)unlink(path);
-        return sotto_fail(err, SOTTO_IO, "can't be written");
-    }
-    return SOTTO_OK;
-}
 
 static int complain(const sotto_collect_job *job, const char *file, const sotto_err *err)
 {

@@ -2,6 +2,7 @@
 #include "collect.h"
 
 #include "base/hex.h"
+#include "base/secret_file.h"
 #include "show.h"
 
 #include <stdio.h>
@@ -46,7 +47,7 @@ static int write_key(const char *path, uint8_t id, bool json)
     if (status == SOTTO_OK)
         status = sotto_hpke_config_encode(&config, &public_half, &err);
     if (status == SOTTO_OK)
-        status = sotto_collect_write_secret(path, sotto_buf_bytes(&file), &err);
+        status = sotto_secret_file_write(path, sotto_buf_bytes(&file), &err);
     if (status == SOTTO_OK)
         print_config(path, sotto_buf_bytes(&config), json);
     else

@@ -1,11 +1,10 @@
 /* Where the recipe stands on a public log: what --proof brings, judged as devices judge it. */
 #include "collect.h"
 
-#include "base/arena.h"
+#include "base/file.h"
 #include "recipe/model.h"
 #include "tlog/bundle.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,21 +12,6 @@ static int refuse(const sotto_collect_job *job, int code, const char *why)
 {
     (void)fprintf(stderr, "sotto collect: --proof %s: %s\n", job->proof, why);
     return code;
-}
-
-static bool read_whole(sotto_collect_job *job, sotto_bytes *out)
-{
-    uint8_t *data = sotto_arena_take(&job->recipe.arena, SOTTO_BUNDLE_MAX + 1);
-    FILE *file = fopen(job->proof, "rb");
-
-    if (!file || !data) {
-        if (file)
-            (void)fclose(file);
-        return false;
-    }
-    *out = sotto_bytes_of(data, fread(data, 1, SOTTO_BUNDLE_MAX + 1, file));
-    const bool whole = ferror(file) == 0;
-    return fclose(file) == 0 && whole;
 }
 
 int sotto_collect_job_log(sotto_collect_job *job)
@@ -48,8 +32,8 @@ int sotto_collect_job_log(sotto_collect_job *job)
               : NULL;
     if (!log)
         return refuse(job, EXIT_USAGE, "needs a --policy that names the recipe's log");
-    if (!read_whole(job, &wire))
-        return refuse(job, EXIT_FAILED, strerror(errno));
+    if (sotto_file_text(&wire, job->proof, SOTTO_BUNDLE_MAX, &job->recipe.arena, &err) != SOTTO_OK)
+        return refuse(job, EXIT_FAILED, err.reason);
     if (sotto_bundle_verify(&facts, wire, &log->trust, &err) != SOTTO_OK ||
         sotto_bundle_decode(&bundle, wire, &err) != SOTTO_OK)
         return refuse(job, EXIT_PROOF, err.reason);

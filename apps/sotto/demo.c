@@ -304,7 +304,7 @@ static int demo_main(int argc, char **argv)
         return EXIT_FAILED;
     }
     sotto_arena_init(&d.arena, (size_t)256 << 20);
-    d.started_ms = sotto_clock_monotonic(&sotto_clock_system) / 1000000;
+    d.started_ms = sotto_clock_ms();
     status = run(&d, &right, &err);
     if (d.enrolling) /* something else failed first */
         (void)!demo_tokens_enrolled(&d, NULL);

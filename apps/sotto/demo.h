@@ -9,6 +9,7 @@
  *     demo_arc.c      leader and helper as issuers of ARC
  *     demo_log.c      a public log and its witness
  *     demo_devices.c  simulated devices, some of them hostile, each with a clock of its own
+ *     demo_forger.c   a report that no device made
  *     demo_own.c      the user's own recipe and rows
  *     demo_keep.c     servers that stay, and their files
  *     demo_flamingo.c the same question with one server (--trust flamingo)
@@ -34,6 +35,17 @@ struct sotto_log_object;
 
 #define DEMO_RECIPE   "demo-1"
 #define DEMO_ANALYSIS "com.example.commute"
+
+/* How every recipe of the demo begins; %s: demo_values. */
+/* clang-format off */
+#define DEMO_QUESTION \
+    "{\n" \
+    "  \"recipe\": \"" DEMO_RECIPE "\", \"version\": 1, \"analysis\": \"" DEMO_ANALYSIS "\",\n" \
+    "  \"description\": \"How people got to work today.\",\n" \
+    "  \"query\": \"SELECT way FROM commutes\", \"pick\": \"one-at-random\",\n" \
+    "  \"encode\": {\"way\": {\"type\": \"categories\", \"values\": [%s], \"oov\": true},\n" \
+    "             \"combine\": [\"way\"]},\n"
+/* clang-format on */
 
 enum {
     DEMO_CHOICES = 8,
@@ -126,6 +138,8 @@ int demo_ended_by(void); /* the signal; 0: none */
 
 /* demo_texts.c: the recipe and the policy first; the parties once both servers have said their ports and keys. */
 SOTTO_MUST_USE sotto_status demo_write_recipe(demo *d, sotto_err *err);
+const char *demo_values(char out[512]);        /* the choices, as a list of JSON */
+void demo_write_time(char out[32], time_t at); /* cut to the hour */
 SOTTO_MUST_USE sotto_status demo_write_policy(demo *d, sotto_err *err);
 SOTTO_MUST_USE sotto_status demo_write_parties(demo *d, sotto_err *err);
 /* Reads, judges and compiles what was written. */
@@ -207,6 +221,10 @@ SOTTO_MUST_USE sotto_status demo_log_publish(demo *d, sotto_err *err);
 /* NULL: there is no log. */
 const sotto_log_trust *demo_log_trust(const demo *d);
 void demo_log_end(demo *d);
+
+/* demo_forger.c: in the arena. */
+SOTTO_MUST_USE sotto_status demo_forge(sotto_buf *out, const demo *d, sotto_arena *arena,
+                                       sotto_err *err);
 
 /* demo_devices.c: all of them, over real HTTP. */
 SOTTO_MUST_USE sotto_status demo_devices_run(demo *d, sotto_err *err);

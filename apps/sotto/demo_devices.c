@@ -343,41 +343,12 @@ static sotto_status run_device(basket *b, uint64_t number, const sotto_person *p
     return status;
 }
 
-/* ---- one forger -------------------------------------------------------------------------------------------------------- */
-
-/* A report for which one person counts a thousandfold, if it weren't for its proof: it can't have one. */
 static sotto_status forge(basket *b, sotto_err *err)
 {
-    const demo *d = b->crew->d;
-    const sotto_task *task = &d->task;
-    uint64_t values[DEMO_CHOICES + 1] = {1};
-    uint8_t ikm[SOTTO_REPORT_SHARES * SOTTO_HPKE_MAX_PRIVATE_KEY];
-    sotto_report_draft draft = {.configuration = task->configuration,
-                                .metadata = {.time = (uint64_t)time(NULL) / task->precision}};
-    sotto_hpke_config to[SOTTO_REPORT_SHARES];
-    sotto_dap_report report;
-    sotto_buf rand, out;
-    sotto_vdaf vdaf;
+    sotto_buf report;
 
-    SOTTO_TRY(sotto_hpke_config_decode(&to[SOTTO_REPORT_LEADER],
-                                       sotto_bytes_of(d->leader.hpke, d->leader.hpke_len), err));
-    SOTTO_TRY(sotto_hpke_config_decode(&to[SOTTO_REPORT_HELPER],
-                                       sotto_bytes_of(d->helper.hpke, d->helper.hpke_len), err));
-    SOTTO_TRY(sotto_vdaf_open(&vdaf, &task->vdaf, &b->arena, err));
-    SOTTO_TRY(sotto_buf_take(&rand, &b->arena, vdaf.sizes.rand, err));
-    SOTTO_TRY(sotto_random_bytes(rand.data, rand.cap, err));
-    SOTTO_TRY(sotto_random_bytes(ikm, sizeof ikm, err));
-    SOTTO_TRY(sotto_random_bytes(draft.metadata.report_id, SOTTO_REPORT_ID_SIZE, err));
-    memcpy(draft.task_id, task->id, sizeof draft.task_id);
-    SOTTO_TRY(sotto_report_shard(&draft, &vdaf, (sotto_measurement){values, (size_t)task->bins},
-                                 sotto_bytes_of(rand.data, rand.cap), &b->arena, err));
-    ((uint8_t *)(uintptr_t)draft.shares[SOTTO_REPORT_LEADER].payload.data)[1] ^=
-        4; /* 1,024 more for the first bin */
-    SOTTO_TRY(sotto_report_seal_both(&report, &draft, to, sotto_bytes_of(ikm, sizeof ikm),
-                                     &b->arena, err));
-    SOTTO_TRY(sotto_buf_take(&out, &b->arena, sotto_dap_report_size(&report), err));
-    SOTTO_TRY(sotto_dap_report_encode(&out, &report, err));
-    put(b, sotto_buf_bytes(&out));
+    SOTTO_TRY(demo_forge(&report, b->crew->d, &b->arena, err));
+    put(b, sotto_buf_bytes(&report));
     return SOTTO_OK;
 }
 

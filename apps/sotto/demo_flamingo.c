@@ -102,32 +102,17 @@ static sotto_status start(scene *s, sotto_err *err)
         err);
 }
 
-static void write_time(char out[32], time_t at)
-{
-    struct tm tm;
-
-    (void)strftime(out, 32, "%Y-%m-%dT%H:00:00Z", gmtime_r(&at, &tm));
-}
-
 /* The demo's question, with noise in shares: nothing else protects where one server adds up. */
 static void write_recipe(demo *d)
 {
-    char values[512] = "", opens[32], closes[32];
+    char values[512], opens[32], closes[32];
     const time_t now = time(NULL);
 
-    write_time(opens, now - 3600);
-    write_time(closes, now + 3 * 3600);
-    for (size_t i = 0, at = 0; i < DEMO_CHOICES; i++)
-        at += (size_t)snprintf(values + at, sizeof values - at, "%s\"%s\"", i ? ", " : "",
-                               demo_choices[i]);
+    demo_write_time(opens, now - 3600);
+    demo_write_time(closes, now + 3 * 3600);
     (void)snprintf(
         d->recipe_text, sizeof d->recipe_text,
-        "{\n"
-        "  \"recipe\": \"" DEMO_RECIPE "\", \"version\": 1, \"analysis\": \"" DEMO_ANALYSIS "\",\n"
-        "  \"description\": \"How people got to work today.\",\n"
-        "  \"query\": \"SELECT way FROM commutes\", \"pick\": \"one-at-random\",\n"
-        "  \"encode\": {\"way\": {\"type\": \"categories\", \"values\": [%s], \"oov\": true},\n"
-        "             \"combine\": [\"way\"]},\n"
+        DEMO_QUESTION
         "  \"participation\": {\"type\": \"poisson\", \"rate\": 1},\n"
         "  \"privacy\": {\"adjacency\": \"replacement\", \"epsilon\": 2.0, \"delta\": 1e-6,\n"
         "              \"min_cohort\": %llu, \"by\": \"shares\", \"sigma\": 6, \"honest\": 0.75},\n"
@@ -142,8 +127,9 @@ static void write_recipe(demo *d)
         "  \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},\n"
         "  \"population\": %llu, \"on_no_match\": \"no-value\"\n"
         "}\n",
-        values, (unsigned long long)(d->devices * 4 / 5), (unsigned long long)d->devices, COMMITTEE,
-        DEGREE, NEIGHBOURS, opens, closes, (unsigned long long)d->devices);
+        demo_values(values), (unsigned long long)(d->devices * 4 / 5),
+        (unsigned long long)d->devices, COMMITTEE, DEGREE, NEIGHBOURS, opens, closes,
+        (unsigned long long)d->devices);
 }
 
 static sotto_status read_recipe(scene *s, sotto_err *err)

@@ -78,7 +78,7 @@ static unsigned servers_of(const demo *d)
 
 static uint64_t seconds_taken(const demo *d)
 {
-    return (sotto_clock_monotonic(&sotto_clock_system) / 1000000 - d->started_ms + 999) / 1000;
+    return (sotto_clock_ms() - d->started_ms + 999) / 1000;
 }
 
 static sotto_status show_json(demo *d, sotto_answer_view answer, sotto_err *err)

@@ -15,14 +15,14 @@ enum { FEWEST_KEPT = 10 };
 const char *const demo_choices[DEMO_CHOICES] = {"walking",   "bicycle",    "bus",   "train",
                                                 "car alone", "car shared", "ferry", "home office"};
 
-static void write_time(char out[32], time_t at)
+void demo_write_time(char out[32], time_t at)
 {
     struct tm tm;
 
     (void)strftime(out, 32, "%Y-%m-%dT%H:00:00Z", gmtime_r(&at, &tm));
 }
 
-static const char *values_of(char out[512])
+const char *demo_values(char out[512])
 {
     out[0] = 0;
     for (size_t i = 0; i < DEMO_CHOICES; i++) {
@@ -73,8 +73,8 @@ sotto_status demo_write_recipe(demo *d, sotto_err *err)
 
     d->opens = (int64_t)(now - 3600) / 3600 * 3600;
     d->closes = d->opens + (int64_t)(d->keep ? DEMO_KEPT_SCHEDULE : DEMO_SCHEDULE) * 3600;
-    write_time(opens, (time_t)d->opens);
-    write_time(closes, (time_t)d->closes);
+    demo_write_time(opens, (time_t)d->opens);
+    demo_write_time(closes, (time_t)d->closes);
     if (d->recipe_file) {
         SOTTO_TRY(demo_own_recipe(d, anonymity_of(hidden, d), opens, closes, err));
         d->offer = sotto_bytes_of(d->recipe_text, strlen(d->recipe_text));
@@ -84,12 +84,7 @@ sotto_status demo_write_recipe(demo *d, sotto_err *err)
     d->table.stream = (sotto_stream){"commutes", d->table.fields, 1, 86400, 100};
     (void)snprintf(
         d->recipe_text, sizeof d->recipe_text,
-        "{\n"
-        "  \"recipe\": \"" DEMO_RECIPE "\", \"version\": 1, \"analysis\": \"" DEMO_ANALYSIS "\",\n"
-        "  \"description\": \"How people got to work today.\",\n"
-        "  \"query\": \"SELECT way FROM commutes\", \"pick\": \"one-at-random\",\n"
-        "  \"encode\": {\"way\": {\"type\": \"categories\", \"values\": [%s], \"oov\": true},\n"
-        "             \"combine\": [\"way\"]},\n"
+        DEMO_QUESTION
         "  \"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", \"epsilon_local\": "
         "4.0},\n"
         "  \"participation\": {\"type\": \"poisson\", \"rate\": %s},\n"
@@ -102,7 +97,7 @@ sotto_status demo_write_recipe(demo *d, sotto_err *err)
         "  \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},\n"
         "  \"population\": %llu, \"on_no_match\": \"no-value\"\n"
         "}\n",
-        values_of(values), d->keep ? "1" : "0.5", cohort, anonymity_of(hidden, d), opens, closes,
+        demo_values(values), d->keep ? "1" : "0.5", cohort, anonymity_of(hidden, d), opens, closes,
         (unsigned long long)d->devices);
     d->offer = sotto_bytes_of(d->recipe_text, strlen(d->recipe_text));
     return SOTTO_OK;

@@ -2,11 +2,12 @@
 #define _POSIX_C_SOURCE 200809L
 #include "device.h"
 
+#include "base/directory.h"
+#include "base/file.h"
 #include "seal/ohttp/ohttp.h"
 #include "tlog/bundle.h"
 #include "tlog/feed.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -192,22 +193,6 @@ int sotto_device_run_parties(sotto_device_job *job)
 
 /* ---- ticks ------------------------------------------------------------------------------------------------ */
 
-static bool write_all(int file, const uint8_t *data, size_t len)
-{
-    size_t done = 0;
-
-    while (done < len) {
-        ssize_t n = write(file, data + done, len - done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        done += (size_t)n;
-    }
-    return true;
-}
-
 static bool write_body(const char *path, sotto_exchange *exchange)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -218,11 +203,11 @@ static bool write_body(const char *path, sotto_exchange *exchange)
 
     while (safe && len > 0) {
         safe = exchange->read(exchange, offset, piece, sizeof piece, &len) == SOTTO_OK &&
-               write_all(file, piece, len);
+               sotto_file_put(file, sotto_bytes_of(piece, len));
         offset += len;
     }
     safe = safe && fsync(file) == 0;
-    return file >= 0 && close(file) == 0 && safe;
+    return file >= 0 && close(file) == 0 && safe && sotto_directory_sync(path);
 }
 
 /* Answers as a leader that takes every report, once it is safe in a file named after the report's id, which DAP puts

@@ -1,5 +1,4 @@
 /* Tokens of a device: enrolling with an attester, keys that issuers listed, and what became of each. */
-#include "collect.h"
 #include "device.h"
 
 #include "base/secret_file.h"
@@ -43,7 +42,7 @@ static sotto_status have_key(sotto_device_job *job)
         return SOTTO_OK;
     SOTTO_TRY(sotto_random_bytes(seed, sizeof seed, &job->err));
     const sotto_status status =
-        sotto_collect_write_secret(job->enrolment, sotto_bytes_of(seed, sizeof seed), &job->err);
+        sotto_secret_file_write(job->enrolment, sotto_bytes_of(seed, sizeof seed), &job->err);
     sotto_wipe(seed, sizeof seed);
     return status == SOTTO_OK ? sotto_device_read_enrolment(job) : status;
 }

@@ -2,8 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "device.h"
 
+#include "base/file.h"
 #include "base/hex.h"
-#include "learn/file.h"
 #include "sotto/learn.h"
 #include "support/trainer_child.h"
 

@@ -256,7 +256,9 @@ static sotto_status keep_all(table *t, learn_rows *out, sotto_err *err)
         user *who = NULL;
 
         SOTTO_TRY(read_record(t, fields, &label, row, &who, err));
-        if (training + test - t->training >= t->rows || label >= t->classes)
+        const bool fits =
+            who->tests ? test < t->rows : training < t->training && who->number < out->users;
+        if (!fits || label >= t->classes)
             return sotto_fail(err, SOTTO_STALE, "%.100s changed while it was read", t->o->file);
         const size_t at = who->tests ? test++ : training++;
         out->labels[at] = label;

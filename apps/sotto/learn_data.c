@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "learn_data.h"
 
-#include "learn/file.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <jansson.h>

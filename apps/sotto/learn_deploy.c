@@ -5,7 +5,7 @@
 #include "workdir.h"
 
 #include "base/arena.h"
-#include "learn/file.h"
+#include "base/file.h"
 #include "sotto/random.h"
 
 #include <dirent.h>

@@ -5,7 +5,7 @@
 #include "verbs.h"
 
 #include "base/arena.h"
-#include "learn/file.h"
+#include "base/file.h"
 #include "learn/model_file.h"
 #include "view/curve.h"
 

@@ -5,9 +5,9 @@
 #include "verbs.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/hex.h"
-#include "collect.h"
-#include "learn/file.h"
+#include "base/secret_file.h"
 #include "recipe/claim.h"
 
 #include <errno.h>
@@ -202,7 +202,7 @@ static sotto_status put_key(const plan *p, sotto_err *err)
     if (status == SOTTO_OK)
         status = sotto_collector_key_encode(&out, &key, err);
     if (status == SOTTO_OK)
-        status = sotto_collect_write_secret(path, sotto_buf_bytes(&out), err);
+        status = sotto_secret_file_write(path, sotto_buf_bytes(&out), err);
     if (status == SOTTO_OK)
         status = put_public(p, &key, err);
     sotto_wipe(&key, sizeof key);

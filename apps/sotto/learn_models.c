@@ -2,8 +2,8 @@
 #include "learn_run.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/hex.h"
-#include "learn/file.h"
 #include "transport/http_server.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "verbs.h"
 
 #include "base/arena.h"
-#include "learn/file.h"
+#include "base/file.h"
 #include "sotto/random.h"
 
 #include <inttypes.h>

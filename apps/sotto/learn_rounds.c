@@ -5,9 +5,9 @@
 #include "log_publish.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/hex.h"
 #include "crypto/hash.h"
-#include "learn/file.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -74,8 +74,9 @@ static sotto_status publish(learn_run *run, sotto_err *err)
     if (!d->log_job.verb)
         SOTTO_TRY(demo_log_open(d, err));
     d->log_job.url = url;
+    const int64_t until = learn_remote_deadline(run);
     sotto_status status = demo_log_put(d, &object, 1, err);
-    while (status == SOTTO_IO && tries_again(run, learn_remote_deadline(run), err))
+    while (status == SOTTO_IO && tries_again(run, until, err))
         status = demo_log_put(d, &object, 1, err);
     d->log_job.url = NULL;
     SOTTO_TRY(status);
@@ -102,7 +103,7 @@ static sotto_status ask(sotto_http_client *client, unsigned *code, const learn_r
     return SOTTO_OK;
 }
 
-/* Without a token, a server says 401 for a task that it has, and 404 for others. */
+/* Without a token, a server says 401 for a task that it has, and 404 for others. A proxy before it may say anything else. */
 static sotto_status await_task(sotto_http_client *client, learn_run *run, const char *who,
                                sotto_bytes url, sotto_err *err)
 {
@@ -118,7 +119,7 @@ static sotto_status await_task(sotto_http_client *client, learn_run *run, const 
         sotto_status status = ask(client, &code, run, url, &run->round_arena, err);
 
         sotto_arena_rollback(&run->round_arena, mark);
-        if (status == SOTTO_OK && code != 404)
+        if (status == SOTTO_OK && code == 401)
             return SOTTO_OK;
         if (status != SOTTO_OK && (status != SOTTO_IO || !tries_again(run, until, err)))
             return status;

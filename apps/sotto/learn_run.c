@@ -4,9 +4,9 @@
 #include "verbs.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/hex.h"
 #include "crypto/hash.h"
-#include "learn/file.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,9 +5,9 @@
 #include "verbs.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/hex.h"
 #include "base/writer.h"
-#include "learn/file.h"
 #include "view/curve.h"
 #include "view/text.h"
 

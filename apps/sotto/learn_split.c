@@ -1,6 +1,6 @@
 #include "learn_data.h"
 
-#include "learn/file.h"
+#include "base/file.h"
 #include "learn/random.h"
 
 #include <math.h>

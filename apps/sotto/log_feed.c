@@ -4,9 +4,9 @@
 #include "verbs.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "tlog/bundle.h"
 #include "tlog/feed.h"
-#include "tlog/files.h"
 #include "tlog/growth.h"
 
 #include <inttypes.h>
@@ -108,18 +108,6 @@ static sotto_status renew(feeding *f, const char *path)
     return sotto_writer_finish(&w, "feed", &job->err);
 }
 
-/* Replaced as a whole: whoever reads it meanwhile gets the old one or the new one. */
-static sotto_status replace(feeding *f, sotto_bytes bytes)
-{
-    char directory[SOTTO_LOG_PATH];
-    const char *slash = strrchr(f->job.out, '/');
-
-    (void)snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - f->job.out) : 1,
-                   slash ? f->job.out : ".");
-    return sotto_log_file_replace(slash == f->job.out ? "/" : directory,
-                                  slash ? slash + 1 : f->job.out, bytes, &f->job.err);
-}
-
 static sotto_status make(feeding *f, uint64_t *bytes)
 {
     sotto_log_job *job = &f->job;
@@ -138,7 +126,8 @@ static sotto_status make(feeding *f, uint64_t *bytes)
                                               sotto_buf_bytes(&f->bundles)},
                                 &job->err));
     *bytes = out.len;
-    return replace(f, sotto_buf_bytes(&out));
+    /* Replaced as a whole: whoever reads it meanwhile gets the old one or the new one. */
+    return sotto_file_write(job->out, sotto_buf_bytes(&out), NULL, NULL, &job->err);
 }
 
 /* ---- the verb ----------------------------------------------------------------------------------------------------------------- */

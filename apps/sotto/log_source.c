@@ -1,8 +1,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "log_source.h"
-#include "collect.h"
 
 #include "base/arena.h"
+#include "base/file.h"
+#include "base/secret_file.h"
 #include "sotto/random.h"
 #include "tlog/files.h"
 #include "verbs.h"
@@ -108,7 +109,7 @@ sotto_status sotto_log_key_make(const char *path, const char *name, sotto_note_k
     if (status == SOTTO_OK)
         status = sotto_note_key_encode(public, &key, err);
     if (status == SOTTO_OK)
-        status = sotto_collect_write_secret(path, sotto_buf_bytes(&text), err);
+        status = sotto_secret_file_write(path, sotto_buf_bytes(&text), err);
     sotto_signer_clear(&signer);
     sotto_wipe(seed, sizeof seed);
     sotto_wipe(memory, sizeof memory);
@@ -268,28 +269,20 @@ sotto_status sotto_log_job_write(sotto_log_job *job, const char *path, sotto_byt
 
 sotto_status sotto_log_job_replace(sotto_log_job *job, const char *path, sotto_bytes bytes)
 {
-    const char *slash = strrchr(path, '/');
-    char directory[SOTTO_LOG_PATH];
     sotto_err why = {0};
 
-    (void)snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - path) : 1,
-                   slash ? path : ".");
-    if (sotto_log_file_replace(directory, slash ? slash + 1 : path, bytes, &why) != SOTTO_OK)
+    if (sotto_file_write(path, bytes, NULL, NULL, &why) != SOTTO_OK)
         return sotto_fail(&job->err, SOTTO_BUG, "%s", why.reason);
     return SOTTO_OK;
 }
 
 sotto_status sotto_log_job_read(sotto_log_job *job, const char *path, size_t most, sotto_buf *out)
 {
-    FILE *file = fopen(path, "rb");
+    sotto_err why = {0};
+    sotto_status status;
 
-    if (!file)
-        return sotto_fail(&job->err, errno == ENOENT ? SOTTO_MISSING : SOTTO_IO, "%.100s: %s", path,
-                          strerror(errno));
-    if (sotto_buf_take(out, &job->arena, most + 1, &job->err) == SOTTO_OK)
-        out->len = fread(out->data, 1, most + 1, file);
-    (void)fclose(file);
-    if (!out->data || out->len > most)
-        return sotto_fail(&job->err, SOTTO_TOO_LARGE, "%.100s: too large", path);
-    return SOTTO_OK;
+    SOTTO_TRY(sotto_buf_take(out, &job->arena, most, &job->err));
+    status = sotto_file_append(out, path, &why);
+    return status == SOTTO_OK ? SOTTO_OK
+                              : sotto_fail(&job->err, status, "%.100s: %s", path, why.reason);
 }

@@ -1,9 +1,9 @@
 /* sotto parties - sign a parties file, so that devices take it in place of the one that came with their application. */
 #define _POSIX_C_SOURCE 200809L
-#include "collect.h"
 #include "show.h"
 #include "verbs.h"
 
+#include "base/file.h"
 #include "base/hex.h"
 #include "base/secret_file.h"
 #include "recipe/listed_keys.h"
@@ -76,20 +76,14 @@ static int parse(parties_job *job, const char *verb, const char *options, int ar
     return EXIT_USAGE;
 }
 
-/* The whole of a file; one byte more than there may be is enough to see that. */
 static sotto_status read_file(parties_job *job, sotto_bytes *out, uint8_t *memory, size_t most,
                               const char *path)
 {
-    FILE *file = fopen(path, "rb");
-    size_t len;
+    sotto_buf file = sotto_buf_over(memory, most);
+    sotto_status status = sotto_file_append(&file, path, &job->err);
 
-    if (!file)
-        return sotto_fail(&job->err, SOTTO_IO, "can't be read");
-    len = fread(memory, 1, most + 1, file);
-    (void)fclose(file);
-    *out = sotto_bytes_of(memory, len);
-    return len > most ? sotto_fail(&job->err, SOTTO_TOO_LARGE, "more than %zu bytes", most)
-                      : SOTTO_OK;
+    *out = sotto_buf_bytes(&file);
+    return status;
 }
 
 /* ---- key -------------------------------------------------------------------------------------------------- */
@@ -98,7 +92,7 @@ static sotto_status make_key(parties_job *job, uint8_t seed[SOTTO_SIGN_SEED], so
 {
     SOTTO_TRY(sotto_random_bytes(seed, SOTTO_SIGN_SEED, &job->err));
     SOTTO_TRY(sotto_signer_init(signer, seed, &job->err));
-    return sotto_collect_write_secret(job->path, sotto_bytes_of(seed, SOTTO_SIGN_SEED), &job->err);
+    return sotto_secret_file_write(job->path, sotto_bytes_of(seed, SOTTO_SIGN_SEED), &job->err);
 }
 
 static int run_key(int argc, char **argv)
@@ -200,7 +194,7 @@ static sotto_status begin(parties_job *job, sotto_signed_parties *file, sotto_by
 
 static int run_sign(int argc, char **argv)
 {
-    static uint8_t memory[MOST_FILE + 1], signed_memory[MOST_FILE];
+    static uint8_t memory[MOST_FILE], signed_memory[MOST_FILE];
     sotto_buf out = sotto_buf_over(signed_memory, sizeof signed_memory);
     sotto_signed_parties file;
     sotto_signer signer = {0};
@@ -229,7 +223,7 @@ static int run_sign(int argc, char **argv)
 
 static sotto_status check(parties_job *job, const sotto_signed_parties *file)
 {
-    static uint8_t memory[MOST_POLICY + 1];
+    static uint8_t memory[MOST_POLICY];
     static sotto_mistakes mistakes;
     const sotto_policy *policy;
     sotto_arena arena;
@@ -248,7 +242,7 @@ static sotto_status check(parties_job *job, const sotto_signed_parties *file)
 /* What every device asks that has this application's file; which serials it took before, it alone knows. */
 static sotto_status compare(parties_job *job, const sotto_signed_parties *file)
 {
-    static uint8_t memory[MOST_FILE + 1];
+    static uint8_t memory[MOST_FILE];
     static sotto_mistakes mistakes;
     const sotto_parties *shipped, *signed_ones;
     sotto_arena arena;
@@ -309,7 +303,7 @@ static void print_keys(const parties_job *job, const sotto_signed_parties *file)
 
 static int run_check(int argc, char **argv)
 {
-    static uint8_t memory[MOST_FILE + 1];
+    static uint8_t memory[MOST_FILE];
     sotto_signed_parties file;
     sotto_bytes bytes;
     parties_job job;
@@ -330,7 +324,7 @@ static int run_check(int argc, char **argv)
 
 static int run_show(int argc, char **argv)
 {
-    static uint8_t memory[MOST_FILE + 1];
+    static uint8_t memory[MOST_FILE];
     sotto_signed_parties file;
     sotto_bytes bytes;
     parties_job job;

@@ -1,13 +1,15 @@
 /* Arguments and files of the recipe verbs. */
 #include "recipe.h"
 
+#include "base/arena.h"
+#include "base/file.h"
 #include "recipe/claim.h"
 #include "recipe/participation.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int sotto_recipe_job_parse(sotto_recipe_job *job, int argc, char **argv, size_t files)
 {
@@ -58,23 +60,17 @@ void sotto_recipe_job_end(sotto_recipe_job *job)
 static sotto_status read_file(sotto_recipe_job *job, const char *path, sotto_bytes *out,
                               sotto_err *err)
 {
-    enum { MOST = SOTTO_RECIPE_MAX_BYTES + 1 };
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    uint8_t *data = sotto_arena_take(&job->arena, MOST);
-    size_t len = 0;
+    const bool standard = strcmp(path, "-") == 0;
+    sotto_err why = {0};
+    sotto_status status;
+    sotto_buf file;
 
-    if (!file || !data) {
-        if (file && file != stdin)
-            (void)fclose(file);
-        return sotto_fail(err, SOTTO_IO, "can't read it: %s", strerror(errno));
-    }
-    len = fread(data, 1, MOST, file);
-    bool failed = ferror(file) != 0;
-    if (file != stdin)
-        (void)fclose(file);
-    if (failed)
-        return sotto_fail(err, SOTTO_IO, "can't read it: %s", strerror(errno));
-    *out = sotto_bytes_of(data, len);
+    SOTTO_TRY(sotto_buf_take(&file, &job->arena, SOTTO_RECIPE_MAX_BYTES + 1, err));
+    status = standard ? sotto_file_append_open(&file, STDIN_FILENO, &why)
+                      : sotto_file_append(&file, path, &why);
+    if (status != SOTTO_OK && status != SOTTO_TOO_LARGE)
+        return sotto_fail(err, SOTTO_IO, "can't read it: %s", why.reason);
+    *out = sotto_buf_bytes(&file);
     return SOTTO_OK;
 }
 

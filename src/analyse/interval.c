@@ -1,16 +1,12 @@
 #include "analyse/interval.h"
 
+#include "account/numeric/special.h"
 #include "base/arena.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 /* ---- dividing alpha --------------------------------------------------------------------------------- */
-
-static double normal_tail(double x)
-{
-    return erfc(x / sqrt(2)) / 2;
-}
 
 /* Where the ratio of the likelihoods of the truth and of the best f falls to exp(-r^2 / 2). Beyond a bound that is
  * `bound` deviations away the best f is the bound itself, and the ratio falls slower. */
@@ -37,7 +33,7 @@ static double ratio_of(double chance, double from_low, double from_high, double 
 
     for (int i = 0; i < 80 && high - low > 1e-10; i++) {
         const double a = reach(r, from_low), b = reach(r, from_high),
-                     off = normal_tail(a) + normal_tail(b) - chance,
+                     off = sotto_normal_tail(a) + sotto_normal_tail(b) - chance,
                      slope = density(a) * reach_slope(r, from_low) +
                              density(b) * reach_slope(r, from_high);
 
@@ -65,7 +61,7 @@ sotto_tail_split sotto_alpha_split(sotto_alpha alpha, double from_low, double fr
     const double r = ratio_of(alpha.chance, from_low, from_high, alpha.z),
                  below = reach(r, from_low), above = reach(r, from_high);
 
-    return (sotto_tail_split){normal_tail(below), normal_tail(above), below, above};
+    return (sotto_tail_split){sotto_normal_tail(below), sotto_normal_tail(above), below, above};
 }
 
 /* A law without chance has no tails to divide. */

@@ -1,6 +1,8 @@
 /* Tails of sums by the saddlepoint: Lugannani and Rice 1980, in the form that Daniels 1987 gives for whole numbers. */
 #include "analyse/law.h"
 
+#include "account/numeric/special.h"
+
 #include <math.h>
 
 /* Cumulants of the law tilted by t, of the sum less entries q. */
@@ -118,11 +120,6 @@ static double saddlepoint(const sotto_sum_law *law, double f, double x, cumulant
     return t;
 }
 
-static double normal_tail(double x)
-{
-    return erfc(x / sqrt(2)) / 2;
-}
-
 /* The tail on this side of x, which lies between two whole numbers. */
 static double tail(const sotto_sum_law *law, double f, double x, int side)
 {
@@ -133,9 +130,9 @@ static double tail(const sotto_sum_law *law, double f, double x, int side)
     if (fabs(t) > 199) /* no sum is beyond x */
         return side * t > 0 ? 0 : 1;
     if (fabs(w) < 1e-4 || !isfinite(u))
-        return normal_tail(side * w);
+        return sotto_normal_tail(side * w);
     const double more = exp(-w * w / 2) / sqrt(2 * acos(-1)) * (1 / u - 1 / w);
-    return fmin(fmax(normal_tail(side * w) + side * more, 0), 1);
+    return fmin(fmax(sotto_normal_tail(side * w) + side * more, 0), 1);
 }
 
 double sotto_law_upper(const sotto_sum_law *law, double f, double s)

@@ -106,3 +106,15 @@ void sotto_alloc_fail_size(size_t size)
 {
     atomic_store(&failing_size, size);
 }
+
+void *sotto_alloc_grow(void *old, size_t before, size_t count, size_t room, size_t size)
+{
+    void *more = room <= SIZE_MAX / size ? sotto_alloc(room * size) : NULL;
+
+    if (!more)
+        return NULL;
+    if (count > 0)
+        memcpy(more, old, count * size);
+    sotto_release(old, before * size);
+    return more;
+}

@@ -10,6 +10,10 @@
 
 /* Zeroed, aligned to 64 bytes; NULL when there is none. */
 SOTTO_MUST_USE void *sotto_alloc(size_t size);
+/* A block of `room` items of `size` bytes in place of `old`, which had room for `before`, with the first `count` of them. The old
+ * one is released. NULL: there is no memory, and the old one stays. */
+SOTTO_MUST_USE void *sotto_alloc_grow(void *old, size_t before, size_t count, size_t room,
+                                      size_t size);
 /* Wipes size bytes first: all, or as many as were ever written. NULL is fine. */
 void sotto_release(void *memory, size_t size);
 /* As above, of a block in which every byte is 0: none is written again. */

@@ -28,6 +28,12 @@ static inline uint64_t sotto_clock_monotonic(const sotto_clock *clock)
     return clock->monotonic(clock->context);
 }
 
+/* The system's monotonic clock in ms: for pauses and deadlines of servers. */
+static inline uint64_t sotto_clock_ms(void)
+{
+    return sotto_clock_monotonic(&sotto_clock_system) / 1000000;
+}
+
 /* CPU time that the calling thread has used, in ns: what benchmarks measure. */
 uint64_t sotto_clock_thread_cpu(void);
 

@@ -1,9 +1,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/directory.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool sotto_directory_sync(const char *path)
@@ -20,4 +22,20 @@ bool sotto_directory_sync(const char *path)
     if (fd >= 0)
         (void)close(fd);
     return good;
+}
+
+bool sotto_directory_make(const char *path, mode_t mode)
+{
+    char name[4096];
+    size_t len = strlen(path);
+
+    if (mkdir(path, mode) != 0)
+        return errno == EEXIST;
+    while (len > 1 && path[len - 1] == '/') /* "a/b/" is a name in a, not in b */
+        len--;
+    if (len >= sizeof name)
+        return false;
+    memcpy(name, path, len);
+    name[len] = 0;
+    return sotto_directory_sync(name) || errno == EACCES;
 }

@@ -1,5 +1,7 @@
 #include "base/log.h"
 
+#include "base/writer.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +13,6 @@ void sotto_log_fields(const sotto_log_sink *sink, sotto_log_level level, const c
         return;
     sotto_log_event event = {level, name, fields, count};
     sink->write(sink->context, &event);
-}
-
-static void write_text(sotto_writer *w, const char *text)
-{
-    sotto_write_bytes(w, sotto_bytes_of(text, strlen(text)));
 }
 
 static bool is_plain(char c)
@@ -35,7 +32,7 @@ static void write_quoted(sotto_writer *w, const char *text)
             (void)snprintf(escaped, sizeof escaped, "\\%c", c);
         else if (c < 0x20 || c >= 0x7f)
             (void)snprintf(escaped, sizeof escaped, "\\x%02x", c);
-        write_text(w, escaped);
+        sotto_write_text(w, escaped);
     }
     sotto_write_uint(w, '"', 1);
 }
@@ -56,7 +53,7 @@ static void write_value(sotto_writer *w, const sotto_log_field *field)
     while (is_plain(text[plain]))
         plain++;
     if (plain && !text[plain])
-        write_text(w, text);
+        sotto_write_text(w, text);
     else
         write_quoted(w, text);
 }
@@ -66,13 +63,13 @@ sotto_status sotto_log_format(sotto_buf *out, const sotto_log_event *event, sott
     static const char *const levels[] = {"debug", "info", "warning", "error"};
     sotto_writer w = sotto_writer_on(out);
 
-    write_text(&w, levels[event->level]);
-    write_text(&w, " ");
-    write_text(&w, event->name);
+    sotto_write_text(&w, levels[event->level]);
+    sotto_write_text(&w, " ");
+    sotto_write_text(&w, event->name);
     for (size_t i = 0; i < event->count; i++) {
-        write_text(&w, " ");
-        write_text(&w, event->fields[i].key);
-        write_text(&w, "=");
+        sotto_write_text(&w, " ");
+        sotto_write_text(&w, event->fields[i].key);
+        sotto_write_text(&w, "=");
         write_value(&w, &event->fields[i]);
     }
     return sotto_writer_finish(&w, "log line", err);

@@ -1,6 +1,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/secret_file.h"
 
+#include "base/directory.h"
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -74,4 +77,22 @@ sotto_status sotto_secret_file_read(sotto_buf *out, const char *path, sotto_secr
     }
     (void)close(fd);
     return status;
+}
+
+sotto_status sotto_secret_file_write(const char *path, sotto_bytes bytes, sotto_err *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    bool good;
+
+    if (fd < 0 && errno == EEXIST)
+        return sotto_fail(err, SOTTO_STALE, "exists already and is not replaced");
+    if (fd < 0)
+        return sotto_fail(err, SOTTO_IO, "can't be written: %s", strerror(errno));
+    good = sotto_file_put(fd, bytes) && fsync(fd) == 0;
+    good = close(fd) == 0 && good && sotto_directory_sync(path);
+    if (good)
+        return SOTTO_OK;
+    (void)sotto_fail(err, SOTTO_IO, "can't be written: %s", strerror(errno));
+    (void)unlink(path);
+    return SOTTO_IO;
 }

@@ -1,8 +1,9 @@
 /* base/secret_file.h - files that hold secrets, which others than their owner must not read.
  *
- * Callers:  `sotto collect` for its tokens and key, servers for the datastore key and TLS's private key, `sotto admin pair`.
+ * Callers:  `sotto collect` for its tokens and key, servers for the datastore key and TLS's private key, every verb
+ *           that makes a key.
  * Memory:   the caller's; nothing is kept.
- * Secrets:  what is read; the caller wipes it.
+ * Secrets:  what is read or written; the caller wipes it.
  *
  * A file that others may read has been read, for all we know: better to refuse it on the first day than to serve with it.
  */
@@ -40,5 +41,11 @@ SOTTO_MUST_USE sotto_status sotto_secret_file_check(const char *path, sotto_secr
  */
 SOTTO_MUST_USE sotto_status sotto_secret_file_read(sotto_buf *out, const char *path,
                                                    sotto_secret_readers readers, sotto_err *err);
+
+/* Makes a new file for its owner alone, and syncs it and its name. The reason does not name it.
+ *   SOTTO_STALE  there is one of that name, which stays
+ */
+SOTTO_MUST_USE sotto_status sotto_secret_file_write(const char *path, sotto_bytes bytes,
+                                                    sotto_err *err);
 
 #endif

@@ -1,6 +1,8 @@
 /* Resources below an aggregator's URL (DAP, "HTTP Resources Reference"). */
 #include "dap/dap.h"
 
+#include "base/writer.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -12,18 +14,13 @@ static const char *const words[SOTTO_DAP_RESOURCES] = {
     [SOTTO_DAP_AGGREGATE_SHARES] = "aggregate_shares",
 };
 
-static void write_text(sotto_writer *w, const char *text)
-{
-    sotto_write_bytes(w, sotto_bytes_of(text, strlen(text)));
-}
-
 static void write_id(sotto_writer *w, const uint8_t *id, size_t size)
 {
     char text[SOTTO_DAP_ID_TEXT_MAX];
 
     sotto_dap_id_encode(text, sotto_bytes_of(id, size));
-    write_text(w, "/");
-    write_text(w, text);
+    sotto_write_text(w, "/");
+    sotto_write_text(w, text);
 }
 
 sotto_status sotto_dap_path_encode(sotto_buf *out, sotto_bytes base, const sotto_dap_path *path,
@@ -35,18 +32,18 @@ sotto_status sotto_dap_path_encode(sotto_buf *out, sotto_bytes base, const sotto
         base.len--;
     sotto_write_bytes(&w, base);
     if (path->resource != SOTTO_DAP_HPKE_CONFIG) {
-        write_text(&w, "/tasks");
+        sotto_write_text(&w, "/tasks");
         write_id(&w, path->task_id, sizeof path->task_id);
     }
-    write_text(&w, "/");
-    write_text(&w, words[path->resource]);
+    sotto_write_text(&w, "/");
+    sotto_write_text(&w, words[path->resource]);
     if (path->has_id)
         write_id(&w, path->id, sizeof path->id);
     if (path->has_step) {
         char text[sizeof "?step=65535"];
 
         (void)snprintf(text, sizeof text, "?step=%u", (unsigned)path->step);
-        write_text(&w, text);
+        sotto_write_text(&w, text);
     }
     return sotto_writer_finish(&w, "URL", err);
 }

@@ -1,5 +1,6 @@
 #include "dap/rejections.h"
 
+#include "base/writer.h"
 #include "crypto/hash.h"
 
 #include <inttypes.h>
@@ -30,16 +31,11 @@ static bool is_cause(const char *name, size_t len)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == len;
 }
 
-static void write_text(sotto_writer *w, const char *text)
-{
-    sotto_write_bytes(w, sotto_bytes_of(text, strlen(text)));
-}
-
 static void write_bool(sotto_writer *w, const char *key, bool value)
 {
-    write_text(w, ",\"");
-    write_text(w, key);
-    write_text(w, value ? "\":true" : "\":false");
+    sotto_write_text(w, ",\"");
+    sotto_write_text(w, key);
+    sotto_write_text(w, value ? "\":true" : "\":false");
 }
 
 /* Two members, since the first is what older collectors read. */
@@ -57,27 +53,27 @@ sotto_status sotto_dap_rejections_encode(sotto_buf *out, const sotto_rejections 
     sotto_writer w = sotto_writer_on(out);
     char number[24];
 
-    write_text(&w, "{\"rejections\":{");
+    sotto_write_text(&w, "{\"rejections\":{");
     for (size_t i = 0; i < rejections->count; i++) {
         const sotto_rejection *r = &rejections->items[i];
 
         if (!is_cause(r->cause, strlen(r->cause)) || r->reports > INT64_MAX)
             w.overflow = true;
-        write_text(&w, i ? ",\"" : "\"");
-        write_text(&w, r->cause);
+        sotto_write_text(&w, i ? ",\"" : "\"");
+        sotto_write_text(&w, r->cause);
         (void)snprintf(number, sizeof number, "\":%" PRIu64, r->reports);
-        write_text(&w, number);
+        sotto_write_text(&w, number);
     }
-    write_text(&w, "}");
+    sotto_write_text(&w, "}");
     write_rate(&w, rejections->rate);
     if (rejections->population > 0 && rejections->population <= INT64_MAX) {
         (void)snprintf(number, sizeof number, "%" PRIu64, rejections->population);
-        write_text(&w, ",\"");
-        write_text(&w, POPULATION);
-        write_text(&w, "\":");
-        write_text(&w, number);
+        sotto_write_text(&w, ",\"");
+        sotto_write_text(&w, POPULATION);
+        sotto_write_text(&w, "\":");
+        sotto_write_text(&w, number);
     }
-    write_text(&w, "}");
+    sotto_write_text(&w, "}");
     return sotto_writer_finish(&w, "rejections", err);
 }
 

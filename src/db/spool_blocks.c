@@ -35,12 +35,9 @@ static bool grow(sotto_spool_blocks *b, uint64_t end)
         return false;
     while ((uint64_t)count * BITS < end)
         count *= 2;
-    words = sotto_alloc(count * sizeof *words);
+    words = sotto_alloc_grow(b->words, b->word_count, b->word_count, count, sizeof *words);
     if (!words)
         return false;
-    if (b->word_count > 0)
-        memcpy(words, b->words, b->word_count * sizeof *words);
-    sotto_release(b->words, b->word_count * sizeof *words);
     b->words = words;
     b->word_count = count;
     return true;

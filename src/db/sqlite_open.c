@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "base/alloc.h"
-#include "base/directory.h"
+#include "base/file.h"
 #include "base/rule.h"
 #include "base/sqlite_status.h"
 #include "db/sqlite.h"
@@ -243,18 +243,6 @@ sotto_status sotto_lite_connect(sotto_conn **out, const sotto_db_options *option
 
 /* ---- backup ------------------------------------------------------------------------------------------ */
 
-static sotto_status sync_file_and_directory(const char *path, sotto_err *err)
-{
-    int fd = open(path, O_RDWR | O_CLOEXEC);
-    bool good = fd >= 0 && fsync(fd) == 0;
-
-    if (fd >= 0)
-        (void)close(fd);
-    return good && sotto_directory_sync(path)
-               ? SOTTO_OK
-               : sotto_fail(err, SOTTO_IO, "backup: the copy could not be synced");
-}
-
 /* All pages in one step: one snapshot, which in WAL mode keeps nobody from writing. In several steps a busy
  * database would make it start again and again. */
 static sotto_status copy(sqlite3 *from, const char *path, sotto_err *err)
@@ -282,8 +270,8 @@ sotto_status sotto_lite_backup(sotto_conn *conn, const char *path, sotto_err *er
                                : sotto_fail(err, SOTTO_IO, "%.80s: %s", path, strerror(errno));
     (void)close(fd);
     sotto_status status = copy(((sotto_lite *)conn)->db, path, err);
-    if (status == SOTTO_OK)
-        status = sync_file_and_directory(path, err);
+    if (status == SOTTO_OK && !sotto_file_sync(path))
+        status = sotto_fail(err, SOTTO_IO, "backup: the copy could not be synced");
     if (status != SOTTO_OK)
         (void)unlink(path);
     return status;

@@ -2,6 +2,7 @@
 
 #include "account/gauss/rdp.h"
 #include "account/gauss/sgm.h"
+#include "account/numeric/special.h"
 #include "learn/lattice.h"
 #include "noise/noise.h"
 
@@ -14,13 +15,6 @@ enum { ORDERS = 512, SLACK = 64 };
 /* This part of delta is put aside for draws that are not exact, as for statistics (account/claims.c). */
 #define PUT_ASIDE 1e-3
 
-static double log_add(double a, double b)
-{
-    const double high = fmax(a, b), low = fmin(a, b);
-
-    return low == -INFINITY ? high : high + log1p(exp(low - high));
-}
-
 /* log of sum over k of C(a, k) (1-q)^(a-k) q^k e^(k (k-1) / 2 s^2), over a - 1; rounded up. */
 static double sampled_divergence(double q, double s, unsigned a)
 {
@@ -29,7 +23,7 @@ static double sampled_divergence(double q, double s, unsigned a)
     for (unsigned k = 0; k <= a; k++) {
         const double chance = (k ? k * log(q) : 0) + (k < a ? (a - k) * log1p(-q) : 0);
 
-        sum = log_add(sum, choose + chance + (double)k * (k - 1.0) / (2 * s * s));
+        sum = sotto_log_add(sum, choose + chance + (double)k * (k - 1.0) / (2 * s * s));
         choose += k < a ? log((double)(a - k)) - log(k + 1.0) : 0;
     }
     /* `choose` is at most 0.7 a, and each of its a steps is off by at most 2^-53 of it: below 2^-39 a in all, up to order

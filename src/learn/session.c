@@ -1,7 +1,7 @@
 #include "learn/session.h"
 
+#include "base/file.h"
 #include "crypto/hash.h"
-#include "learn/file.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #ifndef SOTTO_LEARN_SESSION_H
 #define SOTTO_LEARN_SESSION_H
 
-#include "learn/file.h"
+#include "base/file.h"
 #include "learn/model.h"
 #include "learn/step.h"
 

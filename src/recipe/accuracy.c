@@ -1,5 +1,6 @@
 #include "recipe/accuracy.h"
 
+#include "account/numeric/special.h"
 #include "recipe/statistic.h"
 
 #include <math.h>
@@ -33,7 +34,7 @@ static double half_width(const sotto_deviation_law *law, double f, double z)
 /* Chance that a normal number is further from its mean than x. */
 static double tails(double x, double deviation)
 {
-    return deviation > 0 ? erfc(x / (deviation * sqrt(2))) : 0;
+    return deviation > 0 ? 2 * sotto_normal_tail(x / deviation) : 0;
 }
 
 /* The smallest x that all bins together pass with a chance of 1 - confidence at most, whatever ties them. The worst spread

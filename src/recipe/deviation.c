@@ -1,5 +1,6 @@
 #include "recipe/deviation.h"
 
+#include "account/numeric/special.h"
 #include "noise/estimate.h"
 
 #include <math.h>
@@ -55,7 +56,7 @@ double sotto_deviation_z(double confidence)
     for (int i = 0; i < 80; i++) {
         const double middle = (low + high) / 2;
 
-        *(erfc(middle / sqrt(2)) > 1 - confidence ? &low : &high) = middle;
+        *(2 * sotto_normal_tail(middle) > 1 - confidence ? &low : &high) = middle;
     }
     return high;
 }

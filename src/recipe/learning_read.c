@@ -226,16 +226,11 @@ sotto_status sotto_learning_read(const sotto_learning **out, sotto_bytes json, s
     sotto_reading r;
     sotto_status status = sotto_reading_open(&r, "learning", json, arena, mistakes, err);
     sotto_learning *learning = NULL;
-    uint8_t *text = NULL;
 
     if (status != SOTTO_OK)
         goto done;
     learning = sotto_reading_take(&r, 1, sizeof *learning);
-    text = sotto_reading_take(&r, json.len, 1);
-    if (learning && text) {
-        memcpy(text, json.data, json.len);
-        learning->head.text = sotto_bytes_of(text, json.len);
-        sotto_hash_once(learning->head.hash, SOTTO_SHA256, json);
+    if (learning && sotto_reading_keep(&r, &learning->head.text, learning->head.hash)) {
         learning->head.encoding.bins = 1;
         read_sections(&r, learning);
     }

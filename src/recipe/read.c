@@ -373,16 +373,11 @@ sotto_status sotto_recipe_read(const sotto_recipe **out, sotto_bytes json, sotto
     sotto_reading r;
     sotto_status status = sotto_reading_open(&r, "recipe", json, arena, mistakes, err);
     sotto_recipe *recipe = NULL;
-    uint8_t *text = NULL;
 
     if (status != SOTTO_OK)
         goto done;
     recipe = sotto_reading_take(&r, 1, sizeof *recipe);
-    text = sotto_reading_take(&r, json.len, 1);
-    if (recipe && text) {
-        memcpy(text, json.data, json.len);
-        recipe->text = sotto_bytes_of(text, json.len);
-        sotto_hash_once(recipe->hash, SOTTO_SHA256, json);
+    if (recipe && sotto_reading_keep(&r, &recipe->text, recipe->hash)) {
         read_sections(&r, recipe);
     }
     status = sotto_reading_finish(&r, err);

@@ -114,6 +114,8 @@ SOTTO_MUST_USE sotto_status sotto_mistakes_status(const sotto_mistakes *mistakes
 
 /* Copies into the arena; NULL, remembered in r, where there is no room. */
 void *sotto_reading_take(sotto_reading *r, size_t count, size_t size);
+/* A copy of the whole file, and its SHA-256. False: no memory, which the reading knows. */
+bool sotto_reading_keep(sotto_reading *r, sotto_bytes *text, uint8_t hash[32]);
 char *sotto_reading_take_text(sotto_reading *r, size_t len); /* and one byte for the ending 0 */
 const char *sotto_reading_copy(sotto_reading *r, const char *text);
 /* Values that were checked. A text that may be left out is NULL. */

@@ -2,6 +2,7 @@
 #include "recipe/schema.h"
 
 #include "base/hex.h"
+#include "crypto/hash.h"
 #include "recipe/calendar.h"
 
 #include <string.h>
@@ -13,6 +14,18 @@ void *sotto_reading_take(sotto_reading *r, size_t count, size_t size)
     if (!memory)
         r->no_memory = true;
     return memory;
+}
+
+bool sotto_reading_keep(sotto_reading *r, sotto_bytes *text, uint8_t hash[32])
+{
+    uint8_t *copy = sotto_reading_take(r, r->text.len, 1);
+
+    if (!copy)
+        return false;
+    memcpy(copy, r->text.data, r->text.len);
+    *text = sotto_bytes_of(copy, r->text.len);
+    sotto_hash_once(hash, SOTTO_SHA256, *text);
+    return true;
 }
 
 char *sotto_reading_take_text(sotto_reading *r, size_t len)

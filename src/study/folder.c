@@ -2,6 +2,7 @@
 #include "study/folder.h"
 
 #include "base/directory.h"
+#include "base/file.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
 #include "recipe/calendar.h"
@@ -12,14 +13,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 /* What a step's answer consists of; answer.json, which makes it one, is the last. */
 static const char *const parts[] = {"answer.txt", "answer.csv", "answer.html", "answer.json"};
 enum { PARTS = sizeof parts / sizeof parts[0] };
-#define MOST_FILE ((off_t)1 << 29)
+#define MOST_FILE (UINT64_C(1) << 29)
 
 static sotto_status fail(sotto_err *err, const char *path, const char *what)
 {
@@ -49,12 +49,17 @@ bool sotto_folder_has(const sotto_folder *f, unsigned step, const char *name)
 static const char *const early[] = {"lock", "policy.json", "frame.json", "01"};
 static const char *const early_step[] = {"recipe.json"};
 
+static bool ends_in(const char *name, const char *ending)
+{
+    const size_t len = strlen(name), end = strlen(ending);
+
+    return len > end && strcmp(name + len - end, ending) == 0;
+}
+
 static bool is_one_of(const char *name, const char *const *names, size_t count)
 {
-    const size_t len = strlen(name);
-
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-        (len > 5 && strcmp(name + len - 5, ".part") == 0))
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || ends_in(name, ".part") ||
+        ends_in(name, SOTTO_FILE_UNFINISHED))
         return true;
     for (size_t i = 0; i < count; i++)
         if (strcmp(name, names[i]) == 0)
@@ -119,7 +124,7 @@ static sotto_status taken(sotto_folder *f, sotto_err *err)
 sotto_status sotto_folder_new(sotto_folder *f, const char *path, sotto_err *err)
 {
     SOTTO_TRY(set_path(f, path, err));
-    if (mkdir(path, 0755) != 0 && errno != EEXIST)
+    if (!sotto_directory_make(path, 0755))
         return fail(err, path, "can't make");
     if (SOTTO_RULE(folder_of_its_own) && !is_free(f))
         return taken(f, err);
@@ -155,46 +160,18 @@ sotto_status sotto_folder_read(sotto_bytes *out, const sotto_folder *f, unsigned
                                const char *name, sotto_arena *arena, sotto_err *err)
 {
     char path[SOTTO_FOLDER_FILE];
-    struct stat facts;
 
     sotto_folder_file(path, f, step, name);
-    FILE *file = fopen(path, "rb");
-    if (!file && errno == ENOENT)
-        return sotto_fail(err, SOTTO_MISSING, "there is no %.90s", path);
-    if (!file)
-        return fail(err, path, "can't read");
-    const bool known = fstat(fileno(file), &facts) == 0 && facts.st_size <= MOST_FILE;
-    const size_t size = known ? (size_t)facts.st_size : 0;
-    uint8_t *bytes = known ? sotto_arena_take(arena, size + 1) : NULL;
-    const size_t len = bytes ? fread(bytes, 1, size, file) : 0;
-    (void)fclose(file);
-    if (!bytes || len != size)
-        return sotto_fail(err, SOTTO_IO, "%.90s can't be read whole", path);
-    *out = sotto_bytes_of(bytes, len);
-    return SOTTO_OK;
-}
-
-static bool write_synced(const char *path, sotto_bytes text)
-{
-    FILE *file = fopen(path, "wb");
-    bool done = file && fwrite(text.data, 1, text.len, file) == text.len && fflush(file) == 0 &&
-                fsync(fileno(file)) == 0;
-
-    if (file)
-        done = fclose(file) == 0 && done;
-    return done;
+    return sotto_file_read(out, path, MOST_FILE, arena, err);
 }
 
 sotto_status sotto_folder_write(const sotto_folder *f, unsigned step, const char *name,
                                 sotto_bytes text, sotto_err *err)
 {
-    char path[SOTTO_FOLDER_FILE], part[SOTTO_FOLDER_FILE + 8];
+    char path[SOTTO_FOLDER_FILE];
 
     sotto_folder_file(path, f, step, name);
-    (void)snprintf(part, sizeof part, "%s.part", path);
-    if (!write_synced(part, text) || rename(part, path) != 0 || !sotto_directory_sync(path))
-        return fail(err, path, "can't write");
-    return SOTTO_OK;
+    return sotto_file_write(path, text, NULL, NULL, err);
 }
 
 sotto_status sotto_folder_note(const sotto_folder *f, const char *line, sotto_err *err)
@@ -203,11 +180,11 @@ sotto_status sotto_folder_note(const sotto_folder *f, const char *line, sotto_er
 
     sotto_folder_file(path, f, 0, "journal.txt");
     sotto_calendar_format_time(time_text, (int64_t)time(NULL));
-    FILE *file = fopen(path, "ab");
+    FILE *file = fopen(path, "abe"); /* e: no other program that we start gets it */
     bool done = file && fprintf(file, "%s %s\n", time_text, line) > 0 && fflush(file) == 0 &&
                 fsync(fileno(file)) == 0;
     if (file)
-        done = fclose(file) == 0 && done;
+        done = fclose(file) == 0 && done && sotto_directory_sync(path);
     return done ? SOTTO_OK : fail(err, path, "can't write");
 }
 
@@ -276,7 +253,7 @@ sotto_status sotto_folder_put(sotto_folder *f, unsigned step, sotto_bytes recipe
     if (step > SOTTO_FOLDER_STEPS)
         return sotto_fail(err, SOTTO_DENIED, "an analysis has up to %d steps", SOTTO_FOLDER_STEPS);
     sotto_folder_file(path, f, step, "");
-    if (mkdir(path, 0755) != 0 && errno != EEXIST)
+    if (!sotto_directory_make(path, 0755))
         return fail(err, path, "can't make");
     SOTTO_TRY(sotto_folder_write(f, step, "recipe.json", recipe, err));
     f->steps = step;
@@ -300,16 +277,6 @@ static sotto_status check_hash(const sotto_folder *f, unsigned step, sotto_arena
     return SOTTO_OK;
 }
 
-static bool sync_file(const char *path)
-{
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    const bool done = file >= 0 && fsync(file) == 0;
-
-    if (file >= 0)
-        (void)close(file);
-    return done;
-}
-
 sotto_status sotto_folder_commit(const sotto_folder *f, unsigned step, sotto_arena *arena,
                                  sotto_err *err)
 {
@@ -324,9 +291,8 @@ sotto_status sotto_folder_commit(const sotto_folder *f, unsigned step, sotto_are
 
         part_of(part, f, step, i);
         sotto_folder_file(path, f, step, parts[i]);
-        if (access(part, F_OK) == 0 &&
-            (!sync_file(part) || rename(part, path) != 0 || !sotto_directory_sync(path)))
-            status = fail(err, path, "can't write");
+        if (access(part, F_OK) == 0)
+            status = sotto_file_settle(part, path, err);
     }
     return status;
 }

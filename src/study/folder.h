@@ -10,7 +10,7 @@
  * Threads:  one process has a folder at a time: it is locked.
  * Secrets:  none. Keys and tokens stay where they are; the folder has their paths.
  *
- * A file appears under its name once it is complete and on disk. What a crash leaves ends in .part, and counts for nothing. A step whose
+ * A file appears under its name once it is complete and on disk. What a crash leaves ends in .part or .new, and counts for nothing. A step whose
  * answer is there is never asked again, and a recipe that is there is never written anew: so nothing is spent twice.
  */
 #ifndef SOTTO_STUDY_FOLDER_H

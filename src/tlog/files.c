@@ -2,19 +2,19 @@
 #include "tlog/files.h"
 
 #include "base/directory.h"
+#include "base/file.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static sotto_status join(char out[SOTTO_LOG_PATH], const char *directory, const char *name,
-                         const char *suffix, sotto_err *err)
+                         sotto_err *err)
 {
-    const int len = snprintf(out, SOTTO_LOG_PATH, "%s/%s%s", directory, name, suffix);
+    const int len = snprintf(out, SOTTO_LOG_PATH, "%s/%s", directory, name);
 
     if (len < 0 || len >= SOTTO_LOG_PATH)
         return sotto_fail(err, SOTTO_TOO_LARGE, "%.100s: too long a path", name);
@@ -30,60 +30,21 @@ sotto_status sotto_log_file_read(sotto_buf *out, const char *directory, const ch
                                  sotto_err *err)
 {
     char path[SOTTO_LOG_PATH];
-    sotto_status status = SOTTO_OK;
-    ssize_t got = 1;
-    int fd;
+    sotto_err why = {0};
+    sotto_status status;
 
-    SOTTO_TRY(join(path, directory, name, "", err));
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT)
-        return sotto_fail(err, SOTTO_MISSING, "%.100s: not there", name);
-    if (fd < 0)
-        return failed("open", name, err);
-    while (got > 0 && out->len < out->cap) {
-        got = read(fd, out->data + out->len, out->cap - out->len);
-        if (got < 0 && errno == EINTR)
-            got = 1;
-        else if (got > 0)
-            out->len += (size_t)got;
-    }
-    if (got < 0)
-        status = failed("read", name, err);
-    else if (got > 0 && read(fd, path, 1) != 0)
-        status = sotto_fail(err, SOTTO_TOO_LARGE, "%.100s: more than %zu bytes", name, out->cap);
-    (void)close(fd);
-    return status;
-}
-
-static bool write_all(int fd, sotto_bytes bytes)
-{
-    while (bytes.len > 0) {
-        const ssize_t done = write(fd, bytes.data, bytes.len);
-
-        if (done < 0 && errno != EINTR)
-            return false;
-        if (done > 0)
-            bytes = sotto_bytes_of(bytes.data + done, bytes.len - (size_t)done);
-    }
-    return true;
+    SOTTO_TRY(join(path, directory, name, err));
+    status = sotto_file_append(out, path, &why);
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "%.60s: %s", name, why.reason);
 }
 
 sotto_status sotto_log_file_replace(const char *directory, const char *name, sotto_bytes bytes,
                                     sotto_err *err)
 {
-    char path[SOTTO_LOG_PATH], fresh[SOTTO_LOG_PATH];
-    bool good;
-    int fd;
+    char path[SOTTO_LOG_PATH];
 
-    SOTTO_TRY(join(path, directory, name, "", err));
-    SOTTO_TRY(join(fresh, directory, name, ".new", err));
-    fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    good = fd >= 0 && write_all(fd, bytes) && fsync(fd) == 0;
-    if (fd >= 0)
-        good = close(fd) == 0 && good;
-    if (!good || rename(fresh, path) != 0 || !sotto_directory_sync(path))
-        return failed("write", name, err);
-    return SOTTO_OK;
+    SOTTO_TRY(join(path, directory, name, err));
+    return sotto_file_write(path, bytes, NULL, NULL, err);
 }
 
 /* ---- many files, synced together ------------------------------------------------------------------------------- */
@@ -92,13 +53,10 @@ sotto_status sotto_log_file_replace(const char *directory, const char *name, sot
 static sotto_status make_folders(char *path, size_t from, sotto_err *err)
 {
     for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
-        bool good = true;
+        bool good;
 
         *slash = 0;
-        if (mkdir(path, 0755) == 0)
-            good = sotto_directory_sync(path);
-        else
-            good = errno == EEXIST;
+        good = sotto_directory_make(path, 0755);
         if (!good)
             (void)failed("make", path, err);
         *slash = '/';
@@ -131,7 +89,7 @@ sotto_status sotto_log_files_write(sotto_log_files *files, const char *path, sot
 
     if (files->count == SOTTO_LOG_UNSYNCED)
         SOTTO_TRY(sotto_log_files_sync(files, err));
-    SOTTO_TRY(join(full, files->directory, path, "", err));
+    SOTTO_TRY(join(full, files->directory, path, err));
     if (!same_folder(full, files->last)) {
         SOTTO_TRY(sync_last(files, err));
         SOTTO_TRY(make_folders(full, strlen(files->directory) + 1, err));
@@ -141,7 +99,7 @@ sotto_status sotto_log_files_write(sotto_log_files *files, const char *path, sot
     if (fd < 0)
         return failed("open", path, err);
     files->fds[files->count++] = fd;
-    if (!write_all(fd, bytes))
+    if (!sotto_file_put(fd, bytes))
         return failed("write", path, err);
     return SOTTO_OK;
 }
@@ -170,7 +128,7 @@ void sotto_log_folder_remove(const char *directory, const char *path)
     struct dirent *entry;
     DIR *folder;
 
-    if (join(full, directory, path, "", NULL) != SOTTO_OK)
+    if (join(full, directory, path, NULL) != SOTTO_OK)
         return;
     folder = opendir(full);
     while (folder && (entry = readdir(folder)) != NULL)

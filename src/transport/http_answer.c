@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/writer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,11 +31,6 @@ static const char *date_now(void)
     return text;
 }
 
-static void write_text(sotto_writer *out, const char *text)
-{
-    sotto_write_bytes(out, sotto_bytes_of(text, strlen(text)));
-}
-
 static void write_number(sotto_writer *out, uint64_t value)
 {
     char digits[24];
@@ -51,9 +47,9 @@ static void write_number(sotto_writer *out, uint64_t value)
 static void write_length(sotto_writer *out, const sotto_http_request *request, uint64_t length)
 {
     if (request->answer_chunked) {
-        write_text(out, "\r\nTransfer-Encoding: chunked");
+        sotto_write_text(out, "\r\nTransfer-Encoding: chunked");
     } else if (length != SOTTO_HTTP_UNTOLD) {
-        write_text(out, "\r\nContent-Length: ");
+        sotto_write_text(out, "\r\nContent-Length: ");
         write_number(out, length);
     }
 }
@@ -66,25 +62,25 @@ static bool has_no_body(unsigned status)
 static void write_head(sotto_writer *out, const sotto_http_request *request,
                        const sotto_http_reply *reply, uint64_t length)
 {
-    write_text(out, "HTTP/1.1 ");
+    sotto_write_text(out, "HTTP/1.1 ");
     write_number(out, reply->status);
-    write_text(out, " ");
-    write_text(out, sotto_http_status_phrase(reply->status));
-    write_text(out, "\r\nDate: ");
-    write_text(out, date_now());
+    sotto_write_text(out, " ");
+    sotto_write_text(out, sotto_http_status_phrase(reply->status));
+    sotto_write_text(out, "\r\nDate: ");
+    sotto_write_text(out, date_now());
     if (!has_no_body(reply->status))
         write_length(out, request, length);
     if (request->closes)
-        write_text(out, "\r\nConnection: close");
+        sotto_write_text(out, "\r\nConnection: close");
     else if (request->head.minor == 0)
-        write_text(out, "\r\nConnection: keep-alive");
+        sotto_write_text(out, "\r\nConnection: keep-alive");
     for (size_t i = 0; i < reply->field_count; i++) {
-        write_text(out, "\r\n");
-        write_text(out, reply->fields[i].name);
-        write_text(out, ": ");
-        write_text(out, reply->fields[i].value);
+        sotto_write_text(out, "\r\n");
+        sotto_write_text(out, reply->fields[i].name);
+        sotto_write_text(out, ": ");
+        sotto_write_text(out, reply->fields[i].value);
     }
-    write_text(out, "\r\n\r\n");
+    sotto_write_text(out, "\r\n\r\n");
 }
 
 static size_t room_for(const sotto_http_reply *reply)

@@ -1,38 +1,35 @@
 #include "transport/http_problem.h"
 
+#include "base/writer.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include <jansson.h>
-
-static void write_text(sotto_writer *out, const char *text)
-{
-    sotto_write_bytes(out, sotto_bytes_of(text, strlen(text)));
-}
 
 /* Bytes above ASCII are taken as UTF-8 and left alone; detail and title are ours. */
 static void write_string(sotto_writer *out, const char *text)
 {
     char escape[8];
 
-    write_text(out, "\"");
+    sotto_write_text(out, "\"");
     for (; *text; text++) {
         if ((unsigned char)*text < 0x20 || *text == '"' || *text == '\\') {
             (void)snprintf(escape, sizeof escape, "\\u%04x", (unsigned char)*text & 0x7fU);
-            write_text(out, escape);
+            sotto_write_text(out, escape);
         } else {
             sotto_write_bytes(out, sotto_bytes_of(text, 1));
         }
     }
-    write_text(out, "\"");
+    sotto_write_text(out, "\"");
 }
 
 static void write_member(sotto_writer *out, const char *name, const char *value)
 {
     write_string(out, name);
-    write_text(out, ":");
+    sotto_write_text(out, ":");
     write_string(out, value);
-    write_text(out, ",");
+    sotto_write_text(out, ",");
 }
 
 sotto_status sotto_http_problem_encode(sotto_buf *out, const sotto_http_problem *problem,
@@ -41,7 +38,7 @@ sotto_status sotto_http_problem_encode(sotto_buf *out, const sotto_http_problem 
     sotto_writer w = sotto_writer_on(out);
     char number[32];
 
-    write_text(&w, "{");
+    sotto_write_text(&w, "{");
     write_member(&w, "type", problem->type ? problem->type : "about:blank");
     write_member(&w, "title",
                  problem->title ? problem->title : sotto_http_status_phrase(problem->status));
@@ -50,7 +47,7 @@ sotto_status sotto_http_problem_encode(sotto_buf *out, const sotto_http_problem 
     if (problem->taskid)
         write_member(&w, "taskid", problem->taskid);
     (void)snprintf(number, sizeof number, "\"status\":%u}", problem->status);
-    write_text(&w, number);
+    sotto_write_text(&w, number);
     return sotto_writer_finish(&w, "problem document", err);
 }
 

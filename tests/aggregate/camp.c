@@ -127,15 +127,14 @@ static void write_answer(camp *s, uint32_t place, const sotto_message *m,
                                               &s->t->err));
     s->answers++;
     for (size_t i = 0; i < body.a.count; i++) {
-        const uint8_t *row = sotto_flamingo_at(&body.a, i);
+        const uint8_t *row = sotto_rows_at(&body.a, i);
 
-        memcpy(s->shares[sotto_flamingo_index(row)][place], row + 4, SOTTO_SHAMIR_SHARE);
-        s->has_share[sotto_flamingo_index(row)][place] = true;
+        memcpy(s->shares[sotto_row_index(row)][place], row + 4, SOTTO_SHAMIR_SHARE);
+        s->has_share[sotto_row_index(row)][place] = true;
     }
     for (size_t i = 0; i < body.b.count; i++) {
-        const uint8_t *want = sotto_flamingo_at(&asked->c, i),
-                      *part = sotto_flamingo_at(&body.b, i);
-        camp_part *p = &s->parts[sotto_flamingo_index(want)][sotto_flamingo_index(want + 4)][place];
+        const uint8_t *want = sotto_rows_at(&asked->c, i), *part = sotto_rows_at(&body.b, i);
+        camp_part *p = &s->parts[sotto_row_index(want)][sotto_row_index(want + 4)][place];
 
         p->is_there = part[0] != 0;
         p->set = set;
@@ -194,9 +193,9 @@ static sotto_flamingo_body labels_of(camp *s, uint32_t online)
 
         if (!(online >> i & 1))
             continue;
-        sotto_flamingo_set(bits, i);
-        sotto_flamingo_put_index(row, i);
-        sotto_flamingo_put_index(row + 4, (uint32_t)s->report[i].len);
+        sotto_bits_set(bits, i);
+        sotto_row_put_index(row, i);
+        sotto_row_put_index(row + 4, (uint32_t)s->report[i].len);
         if (s->report[i].data) {
             sotto_hash_once(row + 8, SOTTO_SHA256, s->report[i]);
             memcpy(row + 40, s->signature[i].data, SOTTO_SIGNATURE);
@@ -232,11 +231,11 @@ static void sign_as_stranger(camp *s, uint8_t *row, uint32_t client, const uint8
                        .body = {digest, 32}};
 
     memcpy(m.session, s->c.round.session, sizeof m.session);
-    sotto_flamingo_put_index(row, client);
+    sotto_row_put_index(row, client);
     CHECK_OK(s->t, sotto_message_sign(&m, row + 4, &s->c.cast.clients[client], &s->t->err));
 }
 
-static void write_votes(camp *s, sotto_flamingo_rows *rows, uint8_t *at, const uint8_t digest[32],
+static void write_votes(camp *s, sotto_rows *rows, uint8_t *at, const uint8_t digest[32],
                         bool forge)
 {
     for (uint32_t client = 0; client < s->c.clients; client++) {
@@ -254,7 +253,7 @@ static void write_votes(camp *s, sotto_flamingo_rows *rows, uint8_t *at, const u
             which++;
         if (which == s->voted[place] && !forge)
             continue;
-        sotto_flamingo_put_index(row, client);
+        sotto_row_put_index(row, client);
         if (which < s->voted[place])
             memcpy(row + 4, s->votes[place][which].signature, SOTTO_SIGNATURE);
         rows->count++;
@@ -270,8 +269,7 @@ static sotto_flamingo_body report_of(camp *s, const camp *from, uint32_t client)
     return report;
 }
 
-static void write_shares(camp *s, sotto_flamingo_rows *rows, uint8_t *at, uint32_t place,
-                         uint32_t clients)
+static void write_shares(camp *s, sotto_rows *rows, uint8_t *at, uint32_t place, uint32_t clients)
 {
     for (uint32_t i = 0; i < s->c.clients; i++) {
         uint8_t *row = at + rows->count * SOTTO_FLAMINGO_SHARE_ROW;
@@ -279,13 +277,13 @@ static void write_shares(camp *s, sotto_flamingo_rows *rows, uint8_t *at, uint32
         if (!(clients >> i & 1))
             continue;
         sotto_flamingo_body report = report_of(s, s->shares_of ? s->shares_of : s, i);
-        sotto_flamingo_put_index(row, i);
-        memcpy(row + 4, sotto_flamingo_at(&report.a, place), SOTTO_FLAMINGO_SEALED_SHARE);
+        sotto_row_put_index(row, i);
+        memcpy(row + 4, sotto_rows_at(&report.a, place), SOTTO_FLAMINGO_SEALED_SHARE);
         rows->count++;
     }
 }
 
-static void write_edges(camp *s, sotto_flamingo_rows *rows, uint8_t *at, const camp_question *q)
+static void write_edges(camp *s, sotto_rows *rows, uint8_t *at, const camp_question *q)
 {
     for (uint32_t i = 0; i < s->c.clients; i++)
         for (uint32_t j = 0; j < s->c.clients; j++) {
@@ -297,10 +295,10 @@ static void write_edges(camp *s, sotto_flamingo_rows *rows, uint8_t *at, const c
                 continue;
             if (from->report[i].data) {
                 sotto_flamingo_body report = report_of(s, from, i);
-                edge = sotto_flamingo_find(&report.b, j);
+                edge = sotto_rows_find(&report.b, j);
             }
-            sotto_flamingo_put_index(row, i);
-            sotto_flamingo_put_index(row + 4, j);
+            sotto_row_put_index(row, i);
+            sotto_row_put_index(row + 4, j);
             if (s->instead)
                 memcpy(row + 8, *s->instead, SOTTO_TDH2_SEALED);
             else if (edge)

@@ -143,7 +143,7 @@ sotto_bbglr_body court_roster(court *s, uint32_t to)
         const court_client *c = &s->clients[neighbours[i]];
         uint8_t *row = at + i * SOTTO_BBGLR_ROSTER_ROW;
 
-        sotto_bbglr_put_index(row, neighbours[i]);
+        sotto_row_put_index(row, neighbours[i]);
         memcpy(row + 4, c->keys, sizeof c->keys);
         memcpy(row + 4 + sizeof c->keys, c->keys_signature, SOTTO_SIGNATURE);
     }
@@ -173,9 +173,9 @@ sotto_bbglr_body court_shares(court *s, uint32_t to)
         CHECK_OK(s->t, sotto_bbglr_body_decode(&deal, SOTTO_BBGLR_DEAL, s->c.clients,
                                                s->clients[neighbours[i]].deal, &s->t->err));
         for (size_t r = 0; r < deal.rows.count; r++)
-            if (sotto_bbglr_index(sotto_bbglr_row(&deal.rows, r)) == to)
-                memcpy(row, sotto_bbglr_row(&deal.rows, r), SOTTO_BBGLR_SEALED_ROW);
-        sotto_bbglr_put_index(row, neighbours[i]);
+            if (sotto_row_index(sotto_rows_at(&deal.rows, r)) == to)
+                memcpy(row, sotto_rows_at(&deal.rows, r), SOTTO_BBGLR_SEALED_ROW);
+        sotto_row_put_index(row, neighbours[i]);
     }
     return (sotto_bbglr_body){.rows = {at, s->parameters.degree, SOTTO_BBGLR_SEALED_ROW}};
 }
@@ -241,7 +241,7 @@ static size_t votes_for(court *s, uint8_t *at, const uint8_t digest[32], bool fo
             which++;
         if (which == c->votes && !forge)
             continue;
-        sotto_bbglr_put_index(row, i);
+        sotto_row_put_index(row, i);
         if (which < c->votes)
             memcpy(row + 4, c->vote_signature[which], SOTTO_SIGNATURE);
         count++;
@@ -266,9 +266,9 @@ sotto_status court_ask(court *s, uint32_t to, sotto_bytes view, sotto_bytes labe
         for (int w = SOTTO_BBGLR_WANT_KEY; w <= SOTTO_BBGLR_WANT_SEED; w++) {
             uint8_t *row = wants + body.more.count * SOTTO_BBGLR_WANT_ROW;
 
-            if (what != COURT_BOTH && w != sotto_bbglr_bit(labels.data, neighbours[i]))
+            if (what != COURT_BOTH && w != sotto_bits_has(labels.data, neighbours[i]))
                 continue;
-            sotto_bbglr_put_index(row, neighbours[i]);
+            sotto_row_put_index(row, neighbours[i]);
             row[4] = (uint8_t)w;
             body.more.count++;
         }
@@ -314,9 +314,9 @@ bool court_learns(court *s, uint32_t client, unsigned what, uint8_t secret[32])
         CHECK_OK(s->t, sotto_bbglr_body_decode(&body, SOTTO_BBGLR_ANSWER, s->c.clients,
                                                s->clients[i].answer, &s->t->err));
         for (size_t r = 0; r < body.rows.count; r++) {
-            const uint8_t *row = sotto_bbglr_row(&body.rows, r);
+            const uint8_t *row = sotto_rows_at(&body.rows, r);
 
-            if (sotto_bbglr_index(row) == client && row[4] == what)
+            if (sotto_row_index(row) == client && row[4] == what)
                 points[count++] = (sotto_shamir_point){i, row + 5, false};
         }
     }

@@ -144,8 +144,8 @@ static void bodies_have_one_form(sotto_test *t)
     sotto_bbglr_body read;
 
     rows[4] = 1;
-    sotto_bbglr_put_index(rows + SOTTO_BBGLR_ANSWER_ROW, 3);
-    sotto_bbglr_put_index(rows + (size_t)2 * SOTTO_BBGLR_ANSWER_ROW, 8);
+    sotto_row_put_index(rows + SOTTO_BBGLR_ANSWER_ROW, 3);
+    sotto_row_put_index(rows + (size_t)2 * SOTTO_BBGLR_ANSWER_ROW, 8);
     CHECK_OK(t, sotto_bbglr_body_encode(&out, SOTTO_BBGLR_ANSWER, &body, &t->err));
     sotto_bytes whole = sotto_buf_bytes(&out);
     CHECK_OK(t, sotto_bbglr_body_decode(&read, SOTTO_BBGLR_ANSWER, 9, whole, &t->err));
@@ -156,7 +156,7 @@ static void bodies_have_one_form(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  sotto_bbglr_body_decode(&read, SOTTO_BBGLR_ANSWER, 9, whole, &t->err));
     wire[2 + SOTTO_BBGLR_ANSWER_ROW + 4] = 0;
-    sotto_bbglr_put_index(wire + 2 + SOTTO_BBGLR_ANSWER_ROW, 0); /* not after the first */
+    sotto_row_put_index(wire + 2 + SOTTO_BBGLR_ANSWER_ROW, 0); /* not after the first */
     CHECK_STATUS(t, SOTTO_MALFORMED,
                  sotto_bbglr_body_decode(&read, SOTTO_BBGLR_ANSWER, 9, whole, &t->err));
     wire[0] = wire[1] = 0xff;

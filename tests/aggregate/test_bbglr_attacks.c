@@ -252,8 +252,8 @@ static void a_share_is_of_whom_it_says(sotto_test *t)
         CHECK_OK(t,
                  sotto_bbglr_body_decode(&deal, SOTTO_BBGLR_DEAL, 9, s.clients[i].deal, &t->err));
         for (size_t r = 0; r < shares.rows.count && i == 3; r++)
-            if (sotto_bbglr_index(rows + r * SOTTO_BBGLR_SEALED_ROW) == 5)
-                memcpy(rows + r * SOTTO_BBGLR_SEALED_ROW, sotto_bbglr_row(&deal.rows, r),
+            if (sotto_row_index(rows + r * SOTTO_BBGLR_SEALED_ROW) == 5)
+                memcpy(rows + r * SOTTO_BBGLR_SEALED_ROW, sotto_rows_at(&deal.rows, r),
                        SOTTO_BBGLR_SEALED_ROW);
         CHECK(t, court_tell(&s, i, SOTTO_BBGLR_SHARES, &shares) == SOTTO_OK);
         CHECK(t, court_offer(&s, i) == SOTTO_OK);
@@ -266,7 +266,7 @@ static void a_share_is_of_whom_it_says(sotto_test *t)
              sotto_bbglr_body_decode(&answer, SOTTO_BBGLR_ANSWER, 9, s.clients[3].answer, &t->err));
     CHECK_EQUAL(t, 7, answer.rows.count);
     for (size_t r = 0; r < answer.rows.count; r++)
-        CHECK(t, sotto_bbglr_index(sotto_bbglr_row(&answer.rows, r)) != 5);
+        CHECK(t, sotto_row_index(sotto_rows_at(&answer.rows, r)) != 5);
     court_close(&s);
 }
 
@@ -341,7 +341,7 @@ static void neighbours_are_those_of_the_beacon(sotto_test *t)
     sotto_bbglr_body roster = court_roster(&s, 0);
     uint8_t *row = (uint8_t *)(size_t)roster.rows.at;
     memset(row, 0, SOTTO_BBGLR_ROSTER_ROW);
-    sotto_bbglr_put_index(row, stranger);
+    sotto_row_put_index(row, stranger);
     memcpy(row + 4, s.clients[stranger].keys, 64);
     memcpy(row + 68, s.clients[stranger].keys_signature, SOTTO_SIGNATURE);
     roster.rows.count = 1;

@@ -225,7 +225,7 @@ static uint32_t find_set(sotto_test *t, camp *s, uint32_t least, bool whole)
         uint32_t found;
         bool hangs;
 
-        if (sotto_flamingo_count(bits, 1) < s->c.round.least)
+        if (sotto_bits_count(bits, 1) < s->c.round.least)
             continue;
         CHECK_OK(t, sotto_flamingo_judge(&s->graph, bits, &found, &hangs, &t->arena, &t->err));
         if (found == least && hangs == whole)
@@ -316,7 +316,7 @@ static void a_ciphertext_can_not_be_turned_into_another(sotto_test *t)
     CHECK_OK(t,
              sotto_flamingo_body_decode(&report, SOTTO_FLAMINGO_REPORT, 7, s.report[0], &t->err));
     uint8_t(*stolen)[SOTTO_TDH2_SEALED] =
-        (uint8_t(*)[SOTTO_TDH2_SEALED])(size_t)(sotto_flamingo_find(&report.b, 1) + 4);
+        (uint8_t(*)[SOTTO_TDH2_SEALED])(size_t)(sotto_rows_find(&report.b, 1) + 4);
     s.instead = stolen;
     camp_ask_set(&s, (camp_question){.labels = 0x3f, .from = 0x20, .to = 0x40, .set = FIRST});
     CHECK_EQUAL(t, 3, s.answers);

@@ -85,7 +85,7 @@ static bool frames(void *context, sotto_sim_net *net, sotto_message *m, sotto_by
         return true;
     CHECK_OK(f->t, sotto_flamingo_body_decode(&body, m->kind, f->c->clients, m->body, err));
     memcpy(f->body, m->body.data, m->body.len);
-    uint8_t *row = f->body + (sotto_flamingo_at(&body.a, f->place) - m->body.data);
+    uint8_t *row = f->body + (sotto_rows_at(&body.a, f->place) - m->body.data);
     CHECK_OK(f->t, sotto_round_id(&f->c->round, id, err));
     CHECK_OK(f->t, sotto_flamingo_agree(agreed, &self, &f->c->round, victim, SOTTO_FLAMINGO_CHANNEL,
                                         err));

@@ -1,10 +1,11 @@
 /* 95% means between 94% and 97%: for every statistic and every source of noise, at ordinary truths, small ones, and those at
  * the end of what can be.
  *
- * Each share is of 10^4 draws from a fixed seed, so these tests never fail by chance. With new seeds they would rarely do.
+ * Each share is of 10^4 draws from a fixed seed (a tenth of it and wider bounds under sanitizers), so these tests never fail by chance. With new seeds they would rarely do.
  * Shares that are 95% in truth fall below 94% with a chance of 3e-6, and those of 96.2% exceed 97% with a chance of 2e-5. There
  * are about 130 shares, so a false alarm has a chance below 3e-3 for all of them. */
 #include "analyse/bins.h"
+#include "coverage_batch.h"
 
 #include "noise/noise.h"
 #include "sim/random.h"
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRAWS = 10000, ENTRIES = 128 };
+enum { DRAWS = SOTTO_TEST_DRAWS(10000) };
 
 #define FOUR                                                                                       \
     "{\"x\": {\"type\": \"categories\", \"values\": [\"a\", \"b\", \"c\", \"d\"], \"oov\": "       \
@@ -23,184 +24,16 @@ enum { DRAWS = 10000, ENTRIES = 128 };
 #define NUMBER    "{\"x\": {\"type\": \"integer\", \"min\": 0, \"max\": 100}}"
 #define RANDOM(x) "\"randomizer\": {" x "},"
 
-/* Reports of a recipe, drawn from a truth. */
-typedef struct batch {
-    const sotto_recipe *recipe;
-    sotto_report_content content;
-    sotto_noise noise;
-    unsigned sources;
-    uint64_t reports;
-    uint64_t truth[ENTRIES]; /* devices by value, "no value" behind the last */
-    int64_t exact[ENTRIES];  /* sums before noise, of what is not randomised */
-    sotto_sim_random random;
-    sotto_entropy entropy;
-    sotto_arena arena;
-} batch;
-
-static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
-{
-    (void)err;
-    sotto_sim_random_bytes(context, out, len);
-    return SOTTO_OK;
-}
-
-static const sotto_recipe *recipe_of(sotto_test *t, const char *statistic, const char *encode,
-                                     const char *randomizer, const char *by)
-{
-    static sotto_mistakes mistakes;
-    const sotto_recipe *recipe;
-    char text[2048];
-
-    mistakes = (sotto_mistakes){0};
-    (void)snprintf(
-        text, sizeof text,
-        "{\"recipe\": \"1\", \"version\": 1, \"analysis\": \"a\", \"query\": \"SELECT x FROM y\","
-        "\"statistic\": \"%s\",%s%s%s %s \"participation\": {\"type\": \"poisson\", \"rate\": 0.5},"
-        "\"privacy\": {\"adjacency\": \"replacement\", \"epsilon\": 3, \"delta\": 1e-6, "
-        "\"min_cohort\": 200, \"by\": %s},"
-        "\"aggregation\": {\"trust\": \"split\", \"leader\": \"a\", \"helper\": \"b\"},"
-        "\"schedule\": {\"opens\": \"2026-11-20T00:00:00Z\", \"closes\": \"2026-11-27T00:00:00Z\", "
-        "\"precision\": \"1h\"}, \"population\": 1000000, \"on_no_match\": \"no-value\"}",
-        statistic, encode ? "\"encode\": " : "", encode ? encode : "", encode ? "," : "",
-        randomizer ? randomizer : "", by);
-    CHECK_OK(t, sotto_recipe_read(&recipe, sotto_bytes_of(text, strlen(text)), &t->arena, &mistakes,
-                                  &t->err));
-    return recipe;
-}
-
-static void open_batch(sotto_test *t, batch *b, const sotto_recipe *recipe, uint64_t seed)
-{
-    memset(b, 0, sizeof *b);
-    b->recipe = recipe;
-    CHECK_OK(t, sotto_recipe_content(&b->content, recipe, &t->err));
-    CHECK(t, b->content.entries <= ENTRIES);
-    sotto_sim_random_init(&b->random, seed);
-    sotto_entropy_init(&b->entropy, fill, &b->random);
-    sotto_arena_init(&b->arena, (size_t)64 << 20);
-}
-
-static void close_batch(batch *b)
-{
-    sotto_entropy_clear(&b->entropy);
-    sotto_arena_clear(&b->arena);
-}
-
-/* Counts reports and sums, and sets up noise for so many. */
-static void settle(sotto_test *t, batch *b)
-{
-    const sotto_report_content *c = &b->content;
-    const uint64_t sigma = b->recipe->sigma_milli;
-
-    b->reports = 0;
-    memset(b->exact, 0, sizeof b->exact);
-    for (size_t v = 0; v <= c->values; v++) {
-        const uint64_t devices = b->truth[v];
-        const bool has = v < c->values;
-
-        b->reports += devices;
-        if (c->numbers) {
-            b->exact[0] += (int64_t)(devices * (has ? v : c->none));
-            b->exact[1] += (int64_t)(has ? devices * c->most : 0);
-        } else if (has || c->entries > c->values) {
-            b->exact[v] = (int64_t)devices;
-        }
-    }
-    if (c->by == SOTTO_BY_SERVERS && b->sources == 0)
-        CHECK_OK(t, sotto_noise_gaussian(&b->noise, sigma * sigma, 1000000, &t->arena, &t->err));
-    if (c->by == SOTTO_BY_SHARES)
-        CHECK_OK(t,
-                 sotto_noise_skellam(&b->noise, (uint64_t)(c->variance * (double)b->reports * 500),
-                                     1000, &t->arena, &t->err));
-    b->sources = c->by == SOTTO_BY_SERVERS ? 2 : 1;
-}
-
-static void randomize(sotto_test *t, batch *b, sotto_uint128 *sums)
-{
-    const sotto_randomizer *r = &b->content.randomizer;
-    uint8_t report[ENTRIES];
-
-    for (size_t v = 0; v <= r->values; v++)
-        for (uint64_t i = 0; i < b->truth[v]; i++) {
-            CHECK_OK(t, sotto_randomizer_run(r, report, v < r->values ? v : SOTTO_NO_VALUE,
-                                             &b->entropy, &t->err));
-            for (size_t j = 0; j < r->bytes; j++)
-                sums[j].low += report[j];
-        }
-}
-
-/* Sums of one draw, without offsets. */
-static void draw_sums(sotto_test *t, batch *b, int64_t *out)
-{
-    sotto_uint128 sums[ENTRIES] = {{0}};
-
-    if (b->content.by == SOTTO_BY_CROWD)
-        randomize(t, b, sums);
-    for (size_t i = 0; i < b->content.entries; i++) {
-        int64_t drawn[2] = {0, 0};
-
-        if (b->content.by != SOTTO_BY_CROWD)
-            CHECK_OK(t, sotto_noise_draw(&b->noise, drawn, b->sources, &b->entropy, &t->err));
-        out[i] = b->content.by == SOTTO_BY_CROWD ? (int64_t)sums[i].low
-                                                 : b->exact[i] + drawn[0] + drawn[1];
-    }
-}
-
-static void estimate(sotto_test *t, batch *b, const int64_t *sums,
-                     const sotto_result_options *options, sotto_result *out)
-{
-    sotto_uint128 wire[ENTRIES];
-
-    sotto_arena_reset(&b->arena);
-    for (size_t i = 0; i < b->content.entries; i++) {
-        const int64_t sum = sums[i] + (int64_t)(b->reports * b->content.offset);
-
-        wire[i] = (sotto_uint128){(uint64_t)sum, sum < 0 ? UINT64_MAX : 0};
-    }
-    CHECK_OK(t, sotto_result_estimate(out, b->recipe, wire, b->content.entries, b->reports, options,
-                                      &b->arena, &t->err));
-}
-
-/* Bins of one draw, "no value" behind the last if it is counted. What a bin is depends on its sum alone, and is kept. */
-enum { KEPT = 8192 };
-typedef struct memory {
-    bool known[KEPT];
-    sotto_result_bin bins[KEPT];
-} memory;
-
-static void draw_bins(sotto_test *t, batch *b, memory *m, sotto_result_bin *out)
-{
-    const size_t entries = b->content.entries;
-    int64_t sums[ENTRIES];
-    bool known = true;
-
-    draw_sums(t, b, sums);
-    for (size_t i = 0; i < entries; i++) {
-        CHECK(t, sums[i] + KEPT / 2 >= 0 && sums[i] < KEPT / 2);
-        known = known && m->known[sums[i] + KEPT / 2];
-    }
-    if (!known) {
-        sotto_result result;
-
-        estimate(t, b, sums, NULL, &result);
-        CHECK_EQUAL(t, entries, result.count + result.has_no_value);
-        for (size_t i = 0; i < entries; i++) {
-            m->known[sums[i] + KEPT / 2] = true;
-            m->bins[sums[i] + KEPT / 2] = i < result.count ? result.bins[i] : result.no_value;
-        }
-    }
-    for (size_t i = 0; i < entries; i++)
-        out[i] = m->bins[sums[i] + KEPT / 2];
-}
-
 /* ---- shares ----------------------------------------------------------------------------------------- */
 
 static void share_is(sotto_test *t, const char *what, double held, double least, double most)
 {
     const double share = held / DRAWS;
+    const double slack = SOTTO_TEST_BOUND(0, 0.04); /* a share of 95% of 1,000 has 0.7% */
 
-    if (share < least || share > most)
+    if (share < least - slack || share > most + slack)
         (void)fprintf(stderr, "%s: %.4f\n", what, share);
-    CHECK(t, share >= least && share <= most);
+    CHECK(t, share >= least - slack && share <= most + slack);
 }
 
 static bool holds(double low, double high, double truth)
@@ -232,20 +65,21 @@ static const source sources[SOURCES] = {
 
 static void check_histogram(sotto_test *t, const source *s, const uint64_t truth[5], uint64_t seed)
 {
-    static batch b;
-    static memory m;
+    static sotto_coverage_batch b;
+    static sotto_coverage_memory m;
     double held[5] = {0}, all = 0;
     char what[64];
 
     memset(&m, 0, sizeof m);
-    open_batch(t, &b, recipe_of(t, "histogram", FOUR, s->randomizer, s->by), seed);
+    sotto_coverage_open_batch(
+        t, &b, sotto_coverage_recipe_of(t, "histogram", FOUR, s->randomizer, s->by), seed);
     memcpy(b.truth, truth, 5 * sizeof *truth);
-    settle(t, &b);
+    sotto_coverage_settle(t, &b);
     for (unsigned i = 0; i < DRAWS; i++) {
-        sotto_result_bin bins[ENTRIES];
+        sotto_result_bin bins[SOTTO_COVERAGE_ENTRIES];
         bool together = true;
 
-        draw_bins(t, &b, &m, bins);
+        sotto_coverage_draw_bins(t, &b, &m, bins);
         for (size_t j = 0; j < b.content.entries; j++) {
             held[j] += holds(bins[j].low, bins[j].high, (double)truth[j]);
             together = together && holds(bins[j].low_all, bins[j].high_all, (double)truth[j]);
@@ -258,7 +92,7 @@ static void check_histogram(sotto_test *t, const source *s, const uint64_t truth
     }
     (void)snprintf(what, sizeof what, "%s, together", s->name);
     share_is(t, what, all, 0.94, 0.975);
-    close_batch(&b);
+    sotto_coverage_close_batch(&b);
 }
 
 static void check_histograms(sotto_test *t, size_t first, size_t end)
@@ -285,22 +119,24 @@ static void histograms_with_noise_are_held(sotto_test *t)
 static void check_silence(sotto_test *t, size_t first, size_t end)
 {
     static const uint64_t nobody[5] = {0, 0, 0, 0, 300}, some[5] = {280, 0, 0, 0, 20};
-    static batch b;
-    static memory m;
-    sotto_result_bin bins[ENTRIES];
+    static sotto_coverage_batch b;
+    static sotto_coverage_memory m;
+    sotto_result_bin bins[SOTTO_COVERAGE_ENTRIES];
 
     for (size_t s = first; s < end; s++) {
         double silent = 0, seen = 0;
 
         memset(&m, 0, sizeof m);
-        open_batch(t, &b, recipe_of(t, "histogram", FOUR, sources[s].randomizer, sources[s].by),
-                   300 + s);
+        sotto_coverage_open_batch(
+            t, &b,
+            sotto_coverage_recipe_of(t, "histogram", FOUR, sources[s].randomizer, sources[s].by),
+            300 + s);
         memcpy(b.truth, nobody, sizeof nobody);
-        settle(t, &b);
+        sotto_coverage_settle(t, &b);
         for (unsigned i = 0; i < DRAWS; i++) {
             bool any = false;
 
-            draw_bins(t, &b, &m, bins);
+            sotto_coverage_draw_bins(t, &b, &m, bins);
             for (size_t j = 0; j < b.content.values; j++)
                 any = any || !sotto_result_may_be_zero(&bins[j]);
             silent += !any;
@@ -308,13 +144,13 @@ static void check_silence(sotto_test *t, size_t first, size_t end)
         /* "No value", where it is counted, is one of the five that are judged together. */
         share_is(t, sources[s].name, silent, 0.94, 0.985);
         memcpy(b.truth, some, sizeof some);
-        settle(t, &b);
+        sotto_coverage_settle(t, &b);
         for (unsigned i = 0; i < 100; i++) {
-            draw_bins(t, &b, &m, bins);
+            sotto_coverage_draw_bins(t, &b, &m, bins);
             seen += !sotto_result_may_be_zero(&bins[0]);
         }
         CHECK(t, seen >= 70);
-        close_batch(&b);
+        sotto_coverage_close_batch(&b);
     }
 }
 
@@ -330,7 +166,7 @@ static void noise_tells_nothing_from_zero_where_there_is_nothing(sotto_test *t)
 
 /* ---- figures ---------------------------------------------------------------------------------------- */
 
-static double truth_of(const batch *b, const char *name)
+static double truth_of(const sotto_coverage_batch *b, const char *name)
 {
     double count = 0, sum = 0, below = 0;
 
@@ -359,23 +195,24 @@ typedef struct figures {
 
 static void check_figures(sotto_test *t, const figures *f, uint64_t seed)
 {
-    static batch b;
+    static sotto_coverage_batch b;
     double held[SOTTO_RESULT_FIGURES] = {0};
     sotto_result result;
-    int64_t sums[ENTRIES];
+    int64_t sums[SOTTO_COVERAGE_ENTRIES];
     char what[96];
 
-    open_batch(t, &b,
-               recipe_of(t, f->statistic, strcmp(f->statistic, "count") ? NUMBER : NULL,
-                         f->randomizer, f->by),
-               seed);
+    sotto_coverage_open_batch(
+        t, &b,
+        sotto_coverage_recipe_of(t, f->statistic, strcmp(f->statistic, "count") ? NUMBER : NULL,
+                                 f->randomizer, f->by),
+        seed);
     for (size_t i = 0; i < 3; i++)
         b.truth[f->at[i]] += f->devices[i];
     b.truth[b.content.values] = f->none;
-    settle(t, &b);
+    sotto_coverage_settle(t, &b);
     for (unsigned i = 0; i < DRAWS; i++) {
-        draw_sums(t, &b, sums);
-        estimate(t, &b, sums, NULL, &result);
+        sotto_coverage_draw_sums(t, &b, sums);
+        sotto_coverage_estimate(t, &b, sums, NULL, &result);
         for (size_t j = 0; j < result.figure_count; j++)
             held[j] += holds(result.figures[j].low, result.figures[j].high,
                              truth_of(&b, result.figures[j].name));
@@ -385,7 +222,7 @@ static void check_figures(sotto_test *t, const figures *f, uint64_t seed)
                        result.figures[j].name);
         share_is(t, what, held[j], 0.94, 0.97);
     }
-    close_batch(&b);
+    sotto_coverage_close_batch(&b);
 }
 
 static void figures_are_held(sotto_test *t)
@@ -426,20 +263,21 @@ static void quantiles_are_held(sotto_test *t)
 {
     static const source by[] = {{"servers", NULL, "\"servers\", \"sigma\": 40"},
                                 {"shares", NULL, "\"shares\", \"sigma\": 25"}};
-    static batch b;
+    static sotto_coverage_batch b;
     sotto_result result;
-    int64_t sums[ENTRIES];
+    int64_t sums[SOTTO_COVERAGE_ENTRIES];
 
     for (size_t s = 0; s < 2; s++) {
         double held[SOTTO_RESULT_FIGURES] = {0};
 
-        open_batch(t, &b, recipe_of(t, "quantiles", NUMBER, NULL, by[s].by), 500 + s);
+        sotto_coverage_open_batch(
+            t, &b, sotto_coverage_recipe_of(t, "quantiles", NUMBER, NULL, by[s].by), 500 + s);
         for (size_t v = 0; v < 101; v++)
             b.truth[v] = 40 + 20 * (v % 5);
-        settle(t, &b);
+        sotto_coverage_settle(t, &b);
         for (unsigned i = 0; i < DRAWS / 10; i++) {
-            draw_sums(t, &b, sums);
-            estimate(t, &b, sums, NULL, &result);
+            sotto_coverage_draw_sums(t, &b, sums);
+            sotto_coverage_estimate(t, &b, sums, NULL, &result);
             for (size_t j = 0; j < result.figure_count; j++)
                 held[j] += 10 * holds(result.figures[j].low, result.figures[j].high,
                                       truth_of(&b, result.figures[j].name));
@@ -447,14 +285,14 @@ static void quantiles_are_held(sotto_test *t)
         CHECK_EQUAL(t, 5, result.figure_count);
         for (size_t j = 0; j < result.figure_count; j++)
             share_is(t, result.figures[j].name, held[j], 0.94, 1);
-        close_batch(&b);
+        sotto_coverage_close_batch(&b);
     }
 }
 
 /* ---- all devices ------------------------------------------------------------------------------------ */
 
 /* Each device takes part with chance one half. */
-static void take_part(batch *b, const uint64_t *devices)
+static void take_part(sotto_coverage_batch *b, const uint64_t *devices)
 {
     for (size_t v = 0; v <= b->content.values; v++) {
         b->truth[v] = 0;
@@ -468,20 +306,21 @@ static void check_counts_of_all_devices(sotto_test *t, size_t s)
 {
     static const uint64_t devices[5] = {0, 8, 120, 200, 100};
     const sotto_result_options options = {.rate = 0.5};
-    static batch b;
+    static sotto_coverage_batch b;
     sotto_result result;
-    int64_t sums[ENTRIES];
+    int64_t sums[SOTTO_COVERAGE_ENTRIES];
     double held[4] = {0}, together = 0, narrow = 0;
 
-    open_batch(t, &b, recipe_of(t, "histogram", FOUR, sources[s].randomizer, sources[s].by),
-               600 + s);
+    sotto_coverage_open_batch(
+        t, &b, sotto_coverage_recipe_of(t, "histogram", FOUR, sources[s].randomizer, sources[s].by),
+        600 + s);
     for (unsigned i = 0; i < DRAWS; i++) {
         bool all = true;
 
         take_part(&b, devices);
-        settle(t, &b);
-        draw_sums(t, &b, sums);
-        estimate(t, &b, sums, &options, &result);
+        sotto_coverage_settle(t, &b);
+        sotto_coverage_draw_sums(t, &b, sums);
+        sotto_coverage_estimate(t, &b, sums, &options, &result);
         for (size_t j = 0; j < 4; j++) {
             const sotto_result_whole *w = &result.wholes[j];
 
@@ -497,11 +336,11 @@ static void check_counts_of_all_devices(sotto_test *t, size_t s)
     CHECK(t, s == 0 || narrow < 0.85 * DRAWS);
     CHECK_NEAR(t, sqrt(result.bins[3].count * 0.5) / 0.5, result.wholes[3].sampling, 1e-9);
     CHECK_NEAR(t, 2 * result.bins[3].deviation, result.wholes[3].privacy, 1e-9);
-    close_batch(&b);
+    sotto_coverage_close_batch(&b);
 }
 
 /* Each value has a chance of its own, by which its count is divided. */
-static void take_part_by_value(batch *b, const uint64_t *devices, size_t common)
+static void take_part_by_value(sotto_coverage_batch *b, const uint64_t *devices, size_t common)
 {
     const sotto_participation *p = &b->recipe->participation;
 
@@ -519,27 +358,28 @@ static void check_importance(sotto_test *t, size_t s, uint64_t common, unsigned 
     static const uint64_t devices[2][5] = {{0, 300, 40, 60, 20}, {0, 8, 40, 60, 300}};
     const size_t at = common == SOTTO_NO_VALUE ? 4 : (size_t)common;
     const uint64_t *truth = devices[at == 4];
-    sotto_recipe recipe = *recipe_of(t, "histogram", FOUR, sources[s].randomizer, sources[s].by);
+    sotto_recipe recipe =
+        *sotto_coverage_recipe_of(t, "histogram", FOUR, sources[s].randomizer, sources[s].by);
     const double least =
         draws < DRAWS ? 0.93 : 0.94; /* a share of 95% of 2,000 has a deviation of 0.5% */
     sotto_result_options options = {0};
-    static batch b;
+    static sotto_coverage_batch b;
     sotto_result result;
-    int64_t sums[ENTRIES];
+    int64_t sums[SOTTO_COVERAGE_ENTRIES];
     double held[5] = {0}, together = 0, off[5] = {0}, squares[5] = {0}, variance[5] = {0};
 
     recipe.participation = (sotto_participation){
         .type = SOTTO_IMPORTANCE, .rate = 0.1, .rate_other = 0.6, .default_bin = common};
     sotto_recipe_rates(&options, &recipe, (uint64_t)recipe.opens, (uint64_t)recipe.closes);
-    open_batch(t, &b, &recipe, 800 + s);
+    sotto_coverage_open_batch(t, &b, &recipe, 800 + s);
     const size_t entries = b.content.entries;
     for (unsigned i = 0; i < draws; i++) {
         bool all = true;
 
         take_part_by_value(&b, truth, at);
-        settle(t, &b);
-        draw_sums(t, &b, sums);
-        estimate(t, &b, sums, &options, &result);
+        sotto_coverage_settle(t, &b);
+        sotto_coverage_draw_sums(t, &b, sums);
+        sotto_coverage_estimate(t, &b, sums, &options, &result);
         for (size_t j = 0; j < entries; j++) {
             const sotto_result_whole *w = &result.wholes[j];
             const double error = w->count - (double)truth[j];
@@ -556,17 +396,18 @@ static void check_importance(sotto_test *t, size_t s, uint64_t common, unsigned 
         share_is(t, sources[s].name, held[j] * DRAWS / draws, least, draws < DRAWS ? 0.98 : 0.97);
         /* Unbiased within five deviations of a mean, and as far off as its deviations say. */
         CHECK(t, fabs(off[j]) < 5 * sqrt(squares[j]));
-        CHECK_NEAR(t, 1, squares[j] / variance[j], draws < DRAWS ? 0.15 : 0.07);
+        CHECK_NEAR(t, 1, squares[j] / variance[j],
+                   SOTTO_TEST_BOUND(1, 4) * (draws < DRAWS ? 0.15 : 0.07));
     }
     share_is(t, "importance, together", together * DRAWS / draws, least, 0.98);
     CHECK(t, result.rate == 0.6 && result.rate_default == 0.1);
-    close_batch(&b);
+    sotto_coverage_close_batch(&b);
 }
 
 static void counts_of_rare_values_are_held_where_one_is_common(sotto_test *t)
 {
     check_importance(t, 0, 1, DRAWS);
-    check_importance(t, 2, SOTTO_NO_VALUE, 2000);
+    check_importance(t, 2, SOTTO_NO_VALUE, DRAWS / 5);
 }
 
 static void counts_of_all_devices_are_held_by_a_randomizer(sotto_test *t)
@@ -587,23 +428,25 @@ static void sums_and_means_of_all_devices_are_held(sotto_test *t)
     static const char *const by[] = {"\"servers\", \"sigma\": 6", "\"servers\", \"sigma\": 100",
                                      "\"servers\", \"sigma\": 100"};
     const sotto_result_options options = {.rate = 0.5};
-    static batch b;
+    static sotto_coverage_batch b;
     sotto_result result;
-    int64_t sums[ENTRIES];
+    int64_t sums[SOTTO_COVERAGE_ENTRIES];
 
     for (size_t s = 0; s < 3; s++) {
-        uint64_t devices[ENTRIES] = {0};
+        uint64_t devices[SOTTO_COVERAGE_ENTRIES] = {0};
         double held[2] = {0};
 
-        open_batch(t, &b, recipe_of(t, statistics[s], s ? NUMBER : NULL, NULL, by[s]), 700 + s);
+        sotto_coverage_open_batch(
+            t, &b, sotto_coverage_recipe_of(t, statistics[s], s ? NUMBER : NULL, NULL, by[s]),
+            700 + s);
         devices[0] = 100;
         devices[s ? 100 : 0] += 200; /* as far apart as numbers can be: the bound is met */
         devices[b.content.values] = 60;
         for (unsigned i = 0; i < DRAWS; i++) {
             take_part(&b, devices);
-            settle(t, &b);
-            draw_sums(t, &b, sums);
-            estimate(t, &b, sums, &options, &result);
+            sotto_coverage_settle(t, &b);
+            sotto_coverage_draw_sums(t, &b, sums);
+            sotto_coverage_estimate(t, &b, sums, &options, &result);
             for (size_t j = 0; j < result.figure_count; j++) {
                 const sotto_result_figure *f = &result.figures[j];
                 const double truth = strcmp(f->name, "count") == 0 ? 300
@@ -615,7 +458,7 @@ static void sums_and_means_of_all_devices_are_held(sotto_test *t)
         }
         for (size_t j = 0; j < result.figure_count; j++)
             share_is(t, result.figures[j].name, held[j], 0.94, 0.97);
-        close_batch(&b);
+        sotto_coverage_close_batch(&b);
     }
 }
 

@@ -53,10 +53,10 @@ expect 0 "quantile 0.5   1024" result C --quiet
 [ -e C/01/answer.json.part ] && complain "a crash: its rest is left"
 
 # A start that ends before the folder is an analysis has its recipe there, and is made again by the same command.
-mkdir -p K/analysis.json.part
+mkdir -p K/analysis.json.new
 expect 1 "can't write" start K --recipe recipe.json --policy policy.json --simulate launches.csv --fast
 [ -e K/01/recipe.json ] || complain "a start: the folder is an analysis before it has a question"
-rmdir K/analysis.json.part
+rmdir K/analysis.json.new
 expect 0 "step 1 is K/01/recipe.json" start K --recipe recipe.json --policy policy.json --simulate launches.csv --fast
 
 # ---- bad input: what happened, what is kept, what to type ------------------------------------------------------------------------

@@ -166,6 +166,23 @@ static void alloc_fails_when_told_and_recovers(sotto_test *t)
     sotto_release(first, 8);
 }
 
+static void a_grown_block_keeps_its_items_and_fails_whole(sotto_test *t)
+{
+    uint32_t *items = sotto_alloc_grow(NULL, 0, 0, 2, sizeof *items), *more;
+
+    CHECK(t, items != NULL);
+    items[0] = 7;
+    items[1] = 8;
+    sotto_alloc_fail_after(0);
+    more = sotto_alloc_grow(items, 2, 2, 100, sizeof *items);
+    sotto_alloc_fail_after(-1);
+    CHECK(t, more == NULL && items[1] == 8);
+    CHECK(t, sotto_alloc_grow(items, 2, 2, SIZE_MAX / 2, sizeof *items) == NULL);
+    more = sotto_alloc_grow(items, 2, 2, 100, sizeof *items);
+    CHECK(t, more && more[0] == 7 && more[1] == 8 && more[99] == 0);
+    sotto_release(more, 100 * sizeof *more);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -180,6 +197,7 @@ int main(int argc, char **argv)
 #endif
         CASE(alloc_fails_when_told_and_recovers),
         CASE(alloc_fails_for_one_size_when_told),
+        CASE(a_grown_block_keeps_its_items_and_fails_whole),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -71,6 +71,29 @@ static void only_files_are_read_and_whole(sotto_test *t)
     (void)unlink(path);
 }
 
+static void a_new_secret_is_for_its_owner_alone_and_never_replaced(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "made");
+    const sotto_bytes secret = sotto_bytes_of("secret", 6);
+    mode_t before = umask(0);
+    char memory[8];
+    sotto_buf out = sotto_buf_over(memory, 7);
+    struct stat facts;
+
+    CHECK_OK(t, sotto_secret_file_write(path, secret, &t->err));
+    (void)umask(before);
+    CHECK(t, stat(path, &facts) == 0 && (facts.st_mode & 0777) == 0600);
+    CHECK_STATUS(t, SOTTO_STALE,
+                 sotto_secret_file_write(path, sotto_bytes_of("other", 5), &t->err));
+    CHECK_OK(t, sotto_secret_file_read(&out, path, SOTTO_SECRET_OWN, &t->err));
+    CHECK(t, sotto_bytes_equal(sotto_buf_bytes(&out), secret));
+    CHECK_EQUAL(t, 0, unlink(path));
+    CHECK_EQUAL(t, 0, symlink("elsewhere", path)); /* would be made where others chose */
+    CHECK_STATUS(t, SOTTO_STALE, sotto_secret_file_write(path, secret, NULL));
+    CHECK_EQUAL(t, 0, unlink(path));
+    CHECK_STATUS(t, SOTTO_IO, sotto_secret_file_write("./no such directory/any", secret, NULL));
+}
+
 /* Writes into a pipe as another process would. */
 static void *write_secret(void *path)
 {
@@ -133,6 +156,7 @@ int main(int argc, char **argv)
         CASE(a_secret_of_ones_own_is_for_its_owner_alone),
         CASE(a_secret_may_be_given_to_a_group_to_read),
         CASE(only_files_are_read_and_whole),
+        CASE(a_new_secret_is_for_its_owner_alone_and_never_replaced),
         CASE(a_pipe_that_others_can_not_read_is_as_good_as_a_file),
         CASE(standard_input_may_be_a_pipe),
     };

@@ -65,7 +65,8 @@ for role in $services; do
     "$program" serve "$role" --sample | grep -q "^\[$role\]" || complain "$role: no service of the program"
     # Credentials that an option takes, and no others.
     for name in $(sed -n 's/^#LoadCredential=\([a-z-]*\):.*/\1/p' "$build/sotto-$role.service"); do
-        "$program" serve "$role" --reference | grep "credential \`$name\`" | cut -d '|' -f 3 |
+        "$program" serve "$role" --reference | grep -q "credential .*$role \`$name\`" ||
+            "$program" serve "$role" --reference | grep "credential \`$name\`" | cut -d '|' -f 3 |
             grep -qw "all\|$role" ||
             complain "sotto-$role.service: no option takes the credential $name"
     done

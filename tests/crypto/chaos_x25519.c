@@ -56,7 +56,8 @@ static void need_lanes(sotto_test *t)
 
 static void random_keys_multiply_as_in_the_library(sotto_test *t)
 {
-    uint64_t keys = setting("SOTTO_CHAOS_KEYS", 4096), seed = setting("SOTTO_CHAOS_SEED", 1);
+    uint64_t keys = setting("SOTTO_CHAOS_KEYS", SOTTO_TEST_DRAWS(4096)),
+             seed = setting("SOTTO_CHAOS_SEED", 1);
     sotto_sim_random random;
     static products p;
 
@@ -71,7 +72,8 @@ static void random_keys_multiply_as_in_the_library(sotto_test *t)
 /* Keys that are used once: each with the base point and with one peer. */
 static void random_keys_agree_once_as_in_the_library(sotto_test *t)
 {
-    uint64_t keys = setting("SOTTO_CHAOS_KEYS", 4096), seed = setting("SOTTO_CHAOS_SEED", 1);
+    uint64_t keys = setting("SOTTO_CHAOS_KEYS", SOTTO_TEST_DRAWS(4096)),
+             seed = setting("SOTTO_CHAOS_SEED", 1);
     static sotto_ephemeral all[MOST];
     uint8_t peer[SIZE], wanted[SIZE];
     sotto_sim_random random;

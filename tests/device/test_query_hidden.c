@@ -10,7 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUERIES = 2400, PAIRS = 4, ROWS = 10, BEATS = 6, MOST = 210, STEPS = 20000 };
+enum {
+    QUERIES = SOTTO_TEST_DRAWS(2400),
+    PAIRS = 4,
+    ROWS = 10,
+    BEATS = 6,
+    MOST = 210,
+    STEPS = 20000
+};
 
 static const sotto_field k_fields[] = {
     {"age", SOTTO_TYPE_INTEGER},   {"ngram", SOTTO_TYPE_TEXT},    {"score", SOTTO_TYPE_REAL},

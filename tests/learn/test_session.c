@@ -1,7 +1,7 @@
 /* Sessions: checkpoints through every crash, files that other programs read, and what is refused. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/file.h"
 #include "learn/dataset.h"
-#include "learn/file.h"
 #include "learn/model_file.h"
 #include "learn/random.h"
 #include "learn/session.h"

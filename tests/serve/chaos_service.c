@@ -8,12 +8,9 @@
  *                                        $SOTTO_CHAOS_REPORTS gives another number of reports
  */
 #define _GNU_SOURCE
+#include "chaos_run.h"
 #include "dap/dap.h"
-#include "deployment.h"
-#include "door.h"
 #include "serve/tasks/batches.h"
-#include "sim/random.h"
-#include "traffic.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -26,8 +23,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { BINS = 8, BUCKETS = 3, A_REQUEST = 20, CONNECTIONS = 24, COLLECT_MS = 300000 };
 
 /* ---- inside a replica: its clock and its disk --------------------------------------------------------------------- */
 
@@ -74,25 +69,8 @@ static void on_line(const char *line)
 
 /* ---- what is sent -------------------------------------------------------------------------------------------------- */
 
-typedef struct run {
-    const char *name;
-    sotto_deployment d;
-    sotto_maker *maker;
-    uint64_t seed, total, made;
-    uint8_t *fates;
-    _Atomic bool *repeated;   /* by request: the network brought it twice */
-    uint64_t again;           /* next_unsure has looked at all before this report */
-    sotto_door *front, *back; /* before the leaders, before the helpers */
-    /* the storm */
-    pthread_t thread;
-    _Atomic bool over;
-    sotto_sim_random random;
-    unsigned kills, stops, fulls, jumps, crashes;
-    bool failed;
-} run;
-
 /* Of a hundred, one is malformed in one of three ways, and one has a proof that does not hold. */
-static sotto_flaw flaw_of(uint64_t number)
+sotto_flaw sotto_chaos_flaw(uint64_t number)
 {
     sotto_sim_random all, one;
 
@@ -107,13 +85,13 @@ static sotto_flaw flaw_of(uint64_t number)
                       : SOTTO_SOUND;
 }
 
-static bool make_body(run *r, sotto_traffic_body *out, uint64_t first)
+static bool make_body(sotto_chaos_run *r, sotto_traffic_body *out, uint64_t first)
 {
     out->first = first;
     out->count = A_REQUEST;
     for (uint64_t i = first; i < first + A_REQUEST; i++)
-        if (sotto_maker_make(r->maker, &out->room, i, r->d.bucket - i % BUCKETS, flaw_of(i),
-                             NULL) != SOTTO_OK)
+        if (sotto_maker_make(r->maker, &out->room, i, r->d.bucket - i % BUCKETS,
+                             sotto_chaos_flaw(i), NULL) != SOTTO_OK)
             return false;
     out->reports = sotto_buf_bytes(&out->room);
     return true;
@@ -121,7 +99,7 @@ static bool make_body(run *r, sotto_traffic_body *out, uint64_t first)
 
 static bool next_body(void *context, sotto_traffic_body *out)
 {
-    run *r = context;
+    sotto_chaos_run *r = context;
 
     if (r->made + A_REQUEST > r->total || !make_body(r, out, r->made))
         return false;
@@ -132,7 +110,7 @@ static bool next_body(void *context, sotto_traffic_body *out)
 static void on_duplicate(void *context, sotto_bytes request)
 {
     static const char field[] = "\r\n" SOTTO_TRAFFIC_FIRST ": ";
-    run *r = context;
+    sotto_chaos_run *r = context;
     const char *at = memmem(request.data, request.len, field, sizeof field - 1);
     uint64_t first = at ? strtoull(at + sizeof field - 1, NULL, 10) : r->total;
 
@@ -144,7 +122,7 @@ static void on_duplicate(void *context, sotto_bytes request)
  * network brought a second time. All of them come once more, so that each was refused at least once. */
 static bool next_unsure(void *context, sotto_traffic_body *out)
 {
-    run *r = context;
+    sotto_chaos_run *r = context;
 
     for (; r->again < r->made; r->again += A_REQUEST) {
         if (!(r->fates[r->again] & SOTTO_FATE_UNSURE) &&
@@ -165,7 +143,7 @@ static void pause_ms(uint64_t ms)
     (void)nanosleep(&t, NULL);
 }
 
-static sotto_replica *any_replica(run *r)
+static sotto_replica *any_replica(sotto_chaos_run *r)
 {
     uint64_t all = r->d.options.leaders + r->d.options.helpers;
     uint64_t pick = sotto_sim_random_below(&r->random, all);
@@ -174,12 +152,12 @@ static sotto_replica *any_replica(run *r)
                                        : &r->d.helpers[pick - r->d.options.leaders];
 }
 
-static uint64_t between(run *r, uint64_t low, uint64_t high)
+static uint64_t between(sotto_chaos_run *r, uint64_t low, uint64_t high)
 {
     return low + sotto_sim_random_below(&r->random, high - low + 1);
 }
 
-static void start_again(run *r, sotto_replica *replica)
+static void start_again(sotto_chaos_run *r, sotto_replica *replica)
 {
     sotto_err err = {0};
 
@@ -194,7 +172,7 @@ static void start_again(run *r, sotto_replica *replica)
     r->failed = true;
 }
 
-static void kill_one(run *r, sotto_replica *replica)
+static void kill_one(sotto_chaos_run *r, sotto_replica *replica)
 {
     sotto_replica_end(replica, true);
     pause_ms(between(r, 0, 300));
@@ -203,7 +181,7 @@ static void kill_one(run *r, sotto_replica *replica)
 }
 
 /* Sometimes for longer than its leases last. */
-static void stop_one(run *r, sotto_replica *replica)
+static void stop_one(sotto_chaos_run *r, sotto_replica *replica)
 {
     (void)kill(replica->pid, SIGSTOP);
     pause_ms(between(r, 50, sotto_sim_random_chance(&r->random, 0.3) ? 3500 : 400));
@@ -233,7 +211,7 @@ static sotto_status change_disk(sotto_tx *tx, void *context, sotto_err *err)
     return SOTTO_OK;
 }
 
-static bool set_disk(const run *r, size_t side, bool full)
+static bool set_disk(const sotto_chaos_run *r, size_t side, bool full)
 {
     const sotto_db_options options = {.address = r->d.database[side], .writers = 1};
     sotto_db *db = NULL;
@@ -247,7 +225,7 @@ static bool set_disk(const run *r, size_t side, bool full)
     return good;
 }
 
-static void fill_disk(run *r, sotto_replica *replica)
+static void fill_disk(sotto_chaos_run *r, sotto_replica *replica)
 {
     bool postgres = r->d.options.postgres != NULL;
     size_t side = sotto_sim_random_below(&r->random, 2);
@@ -262,7 +240,7 @@ static void fill_disk(run *r, sotto_replica *replica)
 }
 
 /* Up to two hours away, and back. */
-static void jump_clock(run *r, sotto_replica *replica)
+static void jump_clock(sotto_chaos_run *r, sotto_replica *replica)
 {
     int64_t by = (int64_t)between(r, 0, 14400) - 7200;
     char line[32];
@@ -274,7 +252,7 @@ static void jump_clock(run *r, sotto_replica *replica)
     r->jumps++;
 }
 
-static void crash_postgres(run *r)
+static void crash_postgres(sotto_chaos_run *r)
 {
     r->failed = r->failed || system("sh \"" SOTTO_POSTGRES_SCRIPT
                                     "\" restart \"$SOTTO_POSTGRES_DIR\" >/dev/null") != 0;
@@ -283,7 +261,7 @@ static void crash_postgres(run *r)
 
 typedef enum fault { KILL, STOP, JUMP, FULL, CRASH, FAULTS } fault;
 
-static void let_loose(run *r, fault which)
+static void let_loose(sotto_chaos_run *r, fault which)
 {
     sotto_replica *replica = any_replica(r);
 
@@ -300,7 +278,7 @@ static void let_loose(run *r, fault which)
         crash_postgres(r);
 }
 
-static fault any_fault(run *r)
+static fault any_fault(sotto_chaos_run *r)
 {
     bool postgres = r->d.options.postgres != NULL;
     uint64_t roll = sotto_sim_random_below(&r->random, 20);
@@ -315,7 +293,7 @@ static fault any_fault(run *r)
 /* Each kind once, in some order, however short the storm; then as it comes. */
 static void *storm(void *context)
 {
-    run *r = context;
+    sotto_chaos_run *r = context;
     fault first[FAULTS] = {KILL, STOP, JUMP, FULL, CRASH};
     size_t kinds = r->d.options.postgres ? FAULTS : FAULTS - 1;
 
@@ -331,209 +309,9 @@ static void *storm(void *context)
     return NULL;
 }
 
-/* ---- what must have come of it ---------------------------------------------------------------------------------------- */
-
-typedef struct truth {
-    uint64_t sound, sums[BINS];
-    uint8_t checksum[SOTTO_CHECKSUM_SIZE];
-    uint64_t flawed[SOTTO_FLAWS];          /* acknowledged, by flaw */
-    uint64_t refused[SOTTO_REPORT_ERRORS]; /* for good, by cause */
-    uint64_t wronged;                      /* refused for good, and not for what is wrong with it */
-    uint64_t replayed, early, unsure;      /* called so, or perhaps; refused for good or not */
-    uint64_t unanswered;
-} truth;
-
-/* What its leader rejects a report for; 0: it acknowledges it. */
-static unsigned cause_of(sotto_flaw flaw)
-{
-    return flaw == SOTTO_FLAW_LEADER_SEAL ? SOTTO_REPORT_HPKE_DECRYPT_ERROR
-           : flaw == SOTTO_FLAW_LENGTH    ? SOTTO_REPORT_INVALID_MESSAGE
-                                          : 0;
-}
-
-static truth truth_of(const run *r)
-{
-    truth t = {0};
-
-    for (uint64_t i = 0; i < r->made; i++) {
-        uint8_t id[SOTTO_REPORT_ID_SIZE];
-        unsigned fate = r->fates[i] & SOTTO_FATE;
-
-        t.unanswered += fate == SOTTO_FATE_UNKNOWN;
-        t.replayed += (r->fates[i] & SOTTO_FATE_REPLAYED) != 0;
-        t.early += (r->fates[i] & SOTTO_FATE_EARLY) != 0;
-        t.unsure +=
-            (r->fates[i] & SOTTO_FATE_UNSURE) != 0 || atomic_load(&r->repeated[i / A_REQUEST]);
-        if (fate > SOTTO_FATE_REFUSED && fate < SOTTO_FATE_REFUSED + SOTTO_REPORT_ERRORS)
-            t.refused[fate - SOTTO_FATE_REFUSED]++;
-        t.wronged += fate > SOTTO_FATE_REFUSED && fate != SOTTO_FATE_REFUSED + cause_of(flaw_of(i));
-        if (fate != SOTTO_FATE_ACKNOWLEDGED)
-            continue;
-        t.flawed[flaw_of(i)]++;
-        if (flaw_of(i) != SOTTO_SOUND)
-            continue;
-        t.sound++;
-        sotto_maker_measure(r->maker, t.sums, i);
-        sotto_maker_id(id, r->seed, i);
-        sotto_dap_checksum_add(t.checksum, id);
-    }
-    return t;
-}
-
-static bool same(const char *what, uint64_t wanted, uint64_t got)
-{
-    printf("  %-58s %10llu %10llu%s\n", what, (unsigned long long)wanted, (unsigned long long)got,
-           wanted == got ? "" : "   WRONG");
-    return wanted == got;
-}
-
-static bool within(const char *what, uint64_t low, uint64_t got, uint64_t high)
-{
-    bool good = low <= got && got <= high;
-
-    printf("  %-58s %10llu %10llu%s\n", what, (unsigned long long)low, (unsigned long long)got,
-           good ? "" : "   WRONG");
-    return good;
-}
-
-static uint64_t count_of(const sotto_rejections *rejections, const char *cause)
-{
-    for (size_t i = 0; i < rejections->count; i++)
-        if (strcmp(rejections->items[i].cause, cause) == 0)
-            return rejections->items[i].reports;
-    return 0;
-}
-
-typedef struct checksum {
-    uint8_t bytes[SOTTO_CHECKSUM_SIZE];
-} checksum;
-
-static sotto_status add_checksums(sotto_tx *tx, void *context, sotto_err *err)
-{
-    checksum *out = context;
-    sotto_sql q;
-    bool row;
-
-    memset(out, 0, sizeof *out);
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT checksum FROM sub_aggregate", err));
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    while (row) {
-        uint8_t one[SOTTO_CHECKSUM_SIZE];
-
-        SOTTO_TRY(sotto_sql_column_fixed(&q, 0, one, sizeof one, err));
-        sotto_dap_checksum_merge(out->bytes, one);
-        SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    }
-    return SOTTO_OK;
-}
-
-/* What this server added up, from its own tables. */
-static bool checksum_is(const run *r, size_t side, const truth *t)
-{
-    sotto_deployment_store store = {0};
-    checksum got = {{0}};
-    bool good = sotto_deployment_open_store(&store, &r->d, side, NULL) == SOTTO_OK &&
-                sotto_db_read(store.db, add_checksums, &got, NULL) == SOTTO_OK;
-
-    sotto_deployment_close_store(&store);
-    good = good && memcmp(got.bytes, t->checksum, sizeof got.bytes) == 0;
-    return same(side == 0 ? "checksum of the ids, leader" : "checksum of the ids, helper", 1, good);
-}
-
-typedef struct early {
-    uint64_t counted, noted;
-} early;
-
-static sotto_status read_early(sotto_tx *tx, void *context, sotto_err *err)
-{
-    early *out = context;
-    sotto_sql q;
-    bool row;
-
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT (SELECT CAST(coalesce(sum(reports), 0) AS BIGINT)"
-                                " FROM rejection WHERE cause = ?1),"
-                                " (SELECT count(*) FROM refused WHERE cause = ?1)",
-                                err));
-    sotto_sql_int(&q, 1, SOTTO_REPORT_TOO_EARLY);
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    out->counted = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
-    out->noted = row ? (uint64_t)sotto_sql_column_int(&q, 1) : 0;
-    return sotto_sql_run(&q, NULL, err);
-}
-
-/* Counted at the time of the server's own clock, in whatever bucket that was; and nobody can ask again how early it had
- * been. */
-static bool early_is(const run *r, const truth *t)
-{
-    sotto_deployment_store store = {0};
-    early got = {0};
-    bool good = sotto_deployment_open_store(&store, &r->d, 0, NULL) == SOTTO_OK &&
-                sotto_db_read(store.db, read_early, &got, NULL) == SOTTO_OK;
-
-    sotto_deployment_close_store(&store);
-    good &= within("too early, leader: at least", t->early, got.counted, t->early + t->unsure);
-    good &= same("too early, reports that were and were counted", got.noted, got.counted);
-    return good;
-}
-
-/* Each report once, however often it was refused. */
-static bool refusals_are(const run *r, const truth *t, const sotto_collection *got)
-{
-    bool good = true;
-
-    good &=
-        same("sealed wrongly for the leader, leader", t->refused[SOTTO_REPORT_HPKE_DECRYPT_ERROR],
-             count_of(&got->leader, "hpke_decrypt_error"));
-    good &= same("of a wrong length, leader", t->refused[SOTTO_REPORT_INVALID_MESSAGE],
-                 count_of(&got->leader, "invalid_message"));
-    good &= same("came again after they were taken, leader", t->replayed,
-                 count_of(&got->leader, "report_replayed"));
-    good &= early_is(r, t);
-    return good;
-}
-
-static bool compare(run *r, const sotto_traffic *sent, const sotto_traffic *after,
-                    const sotto_collection *got)
-{
-    truth t = truth_of(r);
-    bool good = true;
-
-    printf("  %-58s %10s %10s\n", "", "record", "servers");
-    good &= same("reports without an answer", 0, t.unanswered);
-    good &= same("sound reports, acknowledged and counted", t.sound, got->reports);
-    for (size_t i = 0; i < BINS; i++) {
-        char line[32];
-
-        (void)snprintf(line, sizeof line, "sum, bin %zu", i);
-        good &= same(line, t.sums[i], got->sums[i].low);
-    }
-    good &= checksum_is(r, 0, &t);
-    good &= checksum_is(r, 1, &t);
-    good &= same("malformed for the leader, acknowledged", 0,
-                 t.flawed[SOTTO_FLAW_LEADER_SEAL] + t.flawed[SOTTO_FLAW_LENGTH]);
-    good &= same("refused for what is not wrong with them", 0, t.wronged);
-    good &= same("proofs that don't hold, helper", t.flawed[SOTTO_FLAW_PROOF],
-                 count_of(&got->helper, "vdaf_verify_error"));
-    good &= same("proofs that don't hold, in the leader's table", t.flawed[SOTTO_FLAW_PROOF],
-                 count_of(&got->leader, "helper_vdaf_verify_error"));
-    good &= same("sealed wrongly for the helper, helper", t.flawed[SOTTO_FLAW_HELPER_SEAL],
-                 count_of(&got->helper, "hpke_decrypt_error"));
-    good &=
-        same("sealed wrongly for the helper, in the leader's table",
-             t.flawed[SOTTO_FLAW_HELPER_SEAL], count_of(&got->leader, "helper_hpke_decrypt_error"));
-    good &= same("replayed to the helper", 0, count_of(&got->helper, "report_replayed"));
-    good &= refusals_are(r, &t, got);
-    good &= same("replays that were taken as new", 0, sent->taken_twice + after->taken_twice);
-    good &= same("called replayed at their first sending", 0, sent->kept_unsaid);
-    good &= same("invalid answers", 0, sent->wrong + after->wrong);
-    good &= same("reports in abandoned jobs", 0, count_of(&got->leader, "abandoned"));
-    return good;
-}
-
 /* ---- a run --------------------------------------------------------------------------------------------------------------- */
 
-static sotto_status open_run(run *r, const char *postgres, sotto_err *err)
+static sotto_status open_run(sotto_chaos_run *r, const char *postgres, sotto_err *err)
 {
     sotto_deployment_options o = {
         .postgres = postgres,
@@ -557,8 +335,8 @@ static sotto_status open_run(run *r, const char *postgres, sotto_err *err)
 }
 
 /* `after`: what was sent once more when the storm was over. */
-static sotto_status send_all(run *r, sotto_traffic *sent, sotto_traffic *after, uint16_t front,
-                             bool calm, sotto_err *err)
+static sotto_status send_all(sotto_chaos_run *r, sotto_traffic *sent, sotto_traffic *after,
+                             uint16_t front, bool calm, sotto_err *err)
 {
     sotto_traffic_options o = {.ports = {front},
                                .port_count = 1,
@@ -602,7 +380,8 @@ static sotto_status send_all(run *r, sotto_traffic *sent, sotto_traffic *after, 
     return sotto_traffic_run(after, &o, err);
 }
 
-static void print_storm(const run *r, const sotto_traffic *sent, const sotto_traffic *after)
+static void print_storm(const sotto_chaos_run *r, const sotto_traffic *sent,
+                        const sotto_traffic *after)
 {
     sotto_door_counts front, back;
 
@@ -622,7 +401,7 @@ static void print_storm(const run *r, const sotto_traffic *sent, const sotto_tra
 }
 
 /* Every helper's clock two hours behind, or right. */
-static sotto_status set_behind(run *r, bool behind, sotto_err *err)
+static sotto_status set_behind(sotto_chaos_run *r, bool behind, sotto_err *err)
 {
     for (unsigned i = 0; i < r->d.options.helpers; i++)
         SOTTO_TRY(sotto_replica_say(&r->d.helpers[i], behind ? "jump -7200" : "jump 0", err));
@@ -634,7 +413,7 @@ typedef enum weather { CALM, BEHIND, STORM } weather;
 static bool do_run(const char *name, const char *postgres, uint64_t reports, uint64_t seed,
                    weather outside)
 {
-    static run r; /* large */
+    static sotto_chaos_run r; /* large */
     sotto_traffic sent = {0}, after = {0};
     sotto_collection got = {0};
     sotto_err err = {0};
@@ -661,7 +440,7 @@ static bool do_run(const char *name, const char *postgres, uint64_t reports, uin
                                           COLLECT_MS, &err);
     print_storm(&r, &sent, &after);
     if (status == SOTTO_OK)
-        good = compare(&r, &sent, &after, &got) && !r.failed;
+        good = sotto_chaos_compare(&r, &sent, &after, &got) && !r.failed;
     else
         printf("  failed: %s\n", err.reason);
     printf("%s: %s\n", name, good ? "every acknowledged report was counted once" : "WRONG");

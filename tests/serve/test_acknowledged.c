@@ -1,5 +1,6 @@
 /* What was acknowledged is added up in the end, whatever a leader forgets or is told on the way. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/clock.h"
 #include "serve/leader/leader.h"
 #include "serve/leader/leader_health.h"
 #include "serve/leader/unreadable.h"
@@ -21,7 +22,7 @@ static void forget_one(sotto_test *t, sotto_test_service *s)
     uint64_t wait = 0;
 
     CHECK(t, sotto_lanes_take(sotto_leader_of(s->leader)->lanes, &load,
-                              sotto_leader_now_ms() + 2 * LONG_MS, &wait));
+                              sotto_clock_ms() + 2 * LONG_MS, &wait));
     CHECK_EQUAL(t, 1, load.count);
     sotto_cached_reports_free(load.list[0].cached);
 }
@@ -197,14 +198,14 @@ static void a_disk_that_fails_is_told_once_a_second(sotto_test *t)
     s.leader_options.host.log = (sotto_log_sink){hear, &h, SOTTO_LOG_INFO};
     sotto_test_leader_restart(t, &s);
     sotto_test_do(t, s.leader->db, "ALTER TABLE segment_key RENAME TO away");
-    began = sotto_leader_now_ms();
+    began = sotto_clock_ms();
     for (unsigned i = 0; i < 3; i++)
         CHECK_EQUAL(
             t, 500,
             sotto_test_upload(t, &s, sotto_test_sealed_reports(t, &s, 1, 1, SOTTO_TEST_SOUND))
                 .status);
     lines = atomic_load(&h.lines);
-    CHECK(t, lines > 0 && lines <= 1 + (sotto_leader_now_ms() - began) / 1000);
+    CHECK(t, lines > 0 && lines <= 1 + (sotto_clock_ms() - began) / 1000);
     sotto_test_pause_ms(1100);
     CHECK_EQUAL(
         t, 500,
@@ -231,16 +232,16 @@ static void a_damaged_segment_holds_up_no_other(sotto_test *t)
     sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
     sotto_test_upload_some(t, &s, OTHERS, 1, SOTTO_TEST_SOUND);
     sotto_test_flip(t, s.leader->db, &body);
-    began = sotto_leader_now_ms();
+    began = sotto_clock_ms();
     s.patience = 3;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     CHECK(t, sotto_test_comes(t, s.leader->db,
                               "SELECT CAST(sum(reports) AS BIGINT) FROM sub_aggregate"));
-    while (sotto_leader_now_ms() - began < 1900)
+    while (sotto_clock_ms() - began < 1900)
         sotto_test_pause_ms(25);
     lines = atomic_load(&h.lines);
     /* Once a lease, of two seconds; not over and over, however long one that fails may rest. */
-    CHECK(t, lines > 0 && lines <= 2 + (sotto_leader_now_ms() - began) / 2000);
+    CHECK(t, lines > 0 && lines <= 2 + (sotto_clock_ms() - began) / 2000);
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM segment"));
     sotto_test_flip(t, s.leader->db, &body);
     s.patience = sotto_test_patience();
@@ -262,11 +263,11 @@ static void what_can_not_be_stored_is_tried_now_and_then(sotto_test *t)
     sotto_test_leader_restart(t, &s);
     sotto_test_upload_some(t, &s, REPORTS, 1, SOTTO_TEST_SOUND);
     sotto_test_do(t, s.leader->db, "ALTER TABLE job RENAME COLUMN added TO away");
-    began = sotto_leader_now_ms();
+    began = sotto_clock_ms();
     s.patience = 40; /* two seconds, and more where the machine is busy */
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
     lines = atomic_load(&h.lines);
-    for (uint64_t ms = 100; ms < sotto_leader_now_ms() - began; ms = 2 * ms + 100)
+    for (uint64_t ms = 100; ms < sotto_clock_ms() - began; ms = 2 * ms + 100)
         most++; /* it tries again after 100, 300, 700 and 1,500 ms ... */
     CHECK(t, lines >= 2 && lines <= most);
     sotto_test_do(t, s.leader->db, "ALTER TABLE job RENAME COLUMN away TO added");

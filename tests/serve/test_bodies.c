@@ -1,5 +1,6 @@
 /* What waits beside the database outlives a restart, and is in its backup. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/clock.h"
 #include "serve/leader/backup.h"
 #include "serve/leader/leader.h"
 #include "serve/leader/unreadable.h"
@@ -248,7 +249,7 @@ static void crowd(sotto_test *t, const sotto_test_service *s)
     for (uint64_t bucket = 1; bucket <= SOTTO_MAX_LANES; bucket++)
         CHECK_OK(t, sotto_lanes_add(sotto_leader_of(s->leader)->lanes, task, bucket,
                                     &(sotto_job_segment){(int64_t)bucket, 1, NULL, 0}, 1000,
-                                    sotto_leader_now_ms()));
+                                    sotto_clock_ms()));
 }
 
 /* What failed may be found whole after a crash, for as long as nothing else was written behind it. */
@@ -285,7 +286,7 @@ static void a_commit_of_nothing_frees_no_place(sotto_test *t)
         s.bucket += 2;
         check_spooled(t, &s, 0);
         while (sotto_lanes_take(sotto_leader_of(s.leader)->lanes, &load,
-                                sotto_leader_now_ms() + 2 * LONG_MS, &wait))
+                                sotto_clock_ms() + 2 * LONG_MS, &wait))
             ;
         sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
         CHECK_OK(t, sotto_db_read(s.leader->db, read_place, &place, &t->err));

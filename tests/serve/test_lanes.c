@@ -1,5 +1,6 @@
 /* Segments that wait for their job: in which order they go, and how many buckets there may be. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/clock.h"
 #include "serve/leader/leader.h"
 #include "support/database.h"
 #include "support/service.h"
@@ -256,7 +257,7 @@ static void an_upload_of_now_is_taken_however_many_buckets_wait(sotto_test *t)
     s.bucket -= 1;
     long_ago = sotto_test_sealed_report(t, &s, 1, SOTTO_TEST_SOUND);
     crowd(t, sotto_leader_of(s.leader)->lanes, 1000, SOTTO_MAX_LANES / SOTTO_MAX_TASK_LANES,
-          sotto_leader_now_ms());
+          sotto_clock_ms());
     CHECK_EQUAL(t, 0, sotto_test_upload(t, &s, now).body.len);
     CHECK_EQUAL(t, 0, sotto_test_upload(t, &s, before).body.len);
     response = sotto_test_upload(t, &s, long_ago);

@@ -1,6 +1,7 @@
 #include "account/gauss/sgm_quadrature.h"
 
 #include "account/numeric/elementary.h"
+#include "account/numeric/special.h"
 #include "base/alloc.h"
 
 /* Gauss-Legendre rules of 16 and 32 points: the places of one half, largest first, and the logarithms of their
@@ -260,11 +261,6 @@ double sotto_sgm_shape_error(const sotto_sgm_shape *s, const sotto_sgm_law *law,
     return top + log(sum);
 }
 
-static double upper(double z)
-{
-    return erfc(z / 1.41421356237309504880) / 2;
-}
-
 /* All that follows from a point's x and log_weight, of `count` points from `from` on; x is overwritten. */
 static void fill_points(sotto_sgm_grid *g, const sotto_sgm_law *law, size_t from, size_t count,
                         double *x)
@@ -296,7 +292,8 @@ static void fill_cap(sotto_sgm_grid *g, const sotto_sgm_law *law)
     double s = law->sigma;
     double weight = sotto_sgm_cap_weight(law, &g->cap_error);
     double excess = sotto_sgm_cap_excess(law, &g->missing_error);
-    double left_0 = upper(-law->low / s), left_1 = upper((1 - law->low) / s);
+    double left_0 = sotto_normal_tail(-law->low / s),
+           left_1 = sotto_normal_tail((1 - law->low) / s);
 
     double x = law->high;
 
@@ -310,8 +307,8 @@ void sotto_sgm_grid_fill(sotto_sgm_grid *grid, const sotto_sgm_law *law, double 
                          size_t room, const double *edges, size_t panels, size_t points)
 {
     double s = law->sigma;
-    double out_0 = upper(law->high / s) + upper(-law->low / s);
-    double out_1 = upper((law->high - 1) / s) + upper((1 - law->low) / s);
+    double out_0 = sotto_normal_tail(law->high / s) + sotto_normal_tail(-law->low / s);
+    double out_1 = sotto_normal_tail((law->high - 1) / s) + sotto_normal_tail((1 - law->low) / s);
 
     grid->points = panels * points;
     grid->missing_one = -out_0;

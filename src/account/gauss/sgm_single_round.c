@@ -1,5 +1,7 @@
 #include "account/gauss/sgm_single_round.h"
 
+#include "account/numeric/special.h"
+
 #include <float.h>
 
 #define U (DBL_EPSILON / 2)
@@ -15,11 +17,6 @@ static double mills(double x)
     return 1 / tail;
 }
 
-static double upper(double z)
-{
-    return erfc(z / 1.41421356237309504880) / 2;
-}
-
 static sotto_bound padded(double log_delta, double pad)
 {
     sotto_bound b = {log_delta - pad, fmin(log_delta + pad, 0)};
@@ -28,7 +25,7 @@ static sotto_bound padded(double log_delta, double pad)
 
 static double log_upper(double z)
 {
-    return z < 5 ? log(upper(z)) : -z * z / 2 - 0.91893853320467274178 + log(mills(z));
+    return z < 5 ? log(sotto_normal_tail(z)) : -z * z / 2 - 0.91893853320467274178 + log(mills(z));
 }
 
 /* weight * Q(a) - other * Q(b), b > a, where other * phi(b) = weight * phi(a). */

@@ -1,5 +1,7 @@
 #include "account/gauss/sgm_law.h"
 
+#include "account/numeric/special.h"
+
 #include <float.h>
 
 /* Half of DBL_EPSILON: one rounding. */
@@ -26,11 +28,6 @@ double sotto_sgm_log_density(const sotto_sgm_law *law, double x)
     return -z * z / 2 - log(law->sigma) - 0.91893853320467274178;
 }
 
-static double upper(double z)
-{
-    return erfc(z / 1.41421356237309504880) / 2;
-}
-
 sotto_sgm_law sotto_sgm_law_cut(double q, double sigma, bool add, double level)
 {
     sotto_sgm_law law = {.q = q, .sigma = sigma, .add = add, .low = -INFINITY, .high = INFINITY};
@@ -45,8 +42,9 @@ sotto_sgm_law sotto_sgm_law_cut(double q, double sigma, bool add, double level)
         double near = fmin(far, sqrt(2 * fmax(-level + log(q), 12)));
         law.high = fmax(far * sigma, 1 + near * sigma);
     }
-    double plain = upper(law.high / sigma) + upper(-law.low / sigma);
-    double moved = upper((law.high - 1) / sigma) + upper((1 - law.low) / sigma);
+    double plain = sotto_normal_tail(law.high / sigma) + sotto_normal_tail(-law.low / sigma);
+    double moved =
+        sotto_normal_tail((law.high - 1) / sigma) + sotto_normal_tail((1 - law.low) / sigma);
     law.lost = (add ? plain : (1 - q) * plain + q * moved) * (1 + 1e-12);
     return law;
 }
@@ -56,16 +54,16 @@ double sotto_sgm_cap_weight(const sotto_sgm_law *law, double *error)
     double z = law->high / law->sigma;
 
     *error = U * (8 + 4 * z * z);
-    return upper(z);
+    return sotto_normal_tail(z);
 }
 
 double sotto_sgm_cap_excess(const sotto_sgm_law *law, double *error)
 {
     double a = (law->high - 1) / law->sigma, b = law->high / law->sigma;
-    double tilt = sotto_sgm_tilt(law, law->high), near = upper(a);
+    double tilt = sotto_sgm_tilt(law, law->high), near = sotto_normal_tail(a);
 
     *error = U * (64 + 8 * (a * a + b * b + fabs(tilt))) * law->q * near;
-    return law->q * (near - exp(tilt) * upper(b));
+    return law->q * (near - exp(tilt) * sotto_normal_tail(b));
 }
 
 void sotto_sgm_law_cap(sotto_sgm_law *law, double loss)
@@ -79,8 +77,10 @@ void sotto_sgm_law_cap(sotto_sgm_law *law, double loss)
     law->high = x;
     law->capped = true;
     double beyond = sotto_sgm_cap_excess(law, &error);
-    double left = (1 - q) * upper(-law->low / s) + q * upper((1 - law->low) / s);
+    double left =
+        (1 - q) * sotto_normal_tail(-law->low / s) + q * sotto_normal_tail((1 - law->low) / s);
     law->lost = (beyond + error + left) * (1 + 1e-12);
     law->beyond = fmax(beyond - error, 0);
-    law->above = ((1 - q) * upper(x / s) + q * upper((x - 1) / s)) * (1 + 1e-12);
+    law->above =
+        ((1 - q) * sotto_normal_tail(x / s) + q * sotto_normal_tail((x - 1) / s)) * (1 + 1e-12);
 }

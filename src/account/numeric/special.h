@@ -28,7 +28,13 @@ double sotto_erfcx(double x);
 double sotto_mills(double x);
 double sotto_log_mills(double x);
 
-/* log Q(x), Q(x) = P(N > x), any x. log Phi(x) is sotto_log_tail(-x). */
+/* Q(x) = P(N > x); relative error that of erfc and 2 x^2 u more. */
+static inline double sotto_normal_tail(double x)
+{
+    return erfc(x / 1.41421356237309504880) / 2;
+}
+
+/* log Q(x), any x. log Phi(x) is sotto_log_tail(-x). */
 double sotto_log_tail(double x);
 
 /* m(c - h) - m(c + h) for c, h >= 0 without cancellation; *error is a bound on the relative error. */

@@ -1,5 +1,6 @@
 #include "aggregate/aero/client.h"
 
+#include "aggregate/machine.h"
 #include "base/rule.h"
 
 #include <string.h>
@@ -149,13 +150,6 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
     return complain(d, now_ms, effects, err);
 }
 
-static sotto_status result(const sotto_machine *machine, sotto_round_result *out, sotto_err *err)
-{
-    (void)machine;
-    memset(out, 0, sizeof *out);
-    return sotto_fail(err, SOTTO_MISSING, "aero: a device has no sum");
-}
-
 static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err *err)
 {
     const sotto_aero_device *d = (const sotto_aero_device *)machine;
@@ -214,7 +208,7 @@ const sotto_machine_ops sotto_aero_client = {
     .check = sotto_aero_check,
     .deliver = deliver,
     .tick = tick,
-    .result = result,
+    .result = sotto_machine_has_no_result,
     .save = save,
     .restore = restore,
     .leave = leave,

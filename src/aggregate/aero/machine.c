@@ -1,5 +1,6 @@
 #include "aggregate/aero/machine.h"
 
+#include "aggregate/machine.h"
 #include "aggregate/shared/mask.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
@@ -161,8 +162,7 @@ sotto_status sotto_aero_save(const sotto_aero_base *base, sotto_buf *out, sotto_
 {
     sotto_writer w = sotto_writer_on(out);
 
-    sotto_write_uint(&w, SOTTO_AERO_SAVED_VERSION, 1);
-    sotto_write_bytes(&w, sotto_bytes_of(base->plan->id, SOTTO_ROUND_ID));
+    sotto_machine_save_head(&w, SOTTO_AERO_SAVED_VERSION, base->plan->id);
     sotto_write_bytes(&w, sotto_bytes_of(base->self.seed, sizeof base->self.seed));
     sotto_write_bytes(&w, own);
     return sotto_writer_finish(&w, "aero machine", err);
@@ -172,16 +172,11 @@ sotto_status sotto_aero_saved(sotto_aero_base *base, sotto_bytes saved, uint8_t 
                               sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(saved);
-    uint8_t id[SOTTO_ROUND_ID];
+    bool ours = sotto_machine_read_head(&in, SOTTO_AERO_SAVED_VERSION, base->plan->id);
 
-    uint64_t version = sotto_read_uint(&in, 1);
-    sotto_read_fixed(&in, id, sizeof id);
     sotto_read_fixed(&in, base->self.seed, sizeof base->self.seed);
     sotto_read_fixed(&in, own, len);
-    SOTTO_TRY(sotto_reader_finish(&in, "aero machine", err));
-    if (version != SOTTO_AERO_SAVED_VERSION || memcmp(id, base->plan->id, sizeof id) != 0)
-        return sotto_fail(err, SOTTO_MALFORMED, "aero machine: saved in another round or version");
-    return SOTTO_OK;
+    return sotto_machine_restored(&in, ours, "aero machine", err);
 }
 
 /* ---- totals --------------------------------------------------------------------------------------------- */

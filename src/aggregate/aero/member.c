@@ -1,5 +1,6 @@
 #include "aggregate/aero/member.h"
 
+#include "aggregate/machine.h"
 #include "base/rule.h"
 
 #include <string.h>
@@ -98,15 +99,6 @@ static sotto_status join(sotto_machine **out, const sotto_round *round, const so
     return SOTTO_OK;
 }
 
-static sotto_status offer(sotto_machine *machine, sotto_vector *mine, sotto_effects *effects,
-                          sotto_err *err)
-{
-    (void)machine;
-    (void)mine;
-    (void)effects;
-    return sotto_fail(err, SOTTO_STALE, "aero: a member has no vector");
-}
-
 static sotto_status deliver_one(sotto_aero_committee_member *m, const sotto_message *message,
                                 sotto_status *verdict, sotto_effects *effects, sotto_err *err)
 {
@@ -193,13 +185,6 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
     return go_on(m, effects, err);
 }
 
-static sotto_status result(const sotto_machine *machine, sotto_round_result *out, sotto_err *err)
-{
-    (void)machine;
-    memset(out, 0, sizeof *out);
-    return sotto_fail(err, SOTTO_MISSING, "aero: a member has no sum");
-}
-
 static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err *err)
 {
     const sotto_aero_committee_member *m = (const sotto_aero_committee_member *)machine;
@@ -245,11 +230,11 @@ static void leave(sotto_machine *machine)
 
 const sotto_machine_ops sotto_aero_member_ops = {
     .join = join,
-    .offer = offer,
+    .offer = sotto_machine_offers_nothing,
     .check = sotto_aero_check,
     .deliver = deliver,
     .tick = tick,
-    .result = result,
+    .result = sotto_machine_has_no_result,
     .save = save,
     .restore = restore,
     .leave = leave,

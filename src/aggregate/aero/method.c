@@ -1,5 +1,6 @@
 #include "aggregate/aero/aero.h"
 
+#include "aggregate/machine.h"
 #include "aggregate/shared/draw.h"
 #include "base/rule.h"
 
@@ -44,17 +45,7 @@ sotto_status sotto_aero_send(sotto_effects *effects, const sotto_round *round,
                              const sotto_self *self, uint32_t to, unsigned kind, sotto_bytes body,
                              sotto_err *err)
 {
-    sotto_message m = {.epoch = round->epoch,
-                       .round = round->number,
-                       .kind = (uint16_t)kind,
-                       .from = self->index,
-                       .to = to,
-                       .body = body};
-    uint8_t signature[SOTTO_SIGNATURE];
-
-    memcpy(m.session, round->session, sizeof m.session);
-    SOTTO_TRY(sotto_message_sign(&m, signature, self->keys, err));
-    return sotto_effects_send(effects, &m, NULL, err);
+    return sotto_machine_send(effects, round, self, to, kind, body, NULL, err);
 }
 
 sotto_status sotto_aero_check(const sotto_round *round, const sotto_message *message,

@@ -1,5 +1,6 @@
 #include "aggregate/aero/server.h"
 
+#include "aggregate/machine.h"
 #include "base/rule.h"
 
 #include <string.h>
@@ -209,15 +210,6 @@ static sotto_status join(sotto_machine **out, const sotto_round *round, const so
     SOTTO_TRY(make_room(s, err));
     *out = &s->base.machine;
     return SOTTO_OK;
-}
-
-static sotto_status offer(sotto_machine *machine, sotto_vector *mine, sotto_effects *effects,
-                          sotto_err *err)
-{
-    (void)machine;
-    (void)mine;
-    (void)effects;
-    return sotto_fail(err, SOTTO_STALE, "aero: the server has no vector");
 }
 
 static sotto_status deliver_one(sotto_aero_aggregator *s, const sotto_message *message,
@@ -432,7 +424,7 @@ static void leave(sotto_machine *machine)
 
 const sotto_machine_ops sotto_aero_server = {
     .join = join,
-    .offer = offer,
+    .offer = sotto_machine_offers_nothing,
     .check = sotto_aero_check,
     .deliver = deliver,
     .tick = tick,

@@ -17,6 +17,7 @@
 #define SOTTO_AGGREGATE_BBGLR_BBGLR_H
 
 #include "aggregate/method.h"
+#include "aggregate/shared/rows.h"
 #include "aggregate/shared/shamir.h"
 #include "crypto/aead.h"
 
@@ -82,11 +83,6 @@ bool sotto_bbglr_are_neighbours(const sotto_bbglr_graph *graph, uint32_t a, uint
 /* Whether the clients of a bitmap, with the edges between them, hang together. */
 bool sotto_bbglr_connected(const sotto_bbglr_graph *graph, const uint8_t *bitmap);
 
-static inline bool sotto_bbglr_bit(const uint8_t *bitmap, uint32_t client)
-{
-    return (bitmap[client / 8] >> (client % 8)) & 1;
-}
-
 /* What both machines begin with: the round is checked, and its parameters, graph and id are read.
  *   SOTTO_DENIED  this method does not run such a round */
 SOTTO_MUST_USE sotto_status sotto_bbglr_read_round(const sotto_round *round,
@@ -97,12 +93,7 @@ SOTTO_MUST_USE sotto_status sotto_bbglr_read_round(const sotto_round *round,
 
 /* ---- bodies -------------------------------------------------------------------------------------------- */
 
-/* Rows of one size, each starting with a client's index, in ascending order. */
-typedef struct sotto_bbglr_rows {
-    const uint8_t *at; /* borrowed */
-    size_t count, size;
-} sotto_bbglr_rows;
-
+/* Rows start with a client's index and ascend. */
 enum {
     SOTTO_BBGLR_ROSTER_ROW = 4 + 2 * SOTTO_BBGLR_KEY + SOTTO_SIGNATURE,
     SOTTO_BBGLR_SEALED_ROW = 4 + SOTTO_BBGLR_SEALED,
@@ -120,7 +111,7 @@ enum {
  *   ANSWER  rows: client, what, share */
 typedef struct sotto_bbglr_body {
     sotto_bytes head;
-    sotto_bbglr_rows rows, more;
+    sotto_rows rows, more;
 } sotto_bbglr_body;
 
 /* SOTTO_MALFORMED for all that encode would not have written. */
@@ -130,24 +121,6 @@ SOTTO_MUST_USE sotto_status sotto_bbglr_body_decode(sotto_bbglr_body *body, unsi
 SOTTO_MUST_USE sotto_status sotto_bbglr_body_encode(sotto_buf *out, unsigned kind,
                                                     const sotto_bbglr_body *body, sotto_err *err);
 size_t sotto_bbglr_body_size(unsigned kind, const sotto_bbglr_body *body);
-
-static inline const uint8_t *sotto_bbglr_row(const sotto_bbglr_rows *rows, size_t i)
-{
-    return rows->at + i * rows->size;
-}
-
-static inline uint32_t sotto_bbglr_index(const uint8_t *row)
-{
-    return (uint32_t)row[0] << 24 | (uint32_t)row[1] << 16 | (uint32_t)row[2] << 8 | row[3];
-}
-
-static inline void sotto_bbglr_put_index(uint8_t *row, uint32_t index)
-{
-    row[0] = (uint8_t)(index >> 24);
-    row[1] = (uint8_t)(index >> 16);
-    row[2] = (uint8_t)(index >> 8);
-    row[3] = (uint8_t)index;
-}
 
 /* ---- what both machines do ------------------------------------------------------------------------------ */
 

@@ -1,5 +1,6 @@
 #include "aggregate/bbglr/bbglr.h"
 
+#include "aggregate/machine.h"
 #include "aggregate/shared/mask.h"
 #include "base/rule.h"
 
@@ -12,7 +13,7 @@ typedef struct layout {
     size_t more, more_key;
 } layout;
 
-#define A_BIT_EACH SIZE_MAX /* in place of a head's size: a bit for each registered client */
+enum { COUNT = 2 }; /* bytes that say how many rows a list has */
 
 static const layout LAYOUTS[] = {
     [SOTTO_BBGLR_KEYS] = {.head = 2 * SOTTO_BBGLR_KEY},
@@ -20,7 +21,7 @@ static const layout LAYOUTS[] = {
     [SOTTO_BBGLR_DEAL] = {.head = 32, .row = SOTTO_BBGLR_SEALED_ROW, .row_key = 4},
     [SOTTO_BBGLR_SHARES] = {.row = SOTTO_BBGLR_SEALED_ROW, .row_key = 4},
     [SOTTO_BBGLR_MASKED] = {0},
-    [SOTTO_BBGLR_VIEW] = {.head = A_BIT_EACH},
+    [SOTTO_BBGLR_VIEW] = {.head = SOTTO_A_BIT_EACH},
     [SOTTO_BBGLR_VOTE] = {.head = 32},
     [SOTTO_BBGLR_OPEN] = {.head = 32,
                           .row = SOTTO_BBGLR_VOTE_ROW,
@@ -30,30 +31,19 @@ static const layout LAYOUTS[] = {
     [SOTTO_BBGLR_ANSWER] = {.row = SOTTO_BBGLR_ANSWER_ROW, .row_key = 5},
 };
 
-static sotto_status check_rows(const sotto_bbglr_rows *rows, size_t key, uint64_t registered,
+static sotto_status check_rows(const sotto_rows *rows, size_t key, uint64_t registered,
                                sotto_err *err)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        const uint8_t *row = sotto_bbglr_row(rows, i);
+        const uint8_t *row = sotto_rows_at(rows, i);
 
-        if (sotto_bbglr_index(row) >= registered || (key == 5 && row[4] > SOTTO_BBGLR_WANT_SEED))
+        if (sotto_row_index(row) >= registered || (key == 5 && row[4] > SOTTO_BBGLR_WANT_SEED))
             return sotto_fail(err, SOTTO_MALFORMED,
                               "body: a row for an unknown client or of an unknown kind");
-        if (i > 0 && memcmp(sotto_bbglr_row(rows, i - 1), row, key) >= 0)
+        if (i > 0 && memcmp(sotto_rows_at(rows, i - 1), row, key) >= 0)
             return sotto_fail(err, SOTTO_MALFORMED, "body: rows do not ascend");
     }
     return SOTTO_OK;
-}
-
-static void read_rows(sotto_reader *in, sotto_bbglr_rows *rows, size_t size)
-{
-    if (size == 0)
-        return;
-    rows->size = size;
-    rows->count = (size_t)sotto_read_uint(in, 2);
-    rows->at = sotto_read_bytes(in, rows->count * size).data;
-    if (in->short_read)
-        rows->count = 0;
 }
 
 sotto_status sotto_bbglr_body_decode(sotto_bbglr_body *body, unsigned kind, uint64_t registered,
@@ -65,32 +55,22 @@ sotto_status sotto_bbglr_body_decode(sotto_bbglr_body *body, unsigned kind, uint
     if (kind < SOTTO_BBGLR_KEYS || kind > SOTTO_BBGLR_ANSWER)
         return sotto_fail(err, SOTTO_MALFORMED, "body: of no kind");
     const layout *l = &LAYOUTS[kind];
-    body->head =
-        sotto_read_bytes(&in, l->head == A_BIT_EACH ? (size_t)(registered + 7) / 8 : l->head);
-    read_rows(&in, &body->rows, l->row);
-    read_rows(&in, &body->more, l->more);
+    body->head = sotto_head_read(&in, l->head, registered);
+    sotto_rows_read(&in, &body->rows, l->row, COUNT);
+    sotto_rows_read(&in, &body->more, l->more, COUNT);
     SOTTO_TRY(sotto_reader_finish(&in, "body", err));
-    if (l->head == A_BIT_EACH && registered % 8 &&
-        body->head.data[registered / 8] >> registered % 8)
+    if (!sotto_head_is_clean(body->head, l->head, registered))
         return sotto_fail(err, SOTTO_MALFORMED, "body: bits for nobody");
     SOTTO_TRY(check_rows(&body->rows, l->row_key, registered, err));
     return check_rows(&body->more, l->more_key, registered, err);
-}
-
-static void write_rows(sotto_writer *w, const sotto_bbglr_rows *rows, size_t size)
-{
-    if (size == 0)
-        return;
-    sotto_write_uint(w, rows->count, 2);
-    sotto_write_bytes(w, sotto_bytes_of(rows->at, rows->count * size));
 }
 
 size_t sotto_bbglr_body_size(unsigned kind, const sotto_bbglr_body *body)
 {
     const layout *l = &LAYOUTS[kind];
 
-    return body->head.len + (l->row ? 2 + body->rows.count * l->row : 0) +
-           (l->more ? 2 + body->more.count * l->more : 0);
+    return body->head.len + sotto_rows_wire(&body->rows, l->row, COUNT) +
+           sotto_rows_wire(&body->more, l->more, COUNT);
 }
 
 sotto_status sotto_bbglr_body_encode(sotto_buf *out, unsigned kind, const sotto_bbglr_body *body,
@@ -99,26 +79,12 @@ sotto_status sotto_bbglr_body_encode(sotto_buf *out, unsigned kind, const sotto_
     sotto_writer w = sotto_writer_on(out);
 
     sotto_write_bytes(&w, body->head);
-    write_rows(&w, &body->rows, LAYOUTS[kind].row);
-    write_rows(&w, &body->more, LAYOUTS[kind].more);
+    sotto_rows_write(&w, &body->rows, LAYOUTS[kind].row, COUNT);
+    sotto_rows_write(&w, &body->more, LAYOUTS[kind].more, COUNT);
     return sotto_writer_finish(&w, "body", err);
 }
 
 /* ---- envelopes ---------------------------------------------------------------------------------------- */
-
-static sotto_message envelope(const sotto_round *round, unsigned kind, uint32_t from, uint32_t to,
-                              sotto_bytes body)
-{
-    sotto_message m = {.epoch = round->epoch,
-                       .round = round->number,
-                       .kind = (uint16_t)kind,
-                       .from = from,
-                       .to = to,
-                       .body = body};
-
-    memcpy(m.session, round->session, sizeof m.session);
-    return m;
-}
 
 sotto_status sotto_bbglr_send(sotto_effects *effects, const sotto_round *round,
                               const sotto_self *self, uint32_t to, unsigned kind,
@@ -127,16 +93,11 @@ sotto_status sotto_bbglr_send(sotto_effects *effects, const sotto_round *round,
 {
     size_t size = sotto_bbglr_body_size(kind, body);
     sotto_buf out = sotto_buf_over(sotto_arena_take(effects->arena, size ? size : 1), size);
-    uint8_t signature[SOTTO_SIGNATURE];
 
     if (!out.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "message: no memory");
     SOTTO_TRY(sotto_bbglr_body_encode(&out, kind, body, err));
-    sotto_message m = envelope(round, kind, self->index, to, sotto_buf_bytes(&out));
-    if (bulk)
-        m.bulk_len = sotto_vector_bytes(bulk).len;
-    SOTTO_TRY(sotto_message_sign(&m, signature, self->keys, err));
-    return sotto_effects_send(effects, &m, bulk, err);
+    return sotto_machine_send(effects, round, self, to, kind, sotto_buf_bytes(&out), bulk, err);
 }
 
 /* The signature of a message that somebody else passed on without its envelope. */
@@ -144,7 +105,7 @@ static sotto_status check_quoted(const sotto_round *round, unsigned kind, uint32
                                  sotto_bytes body, const uint8_t signature[SOTTO_SIGNATURE],
                                  sotto_err *err)
 {
-    sotto_message m = envelope(round, kind, from, SOTTO_TO_SERVER, body);
+    sotto_message m = sotto_machine_envelope(round, kind, from, SOTTO_TO_SERVER, body);
     const uint8_t *key = sotto_registry_key(round->keys, from);
 
     if (!key)
@@ -158,11 +119,11 @@ static sotto_status check_roster(const sotto_round *round, const sotto_bbglr_bod
                                  sotto_err *err)
 {
     for (size_t i = 0; i < body->rows.count; i++) {
-        const uint8_t *row = sotto_bbglr_row(&body->rows, i);
+        const uint8_t *row = sotto_rows_at(&body->rows, i);
         sotto_bytes keys = sotto_bytes_of(row + 4, 2 * SOTTO_BBGLR_KEY);
 
         if (SOTTO_RULE(bbglr_keys_signed) &&
-            check_quoted(round, SOTTO_BBGLR_KEYS, sotto_bbglr_index(row), keys,
+            check_quoted(round, SOTTO_BBGLR_KEYS, sotto_row_index(row), keys,
                          row + 4 + 2 * SOTTO_BBGLR_KEY, err) != SOTTO_OK)
             return SOTTO_REJECTED;
     }
@@ -173,11 +134,11 @@ static sotto_status check_votes(const sotto_round *round, const sotto_bbglr_body
                                 sotto_err *err)
 {
     for (size_t i = 0; i < body->rows.count; i++) {
-        const uint8_t *row = sotto_bbglr_row(&body->rows, i);
+        const uint8_t *row = sotto_rows_at(&body->rows, i);
 
         if (SOTTO_RULE(bbglr_votes_signed) &&
-            check_quoted(round, SOTTO_BBGLR_VOTE, sotto_bbglr_index(row), body->head, row + 4,
-                         err) != SOTTO_OK)
+            check_quoted(round, SOTTO_BBGLR_VOTE, sotto_row_index(row), body->head, row + 4, err) !=
+                SOTTO_OK)
             return SOTTO_REJECTED;
     }
     return SOTTO_OK;

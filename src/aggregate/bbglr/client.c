@@ -2,6 +2,7 @@
  * malicious variant). */
 #include "aggregate/bbglr/client.h"
 
+#include "aggregate/machine.h"
 #include "aggregate/shared/mask.h"
 #include "base/declassify.h"
 #include "base/rule.h"
@@ -93,7 +94,7 @@ static sotto_status seal_for(const bbglr_client *c, sotto_dh *channel, sotto_aea
     sotto_buf sealed = sotto_buf_over(row + 4, SOTTO_BBGLR_SEALED);
     sotto_status status = channel_key(c, channel, key, peer, true, err);
 
-    sotto_bbglr_put_index(row, peer->index);
+    sotto_row_put_index(row, peer->index);
     sotto_shamir_share(&dealers[0], dealt, peer->index);
     sotto_shamir_share(&dealers[1], dealt + SOTTO_SHAMIR_SHARE, peer->index);
     if (status == SOTTO_OK)
@@ -132,7 +133,7 @@ static sotto_status make_dealers(bbglr_client *c, sotto_shamir_dealer dealers[2]
     return status;
 }
 
-static sotto_status seal_all(bbglr_client *c, sotto_bbglr_rows *rows, uint8_t *at,
+static sotto_status seal_all(bbglr_client *c, sotto_rows *rows, uint8_t *at,
                              const sotto_shamir_dealer dealers[2], sotto_err *err)
 {
     sotto_aead aead = {0};
@@ -141,7 +142,7 @@ static sotto_status seal_all(bbglr_client *c, sotto_bbglr_rows *rows, uint8_t *a
 
     if (status == SOTTO_OK)
         status = sotto_aead_init(&aead, sotto_aead_find(SOTTO_AES256_GCM), SOTTO_AEAD_SEAL, err);
-    *rows = (sotto_bbglr_rows){at, 0, SOTTO_BBGLR_SEALED_ROW};
+    *rows = (sotto_rows){at, 0, SOTTO_BBGLR_SEALED_ROW};
     for (size_t i = 0; i < c->parameters.degree && status == SOTTO_OK; i++)
         if (c->peers[i].stage & PEER_KEYED)
             status = seal_for(c, &channel, &aead, at + rows->count++ * rows->size, &c->peers[i],
@@ -177,15 +178,15 @@ static sotto_status take_roster(bbglr_client *c, const sotto_bbglr_body *body,
 {
     for (size_t i = 0; i < body->rows.count; i++)
         if (SOTTO_RULE(bbglr_own_neighbours) &&
-            !sotto_bbglr_client_peer(c, sotto_bbglr_index(sotto_bbglr_row(&body->rows, i))))
+            !sotto_bbglr_client_peer(c, sotto_row_index(sotto_rows_at(&body->rows, i))))
             return SOTTO_REJECTED;
     if (body->rows.count < c->parameters.threshold) {
         give_up(c, effects, SOTTO_DENIED, "bbglr: too few neighbours have keys");
         return SOTTO_OK;
     }
     for (size_t i = 0; i < body->rows.count; i++) {
-        const uint8_t *row = sotto_bbglr_row(&body->rows, i);
-        client_peer *peer = sotto_bbglr_client_peer(c, sotto_bbglr_index(row));
+        const uint8_t *row = sotto_rows_at(&body->rows, i);
+        client_peer *peer = sotto_bbglr_client_peer(c, sotto_row_index(row));
 
         if (!peer)
             continue;
@@ -229,7 +230,7 @@ static sotto_status take_shares(bbglr_client *c, const sotto_bbglr_body *body,
     sotto_dh channel;
 
     for (size_t i = 0; i < body->rows.count; i++) {
-        uint32_t index = sotto_bbglr_index(sotto_bbglr_row(&body->rows, i));
+        uint32_t index = sotto_row_index(sotto_rows_at(&body->rows, i));
         const client_peer *peer = sotto_bbglr_client_peer(c, index);
 
         if (!peer || !(peer->stage & PEER_KEYED))
@@ -244,8 +245,8 @@ static sotto_status take_shares(bbglr_client *c, const sotto_bbglr_body *body,
     if (status == SOTTO_OK)
         status = sotto_aead_init(&aead, sotto_aead_find(SOTTO_AES256_GCM), SOTTO_AEAD_OPEN, err);
     for (size_t i = 0; i < body->rows.count && status == SOTTO_OK; i++) {
-        const uint8_t *row = sotto_bbglr_row(&body->rows, i);
-        client_peer *peer = sotto_bbglr_client_peer(c, sotto_bbglr_index(row));
+        const uint8_t *row = sotto_rows_at(&body->rows, i);
+        client_peer *peer = sotto_bbglr_client_peer(c, sotto_row_index(row));
 
         peer->stage |= PEER_DEALT;
         status = open_share(c, &channel, &aead, peer, row, err);
@@ -351,7 +352,7 @@ static uint64_t count_online(const bbglr_client *c, const uint8_t *bitmap)
     uint64_t count = 0;
 
     for (uint32_t i = 0; i < c->round->registered; i++)
-        count += sotto_bbglr_bit(bitmap, i);
+        count += sotto_bits_has(bitmap, i);
     return count;
 }
 
@@ -361,8 +362,7 @@ static const char *refuse_view(const bbglr_client *c, const uint8_t *bitmap)
     uint32_t neighbours = 0;
 
     for (size_t i = 0; i < c->parameters.degree; i++)
-        neighbours +=
-            (c->peers[i].stage & PEER_DEALT) && sotto_bbglr_bit(bitmap, c->peers[i].index);
+        neighbours += (c->peers[i].stage & PEER_DEALT) && sotto_bits_has(bitmap, c->peers[i].index);
     if (SOTTO_RULE(bbglr_least) && count_online(c, bitmap) < c->round->least)
         return "bbglr: a view with fewer clients than the round demands";
     if (SOTTO_RULE(bbglr_not_cut_off) && neighbours < c->parameters.threshold)
@@ -385,7 +385,7 @@ static sotto_status take_view(bbglr_client *c, const sotto_bbglr_body *body, sot
         /* A second view, in which others are offline, would ask for the other half of somebody's secrets. */
         return SOTTO_REJECTED;
     }
-    if (!sotto_bbglr_bit(body->head.data, c->self.index)) {
+    if (!sotto_bits_has(body->head.data, c->self.index)) {
         give_up(c, effects, SOTTO_STALE, "bbglr: this contribution came too late");
         return SOTTO_OK;
     }
@@ -409,18 +409,18 @@ static sotto_status take_view(bbglr_client *c, const sotto_bbglr_body *body, sot
  * open a single vector. */
 static bool may_answer(bbglr_client *c, const uint8_t *want)
 {
-    const client_peer *peer = sotto_bbglr_client_peer(c, sotto_bbglr_index(want));
+    const client_peer *peer = sotto_bbglr_client_peer(c, sotto_row_index(want));
 
     if (!peer || !(peer->stage & PEER_DEALT))
         return false;
-    bool online = sotto_bbglr_bit(c->online, peer->index);
+    bool online = sotto_bits_has(c->online, peer->index);
     if (SOTTO_RULE(bbglr_one_share) &&
         want[4] != (online ? SOTTO_BBGLR_WANT_SEED : SOTTO_BBGLR_WANT_KEY))
         return false;
     return true;
 }
 
-static sotto_status answer(bbglr_client *c, const sotto_bbglr_rows *wants, sotto_effects *effects,
+static sotto_status answer(bbglr_client *c, const sotto_rows *wants, sotto_effects *effects,
                            sotto_err *err)
 {
     uint8_t *at = sotto_arena_take_array(effects->arena, wants->count + 1, SOTTO_BBGLR_ANSWER_ROW);
@@ -429,8 +429,8 @@ static sotto_status answer(bbglr_client *c, const sotto_bbglr_rows *wants, sotto
     if (!at)
         return sotto_fail(err, SOTTO_NO_MEMORY, "bbglr client: no memory");
     for (size_t i = 0; i < wants->count; i++) {
-        const uint8_t *want = sotto_bbglr_row(wants, i);
-        const client_peer *peer = sotto_bbglr_client_peer(c, sotto_bbglr_index(want));
+        const uint8_t *want = sotto_rows_at(wants, i);
+        const client_peer *peer = sotto_bbglr_client_peer(c, sotto_row_index(want));
         uint8_t digest[32] = {0};
 
         if (!(peer->stage & PEER_HELD))
@@ -455,7 +455,7 @@ static sotto_status take_open(bbglr_client *c, const sotto_bbglr_body *body, sot
     if (SOTTO_RULE(bbglr_quorum) && body->rows.count < c->parameters.quorum)
         return SOTTO_REJECTED;
     for (size_t i = 0; i < body->more.count; i++)
-        if (!may_answer(c, sotto_bbglr_row(&body->more, i)))
+        if (!may_answer(c, sotto_rows_at(&body->more, i)))
             return SOTTO_REJECTED;
     SOTTO_TRY(answer(c, &body->more, effects, err));
     c->phase = CLIENT_OVER;
@@ -526,20 +526,13 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
     return SOTTO_OK;
 }
 
-static sotto_status result(const sotto_machine *machine, sotto_round_result *out, sotto_err *err)
-{
-    (void)machine;
-    memset(out, 0, sizeof *out);
-    return sotto_fail(err, SOTTO_MISSING, "bbglr: a client has no result");
-}
-
 const sotto_machine_ops sotto_bbglr_client = {
     .join = sotto_bbglr_client_join,
     .offer = offer,
     .check = sotto_bbglr_check,
     .deliver = deliver,
     .tick = tick,
-    .result = result,
+    .result = sotto_machine_has_no_result,
     .save = sotto_bbglr_client_save,
     .restore = sotto_bbglr_client_restore,
     .leave = sotto_bbglr_client_leave,

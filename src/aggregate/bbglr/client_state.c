@@ -1,5 +1,6 @@
 #include "aggregate/bbglr/client.h"
 
+#include "aggregate/machine.h"
 #include "aggregate/shared/mask.h"
 
 #include <string.h>
@@ -63,10 +64,7 @@ sotto_status sotto_bbglr_client_save(const sotto_machine *machine, sotto_buf *ou
     const bbglr_client *c = (const bbglr_client *)machine;
     sotto_writer w = sotto_writer_on(out);
 
-    sotto_write_uint(&w, SAVED_VERSION, 1);
-    sotto_write_bytes(&w, sotto_bytes_of(c->id, sizeof c->id));
-    sotto_write_uint(&w, c->phase, 1);
-    sotto_write_bytes(&w, sotto_bytes_of(c->self.seed, sizeof c->self.seed));
+    sotto_machine_save_self(&w, SAVED_VERSION, c->id, c->phase, &c->self);
     sotto_write_bytes(&w, sotto_bytes_of(c->view, sizeof c->view));
     sotto_write_bytes(&w, sotto_bytes_of(c->online, (size_t)(c->round->registered + 7) / 8));
     for (size_t i = 0; i < c->parameters.degree; i++) {
@@ -86,18 +84,15 @@ sotto_status sotto_bbglr_client_restore(sotto_machine **out, const sotto_round *
                                         sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(saved);
-    uint8_t id[SOTTO_ROUND_ID];
     sotto_machine *machine;
+    unsigned phase;
 
     (void)kept;
     (void)count;
     SOTTO_TRY(sotto_bbglr_client_join(&machine, round, self, arena, err));
     *out = NULL;
     bbglr_client *c = (bbglr_client *)machine;
-    uint64_t version = sotto_read_uint(&in, 1);
-    sotto_read_fixed(&in, id, sizeof id);
-    uint64_t phase = sotto_read_uint(&in, 1);
-    sotto_read_fixed(&in, c->self.seed, sizeof c->self.seed);
+    bool ours = sotto_machine_read_self(&in, SAVED_VERSION, c->id, &phase, CLIENT_OVER, &c->self);
     sotto_read_fixed(&in, c->view, sizeof c->view);
     sotto_read_fixed(&in, c->online, (size_t)(round->registered + 7) / 8);
     for (size_t i = 0; i < c->parameters.degree; i++) {
@@ -108,9 +103,7 @@ sotto_status sotto_bbglr_client_restore(sotto_machine **out, const sotto_round *
         sotto_read_fixed(&in, p->channel_key, sizeof p->channel_key);
         sotto_read_fixed(&in, p->held, sizeof p->held);
     }
-    SOTTO_TRY(sotto_reader_finish(&in, "bbglr client", err));
-    if (version != SAVED_VERSION || phase > CLIENT_OVER || memcmp(id, c->id, sizeof id) != 0)
-        return sotto_fail(err, SOTTO_MALFORMED, "bbglr client: saved in another round or version");
+    SOTTO_TRY(sotto_machine_restored(&in, ours, "bbglr client", err));
     c->phase = (client_phase)phase;
     *out = machine;
     return SOTTO_OK;

@@ -1,25 +1,12 @@
 /* The graph of Bell et al. 2020, section 3: a Harary graph over a random order of the clients. */
 #include "aggregate/bbglr/bbglr.h"
 
+#include "aggregate/shared/draw.h"
 #include "crypto/hash.h"
 #include "math/wide.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct ticket {
-    uint64_t key;
-    uint32_t client;
-} ticket;
-
-static int by_ticket(const void *a, const void *b)
-{
-    const ticket *x = a, *y = b;
-
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->client < y->client ? -1 : x->client > y->client;
-}
 
 /* By the beacon, which nobody knew when the registry was closed, and by nothing that a server could still vary. With the
  * round's id it could try deadlines until the order suits it. */
@@ -45,7 +32,7 @@ sotto_status sotto_bbglr_graph_init(sotto_bbglr_graph *graph, const sotto_round 
                                     uint32_t degree, sotto_arena *arena, sotto_err *err)
 {
     uint32_t count = (uint32_t)round->registered;
-    ticket *tickets = sotto_arena_take_array(arena, count, sizeof *tickets);
+    sotto_ticket *tickets = sotto_arena_take_array(arena, count, sizeof *tickets);
 
     *graph = (sotto_bbglr_graph){.count = count, .degree = degree};
     graph->order = sotto_arena_take_array(arena, count, sizeof *graph->order);
@@ -53,13 +40,13 @@ sotto_status sotto_bbglr_graph_init(sotto_bbglr_graph *graph, const sotto_round 
     if (!tickets || !graph->order || !graph->place)
         return sotto_fail(err, SOTTO_NO_MEMORY, "graph: no memory");
     for (uint32_t i = 0; i < count; i++) {
-        tickets[i].client = i;
+        tickets[i].number = i;
         SOTTO_TRY(draw(&tickets[i].key, round, i, err));
     }
-    qsort(tickets, count, sizeof *tickets, by_ticket);
+    sotto_tickets_sort(tickets, count);
     for (uint32_t i = 0; i < count; i++) {
-        graph->order[i] = tickets[i].client;
-        graph->place[tickets[i].client] = i;
+        graph->order[i] = tickets[i].number;
+        graph->place[tickets[i].number] = i;
     }
     return SOTTO_OK;
 }
@@ -98,7 +85,7 @@ bool sotto_bbglr_connected(const sotto_bbglr_graph *graph, const uint8_t *bitmap
     uint32_t n = graph->count, reach = graph->degree / 2, first = n, last = 0, gaps = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        if (!sotto_bbglr_bit(bitmap, graph->order[i]))
+        if (!sotto_bits_has(bitmap, graph->order[i]))
             continue;
         if (first == n)
             first = i;

@@ -1,5 +1,4 @@
 #include "aggregate/bbglr/bbglr.h"
-#include "aggregate/shared/mask.h"
 #include "aggregate/shared/ring_sum.h"
 
 #define CLIENT SOTTO_PART_CLIENT
@@ -23,27 +22,6 @@ static const sotto_kind KINDS[] = {
      2 + 2 * SOTTO_BBGLR_MOST_DEGREE *SOTTO_BBGLR_ANSWER_ROW},
 };
 
-/* parts: the masked sum, and the server machine's opening. */
-static sotto_status open_sum(sotto_vector *sum, const sotto_round *round, const sotto_bytes *parts,
-                             size_t count, uint64_t contributions, sotto_arena *arena,
-                             sotto_err *err)
-{
-    if (count != 2 || parts[1].len % SOTTO_MASK_ROW)
-        return sotto_fail(err, SOTTO_MALFORMED, "bbglr: a masked sum and its opening are wanted");
-    SOTTO_TRY(sotto_ring_sum_open(sum, round, parts, count, contributions, arena, err));
-    return sotto_mask_apply_rows(sum, parts[1].data, parts[1].len / SOTTO_MASK_ROW, err);
-}
-
-static const sotto_tally_ops tally = {
-    .size = sotto_ring_sum_size,
-    .init = sotto_ring_sum_init,
-    .merge = sotto_ring_sum_merge,
-    .add = sotto_ring_sum_add,
-    .encode = sotto_ring_sum_encode,
-    .decode = sotto_ring_sum_decode,
-    .open = open_sum,
-};
-
 const sotto_method sotto_method_bbglr = {
     .name = "bbglr",
     .id = SOTTO_METHOD_BBGLR,
@@ -51,6 +29,6 @@ const sotto_method sotto_method_bbglr = {
     .kind_count = sizeof KINDS / sizeof KINDS[0],
     .parts = {[SOTTO_PART_CLIENT] = &sotto_bbglr_client, [SOTTO_PART_SERVER] = &sotto_bbglr_server},
     .bulk = &sotto_ring_bulk,
-    .tally = &tally,
+    .tally = &sotto_masked_tally,
     .check = sotto_bbglr_check_round,
 };

@@ -1,6 +1,7 @@
 /* What the server does, step by step. Every phase ends when all have spoken or its time is up, whichever comes first. */
 #include "aggregate/bbglr/server.h"
 
+#include "aggregate/machine.h"
 #include "crypto/hash.h"
 #include "crypto/kem.h"
 
@@ -65,7 +66,7 @@ static sotto_status send_roster(bbglr_server *s, sotto_effects *effects, uint32_
 
         if (c->stage < STAGE_KEYED)
             continue;
-        sotto_bbglr_put_index(row, neighbours[i]);
+        sotto_row_put_index(row, neighbours[i]);
         memcpy(row + 4, c->keys.data, 2 * SOTTO_BBGLR_KEY);
         memcpy(row + 4 + 2 * SOTTO_BBGLR_KEY, c->keys_signature.data, SOTTO_SIGNATURE);
         body.rows.count++;
@@ -91,8 +92,8 @@ static const uint8_t *dealt_to(const bbglr_server *s, uint32_t dealer, uint32_t 
                                 s->clients[dealer].deal, NULL) != SOTTO_OK)
         return NULL;
     for (size_t i = 0; i < body.rows.count; i++)
-        if (sotto_bbglr_index(sotto_bbglr_row(&body.rows, i)) == holder)
-            return sotto_bbglr_row(&body.rows, i);
+        if (sotto_row_index(sotto_rows_at(&body.rows, i)) == holder)
+            return sotto_rows_at(&body.rows, i);
     return NULL;
 }
 
@@ -113,7 +114,7 @@ static sotto_status send_shares(bbglr_server *s, sotto_effects *effects, uint32_
         if (!dealt)
             continue;
         memcpy(row, dealt, SOTTO_BBGLR_SEALED_ROW);
-        sotto_bbglr_put_index(row, neighbours[i]);
+        sotto_row_put_index(row, neighbours[i]);
         body.rows.count++;
     }
     return send_to(s, effects, to, SOTTO_BBGLR_SHARES, &body, err);
@@ -147,7 +148,7 @@ static sotto_status close_collect(bbglr_server *s, sotto_effects *effects, sotto
     sotto_hash_once(vow.digest, SOTTO_SHA256, body.head);
     SOTTO_TRY(sotto_effects_vow(effects, &vow, err));
     for (uint32_t i = 0; i < s->round->registered; i++)
-        if (sotto_bbglr_bit(s->online, i))
+        if (sotto_bits_has(s->online, i))
             SOTTO_TRY(send_to(s, effects, i, SOTTO_BBGLR_VIEW, &body, err));
     s->phase = SERVER_VOTE;
     return SOTTO_OK;
@@ -163,16 +164,16 @@ static sotto_status send_open(bbglr_server *s, sotto_effects *effects, uint32_t 
 
     if (!at)
         return no_memory(err);
-    body->more = (sotto_bbglr_rows){at, 0, SOTTO_BBGLR_WANT_ROW};
+    body->more = (sotto_rows){at, 0, SOTTO_BBGLR_WANT_ROW};
     sotto_bbglr_neighbours(&s->graph, to, neighbours);
     for (size_t i = 0; i < s->parameters.degree; i++) {
         uint8_t *row = at + body->more.count * SOTTO_BBGLR_WANT_ROW;
 
         if (!dealt_to(s, neighbours[i], to))
             continue;
-        sotto_bbglr_put_index(row, neighbours[i]);
-        row[4] = sotto_bbglr_bit(s->online, neighbours[i]) ? SOTTO_BBGLR_WANT_SEED
-                                                           : SOTTO_BBGLR_WANT_KEY;
+        sotto_row_put_index(row, neighbours[i]);
+        row[4] =
+            sotto_bits_has(s->online, neighbours[i]) ? SOTTO_BBGLR_WANT_SEED : SOTTO_BBGLR_WANT_KEY;
         body->more.count++;
     }
     return send_to(s, effects, to, SOTTO_BBGLR_OPEN, body, err);
@@ -198,7 +199,7 @@ static sotto_status close_vote(bbglr_server *s, sotto_effects *effects, sotto_er
 
         if (s->clients[i].stage < STAGE_VOTED)
             continue;
-        sotto_bbglr_put_index(row, i);
+        sotto_row_put_index(row, i);
         memcpy(row + 4, s->clients[i].vote_signature.data, SOTTO_SIGNATURE);
         body.rows.count++;
     }
@@ -254,7 +255,7 @@ static bool deals_to_all(const bbglr_server *s, uint32_t from, const sotto_bbglr
         if (s->clients[neighbours[i]].stage < STAGE_KEYED)
             continue;
         if (next >= body->rows.count ||
-            sotto_bbglr_index(sotto_bbglr_row(&body->rows, next)) != neighbours[i])
+            sotto_row_index(sotto_rows_at(&body->rows, next)) != neighbours[i])
             return false;
         next++;
     }
@@ -398,15 +399,6 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
     return SOTTO_OK;
 }
 
-static sotto_status offer(sotto_machine *machine, sotto_vector *mine, sotto_effects *effects,
-                          sotto_err *err)
-{
-    (void)machine;
-    (void)mine;
-    (void)effects;
-    return sotto_fail(err, SOTTO_MISSING, "bbglr: the server contributes nothing");
-}
-
 static sotto_status result(const sotto_machine *machine, sotto_round_result *out, sotto_err *err)
 {
     const bbglr_server *s = (const bbglr_server *)machine;
@@ -425,7 +417,7 @@ static sotto_status result(const sotto_machine *machine, sotto_round_result *out
 
 const sotto_machine_ops sotto_bbglr_server = {
     .join = sotto_bbglr_server_join,
-    .offer = offer,
+    .offer = sotto_machine_offers_nothing,
     .check = sotto_bbglr_check,
     .deliver = deliver,
     .tick = tick,

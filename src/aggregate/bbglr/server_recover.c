@@ -44,9 +44,9 @@ static const uint8_t *share_of(const bbglr_server *s, uint32_t holder, uint32_t 
                                 s->clients[holder].answer, NULL) != SOTTO_OK)
         return NULL;
     for (size_t i = 0; i < body.rows.count; i++) {
-        const uint8_t *row = sotto_bbglr_row(&body.rows, i);
+        const uint8_t *row = sotto_rows_at(&body.rows, i);
 
-        if (sotto_bbglr_index(row) == client && row[4] == what && sotto_shamir_is_share(row + 5))
+        if (sotto_row_index(row) == client && row[4] == what && sotto_shamir_is_share(row + 5))
             return row + 5;
     }
     return NULL;
@@ -124,7 +124,7 @@ static sotto_status open_offline(bbglr_server *s, uint32_t client, sotto_err *er
 
     sotto_bbglr_neighbours(&s->graph, client, neighbours);
     for (size_t i = 0; i < s->parameters.degree; i++)
-        online += sotto_bbglr_bit(s->online, neighbours[i]);
+        online += sotto_bits_has(s->online, neighbours[i]);
     if (online == 0)
         return SOTTO_OK; /* nobody in the sum has a mask with it */
     SOTTO_TRY(recover_secret(s, secret, client, SOTTO_BBGLR_WANT_KEY, err));
@@ -132,7 +132,7 @@ static sotto_status open_offline(bbglr_server *s, uint32_t client, sotto_err *er
     for (size_t i = 0; i < s->parameters.degree && status == SOTTO_OK; i++) {
         uint32_t other = neighbours[i];
 
-        if (!sotto_bbglr_bit(s->online, other))
+        if (!sotto_bits_has(s->online, other))
             continue;
         status = sotto_dh_agree(&dh, agreed, sotto_bytes_of(s->clients[other].keys.data, 32),
                                 "mask key", err);
@@ -154,7 +154,7 @@ sotto_status sotto_bbglr_server_recover(bbglr_server *s, sotto_err *err)
     size_t rows = 0;
 
     for (uint32_t i = 0; i < registered; i++)
-        rows += sotto_bbglr_bit(s->online, i)        ? 1
+        rows += sotto_bits_has(s->online, i)         ? 1
                 : s->clients[i].stage >= STAGE_DEALT ? s->parameters.degree
                                                      : 0;
     if (!s->opening.data)
@@ -166,7 +166,7 @@ sotto_status sotto_bbglr_server_recover(bbglr_server *s, sotto_err *err)
         return sotto_fail(err, SOTTO_NO_MEMORY, "bbglr server: no memory");
     s->opening.len = 0;
     for (uint32_t i = 0; i < registered; i++) {
-        if (sotto_bbglr_bit(s->online, i))
+        if (sotto_bits_has(s->online, i))
             SOTTO_TRY(open_online(s, i, err));
         else if (s->clients[i].stage >= STAGE_DEALT)
             SOTTO_TRY(open_offline(s, i, err));

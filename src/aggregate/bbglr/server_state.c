@@ -1,5 +1,7 @@
 #include "aggregate/bbglr/server.h"
 
+#include "aggregate/machine.h"
+
 #include <string.h>
 
 enum { SAVED_VERSION = 1 };
@@ -42,8 +44,7 @@ sotto_status sotto_bbglr_server_save(const sotto_machine *machine, sotto_buf *ou
     const bbglr_server *s = (const bbglr_server *)machine;
     sotto_writer w = sotto_writer_on(out);
 
-    sotto_write_uint(&w, SAVED_VERSION, 1);
-    sotto_write_bytes(&w, sotto_bytes_of(s->id, sizeof s->id));
+    sotto_machine_save_head(&w, SAVED_VERSION, s->id);
     sotto_write_uint(&w, s->phase, 1);
     sotto_write_bytes(&w, sotto_bytes_of(s->online, (size_t)(s->round->registered + 7) / 8));
     for (uint32_t i = 0; i < s->round->registered; i++)
@@ -96,21 +97,17 @@ sotto_status sotto_bbglr_server_restore(sotto_machine **out, const sotto_round *
                                         sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(saved);
-    uint8_t id[SOTTO_ROUND_ID];
     sotto_machine *machine;
 
     SOTTO_TRY(sotto_bbglr_server_join(&machine, round, self, arena, err));
     *out = NULL;
     bbglr_server *s = (bbglr_server *)machine;
-    uint64_t version = sotto_read_uint(&in, 1);
-    sotto_read_fixed(&in, id, sizeof id);
+    bool ours = sotto_machine_read_head(&in, SAVED_VERSION, s->id);
     uint64_t phase = sotto_read_uint(&in, 1);
     sotto_read_fixed(&in, s->online, (size_t)(round->registered + 7) / 8);
     for (uint32_t i = 0; i < round->registered; i++)
         s->clients[i].stage = (uint8_t)sotto_read_uint(&in, 1);
-    SOTTO_TRY(sotto_reader_finish(&in, "bbglr server", err));
-    if (version != SAVED_VERSION || phase > SERVER_BURNT || memcmp(id, s->id, sizeof id) != 0)
-        return sotto_fail(err, SOTTO_MALFORMED, "bbglr server: saved in another round or version");
+    SOTTO_TRY(sotto_machine_restored(&in, ours && phase <= SERVER_BURNT, "bbglr server", err));
     s->phase = (server_phase)phase;
     for (size_t i = 0; i < count; i++)
         (void)sotto_bbglr_server_file(s, &kept[i]);

@@ -1,5 +1,6 @@
 #include "aggregate/flamingo/flamingo.h"
 
+#include "aggregate/machine.h"
 #include "aggregate/shared/mask.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
@@ -14,12 +15,12 @@ typedef struct layout {
     } list[3];
 } layout;
 
-#define A_BIT_EACH SIZE_MAX /* in place of a head's size: a bit for each registered client */
+enum { COUNT = 4 }; /* bytes that say how many rows a list has */
 
 static const layout LAYOUTS[] = {
     [SOTTO_FLAMINGO_REPORT] = {32,
                                {{SOTTO_FLAMINGO_SEALED_SHARE, 0}, {SOTTO_FLAMINGO_EDGE_ROW, 4}}},
-    [SOTTO_FLAMINGO_LABELS] = {A_BIT_EACH, {{SOTTO_FLAMINGO_SEEN_ROW, 4}}},
+    [SOTTO_FLAMINGO_LABELS] = {SOTTO_A_BIT_EACH, {{SOTTO_FLAMINGO_SEEN_ROW, 4}}},
     [SOTTO_FLAMINGO_VOTE] = {32, {{0, 0}}},
     [SOTTO_FLAMINGO_OPEN] = {SOTTO_FLAMINGO_OPEN_HEAD,
                              {{SOTTO_FLAMINGO_VOTE_ROW, 4},
@@ -29,32 +30,19 @@ static const layout LAYOUTS[] = {
                                {{SOTTO_FLAMINGO_GIVEN_ROW, 4}, {SOTTO_TDH2_PART, 0}}},
 };
 
-static sotto_status check_rows(const sotto_flamingo_rows *rows, size_t key, uint64_t registered,
+static sotto_status check_rows(const sotto_rows *rows, size_t key, uint64_t registered,
                                sotto_err *err)
 {
     for (size_t i = 0; i < rows->count && key; i++) {
-        const uint8_t *row = sotto_flamingo_at(rows, i);
+        const uint8_t *row = sotto_rows_at(rows, i);
 
-        if (sotto_flamingo_index(row) >= registered ||
-            (key == 8 && sotto_flamingo_index(row + 4) >= registered))
+        if (sotto_row_index(row) >= registered ||
+            (key == 8 && sotto_row_index(row + 4) >= registered))
             return sotto_fail(err, SOTTO_MALFORMED, "body: a row for an unknown client");
-        if (i > 0 && memcmp(sotto_flamingo_at(rows, i - 1), row, key) >= 0)
+        if (i > 0 && memcmp(sotto_rows_at(rows, i - 1), row, key) >= 0)
             return sotto_fail(err, SOTTO_MALFORMED, "body: rows do not ascend");
     }
     return SOTTO_OK;
-}
-
-static void read_rows(sotto_reader *in, sotto_flamingo_rows *rows, size_t size)
-{
-    if (size == 0)
-        return;
-    rows->size = size;
-    rows->count = (size_t)sotto_read_uint(in, 4);
-    if (rows->count > SOTTO_MESSAGE_MOST_BODY / size)
-        in->short_read = true;
-    rows->at = in->short_read ? NULL : sotto_read_bytes(in, rows->count * size).data;
-    if (in->short_read)
-        rows->count = 0;
 }
 
 /* Numbers of one byte that say yes or no. */
@@ -69,19 +57,17 @@ sotto_status sotto_flamingo_body_decode(sotto_flamingo_body *body, unsigned kind
                                         uint64_t registered, sotto_bytes wire, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(wire);
-    sotto_flamingo_rows *lists[3] = {&body->a, &body->b, &body->c};
+    sotto_rows *lists[3] = {&body->a, &body->b, &body->c};
 
     memset(body, 0, sizeof *body);
     if (kind < SOTTO_FLAMINGO_REPORT || kind > SOTTO_FLAMINGO_ANSWER)
         return sotto_fail(err, SOTTO_MALFORMED, "body: of no kind");
     const layout *l = &LAYOUTS[kind];
-    body->head =
-        sotto_read_bytes(&in, l->head == A_BIT_EACH ? (size_t)(registered + 7) / 8 : l->head);
+    body->head = sotto_head_read(&in, l->head, registered);
     for (size_t i = 0; i < 3; i++)
-        read_rows(&in, lists[i], l->list[i].size);
+        sotto_rows_read(&in, lists[i], l->list[i].size, COUNT);
     SOTTO_TRY(sotto_reader_finish(&in, "body", err));
-    if (l->head == A_BIT_EACH && registered % 8 &&
-        body->head.data[registered / 8] >> registered % 8)
+    if (!sotto_head_is_clean(body->head, l->head, registered))
         return sotto_fail(err, SOTTO_MALFORMED, "body: bits for nobody");
     if (!flags_are_plain(kind, body->head))
         return sotto_fail(err, SOTTO_MALFORMED, "body: a flag that is neither 0 nor 1");
@@ -92,63 +78,27 @@ sotto_status sotto_flamingo_body_decode(sotto_flamingo_body *body, unsigned kind
 
 size_t sotto_flamingo_body_size(unsigned kind, const sotto_flamingo_body *body)
 {
-    const sotto_flamingo_rows *lists[3] = {&body->a, &body->b, &body->c};
+    const sotto_rows *lists[3] = {&body->a, &body->b, &body->c};
     size_t size = body->head.len;
 
     for (size_t i = 0; i < 3; i++)
-        size += LAYOUTS[kind].list[i].size ? 4 + lists[i]->count * LAYOUTS[kind].list[i].size : 0;
+        size += sotto_rows_wire(lists[i], LAYOUTS[kind].list[i].size, COUNT);
     return size;
 }
 
 sotto_status sotto_flamingo_body_encode(sotto_buf *out, unsigned kind,
                                         const sotto_flamingo_body *body, sotto_err *err)
 {
-    const sotto_flamingo_rows *lists[3] = {&body->a, &body->b, &body->c};
+    const sotto_rows *lists[3] = {&body->a, &body->b, &body->c};
     sotto_writer w = sotto_writer_on(out);
 
     sotto_write_bytes(&w, body->head);
-    for (size_t i = 0; i < 3; i++) {
-        if (LAYOUTS[kind].list[i].size == 0)
-            continue;
-        sotto_write_uint(&w, lists[i]->count, 4);
-        sotto_write_bytes(
-            &w, sotto_bytes_of(lists[i]->at, lists[i]->count * LAYOUTS[kind].list[i].size));
-    }
+    for (size_t i = 0; i < 3; i++)
+        sotto_rows_write(&w, lists[i], LAYOUTS[kind].list[i].size, COUNT);
     return sotto_writer_finish(&w, "body", err);
 }
 
-const uint8_t *sotto_flamingo_find(const sotto_flamingo_rows *rows, uint32_t index)
-{
-    size_t low = 0, high = rows->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (sotto_flamingo_index(sotto_flamingo_at(rows, middle)) < index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == rows->count || sotto_flamingo_index(sotto_flamingo_at(rows, low)) != index)
-        return NULL;
-    return sotto_flamingo_at(rows, low);
-}
-
 /* ---- envelopes ---------------------------------------------------------------------------------------- */
-
-static sotto_message envelope(const sotto_round *round, unsigned kind, uint32_t from, uint32_t to,
-                              sotto_bytes body)
-{
-    sotto_message m = {.epoch = round->epoch,
-                       .round = round->number,
-                       .kind = (uint16_t)kind,
-                       .from = from,
-                       .to = to,
-                       .body = body};
-
-    memcpy(m.session, round->session, sizeof m.session);
-    return m;
-}
 
 sotto_status sotto_flamingo_send(sotto_effects *effects, const sotto_round *round,
                                  const sotto_self *self, uint32_t to, unsigned kind,
@@ -157,16 +107,11 @@ sotto_status sotto_flamingo_send(sotto_effects *effects, const sotto_round *roun
 {
     size_t size = sotto_flamingo_body_size(kind, body);
     sotto_buf out = sotto_buf_over(sotto_arena_take(effects->arena, size + 1), size);
-    uint8_t signature[SOTTO_SIGNATURE];
 
     if (!out.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "message: no memory");
     SOTTO_TRY(sotto_flamingo_body_encode(&out, kind, body, err));
-    sotto_message m = envelope(round, kind, self->index, to, sotto_buf_bytes(&out));
-    if (bulk)
-        m.bulk_len = sotto_vector_bytes(bulk).len;
-    SOTTO_TRY(sotto_message_sign(&m, signature, self->keys, err));
-    return sotto_effects_send(effects, &m, bulk, err);
+    return sotto_machine_send(effects, round, self, to, kind, sotto_buf_bytes(&out), bulk, err);
 }
 
 /* A report that a server made up has no signature, and one of another round has another. */
@@ -174,21 +119,21 @@ static sotto_status check_seen(const sotto_round *round, const sotto_flamingo_bo
                                sotto_err *err)
 {
     for (size_t i = 0; i < body->a.count; i++) {
-        const uint8_t *row = sotto_flamingo_at(&body->a, i);
-        uint32_t client = sotto_flamingo_index(row);
-        sotto_message m =
-            envelope(round, SOTTO_FLAMINGO_REPORT, client, SOTTO_TO_SERVER, (sotto_bytes){NULL, 0});
+        const uint8_t *row = sotto_rows_at(&body->a, i);
+        uint32_t client = sotto_row_index(row);
+        sotto_message m = sotto_machine_envelope(round, SOTTO_FLAMINGO_REPORT, client,
+                                                 SOTTO_TO_SERVER, (sotto_bytes){NULL, 0});
 
         m.bulk_len = round->length * sotto_ring_width(round->ring);
         m.signature = sotto_bytes_of(row + 40, SOTTO_SIGNATURE);
-        if (!sotto_flamingo_bit(body->head.data, client))
+        if (!sotto_bits_has(body->head.data, client))
             return sotto_fail(err, SOTTO_REJECTED, "labels: a report of somebody offline");
         if (SOTTO_RULE(flamingo_reports_signed) &&
-            sotto_message_check_digest(&m, sotto_flamingo_index(row + 4), row + 8,
+            sotto_message_check_digest(&m, sotto_row_index(row + 4), row + 8,
                                        sotto_registry_key(round->keys, client), err) != SOTTO_OK)
             return SOTTO_REJECTED;
     }
-    if (sotto_flamingo_count(body->head.data, body->head.len) != body->a.count)
+    if (sotto_bits_count(body->head.data, body->head.len) != body->a.count)
         return sotto_fail(err, SOTTO_REJECTED, "labels: somebody online without a report");
     return SOTTO_OK;
 }
@@ -197,10 +142,10 @@ static sotto_status check_votes(const sotto_round *round, const sotto_flamingo_b
                                 sotto_err *err)
 {
     for (size_t i = 0; i < body->a.count; i++) {
-        const uint8_t *row = sotto_flamingo_at(&body->a, i);
-        uint32_t voter = sotto_flamingo_index(row);
-        sotto_message m = envelope(round, SOTTO_FLAMINGO_VOTE, voter, SOTTO_TO_SERVER,
-                                   sotto_bytes_of(body->head.data, 32));
+        const uint8_t *row = sotto_rows_at(&body->a, i);
+        uint32_t voter = sotto_row_index(row);
+        sotto_message m = sotto_machine_envelope(round, SOTTO_FLAMINGO_VOTE, voter, SOTTO_TO_SERVER,
+                                                 sotto_bytes_of(body->head.data, 32));
 
         m.signature = sotto_bytes_of(row + 4, SOTTO_SIGNATURE);
         if (SOTTO_RULE(flamingo_voters_drawn) &&
@@ -262,8 +207,8 @@ void sotto_flamingo_share_digest(uint8_t out[32], const uint8_t share[SOTTO_SHAM
     uint8_t numbers[8];
     sotto_hash hash;
 
-    sotto_flamingo_put_index(numbers, client);
-    sotto_flamingo_put_index(numbers + 4, decryptor);
+    sotto_row_put_index(numbers, client);
+    sotto_row_put_index(numbers + 4, decryptor);
     sotto_hash_init(&hash, SOTTO_SHA256);
     sotto_hash_update(&hash, sotto_bytes_of(label, sizeof label));
     sotto_hash_update(&hash, sotto_bytes_of(numbers, sizeof numbers));
@@ -307,7 +252,7 @@ uint32_t sotto_flamingo_answerers(const sotto_round *round, const uint8_t *set, 
     uint32_t count = 0, all = round->decryptors->record.count;
 
     for (uint32_t i = 0; i < 256; i++) {
-        if (!sotto_flamingo_bit(set, i))
+        if (!sotto_bits_has(set, i))
             continue;
         if (i >= all)
             return 0;
@@ -317,13 +262,12 @@ uint32_t sotto_flamingo_answerers(const sotto_round *round, const uint8_t *set, 
 }
 
 void sotto_flamingo_claim_parts(sotto_flamingo_claim *claim, const uint8_t id[SOTTO_ROUND_ID],
-                                uint32_t decryptor, const uint8_t set[32],
-                                const sotto_flamingo_rows *wanted, const sotto_flamingo_rows *parts,
-                                const sotto_point *public_key)
+                                uint32_t decryptor, const uint8_t set[32], const sotto_rows *wanted,
+                                const sotto_rows *parts, const sotto_point *public_key)
 {
     memcpy(claim->context, id, SOTTO_ROUND_ID);
     memcpy(claim->context + SOTTO_ROUND_ID, set, 32);
-    sotto_flamingo_put_index(claim->context + SOTTO_ROUND_ID + 32, decryptor);
+    sotto_row_put_index(claim->context + SOTTO_ROUND_ID + 32, decryptor);
     claim->of = (sotto_dleq_claim){.context = {claim->context, sizeof claim->context},
                                    .public_key = public_key,
                                    .bases = wanted->at + 8, /* a ciphertext begins with its point */

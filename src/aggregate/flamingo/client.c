@@ -1,6 +1,7 @@
 /* What a client does: it speaks once a round (Ma et al. 2023, the report step). */
 #include "aggregate/flamingo/flamingo.h"
 
+#include "aggregate/machine.h"
 #include "aggregate/shared/mask.h"
 #include "base/declassify.h"
 #include "base/rule.h"
@@ -72,8 +73,8 @@ static sotto_status make_room(flamingo_client *c, report *r, size_t degree, sott
     if (!r->shares || !r->edges || !r->masks)
         return sotto_fail(err, SOTTO_NO_MEMORY, "flamingo client: no memory");
     r->body.head = sotto_bytes_of(r->commitment, sizeof r->commitment);
-    r->body.a = (sotto_flamingo_rows){r->shares, holders, SOTTO_FLAMINGO_SEALED_SHARE};
-    r->body.b = (sotto_flamingo_rows){r->edges, degree, SOTTO_FLAMINGO_EDGE_ROW};
+    r->body.a = (sotto_rows){r->shares, holders, SOTTO_FLAMINGO_SEALED_SHARE};
+    r->body.b = (sotto_rows){r->edges, degree, SOTTO_FLAMINGO_EDGE_ROW};
     return SOTTO_OK;
 }
 
@@ -95,7 +96,7 @@ static sotto_status seal_edge(flamingo_client *c, report *r, size_t at, uint32_t
 
     SOTTO_TRY(sotto_flamingo_agree(agreed, &c->self, c->round, other, SOTTO_FLAMINGO_PAIR, err));
     sotto_status status = sotto_pair_seed(seed, agreed, c->id, c->self.index, other, err);
-    sotto_flamingo_put_index(row, other);
+    sotto_row_put_index(row, other);
     sotto_tdh2_label(label, c->id, c->self.index, other);
     if (status == SOTTO_OK)
         status = sotto_tdh2_seal(&d->tdh2, row + 4, d->key, label, seed, stream, err);
@@ -292,13 +293,6 @@ static sotto_status deliver(sotto_machine *machine, const sotto_message *message
     return SOTTO_OK;
 }
 
-static sotto_status result(const sotto_machine *machine, sotto_round_result *out, sotto_err *err)
-{
-    (void)machine;
-    memset(out, 0, sizeof *out);
-    return sotto_fail(err, SOTTO_MISSING, "flamingo: a client has no result");
-}
-
 static sotto_status join(sotto_machine **out, const sotto_round *round, const sotto_self *self,
                          sotto_arena *arena, sotto_err *err)
 {
@@ -326,10 +320,7 @@ static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err
     const flamingo_client *c = (const flamingo_client *)machine;
     sotto_writer w = sotto_writer_on(out);
 
-    sotto_write_uint(&w, SAVED_VERSION, 1);
-    sotto_write_bytes(&w, sotto_bytes_of(c->id, sizeof c->id));
-    sotto_write_uint(&w, c->phase, 1);
-    sotto_write_bytes(&w, sotto_bytes_of(c->self.seed, sizeof c->self.seed));
+    sotto_machine_save_self(&w, SAVED_VERSION, c->id, c->phase, &c->self);
     return sotto_writer_finish(&w, "flamingo client", err);
 }
 
@@ -338,22 +329,16 @@ static sotto_status restore(sotto_machine **out, const sotto_round *round, const
                             sotto_arena *arena, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(saved);
-    uint8_t id[SOTTO_ROUND_ID];
     sotto_machine *machine;
+    unsigned phase;
 
     (void)kept;
     (void)count;
     SOTTO_TRY(join(&machine, round, self, arena, err));
     *out = NULL;
     flamingo_client *c = (flamingo_client *)machine;
-    uint64_t version = sotto_read_uint(&in, 1);
-    sotto_read_fixed(&in, id, sizeof id);
-    uint64_t phase = sotto_read_uint(&in, 1);
-    sotto_read_fixed(&in, c->self.seed, sizeof c->self.seed);
-    SOTTO_TRY(sotto_reader_finish(&in, "flamingo client", err));
-    if (version != SAVED_VERSION || phase > CLIENT_OVER || memcmp(id, c->id, sizeof id) != 0)
-        return sotto_fail(err, SOTTO_MALFORMED,
-                          "flamingo client: saved in another round or version");
+    bool ours = sotto_machine_read_self(&in, SAVED_VERSION, c->id, &phase, CLIENT_OVER, &c->self);
+    SOTTO_TRY(sotto_machine_restored(&in, ours, "flamingo client", err));
     c->phase = (client_phase)phase;
     *out = machine;
     return SOTTO_OK;
@@ -370,7 +355,7 @@ const sotto_machine_ops sotto_flamingo_client = {
     .check = sotto_flamingo_check,
     .deliver = deliver,
     .tick = tick,
-    .result = result,
+    .result = sotto_machine_has_no_result,
     .save = save,
     .restore = restore,
     .leave = leave,

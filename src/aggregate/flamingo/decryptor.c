@@ -2,6 +2,7 @@
  * (Ma et al. 2023). */
 #include "aggregate/flamingo/flamingo.h"
 
+#include "aggregate/machine.h"
 #include "aggregate/shared/mask.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
@@ -36,7 +37,7 @@ static sotto_status judge_labels(const flamingo_decryptor *d, const sotto_flamin
     bool whole;
 
     for (uint32_t i = 0; i < d->round->registered; i++)
-        if (SOTTO_RULE(flamingo_cohort_drawn) && sotto_flamingo_bit(online, i) &&
+        if (SOTTO_RULE(flamingo_cohort_drawn) && sotto_bits_has(online, i) &&
             sotto_flamingo_place(&d->graph, i) < 0)
             return sotto_fail(err, SOTTO_REJECTED, "labels: somebody who was not drawn");
     if (SOTTO_RULE(flamingo_least) && body->a.count < d->round->least)
@@ -102,17 +103,17 @@ static sotto_status judge_wanted(const flamingo_decryptor *d, const sotto_flamin
         return sotto_fail(err, SOTTO_NO_MEMORY, "flamingo decryptor: no memory");
     for (size_t i = 0; i < body->b.count; i++)
         if (SOTTO_RULE(flamingo_shares_of_online) &&
-            !sotto_flamingo_bit(d->online, sotto_flamingo_index(sotto_flamingo_at(&body->b, i))))
+            !sotto_bits_has(d->online, sotto_row_index(sotto_rows_at(&body->b, i))))
             return sotto_fail(err, SOTTO_REJECTED, "open: the self mask of somebody offline");
     for (size_t i = 0; i < body->c.count; i++) {
-        const uint8_t *want = sotto_flamingo_at(&body->c, i);
-        uint32_t from = sotto_flamingo_index(want), to = sotto_flamingo_index(want + 4);
+        const uint8_t *want = sotto_rows_at(&body->c, i);
+        uint32_t from = sotto_row_index(want), to = sotto_row_index(want + 4);
         int64_t at = sotto_flamingo_place(&d->graph, from),
                 other = sotto_flamingo_place(&d->graph, to);
 
         /* An edge between two online clients is part of what protects them. */
         if (SOTTO_RULE(flamingo_edges_needed) &&
-            (!sotto_flamingo_bit(d->online, from) || sotto_flamingo_bit(d->online, to)))
+            (!sotto_bits_has(d->online, from) || sotto_bits_has(d->online, to)))
             return sotto_fail(err, SOTTO_REJECTED, "open: an edge that is not needed");
         if (at < 0 || other < 0)
             return sotto_fail(err, SOTTO_REJECTED, "open: an edge of somebody who was not drawn");
@@ -163,12 +164,12 @@ static sotto_status give_shares(flamingo_decryptor *d, const sotto_flamingo_body
                                 uint8_t *rows, size_t *count, sotto_err *err)
 {
     for (size_t i = 0; i < body->b.count; i++) {
-        const uint8_t *asked = sotto_flamingo_at(&body->b, i);
+        const uint8_t *asked = sotto_rows_at(&body->b, i);
         uint8_t *row = rows + *count * SOTTO_FLAMINGO_GIVEN_ROW;
         bool opened;
 
         memcpy(row, asked, 4);
-        SOTTO_TRY(open_share(d, row + 4, sotto_flamingo_index(asked), asked + 4, &opened, err));
+        SOTTO_TRY(open_share(d, row + 4, sotto_row_index(asked), asked + 4, &opened, err));
         *count += opened;
     }
     return SOTTO_OK;
@@ -201,10 +202,10 @@ static sotto_status give_parts(flamingo_decryptor *d, const sotto_flamingo_body 
     sotto_tdh2 *t = &d->round->decryptors->tdh2;
 
     for (size_t i = 0; i < body->c.count; i++) {
-        const uint8_t *want = sotto_flamingo_at(&body->c, i);
+        const uint8_t *want = sotto_rows_at(&body->c, i);
         uint8_t label[SOTTO_TDH2_LABEL], *part = parts + i * SOTTO_TDH2_PART;
 
-        sotto_tdh2_label(label, d->id, sotto_flamingo_index(want), sotto_flamingo_index(want + 4));
+        sotto_tdh2_label(label, d->id, sotto_row_index(want), sotto_row_index(want + 4));
         memset(part, 0, SOTTO_TDH2_PART);
         if (sotto_tdh2_is_valid_vartime(t, want + 8, label))
             SOTTO_TRY(sotto_tdh2_part(t, part, want + 8, weighted, err));
@@ -214,7 +215,7 @@ static sotto_status give_parts(flamingo_decryptor *d, const sotto_flamingo_body 
 
 /* Where somebody lied, everybody proves; the proof reveals nothing beside the parts. */
 static sotto_status prove(flamingo_decryptor *d, uint8_t out[SOTTO_DLEQ], const uint8_t *set,
-                          const sotto_flamingo_rows *wanted, const sotto_flamingo_rows *parts,
+                          const sotto_rows *wanted, const sotto_rows *parts,
                           const sotto_scalar *weighted, sotto_err *err)
 {
     sotto_tdh2 *t = &d->round->decryptors->tdh2;
@@ -329,22 +330,6 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
     return SOTTO_OK;
 }
 
-static sotto_status offer(sotto_machine *machine, sotto_vector *mine, sotto_effects *effects,
-                          sotto_err *err)
-{
-    (void)machine;
-    (void)mine;
-    (void)effects;
-    return sotto_fail(err, SOTTO_STALE, "flamingo: a decryptor has no vector");
-}
-
-static sotto_status result(const sotto_machine *machine, sotto_round_result *out, sotto_err *err)
-{
-    (void)machine;
-    memset(out, 0, sizeof *out);
-    return sotto_fail(err, SOTTO_MISSING, "flamingo: a decryptor has no result");
-}
-
 /* ---- state ----------------------------------------------------------------------------------------------- */
 
 static sotto_status join(sotto_machine **out, const sotto_round *round, const sotto_self *self,
@@ -378,10 +363,7 @@ static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err
     const flamingo_decryptor *d = (const flamingo_decryptor *)machine;
     sotto_writer w = sotto_writer_on(out);
 
-    sotto_write_uint(&w, SAVED_VERSION, 1);
-    sotto_write_bytes(&w, sotto_bytes_of(d->id, sizeof d->id));
-    sotto_write_uint(&w, d->phase, 1);
-    sotto_write_bytes(&w, sotto_bytes_of(d->self.seed, sizeof d->self.seed));
+    sotto_machine_save_self(&w, SAVED_VERSION, d->id, d->phase, &d->self);
     sotto_write_bytes(&w, sotto_bytes_of(d->labels, sizeof d->labels));
     sotto_write_bytes(&w, sotto_bytes_of(d->online, (size_t)(d->round->registered + 7) / 8));
     return sotto_writer_finish(&w, "flamingo decryptor", err);
@@ -392,24 +374,18 @@ static sotto_status restore(sotto_machine **out, const sotto_round *round, const
                             sotto_arena *arena, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(saved);
-    uint8_t id[SOTTO_ROUND_ID];
     sotto_machine *machine;
+    unsigned phase;
 
     (void)kept;
     (void)count;
     SOTTO_TRY(join(&machine, round, self, arena, err));
     *out = NULL;
     flamingo_decryptor *d = (flamingo_decryptor *)machine;
-    uint64_t version = sotto_read_uint(&in, 1);
-    sotto_read_fixed(&in, id, sizeof id);
-    uint64_t phase = sotto_read_uint(&in, 1);
-    sotto_read_fixed(&in, d->self.seed, sizeof d->self.seed);
+    bool ours = sotto_machine_read_self(&in, SAVED_VERSION, d->id, &phase, OVER, &d->self);
     sotto_read_fixed(&in, d->labels, sizeof d->labels);
     sotto_read_fixed(&in, d->online, (size_t)(round->registered + 7) / 8);
-    SOTTO_TRY(sotto_reader_finish(&in, "flamingo decryptor", err));
-    if (version != SAVED_VERSION || phase > OVER || memcmp(id, d->id, sizeof id) != 0)
-        return sotto_fail(err, SOTTO_MALFORMED,
-                          "flamingo decryptor: saved in another round or version");
+    SOTTO_TRY(sotto_machine_restored(&in, ours, "flamingo decryptor", err));
     d->phase = (decryptor_phase)phase;
     *out = machine;
     return SOTTO_OK;
@@ -422,11 +398,11 @@ static void leave(sotto_machine *machine)
 
 const sotto_machine_ops sotto_flamingo_decryptor = {
     .join = join,
-    .offer = offer,
+    .offer = sotto_machine_offers_nothing,
     .check = sotto_flamingo_check,
     .deliver = deliver,
     .tick = tick,
-    .result = result,
+    .result = sotto_machine_has_no_result,
     .save = save,
     .restore = restore,
     .leave = leave,

@@ -15,6 +15,7 @@
 
 #include "aggregate/method.h"
 #include "aggregate/shared/decryptors.h"
+#include "aggregate/shared/rows.h"
 
 enum {
     SOTTO_FLAMINGO_REPORT = 1,
@@ -78,18 +79,6 @@ SOTTO_MUST_USE sotto_status sotto_flamingo_judge(const sotto_flamingo_graph *gra
                                                  const uint8_t *online, uint32_t *least,
                                                  bool *whole, sotto_arena *scratch, sotto_err *err);
 
-static inline bool sotto_flamingo_bit(const uint8_t *bits, uint32_t index)
-{
-    return (bits[index / 8] >> (index % 8)) & 1;
-}
-
-static inline void sotto_flamingo_set(uint8_t *bits, uint32_t index)
-{
-    bits[index / 8] = (uint8_t)(bits[index / 8] | 1u << index % 8);
-}
-
-uint32_t sotto_flamingo_count(const uint8_t *bits, size_t bytes);
-
 /* What every machine begins with. SOTTO_DENIED: this method does not run such a round. */
 SOTTO_MUST_USE sotto_status sotto_flamingo_read_round(const sotto_round *round,
                                                       sotto_flamingo_parameters *parameters,
@@ -98,11 +87,6 @@ SOTTO_MUST_USE sotto_status sotto_flamingo_read_round(const sotto_round *round,
                                                       sotto_arena *arena, sotto_err *err);
 
 /* ---- bodies -------------------------------------------------------------------------------------------- */
-
-typedef struct sotto_flamingo_rows {
-    const uint8_t *at; /* borrowed */
-    size_t count, size;
-} sotto_flamingo_rows;
 
 enum {
     SOTTO_FLAMINGO_EDGE_ROW = 4 + SOTTO_TDH2_SEALED, /* neighbour, its seed */
@@ -125,7 +109,7 @@ enum {
  *   ANSWER  head: above                    a: shares   b: a part for each wanted edge; zeros: it is not valid */
 typedef struct sotto_flamingo_body {
     sotto_bytes head;
-    sotto_flamingo_rows a, b, c;
+    sotto_rows a, b, c;
 } sotto_flamingo_body;
 
 /* SOTTO_MALFORMED for all that encode would not have written. */
@@ -136,27 +120,6 @@ SOTTO_MUST_USE sotto_status sotto_flamingo_body_encode(sotto_buf *out, unsigned 
                                                        const sotto_flamingo_body *body,
                                                        sotto_err *err);
 size_t sotto_flamingo_body_size(unsigned kind, const sotto_flamingo_body *body);
-
-static inline const uint8_t *sotto_flamingo_at(const sotto_flamingo_rows *rows, size_t i)
-{
-    return rows->at + i * rows->size;
-}
-
-static inline uint32_t sotto_flamingo_index(const uint8_t *row)
-{
-    return (uint32_t)row[0] << 24 | (uint32_t)row[1] << 16 | (uint32_t)row[2] << 8 | row[3];
-}
-
-static inline void sotto_flamingo_put_index(uint8_t *row, uint32_t index)
-{
-    row[0] = (uint8_t)(index >> 24);
-    row[1] = (uint8_t)(index >> 16);
-    row[2] = (uint8_t)(index >> 8);
-    row[3] = (uint8_t)index;
-}
-
-/* The row whose first four bytes are this index; NULL: none. The rows ascend. */
-const uint8_t *sotto_flamingo_find(const sotto_flamingo_rows *rows, uint32_t index);
 
 /* ---- what all machines do ------------------------------------------------------------------------------- */
 
@@ -199,9 +162,8 @@ typedef struct sotto_flamingo_claim {
 } sotto_flamingo_claim;
 /* `wanted` and `parts` have as many rows; public_key: that of the weighted share. */
 void sotto_flamingo_claim_parts(sotto_flamingo_claim *claim, const uint8_t id[SOTTO_ROUND_ID],
-                                uint32_t decryptor, const uint8_t set[32],
-                                const sotto_flamingo_rows *wanted, const sotto_flamingo_rows *parts,
-                                const sotto_point *public_key);
+                                uint32_t decryptor, const uint8_t set[32], const sotto_rows *wanted,
+                                const sotto_rows *parts, const sotto_point *public_key);
 
 extern const sotto_machine_ops sotto_flamingo_client, sotto_flamingo_server,
     sotto_flamingo_decryptor;

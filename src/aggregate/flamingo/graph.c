@@ -46,10 +46,9 @@ sotto_status sotto_flamingo_row(const sotto_flamingo_graph *graph, uint32_t plac
 {
     memset(graph->blocks, 0, (size_t)16 * graph->count);
     for (uint32_t j = 0; j < graph->count; j++) {
-        sotto_flamingo_put_index(graph->blocks + (size_t)16 * j,
-                                 graph->cohort[j < place ? j : place]);
-        sotto_flamingo_put_index(graph->blocks + (size_t)16 * j + 4,
-                                 graph->cohort[j < place ? place : j]);
+        sotto_row_put_index(graph->blocks + (size_t)16 * j, graph->cohort[j < place ? j : place]);
+        sotto_row_put_index(graph->blocks + (size_t)16 * j + 4,
+                            graph->cohort[j < place ? place : j]);
     }
     SOTTO_TRY(sotto_blocks_encrypt(graph->key, graph->blocks, graph->count, err));
     for (uint32_t j = 0; j < graph->count; j++)
@@ -70,7 +69,7 @@ sotto_status sotto_flamingo_judge(const sotto_flamingo_graph *graph, const uint8
         return sotto_fail(err, SOTTO_NO_MEMORY, "graph: no memory");
     *least = UINT32_MAX;
     for (uint32_t i = 0; i < graph->count; i++)
-        if (sotto_flamingo_bit(online, graph->cohort[i]) && total++ == 0) {
+        if (sotto_bits_has(online, graph->cohort[i]) && total++ == 0) {
             queue[ends++] = i;
             reached[i] = 1;
         }
@@ -79,7 +78,7 @@ sotto_status sotto_flamingo_judge(const sotto_flamingo_graph *graph, const uint8
 
         SOTTO_TRY(sotto_flamingo_row(graph, queue[at], row, err));
         for (uint32_t j = 0; j < graph->count; j++) {
-            if (!row[j] || !sotto_flamingo_bit(online, graph->cohort[j]))
+            if (!row[j] || !sotto_bits_has(online, graph->cohort[j]))
                 continue;
             degree++;
             if (!reached[j])
@@ -94,23 +93,13 @@ sotto_status sotto_flamingo_judge(const sotto_flamingo_graph *graph, const uint8
     for (uint32_t i = 0; i < graph->count; i++) {
         uint32_t degree = 0;
 
-        if (reached[i] || !sotto_flamingo_bit(online, graph->cohort[i]))
+        if (reached[i] || !sotto_bits_has(online, graph->cohort[i]))
             continue;
         SOTTO_TRY(sotto_flamingo_row(graph, i, row, err));
         for (uint32_t j = 0; j < graph->count; j++)
-            degree += row[j] && sotto_flamingo_bit(online, graph->cohort[j]);
+            degree += row[j] && sotto_bits_has(online, graph->cohort[j]);
         if (degree < *least)
             *least = degree;
     }
     return SOTTO_OK;
-}
-
-uint32_t sotto_flamingo_count(const uint8_t *bits, size_t bytes)
-{
-    uint32_t count = 0;
-
-    for (size_t i = 0; i < bytes; i++)
-        for (unsigned b = bits[i]; b; b &= b - 1)
-            count++;
-    return count;
 }

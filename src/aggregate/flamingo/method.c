@@ -1,5 +1,4 @@
 #include "aggregate/flamingo/flamingo.h"
-#include "aggregate/shared/mask.h"
 #include "aggregate/shared/ring_sum.h"
 
 #define CLIENT    SOTTO_PART_CLIENT
@@ -19,34 +18,12 @@ static const sotto_kind KINDS[] = {
     {SOTTO_FLAMINGO_ANSWER, "answer", DECRYPTOR, SERVER, true, false, MOST_LIST},
 };
 
-/* parts: the masked sum, and the server machine's opening. */
-static sotto_status open_sum(sotto_vector *sum, const sotto_round *round, const sotto_bytes *parts,
-                             size_t count, uint64_t contributions, sotto_arena *arena,
-                             sotto_err *err)
-{
-    if (count != 2 || parts[1].len % SOTTO_MASK_ROW)
-        return sotto_fail(err, SOTTO_MALFORMED,
-                          "flamingo: a masked sum and its opening are wanted");
-    SOTTO_TRY(sotto_ring_sum_open(sum, round, parts, count, contributions, arena, err));
-    return sotto_mask_apply_rows(sum, parts[1].data, parts[1].len / SOTTO_MASK_ROW, err);
-}
-
 static bool takes_part(const sotto_round *round, sotto_part part, uint32_t index)
 {
     if (part != DECRYPTOR)
         return true;
     return round->decryptors && sotto_decryptors_place(round->decryptors, index) >= 0;
 }
-
-static const sotto_tally_ops tally = {
-    .size = sotto_ring_sum_size,
-    .init = sotto_ring_sum_init,
-    .merge = sotto_ring_sum_merge,
-    .add = sotto_ring_sum_add,
-    .encode = sotto_ring_sum_encode,
-    .decode = sotto_ring_sum_decode,
-    .open = open_sum,
-};
 
 const sotto_method sotto_method_flamingo = {
     .name = "flamingo",
@@ -57,7 +34,7 @@ const sotto_method sotto_method_flamingo = {
               [SERVER] = &sotto_flamingo_server,
               [DECRYPTOR] = &sotto_flamingo_decryptor},
     .bulk = &sotto_ring_bulk,
-    .tally = &tally,
+    .tally = &sotto_masked_tally,
     .takes_part = takes_part,
     .check = sotto_flamingo_check_round,
 };

@@ -1,6 +1,7 @@
 /* What the server does, step by step. A phase ends when all have spoken or its time is up, whichever comes first. */
 #include "aggregate/flamingo/server.h"
 
+#include "aggregate/machine.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
 
@@ -33,8 +34,8 @@ static uint64_t label_by(const flamingo_server *s)
 
 static void write_seen(uint8_t *row, uint32_t client, const server_client *c)
 {
-    sotto_flamingo_put_index(row, client);
-    sotto_flamingo_put_index(row + 4, (uint32_t)c->report.len);
+    sotto_row_put_index(row, client);
+    sotto_row_put_index(row + 4, (uint32_t)c->report.len);
     memcpy(row + 8, c->digest, sizeof c->digest);
     memcpy(row + 40, c->signature.data, SOTTO_SIGNATURE);
 }
@@ -63,7 +64,7 @@ static sotto_status send_labels(flamingo_server *s, sotto_effects *effects, sott
         return no_memory(err);
     for (uint32_t i = 0; i < s->round->registered; i++)
         if (s->clients[i].report.data) {
-            sotto_flamingo_set(s->online, i);
+            sotto_bits_set(s->online, i);
             write_seen(rows + body.a.count++ * SOTTO_FLAMINGO_SEEN_ROW, i, &s->clients[i]);
         }
     SOTTO_TRY(vow_labels(s, &body, effects, err));
@@ -101,27 +102,27 @@ static bool choose_set(flamingo_server *s)
 
             if (!d->vote.data || (d->flags & DECRYPTOR_OUT) || rank != pass)
                 continue;
-            sotto_flamingo_set(s->set, i);
+            sotto_bits_set(s->set, i);
             count++;
         }
     return count == wanted;
 }
 
-static void write_votes(const flamingo_server *s, sotto_flamingo_rows *rows, uint8_t *at)
+static void write_votes(const flamingo_server *s, sotto_rows *rows, uint8_t *at)
 {
     for (uint32_t i = 0; i < members_of(s); i++) {
         uint8_t *row = at + rows->count * SOTTO_FLAMINGO_VOTE_ROW;
 
         if (!s->decryptors[i].vote.data)
             continue;
-        sotto_flamingo_put_index(row, s->round->decryptors->record.members[i]);
+        sotto_row_put_index(row, s->round->decryptors->record.members[i]);
         memcpy(row + 4, s->decryptors[i].vote.data, SOTTO_SIGNATURE);
         rows->count++;
     }
 }
 
 /* The shares that online clients sealed to one decryptor. */
-static sotto_status write_shares(const flamingo_server *s, sotto_flamingo_rows *rows, uint8_t *at,
+static sotto_status write_shares(const flamingo_server *s, sotto_rows *rows, uint8_t *at,
                                  uint32_t place, sotto_err *err)
 {
     rows->count = 0;
@@ -129,12 +130,12 @@ static sotto_status write_shares(const flamingo_server *s, sotto_flamingo_rows *
         uint8_t *row = at + rows->count * SOTTO_FLAMINGO_SHARE_ROW;
         sotto_flamingo_body report;
 
-        if (!sotto_flamingo_bit(s->online, i))
+        if (!sotto_bits_has(s->online, i))
             continue;
         SOTTO_TRY(sotto_flamingo_body_decode(&report, SOTTO_FLAMINGO_REPORT, s->round->registered,
                                              s->clients[i].report, err));
-        sotto_flamingo_put_index(row, i);
-        memcpy(row + 4, sotto_flamingo_at(&report.a, place), SOTTO_FLAMINGO_SEALED_SHARE);
+        sotto_row_put_index(row, i);
+        memcpy(row + 4, sotto_rows_at(&report.a, place), SOTTO_FLAMINGO_SEALED_SHARE);
         rows->count++;
     }
     return SOTTO_OK;
@@ -145,7 +146,7 @@ static sotto_status labels_digest(const flamingo_server *s, uint8_t out[32], sot
                                   sotto_err *err)
 {
     size_t bytes = (size_t)(s->round->registered + 7) / 8;
-    uint32_t online = sotto_flamingo_count(s->online, bytes);
+    uint32_t online = sotto_bits_count(s->online, bytes);
     uint8_t *rows = sotto_arena_take_array(scratch, (size_t)online + 1, SOTTO_FLAMINGO_SEEN_ROW);
     sotto_flamingo_body body = {.head = {s->online, bytes},
                                 .a = {rows, online, SOTTO_FLAMINGO_SEEN_ROW}};
@@ -155,7 +156,7 @@ static sotto_status labels_digest(const flamingo_server *s, uint8_t out[32], sot
     if (!rows || !wire.data)
         return no_memory(err);
     for (uint32_t i = 0; i < s->round->registered; i++)
-        if (sotto_flamingo_bit(s->online, i))
+        if (sotto_bits_has(s->online, i))
             write_seen(rows + at++ * SOTTO_FLAMINGO_SEEN_ROW, i, &s->clients[i]);
     SOTTO_TRY(sotto_flamingo_body_encode(&wire, SOTTO_FLAMINGO_LABELS, &body, err));
     sotto_hash_once(out, SOTTO_SHA256, sotto_buf_bytes(&wire));
@@ -181,7 +182,7 @@ static sotto_status send_open(flamingo_server *s, sotto_effects *effects, sotto_
     memcpy(head + 34, s->set, sizeof s->set);
     write_votes(s, &body.a, votes);
     for (uint32_t i = 0; i < members_of(s); i++) {
-        if (!sotto_flamingo_bit(s->set, i))
+        if (!sotto_bits_has(s->set, i))
             continue;
         SOTTO_TRY(write_shares(s, &body.b, shares, i, err));
         SOTTO_TRY(sotto_flamingo_send(effects, s->round, &s->self,
@@ -277,8 +278,7 @@ static sotto_status judge_report(flamingo_server *s, const sotto_message *m, sot
     for (uint32_t j = 0; j < s->graph.count; j++) {
         if (!row[j])
             continue;
-        if (at == body.b.count ||
-            sotto_flamingo_index(sotto_flamingo_at(&body.b, at)) != s->graph.cohort[j])
+        if (at == body.b.count || sotto_row_index(sotto_rows_at(&body.b, at)) != s->graph.cohort[j])
             return sotto_fail(err, SOTTO_REJECTED, "report: not the edges that were drawn");
         at++;
     }
@@ -344,7 +344,7 @@ static sotto_status take_answer(flamingo_server *s, const sotto_message *m, sott
         return s->phase < SERVER_OPEN ? SOTTO_AGAIN : SOTTO_STALE;
     SOTTO_TRY(sotto_flamingo_body_decode(&body, SOTTO_FLAMINGO_ANSWER, s->round->registered,
                                          m->body, err));
-    if (body.head.data[0] != s->attempt || !sotto_flamingo_bit(s->set, (uint32_t)place) ||
+    if (body.head.data[0] != s->attempt || !sotto_bits_has(s->set, (uint32_t)place) ||
         sotto_flamingo_server_answer(s, (uint32_t)place, &earlier))
         return SOTTO_STALE;
     if (body.b.count != s->wanted.count)
@@ -416,7 +416,7 @@ static sotto_status tick_open(flamingo_server *s, uint64_t now_ms, sotto_effects
         return SOTTO_OK;
     }
     for (uint32_t i = 0; i < members_of(s); i++)
-        if (sotto_flamingo_bit(s->set, i) && !sotto_flamingo_server_answer(s, i, &body))
+        if (sotto_bits_has(s->set, i) && !sotto_flamingo_server_answer(s, i, &body))
             s->decryptors[i].flags |= DECRYPTOR_SLOW;
     return try_again(s, false, effects, err);
 }
@@ -441,15 +441,6 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
     }
 }
 
-static sotto_status offer(sotto_machine *machine, sotto_vector *mine, sotto_effects *effects,
-                          sotto_err *err)
-{
-    (void)machine;
-    (void)mine;
-    (void)effects;
-    return sotto_fail(err, SOTTO_STALE, "flamingo: a server has no vector");
-}
-
 static sotto_status result(const sotto_machine *machine, sotto_round_result *out, sotto_err *err)
 {
     const flamingo_server *s = (const flamingo_server *)machine;
@@ -461,14 +452,14 @@ static sotto_status result(const sotto_machine *machine, sotto_round_result *out
         return sotto_fail(err, SOTTO_DENIED, "flamingo: the round ended without a sum");
     if (s->phase != SERVER_RELEASED)
         return sotto_fail(err, SOTTO_AGAIN, "flamingo: the round is not over");
-    out->contributions = sotto_flamingo_count(s->online, (size_t)(s->round->registered + 7) / 8);
+    out->contributions = sotto_bits_count(s->online, (size_t)(s->round->registered + 7) / 8);
     out->opening = sotto_buf_bytes(&s->opening);
     return SOTTO_OK;
 }
 
 const sotto_machine_ops sotto_flamingo_server = {
     .join = sotto_flamingo_server_join,
-    .offer = offer,
+    .offer = sotto_machine_offers_nothing,
     .check = sotto_flamingo_check,
     .deliver = deliver,
     .tick = tick,

@@ -41,9 +41,9 @@ typedef struct flamingo_server {
     uint8_t *online;              /* bitmap, from SERVER_LABEL on */
     uint8_t attempt;              /* from 1 */
     bool prove;
-    uint8_t set[32];            /* places of those who are asked together */
-    uint64_t deadline;          /* of this attempt; 0: not set yet */
-    sotto_flamingo_rows wanted; /* rows of OPEN, from SERVER_OPEN on */
+    uint8_t set[32];   /* places of those who are asked together */
+    uint64_t deadline; /* of this attempt; 0: not set yet */
+    sotto_rows wanted; /* rows of OPEN, from SERVER_OPEN on */
     sotto_buf opening;
     uint32_t *blamed;
     size_t blamed_count;

@@ -23,14 +23,14 @@ static sotto_status want_of(const flamingo_server *s, uint32_t client, uint8_t *
 
     SOTTO_TRY(report_of(s, &report, client, err));
     for (size_t i = 0; i < report.b.count; i++) {
-        const uint8_t *edge = sotto_flamingo_at(&report.b, i);
+        const uint8_t *edge = sotto_rows_at(&report.b, i);
 
-        if (sotto_flamingo_bit(s->online, sotto_flamingo_index(edge)))
+        if (sotto_bits_has(s->online, sotto_row_index(edge)))
             continue;
         if (at) {
             uint8_t *row = at + *count * SOTTO_FLAMINGO_WANT_ROW;
 
-            sotto_flamingo_put_index(row, client);
+            sotto_row_put_index(row, client);
             memcpy(row + 4, edge, SOTTO_FLAMINGO_EDGE_ROW);
         }
         ++*count;
@@ -45,16 +45,16 @@ sotto_status sotto_flamingo_server_want(flamingo_server *s, sotto_err *err)
     uint8_t *at;
 
     for (uint32_t i = 0; i < registered; i++)
-        if (sotto_flamingo_bit(s->online, i))
+        if (sotto_bits_has(s->online, i))
             SOTTO_TRY(want_of(s, i, NULL, &count, err));
     at = sotto_arena_take_array(s->arena, count + 1, SOTTO_FLAMINGO_WANT_ROW);
     if (!at)
         return sotto_fail(err, SOTTO_NO_MEMORY, "flamingo server: no memory");
     count = 0;
     for (uint32_t i = 0; i < registered; i++)
-        if (sotto_flamingo_bit(s->online, i))
+        if (sotto_bits_has(s->online, i))
             SOTTO_TRY(want_of(s, i, at, &count, err));
-    s->wanted = (sotto_flamingo_rows){at, count, SOTTO_FLAMINGO_WANT_ROW};
+    s->wanted = (sotto_rows){at, count, SOTTO_FLAMINGO_WANT_ROW};
     return SOTTO_OK;
 }
 
@@ -94,7 +94,7 @@ static bool is_dealt(flamingo_server *s, const sotto_flamingo_body *report, uint
                      uint32_t place, const uint8_t *share)
 {
     uint32_t member = s->round->decryptors->record.members[place];
-    const uint8_t *wanted = sotto_flamingo_at(&report->a, place) + SOTTO_FLAMINGO_SHARE_TEXT;
+    const uint8_t *wanted = sotto_rows_at(&report->a, place) + SOTTO_FLAMINGO_SHARE_TEXT;
     uint8_t digest[32];
 
     sotto_flamingo_share_digest(digest, share, client, member);
@@ -119,7 +119,7 @@ static server_outcome find_seed(flamingo_server *s, const answers *all, uint32_t
         return OUTCOME_DEALT;
     committed c = {s, report.head.data, client};
     for (uint32_t i = 0; i < members; i++) {
-        const uint8_t *row = all->is_there[i] ? sotto_flamingo_find(&all->body[i].a, client) : NULL;
+        const uint8_t *row = all->is_there[i] ? sotto_rows_find(&all->body[i].a, client) : NULL;
 
         if (row && is_dealt(s, &report, client, i, row + 4))
             points[count++] = (sotto_shamir_point){i, row + 4, false};
@@ -154,7 +154,7 @@ static sotto_status open_selves(flamingo_server *s, server_outcome *out, uint32_
         return sotto_fail(err, SOTTO_NO_MEMORY, "flamingo server: no memory");
     read_answers(s, all);
     for (uint32_t i = 0; i < s->round->registered && status == SOTTO_OK; i++) {
-        if (!sotto_flamingo_bit(s->online, i))
+        if (!sotto_bits_has(s->online, i))
             continue;
         *out = find_seed(s, all, i, secret);
         if (*out != OUTCOME_WHOLE) {
@@ -197,8 +197,8 @@ static sotto_status open_pairs(flamingo_server *s, server_outcome *out, uint32_t
     if (s->wanted.count && collect(s, start, &count) != SOTTO_OK)
         return sotto_fail(err, SOTTO_BUG, "flamingo server: answers are missing");
     for (size_t e = 0; e < s->wanted.count; e++) {
-        const uint8_t *want = sotto_flamingo_at(&s->wanted, e);
-        uint32_t from = sotto_flamingo_index(want), to = sotto_flamingo_index(want + 4);
+        const uint8_t *want = sotto_rows_at(&s->wanted, e);
+        uint32_t from = sotto_row_index(want), to = sotto_row_index(want + 4);
 
         for (uint32_t i = 0; i < count; i++)
             parts[i] = start[i] + e * SOTTO_TDH2_PART;
@@ -218,8 +218,8 @@ static sotto_status open_pairs(flamingo_server *s, server_outcome *out, uint32_t
 sotto_status sotto_flamingo_server_recover(flamingo_server *s, server_outcome *out,
                                            uint32_t *client, sotto_err *err)
 {
-    size_t rows = sotto_flamingo_count(s->online, (size_t)(s->round->registered + 7) / 8) +
-                  s->wanted.count + 1;
+    size_t rows =
+        sotto_bits_count(s->online, (size_t)(s->round->registered + 7) / 8) + s->wanted.count + 1;
 
     *out = OUTCOME_WHOLE;
     if (!s->opening.data)
@@ -242,12 +242,12 @@ bool sotto_flamingo_server_bad_clients(flamingo_server *s)
     bool found = false;
 
     for (size_t e = 0; e < s->wanted.count; e++) {
-        const uint8_t *want = sotto_flamingo_at(&s->wanted, e);
+        const uint8_t *want = sotto_rows_at(&s->wanted, e);
 
-        sotto_tdh2_label(label, s->id, sotto_flamingo_index(want), sotto_flamingo_index(want + 4));
+        sotto_tdh2_label(label, s->id, sotto_row_index(want), sotto_row_index(want + 4));
         if (sotto_tdh2_is_valid_vartime(&s->round->decryptors->tdh2, want + 8, label))
             continue;
-        sotto_flamingo_server_blame(s, sotto_flamingo_index(want));
+        sotto_flamingo_server_blame(s, sotto_row_index(want));
         found = true;
     }
     return found;

@@ -1,5 +1,6 @@
 #include "aggregate/flamingo/server.h"
 
+#include "aggregate/machine.h"
 #include "crypto/hash.h"
 
 #include <string.h>
@@ -48,7 +49,7 @@ bool sotto_flamingo_server_all_answered(const flamingo_server *s)
     sotto_flamingo_body body;
 
     for (uint32_t i = 0; i < s->round->decryptors->record.count; i++)
-        if (sotto_flamingo_bit(s->set, i) && !sotto_flamingo_server_answer(s, i, &body))
+        if (sotto_bits_has(s->set, i) && !sotto_flamingo_server_answer(s, i, &body))
             return false;
     return true;
 }
@@ -86,8 +87,7 @@ sotto_status sotto_flamingo_server_save(const sotto_machine *machine, sotto_buf 
     const flamingo_server *s = (const flamingo_server *)machine;
     sotto_writer w = sotto_writer_on(out);
 
-    sotto_write_uint(&w, SAVED_VERSION, 1);
-    sotto_write_bytes(&w, sotto_bytes_of(s->id, sizeof s->id));
+    sotto_machine_save_head(&w, SAVED_VERSION, s->id);
     sotto_write_uint(&w, s->phase, 1);
     sotto_write_uint(&w, s->attempt, 1);
     sotto_write_uint(&w, s->prove, 1);
@@ -146,7 +146,7 @@ static bool read_state(flamingo_server *s, sotto_reader *in)
 static bool complete(const flamingo_server *s)
 {
     for (uint32_t i = 0; i < s->round->registered; i++)
-        if (sotto_flamingo_bit(s->online, i) && !s->clients[i].report.data)
+        if (sotto_bits_has(s->online, i) && !s->clients[i].report.data)
             return false;
     return true;
 }
@@ -157,7 +157,6 @@ sotto_status sotto_flamingo_server_restore(sotto_machine **out, const sotto_roun
                                            sotto_arena *arena, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(saved);
-    uint8_t id[SOTTO_ROUND_ID];
     server_outcome outcome;
     sotto_machine *machine;
     uint32_t client;
@@ -165,14 +164,9 @@ sotto_status sotto_flamingo_server_restore(sotto_machine **out, const sotto_roun
     SOTTO_TRY(sotto_flamingo_server_join(&machine, round, self, arena, err));
     *out = NULL;
     flamingo_server *s = (flamingo_server *)machine;
-    uint64_t version = sotto_read_uint(&in, 1);
-    sotto_read_fixed(&in, id, sizeof id);
-    bool right =
-        version == SAVED_VERSION && memcmp(id, s->id, sizeof id) == 0 && read_state(s, &in);
-    if (!right)
-        return sotto_fail(err, SOTTO_MALFORMED,
-                          "flamingo server: saved in another round or version");
-    SOTTO_TRY(sotto_reader_finish(&in, "flamingo server", err));
+    bool ours = sotto_machine_read_head(&in, SAVED_VERSION, s->id);
+    ours = ours && read_state(s, &in);
+    SOTTO_TRY(sotto_machine_restored(&in, ours, "flamingo server", err));
     for (size_t i = 0; i < count; i++)
         (void)sotto_flamingo_server_file(s, &kept[i]);
     if (!complete(s))

@@ -24,18 +24,18 @@ void sotto_draw_seed(uint8_t out[32], const char *purpose, const uint8_t beacon[
     sotto_hash_final(&hash, out);
 }
 
-typedef struct ticket {
-    uint64_t key;
-    uint32_t number;
-} ticket;
-
 static int by_ticket(const void *a, const void *b)
 {
-    const ticket *x = a, *y = b;
+    const sotto_ticket *x = a, *y = b;
 
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
+}
+
+void sotto_tickets_sort(sotto_ticket *tickets, size_t count)
+{
+    qsort(tickets, count, sizeof *tickets, by_ticket);
 }
 
 static int by_number(const void *a, const void *b)
@@ -59,15 +59,15 @@ static uint64_t ticket_of(const uint8_t seed[32], uint32_t number)
 sotto_status sotto_draw_set(uint32_t *out, uint32_t count, uint32_t of, const uint8_t seed[32],
                             sotto_arena *scratch, sotto_err *err)
 {
-    ticket *tickets = sotto_arena_take_array(scratch, of, sizeof *tickets);
+    sotto_ticket *tickets = sotto_arena_take_array(scratch, of, sizeof *tickets);
 
     if (count > of)
         return sotto_fail(err, SOTTO_DENIED, "draw: %u of %u", count, of);
     if (!tickets)
         return sotto_fail(err, SOTTO_NO_MEMORY, "draw: no memory");
     for (uint32_t i = 0; i < of; i++)
-        tickets[i] = (ticket){ticket_of(seed, i), i};
-    qsort(tickets, of, sizeof *tickets, by_ticket);
+        tickets[i] = (sotto_ticket){ticket_of(seed, i), i};
+    sotto_tickets_sort(tickets, of);
     for (uint32_t i = 0; i < count; i++)
         out[i] = tickets[i].number;
     qsort(out, count, sizeof *out, by_number);

@@ -1,5 +1,7 @@
 #include "aggregate/shared/ring_sum.h"
 
+#include "aggregate/shared/mask.h"
+
 #include "base/rule.h"
 
 #include <string.h>
@@ -227,4 +229,27 @@ const sotto_bulk_ops sotto_ring_bulk = {
     .feed = bulk_feed,
     .finish = bulk_finish,
     .add = bulk_add,
+};
+
+/* ---- masked sums ------------------------------------------------------------------------------------------- */
+
+/* parts: the masked sum, and the server machine's opening. */
+static sotto_status open_masked(sotto_vector *sum, const sotto_round *round,
+                                const sotto_bytes *parts, size_t count, uint64_t contributions,
+                                sotto_arena *arena, sotto_err *err)
+{
+    if (count != 2 || parts[1].len % SOTTO_MASK_ROW)
+        return sotto_fail(err, SOTTO_MALFORMED, "sum: a masked sum and its opening are wanted");
+    SOTTO_TRY(sotto_ring_sum_open(sum, round, parts, count, contributions, arena, err));
+    return sotto_mask_apply_rows(sum, parts[1].data, parts[1].len / SOTTO_MASK_ROW, err);
+}
+
+const sotto_tally_ops sotto_masked_tally = {
+    .size = sotto_ring_sum_size,
+    .init = sotto_ring_sum_init,
+    .merge = sotto_ring_sum_merge,
+    .add = sotto_ring_sum_add,
+    .encode = sotto_ring_sum_encode,
+    .decode = sotto_ring_sum_decode,
+    .open = open_masked,
 };

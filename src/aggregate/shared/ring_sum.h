@@ -27,4 +27,7 @@ SOTTO_MUST_USE sotto_status sotto_ring_sum_open(sotto_vector *sum, const sotto_r
 
 extern const sotto_bulk_ops sotto_ring_bulk;
 
+/* A tally whose sum is masked: open takes it, and the server machine's opening with rows of masks to take away. */
+extern const sotto_tally_ops sotto_masked_tally;
+
 #endif

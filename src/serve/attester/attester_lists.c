@@ -74,7 +74,7 @@ static miss *miss_of(sotto_attester_lists *lists, const uint8_t device[SOTTO_ATT
 
 bool sotto_attester_may_fetch(sotto_attester_lists *lists, const uint8_t device[SOTTO_ATTESTER_ID])
 {
-    const uint64_t now = sotto_clock_monotonic(&sotto_clock_system) / 1000000;
+    const uint64_t now = sotto_clock_ms();
     bool may;
 
     pthread_mutex_lock(&lists->lock);

@@ -387,6 +387,37 @@ static void put_presets(sotto_writer *w, const char *name)
     }
 }
 
+/* The credential that stands for this name, and whose each is if services have several. */
+static void put_credentials(sotto_writer *w, const sotto_option *o)
+{
+    const char *before = "; credential ";
+    bool differ = false;
+
+    for (size_t i = 0; i < sotto_service_count && o->credential; i++) {
+        const sotto_option *other = row_of(sotto_services[i], o->name).option;
+
+        differ = differ ||
+                 (other && (!other->credential || strcmp(other->credential, o->credential) != 0));
+    }
+    for (size_t i = 0; i < sotto_service_count && o->credential; i++) {
+        const sotto_option *other = row_of(sotto_services[i], o->name).option;
+
+        if (!other || !other->credential)
+            continue;
+        put(w, before);
+        if (differ) {
+            put(w, sotto_services[i]->name);
+            put(w, " ");
+        }
+        put(w, "`");
+        put(w, other->credential);
+        put(w, "`");
+        if (!differ)
+            return;
+        before = ", ";
+    }
+}
+
 static void reference_row(sotto_writer *w, const sotto_option *o)
 {
     put(w, "| `");
@@ -401,11 +432,7 @@ static void reference_row(sotto_writer *w, const sotto_option *o)
     put_range(w, o);
     put(w, " | ");
     put(w, o->help);
-    if (o->credential) {
-        put(w, "; credential `");
-        put(w, o->credential);
-        put(w, "`");
-    }
+    put_credentials(w, o);
     put(w, " |\n");
 }
 

@@ -40,11 +40,6 @@ struct sotto_steps {
     running queues[];
 };
 
-static uint64_t now_ms(void)
-{
-    return sotto_clock_monotonic(&sotto_clock_system) / 1000000;
-}
-
 const unsigned sotto_step_times_ms[SOTTO_STEP_TIMES - 1] = {10,   50,    100,   500,  1000,
                                                             5000, 10000, 30000, 60000};
 
@@ -107,7 +102,7 @@ sotto_step *sotto_step_begin(sotto_steps *steps, const sotto_queue *queue, int64
 
     if (!step)
         return NULL;
-    *step = (sotto_step){.steps = steps, .queue = queue, .n = n, .since_ms = now_ms()};
+    *step = (sotto_step){.steps = steps, .queue = queue, .n = n, .since_ms = sotto_clock_ms()};
     (void)pthread_mutex_lock(&steps->lock);
     room = room_in(steps, r) > 0;
     if (room) {
@@ -191,7 +186,7 @@ void sotto_step_end(sotto_step *step)
 {
     sotto_steps *steps = step->steps;
     running *r = running_of(steps, step->queue);
-    uint64_t took_ms = now_ms() - step->since_ms;
+    uint64_t took_ms = sotto_clock_ms() - step->since_ms;
 
     sotto_release(step, sizeof *step);
     leave(steps, r, took_ms);
@@ -391,7 +386,7 @@ static void *run(void *context)
     bool look;
 
     while (wait_for_change(steps, wait, &look)) {
-        uint64_t now = now_ms();
+        uint64_t now = sotto_clock_ms();
 
         look = look || now - looked >= LOOK_EVERY_MS;
         for (size_t i = 0; look && i < service->queue_count; i++)

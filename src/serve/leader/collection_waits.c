@@ -20,11 +20,6 @@ struct sotto_collection_waits {
     unsigned count;
 };
 
-static uint64_t now_ms(void)
-{
-    return sotto_clock_monotonic(&sotto_clock_system) / 1000000;
-}
-
 /* ---- whoever waits ------------------------------------------------------------------------------------------------ */
 
 /* The thread is woken for the new one too: what ended just before it came is seen by that look. */
@@ -34,7 +29,7 @@ bool sotto_collection_waits_put(sotto_collection_waits *waits, sotto_collection_
 
     wait->over = false;
     (void)pthread_mutex_lock(&waits->lock);
-    wait->until_ms = now_ms() + waits->wait_ms;
+    wait->until_ms = sotto_clock_ms() + waits->wait_ms;
     taken = !waits->stopping;
     if (SOTTO_RULE(collectors_held_bounded) && waits->count >= SOTTO_COLLECTION_WAITS)
         taken = false;
@@ -86,7 +81,7 @@ static void end(sotto_collection_waits *waits, sotto_collection_wait *wait)
 static bool is_last(sotto_collection_waits *waits, const sotto_collection_wait *w,
                     uint64_t *wait_ms)
 {
-    uint64_t now = now_ms(), left = w->until_ms > now ? w->until_ms - now : 0;
+    uint64_t now = sotto_clock_ms(), left = w->until_ms > now ? w->until_ms - now : 0;
     bool last;
 
     (void)pthread_mutex_lock(&waits->lock);

@@ -62,13 +62,11 @@ struct sotto_intake {
 static bool grow_in_doubt(sotto_intake *intake)
 {
     size_t cap = intake->in_doubt_cap ? 2 * intake->in_doubt_cap : 16;
-    sotto_spool_place *more = sotto_alloc(cap * sizeof *more);
+    sotto_spool_place *more = sotto_alloc_grow(intake->in_doubt, intake->in_doubt_cap,
+                                               intake->in_doubt_count, cap, sizeof *more);
 
     if (!more)
         return false;
-    if (intake->in_doubt_count > 0)
-        memcpy(more, intake->in_doubt, intake->in_doubt_count * sizeof *more);
-    sotto_release(intake->in_doubt, intake->in_doubt_cap * sizeof *more);
     intake->in_doubt = more;
     intake->in_doubt_cap = cap;
     return true;
@@ -183,7 +181,7 @@ static void to_lanes(flush *f)
         /* A segment that is not put into a lane here is found by the sweep. */
         (void)(sotto_lanes_add(leader->lanes, g->task->n, g->bucket, &segment,
                                sotto_leader_full_job(f->intake->server, g->task),
-                               sotto_leader_now_ms()) == SOTTO_OK);
+                               sotto_clock_ms()) == SOTTO_OK);
     }
     sotto_steps_wake(leader->steps);
 }
@@ -191,7 +189,7 @@ static void to_lanes(flush *f)
 /* A full disk fails every flush: one line a second says so. */
 static void tell(sotto_intake *intake, const sotto_err *err)
 {
-    uint64_t now = sotto_leader_now_ms(), failed;
+    uint64_t now = sotto_clock_ms(), failed;
     bool due;
 
     (void)pthread_mutex_lock(&intake->lock);

@@ -2,6 +2,7 @@
 #include "serve/leader/job.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "serve/leader/peer.h"
 #include "serve/tasks/answer.h"
 #include "serve/tasks/metrics.h"
@@ -89,7 +90,7 @@ static void back_to_lanes(sotto_leader_job *job, const char *reason)
     for (size_t i = 0; i < job->segments.count; i++) {
         sotto_job_segment_tried(&job->segments.list[i], job->unread);
         (void)(sotto_lanes_add(job->leader->lanes, job->segments.task, job->segments.bucket,
-                               &job->segments.list[i], full, sotto_leader_now_ms()) == SOTTO_OK);
+                               &job->segments.list[i], full, sotto_clock_ms()) == SOTTO_OK);
     }
     end(job);
 }

@@ -15,11 +15,6 @@
 
 enum { ADOPT_AT_ONCE = 256, FORM_EVERY_MS = 1000 };
 
-uint64_t sotto_leader_now_ms(void)
-{
-    return sotto_clock_monotonic(&sotto_clock_system) / 1000000;
-}
-
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task)
 {
     /* Bytes of bodies, which stay until the answer, or of sums of long ones, each of a few reports. What is computed from them
@@ -51,7 +46,7 @@ static uint64_t form_jobs(sotto_leader *leader)
     sotto_job_segments segments;
 
     while (sotto_steps_have_room(leader->steps, &sotto_leader_queues[SOTTO_LEADER_JOBS]) &&
-           sotto_lanes_take(leader->lanes, &segments, sotto_leader_now_ms(), &wait)) {
+           sotto_lanes_take(leader->lanes, &segments, sotto_clock_ms(), &wait)) {
         const sotto_server_task *task = sotto_tasks_by_row(leader->server->tasks, segments.task);
 
         if (sotto_leader_job_start(leader, &segments))
@@ -59,7 +54,7 @@ static uint64_t form_jobs(sotto_leader *leader)
         for (size_t i = 0; i < segments.count; i++)
             (void)(sotto_lanes_add(leader->lanes, segments.task, segments.bucket, &segments.list[i],
                                    sotto_leader_full_job(leader->server, task),
-                                   sotto_leader_now_ms()) == SOTTO_OK);
+                                   sotto_clock_ms()) == SOTTO_OK);
         return 10; /* the compute threads are busy: a moment later */
     }
     return wait;
@@ -146,7 +141,7 @@ static void recall(sotto_leader *leader)
 
 uint64_t sotto_leader_idle(sotto_leader *leader, bool looked)
 {
-    uint64_t now = sotto_leader_now_ms();
+    uint64_t now = sotto_clock_ms();
 
     if (looked) {
         (void)(adopt(leader, false, NULL) == SOTTO_OK); /* else next time */
@@ -195,7 +190,7 @@ sotto_status sotto_leader_open(sotto_server *server, sotto_err *err)
     leader->server = server;
     server->own = leader; /* the parts below call for it */
     leader->steps = server->host->steps;
-    leader->recalled_ms = sotto_leader_now_ms();
+    leader->recalled_ms = sotto_clock_ms();
     status = sotto_last_seen_new(&leader->health, sizeof(sotto_leader_health_view), err);
     if (status == SOTTO_OK)
         status = sotto_spool_open(&leader->spool, server->host->options.database,

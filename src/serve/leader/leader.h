@@ -167,8 +167,6 @@ uint64_t sotto_leader_idle(sotto_leader *leader, bool looked);
  * request is one that the helper reads. task: NULL if it is not loaded: how many there may be is not known, and each
  * segment is a job. */
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task);
-/* Milliseconds of the monotonic clock. */
-uint64_t sotto_leader_now_ms(void);
 
 /* Forms a job of these segments and drives it to its end; sorts them. False: it can't be started now, and what the
  * segments hold stays the caller's. */

@@ -19,11 +19,6 @@ struct sotto_pace {
     struct timespec until; /* while somebody waits */
 };
 
-static uint64_t now_ms(void)
-{
-    return sotto_clock_monotonic(&sotto_clock_system) / 1000000U;
-}
-
 /* True when somebody waited long enough; the lock is held. */
 static bool wait_for_work(sotto_pace *pace)
 {
@@ -84,7 +79,7 @@ void sotto_pace_close(sotto_pace *pace)
 
 bool sotto_pace_begin(sotto_pace *pace, bool at_once)
 {
-    uint64_t now = now_ms(), end;
+    uint64_t now = sotto_clock_ms(), end;
     bool may;
 
     (void)pthread_mutex_lock(&pace->waiter.lock);

@@ -15,11 +15,6 @@
 
 enum { LOG_GUARD = 10, HEARD_MS = 5000 };
 
-static uint64_t now_ms(void)
-{
-    return sotto_clock_monotonic(&sotto_clock_system) / 1000000;
-}
-
 struct sotto_log_append {
     sotto_log_append *next;
     sotto_http_request *request;
@@ -151,7 +146,7 @@ static sotto_status sign_batch(sotto_log_server *log, sotto_log_append *batch, s
         SOTTO_TRY(add_list(log, a, err));
     SOTTO_TRY(sotto_log_store_commit(log->store, err));
     atomic_store(&log->size, sotto_log_store_signed(log->store, NULL)->size);
-    atomic_store(&log->signed_ms, now_ms());
+    atomic_store(&log->signed_ms, sotto_clock_ms());
     for (size_t i = 0; i < log->witness_keys.count; i++) {
         log->witnesses[i].done = false;
         log->witnesses[i].not_before = 0;
@@ -202,7 +197,7 @@ static bool is_heard(const sotto_log_server *log)
 {
     if (atomic_load(&log->draining) || atomic_load(&log->asking) == 0)
         return true;
-    return now_ms() - atomic_load(&log->signed_ms) >= HEARD_MS;
+    return sotto_clock_ms() - atomic_load(&log->signed_ms) >= HEARD_MS;
 }
 
 /* NULL: there is none, or it waits for witnesses. */

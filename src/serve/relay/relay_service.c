@@ -29,11 +29,6 @@ typedef struct relay {
     atomic_uint_fast64_t forwarded, batches, failed;
 } relay;
 
-static uint64_t now_ms(void)
-{
-    return sotto_clock_monotonic(&sotto_clock_system) / 1000000;
-}
-
 /* ---- from the client --------------------------------------------------------------------------------------------------- */
 
 static const sotto_url_row *gateway_of(const relay *r, const sotto_http_request *request)
@@ -74,7 +69,8 @@ static void take(void *state, const sotto_route *route, sotto_http_request *requ
     }
     one->relay = r;
     one->request = request;
-    if (sotto_mix_put(r->mixes[gateway - sotto_url_table_row(r->gateways, 0)], one, now_ms()))
+    if (sotto_mix_put(r->mixes[gateway - sotto_url_table_row(r->gateways, 0)], one,
+                      sotto_clock_ms()))
         sotto_steps_wake(r->host->steps);
 }
 
@@ -145,7 +141,8 @@ static uint64_t send_due(void *state, bool looked)
 
     (void)looked;
     for (size_t i = 0; i < sotto_url_table_count(r->gateways); i++) {
-        sotto_mixed *batch = sotto_mix_take(r->mixes[i], now_ms(), atomic_load(&r->stopped), &wait);
+        sotto_mixed *batch =
+            sotto_mix_take(r->mixes[i], sotto_clock_ms(), atomic_load(&r->stopped), &wait);
 
         if (batch)
             atomic_fetch_add(&r->batches, 1);

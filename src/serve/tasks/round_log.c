@@ -112,13 +112,11 @@ static size_t count_recipes(const sotto_round_log *r)
 static bool grow(sotto_round_log *r)
 {
     const size_t room = r->room ? 2 * r->room : 64;
-    found *more = room <= MOST ? sotto_alloc(room * sizeof *more) : NULL;
+    found *more =
+        room <= MOST ? sotto_alloc_grow(r->list, r->room, r->count, room, sizeof *more) : NULL;
 
     if (!more)
         return false;
-    if (r->count > 0)
-        memcpy(more, r->list, r->count * sizeof *more);
-    sotto_release(r->list, r->room * sizeof *more);
     r->list = more;
     r->room = room;
     return true;

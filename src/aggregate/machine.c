@@ -1,0 +1,88 @@
+#include "aggregate/machine.h"
+
+#include <string.h>
+
+sotto_message sotto_machine_envelope(const sotto_round *round, unsigned kind, uint32_t from,
+                                     uint32_t to, sotto_bytes body)
+{
+    sotto_message m = {.epoch = round->epoch,
+                       .round = round->number,
+                       .kind = (uint16_t)kind,
+                       .from = from,
+                       .to = to,
+                       .body = body};
+
+    memcpy(m.session, round->session, sizeof m.session);
+    return m;
+}
+
+sotto_status sotto_machine_send(sotto_effects *effects, const sotto_round *round,
+                                const sotto_self *self, uint32_t to, unsigned kind,
+                                sotto_bytes body, const sotto_vector *bulk, sotto_err *err)
+{
+    sotto_message m = sotto_machine_envelope(round, kind, self->index, to, body);
+    uint8_t signature[SOTTO_SIGNATURE];
+
+    if (bulk)
+        m.bulk_len = sotto_vector_bytes(bulk).len;
+    SOTTO_TRY(sotto_message_sign(&m, signature, self->keys, err));
+    return sotto_effects_send(effects, &m, bulk, err);
+}
+
+void sotto_machine_save_head(sotto_writer *w, unsigned version, const uint8_t id[SOTTO_ROUND_ID])
+{
+    sotto_write_uint(w, version, 1);
+    sotto_write_bytes(w, sotto_bytes_of(id, SOTTO_ROUND_ID));
+}
+
+bool sotto_machine_read_head(sotto_reader *in, unsigned version, const uint8_t id[SOTTO_ROUND_ID])
+{
+    const uint64_t found = sotto_read_uint(in, 1);
+    uint8_t of[SOTTO_ROUND_ID];
+
+    sotto_read_fixed(in, of, sizeof of);
+    return found == version && memcmp(of, id, sizeof of) == 0;
+}
+
+void sotto_machine_save_self(sotto_writer *w, unsigned version, const uint8_t id[SOTTO_ROUND_ID],
+                             unsigned phase, const sotto_self *self)
+{
+    sotto_machine_save_head(w, version, id);
+    sotto_write_uint(w, phase, 1);
+    sotto_write_bytes(w, sotto_bytes_of(self->seed, sizeof self->seed));
+}
+
+bool sotto_machine_read_self(sotto_reader *in, unsigned version, const uint8_t id[SOTTO_ROUND_ID],
+                             unsigned *phase, unsigned last, sotto_self *self)
+{
+    const bool ours = sotto_machine_read_head(in, version, id);
+    const uint64_t found = sotto_read_uint(in, 1);
+
+    sotto_read_fixed(in, self->seed, sizeof self->seed);
+    *phase = found <= last ? (unsigned)found : 0;
+    return ours && found <= last;
+}
+
+sotto_status sotto_machine_restored(sotto_reader *in, bool ours, const char *what, sotto_err *err)
+{
+    if (!ours)
+        return sotto_fail(err, SOTTO_MALFORMED, "%s: saved in another round or version", what);
+    return sotto_reader_finish(in, what, err);
+}
+
+sotto_status sotto_machine_offers_nothing(sotto_machine *machine, sotto_vector *mine,
+                                          sotto_effects *effects, sotto_err *err)
+{
+    (void)machine;
+    (void)mine;
+    (void)effects;
+    return sotto_fail(err, SOTTO_STALE, "round: this part has no vector");
+}
+
+sotto_status sotto_machine_has_no_result(const sotto_machine *machine, sotto_round_result *out,
+                                         sotto_err *err)
+{
+    (void)machine;
+    memset(out, 0, sizeof *out);
+    return sotto_fail(err, SOTTO_MISSING, "round: this part has no result");
+}

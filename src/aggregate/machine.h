@@ -1,0 +1,41 @@
+/* aggregate/machine.h - what machines of every method do alike: send, begin their saved state, and say no.
+ *
+ * Callers:  the machines of bbglr/, flamingo/ and aero/.
+ * Memory:   the caller's.
+ */
+#ifndef SOTTO_AGGREGATE_MACHINE_H
+#define SOTTO_AGGREGATE_MACHINE_H
+
+#include "aggregate/method.h"
+
+/* An envelope of this round without bulk and signature; it borrows the body. */
+sotto_message sotto_machine_envelope(const sotto_round *round, unsigned kind, uint32_t from,
+                                     uint32_t to, sotto_bytes body);
+/* The same, signed and appended to the effects, with a bulk unless that is NULL. */
+SOTTO_MUST_USE sotto_status sotto_machine_send(sotto_effects *effects, const sotto_round *round,
+                                               const sotto_self *self, uint32_t to, unsigned kind,
+                                               sotto_bytes body, const sotto_vector *bulk,
+                                               sotto_err *err);
+
+/* Saved state begins with a version and the round's id. */
+void sotto_machine_save_head(sotto_writer *w, unsigned version, const uint8_t id[SOTTO_ROUND_ID]);
+/* Reads that; false: it is of another version or round. */
+bool sotto_machine_read_head(sotto_reader *in, unsigned version, const uint8_t id[SOTTO_ROUND_ID]);
+/* The same of somebody with a seed, whose machine has phases: phase and seed come next. */
+void sotto_machine_save_self(sotto_writer *w, unsigned version, const uint8_t id[SOTTO_ROUND_ID],
+                             unsigned phase, const sotto_self *self);
+/* False also: the phase is beyond `last`. It is then 0. */
+bool sotto_machine_read_self(sotto_reader *in, unsigned version, const uint8_t id[SOTTO_ROUND_ID],
+                             unsigned *phase, unsigned last, sotto_self *self);
+/* Ends the reading of saved state.
+ *   SOTTO_MALFORMED  more or fewer bytes than were read, or not `ours` */
+SOTTO_MUST_USE sotto_status sotto_machine_restored(sotto_reader *in, bool ours, const char *what,
+                                                   sotto_err *err);
+
+/* offer of parts without a vector, and result of parts without a sum. */
+SOTTO_MUST_USE sotto_status sotto_machine_offers_nothing(sotto_machine *machine, sotto_vector *mine,
+                                                         sotto_effects *effects, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_machine_has_no_result(const sotto_machine *machine,
+                                                        sotto_round_result *out, sotto_err *err);
+
+#endif

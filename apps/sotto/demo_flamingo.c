@@ -281,9 +281,9 @@ static void pause_ms(unsigned ms)
 /* Members deal, complain, agree, reveal and sign on the aggregator's board; nobody ever has the key. */
 static sotto_status make_committee(scene *s, sotto_err *err)
 {
-    const uint64_t until = now_ms() + KEY_MS;
+    const uint64_t now = now_ms(), until = now + KEY_MS;
     const sotto_fleet_call wanted = {
-        .members = COMMITTEE, .step_ms = STEP_MS, .ends = until, .token = s->token};
+        .members = COMMITTEE, .step_ms = STEP_MS, .now = now, .ends = until, .token = s->token};
     sotto_status status = SOTTO_AGAIN;
     sotto_bytes call;
     uint64_t next;

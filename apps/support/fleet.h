@@ -67,9 +67,9 @@ SOTTO_MUST_USE sotto_status sotto_fleet_install(sotto_fleet *f, sotto_err *err);
 
 typedef struct sotto_fleet_call {
     uint32_t members, step_ms;
-    uint64_t ends;     /* milliseconds since 1970 */
-    bool hands_on;     /* the key of the epoch before, else a new one */
-    const char *token; /* the operator's, as "Bearer ..." */
+    uint64_t now, ends; /* milliseconds since 1970 */
+    bool hands_on;      /* the key of the epoch before, else a new one */
+    const char *token;  /* the operator's, as "Bearer ..." */
 } sotto_fleet_call;
 
 /* Opens the next epoch with its beacon, and tells every device what to expect. *call: in the fleet's arena. */

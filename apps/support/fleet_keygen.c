@@ -82,7 +82,7 @@ sotto_status sotto_fleet_call_keygen(sotto_fleet *f, const sotto_fleet_call *wan
         if (!f->devices[i].duties || (sotto_keygen_place(&k, SOTTO_KEYGEN_DEAL, i) < 0 &&
                                       sotto_keygen_place(&k, SOTTO_KEYGEN_AGREE, i) < 0))
             continue;
-        SOTTO_TRY(sotto_duties_join_keygen(f->devices[i].duties, *call, i, err));
+        SOTTO_TRY(sotto_duties_join_keygen(f->devices[i].duties, *call, i, wanted->now, err));
         f->devices[i].next_ms = 0;
     }
     return SOTTO_OK;

@@ -40,28 +40,40 @@ static void open_scene(sotto_test *t, scene *s, bool hands_on)
     s->device = hands_on ? s->k.dealer[0] : s->k.members[0];
 }
 
-static sotto_status join(sotto_test *t, scene *s)
+static sotto_status join_at(sotto_test *t, scene *s, uint64_t now)
 {
     t->err = (sotto_err){0};
-    return sotto_duties_join_keygen(s->fleet.devices[s->device].duties, s->call, s->device,
+    return sotto_duties_join_keygen(s->fleet.devices[s->device].duties, s->call, s->device, now,
                                     &t->err);
+}
+
+static sotto_status join(sotto_test *t, scene *s)
+{
+    return join_at(t, s, 0);
+}
+
+/* The server answers everything with this board. */
+static sotto_status tick_on(sotto_test *t, scene *s, sotto_bytes board, uint64_t now)
+{
+    uint64_t next;
+
+    t->err = (sotto_err){0};
+    s->fleet.exchanges_left = UINT_MAX;
+    s->fleet.answers_with = 200;
+    s->fleet.answer = board;
+    const sotto_status status =
+        sotto_duties_tick(s->fleet.devices[s->device].duties, now, &next, &t->err);
+    s->fleet.exchanges_left = 0;
+    s->fleet.answer = (sotto_bytes){NULL, 0};
+    return status;
 }
 
 /* The server says that this step is open, and that nobody posted anything. */
 static sotto_status tick(sotto_test *t, scene *s, uint8_t step, uint64_t now)
 {
     const uint8_t board[5] = {step};
-    uint64_t next;
 
-    t->err = (sotto_err){0};
-    s->fleet.exchanges_left = UINT_MAX;
-    s->fleet.answers_with = 200;
-    s->fleet.answer = sotto_bytes_of(board, sizeof board);
-    const sotto_status status =
-        sotto_duties_tick(s->fleet.devices[s->device].duties, now, &next, &t->err);
-    s->fleet.exchanges_left = 0;
-    s->fleet.answer = (sotto_bytes){NULL, 0};
-    return status;
+    return tick_on(t, s, sotto_bytes_of(board, sizeof board), now);
 }
 
 static int64_t number(sotto_test *t, const scene *s, const char *sql)
@@ -121,7 +133,7 @@ static void nobody_joins_without_consent_or_for_others(sotto_test *t)
     open_scene(t, &s, false);
     sotto_duties *d = s.fleet.devices[s.device].duties;
     CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_duties_join_keygen(d, s.call, (s.device + 1) % DEVICES, &t->err));
+                 sotto_duties_join_keygen(d, s.call, (s.device + 1) % DEVICES, 0, &t->err));
     CHECK_OK(t, sotto_duties_consent(d, false, &t->err));
     CHECK_STATUS(t, SOTTO_DENIED, join(t, &s));
     CHECK_OK(t, sotto_duties_consent(d, true, &t->err));
@@ -133,19 +145,39 @@ static void nobody_joins_without_consent_or_for_others(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+/* The same call, with another end. */
+static void end_at(sotto_test *t, scene *s, uint64_t ends)
+{
+    sotto_keygen other = s->k;
+    sotto_buf wire;
+
+    other.ends = ends;
+    CHECK_OK(t, sotto_buf_take(&wire, &t->arena, s->call.len, &t->err));
+    CHECK_OK(t, sotto_keygen_encode(&wire, &other, &t->arena, &t->err));
+    s->call = sotto_buf_bytes(&wire);
+}
+
+static void a_call_ends_soon(sotto_test *t)
+{
+    static const uint64_t week = (uint64_t)7 * 24 * 3600 * 1000;
+    scene s;
+
+    open_scene(t, &s, false);
+    end_at(t, &s, 5000 + week);
+    CHECK_STATUS(t, SOTTO_DENIED, join_at(t, &s, 4999));
+    /* It vowed nothing. */
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT count(*) FROM keygen"));
+    CHECK_OK(t, join_at(t, &s, 5000));
+    sotto_fleet_close(&s.fleet);
+}
+
 static void one_key_is_made_for_an_epoch(sotto_test *t)
 {
-    sotto_keygen other;
-    sotto_buf wire;
     scene s;
 
     open_scene(t, &s, false);
     CHECK_OK(t, join(t, &s));
-    other = s.k;
-    other.ends++;
-    CHECK_OK(t, sotto_buf_take(&wire, &t->arena, s.call.len, &t->err));
-    CHECK_OK(t, sotto_keygen_encode(&wire, &other, &t->arena, &t->err));
-    s.call = sotto_buf_bytes(&wire);
+    end_at(t, &s, ENDS + 1);
     CHECK_STATUS(t, SOTTO_DENIED, join(t, &s));
     sotto_fleet_close(&s.fleet);
 }
@@ -186,14 +218,65 @@ static void a_share_that_nobody_took_over_stays(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+static void who_hands_on_and_can_not_take_over_stays_to_the_end(sotto_test *t)
+{
+    scene s;
+
+    open_scene(t, &s, true);
+    for (uint32_t i = 1; sotto_keygen_place(&s.k, SOTTO_KEYGEN_AGREE, s.device) < 0; i++) {
+        CHECK(t, i < s.k.dealers);
+        s.device = s.k.dealer[i];
+    }
+    CHECK_OK(t, join(t, &s));
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, 1000));
+    /* It sees nobody's deal, and has no share to sign for. */
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_RECORD, 2000));
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT ended FROM keygen"));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM said"));
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_RECORD, ENDS));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT ended FROM keygen"));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM share WHERE share IS NOT NULL"));
+    sotto_fleet_close(&s.fleet);
+}
+
+static void a_post_that_is_shown_again_takes_no_room(sotto_test *t)
+{
+    enum { TIMES = 3 };
+    sotto_buf board;
+    scene s;
+
+    open_scene(t, &s, false);
+    CHECK_OK(t, join(t, &s));
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, 1000));
+    const sotto_bytes wire = said(t, &s);
+    CHECK_OK(t, sotto_buf_take(&board, &t->arena, 5 + TIMES * (12 + wire.len), &t->err));
+    for (uint64_t round = 0; round < 2; round++) {
+        board.len = 0;
+        sotto_writer w = sotto_writer_on(&board);
+        sotto_write_uint(&w, SOTTO_KEYGEN_DEAL, 1);
+        sotto_write_uint(&w, (round + 1) * TIMES, 4);
+        for (uint64_t n = 0; n < TIMES; n++) {
+            sotto_write_uint(&w, round * TIMES + n, 8);
+            sotto_write_opaque32(&w, wire);
+        }
+        CHECK_OK(t, tick_on(t, &s, sotto_buf_bytes(&board), 2000 + round));
+        CHECK_EQUAL(t, (round + 1) * TIMES, number(t, &s, "SELECT since FROM keygen"));
+        CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM posted"));
+    }
+    sotto_fleet_close(&s.fleet);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_committee_is_what_the_application_knows),
         CASE(nobody_joins_without_consent_or_for_others),
+        CASE(a_call_ends_soon),
         CASE(one_key_is_made_for_an_epoch),
         CASE(a_post_is_stored_and_goes_again_the_same),
         CASE(a_share_that_nobody_took_over_stays),
+        CASE(who_hands_on_and_can_not_take_over_stays_to_the_end),
+        CASE(a_post_that_is_shown_again_takes_no_room),
     };
 
     return RUN_TESTS(argc, argv, cases);

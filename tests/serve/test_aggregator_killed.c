@@ -369,6 +369,7 @@ static void a_key_is_made_while_server_and_member_are_killed(sotto_test *t)
     open_killed(t, &k);
     const sotto_fleet_call wanted = {.members = COMMITTEE,
                                      .step_ms = 20 * MINUTES,
+                                     .now = now_ms(),
                                      .ends = now_ms() + (uint64_t)100 * MINUTES,
                                      .token = "Bearer operator-of-the-test"};
     CHECK_OK(t, sotto_fleet_call_keygen(&k.fleet, &wanted, &wire, &t->err));

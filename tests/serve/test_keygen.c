@@ -28,6 +28,7 @@ static sotto_bytes call_of(sotto_test *t, aggregation *a, bool hands_on)
 {
     const sotto_fleet_call wanted = {.members = MEMBERS,
                                      .step_ms = STEP_MS,
+                                     .now = aggregation_now(a),
                                      .ends = aggregation_now(a) + 600000,
                                      .hands_on = hands_on,
                                      .token = OPERATOR};
@@ -162,6 +163,26 @@ static void a_lost_member_costs_its_time_once(sotto_test *t)
     aggregation_close(&a);
 }
 
+static void who_slept_until_the_end_erases_what_it_handed_on(sotto_test *t)
+{
+    aggregation a;
+    sotto_keygen k;
+
+    aggregation_open(t, &a, DEVICES, MEMBERS, "");
+    const sotto_bytes call = call_of(t, &a, true);
+    CHECK_OK(t, sotto_keygen_open(&k, call, &t->arena, &t->err));
+    aggregation_turn(t, &a, 0);
+    sotto_fleet_kill(&a.fleet, k.dealer[1]);
+    finish(t, &a, call);
+    CHECK_EQUAL(t, 1, shares(t, &a, 1));
+    sotto_sim_clock_advance(&a.time, (k.ends - aggregation_now(&a)) * 1000000);
+    CHECK_OK(t, sotto_fleet_revive(&a.fleet, k.dealer[1], &t->err));
+    a.fleet.devices[k.dealer[1]].next_ms = 0;
+    aggregation_turn(t, &a, 1000);
+    CHECK_EQUAL(t, 0, shares(t, &a, 1));
+    aggregation_close(&a);
+}
+
 static void only_the_operator_calls(sotto_test *t)
 {
     aggregation a;
@@ -217,8 +238,11 @@ static void calls_that_cannot_be_are_refused(sotto_test *t)
 static void many_participants_are_refused(sotto_test *t)
 {
     aggregation a;
-    const sotto_fleet_call wanted = {
-        .members = MEMBERS, .step_ms = STEP_MS, .ends = UINT64_MAX / 2, .token = OPERATOR};
+    const sotto_fleet_call wanted = {.members = MEMBERS,
+                                     .step_ms = STEP_MS,
+                                     .now = UINT64_MAX / 2,
+                                     .ends = UINT64_MAX / 2,
+                                     .token = OPERATOR};
     sotto_bytes call;
 
     aggregation_open(t, &a, DEVICES, MEMBERS, "max_participants = 5\n");
@@ -271,6 +295,7 @@ int main(int argc, char **argv)
         CASE(a_key_is_handed_on_and_old_shares_are_erased),
         CASE(everybody_may_crash_after_any_exchange),
         CASE(a_lost_member_costs_its_time_once),
+        CASE(who_slept_until_the_end_erases_what_it_handed_on),
         CASE(only_the_operator_calls),
         CASE(calls_that_cannot_be_are_refused),
         CASE(many_participants_are_refused),

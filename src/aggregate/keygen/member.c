@@ -194,9 +194,11 @@ static sotto_status read_values(member *m, sotto_err *err)
 
         if (m->v.deals[d].count == 0)
             continue;
-        if (m->v.answered[at])
+        /* What nobody complained about is not checked by anybody: the sealed values count. */
+        const bool open = m->v.complaints[at] && m->v.answered[at];
+        if (open)
             m->values[d] = m->v.answers[at];
-        m->fits[d] = (m->v.answered[at] || unseal(m, &m->values[d], d)) &&
+        m->fits[d] = (open || unseal(m, &m->values[d], d)) &&
                      sotto_keygen_view_fits(&m->v, d, (uint32_t)m->place, &m->values[d]);
     }
     return SOTTO_OK;
@@ -288,8 +290,9 @@ sotto_status sotto_keygen_write(const sotto_keygen *k, const sotto_keygen_self *
     member m = {.call = k, .self = self};
     const size_t before = out->len;
 
+    /* A hand-over reveals nothing, so that nothing is rebuilt. */
     if (step < SOTTO_KEYGEN_DEAL || step >= SOTTO_KEYGEN_RECORD ||
-        sotto_keygen_place(k, step, self->index) < 0)
+        (k->hands_on && step > SOTTO_KEYGEN_AGREE) || sotto_keygen_place(k, step, self->index) < 0)
         return sotto_fail(err, SOTTO_MISSING, "key generation: not a speaker of step %u", step);
     m.place = sotto_keygen_place(k, SOTTO_KEYGEN_AGREE, self->index);
     sotto_status status = sotto_keygen_view_open(&m.v, k, board, arena, err);

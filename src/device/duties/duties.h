@@ -74,11 +74,13 @@ SOTTO_MUST_USE sotto_status sotto_duties_erase_share(sotto_duties *d, const uint
 
 /* Joins the committee that a call names: as a member that is to have the key, or as one that hands its share on (aggregate/keygen/keygen.h).
  * Ticks do the rest; its share is then in the journal, and one that was handed on is erased from it.
- *   SOTTO_DENIED     policy, consent or terms do not cover it; or this device joined another call of this epoch
+ *   SOTTO_DENIED     policy, consent or terms do not cover it; this device joined another call of this epoch;
+ *                    or it ends in more than 7 days
  *   SOTTO_REJECTED   beacon or the committee before are not what they should be
  *   SOTTO_STALE      it was joined before */
 SOTTO_MUST_USE sotto_status sotto_duties_join_keygen(sotto_duties *d, sotto_bytes call,
-                                                     uint32_t index, sotto_err *err);
+                                                     uint32_t index, uint64_t now_ms,
+                                                     sotto_err *err);
 
 /* Other terms from now on, as with the registry of the next epoch. Duties that were taken stay as they are. */
 void sotto_duties_expect(sotto_duties *d, const sotto_duties_terms *terms);

@@ -10,12 +10,12 @@
     "CREATE TABLE IF NOT EXISTS keygen (n INTEGER PRIMARY KEY AUTOINCREMENT, id BLOB NOT NULL"     \
     " UNIQUE, place INTEGER NOT NULL, call BLOB, seed BLOB, since INTEGER NOT NULL,"               \
     " step INTEGER NOT NULL, ended INTEGER NOT NULL) STRICT;"                                      \
-    "CREATE TABLE IF NOT EXISTS seen (n INTEGER PRIMARY KEY AUTOINCREMENT, keygen INTEGER NOT"     \
-    " NULL, wire BLOB NOT NULL) STRICT;"                                                           \
+    "CREATE TABLE IF NOT EXISTS posted (keygen INTEGER NOT NULL, step INTEGER NOT NULL, place"     \
+    " INTEGER NOT NULL, wire BLOB NOT NULL, PRIMARY KEY (keygen, step, place)) STRICT;"            \
     "CREATE TABLE IF NOT EXISTS said (keygen INTEGER NOT NULL, step INTEGER NOT NULL, wire BLOB"   \
     " NOT NULL, sent INTEGER NOT NULL, PRIMARY KEY (keygen, step)) STRICT;"
 #define SOTTO_JOURNAL_KEYGEN_FORGET                                                                \
-    "UPDATE keygen SET call = NULL, seed = NULL, ended = 1; DELETE FROM seen; DELETE FROM said"
+    "UPDATE keygen SET call = NULL, seed = NULL, ended = 1; DELETE FROM posted; DELETE FROM said"
 
 void sotto_journal_bind(sqlite3_stmt *q, int at, sotto_bytes b);
 SOTTO_MUST_USE sotto_status sotto_journal_prepare(sotto_journal *j, sqlite3_stmt **q,

@@ -74,16 +74,18 @@ sotto_status sotto_journal_keygen_next(sotto_journal *j, sotto_journal_keygen *o
 
 /* ---- the board ----------------------------------------------------------------------------------------------------- */
 
-static sotto_status see(sotto_journal *j, const sotto_journal_keygen *k, const sotto_bytes *posts,
-                        size_t count, sotto_err *err)
+static sotto_status see(sotto_journal *j, const sotto_journal_keygen *k,
+                        const sotto_journal_post *posts, size_t count, sotto_err *err)
 {
     sqlite3_stmt *q;
 
     for (size_t i = 0; i < count; i++) {
-        SOTTO_TRY(
-            sotto_journal_prepare(j, &q, "INSERT INTO seen (keygen, wire) VALUES (?1, ?2)", err));
+        SOTTO_TRY(sotto_journal_prepare(
+            j, &q, "INSERT INTO posted VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING", err));
         (void)sqlite3_bind_int64(q, 1, k->n);
-        sotto_journal_bind(q, 2, posts[i]);
+        (void)sqlite3_bind_int64(q, 2, posts[i].step);
+        (void)sqlite3_bind_int64(q, 3, posts[i].place);
+        sotto_journal_bind(q, 4, posts[i].wire);
         SOTTO_TRY(sotto_journal_run(q, err));
     }
     SOTTO_TRY(
@@ -95,7 +97,7 @@ static sotto_status see(sotto_journal *j, const sotto_journal_keygen *k, const s
 }
 
 sotto_status sotto_journal_keygen_see(sotto_journal *j, const sotto_journal_keygen *keygen,
-                                      const sotto_bytes *posts, size_t count, sotto_err *err)
+                                      const sotto_journal_post *posts, size_t count, sotto_err *err)
 {
     SOTTO_TRY(sotto_journal_begin(j, err));
     return sotto_journal_finish(j, see(j, keygen, posts, count, err), err);
@@ -129,7 +131,8 @@ sotto_status sotto_journal_keygen_board(sotto_journal *j, int64_t n, sotto_keyge
     /* Its own first: the server can't hide from a member what it said itself. */
     SOTTO_TRY(
         put_rows(j, n, "SELECT wire FROM said WHERE keygen = ?1 ORDER BY step", board, arena, err));
-    return put_rows(j, n, "SELECT wire FROM seen WHERE keygen = ?1 ORDER BY n", board, arena, err);
+    return put_rows(j, n, "SELECT wire FROM posted WHERE keygen = ?1 ORDER BY step, place", board,
+                    arena, err);
 }
 
 /* ---- posts ----------------------------------------------------------------------------------------------------------- */
@@ -211,7 +214,7 @@ sotto_status sotto_journal_keygen_end(sotto_journal *j, int64_t n, sotto_err *er
 {
     static const char *const texts[] = {
         "UPDATE keygen SET call = NULL, seed = NULL, ended = 1 WHERE n = ?1",
-        "DELETE FROM seen WHERE keygen = ?1", "DELETE FROM said WHERE keygen = ?1"};
+        "DELETE FROM posted WHERE keygen = ?1", "DELETE FROM said WHERE keygen = ?1"};
     sotto_status status = SOTTO_OK;
 
     SOTTO_TRY(sotto_journal_begin(j, err));

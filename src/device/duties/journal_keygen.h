@@ -20,6 +20,13 @@ typedef struct sotto_journal_keygen {
     unsigned step;  /* that the server said was open */
 } sotto_journal_keygen;
 
+/* A post of the board, as it came. */
+typedef struct sotto_journal_post {
+    unsigned step;
+    uint32_t place;
+    sotto_bytes wire;
+} sotto_journal_post;
+
 /* With its vows, in one transaction. SOTTO_STALE: it was joined before. SOTTO_DENIED: a vow stands. */
 SOTTO_MUST_USE sotto_status sotto_journal_keygen_add(sotto_journal *j,
                                                      const sotto_journal_keygen *keygen,
@@ -30,10 +37,11 @@ SOTTO_MUST_USE sotto_status sotto_journal_keygen_add(sotto_journal *j,
 SOTTO_MUST_USE sotto_status sotto_journal_keygen_next(sotto_journal *j, sotto_journal_keygen *out,
                                                       int64_t after, bool *found,
                                                       sotto_arena *arena, sotto_err *err);
-/* Posts of the board that were checked, with the new `since` and `step`. */
+/* Posts of the board that were checked, with the new `since` and `step`. The first of a place in a step stays: a server that
+ * shows a post again, or another one, takes no room. */
 SOTTO_MUST_USE sotto_status sotto_journal_keygen_see(sotto_journal *j,
                                                      const sotto_journal_keygen *keygen,
-                                                     const sotto_bytes *posts, size_t count,
+                                                     const sotto_journal_post *posts, size_t count,
                                                      sotto_err *err);
 /* Everything seen and said so far, on a board. */
 SOTTO_MUST_USE sotto_status sotto_journal_keygen_board(sotto_journal *j, int64_t n,

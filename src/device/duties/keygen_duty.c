@@ -12,11 +12,14 @@
 #define ROOM ((size_t)5 << 20) /* of an answer with many posts */
 
 enum { FIRST = 64 << 10, ANSWER = 4096, HEAD = 1 + 4, FRAME = 12, FETCHES = 8 };
+#define SOON_MS ((uint64_t)7 * 24 * 3600 * 1000)
+
 enum { VOW_KEYGEN = 0x8001, VOW_HAND_OVER = 0x8002 }; /* beside the kinds of methods */
 
 /* ---- joining ------------------------------------------------------------------------------------------------------ */
 
-static sotto_status check_terms(const sotto_duties *d, const sotto_keygen *k, sotto_err *err)
+static sotto_status check_terms(const sotto_duties *d, const sotto_keygen *k, uint64_t now_ms,
+                                sotto_err *err)
 {
     const sotto_duties_terms *t = &d->options.terms;
     uint8_t root[32];
@@ -27,6 +30,9 @@ static sotto_status check_terms(const sotto_duties *d, const sotto_keygen *k, so
     if (SOTTO_RULE(duties_keygen_committee) && (t->committee == 0 || k->count < t->committee))
         return sotto_fail(err, SOTTO_DENIED, "terms: a committee of %u; at least %u", k->count,
                           t->committee);
+    /* It is asked after until then, and its posts are kept. */
+    if (SOTTO_RULE(duties_keygen_soon) && k->ends > now_ms && k->ends - now_ms > SOON_MS)
+        return sotto_fail(err, SOTTO_DENIED, "a key generation that ends in more than 7 days");
     return SOTTO_OK;
 }
 
@@ -58,7 +64,8 @@ static size_t vows_of(sotto_vow vows[2], const sotto_keygen *k, uint32_t index)
     return count;
 }
 
-static sotto_status join(sotto_duties *d, sotto_bytes call, uint32_t index, sotto_err *err)
+static sotto_status join(sotto_duties *d, sotto_bytes call, uint32_t index, uint64_t now_ms,
+                         sotto_err *err)
 {
     sotto_journal_keygen row = {.index = index, .call = call};
     sotto_vow vows[2];
@@ -66,7 +73,7 @@ static sotto_status join(sotto_duties *d, sotto_bytes call, uint32_t index, sott
 
     SOTTO_TRY(sotto_keygen_open(&k, call, &d->memory, err));
     SOTTO_TRY(is_ours(d, &k, index, err));
-    SOTTO_TRY(check_terms(d, &k, err));
+    SOTTO_TRY(check_terms(d, &k, now_ms, err));
     SOTTO_TRY(sotto_keygen_verify(&k, (const uint8_t(*)[SOTTO_P256_WIDE])d->witnesses,
                                   d->options.witness_count, &d->memory, err));
     memcpy(row.id, k.id, sizeof row.id);
@@ -78,11 +85,11 @@ static sotto_status join(sotto_duties *d, sotto_bytes call, uint32_t index, sott
 }
 
 sotto_status sotto_duties_join_keygen(sotto_duties *d, sotto_bytes call, uint32_t index,
-                                      sotto_err *err)
+                                      uint64_t now_ms, sotto_err *err)
 {
     SOTTO_TRY(sotto_duties_permitted(d, SOTTO_DUTY_DECRYPTOR, err));
     sotto_arena_reset(&d->memory);
-    const sotto_status status = join(d, call, index, err);
+    const sotto_status status = join(d, call, index, now_ms, err);
     sotto_arena_reset(&d->memory);
     return status;
 }
@@ -121,8 +128,10 @@ static sotto_status ask_board(const turn *u, sotto_exchange_answer *answer, bool
 static sotto_status store_posts(turn *u, unsigned step, sotto_bytes board, sotto_err *err)
 {
     sotto_inbox inbox = {.left = board, .since = u->row->since};
-    sotto_bytes wire,
-        *posts = sotto_arena_take_array(&u->d->memory, board.len / FRAME + 1, sizeof *posts);
+    /* A post that was checked has a signature. */
+    sotto_journal_post *posts = sotto_arena_take_array(
+        &u->d->memory, board.len / (FRAME + SOTTO_SIGNATURE) + 1, sizeof *posts);
+    sotto_bytes wire;
     size_t count = 0;
     uint64_t n;
 
@@ -136,7 +145,7 @@ static sotto_status store_posts(turn *u, unsigned step, sotto_bytes board, sotto
 
         if (sotto_keygen_post_decode(&post, wire, NULL) == SOTTO_OK &&
             sotto_keygen_post_check(u->k, &post, NULL) == SOTTO_OK)
-            posts[count++] = wire;
+            posts[count++] = (sotto_journal_post){post.step, post.place, wire};
     }
     u->row->since = inbox.since;
     return sotto_journal_keygen_see(&u->d->journal, u->row, posts, count, err);
@@ -181,7 +190,8 @@ static sotto_status keep_share(sotto_duties *d, const sotto_keygen *k, const uin
     if (status == SOTTO_MISSING)
         return sotto_journal_put_share(&d->journal, k->session, k->epoch, share, err);
     SOTTO_TRY(status);
-    const bool same = memcmp(there, share, sizeof there) == 0;
+    const bool same =
+        sotto_bytes_equal(sotto_bytes_of(there, sizeof there), sotto_bytes_of(share, sizeof there));
     sotto_wipe(there, sizeof there);
     return same ? SOTTO_OK
                 : sotto_fail(err, SOTTO_DENIED, "a share of this epoch was taken before");
@@ -244,13 +254,16 @@ static sotto_status speak(const turn *u, const sotto_keygen_board *board, sotto_
     if (step < SOTTO_KEYGEN_DEAL || step >= SOTTO_KEYGEN_OVER ||
         sotto_keygen_place(u->k, step, u->row->index) < 0)
         return SOTTO_OK;
+    /* A hand-over has no such steps, whatever the server says. */
+    if (u->k->hands_on && step > SOTTO_KEYGEN_AGREE && step < SOTTO_KEYGEN_RECORD)
+        return SOTTO_OK;
     SOTTO_TRY(sotto_journal_keygen_said(&u->d->journal, u->row->n, step, &said, err));
     if (said)
         return SOTTO_OK;
     const sotto_status status = write_post(u, board, &wire, err);
-    /* Who has nothing to hand on may still take over. */
+    /* Who has nothing to hand on may still take over; and who can't take over still has a share to erase. */
     if (status == SOTTO_DENIED && u->k->hands_on &&
-        (step == SOTTO_KEYGEN_DEAL || step == SOTTO_KEYGEN_ANSWER) &&
+        sotto_keygen_place(u->k, SOTTO_KEYGEN_DEAL, u->row->index) >= 0 &&
         sotto_keygen_place(u->k, SOTTO_KEYGEN_AGREE, u->row->index) >= 0)
         return SOTTO_AGAIN;
     SOTTO_TRY(status);
@@ -318,6 +331,22 @@ static sotto_status take_turn(turn *u, uint64_t now_ms, uint64_t *next_ms, sotto
     return SOTTO_OK;
 }
 
+/* Its time is over. Who slept until now may still learn that others have the key. */
+static sotto_status leave(turn *u, sotto_err *err)
+{
+    if (u->k->hands_on && sotto_keygen_place(u->k, SOTTO_KEYGEN_DEAL, u->row->index) >= 0) {
+        sotto_keygen_board *board = sotto_arena_take(&u->d->memory, sizeof *board);
+        bool whole;
+
+        if (!board)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "a board");
+        SOTTO_TRY(look(u, &whole, err));
+        SOTTO_TRY(sotto_journal_keygen_board(&u->d->journal, u->row->n, board, &u->d->memory, err));
+        SOTTO_TRY(hand_over(u, board, err));
+    }
+    return sotto_journal_keygen_end(&u->d->journal, u->row->n, err);
+}
+
 static sotto_status serve(sotto_duties *d, sotto_journal_keygen *row, uint64_t now_ms,
                           uint64_t *next_ms, sotto_err *err)
 {
@@ -326,32 +355,38 @@ static sotto_status serve(sotto_duties *d, sotto_journal_keygen *row, uint64_t n
 
     SOTTO_TRY(sotto_duties_permitted(d, SOTTO_DUTY_DECRYPTOR, err));
     SOTTO_TRY(sotto_keygen_open(&k, row->call, &d->memory, err));
-    return now_ms < k.ends ? take_turn(&u, now_ms, next_ms, err)
-                           : sotto_journal_keygen_end(&d->journal, row->n, err);
+    return now_ms < k.ends ? take_turn(&u, now_ms, next_ms, err) : leave(&u, err);
+}
+
+static sotto_status serve_all(sotto_duties *d, sotto_journal_keygen *row, uint64_t now_ms,
+                              uint64_t *next_ms, sotto_err *err)
+{
+    sotto_status first = SOTTO_OK;
+    bool found;
+
+    for (;;) {
+        const int64_t after = row->n;
+
+        sotto_arena_reset(&d->memory);
+        SOTTO_TRY(sotto_journal_keygen_next(&d->journal, row, after, &found, &d->memory, err));
+        if (!found)
+            return first;
+        const sotto_status status = serve(d, row, now_ms, next_ms, first == SOTTO_OK ? err : NULL);
+        /* It can't go on: nothing of it stays but its vows. */
+        if (sotto_duties_is_for_good(status))
+            SOTTO_TRY(sotto_journal_keygen_end(&d->journal, row->n, NULL));
+        else if (status != SOTTO_OK && now_ms + SOTTO_DUTIES_RETRY_MS < *next_ms)
+            *next_ms = now_ms + SOTTO_DUTIES_RETRY_MS;
+        first = first == SOTTO_OK ? status : first;
+    }
 }
 
 sotto_status sotto_duties_tick_keygens(sotto_duties *d, uint64_t now_ms, uint64_t *next_ms,
                                        sotto_err *err)
 {
     sotto_journal_keygen row = {0};
-    sotto_status first = SOTTO_OK;
-    bool found;
+    const sotto_status status = serve_all(d, &row, now_ms, next_ms, err);
 
-    for (;;) {
-        const int64_t after = row.n;
-
-        sotto_arena_reset(&d->memory);
-        SOTTO_TRY(sotto_journal_keygen_next(&d->journal, &row, after, &found, &d->memory, err));
-        if (!found)
-            break;
-        const sotto_status status = serve(d, &row, now_ms, next_ms, first == SOTTO_OK ? err : NULL);
-        /* It can't go on: nothing of it stays but its vows. */
-        if (sotto_duties_is_for_good(status))
-            SOTTO_TRY(sotto_journal_keygen_end(&d->journal, row.n, NULL));
-        else if (status != SOTTO_OK && now_ms + SOTTO_DUTIES_RETRY_MS < *next_ms)
-            *next_ms = now_ms + SOTTO_DUTIES_RETRY_MS;
-        first = first == SOTTO_OK ? status : first;
-    }
     sotto_wipe(row.seed, sizeof row.seed);
-    return first;
+    return status;
 }

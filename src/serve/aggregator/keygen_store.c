@@ -314,7 +314,9 @@ static sotto_status read_board(sotto_tx *tx, void *context, sotto_err *err)
 
     SOTTO_TRY(read_standing(tx, &v->s, "SELECT step, since FROM keygen WHERE id = ?1", err));
     SOTTO_TRY(measure(tx, v, &posts, &size, err));
-    SOTTO_TRY(sotto_buf_take(&v->out, v->arena, HEAD + size, err));
+    /* No more is reserved than is sent: the first post, and then what fits. */
+    const size_t most = v->most + FRAME + SOTTO_KEYGEN_MOST_POST;
+    SOTTO_TRY(sotto_buf_take(&v->out, v->arena, HEAD + (size < most ? size : most), err));
     sotto_writer w = sotto_writer_on(&v->out);
     sotto_write_uint(&w, v->s.step, 1);
     sotto_write_uint(&w, posts, 4);

@@ -190,7 +190,7 @@ typedef struct sotto_receipt {
     sotto_cohort cohort; /* whom it is about */
     uint8_t recipe_hash[SOTTO_RECIPE_HASH_SIZE];
     uint8_t task_id[SOTTO_TASK_ID_SIZE];
-    bool split; /* leader OR helper must be honest; else see one_server */
+    bool split; /* leader OR helper must be honest; else see server */
     /* One server with a committee of devices: its name and what the table of trust models says of it; empty: not that. */
     char server[132];
     const char *must_be_honest, *who_sees, *validity;

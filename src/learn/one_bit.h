@@ -1,6 +1,6 @@
 /* learn/one_bit.h - a pure local randomizer of an update: the sign of one number of its rotation, by randomized response.
  *
- * Callers:  the simulator. Devices send noise of other laws; nothing of this room leaves a device yet.
+ * Callers:  the simulator. Devices make no such report yet.
  * Memory:   the caller's.
  * Threads:  a randomizer never changes after init; each thread brings its entropy.
  * Secrets:  the update. A report takes the same steps whatever it holds.

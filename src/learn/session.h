@@ -1,6 +1,6 @@
 /* learn/session.h - a model on its way through rounds: sums in, a step each, and a checkpoint that loses nothing.
  *
- * Callers:  the simulator; servers that train.
+ * Callers:  sotto-sim; `sotto learn run`, which steps the model between rounds.
  * Memory:   arrays live in the arena given at set-up.
  * Threads:  one owner at a time.
  * Secrets:  none: a session sees released sums alone.

@@ -1,6 +1,6 @@
 /* learn/tree.h - noise that is correlated over rounds, so that it largely cancels: a binary tree that begins anew (DP-FTRL).
  *
- * Callers:  learn/session.c: the noise of one server, from its own secret.
+ * Callers:  sotto-sim: the noise of one server, from its own secret.
  * Memory:   none is kept. A node's noise is drawn again from its own seed whenever it is needed.
  * Secrets:  all noise of the tree.
  *

@@ -1,6 +1,6 @@
 /* learn/update.h - an update as integers, so that sums are exact, and the noise on their sum.
  *
- * Callers:  devices that train, the simulator, servers that add noise.
+ * Callers:  the simulator. Devices clip and round by noise/randomizer_vector.h.
  * Memory:   the caller's; tables of noise live in the arena given at set-up.
  * Threads:  an update never changes after set-up; each thread brings its entropy.
  * Secrets:  deltas, integers and noise. Encoding takes variable time over whether a delta is finite.

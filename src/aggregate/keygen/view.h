@@ -1,7 +1,7 @@
 /* aggregate/keygen/view.h - what follows from a board for everybody who sees it: whose deals count, who is to be rebuilt, and the
  * record.
  *
- * Callers:  member.c and record.c of this folder.
+ * Callers:  member.c of this folder.
  * Memory:   lists are in the arena given; the groups are the crypto library's until close.
  */
 #ifndef SOTTO_AGGREGATE_KEYGEN_VIEW_H

@@ -59,4 +59,6 @@ chaos: build
 		SOTTO_CHAOS_ROUNDS=$(CHAOS_ROUNDS) SOTTO_CHAOS_FIGURES=1 SOTTO_CHAOS_CSV=300 SOTTO_TEST_LONG=1 \
 		ctest --preset release -L chaos --no-tests=ignore
 	@cmake --workflow --preset asan
+	@ctest --preset asan-twins
 	@cmake --workflow --preset tsan
+	@SOTTO_TIDY_NODES=225000 sh tools/lint.sh

@@ -38,7 +38,8 @@ for entry in json.load(open("build/tidy/compile_commands.json")): once.setdefaul
 json.dump(list(once.values()), open("build/tidy/once/compile_commands.json", "w"))
 for file in once: print(file)' |
         sed "s|^$PWD/||" | grep -E '^(src|apps|bench|fuzz)/' | sort |
-        xargs -P2 -n8 clang-tidy --quiet -p build/tidy/once 2>build/tidy/log
+        xargs -P2 -n8 clang-tidy --quiet -p build/tidy/once --extra-arg=-Xclang --extra-arg=-analyzer-config \
+            --extra-arg=-Xclang --extra-arg="max-nodes=${SOTTO_TIDY_NODES:-50000}" 2>build/tidy/log
     status=$?
     # The log is mostly a count of suppressed warnings; it matters only where something failed.
     [ $status -eq 0 ] || grep -vE 'warnings? generated' build/tidy/log

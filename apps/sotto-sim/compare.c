@@ -2,9 +2,38 @@
 #include "sim.h"
 
 #include "account/numeric/shown.h"
+#include "show.h"
 
 #include <errno.h>
 #include <string.h>
+
+static void print_json(const char *recipe, const sim_job *job, const sim_score *score,
+                       const sim_summary *sum)
+{
+    const sotto_recipe_claim *c = &job->trial.claim;
+    sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+    sotto_json_text(&j, "file", recipe);
+    sotto_json_text(&j, "recipe", job->trial.recipe->name);
+    sotto_json_real(&j, "epsilon", c->epsilon_cohort);
+    sim_summary_members(&j, sum);
+    sotto_json_real(&j, "reports", sim_score_reports(score, job));
+    sotto_json_uint(&j, "report_bytes", c->report_bytes);
+    (void)sotto_show_end(&j);
+}
+
+static void print_refused(const char *recipe, int code, bool json)
+{
+    if (json) {
+        sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+        sotto_json_text(&j, "file", recipe);
+        sotto_json_int(&j, "exit_code", code);
+        (void)sotto_show_end(&j);
+        return;
+    }
+    printf("%-28.28s no answer (exit code %d)\n", recipe, code);
+}
 
 static void print_row(const char *recipe, const sim_job *job, const sim_score *score,
                       const sim_summary *sum)
@@ -31,12 +60,12 @@ static int run_one(const sim_options *options, const char *recipe, FILE *out)
         const sim_summary sum = sim_score_sum(&score);
         char before[160];
 
-        print_row(recipe, &job, &score, &sum);
+        (options->json ? print_json : print_row)(recipe, &job, &score, &sum);
         (void)snprintf(before, sizeof before, "%.150s,", job.trial.recipe->name);
         if (out)
             sim_score_write(out, before, &score, &job);
     } else {
-        printf("%-28.28s no answer (exit code %d)\n", recipe, code);
+        print_refused(recipe, code, options->json);
     }
     sim_job_close(&job);
     sim_score_clear(&score);
@@ -55,15 +84,18 @@ int sim_verb_compare(const sim_options *options)
     }
     if (out)
         sim_score_header(out, "recipe,");
-    printf("%-28s %9s %9s %9s %9s %7s %9s %8s\n", "recipe", "epsilon", "error", "predicted",
-           "interval", "held", "reports", "bytes");
+    if (!options->json)
+        printf("%-28s %9s %9s %9s %9s %7s %9s %8s\n", "recipe", "epsilon", "error", "predicted",
+               "interval", "held", "reports", "bytes");
     for (size_t i = 0; i < options->recipe_count; i++) {
         const int code = run_one(options, options->recipes[i], out);
 
         worst = worst == EXIT_DONE ? code : worst;
     }
-    printf("\nerror: root mean square over all counts, or over all figures; interval: half of its "
-           "width\n");
+    if (!options->json)
+        printf(
+            "\nerror: root mean square over all counts, or over all figures; interval: half of its "
+            "width\n");
     if (out && fclose(out) != 0 && worst == EXIT_DONE)
         worst = EXIT_FAILED;
     return worst;

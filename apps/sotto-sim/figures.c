@@ -1,6 +1,7 @@
 /* sotto sim figures - the papers' figures again: curves by closed forms, and simulated points beside them. */
 #define _POSIX_C_SOURCE 200809L
 #include "figures.h"
+#include "support/arguments.h"
 
 #include "show.h"
 #include "verbs.h"
@@ -183,58 +184,21 @@ static int make_figure(const figure *f, const figures_options *o)
 
 static int complain(const char *option, const char *what)
 {
-    (void)fprintf(stderr, "sotto sim figures: %s: %s; see `sotto sim figures --help`\n", option,
-                  what);
-    return EXIT_USAGE;
-}
-
-static bool read_count(uint64_t *out, const char *text, uint64_t least, uint64_t most)
-{
-    char *end = NULL;
-
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    return errno == 0 && end != text && *end == 0 && text[0] != '-' && *out >= least &&
-           *out <= most;
-}
-
-static int read_option(figures_options *o, const char *name, const char *value)
-{
-    if (strcmp(name, "--out") == 0)
-        o->out = value;
-    else if (strcmp(name, "--only") == 0)
-        o->only = value;
-    else if (strcmp(name, "--points") == 0)
-        return read_count(&o->points, value, 0, FIGURE_POINTS)
-                   ? EXIT_DONE
-                   : complain(name, "a number from 0 to 32");
-    else if (strcmp(name, "--devices") == 0)
-        return read_count(&o->devices, value, 1000, 100000000)
-                   ? EXIT_DONE
-                   : complain(name, "a number from 1000 to 100000000");
-    else if (strcmp(name, "--seed") == 0)
-        return read_count(&o->seed, value, 0, INT64_MAX) ? EXIT_DONE : complain(name, "a number");
-    else
-        return complain(name, "no such option");
-    return EXIT_DONE;
+    return sotto_arguments_misused("sim figures", option, what);
 }
 
 static int read_options(figures_options *o, int argc, char **argv)
 {
-    int code = EXIT_DONE;
+    const sotto_argument words[] = {
+        {.name = "--out", .text = &o->out},
+        {.name = "--only", .text = &o->only},
+        {.name = "--points", .whole = &o->points, .most = FIGURE_POINTS},
+        {.name = "--devices", .whole = &o->devices, .least = 1000, .most = 100000000},
+        {.name = "--seed", .whole = &o->seed, .most = 0x1p63},
+        {.name = "--json", .flag = &o->json}};
 
     *o = (figures_options){.out = ".", .devices = 1000000, .points = 5, .seed = 1};
-    for (int i = 1; i < argc && code == EXIT_DONE; i++) {
-        if (strcmp(argv[i], "--json") == 0)
-            o->json = true;
-        else if (i + 1 == argc)
-            code = complain(argv[i], "no such option, or it lacks its value");
-        else {
-            code = read_option(o, argv[i], argv[i + 1]);
-            i++;
-        }
-    }
-    return code;
+    return sotto_arguments_read("sim figures", words, sizeof words / sizeof words[0], argc, argv);
 }
 
 /* Names with commas between; NULL: all. */

@@ -20,13 +20,6 @@ typedef struct crowd {
     uint64_t reports;
 } crowd;
 
-static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
-{
-    (void)err;
-    sotto_sim_random_bytes(context, out, len);
-    return SOTTO_OK;
-}
-
 /* ---- devices ---------------------------------------------------------------------------------------- */
 
 static sotto_status ask(crowd *c, uint64_t bin, sotto_err *err)
@@ -176,7 +169,7 @@ sotto_status figure_simulate(double errors[FIGURE_SIGMAS], const figure_draw *dr
         return sotto_fail(err, SOTTO_NO_MEMORY, "%llu bins", (unsigned long long)draw->bins);
     sotto_sim_random_init(&random, draw->seed);
     c.values = sotto_sim_random_fork(&random, 1);
-    sotto_entropy_init(&c.entropy, fill, &random);
+    sotto_entropy_init(&c.entropy, sotto_sim_random_fill, &random);
     sotto_arena_init(&arena, (size_t)64 << 20);
     status = set_up_all(&c, grids, &arena, err);
     if (status == SOTTO_OK)

@@ -117,9 +117,7 @@ int sim_complain(const sim_job *job, const sotto_err *err)
     (void)fprintf(stderr, "sotto sim: %s\n", err->reason);
     if (next)
         (void)fprintf(stderr, "sotto sim: %s\n", next);
-    if (err->status == SOTTO_DENIED)
-        return sim_is_small(err) ? EXIT_SMALL : EXIT_REFUSED;
-    return EXIT_FAILED;
+    return sotto_exit_code(err->status, sim_is_small(err) ? SOTTO_AT_BATCH : SOTTO_AT_DATA);
 }
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */

@@ -13,10 +13,11 @@
 #include <string.h>
 #include <time.h>
 
-static int complain(const sotto_err *err)
+static int complain(const learn_run *run, const sotto_err *err)
 {
-    (void)fprintf(stderr, "sotto sim learn: %s\n", err->reason);
-    return err->status == SOTTO_DENIED ? EXIT_REFUSED : EXIT_FAILED;
+    if (!run->ranks.silent)
+        (void)fprintf(stderr, "sotto sim learn: %s\n", err->reason);
+    return sotto_exit_code(err->status, SOTTO_AT_DATA);
 }
 
 /* ---- set-up ---------------------------------------------------------------------------------------------------------- */
@@ -33,28 +34,6 @@ static sotto_status load_data(learn_run *run, uint8_t digest[32], sotto_err *err
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for %zu users", run->dataset.users);
     sotto_dataset_firsts(&run->dataset, run->firsts);
     return SOTTO_OK;
-}
-
-static sotto_status choose_model(learn_run *run, sotto_err *err)
-{
-    const sotto_dataset *d = &run->dataset;
-    sotto_model_config config;
-
-    SOTTO_TRY(sotto_model_named(&run->model, run->options->model, d->classes, err));
-    config = run->model.config;
-    if ((config.type == SOTTO_MODEL_GRU) != (d->kind == SOTTO_DATASET_SYMBOLS))
-        return sotto_fail(err, SOTTO_DENIED, "--model: %s does not go with these data: %s",
-                          run->options->model,
-                          d->kind == SOTTO_DATASET_SYMBOLS ? "text needs gru" : "gru needs text");
-    if (config.type == SOTTO_MODEL_GRU) {
-        config.steps = d->width - 1;
-    } else if (config.type == SOTTO_MODEL_CNN) {
-        config.height = d->height;
-        config.width = d->width;
-    } else {
-        config.inputs = d->height * d->width;
-    }
-    return sotto_model_init(&run->model, &config, err);
 }
 
 /* Once for all rounds: training itself looks at nothing. */
@@ -81,24 +60,59 @@ static void choose_cohort(learn_run *run)
     if (o->schedule)
         run->cohort = sotto_schedule_divisor(&run->schedule, 0);
     if (o->algorithm == LEARN_FTRL) {
-        run->slots = (uint64_t)fmax((double)o->restart, ceil(users / wanted));
+        const double least = (double)(o->blt ? o->separation : o->restart);
+
+        run->slots = (uint64_t)fmax(least, ceil(users / wanted));
         run->cohort = users / (double)run->slots;
     }
+}
+
+/* Devices take part in every turn of `slots` rounds, or in as many as stated. */
+static sotto_status choose_correlation(learn_run *run, sotto_err *err)
+{
+    const learn_options *o = run->options;
+
+    if (!o->blt)
+        return SOTTO_OK;
+    const uint64_t turns = (o->rounds + run->slots - 1) / run->slots;
+    run->pattern = (sotto_blt_pattern){
+        o->rounds, run->slots,
+        o->participations && o->participations < turns ? o->participations : turns};
+    return sotto_blt_choose(&run->blt, &run->pattern, err);
+}
+
+/* Once the deviation of the noise is known. */
+static sotto_status open_correlation(learn_run *run, sotto_err *err)
+{
+    const sotto_update *u = &run->update;
+
+    if (!run->options->blt)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_blt_noise_init(&run->buffered, &run->blt, run->options->rounds,
+                                   run->model.parameters, u->sigma, &run->arena, err));
+    if ((double)u->config.most * u->length + run->buffered.reach >= 0x1p62)
+        return sotto_fail(err, SOTTO_DENIED, "--scale: a sum with its noise does not fit");
+    return SOTTO_OK;
+}
+
+/* 2^14 integers in a clip: with a noise of one clip, rounding adds less than a millionth to it. With much noise, fewer do. */
+double learn_scale(const learn_options *o, double noise)
+{
+    return o->scale > 0 ? o->scale : 16384 / o->clip * fmin(1, 30 / fmax(noise, 1));
 }
 
 static sotto_status choose_update(learn_run *run, sotto_err *err)
 {
     const learn_options *o = run->options;
-    /* 2^14 integers in a clip: with a noise of one clip, rounding adds less than a millionth to it. */
     const sotto_update_config config = {
         .dimension = run->model.parameters,
         .rounding = SOTTO_ROUNDING_RANDOM,
         .weights = o->weights,
         .cap = o->weights == SOTTO_WEIGHTS_COUNT ? run->dataset.largest : o->cap,
         .clip = o->clip,
-        .scale = o->scale > 0 ? o->scale : 16384 / o->clip * fmin(1, 30 / fmax(o->noise, 1)),
+        .scale = learn_scale(o, o->noise),
         .multiplier = o->noise,
-        .draws = o->algorithm == LEARN_FTRL ? sotto_tree_levels(o->restart) : 1,
+        .draws = o->algorithm == LEARN_FTRL && !o->blt ? sotto_tree_levels(o->restart) : 1,
         .most = run->dataset.users,
         .bits = 62};
 
@@ -123,6 +137,15 @@ static sotto_status begin_session(learn_run *run, const uint8_t digest[32], sott
         (int)o->schedule, (int)o->one_bit, (int)o->step_size, (unsigned long long)o->slots,
         (unsigned long long)o->per_step, o->check_in, o->local_epsilon, o->diameter, o->smooth);
 
+    /* The noise of a round follows from the whole plan. */
+    if (o->blt && len > 0 && (size_t)len < sizeof text)
+        len += snprintf(text + len, sizeof text - (size_t)len, "blt %llu %llu %llu ",
+                        (unsigned long long)run->pattern.rounds,
+                        (unsigned long long)run->pattern.separation,
+                        (unsigned long long)run->pattern.participations);
+    for (size_t j = 0; o->blt && len > 0 && (size_t)len < sizeof text && j < SOTTO_BLT_BUFFERS; j++)
+        len += snprintf(text + len, sizeof text - (size_t)len, "%lld %lld ",
+                        (long long)run->blt.decay[j], (long long)run->blt.weight[j]);
     if (len < 0 || (size_t)len + 32 > sizeof text)
         return sotto_fail(err, SOTTO_BUG, "options that are too long");
     memcpy(text + len, digest, 32);
@@ -135,7 +158,7 @@ static sotto_status resume(learn_run *run, sotto_err *err)
 {
     sotto_status status;
 
-    if (!run->options->checkpoint)
+    if (!run->options->checkpoint || run->ranks.rank > 0)
         return SOTTO_OK;
     status = sotto_session_load(&run->session, run->options->checkpoint, &run->arena, err);
     if (status != SOTTO_MISSING)
@@ -150,12 +173,14 @@ static sotto_status set_up(learn_run *run, sotto_err *err)
     uint8_t digest[32];
 
     SOTTO_TRY(load_data(run, digest, err));
-    SOTTO_TRY(choose_model(run, err));
+    SOTTO_TRY(sotto_dataset_model(&run->model, &run->dataset, run->options->model, err));
     SOTTO_TRY(check_training(run, err));
     SOTTO_TRY(learn_checkin_plan(run, err));
     choose_cohort(run);
+    SOTTO_TRY(choose_correlation(run, err));
     SOTTO_TRY(learn_noise_find(run, err));
     SOTTO_TRY(choose_update(run, err));
+    SOTTO_TRY(open_correlation(run, err));
     SOTTO_TRY(sotto_step_check(&o->step, o->algorithm == LEARN_FTRL, err));
     SOTTO_TRY(begin_session(run, digest, err));
     SOTTO_TRY(learn_checkin_open(run, err));
@@ -181,6 +206,24 @@ static sotto_status start_node(void *context, sotto_entropy *out, uint64_t tree,
     return SOTTO_OK;
 }
 
+/* Buffers are in no checkpoint: those of earlier rounds are drawn again. */
+static sotto_status add_buffered(learn_run *run, node_source *n, sotto_err *err)
+{
+    sotto_status status = SOTTO_OK;
+
+    for (; status == SOTTO_OK && run->buffered_rounds <= run->session.round;
+         run->buffered_rounds++) {
+        sotto_entropy entropy;
+
+        SOTTO_TRY(start_node(n, &entropy, run->buffered_rounds, 0, 0, err));
+        status = sotto_blt_noise_add(&run->buffered,
+                                     run->buffered_rounds == run->session.round ? run->sum : NULL,
+                                     &entropy, err);
+        sotto_entropy_clear(&entropy);
+    }
+    return status;
+}
+
 static sotto_status add_noise(learn_run *run, sotto_err *err)
 {
     const learn_options *o = run->options;
@@ -188,6 +231,8 @@ static sotto_status add_noise(learn_run *run, sotto_err *err)
     const sotto_tree_source source = {start_node, &n};
     sotto_entropy entropy;
 
+    if (o->blt)
+        return add_buffered(run, &n, err);
     if (o->algorithm == LEARN_FTRL)
         return sotto_tree_add_noise(&run->update, run->sum, run->session.round, o->restart, &source,
                                     err);
@@ -260,8 +305,9 @@ static sotto_status one_round(learn_run *run, sotto_err *err)
     SOTTO_TRY(o->schedule ? close_scheduled(run, err) : close_sampled(run, err));
     if (s->round % o->evaluate == 0 || s->round == o->rounds)
         SOTTO_TRY(evaluate(run, err));
-    return o->checkpoint ? sotto_session_save(s, o->checkpoint, &run->arena, NULL, NULL, err)
-                         : SOTTO_OK;
+    return o->checkpoint && run->ranks.rank == 0
+               ? sotto_session_save(s, o->checkpoint, &run->arena, NULL, NULL, err)
+               : SOTTO_OK;
 }
 
 static sotto_status run_rounds(learn_run *run, sotto_err *err)
@@ -273,7 +319,7 @@ static sotto_status run_rounds(learn_run *run, sotto_err *err)
     if (run->session.round == 0 && run->session.point_count == 0)
         status = evaluate(run, err);
     while (status == SOTTO_OK && run->session.round < run->options->rounds) {
-        status = one_round(run, err);
+        status = learn_ranks_compare(run, one_round(run, err), err);
         sotto_progress_show(&progress, run->session.round);
     }
     sotto_progress_end(&progress);
@@ -288,31 +334,36 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+static int train(learn_run *run)
+{
+    sotto_err err = {0};
+
+    if (learn_ranks_begin(run, set_up(run, &err), &err) != SOTTO_OK)
+        return complain(run, &err);
+    const double begun = now();
+    learn_show_begin(run);
+    if (run_rounds(run, &err) != SOTTO_OK)
+        return complain(run, &err);
+    (void)learn_checkin_show(run); /* what is exported, too */
+    return run->ranks.rank == 0 ? learn_show_end(run, now() - begun) : EXIT_DONE;
+}
+
 int sim_verb_learn(int argc, char **argv)
 {
     static learn_run run; /* as large as all threads' places together */
     learn_options options;
     sotto_err err = {0};
-    int code = learn_options_read(&options, argc, argv);
+    int code = sotto_ranks_open(&run.ranks, &err) == SOTTO_OK ? EXIT_DONE : complain(&run, &err);
 
-    if (code != EXIT_DONE)
-        return code;
-    run.options = &options;
-    sotto_arena_init(&run.arena, SIZE_MAX / 2);
-    if (set_up(&run, &err) != SOTTO_OK) {
-        code = complain(&err);
-    } else {
-        const double begun = now();
-
-        learn_show_begin(&run);
-        if (run_rounds(&run, &err) == SOTTO_OK) {
-            (void)learn_checkin_show(&run); /* what is exported, too */
-            code = learn_show_end(&run, now() - begun);
-        } else {
-            code = complain(&err);
-        }
+    if (code == EXIT_DONE)
+        code = learn_options_read(&options, &run.ranks, argc, argv);
+    if (code == EXIT_DONE) {
+        run.options = &options;
+        sotto_arena_init(&run.arena, SIZE_MAX / 2);
+        code = train(&run);
+        learn_crew_close(&run);
+        sotto_arena_clear(&run.arena);
     }
-    learn_crew_close(&run);
-    sotto_arena_clear(&run.arena);
+    sotto_ranks_close(&run.ranks);
     return code;
 }

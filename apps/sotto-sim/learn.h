@@ -3,6 +3,7 @@
  *     learn.c           the verb: options to a run, and the loop over rounds
  *     learn_options.c   arguments
  *     learn_crew.c      threads: devices of one round, and rows to evaluate
+ *     learn_ranks.c     processes of MPI: which devices are whose, and one session for all
  *     learn_checkin.c   random check-ins: who is in which step, local randomizers, steps of theorems
  *     learn_noise.c     the least noise that keeps an epsilon
  *     learn_shares.c    updates as PINE's reports, verified by both aggregators
@@ -11,6 +12,7 @@
 #ifndef SOTTO_APPS_SIM_LEARN_H
 #define SOTTO_APPS_SIM_LEARN_H
 
+#include "learn/blt.h"
 #include "learn/claim.h"
 #include "learn/dataset.h"
 #include "learn/one_bit.h"
@@ -20,23 +22,26 @@
 #include "learn/train.h"
 #include "learn/tree.h"
 #include "learn/update.h"
+#include "ranks.h"
 #include "vdaf/pine/pine.h"
 #include "verbs.h"
 
-enum { LEARN_THREADS = 64, LEARN_POINTS = 4096 };
+enum { LEARN_THREADS = 64, LEARN_POINTS = 4096, LEARN_FACTS = 3 };
 
 typedef enum learn_algorithm { LEARN_FEDAVG = 1, LEARN_FEDSGD, LEARN_FTRL } learn_algorithm;
 
 typedef struct learn_options {
     const char *data, *model, *out, *svg, *checkpoint, *export_to;
     const char *algorithm_name, *weights_name, *server_name, *schedule_name, *randomizer_name,
-        *step_size_name;
+        *step_size_name, *correlation_name;
     learn_algorithm algorithm;
     sotto_update_weights weights;
     sotto_step_config step;
-    sotto_schedule_law schedule; /* 0: each round a fresh sample, by Poisson's law */
-    sotto_rate_law step_size;    /* 0: --server-rate                               */
-    bool one_bit;                /* devices' own pure randomizer, in place of noise on the sum */
+    sotto_schedule_law schedule;         /* 0: each round a fresh sample, by Poisson's law */
+    sotto_rate_law step_size;            /* 0: --server-rate                               */
+    bool blt;                            /* dp-ftrl: noise by buffers, in place of trees  */
+    uint64_t separation, participations; /* with blt; 0: not stated */
+    bool one_bit; /* devices' own pure randomizer, in place of noise on the sum */
     uint64_t slots, per_step;
     double check_in, epsilon, local_epsilon, diameter, smooth;
     uint64_t rounds, cohort, min_cohort, epochs, batch, cap, restart, evaluate, seed, threads;
@@ -45,7 +50,9 @@ typedef struct learn_options {
 } learn_options;
 
 /* EXIT_DONE, or EXIT_USAGE after having said why. */
-int learn_options_read(learn_options *out, int argc, char **argv);
+int learn_options_read(learn_options *out, const sotto_ranks *ranks, int argc, char **argv);
+/* Integers in one unit of an update, at so much noise. */
+double learn_scale(const learn_options *options, double noise);
 
 /* One thread's own. */
 typedef struct learn_hand {
@@ -65,6 +72,7 @@ typedef struct learn_hand {
 
 typedef struct learn_run {
     learn_options *options;
+    sotto_ranks ranks;
     sotto_arena arena;
     sotto_dataset dataset;
     uint64_t *firsts;
@@ -74,6 +82,10 @@ typedef struct learn_run {
     sotto_pine pine;
     double cohort;  /* expected devices of a round: what sums are divided by */
     uint64_t slots; /* ftrl: rounds of which a device takes one, in each tree */
+    sotto_blt_pattern pattern;
+    sotto_blt blt;
+    sotto_blt_noise buffered;
+    uint64_t buffered_rounds; /* that its noise was drawn for */
     sotto_schedule schedule;
     sotto_one_bit one_bit;
     sotto_rate rate;
@@ -84,8 +96,9 @@ typedef struct learn_run {
     learn_hand hands[LEARN_THREADS];
     uint32_t *chosen; /* devices of this round */
     size_t chosen_count, dummies;
+    uint64_t *by_rows; /* several ranks: chosen devices, to be divided */
     uint64_t all_dummies;
-    int64_t *sum;
+    int64_t *sum; /* and LEARN_FACTS numbers behind it */
     uint64_t weight, devices, failed;
 } learn_run;
 
@@ -101,6 +114,22 @@ SOTTO_MUST_USE sotto_status learn_crew_evaluate(learn_run *run, double *loss, do
 /* A stream of bytes by a seed; random must outlive it. */
 struct sotto_sim_random;
 void learn_entropy(sotto_entropy *out, struct sotto_sim_random *random, uint64_t seed);
+
+/* ---- learn_ranks.c ----------------------------------------------------------------------------------------------- */
+
+SOTTO_MUST_USE sotto_status learn_ranks_open(learn_run *run, sotto_err *err);
+/* run->chosen and dummies: this rank's part of them. */
+void learn_ranks_divide(learn_run *run);
+/* How many of so many things are this rank's, and which is the i-th of these. */
+size_t learn_ranks_part(const learn_run *run, size_t all);
+size_t learn_ranks_item(const learn_run *run, size_t i);
+/* All ranks have come so far, or all fail. Then numbers are added up over ranks. */
+SOTTO_MUST_USE sotto_status learn_ranks_gather(learn_run *run, sotto_status own, int64_t *numbers,
+                                               size_t count, sotto_err *err);
+/* All ranks have the session of rank 0, which may have a checkpoint. */
+SOTTO_MUST_USE sotto_status learn_ranks_begin(learn_run *run, sotto_status own, sotto_err *err);
+/* After a round all ranks have the same transcript. */
+SOTTO_MUST_USE sotto_status learn_ranks_compare(learn_run *run, sotto_status own, sotto_err *err);
 
 /* ---- learn_checkin.c --------------------------------------------------------------------------------------------- */
 

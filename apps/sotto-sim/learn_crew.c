@@ -26,17 +26,10 @@ typedef struct worker {
     pthread_t thread;
 } worker;
 
-static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
-{
-    (void)err;
-    sotto_sim_random_bytes(context, out, len);
-    return SOTTO_OK;
-}
-
 void learn_entropy(sotto_entropy *out, struct sotto_sim_random *random, uint64_t seed)
 {
     sotto_sim_random_init(random, seed);
-    sotto_entropy_init(out, fill, random);
+    sotto_entropy_init(out, sotto_sim_random_fill, random);
 }
 
 static void *work(void *context)
@@ -86,11 +79,16 @@ static sotto_status run_shift(learn_run *run, size_t items,
 static bool takes_part(const learn_run *run, uint64_t device, uint64_t round)
 {
     const learn_options *o = run->options;
-    const bool tree = o->algorithm == LEARN_FTRL;
-    uint64_t state = sotto_learn_seed(
-        sotto_learn_seed(o->seed ^ UINT64_C(0x636f696e), tree ? round / o->restart : round),
-        device);
+    const bool tree = o->algorithm == LEARN_FTRL && !o->blt;
+    uint64_t state =
+        sotto_learn_seed(sotto_learn_seed(o->seed ^ UINT64_C(0x636f696e), tree ? round / o->restart
+                                                                          : o->blt ? 0
+                                                                                   : round),
+                         device);
 
+    if (o->blt) /* always in the same turn, so that its rounds are as far apart as turns are long */
+        return round / run->slots < run->pattern.participations &&
+               sotto_learn_number(&state) % run->slots == round % run->slots;
     if (tree)
         return sotto_learn_number(&state) % run->slots == round % o->restart;
     return (double)(sotto_learn_number(&state) >> 11) * 0x1p-53 <
@@ -108,9 +106,10 @@ static sotto_status add_bit(learn_hand *h, const int64_t *update, sotto_entropy 
 }
 
 /* Of an empty slot: the randomizer on zeros. Where noise is on the sum, it covers dummies too. */
-static sotto_status take_dummy(learn_hand *h, size_t which, sotto_err *err)
+static sotto_status take_dummy(learn_hand *h, size_t i, sotto_err *err)
 {
     const learn_run *run = h->run;
+    const size_t which = learn_ranks_item(run, i);
     sotto_sim_random random;
     sotto_entropy entropy;
 
@@ -155,6 +154,29 @@ static sotto_status take_device(learn_hand *h, size_t item, sotto_err *err)
     return SOTTO_OK;
 }
 
+/* The round's sum over all threads and ranks, from wherever this rank has come to. */
+static sotto_status gather_round(learn_run *run, sotto_status status, sotto_err *err)
+{
+    const size_t count = run->model.parameters;
+    int64_t *facts = run->sum + count;
+
+    memset(run->sum, 0, (count + LEARN_FACTS) * sizeof *run->sum);
+    for (size_t i = 0; i < run->options->threads; i++) {
+        sotto_update_add(run->sum, run->hands[i].sum, count);
+        facts[0] += (int64_t)run->hands[i].weight;
+        facts[1] += (int64_t)run->hands[i].devices;
+        facts[2] += (int64_t)run->hands[i].failed;
+    }
+    /* A rank opens its own part: what it opens are integers, and they add up to the sum of all. */
+    if (status == SOTTO_OK && run->options->shares)
+        status = learn_shares_sum(run, err);
+    SOTTO_TRY(learn_ranks_gather(run, status, run->sum, count + LEARN_FACTS, err));
+    run->weight = (uint64_t)facts[0];
+    run->devices = (uint64_t)facts[1];
+    run->failed = (uint64_t)facts[2];
+    return SOTTO_OK;
+}
+
 sotto_status learn_crew_round(learn_run *run, sotto_err *err)
 {
     const size_t count = run->model.parameters;
@@ -168,6 +190,7 @@ sotto_status learn_crew_round(learn_run *run, sotto_err *err)
     if (run->chosen_count > run->update.config.most)
         return sotto_fail(err, SOTTO_TOO_LARGE, "%zu devices: more than a sum has room for",
                           run->chosen_count);
+    learn_ranks_divide(run);
     for (size_t i = 0; i < run->options->threads; i++) {
         learn_hand *h = &run->hands[i];
 
@@ -178,16 +201,9 @@ sotto_status learn_crew_round(learn_run *run, sotto_err *err)
             memset(h->helper, 0, run->pine.sizes.out_share);
         }
     }
-    SOTTO_TRY(run_shift(run, run->chosen_count + run->dummies, take_device, err));
-    run->weight = run->devices = run->failed = 0;
-    memset(run->sum, 0, count * sizeof *run->sum);
-    for (size_t i = 0; i < run->options->threads; i++) {
-        sotto_update_add(run->sum, run->hands[i].sum, count);
-        run->weight += run->hands[i].weight;
-        run->devices += run->hands[i].devices;
-        run->failed += run->hands[i].failed;
-    }
-    return run->options->shares ? learn_shares_sum(run, err) : SOTTO_OK;
+    const sotto_status status = run_shift(run, run->chosen_count + run->dummies, take_device, err);
+
+    return gather_round(run, status, err);
 }
 
 /* ---- evaluation --------------------------------------------------------------------------------------------------- */
@@ -195,7 +211,7 @@ sotto_status learn_crew_round(learn_run *run, sotto_err *err)
 static sotto_status take_rows(learn_hand *h, size_t item, sotto_err *err)
 {
     const learn_run *run = h->run;
-    const size_t first = item * EVALUATED, left = run->dataset.test - first;
+    const size_t first = learn_ranks_item(run, item) * EVALUATED, left = run->dataset.test - first;
     /* A longer loss is cut to this, so that the sum of all blocks fits, whatever the model says. */
     const int64_t most = INT64_MAX / (int64_t)(run->dataset.test / EVALUATED + 1);
     const sotto_examples examples = sotto_dataset_rows(&run->dataset, run->dataset.training + first,
@@ -214,19 +230,20 @@ static sotto_status take_rows(learn_hand *h, size_t item, sotto_err *err)
 
 sotto_status learn_crew_evaluate(learn_run *run, double *loss, double *accuracy, sotto_err *err)
 {
-    uint64_t right = 0, answers = 0;
-    int64_t sum = 0;
+    const size_t blocks = (run->dataset.test + EVALUATED - 1) / EVALUATED;
+    int64_t sums[3] = {0}; /* loss, right answers, answers */
 
     for (size_t i = 0; i < run->options->threads; i++)
         run->hands[i].loss = 0, run->hands[i].right = run->hands[i].answers = 0;
-    SOTTO_TRY(run_shift(run, (run->dataset.test + EVALUATED - 1) / EVALUATED, take_rows, err));
+    const sotto_status status = run_shift(run, learn_ranks_part(run, blocks), take_rows, err);
     for (size_t i = 0; i < run->options->threads; i++) {
-        sum += run->hands[i].loss;
-        right += run->hands[i].right;
-        answers += run->hands[i].answers;
+        sums[0] += run->hands[i].loss;
+        sums[1] += (int64_t)run->hands[i].right;
+        sums[2] += (int64_t)run->hands[i].answers;
     }
-    *loss = answers ? (double)sum * 0x1p-32 / (double)answers : 0;
-    *accuracy = answers ? (double)right / (double)answers : 0;
+    SOTTO_TRY(learn_ranks_gather(run, status, sums, 3, err));
+    *loss = sums[2] ? (double)sums[0] * 0x1p-32 / (double)sums[2] : 0;
+    *accuracy = sums[2] ? (double)sums[1] / (double)sums[2] : 0;
     return SOTTO_OK;
 }
 
@@ -237,9 +254,10 @@ sotto_status learn_crew_open(learn_run *run, sotto_err *err)
     const size_t count = run->model.parameters;
 
     run->chosen = sotto_arena_take_array(&run->arena, run->dataset.users, sizeof *run->chosen);
-    run->sum = sotto_arena_take_array(&run->arena, count, sizeof *run->sum);
+    run->sum = sotto_arena_take_array(&run->arena, count + LEARN_FACTS, sizeof *run->sum);
     if (!run->chosen || !run->sum)
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for %zu devices", run->dataset.users);
+    SOTTO_TRY(learn_ranks_open(run, err));
     if (run->options->shares)
         SOTTO_TRY(learn_shares_open(run, err));
     for (size_t i = 0; i < run->options->threads; i++) {

@@ -5,13 +5,31 @@
 
 enum { HALVES = 48 };
 
-static double epsilon_at(const learn_run *run, double noise, sotto_err *err)
+/* As set up later, but for the noise itself: claims ask how long an update is, in integers. */
+static sotto_status set_update(learn_run *run, double noise, sotto_err *err)
+{
+    const learn_options *o = run->options;
+    const sotto_update_config config = {.dimension = run->model.parameters,
+                                        .rounding = SOTTO_ROUNDING_RANDOM,
+                                        .weights = o->weights,
+                                        .cap = o->cap,
+                                        .clip = o->clip,
+                                        .scale = learn_scale(o, o->one_bit ? 0 : noise),
+                                        .most = run->dataset.users,
+                                        .bits = 62};
+
+    return sotto_update_init(&run->update, &config, &run->arena, err);
+}
+
+static double epsilon_at(learn_run *run, double noise, sotto_err *err)
 {
     const learn_options *o = run->options;
     sotto_learn_claim sampled;
     sotto_schedule_claim scheduled;
-    sotto_status status;
+    sotto_status status = set_update(run, noise, err);
 
+    if (status != SOTTO_OK)
+        return INFINITY;
     if (o->schedule) {
         status = learn_checkin_claim(run, o->rounds, o->one_bit ? 0 : noise,
                                      o->one_bit ? 1 / noise : 0, &scheduled, err);
@@ -26,20 +44,10 @@ sotto_status learn_noise_find(learn_run *run, sotto_err *err)
     learn_options *o = run->options;
     /* Of a pure randomizer it is 1 / local epsilon, 1/12 to 100. */
     double low = o->one_bit ? 1 / 12.0 : 0.05, high = o->one_bit ? 100 : 500;
-    /* As set up later, but for its noise: how long an update is does not depend on it. */
-    const sotto_update_config config = {.dimension = run->model.parameters,
-                                        .rounding = SOTTO_ROUNDING_RANDOM,
-                                        .weights = o->weights,
-                                        .cap = o->cap,
-                                        .clip = o->clip,
-                                        .scale = o->scale > 0 ? o->scale : 16384 / o->clip,
-                                        .most = run->dataset.users,
-                                        .bits = 62};
     sotto_err last = {0};
 
     if (o->epsilon <= 0)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_update_init(&run->update, &config, &run->arena, err));
     if (!(epsilon_at(run, high, &last) <= o->epsilon))
         return sotto_fail(err, SOTTO_DENIED, "--epsilon: no noise keeps it%s%s",
                           last.status ? ": " : "", last.reason);

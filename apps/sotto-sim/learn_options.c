@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "learn.h"
 
+#include "support/arguments.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,63 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct option {
-    const char *name;
-    const char **text;
-    uint64_t *number;
-    double *real;
-    bool *flag;
-    double least, most;
-} option;
-
 static bool complain(const char *name, const char *what)
 {
-    (void)fprintf(stderr, "sotto sim learn: %s: %s; see `sotto sim learn --help`\n", name, what);
+    (void)sotto_arguments_misused("sim learn", name, what);
     return false;
-}
-
-static bool take_number(const option *o, const char *text)
-{
-    char what[96], *end = NULL;
-
-    errno = 0;
-    if (o->number) {
-        const unsigned long long value = strtoull(text, &end, 10);
-
-        *o->number = value;
-        if (errno == 0 && *end == 0 && end != text && text[0] != '-' && (double)value >= o->least &&
-            (double)value <= o->most)
-            return true;
-    } else {
-        *o->real = strtod(text, &end);
-        if (*end == 0 && end != text && *o->real >= o->least && *o->real <= o->most)
-            return true;
-    }
-    (void)snprintf(what, sizeof what, "not a number from %.15g to %.15g", o->least, o->most);
-    return complain(o->name, what);
-}
-
-static bool read_all(int argc, char **argv, const option *options)
-{
-    for (int i = 1; i < argc; i++) {
-        const option *o = options;
-
-        while (o->name && strcmp(o->name, argv[i]) != 0)
-            o++;
-        if (!o->name)
-            return complain(argv[i], "no such option");
-        if (o->flag) {
-            *o->flag = true;
-            continue;
-        }
-        if (++i == argc)
-            return complain(o->name, "it lacks its value");
-        if (o->text)
-            *o->text = argv[i];
-        else if (!take_number(o, argv[i]))
-            return false;
-    }
-    return true;
 }
 
 /* The place of a word in a list that ends with NULL, from 1 on; 0: it is not there. */
@@ -83,6 +32,7 @@ static bool read_words(learn_options *o)
     static const char *const servers[] = {"sgd", "momentum", "adam", "yogi", NULL};
     static const char *const schedules[] = {"fix", "avg", "sldw", "donation", "poisson", NULL};
     static const char *const randomizers[] = {"gaussian", "one-bit", NULL};
+    static const char *const correlations[] = {"tree", "blt", NULL};
     static const char *const sizes[] = {"theorem-3.5", "theorem-4.2", "theorem-4.2-smooth", NULL};
     const unsigned schedule = place_of(o->schedule_name, schedules),
                    randomizer = place_of(o->randomizer_name, randomizers);
@@ -101,6 +51,9 @@ static bool read_words(learn_options *o)
     o->step.optimizer = (sotto_optimizer)place_of(o->server_name, servers);
     if (!o->algorithm)
         return complain("--algorithm", "fedavg, fedsgd or dp-ftrl");
+    if (!place_of(o->correlation_name, correlations))
+        return complain("--correlation", "tree or blt");
+    o->blt = place_of(o->correlation_name, correlations) == 2;
     if (!o->weights)
         return complain("--weights", "equal, capped or count");
     if (!o->step.optimizer)
@@ -166,6 +119,11 @@ static bool check(learn_options *o)
         return complain("--shares", "no norm is proved with --weights count");
     if (o->algorithm == LEARN_FTRL && o->noise <= 0 && o->epsilon <= 0)
         return complain("--noise", "dp-ftrl needs it");
+    if ((o->blt && o->algorithm != LEARN_FTRL) || ((o->separation || o->participations) && !o->blt))
+        return complain("--correlation", "blt goes with dp-ftrl, and --separation and "
+                                         "--participations with blt");
+    if (o->blt && o->rounds > SOTTO_BLT_ROUNDS)
+        return complain("--rounds", "at most 16384 with --correlation blt");
     if (o->epsilon > 0 && (o->noise > 0 || o->local_epsilon > 0 || o->min_cohort > 1))
         return complain("--epsilon", "it goes without --noise, --local-epsilon and --min-cohort");
     if (!check_schedule(o) || !check_step_size(o))
@@ -181,15 +139,17 @@ static bool check(learn_options *o)
     return true;
 }
 
-static void set_defaults(learn_options *o)
+static void set_defaults(learn_options *o, const sotto_ranks *ranks)
 {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    /* A launcher gives each rank a core of its own. */
+    const long cores = ranks->count > 1 ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
 
     *o = (learn_options){.model = "lenet",
                          .algorithm_name = "fedavg",
                          .weights_name = "equal",
                          .server_name = "sgd",
                          .schedule_name = "poisson",
+                         .correlation_name = "tree",
                          .randomizer_name = "gaussian",
                          .per_step = 1,
                          .rounds = 0, /* 100, or by the schedule */
@@ -209,20 +169,23 @@ static void set_defaults(learn_options *o)
     o->threads = cores < 1 ? 1 : cores > 16 ? 16 : (uint64_t)cores;
 }
 
-int learn_options_read(learn_options *o, int argc, char **argv)
+int learn_options_read(learn_options *o, const sotto_ranks *ranks, int argc, char **argv)
 {
     const double million = 1000000;
-    const option options[] = {
+    const sotto_argument options[] = {
         {.name = "--data", .text = &o->data},
         {.name = "--model", .text = &o->model},
         {.name = "--algorithm", .text = &o->algorithm_name},
         {.name = "--weights", .text = &o->weights_name},
         {.name = "--server", .text = &o->server_name},
+        {.name = "--correlation", .text = &o->correlation_name},
+        {.name = "--separation", .whole = &o->separation, .least = 1, .most = million},
+        {.name = "--participations", .whole = &o->participations, .least = 1, .most = million},
         {.name = "--schedule", .text = &o->schedule_name},
         {.name = "--randomizer", .text = &o->randomizer_name},
         {.name = "--step-size", .text = &o->step_size_name},
-        {.name = "--slots", .number = &o->slots, .least = 1, .most = million},
-        {.name = "--per-step", .number = &o->per_step, .least = 1, .most = million},
+        {.name = "--slots", .whole = &o->slots, .least = 1, .most = million},
+        {.name = "--per-step", .whole = &o->per_step, .least = 1, .most = million},
         {.name = "--check-in", .real = &o->check_in, .least = 1e-9, .most = 1},
         {.name = "--epsilon", .real = &o->epsilon, .least = 1e-6, .most = 100},
         {.name = "--local-epsilon", .real = &o->local_epsilon, .least = 0.01, .most = 12},
@@ -232,30 +195,35 @@ int learn_options_read(learn_options *o, int argc, char **argv)
         {.name = "--svg", .text = &o->svg},
         {.name = "--checkpoint", .text = &o->checkpoint},
         {.name = "--export", .text = &o->export_to},
-        {.name = "--rounds", .number = &o->rounds, .least = 1, .most = million},
-        {.name = "--cohort", .number = &o->cohort, .least = 1, .most = 100 * million},
-        {.name = "--min-cohort", .number = &o->min_cohort, .least = 1, .most = 100 * million},
-        {.name = "--epochs", .number = &o->epochs, .least = 1, .most = 1000},
-        {.name = "--batch", .number = &o->batch, .least = 0, .most = million},
+        {.name = "--rounds", .whole = &o->rounds, .least = 1, .most = million},
+        {.name = "--cohort", .whole = &o->cohort, .least = 1, .most = 100 * million},
+        {.name = "--min-cohort", .whole = &o->min_cohort, .least = 1, .most = 100 * million},
+        {.name = "--epochs", .whole = &o->epochs, .least = 1, .most = 1000},
+        {.name = "--batch", .whole = &o->batch, .least = 0, .most = million},
         {.name = "--rate", .real = &o->rate, .least = 1e-9, .most = 1000},
         {.name = "--clip", .real = &o->clip, .least = 1e-6, .most = million},
         {.name = "--noise", .real = &o->noise, .least = 0, .most = 1000},
         {.name = "--delta", .real = &o->delta, .least = 1e-30, .most = 0.5},
         {.name = "--scale", .real = &o->scale, .least = 1e-6, .most = 1e12},
-        {.name = "--cap", .number = &o->cap, .least = 1, .most = million},
+        {.name = "--cap", .whole = &o->cap, .least = 1, .most = million},
         {.name = "--server-rate", .real = &o->step.rate, .least = 1e-9, .most = million},
         {.name = "--decay", .real = &o->step.decay, .least = 1e-3, .most = 1},
         {.name = "--momentum", .real = &o->step.momentum, .least = 0, .most = 0.9999},
-        {.name = "--restart", .number = &o->restart, .least = 1, .most = million},
-        {.name = "--evaluate", .number = &o->evaluate, .least = 1, .most = million},
-        {.name = "--seed", .number = &o->seed, .least = 0, .most = 0x1p63},
-        {.name = "--threads", .number = &o->threads, .least = 1, .most = LEARN_THREADS},
+        {.name = "--restart", .whole = &o->restart, .least = 1, .most = million},
+        {.name = "--evaluate", .whole = &o->evaluate, .least = 1, .most = million},
+        {.name = "--seed", .whole = &o->seed, .least = 0, .most = 0x1p63},
+        {.name = "--threads", .whole = &o->threads, .least = 1, .most = LEARN_THREADS},
         {.name = "--plain", .flag = &o->plain},
         {.name = "--shares", .flag = &o->shares},
         {.name = "--json", .flag = &o->json},
-        {.name = "--quiet", .flag = &o->quiet},
-        {.name = NULL}};
+        {.name = "--quiet", .flag = &o->quiet}};
 
-    set_defaults(o);
-    return read_all(argc, argv, options) && check(o) ? EXIT_DONE : EXIT_USAGE;
+    set_defaults(o, ranks);
+    const int code =
+        sotto_arguments_read("sim learn", options, sizeof options / sizeof options[0], argc, argv);
+
+    if (code != EXIT_DONE || !check(o))
+        return EXIT_USAGE;
+    o->quiet = o->quiet || ranks->rank > 0;
+    return EXIT_DONE;
 }

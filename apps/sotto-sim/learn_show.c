@@ -59,7 +59,12 @@ sotto_status learn_claim_at(const learn_run *run, uint64_t rounds, double multip
         return sotto_fail(err, SOTTO_MISSING,
                           "with --min-cohort a burnt round tells how many took part, so nothing is "
                           "claimed");
-    if (o->algorithm == LEARN_FTRL) {
+    if (o->blt) {
+        /* Of the whole plan: its matrix is that of all rounds, and a device that answers early is in all of them. */
+        q.law = SOTTO_LEARN_BLT;
+        q.sensitivity =
+            sotto_blt_priced(&run->blt, &run->pattern, run->update.length, run->model.parameters);
+    } else if (o->algorithm == LEARN_FTRL) {
         q.law = SOTTO_LEARN_TREE;
         q.levels = sotto_tree_levels(o->restart);
         q.participations = trees;

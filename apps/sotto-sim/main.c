@@ -3,6 +3,7 @@
 #include "learn.h"
 #include "sim.h"
 
+#include "base/alloc.h"
 #include "sotto/device.h"
 
 #include <string.h>
@@ -58,13 +59,15 @@ static const verb verbs[] = {
      "change.\n\n"
      "  --vary KEY=V,V,...   a key of the recipe, such as privacy.sigma, or devices; up to three "
      "times\n" USUAL "  --out FILE           CSV of all lines of all answers\n"
-     "  --svg FILE           the error as a curve over the values of one --vary\n",
+     "  --svg FILE           the error as a curve over the values of one --vary\n"
+     "  --json               for programs: a line a point\n",
      sim_verb_sweep, NULL},
     {"compare", "several recipes on the same rows, side by side",
      "usage: sotto sim compare --recipe FILE --recipe FILE ... --policy FILE --csv FILE "
      "[options]\n\n"
      "Simulates each recipe on the same rows, and prints epsilon, error and interval of "
-     "each.\n\n" USUAL "  --out FILE           CSV of all lines of all answers\n",
+     "each.\n\n" USUAL "  --out FILE           CSV of all lines of all answers\n"
+     "  --json               for programs: a line a recipe\n",
      sim_verb_compare, NULL},
     {"figures", "the papers' figures: curves by closed forms, and simulated points",
      "usage: sotto sim figures [options]\n\n"
@@ -84,7 +87,9 @@ static const verb verbs[] = {
      "usage: sotto sim learn --data FILE [options]\n\n"
      "Devices take part by their own coin, train the model on their rows, and send updates as "
      "integers.\n"
-     "The same seed gives the same model at any number of threads. Nothing leaves.\n\n"
+     "The same seed gives the same model at any number of threads, and over ranks of MPI:\n"
+     "  mpirun -n 2 sotto sim learn --data FILE\n"
+     "Nothing leaves.\n\n"
      "  --data FILE          rows of many users, as `sotto learn data` writes them\n"
      "  --model NAME         logistic, mlp, lenet, cnn or gru; lenet unless stated\n"
      "  --algorithm NAME     fedavg, fedsgd or dp-ftrl; fedavg unless stated\n"
@@ -111,6 +116,13 @@ static const verb verbs[] = {
      "                       unless stated\n"
      "  --local-epsilon E    of one-bit; or --epsilon, and the largest that keeps it is found\n"
      "  --restart N          rounds of a tree of dp-ftrl; 16 unless stated\n"
+     "  --correlation C      of the noise of dp-ftrl: tree, or blt for a few buffers; tree unless "
+     "stated\n"
+     "  --separation N       rounds from one of a device to its next, with blt; as the cohort has "
+     "it "
+     "unless\n"
+     "                       stated\n"
+     "  --participations N   most rounds of a device, with blt\n"
      "  --weights W          equal, capped or count; equal unless stated\n"
      "  --cap N              rows from which on a device counts fully, with capped; 100 unless "
      "stated\n"
@@ -134,12 +146,15 @@ static const verb verbs[] = {
      "  --out FILE           CSV of the curves, with epsilon\n"
      "  --svg FILE           accuracy as a curve\n"
      "  --seed S             for all randomness; 1 unless stated\n"
-     "  --threads N          as many as there are processors, unless stated\n"
+     "  --threads N          of each rank; as many as there are processors unless stated, or one "
+     "with\n"
+     "                       several ranks\n"
      "  --json               for programs\n"
      "  --quiet              no progress, no curve\n",
      NULL, sim_verb_learn},
 };
 
+enum { KEPT_BLOCKS = 16 << 20 }; /* bytes of memory that is kept for the next device */
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static void print_help(FILE *out)
@@ -174,7 +189,9 @@ static int run(const verb *v, int argc, char **argv)
     const int code = sim_options_read(&options, argc, argv);
     if (code != EXIT_DONE)
         return code;
-    /* One lock for every allocation of SQLite would take as long as the devices themselves. */
+    /* One lock for every allocation of SQLite would take as long as the devices themselves; and each device would have its arenas made
+     * and zeroed anew. */
+    sotto_alloc_keep_blocks(KEPT_BLOCKS);
     if (sotto_device_count_memory(&err) != SOTTO_OK) {
         (void)fprintf(stderr, "sotto sim: %s\n", err.reason);
         return EXIT_FAILED;

@@ -1,40 +1,17 @@
 #include "sim.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
+#include "support/arguments.h"
+
 #include <string.h>
 #include <unistd.h>
 
-typedef struct option {
-    const char *name;
-    const char **text;
-    uint64_t *number;
-    uint64_t least, most;
-    bool *flag;
-} option;
-
 static bool complain(const sim_options *o, const char *name, const char *what)
 {
-    (void)fprintf(stderr, "sotto sim %s: %s: %s; see `sotto sim %s --help`\n", o->verb, name, what,
-                  o->verb);
+    char verb[32];
+
+    (void)snprintf(verb, sizeof verb, "sim %s", o->verb);
+    (void)sotto_arguments_misused(verb, name, what);
     return false;
-}
-
-static bool read_number(const sim_options *o, const option *of, const char *text)
-{
-    char *end = NULL, what[96];
-
-    errno = 0;
-    const unsigned long long value = strtoull(text, &end, 10);
-    if (errno == 0 && *end == 0 && end != text && text[0] != '-' && value >= of->least &&
-        value <= of->most) {
-        *of->number = value;
-        return true;
-    }
-    (void)snprintf(what, sizeof what, "not a number from %llu to %llu",
-                   (unsigned long long)of->least, (unsigned long long)of->most);
-    return complain(o, of->name, what);
 }
 
 /* PATH=VALUE,VALUE,... */
@@ -43,8 +20,6 @@ static bool read_varied(sim_options *o, const char *text)
     sim_varied *v = &o->varied[o->varied_count];
     const char *at = strchr(text, '=');
 
-    if (o->varied_count == SIM_VARIED)
-        return complain(o, "--vary", "at most three times");
     if (!at || at == text || (size_t)(at - text) >= sizeof v->path)
         return complain(o, "--vary", "it takes KEY=VALUE,VALUE,...");
     memcpy(v->path, text, (size_t)(at - text));
@@ -60,80 +35,35 @@ static bool read_varied(sim_options *o, const char *text)
     return true;
 }
 
-static bool read_confidence(sim_options *o, const char *text)
+static bool is(const sim_options *o, const char *verb)
 {
-    char *end = NULL;
-
-    o->confidence = strtod(text, &end);
-    if (*end == 0 && end != text && o->confidence > 0 && o->confidence < 1)
-        return true;
-    return complain(o, "--confidence", "not a number between 0 and 1");
+    return strcmp(o->verb, verb) == 0;
 }
 
-static bool take_value(sim_options *o, const char *name, const char *value, const option *options)
+/* Whether the verb has this option; most are of all three. */
+static bool has(const sim_options *o, const char *name)
 {
-    for (const option *p = options; p->name; p++) {
-        if (strcmp(p->name, name) != 0)
-            continue;
-        if (p->number)
-            return read_number(o, p, value);
-        *p->text = value;
-        return true;
-    }
-    if (strcmp(name, "--vary") == 0)
-        return read_varied(o, value);
-    if (strcmp(name, "--confidence") == 0)
-        return read_confidence(o, value);
-    if (o->recipe_count == SIM_RECIPES)
-        return complain(o, name, "at most eight recipes");
-    o->recipes[o->recipe_count++] = value;
-    return true;
-}
+    static const char *const of_run[] = {"--answer", "--table", "--html"};
 
-static bool read_all(sim_options *o, int argc, char **argv, const option *options)
-{
-    static const char *const others[] = {"--vary", "--confidence", "--recipe"};
-
-    for (int i = 1; i < argc; i++) {
-        const option *found = options;
-        bool takes = false;
-
-        while (found->name && strcmp(found->name, argv[i]) != 0)
-            found++;
-        for (size_t j = 0; j < sizeof others / sizeof others[0]; j++)
-            takes = takes || strcmp(others[j], argv[i]) == 0;
-        if (found->name && found->flag) {
-            *found->flag = true;
-        } else if (!found->name && !takes) {
-            return complain(o, argv[i], "no such option");
-        } else if (i + 1 == argc) {
-            return complain(o, argv[i], "it lacks its value");
-        } else if (!take_value(o, argv[i], argv[i + 1], options)) {
-            return false;
-        } else {
-            i++;
-        }
-    }
-    return true;
+    for (size_t i = 0; i < sizeof of_run / sizeof of_run[0]; i++)
+        if (strcmp(of_run[i], name) == 0)
+            return is(o, "run");
+    return strcmp(name, "--vary") == 0  ? is(o, "sweep")
+           : strcmp(name, "--svg") == 0 ? !is(o, "compare")
+                                        : true;
 }
 
 static bool check(const sim_options *o)
 {
-    if (o->recipe_count == 0 || !o->policy || !o->csv)
-        return complain(o,
-                        o->recipe_count == 0 ? "--recipe"
-                        : o->policy          ? "--csv"
-                                             : "--policy",
-                        "it is needed");
-    if (strcmp(o->verb, "compare") == 0 && o->recipe_count < 2)
+    if (is(o, "compare") && o->recipe_count < 2)
         return complain(o, "--recipe", "two or more, to compare");
-    if (strcmp(o->verb, "compare") != 0 && o->recipe_count > 1)
+    if (!is(o, "compare") && o->recipe_count > 1)
         return complain(o, "--recipe", "one; `sotto sim compare` takes several");
-    if (strcmp(o->verb, "sweep") == 0 && o->varied_count == 0)
+    if (is(o, "sweep") && o->varied_count == 0)
         return complain(o, "--vary", "it is needed");
-    if (strcmp(o->verb, "sweep") != 0 && o->varied_count > 0)
-        return complain(o, "--vary", "it is for `sotto sim sweep`");
-    if ((o->answer || o->table || o->html) && (strcmp(o->verb, "run") != 0 || o->repeat > 1))
+    if (!(o->confidence > 0 && o->confidence < 1))
+        return complain(o, "--confidence", "not a number between 0 and 1");
+    if ((o->answer || o->table || o->html) && o->repeat > 1)
         return complain(o,
                         o->answer  ? "--answer"
                         : o->table ? "--table"
@@ -147,27 +77,46 @@ static bool check(const sim_options *o)
 int sim_options_read(sim_options *o, int argc, char **argv)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const option options[] = {
-        {.name = "--policy", .text = &o->policy},
-        {.name = "--csv", .text = &o->csv},
-        {.name = "--streams", .text = &o->streams},
-        {.name = "--device-column", .text = &o->device_column},
-        {.name = "--out", .text = &o->out},
-        {.name = "--svg", .text = &o->svg},
+    const char *varied[SIM_VARIED] = {NULL};
+    size_t varied_count = 0, rows = 0;
+    char verb[32];
+    const sotto_argument words[] = {
+        {.name = "--vary", .text = varied, .count = &varied_count, .most = SIM_VARIED},
         {.name = "--answer", .text = &o->answer},
         {.name = "--table", .text = &o->table},
         {.name = "--html", .text = &o->html},
-        {.name = "--devices", .number = &o->devices, .least = 1, .most = 1000000000},
-        {.name = "--seed", .number = &o->seed, .least = 0, .most = UINT64_MAX},
-        {.name = "--repeat", .number = &o->repeat, .least = 1, .most = 1000000},
-        {.name = "--threads", .number = &o->threads, .least = 1, .most = SIM_THREADS},
+        {.name = "--svg", .text = &o->svg},
+        {.name = "--recipe",
+         .text = o->recipes,
+         .count = &o->recipe_count,
+         .most = SIM_RECIPES,
+         .needed = true},
+        {.name = "--policy", .text = &o->policy, .needed = true},
+        {.name = "--csv", .text = &o->csv, .needed = true},
+        {.name = "--streams", .text = &o->streams},
+        {.name = "--device-column", .text = &o->device_column},
+        {.name = "--out", .text = &o->out},
+        {.name = "--devices", .whole = &o->devices, .least = 1, .most = 1000000000},
+        {.name = "--seed", .whole = &o->seed, .most = 0x1p64},
+        {.name = "--repeat", .whole = &o->repeat, .least = 1, .most = 1000000},
+        {.name = "--threads", .whole = &o->threads, .least = 1, .most = SIM_THREADS},
+        {.name = "--confidence", .real = &o->confidence, .most = 1},
         {.name = "--fast", .flag = &o->fast},
         {.name = "--json", .flag = &o->json},
         {.name = "--skip-bad-rows", .flag = &o->skip_bad},
-        {.name = "--quiet", .flag = &o->quiet},
-        {.name = NULL}};
+        {.name = "--quiet", .flag = &o->quiet}};
+    sotto_argument own[sizeof words / sizeof words[0]];
 
     *o = (sim_options){.verb = argv[0], .seed = 1, .repeat = 1, .confidence = 0.95};
     o->threads = cores < 1 ? 1 : cores > 16 ? 16 : (uint64_t)cores;
-    return read_all(o, argc, argv, options) && check(o) ? EXIT_DONE : EXIT_USAGE;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (has(o, words[i].name))
+            own[rows++] = words[i];
+    (void)snprintf(verb, sizeof verb, "sim %s", o->verb);
+    if (sotto_arguments_read(verb, own, rows, argc, argv) != EXIT_DONE)
+        return EXIT_USAGE;
+    for (size_t i = 0; i < varied_count; i++)
+        if (!read_varied(o, varied[i]))
+            return EXIT_USAGE;
+    return check(o) ? EXIT_DONE : EXIT_USAGE;
 }

@@ -111,6 +111,14 @@ sim_summary sim_score_sum(const sim_score *score)
     return (sim_summary){sqrt(squares / n), sqrt(variance / n), half / n, held / n, (uint64_t)n};
 }
 
+void sim_summary_members(sotto_json *j, const sim_summary *sum)
+{
+    sotto_json_real(j, "error", sum->error);
+    sotto_json_real(j, "predicted", sum->predicted);
+    sotto_json_real(j, "half_width", sum->half);
+    sotto_json_real(j, "held", sum->held);
+}
+
 sotto_bytes sim_line_name(char *memory, size_t size, const sim_job *job, const sim_line_score *line)
 {
     sotto_buf label = sotto_buf_over((uint8_t *)memory, size);

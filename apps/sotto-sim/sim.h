@@ -10,6 +10,7 @@
 #ifndef SOTTO_APPS_SIM_H
 #define SOTTO_APPS_SIM_H
 
+#include "show.h"
 #include "sim/trial.h"
 #include "support/people.h"
 #include "verbs.h"
@@ -116,6 +117,7 @@ typedef struct sim_summary {
     uint64_t intervals;
 } sim_summary;
 sim_summary sim_score_sum(const sim_score *score);
+void sim_summary_members(sotto_json *j, const sim_summary *sum);
 
 /* "<stdin> | 4.8", "mean": what a line is of. */
 sotto_bytes sim_line_name(char *memory, size_t size, const sim_job *job,

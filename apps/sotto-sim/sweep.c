@@ -101,8 +101,25 @@ static void add_point(sweep *s, const sim_summary *sum, bool answered)
             end && *end == 0 ? x : (double)s->at[0] + 1, sum->error, sum->error, answered};
 }
 
+static void point_json(const sweep *s, const sim_summary *sum, int code)
+{
+    sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+    for (size_t i = 0; i < s->options->varied_count; i++)
+        sotto_json_text(&j, s->options->varied[i].path, s->options->varied[i].values[s->at[i]]);
+    if (code == EXIT_DONE)
+        sim_summary_members(&j, sum);
+    else
+        sotto_json_int(&j, "exit_code", code);
+    (void)sotto_show_end(&j);
+}
+
 static void print_point(const sweep *s, const sim_summary *sum, int code)
 {
+    if (s->options->json) {
+        point_json(s, sum, code);
+        return;
+    }
     for (size_t i = 0; i < s->options->varied_count; i++)
         printf("%s%s=%s", i ? " " : "", s->options->varied[i].path,
                s->options->varied[i].values[s->at[i]]);

@@ -1,6 +1,7 @@
 /* sotto parties - sign a parties file, so that devices take it in place of the one that came with their application. */
 #define _POSIX_C_SOURCE 200809L
 #include "show.h"
+#include "support/arguments.h"
 #include "verbs.h"
 
 #include "base/file.h"
@@ -28,52 +29,23 @@ typedef struct parties_job {
 static int complain(const parties_job *job, const char *path)
 {
     (void)fprintf(stderr, "sotto parties %s: %s: %s\n", job->verb, path, job->err.reason);
-    switch (job->err.status) {
-    case SOTTO_MALFORMED:
-    case SOTTO_TOO_LARGE:
-        return EXIT_LINT;
-    case SOTTO_DENIED:
-    case SOTTO_REJECTED:
-        return EXIT_REFUSED;
-    default:
-        return EXIT_FAILED;
-    }
+    return sotto_exit_code(job->err.status, SOTTO_AT_FILE);
 }
 
-/* `options`: which of --key, --serial, --policy and --application this verb has, by their first letters. */
-static int parse(parties_job *job, const char *verb, const char *options, int argc, char **argv)
+static int parse(parties_job *job, const char *verb, const sotto_argument *own, size_t count,
+                 int argc, char **argv)
 {
-    *job = (parties_job){.verb = verb};
-    for (int i = 1; i < argc; i++) {
-        const struct {
-            const char *name;
-            const char **value;
-        } known[] = {{"--key", &job->key},
-                     {"--serial", &job->serial},
-                     {"--policy", &job->policy},
-                     {"--application", &job->application}};
-        const char **value = NULL;
+    enum { MOST = 8 };
+    char name[32];
+    sotto_argument words[MOST] = {{.name = "FILE", .text = &job->path, .needed = true},
+                                  {.name = "--json", .flag = &job->json}};
+    size_t filled = 2;
 
-        for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
-            if (strcmp(argv[i], known[k].name) == 0 && strchr(options, known[k].name[2]))
-                value = known[k].value;
-        if (strcmp(argv[i], "--json") == 0 && strchr(options, 'j')) {
-            job->json = true;
-        } else if (strcmp(argv[i], "--token-keys") == 0 && strchr(options, 't')) {
-            job->token_keys = true;
-        } else if (value && i + 1 < argc) {
-            *value = argv[++i];
-        } else if (argv[i][0] != '-' && !job->path) {
-            job->path = argv[i];
-        } else {
-            (void)fprintf(stderr, "sotto parties %s: what is '%s'?\n", verb, argv[i]);
-            return EXIT_USAGE;
-        }
-    }
-    if (job->path)
-        return EXIT_DONE;
-    (void)fprintf(stderr, "sotto parties %s: which file?\n", verb);
-    return EXIT_USAGE;
+    *job = (parties_job){.verb = verb};
+    for (size_t i = 0; i < count && filled < MOST; i++)
+        words[filled++] = own[i];
+    (void)snprintf(name, sizeof name, "parties %s", verb);
+    return sotto_arguments_read(name, words, filled, argc, argv);
 }
 
 static sotto_status read_file(parties_job *job, sotto_bytes *out, uint8_t *memory, size_t most,
@@ -101,7 +73,7 @@ static int run_key(int argc, char **argv)
     char hex[2 * SOTTO_SIGN_PUBLIC + 1];
     sotto_signer signer = {0};
     parties_job job;
-    int code = parse(&job, "key", "j", argc, argv);
+    int code = parse(&job, "key", NULL, 0, argc, argv);
 
     if (code == EXIT_DONE && make_key(&job, seed, &signer) != SOTTO_OK)
         code = complain(&job, job.path);
@@ -192,20 +164,30 @@ static sotto_status begin(parties_job *job, sotto_signed_parties *file, sotto_by
     return lint(job, file->parties);
 }
 
+/* The bytes that devices take are no JSON: here they are a text. */
+static int print_signed(const sotto_signed_parties *file, sotto_bytes bytes)
+{
+    sotto_json j = sotto_show_object(stdout, SOTTO_JSON_SPACED);
+
+    sotto_json_uint(&j, "serial", file->serial);
+    sotto_json_uint(&j, "signatures", file->count);
+    sotto_json_bytes(&j, "signed", bytes);
+    return sotto_show_end(&j) ? EXIT_DONE : EXIT_FAILED;
+}
+
 static int run_sign(int argc, char **argv)
 {
     static uint8_t memory[MOST_FILE], signed_memory[MOST_FILE];
     sotto_buf out = sotto_buf_over(signed_memory, sizeof signed_memory);
-    sotto_signed_parties file;
+    sotto_signed_parties file = {0};
     sotto_signer signer = {0};
     sotto_bytes bytes;
     parties_job job;
-    int code = parse(&job, "sign", "kst", argc, argv);
+    const sotto_argument words[] = {{.name = "--key", .text = &job.key, .needed = true},
+                                    {.name = "--serial", .text = &job.serial},
+                                    {.name = "--token-keys", .flag = &job.token_keys}};
+    int code = parse(&job, "sign", words, sizeof words / sizeof words[0], argc, argv);
 
-    if (code == EXIT_DONE && !job.key) {
-        (void)fprintf(stderr, "sotto parties sign: with which --key?\n");
-        code = EXIT_USAGE;
-    }
     if (code == EXIT_DONE && open_signer(&job, &signer) != SOTTO_OK)
         code = complain(&job, job.key);
     if (code == EXIT_DONE && (read_file(&job, &bytes, memory, MOST_FILE, job.path) != SOTTO_OK ||
@@ -213,7 +195,9 @@ static int run_sign(int argc, char **argv)
                               sotto_signed_parties_sign(&file, &signer, &job.err) != SOTTO_OK ||
                               sotto_signed_parties_encode(&out, &file, &job.err) != SOTTO_OK))
         code = complain(&job, job.path);
-    if (code == EXIT_DONE)
+    if (code == EXIT_DONE && job.json)
+        code = print_signed(&file, sotto_buf_bytes(&out));
+    else if (code == EXIT_DONE)
         (void)fwrite(out.data, 1, out.len, stdout);
     sotto_signer_clear(&signer);
     return code;
@@ -304,10 +288,12 @@ static void print_keys(const parties_job *job, const sotto_signed_parties *file)
 static int run_check(int argc, char **argv)
 {
     static uint8_t memory[MOST_FILE];
-    sotto_signed_parties file;
+    sotto_signed_parties file = {0};
     sotto_bytes bytes;
     parties_job job;
-    int code = parse(&job, "check", "paj", argc, argv);
+    const sotto_argument words[] = {{.name = "--policy", .text = &job.policy},
+                                    {.name = "--application", .text = &job.application}};
+    int code = parse(&job, "check", words, sizeof words / sizeof words[0], argc, argv);
 
     if (code == EXIT_DONE &&
         (read_file(&job, &bytes, memory, MOST_FILE, job.path) != SOTTO_OK ||
@@ -325,10 +311,10 @@ static int run_check(int argc, char **argv)
 static int run_show(int argc, char **argv)
 {
     static uint8_t memory[MOST_FILE];
-    sotto_signed_parties file;
+    sotto_signed_parties file = {0};
     sotto_bytes bytes;
     parties_job job;
-    int code = parse(&job, "show", "j", argc, argv); /* it is JSON already */
+    int code = parse(&job, "show", NULL, 0, argc, argv); /* with --json or without, it is JSON */
 
     if (code == EXIT_DONE && (read_file(&job, &bytes, memory, MOST_FILE, job.path) != SOTTO_OK ||
                               sotto_signed_parties_decode(&file, bytes, &job.err) != SOTTO_OK))
@@ -355,14 +341,16 @@ static const sotto_verb verb_sign = {
     .name = "sign",
     .summary = "sign a parties file, for devices that have an older one",
     .usage =
-        "usage: sotto parties sign FILE --key KEYFILE [--serial N] [--token-keys]\n\n"
+        "usage: sotto parties sign FILE --key KEYFILE [--serial N] [--token-keys] [--json]\n\n"
         "Prints FILE, a parties file, with a signature. Devices whose policy names the key take\n"
         "it in place of the file that came with their application, if it has the same names,\n"
         "roles and URLs. The serial must be higher than that of every file they took before. If\n"
         "not given, it is the time in seconds since 1970. It may not be more than 30 days ahead "
         "of\n"
         "that time. A file that is signed already gets one signature more, under the serial that\n"
-        "it has. Exits with 3 if FILE has mistakes.\n\n"
+        "it has. Exits with 3 if FILE has mistakes. With --json the signed file is the text "
+        "`signed` of\n"
+        "an object, beside its serial.\n\n"
         "With --token-keys, FILE is an issuer's list of keys (GET keys of `sotto serve issuer`),\n"
         "and KEYFILE the issuer's own, whose public half is in the policy's \"issuers\". Devices\n"
         "take it with `sotto device keys`.\n",
@@ -376,19 +364,21 @@ static const sotto_verb verb_check = {
         "usage: sotto parties check FILE [--policy FILE] [--application FILE] [--json]\n\n"
         "Prints the serial and the keys that signed. With --policy, checks the signatures.\n"
         "With --application, the parties file that came with the application, compares names,\n"
-        "roles and URLs. Exits with 4 if devices would refuse the file. Either a signature does\n"
-        "not hold, too few of the policy's keys signed, the servers are others, or the serial is\n"
-        "over 30 days ahead. A device also refuses a serial that is lower than the last one it\n"
-        "took, which it alone knows.\n",
+        "roles and URLs. Exits with 4 if devices would refuse the file. Either too few of the\n"
+        "policy's keys signed, the servers are others, or the serial is over 30 days ahead. Exits\n"
+        "with 6 if a signature does not hold. A device also refuses a serial that is lower than\n"
+        "the last one it took, which it alone knows.\n",
     .run = run_check,
 };
 
 static const sotto_verb verb_show = {
     .name = "show",
     .summary = "print the parties file without its signatures",
-    .usage = "usage: sotto parties show FILE\n\n"
-             "Prints the parties file that was signed, byte for byte, for servers and collectors.\n"
-             "Looks at no signature: `sotto parties check` does.\n",
+    .usage =
+        "usage: sotto parties show FILE [--json]\n\n"
+        "Prints the parties file that was signed, byte for byte, for servers and collectors.\n"
+        "Looks at no signature: `sotto parties check` does. The file is JSON, with --json and\n"
+        "without.\n",
     .run = run_show,
 };
 

@@ -1,5 +1,6 @@
 #include "show.h"
 
+#include "base/writer.h"
 #include "terminal.h"
 
 static sotto_status write_to(void *context, sotto_bytes text, sotto_err *err)
@@ -30,6 +31,27 @@ bool sotto_show_save(const char *path, sotto_view_format format, sotto_show_fn *
 sotto_text sotto_show_text(FILE *out)
 {
     return sotto_text_on(write_to, out, NULL);
+}
+
+static sotto_status write_into(void *context, sotto_bytes text, sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(context);
+
+    sotto_write_bytes(&w, text);
+    return sotto_writer_finish(&w, "a text", err);
+}
+
+sotto_view sotto_show_into(sotto_buf *out, sotto_view_format format)
+{
+    return (sotto_view){.format = format, .write = write_into, .context = out};
+}
+
+sotto_json sotto_show_json_into(sotto_buf *out, sotto_json_layout layout)
+{
+    sotto_json j = sotto_json_on(sotto_text_on(write_into, out, NULL), layout);
+
+    sotto_json_object(&j, NULL);
+    return j;
 }
 
 sotto_json sotto_show_object(FILE *out, sotto_json_layout layout)

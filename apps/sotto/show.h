@@ -15,6 +15,10 @@ bool sotto_show_save(const char *path, sotto_view_format format, sotto_show_fn *
 /* A stream; a failure stays in the text, and in the stream. */
 sotto_text sotto_show_text(FILE *out);
 
+/* Memory; what does not fit is SOTTO_TOO_LARGE. */
+sotto_view sotto_show_into(sotto_buf *out, sotto_view_format format);
+sotto_json sotto_show_json_into(sotto_buf *out, sotto_json_layout layout);
+
 /* An object that stands alone, opened; sotto_show_end closes it and ends its line. False: it could not be written. */
 sotto_json sotto_show_object(FILE *out, sotto_json_layout layout);
 bool sotto_show_end(sotto_json *j);

@@ -2,20 +2,7 @@
 #ifndef SOTTO_APPS_VERBS_H
 #define SOTTO_APPS_VERBS_H
 
-#include "sotto/base.h"
-
-/* Exit codes, the same for every verb. */
-enum {
-    EXIT_DONE = 0,
-    EXIT_FAILED = 1,
-    EXIT_USAGE = 2,
-    EXIT_LINT = 3,    /* a file has mistakes */
-    EXIT_REFUSED = 4, /* a theorem does not apply, a budget is spent, or a policy says no */
-    EXIT_SMALL = 5,   /* a cohort is too small, or not yet large enough */
-    EXIT_PROOF = 6,   /* what a server released does not hold together */
-    EXIT_PEER = 7,    /* a server can't be reached */
-    EXIT_CLAIM = 8,   /* a claim that was to be judged does not hold, or can't be shown to */
-};
+#include "support/exit.h"
 
 typedef struct sotto_verb {
     const char *name;

@@ -72,8 +72,7 @@ sotto_status sotto_fleet_call_keygen(sotto_fleet *f, const sotto_fleet_call *wan
     sotto_keygen k;
 
     SOTTO_TRY(sotto_fleet_write_call(f, wanted, call, err));
-    SOTTO_TRY(
-        ask(f, "keygens", wanted->token, "application/vnd.sotto.keygen", *call, &response, err));
+    SOTTO_TRY(ask(f, "keygens", wanted->token, SOTTO_KEYGEN_TYPE, *call, &response, err));
     if (response.status != 201)
         return sotto_fail(err, SOTTO_DENIED, "the aggregator refuses the call: %u",
                           response.status);
@@ -135,8 +134,8 @@ static sotto_status read_board(sotto_fleet *f, const sotto_keygen *k, sotto_keyg
         sotto_writer w = sotto_writer_on(&body);
 
         sotto_write_uint(&w, since, 8);
-        SOTTO_TRY(ask(f, place, NULL, "application/vnd.sotto.keygen-since", sotto_buf_bytes(&body),
-                      &response, err));
+        SOTTO_TRY(
+            ask(f, place, NULL, SOTTO_KEYGEN_SINCE_TYPE, sotto_buf_bytes(&body), &response, err));
         if (response.status != 200)
             return sotto_fail(err, SOTTO_AGAIN, "the board: %u", response.status);
         SOTTO_TRY(put_posts(k, board, response.body, &since, &posts, arena, err));

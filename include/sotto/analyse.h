@@ -67,7 +67,7 @@ typedef struct sotto_result {
     uint64_t reports;
     double confidence;     /* of each interval by itself, and of all of a kind together */
     double p, q;           /* chance that a report supports its own value, and any other */
-    double noise_variance; /* in each sum, by both servers together or by all devices; 0: none */
+    double noise_variance; /* in each sum, by all who add noise together; 0: none */
     double rate;           /* chance that a device took part; 0: not known */
     /* Importance sampling: that of devices with the default value, while `rate` is that of all others. 0: all alike. */
     double rate_default;
@@ -184,6 +184,38 @@ typedef struct sotto_stated_committee {
     bool holds;  /* the tail is within delta */
 } sotto_stated_committee;
 
+/* What a recipe of encrypted sums states, what follows, and what its round said. All chances are upper bounds. */
+typedef struct sotto_stated_encryption {
+    bool is_known; /* false: not such a recipe, or one that can't be planned */
+    uint64_t devices_least, devices_most; /* W                                            */
+    double corrupt, offline;              /* f and g                                       */
+    uint64_t committee, tolerated;        /* C and A                                       */
+    uint64_t noise_members, noise_corrupt, noise_missing;
+    uint64_t checks;          /* s                                             */
+    double miss;              /* nobody honest and online looks at a wrong leaf */
+    double tail, noise_tail;  /* more of either committee lie than may         */
+    double stalls;            /* too few members answer to open a sum          */
+    char set[12];             /* of the encryption                             */
+    uint64_t bits, bits_left; /* of security, and with all hints               */
+    const char *estimator;    /* by which                                      */
+    double hint_rho, rho;     /* zCDP that openings tell of a device; of the round */
+    double soundness;         /* bits, of a proof                              */
+    double norm;              /* of a contribution, as it is proved            */
+    bool holds;               /* miss and tails are within delta               */
+    /* What the round said; sotto_receipt_of leaves it empty. */
+    bool is_trial; /* sizes were not held to their odds: a demo or a test */
+    struct {
+        const char *cause;
+        uint64_t devices;
+    } dropped[8];
+    size_t dropped_count;
+    struct {
+        const char *what;
+        uint64_t index;
+    } entries[8]; /* of the log */
+    size_t entry_count;
+} sotto_stated_encryption;
+
 typedef struct sotto_receipt {
     const char *recipe, *analysis, *leader, *helper; /* borrowed from the recipe */
     uint64_t version;
@@ -194,7 +226,9 @@ typedef struct sotto_receipt {
     /* One server with a committee of devices: its name and what the table of trust models says of it; empty: not that. */
     char server[132];
     const char *must_be_honest, *who_sees, *validity;
+    bool proved; /* contributions are proved to be valid */
     sotto_stated_committee stated;
+    sotto_stated_encryption encryption;
     sotto_statistic statistic;
     /* What was promised */
     sotto_noise_source by;

@@ -73,7 +73,7 @@ typedef enum sotto_noise_source {
     SOTTO_BY_CROWD,    /* each device randomises its report; others hide it           */
     SOTTO_BY_SHARES,   /* each device adds a part, which protects with the others'    */
     SOTTO_BY_SERVERS,  /* each server adds all of it to its share of the sums         */
-    SOTTO_BY_COMMITTEE /* devices that are drawn for it: refused, not yet             */
+    SOTTO_BY_COMMITTEE /* devices that are drawn for it: encrypted sums alone         */
 } sotto_noise_source;
 
 /* ---- reading ---------------------------------------------------------------------------------------- */

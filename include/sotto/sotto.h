@@ -1,6 +1,6 @@
 /* sotto/sotto.h - everything public, in the order the data walks. No library has all of it: libsotto has the first six,
- * libsotto-device recipe.h and device.h, libsotto-device-full these and learn.h, libsotto-analyst all but device.h and
- * learn.h. */
+ * libsotto-device recipe.h and device.h, libsotto-device-full these, learn.h and rounds.h, libsotto-analyst all but device.h,
+ * learn.h and rounds.h. */
 #ifndef SOTTO_SOTTO_H
 #define SOTTO_SOTTO_H
 
@@ -18,6 +18,7 @@
 
 #include "sotto/device.h"
 #include "sotto/learn.h"
+#include "sotto/rounds.h"
 
 #include "sotto/rejections.h"
 

@@ -5,6 +5,7 @@
 #include "account/local/checkin.h"
 #include "account/local/sampling.h"
 #include "account/numeric/bound.h"
+#include "account/put_aside.h"
 
 /* ---- one report ------------------------------------------------------------------------------------- */
 
@@ -264,12 +265,9 @@ double sotto_importance_price(double rate, double rate_other)
 
 /* ---- noise by the servers --------------------------------------------------------------------------- */
 
-/* A thousandth of log delta is put aside for draws that are not exact. */
-#define PUT_ASIDE 1e-3
-
 static sotto_status check_draws(const sotto_bound *eps, double delta, double lost, sotto_err *err)
 {
-    if (!((1 + exp(eps->high)) * lost < 0.9 * PUT_ASIDE * delta))
+    if (!sotto_draws_are_paid(eps->high, lost, delta))
         return sotto_fail(err, SOTTO_DENIED, "the draws of this noise cost too much of delta");
     return SOTTO_OK;
 }
@@ -282,7 +280,7 @@ sotto_status sotto_claim_server_noise(sotto_answer *out, double sigma, double di
 
     *out = (sotto_answer){.adjacency = SOTTO_ADJACENCY_REPLACEMENT, .trust = SOTTO_TRUST_SPLIT};
     SOTTO_TRY(sotto_zcdp_of_gaussian(&rho, sotto_round_down(sigma, 1), distance, err));
-    SOTTO_TRY(sotto_zcdp_epsilon(&eps, rho, sotto_round_down(log_delta - PUT_ASIDE, 1), err));
+    SOTTO_TRY(sotto_zcdp_epsilon(&eps, rho, sotto_round_down(log_delta - SOTTO_PUT_ASIDE, 1), err));
     SOTTO_TRY(check_draws(&eps, delta, draws, err));
     SOTTO_TRY(sotto_answer_set(
         out, eps, false, "discrete Gaussian noise (Canonne, Kamath and Steinke 2020, theorem 4)",
@@ -306,7 +304,7 @@ sotto_status sotto_claim_share_noise(sotto_answer *out, double variance, double 
                                      double lost, sotto_err *err)
 {
     enum { MOST_ORDER = 1 << 20 };
-    const double log_left = sotto_round_down(log_delta - PUT_ASIDE, 1);
+    const double log_left = sotto_round_down(log_delta - SOTTO_PUT_ASIDE, 1);
     sotto_bound eps = {0, INFINITY};
 
     *out = (sotto_answer){.adjacency = SOTTO_ADJACENCY_REPLACEMENT, .trust = SOTTO_TRUST_SPLIT};
@@ -323,5 +321,24 @@ sotto_status sotto_claim_share_noise(sotto_answer *out, double variance, double 
                                "Skellam noise in shares (Agarwal, Kairouz and Liu 2021, "
                                "Corollary 3.6)",
                                "Renyi DP of whole orders"));
+    return sotto_answer_check(out, err);
+}
+
+/* ---- noise by a committee --------------------------------------------------------------------------- */
+
+sotto_status sotto_claim_committee_noise(sotto_answer *out, double rho, double delta,
+                                         double log_delta, double draws, sotto_err *err)
+{
+    sotto_bound eps;
+
+    *out = (sotto_answer){.adjacency = SOTTO_ADJACENCY_REPLACEMENT, .trust = SOTTO_TRUST_AERO};
+    if (!(rho < 1e12))
+        return sotto_fail(err, SOTTO_DENIED, "so little noise has no price");
+    SOTTO_TRY(sotto_zcdp_epsilon(&eps, rho, sotto_round_down(log_delta - SOTTO_PUT_ASIDE, 1), err));
+    SOTTO_TRY(check_draws(&eps, delta, draws, err));
+    SOTTO_TRY(sotto_answer_set(out, eps, false,
+                               "discrete Gaussian noise in shares (Kairouz, Liu and Steinke 2021, "
+                               "proposition 14)",
+                               "zero-concentrated DP"));
     return sotto_answer_check(out, err);
 }

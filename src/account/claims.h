@@ -86,4 +86,11 @@ SOTTO_MUST_USE sotto_status sotto_claim_share_noise(sotto_answer *out, double va
                                                     double delta, double log_delta, double lost,
                                                     sotto_err *err);
 
+/* A committee of devices adds discrete Gaussian noise, each a share, to a sum that devices encrypt. rho is the zCDP of the release, with
+ * what openings tell (aggregate/aero/odds.h). Nobody is hidden, and no amplification is claimed.
+ *   SOTTO_DENIED  rho is infinite, or draws would cost more of delta than was put aside for them */
+SOTTO_MUST_USE sotto_status sotto_claim_committee_noise(sotto_answer *out, double rho, double delta,
+                                                        double log_delta, double draws,
+                                                        sotto_err *err);
+
 #endif

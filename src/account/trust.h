@@ -37,7 +37,8 @@ typedef struct sotto_trust_model {
     bool hides;       /* nobody but a trusted server sees who takes part */
     bool two_servers; /* a leader and a helper, of whom one must be honest; these have DAP tasks */
     bool one_server;  /* one server runs rounds with a committee of devices (aggregate/method.h) */
-    bool proved;      /* contributions are proved to be valid */
+    bool encrypted; /* its sums are encrypted, and committees of devices add noise and open them */
+    bool proved;    /* contributions are proved to be valid */
 } sotto_trust_model;
 
 /* By participation that is seen, then by participation that is hidden; the second is NULL where it can't be. */

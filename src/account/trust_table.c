@@ -18,6 +18,8 @@ const sotto_trust_model sotto_trust_models[] = {
     [SOTTO_TRUST_AERO] = {.name = "aero",
                           .keys = "aero",
                           .noise = SOTTO_NOISE_BY_COMMITTEE,
+                          .one_server = true,
+                          .encrypted = true,
                           .proved = true},
     [SOTTO_TRUST_CENTRAL] = {.name = "central",
                              .gains =

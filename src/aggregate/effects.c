@@ -10,7 +10,6 @@ void sotto_effects_init(sotto_effects *effects, sotto_arena *arena)
     effects->sent_end = &effects->sent;
     effects->kept_end = &effects->kept;
     effects->vows_end = &effects->vows;
-    effects->posts_end = &effects->posts;
     effects->wake = UINT64_MAX;
 }
 
@@ -72,17 +71,6 @@ sotto_status sotto_effects_vow(sotto_effects *effects, const sotto_vow *vow, sot
     node->vow = *vow;
     *effects->vows_end = node;
     effects->vows_end = &node->next;
-    return SOTTO_OK;
-}
-
-sotto_status sotto_effects_post(sotto_effects *effects, sotto_bytes record, sotto_err *err)
-{
-    sotto_effect_post *node = sotto_arena_take(effects->arena, sizeof *node);
-
-    if (!node || !copy(&node->record, record, effects->arena))
-        return no_room(err);
-    *effects->posts_end = node;
-    effects->posts_end = &node->next;
     return SOTTO_OK;
 }
 

@@ -30,20 +30,14 @@ typedef struct sotto_effect_vow {
     sotto_vow vow;
 } sotto_effect_vow;
 
-typedef struct sotto_effect_post {
-    struct sotto_effect_post *next;
-    sotto_bytes record;
-} sotto_effect_post;
-
 typedef struct sotto_effects {
     sotto_arena *arena;
     sotto_effect_message *sent, **sent_end; /* in order */
     sotto_effect_message *kept,
         **kept_end; /* delivered messages to store and give back at restore */
     sotto_effect_vow *vows, **vows_end;
-    sotto_effect_post *posts, **posts_end; /* leaves for the board */
-    uint64_t wake;                         /* the next time to tick; UINT64_MAX: none */
-    bool wants_vector;                     /* call offer */
+    uint64_t wake;     /* the next time to tick; UINT64_MAX: none */
+    bool wants_vector; /* call offer */
     bool done;
     sotto_status outcome;
     char reason[160];
@@ -59,8 +53,6 @@ SOTTO_MUST_USE sotto_status sotto_effects_keep(sotto_effects *effects, const sot
                                                sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_effects_vow(sotto_effects *effects, const sotto_vow *vow,
                                               sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_effects_post(sotto_effects *effects, sotto_bytes record,
-                                               sotto_err *err);
 /* The earliest counts. */
 void sotto_effects_wake(sotto_effects *effects, uint64_t at_ms);
 void sotto_effects_want_vector(sotto_effects *effects);

@@ -1,5 +1,7 @@
 #include "analyse/bins.h"
 
+#include "recipe/deviation.h"
+
 #include <math.h>
 
 /* ---- laws ------------------------------------------------------------------------------------------- */
@@ -44,16 +46,14 @@ sotto_sum_law sotto_result_law(const sotto_result *r, const sotto_report_content
                                const sotto_recipe *recipe, double bins)
 {
     const double n = (double)r->reports;
+    const sotto_sum_noise noise = sotto_recipe_sum_noise(recipe, c, n);
     sotto_sum_law law = {.entries = n * bins, .p = c->p, .q = c->q, .rate = 1, .most = n};
 
     if (c->by == SOTTO_BY_CROWD)
         tie(&law, c, n, bins);
-    if (c->by == SOTTO_BY_SERVERS) {
-        law.gaussian = bins * r->noise_variance;
-        law.sigma = sotto_recipe_sigma(recipe);
-    }
-    if (c->by == SOTTO_BY_SHARES)
-        law.skellam = bins * r->noise_variance;
+    law.gaussian = bins * noise.gaussian;
+    law.sigma = noise.sigma;
+    law.skellam = bins * noise.skellam;
     return law;
 }
 

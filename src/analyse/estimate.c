@@ -4,16 +4,17 @@
 #include "analyse/bins.h"
 #include "analyse/figures.h"
 #include "base/arena.h"
+#include "recipe/deviation.h"
 
 #define DEFAULT_CONFIDENCE 0.95
 
-/* A sum as a signed number, without the offsets that reports had; false where it can't be one. Noise by servers may put it below 0 or
- * above what reports can have; how far, the collector has judged. */
+/* A sum as a signed number, without the offsets that reports had; false where it can't be one. Noise by servers or a committee may put
+ * it below 0 or above what reports can have; how far, the collector has judged. */
 static bool read_sum(int64_t *out, sotto_uint128 sum, uint64_t reports,
                      const sotto_report_content *content)
 {
     *out = (int64_t)sum.low;
-    if (content->by == SOTTO_BY_SERVERS)
+    if (content->by == SOTTO_BY_SERVERS || content->by == SOTTO_BY_COMMITTEE)
         return sum.high == (sum.low >> 63 ? UINT64_MAX : 0);
     /* A leader may name any number of reports. */
     if (sum.high != 0 || sum.low > INT64_MAX || reports > INT64_MAX / content->max ||
@@ -22,16 +23,6 @@ static bool read_sum(int64_t *out, sotto_uint128 sum, uint64_t reports,
         return false;
     *out -= (int64_t)(reports * content->offset);
     return true;
-}
-
-/* Variance of what is in each sum beside the values: both servers add all of it; every device that reports adds its part. */
-static double noise_of(const sotto_report_content *content, const sotto_recipe *recipe,
-                       uint64_t reports)
-{
-    const double sigma = sotto_recipe_sigma(recipe);
-
-    return content->by == SOTTO_BY_SERVERS ? 2 * sigma * sigma
-                                           : (double)reports * content->variance;
 }
 
 static sotto_status read_sums(int64_t **out, const sotto_uint128 *sums, size_t count,
@@ -182,7 +173,8 @@ sotto_status sotto_result_estimate(sotto_result *out, const sotto_recipe *recipe
     SOTTO_TRY(read_sums(&read, sums, count, reports, &content, arena, err));
     out->p = content.p;
     out->q = content.q;
-    out->noise_variance = noise_of(&content, recipe, reports);
+    const sotto_sum_noise noise = sotto_recipe_sum_noise(recipe, &content, (double)reports);
+    out->noise_variance = noise.gaussian + noise.skellam;
     if (recipe->statistic == SOTTO_STATISTIC_HISTOGRAM ||
         recipe->statistic == SOTTO_STATISTIC_QUANTILES)
         SOTTO_TRY(estimate_bins(out, read, &content, recipe, arena, err));

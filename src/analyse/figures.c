@@ -29,17 +29,17 @@ static double within(double x, double low, double high)
 /* ---- sum -------------------------------------------------------------------------------------------- */
 
 /* A sum of numbers with noise: f is how many steps they are above the least that they can be. */
-static sotto_sum_law noise_law(const sotto_result *r, const sotto_recipe *recipe, double most)
+static sotto_sum_law noise_law(const sotto_result *r, const sotto_recipe *recipe,
+                               const sotto_report_content *c, double most)
 {
-    sotto_sum_law law = {.p = 1, .rate = 1, .most = most};
+    const sotto_sum_noise noise = sotto_recipe_sum_noise(recipe, c, (double)r->reports);
 
-    if (recipe->by == SOTTO_BY_SERVERS) {
-        law.gaussian = r->noise_variance;
-        law.sigma = sotto_recipe_sigma(recipe);
-    } else {
-        law.skellam = r->noise_variance;
-    }
-    return law;
+    return (sotto_sum_law){.p = 1,
+                           .rate = 1,
+                           .most = most,
+                           .gaussian = noise.gaussian,
+                           .sigma = noise.sigma,
+                           .skellam = noise.skellam};
 }
 
 /* The draw of devices adds (1 - rate) times the squares of their numbers, which were not asked. Of numbers from 0 up to `far` they
@@ -77,7 +77,7 @@ static void add_sum(sotto_result *r, const sotto_recipe *recipe, const sotto_rep
 {
     const sotto_number_grid grid = sotto_recipe_grid(recipe);
     const double n = (double)r->reports, zero = (double)c->none, steps = (double)sum - n * zero;
-    const sotto_sum_law law = noise_law(r, recipe, n * (double)c->most);
+    const sotto_sum_law law = noise_law(r, recipe, c, n * (double)c->most);
     const sotto_ends range =
         sotto_interval_of(&law, sotto_alpha_of(1 - r->confidence), (double)sum);
     sotto_result_figure *f = add(r, "sum");
@@ -145,7 +145,7 @@ static void add_mean_count(sotto_result *r, const sotto_recipe *recipe,
                            const sotto_report_content *c, int64_t sum)
 {
     const double most = (double)c->most, rate = r->rate;
-    sotto_sum_law law = noise_law(r, recipe, (double)r->reports * most);
+    sotto_sum_law law = noise_law(r, recipe, c, (double)r->reports * most);
     sotto_ends range = sotto_interval_of(&law, sotto_alpha_of(1 - r->confidence), (double)sum);
     sotto_result_figure *f = add(r, "count");
 

@@ -5,6 +5,7 @@
 #include "account/numeric/bound.h"
 #include "account/numeric/shown.h"
 #include "account/trust.h"
+#include "analyse/receipt_encryption.h"
 #include "base/rule.h"
 #include "base/writer.h"
 #include "dap/dap.h"
@@ -102,6 +103,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .must_be_honest = model->one_server ? words->honest : NULL,
         .who_sees = model->one_server ? words->sees : NULL,
         .validity = model->one_server ? words->inputs : NULL,
+        .proved = model->proved,
         .statistic = claim->statistic,
         .by = claim->by,
         .randomizer = claim->randomizer,
@@ -137,6 +139,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         (void)snprintf(out->server, sizeof out->server, "%s", server.name);
         state_committee(&out->stated, &server, claim->delta);
     }
+    sotto_receipt_encryption(out, recipe);
     sotto_recipe_cohort(recipe, &out->cohort, task->cohort);
     memcpy(out->recipe_hash, recipe->hash, sizeof out->recipe_hash);
     memcpy(out->task_id, task->id, sizeof out->task_id);
@@ -250,6 +253,12 @@ static void say_answer(sotto_writer *w, const sotto_receipt *r)
             "  this answer: epsilon %.4g at delta %.3g, by the noise of one honest server alone\n"
             "  noise by the servers: sigma %.10g each, on every sum; intervals cover both\n",
             epsilon, delta, r->noise_sigma);
+    else if (r->by == SOTTO_BY_COMMITTEE)
+        say(w,
+            "  this answer: epsilon %.4g at delta %.3g, by the noise of those noise members that "
+            "are honest and answered\n"
+            "  noise that is counted on: sigma %.10g on every sum; intervals cover all of it\n",
+            epsilon, delta, r->noise_sigma);
     else
         say(w,
             "  this answer: epsilon %.4g at delta %.3g, if %" PRIu64
@@ -290,8 +299,8 @@ static void say_tokens(sotto_writer *w, const sotto_receipt *r)
 /* Somebody who fills a batch alone but for one device. */
 static void say_worst(sotto_writer *w, const sotto_receipt *r)
 {
-    if (r->by == SOTTO_BY_SERVERS)
-        return; /* the servers' noise stays */
+    if (r->by == SOTTO_BY_SERVERS || r->by == SOTTO_BY_COMMITTEE)
+        return; /* others' noise stays */
     say(w,
         "  at worst: an analyst who brings %" PRIu64 " reports of his own to a batch of %" PRIu64
         ", and subtracts them, faces one device's report, ",
@@ -352,11 +361,13 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
     else if (r->server[0])
         say(w,
             "  server %s; it saw who took part\n  must be honest: %s\n  who sees what: %s\n"
-            "  inputs are not validated: %s\n",
-            r->server, r->must_be_honest, r->who_sees, r->validity);
+            "  inputs are %svalidated: %s\n",
+            r->server, r->must_be_honest, r->who_sees, r->proved ? "" : "not ", r->validity);
     else
         say(w, "  must be honest: nobody, for a report's own epsilon\n");
-    if (r->server[0])
+    if (r->encryption.is_known)
+        sotto_receipt_say_encryption(w, r);
+    else if (r->stated.size > 0)
         say_stated(w, r);
     say_report(w, r);
     if (r->none_told)
@@ -394,7 +405,7 @@ sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto
         say_task(&w, r->task_id);
     say(&w, "  %" PRIu64 " reports from %s until %s\n", r->reports, from, until);
     say_claims(&w, r);
-    if (r->server[0]) {
+    if (r->server[0] && !r->proved) {
         say(&w, "  a malicious client's vector can shift every sum by any amount; the intervals "
                 "don't include that\n");
         return sotto_writer_finish(&w, "receipt", err);
@@ -404,6 +415,8 @@ sotto_status sotto_receipt_explain(sotto_buf *out, const sotto_receipt *r, sotto
         " %s by %.10g each; the intervals don't include that\n",
         r->liar_sums, has_steps(r->statistic) ? "sums of steps" : "counts",
         sotto_bound_shown(r->liar, r->by == SOTTO_BY_CROWD ? 3 : 10));
+    if (r->server[0])
+        return sotto_writer_finish(&w, "receipt", err);
     say_rejections(&w, "leader", &r->leader_rejections);
     say_rejections(&w, "helper", &r->helper_rejections);
     say_rate(&w, "leader", &r->leader_rejections);

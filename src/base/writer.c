@@ -70,9 +70,10 @@ void sotto_write_format(sotto_writer *w, const char *format, ...)
     va_start(args, format);
     len = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (len > 0)
-        sotto_write_bytes(
-            w, sotto_bytes_of(text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1));
+    if (len < 0 || (size_t)len >= sizeof text)
+        w->overflow = true;
+    else
+        sotto_write_bytes(w, sotto_bytes_of(text, (size_t)len));
 }
 
 sotto_status sotto_writer_finish(sotto_writer *w, const char *what, sotto_err *err)

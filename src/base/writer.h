@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* As printf does; what one call writes is cut off after 1,023 bytes. */
+/* As printf does. More than 1,023 bytes in one call fit nowhere: sotto_writer_finish says so. */
 void sotto_write_format(sotto_writer *w, const char *format, ...) SOTTO_PRINTF(2, 3);
 
 static inline void sotto_write_text(sotto_writer *w, const char *text)

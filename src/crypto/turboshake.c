@@ -191,3 +191,48 @@ void sotto_turboshake_squeeze(sotto_turboshake *x, uint8_t *const *out, size_t l
         (void)drain_block(x, out, from, len);
     }
 }
+
+#ifndef __OPTIMIZE_SIZE__
+
+void sotto_turboshake_join(sotto_turboshake *x, const sotto_turboshake *giver)
+{
+    for (unsigned w = 0; w < SOTTO_KECCAK_WORDS; w++)
+        x->words[w][x->lanes] = giver->words[w][0];
+    x->lanes++;
+}
+
+void sotto_turboshake_part(sotto_turboshake *x, sotto_turboshake *giver)
+{
+    x->lanes--;
+    for (unsigned w = 0; w < SOTTO_KECCAK_WORDS; w++)
+        giver->words[w][0] = x->words[w][x->lanes];
+}
+
+/* A constant width unrolls. */
+static void add_but_last(sotto_turboshake *x, const uint8_t *const *in, size_t from, size_t len)
+{
+    if (x->lanes == 2)
+        add_bytes(x, 1, in, from, len);
+    else if (x->lanes == 3)
+        add_bytes(x, 2, in, from, len);
+    else
+        add_bytes(x, 3, in, from, len);
+}
+
+void sotto_turboshake_exchange(sotto_turboshake *x, const uint8_t *const *in, uint8_t *out,
+                               size_t blocks)
+{
+    const unsigned at = x->at;
+
+    for (size_t from = 0; blocks > 0; blocks--, from += x->rate) {
+        add_but_last(x, in, from, x->rate - at);
+        sotto_keccak_permute(x->words, x->lanes);
+        x->at = 0;
+        add_but_last(x, in, from + x->rate - at, at);
+        x->at = at;
+        for (unsigned w = 0; w < x->rate / 8; w++)
+            sotto_keccak_store(out + from + (size_t)8 * w, x->words[w][x->lanes - 1]);
+    }
+}
+
+#endif

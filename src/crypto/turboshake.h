@@ -43,4 +43,17 @@ void sotto_turboshake_finish(sotto_turboshake *x, uint8_t domain);
 /* The next len bytes of each lane's stream. */
 void sotto_turboshake_squeeze(sotto_turboshake *x, uint8_t *const *out, size_t len);
 
+/* One lane that gives beside others that take, in the same permutations. What is built for size has none of this. */
+#ifndef __OPTIMIZE_SIZE__
+
+/* `giver`, of one lane and between two blocks, becomes the last lane of x, which has at most three and takes. */
+void sotto_turboshake_join(sotto_turboshake *x, const sotto_turboshake *giver);
+/* So many blocks go into each lane but the last, as sotto_turboshake_add takes them, and as many come out of the last. */
+void sotto_turboshake_exchange(sotto_turboshake *x, const uint8_t *const *in, uint8_t *out,
+                               size_t blocks);
+/* The last lane is `giver` again, and the others go on without it. */
+void sotto_turboshake_part(sotto_turboshake *x, sotto_turboshake *giver);
+
+#endif
+
 #endif

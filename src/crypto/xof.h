@@ -26,6 +26,11 @@ void sotto_xof_turboshake128_init(sotto_turboshake *x, unsigned lanes, sotto_byt
                                   const uint8_t *const *seeds, const uint8_t *const *binder_head,
                                   size_t binder_head_len, const uint8_t *const *binder_body,
                                   size_t binder_body_len);
+/* The same in steps: begin, sotto_turboshake_add for the binder's body, end. */
+void sotto_xof_turboshake128_begin(sotto_turboshake *x, unsigned lanes, sotto_bytes dst,
+                                   const uint8_t *const *seeds, const uint8_t *const *binder_head,
+                                   size_t binder_head_len);
+void sotto_xof_turboshake128_end(sotto_turboshake *x);
 #define sotto_xof_turboshake128_next sotto_turboshake_squeeze
 
 /* XofFixedKeyAes128 and XofHmacSha256Aes128: AES over a counter, one stream at a time. */

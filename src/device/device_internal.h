@@ -111,6 +111,11 @@ typedef struct sotto_case {
  * With SOTTO_WHY_READY the case has all that an answer needs. What it takes is in device->work.
  *   SOTTO_DENIED  the ledger was found damaged on the way */
 SOTTO_MUST_USE sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *err);
+/* The same for a round of one server, which has this name: it is drawn for, charged and recorded under it. c->recipe is
+ * `named` then. */
+SOTTO_MUST_USE sotto_status sotto_device_judge_posted(sotto_device *device, sotto_case *c,
+                                                      sotto_recipe *named, const char *name,
+                                                      sotto_err *err);
 /* The first of the steps: c->out says what became of an answer that was made. */
 SOTTO_MUST_USE sotto_status sotto_device_outcome(sotto_device *device, sotto_case *c,
                                                  const char *recipe, sotto_err *err);
@@ -138,6 +143,10 @@ SOTTO_MUST_USE sotto_status sotto_case_check_log(sotto_device *device, sotto_cas
 SOTTO_MUST_USE sotto_status sotto_case_overtaken(sotto_device *device, sotto_case *c,
                                                  sotto_status status, const sotto_err *first,
                                                  sotto_err *err);
+
+/* The bin that is answered, or in c->out why there is none. *silent: nothing is said, and that is paid for. */
+SOTTO_MUST_USE sotto_status sotto_case_read_bin(sotto_case *c, uint64_t *bin, bool *silent,
+                                                sotto_entropy *entropy, sotto_err *err);
 
 /* ---- device_send.c ---- */
 

@@ -516,6 +516,14 @@ static sotto_status check_affordable(sotto_device *device, sotto_case *c, sotto_
 
 typedef sotto_status step(sotto_device *device, sotto_case *c, sotto_err *err);
 
+static sotto_status walk(sotto_device *device, sotto_case *c, step *const *steps, size_t count,
+                         sotto_err *err)
+{
+    for (size_t i = 0; i < count && !c->out.why; i++)
+        SOTTO_TRY(steps[i](device, c, err));
+    return SOTTO_OK;
+}
+
 sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *err)
 {
     static step *const steps[] = {
@@ -524,11 +532,9 @@ sotto_status sotto_device_judge(sotto_device *device, sotto_case *c, sotto_err *
         check_law,      check_slots,     check_turn,   check_parties,  check_token,
         check_query,    check_budget};
 
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        SOTTO_TRY(steps[i](device, c, err));
-        if (c->out.why)
-            return SOTTO_OK;
-    }
+    SOTTO_TRY(walk(device, c, steps, sizeof steps / sizeof steps[0], err));
+    if (c->out.why)
+        return SOTTO_OK;
     sotto_explain(&c->out, SOTTO_WHY_READY, "",
                   c->decided
                       ? "It is answered at the next moment when the device is idle, charging "
@@ -551,11 +557,36 @@ sotto_status sotto_device_admit(sotto_device *device, sotto_case *c, sotto_bytes
         return sotto_fail(err, SOTTO_STALE,
                           "recipe %.63s: it opens in more than 90 days; offer it again later",
                           c->recipe->name);
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        SOTTO_TRY(steps[i](device, c, err));
-        if (c->out.why)
-            return SOTTO_OK;
-    }
+    return walk(device, c, steps, sizeof steps / sizeof steps[0], err);
+}
+
+static sotto_status check_mechanism(sotto_device *device, sotto_case *c, sotto_err *err)
+{
+    sotto_err first = {0};
+    const sotto_status status = sotto_recipe_mechanism_init(&c->mechanism, c->recipe, &first);
+    (void)device;
+    c->mechanism.known = c->known;
+    return blame(c, SOTTO_WHY_POLICY, "", status, &first, err);
+}
+
+/* No server's key, token or relay is asked for: the server of such a round sees who sends what is masked. */
+sotto_status sotto_device_judge_posted(sotto_device *device, sotto_case *c, sotto_recipe *named,
+                                       const char *name, sotto_err *err)
+{
+    static step *const first[] = {check_window, check_text, check_policy, sotto_case_check_log};
+    static step *const then[] = {check_sampling, check_targeting, check_analysis, check_decision,
+                                 check_law,      check_slots,     check_turn,     check_mechanism,
+                                 check_query,    check_budget};
+    SOTTO_TRY(sotto_device_outcome(device, c, name, err));
+    SOTTO_TRY(walk(device, c, first, sizeof first / sizeof first[0], err));
+    if (c->out.why)
+        return SOTTO_OK;
+    *named = *c->recipe;
+    named->name = name;
+    c->recipe = named;
+    SOTTO_TRY(walk(device, c, then, sizeof then / sizeof then[0], err));
+    if (!c->out.why)
+        c->out.why = SOTTO_WHY_READY;
     return SOTTO_OK;
 }
 

@@ -68,8 +68,8 @@ static sotto_status make_dummy(sotto_device *device, sotto_case *c, sotto_entrop
 }
 
 /* A limit may be passed because of an event's value, so only the kind of limit is recorded. */
-static sotto_status read_bin(sotto_case *c, uint64_t *bin, bool *silent, sotto_entropy *entropy,
-                             sotto_err *err)
+sotto_status sotto_case_read_bin(sotto_case *c, uint64_t *bin, bool *silent, sotto_entropy *entropy,
+                                 sotto_err *err)
 {
     sotto_err first = {0};
     sotto_status status = sotto_answer_bin(bin, silent, c->recipe, c->query, entropy, &first);
@@ -120,7 +120,7 @@ static sotto_status make(sotto_device *device, sotto_case *c, bool *made, sotto_
     if (!c->query) {
         status = make_dummy(device, c, &entropy, err);
     } else {
-        status = read_bin(c, &bin, &silent, &entropy, err);
+        status = sotto_case_read_bin(c, &bin, &silent, &entropy, err);
         sotto_query_finish(c->query); /* its memory is wanted for the report */
         if (status == SOTTO_OK && c->recipe->participation.type == SOTTO_IMPORTANCE) {
             status =

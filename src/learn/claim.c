@@ -3,6 +3,7 @@
 #include "account/gauss/rdp.h"
 #include "account/gauss/sgm.h"
 #include "account/numeric/special.h"
+#include "account/put_aside.h"
 #include "learn/lattice.h"
 #include "noise/noise.h"
 
@@ -11,9 +12,6 @@
 #include "base/rule.h"
 
 enum { ORDERS = 512, SLACK = 64 };
-
-/* This part of delta is put aside for draws that are not exact, as for statistics (account/claims.c). */
-#define PUT_ASIDE 1e-3
 
 /* log of sum over k of C(a, k) (1-q)^(a-k) q^k e^(k (k-1) / 2 s^2), over a - 1; rounded up. */
 static double sampled_divergence(double q, double s, unsigned a)
@@ -49,9 +47,9 @@ static sotto_status compose(sotto_learn_claim *out, const sotto_learn_question *
     sotto_sgm_free(part.mechanism);
     SOTTO_TRY(status);
     const double lost =
-        (1 + exp(found.value.high)) *
-        (sotto_lattice_distance((double)q->numbers, q->sigma) + sotto_noise_delta(q->numbers));
-    if (SOTTO_RULE(sampled_lattice_is_paid_for) && !(lost < 0.9 * PUT_ASIDE * q->delta))
+        sotto_lattice_distance((double)q->numbers, q->sigma) + sotto_noise_delta(q->numbers);
+    if (SOTTO_RULE(sampled_lattice_is_paid_for) &&
+        !sotto_draws_are_paid(found.value.high, lost, q->delta))
         return SOTTO_OK;
     if (found.value.high < out->epsilon) {
         out->epsilon = found.value.high;
@@ -107,10 +105,31 @@ static sotto_status concentrated(sotto_learn_claim *out, const sotto_learn_quest
     return SOTTO_OK;
 }
 
+/* Each round releases integers with fresh noise, moved by what the rounds before revealed. The squares of all moves together are at
+ * most that of the sensitivity, whoever chose them and when, so their zCDP adds up (docs/decisions/0189). */
+static sotto_status buffered(sotto_learn_claim *out, const sotto_learn_question *q,
+                             double log_delta, sotto_err *err)
+{
+    sotto_bound bound;
+    double rho;
+
+    SOTTO_TRY(sotto_zcdp_of_gaussian(&rho, q->multiplier, q->sensitivity, err));
+    SOTTO_TRY(sotto_zcdp_epsilon(&bound, sotto_round_up(rho, SLACK), log_delta, err));
+    out->epsilon = bound.high;
+    out->order = 0;
+    out->theorem = "Denisov et al. 2022 for a buffered Toeplitz matrix, by zCDP (decision 189)";
+    out->assumption =
+        "devices keep to their rounds, and one server is honest: it adds its noise in "
+        "every round, and keeps the noise of all rounds secret";
+    return SOTTO_OK;
+}
+
 static sotto_status check(const sotto_learn_question *q, sotto_err *err)
 {
-    if (q->law < SOTTO_LEARN_SAMPLED || q->law > SOTTO_LEARN_TREE)
-        return sotto_fail(err, SOTTO_DENIED, "claim: law: sampled, counted or tree wanted");
+    if (q->law < SOTTO_LEARN_SAMPLED || q->law > SOTTO_LEARN_BLT)
+        return sotto_fail(err, SOTTO_DENIED, "claim: law: sampled, counted, tree or blt wanted");
+    if (q->law == SOTTO_LEARN_BLT && !(q->sensitivity >= 1 && q->sensitivity <= 1e6))
+        return sotto_fail(err, SOTTO_DENIED, "claim: sensitivity: 1 to 10^6 wanted");
     if (!(q->multiplier >= 1e-3 && q->multiplier <= 1e6))
         return sotto_fail(err, SOTTO_DENIED, "claim: multiplier: 0.001 to 10^6 wanted");
     if (!(q->delta >= 1e-30 && q->delta < 1))
@@ -119,7 +138,8 @@ static sotto_status check(const sotto_learn_question *q, sotto_err *err)
         (!(q->rate > 0 && q->rate <= 1) || q->rounds < 1 || q->rounds > 1000000))
         return sotto_fail(err, SOTTO_DENIED,
                           "claim: rate above 0, up to 1, and 1 to 10^6 rounds wanted");
-    if (q->law != SOTTO_LEARN_SAMPLED && (q->participations < 1 || q->participations > 1000000))
+    if ((q->law == SOTTO_LEARN_COUNTED || q->law == SOTTO_LEARN_TREE) &&
+        (q->participations < 1 || q->participations > 1000000))
         return sotto_fail(err, SOTTO_DENIED, "claim: participations: 1 to 10^6 wanted");
     if (q->law == SOTTO_LEARN_TREE && (q->levels < 1 || q->levels > 64))
         return sotto_fail(err, SOTTO_DENIED, "claim: levels: 1 to 64 wanted");
@@ -132,14 +152,16 @@ sotto_status sotto_learn_claim_of(sotto_learn_claim *out, const sotto_learn_ques
     SOTTO_TRY(check(q, err));
     out->adjacency = "with a user's update or without it, where the number of users is public";
     const bool inexact = q->numbers > 0;
-    const double log_delta = log(q->delta) - (inexact ? PUT_ASIDE : 0) - 0x1p-40;
+    const double log_delta = log(q->delta) - (inexact ? SOTTO_PUT_ASIDE : 0) - 0x1p-40;
 
-    SOTTO_TRY(q->law == SOTTO_LEARN_SAMPLED ? sampled(out, q, log_delta, err)
-                                            : concentrated(out, q, log_delta, err));
-    /* Draws within a total variation of t of their law add (1 + e^epsilon) t to delta. */
-    const double lost = (1 + exp(out->epsilon)) * sotto_noise_delta(q->numbers);
-
-    if (SOTTO_RULE(inexact_draws_are_paid_for) && inexact && !(lost < 0.9 * PUT_ASIDE * q->delta))
+    if (q->law == SOTTO_LEARN_SAMPLED)
+        SOTTO_TRY(sampled(out, q, log_delta, err));
+    else if (q->law == SOTTO_LEARN_BLT)
+        SOTTO_TRY(buffered(out, q, log_delta, err));
+    else
+        SOTTO_TRY(concentrated(out, q, log_delta, err));
+    if (SOTTO_RULE(inexact_draws_are_paid_for) && inexact &&
+        !sotto_draws_are_paid(out->epsilon, sotto_noise_delta(q->numbers), q->delta))
         return sotto_fail(err, SOTTO_DENIED, "claim: delta: the samplers' own error takes it up");
     return SOTTO_OK;
 }

@@ -18,7 +18,8 @@ typedef enum sotto_learn_law {
     SOTTO_LEARN_SAMPLED =
         1, /* each round a fresh Poisson sample, and nobody sees who is in it        */
     SOTTO_LEARN_COUNTED, /* somebody sees who takes part: at most `participations` rounds a person */
-    SOTTO_LEARN_TREE /* DP-FTRL: at most once in each tree, and in at most `participations` trees */
+    SOTTO_LEARN_TREE, /* DP-FTRL: at most once in each tree, and in at most `participations` trees */
+    SOTTO_LEARN_BLT /* DP-FTRL: noise of learn/blt.h, for rounds of a pattern                     */
 } sotto_learn_law;
 
 typedef struct sotto_learn_question {
@@ -31,6 +32,7 @@ typedef struct sotto_learn_question {
     double rate;      /* sampled                              */
     uint64_t rounds;  /* sampled                              */
     uint64_t participations, levels; /* counted; tree        */
+    double sensitivity;              /* blt: sotto_blt_priced */
 } sotto_learn_question;
 
 typedef struct sotto_learn_claim {

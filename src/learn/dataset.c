@@ -98,6 +98,28 @@ sotto_status sotto_dataset_decode(sotto_dataset *d, sotto_bytes file, sotto_err 
     return check_contents(d, err);
 }
 
+sotto_status sotto_dataset_model(sotto_model *out, const sotto_dataset *d, const char *name,
+                                 sotto_err *err)
+{
+    sotto_model_config config;
+
+    SOTTO_TRY(sotto_model_named(out, name, d->classes, err));
+    config = out->config;
+    if ((config.type == SOTTO_MODEL_GRU) != (d->kind == SOTTO_DATASET_SYMBOLS))
+        return sotto_fail(err, SOTTO_DENIED, "the model %.20s does not go with these data: %s",
+                          name,
+                          d->kind == SOTTO_DATASET_SYMBOLS ? "text needs gru" : "gru needs text");
+    if (config.type == SOTTO_MODEL_GRU) {
+        config.steps = d->width - 1;
+    } else if (config.type == SOTTO_MODEL_CNN) {
+        config.height = d->height;
+        config.width = d->width;
+    } else {
+        config.inputs = d->height * d->width;
+    }
+    return sotto_model_init(out, &config, err);
+}
+
 void sotto_dataset_firsts(const sotto_dataset *d, uint64_t *firsts)
 {
     sotto_reader in = sotto_reader_over(d->counts);

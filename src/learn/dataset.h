@@ -33,6 +33,10 @@ SOTTO_MUST_USE sotto_status sotto_dataset_encode(const sotto_dataset *dataset,
                                                  sotto_err *err);
 size_t sotto_dataset_head_size(const sotto_dataset *dataset);
 
+/* As sotto_model_named, for rows like these. SOTTO_DENIED: text needs gru, and gru needs text. */
+SOTTO_MUST_USE sotto_status sotto_dataset_model(sotto_model *out, const sotto_dataset *dataset,
+                                                const char *name, sotto_err *err);
+
 /* firsts[u] is the first row of user u, firsts[users] the first test row: users + 1 numbers. */
 void sotto_dataset_firsts(const sotto_dataset *dataset, uint64_t *firsts);
 /* count rows from `first` on. */

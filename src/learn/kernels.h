@@ -1,8 +1,8 @@
 /* learn/kernels.h - the loops that training spends its time in: float32, rows of a batch one after the other.
  *
  * Callers:  learn/network.c, learn/gru.c, learn/train.c.
- * Memory:   the caller's. A buffer of activations or inputs must be followed by SOTTO_KERNEL_SLACK floats that
- *           may be read. Whole vectors are loaded at the end of a row, and what is beyond it is not used.
+ * Memory:   the caller's. A buffer of activations, errors or inputs must be followed by SOTTO_KERNEL_SLACK floats
+ *           of its own. Whole vectors are loaded and stored at the end of a row, and what is beyond it is not used.
  * Threads:  any.
  *
  * One implementation for AVX2 with FMA, and a portable one. Both are compiled from kernels_template.h, which says in which
@@ -19,13 +19,15 @@ enum {
     SOTTO_KERNEL_SLACK = 16,
     SOTTO_CONV_SIZE = 5,  /* convolutions are 5 by 5, without padding */
     SOTTO_CONV_TAPS = 25, /* weights of one pair of channels          */
-    SOTTO_CONV_SIDE = 64  /* largest height and width of an image     */
+    SOTTO_CONV_SIDE = 64, /* largest height and width of an image     */
+    SOTTO_CONV_ROOM = 224 /* sotto_kernels.conv_input                 */
 };
 
-/* A convolution of one image of `in` channels into `out` channels, each SOTTO_CONV_SIZE - 1 smaller. */
+/* A convolution of images of `in` channels into `out` channels, each SOTTO_CONV_SIZE - 1 smaller, with ReLU and the largest of each 2 x 2. */
 typedef struct sotto_conv {
     size_t in, out;
-    size_t height, width; /* of the input */
+    size_t height, width;    /* of the input, even                                              */
+    size_t pitch, out_pitch; /* numbers from a row to the next, of the input and of the output  */
 } sotto_conv;
 
 typedef struct sotto_kernels {
@@ -41,19 +43,16 @@ typedef struct sotto_kernels {
     void (*dense_weights)(float *dw, float *dbias, const float *dy, const float *x, size_t rows,
                           size_t outs, size_t ins);
 
-    void (*conv_forward)(float *y, const float *x, const float *w, const float *bias,
+    /* `from` says of each number of y where in a channel of the input its patch begins, of equal ones the first; NULL: nobody
+     * asks. */
+    void (*conv_forward)(float *y, int32_t *from, const float *x, const float *w, const float *bias,
                          const sotto_conv *c, size_t rows);
-    void (*conv_input)(float *dx, const float *dy, const float *w, const sotto_conv *c,
-                       size_t rows);
-    /* Adds to dw and dbias. */
-    void (*conv_weights)(float *dw, float *dbias, const float *dy, const float *x,
-                         const sotto_conv *c, size_t rows);
-
-    /* The largest of each 2 x 2, or 0 where that is negative; height and width are even. `planes` images. */
-    void (*pool_forward)(float *y, const float *x, size_t planes, size_t height, size_t width);
-    /* dx from dy, and from the x and y of the forward pass. Of equal numbers the first takes it all. */
-    void (*pool_input)(float *dx, const float *dy, const float *x, const float *y, size_t planes,
-                       size_t height, size_t width);
+    /* dy is 0 where y is. `room` is for SOTTO_CONV_ROOM floats an output channel. */
+    void (*conv_input)(float *dx, float *room, const float *dy, const int32_t *from, const float *w,
+                       const sotto_conv *c, size_t rows);
+    /* Adds to dw and dbias. dy is 0 where y is. */
+    void (*conv_weights)(float *dw, float *dbias, const float *dy, const int32_t *from,
+                         const float *x, const sotto_conv *c, size_t rows);
 
     /* e^x for each, to 3 units in the last place; what is below -87 or above 88 counts as that. */
     void (*exponentials)(float *x, size_t count);

@@ -48,6 +48,28 @@ INLINE void v_store(float *p, v8 x)
     v_store_part(p, LANES, x);
 }
 
+INLINE void v_store_half(float *p, v8 x, size_t half)
+{
+    for (size_t i = 0; i < LANES / 2; i++)
+        p[i] = x.lane[half * (LANES / 2) + i];
+}
+
+INLINE void v_store_integers(int32_t *p, v8 x, size_t half)
+{
+    for (size_t i = 0; i < LANES / 2; i++)
+        p[i] = (int32_t)x.lane[half * (LANES / 2) + i];
+}
+
+/* 0, 1, ... */
+INLINE v8 v_ramp(void)
+{
+    v8 r;
+
+    for (int i = 0; i < LANES; i++)
+        r.lane[i] = (float)i;
+    return r;
+}
+
 INLINE v8 v_add(v8 a, v8 b)
 {
     for (int i = 0; i < LANES; i++)
@@ -79,6 +101,12 @@ INLINE float v_sum(v8 x)
     return (a[0] + a[2]) + (a[1] + a[3]);
 }
 
+INLINE void v_sum_four(float *out, const v8 x[4], const float *more)
+{
+    for (int i = 0; i < 4; i++)
+        out[i] = v_sum(x[i]) + more[i];
+}
+
 /* Lanes 0, 2, 4, ... of a and then of b. */
 INLINE v8 v_even(v8 a, v8 b)
 {
@@ -102,34 +130,6 @@ INLINE v8 v_odd(v8 a, v8 b)
     return r;
 }
 
-INLINE v8 zip(v8 a, v8 b, int from)
-{
-    v8 r;
-
-    for (int i = 0; i < LANES; i++)
-        r.lane[i] = i % 2 ? b.lane[from + i / 2] : a.lane[from + i / 2];
-    return r;
-}
-
-INLINE v8 v_zip_low(v8 a, v8 b)
-{
-    return zip(a, b, 0);
-}
-
-INLINE v8 v_zip_high(v8 a, v8 b)
-{
-    return zip(a, b, LANES / 2);
-}
-
-INLINE m8 m_equal(v8 a, v8 b)
-{
-    m8 r;
-
-    for (int i = 0; i < LANES; i++)
-        r.lane[i] = a.lane[i] == b.lane[i];
-    return r;
-}
-
 INLINE m8 m_above(v8 a, v8 b)
 {
     m8 r;
@@ -139,25 +139,11 @@ INLINE m8 m_above(v8 a, v8 b)
     return r;
 }
 
-INLINE m8 m_and(m8 a, m8 b)
+INLINE v8 v_select(m8 mask, v8 a, v8 b)
 {
     for (int i = 0; i < LANES; i++)
-        a.lane[i] = a.lane[i] && b.lane[i];
+        a.lane[i] = mask.lane[i] ? a.lane[i] : b.lane[i];
     return a;
-}
-
-INLINE m8 m_without(m8 a, m8 b)
-{
-    for (int i = 0; i < LANES; i++)
-        b.lane[i] = b.lane[i] && !a.lane[i];
-    return b;
-}
-
-INLINE v8 v_where(m8 mask, v8 x)
-{
-    for (int i = 0; i < LANES; i++)
-        x.lane[i] = mask.lane[i] ? x.lane[i] : 0;
-    return x;
 }
 
 #define KERNELS      sotto_kernels_portable

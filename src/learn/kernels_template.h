@@ -21,7 +21,7 @@ INLINE void store_some(float *p, size_t count, v8 x)
 
 /* ---- dense layers ---------------------------------------------------------------------------------------- */
 
-enum { DOT_ROWS = 2, DOT_OUTS = 4 };
+enum { DOT_ROWS = 4, DOT_OUTS = 4 };
 
 /* y[r][o] = x[r] . w[o] + bias[o] */
 INLINE void dot_block(float *y, const float *x, const float *w, const float *bias, size_t outs,
@@ -45,13 +45,29 @@ INLINE void dot_block(float *y, const float *x, const float *w, const float *bia
                 sum[r][o] = v_fma(weight, in[r], sum[r][o]);
         }
     }
-    for (size_t r = 0; r < block_rows; r++)
-        for (size_t o = 0; o < block_outs; o++) {
-            if (i < ins)
+    if (i < ins)
+        for (size_t r = 0; r < block_rows; r++)
+            for (size_t o = 0; o < block_outs; o++)
                 sum[r][o] = v_fma(v_load_part(w + o * ins + i, ins - i),
                                   v_load_part(x + r * ins + i, ins - i), sum[r][o]);
-            y[r * outs + o] = v_sum(sum[r][o]) + bias[o];
-        }
+    for (size_t r = 0; r < block_rows; r++)
+        if (block_outs == DOT_OUTS)
+            v_sum_four(y + r * outs, sum[r], bias);
+        else
+            for (size_t o = 0; o < block_outs; o++)
+                y[r * outs + o] = v_sum(sum[r][o]) + bias[o];
+}
+
+/* All rows for a few outputs. */
+INLINE void dot_rows(float *y, const float *x, const float *w, const float *bias, size_t rows,
+                     size_t outs, size_t ins, const size_t block_rows, const size_t block_outs)
+{
+    size_t r = 0;
+
+    for (; r + block_rows <= rows; r += block_rows)
+        dot_block(y + r * outs, x + r * ins, w, bias, outs, ins, block_rows, block_outs);
+    for (; r < rows; r++)
+        dot_block(y + r * outs, x + r * ins, w, bias, outs, ins, 1, block_outs);
 }
 
 static void dense_forward(float *y, const float *x, const float *w, const float *bias, size_t rows,
@@ -59,18 +75,12 @@ static void dense_forward(float *y, const float *x, const float *w, const float 
 {
     size_t o = 0;
 
-    for (; o + DOT_OUTS <= outs; o += DOT_OUTS) {
-        size_t r = 0;
-
-        for (; r + DOT_ROWS <= rows; r += DOT_ROWS)
-            dot_block(y + r * outs + o, x + r * ins, w + o * ins, bias + o, outs, ins, DOT_ROWS,
-                      DOT_OUTS);
-        if (r < rows)
-            dot_block(y + r * outs + o, x + r * ins, w + o * ins, bias + o, outs, ins, 1, DOT_OUTS);
-    }
-    for (; o < outs; o++)
-        for (size_t r = 0; r < rows; r++)
-            dot_block(y + r * outs + o, x + r * ins, w + o * ins, bias + o, outs, ins, 1, 1);
+    for (; o + 4 <= outs; o += 4)
+        dot_rows(y + o, x, w + o * ins, bias + o, rows, outs, ins, 2, 4);
+    for (; o + 2 <= outs; o += 2)
+        dot_rows(y + o, x, w + o * ins, bias + o, rows, outs, ins, 4, 2);
+    if (o < outs)
+        dot_rows(y + o, x, w + o * ins, bias + o, rows, outs, ins, 4, 1);
 }
 
 enum { SPREAD_ROWS = 4, SPREAD_VECTORS = 2 };
@@ -183,314 +193,317 @@ static void dense_weights(float *dw, float *dbias, const float *dy, const float 
             dbias[o] += dy[r * outs + o];
 }
 
-/* ---- convolutions ------------------------------------------------------------------------------------------- */
+/* ---- convolutions, with ReLU and the largest of 2 x 2 ----------------------------------------------------- */
 
-enum { CONV_TILES = 2, CONV_OUTS = 6 };
+enum { CONV_OUTS = 6, CONV_HALF = SOTTO_KERNEL_LANES / 2 };
 
-/* Up to eight neighbours of a row of the output. */
-typedef struct tile {
-    size_t in, out; /* where its first lane stands, in a channel of the input and of the output */
-    size_t lanes;
-} tile;
+/* What two channels leave of eight columns in two rows: lanes 0 to 3 are the first channel's, 4 to 7 the second's. */
+typedef struct pooled {
+    v8 most; /* or 0 where that is negative                                     */
+    v8 from; /* how far its place is from the first, in rows of `pitch` numbers */
+} pooled;
 
+INLINE pooled pool_two(const v8 a[2], const v8 b[2], float pitch)
+{
+    const v8 corners[4] = {v_even(a[0], b[0]), v_odd(a[0], b[0]), v_even(a[1], b[1]),
+                           v_odd(a[1], b[1])};
+    const float places[4] = {0, 1, pitch, pitch + 1};
+    pooled p = {corners[0], v_even(v_ramp(), v_ramp())};
+    v8 place = v_all(0);
+
+    for (size_t i = 1; i < 4; i++) {
+        place = v_select(m_above(corners[i], p.most), v_all(places[i]), place);
+        p.most = v_max(corners[i], p.most);
+    }
+    p.most = v_max(p.most, v_all(0));
+    p.from = v_add(p.from, place);
+    return p;
+}
+
+/* Up to four lanes of one half: numbers, and the places that they are from. */
+INLINE void store_pooled(float *y, int32_t *from, size_t to, size_t count, v8 most, v8 places,
+                         const size_t half)
+{
+    if (count >= CONV_HALF) {
+        v_store_half(y + to, most, half);
+        if (from)
+            v_store_integers(from + to, places, half);
+    } else {
+        float lanes[2][SOTTO_KERNEL_LANES];
+
+        v_store(lanes[0], most);
+        v_store(lanes[1], places);
+        for (size_t i = 0; i < count; i++) {
+            y[to + i] = lanes[0][half * CONV_HALF + i];
+            if (from)
+                from[to + i] = (int32_t)lanes[1][half * CONV_HALF + i];
+        }
+    }
+}
+
+/* The layer as the loops need it. */
 typedef struct conv_plan {
-    size_t in_plane, out_plane, width, rows, out_width, count;
-    tile tiles[SOTTO_CONV_SIDE * SOTTO_CONV_SIDE / SOTTO_KERNEL_LANES];
+    size_t pitch, in_plane, in_image; /* numbers of the input: a row, a channel, an image */
+    size_t out_pitch, plane, out_image;
+    size_t rows, columns;          /* of the convolution, before the largest are taken */
+    size_t taps;                   /* weights of an output channel                     */
+    size_t reach[SOTTO_CONV_TAPS]; /* from the first number of a patch to each */
 } conv_plan;
 
-static void conv_prepare(conv_plan *p, const sotto_conv *c)
+static conv_plan conv_prepare(const sotto_conv *c)
 {
-    p->width = c->width;
-    p->rows = c->height - SOTTO_CONV_SIZE + 1;
-    p->out_width = c->width - SOTTO_CONV_SIZE + 1;
-    p->in_plane = c->height * c->width;
-    p->out_plane = p->rows * p->out_width;
-    p->count = 0;
-    for (size_t row = 0; row < p->rows; row++)
-        for (size_t at = 0; at < p->out_width; at += SOTTO_KERNEL_LANES) {
-            const size_t left = p->out_width - at;
+    conv_plan p = {.pitch = c->pitch,
+                   .in_plane = c->height * c->pitch,
+                   .out_pitch = c->out_pitch,
+                   .rows = c->height - SOTTO_CONV_SIZE + 1,
+                   .columns = c->width - SOTTO_CONV_SIZE + 1,
+                   .taps = c->in * SOTTO_CONV_TAPS};
 
-            p->tiles[p->count++] =
-                (tile){row * c->width + at, row * p->out_width + at,
-                       left < SOTTO_KERNEL_LANES ? left : (size_t)SOTTO_KERNEL_LANES};
-        }
+    p.plane = p.rows / 2 * p.out_pitch;
+    p.in_image = c->in * p.in_plane;
+    p.out_image = c->out * p.plane;
+    for (size_t i = 0; i < SOTTO_CONV_TAPS; i++)
+        p.reach[i] = i / SOTTO_CONV_SIZE * c->pitch + i % SOTTO_CONV_SIZE;
+    return p;
 }
 
-INLINE void conv_block(float *y, const float *x, const float *w, const float *bias,
-                       const conv_plan *p, size_t in, size_t first, const size_t tiles,
-                       const size_t outs)
+/* Two rows of up to eight columns, which begin at `first` of an input channel, for `outs` channels. */
+INLINE void conv_block(float *y, int32_t *from, const float *x, const float *w, const float *bias,
+                       const conv_plan *p, size_t in, size_t first, size_t left, const size_t outs)
 {
-    v8 sum[CONV_OUTS][CONV_TILES];
-    const float *plane[CONV_TILES];
-    const size_t out_step = in * SOTTO_CONV_TAPS;
+    v8 sum[CONV_OUTS][2];
 
-    for (size_t t = 0; t < tiles; t++)
-        plane[t] = x + p->tiles[first + t].in;
+    x += first;
     for (size_t o = 0; o < outs; o++)
-        for (size_t t = 0; t < tiles; t++)
-            sum[o][t] = v_all(bias[o]);
+        sum[o][0] = sum[o][1] = v_all(bias[o]);
     for (size_t channel = 0; channel < in; channel++) {
-        for (size_t row = 0; row < SOTTO_CONV_SIZE; row++) {
-            for (size_t column = 0; column < SOTTO_CONV_SIZE; column++) {
-                v8 input[CONV_TILES];
+        for (size_t tap = 0; tap < SOTTO_CONV_TAPS; tap++, w++) {
+            const float *at = x + p->reach[tap];
+            const v8 input[2] = {v_load(at), v_load(at + p->pitch)};
 
-                for (size_t t = 0; t < tiles; t++)
-                    input[t] = v_load(plane[t] + row * p->width + column);
-                for (size_t o = 0; o < outs; o++) {
-                    const v8 weight = v_all(w[o * out_step + column]);
+            for (size_t o = 0; o < outs; o++) {
+                const v8 weight = v_all(w[o * p->taps]);
 
-                    for (size_t t = 0; t < tiles; t++)
-                        sum[o][t] = v_fma(weight, input[t], sum[o][t]);
-                }
+                sum[o][0] = v_fma(weight, input[0], sum[o][0]);
+                sum[o][1] = v_fma(weight, input[1], sum[o][1]);
             }
-            w += SOTTO_CONV_SIZE;
         }
-        for (size_t t = 0; t < tiles; t++)
-            plane[t] += p->in_plane;
+        x += p->in_plane;
     }
-    for (size_t o = 0; o < outs; o++)
-        for (size_t t = 0; t < tiles; t++)
-            store_some(y + o * p->out_plane + p->tiles[first + t].out, p->tiles[first + t].lanes,
-                       sum[o][t]);
+    for (size_t o = 0; o < outs; o += 2) {
+        const size_t other = o + 1 < outs ? o + 1 : o;
+        const pooled two = pool_two(sum[o], sum[other], (float)p->pitch);
+        const v8 places = v_add(two.from, v_all((float)first));
+
+        store_pooled(y, from, o * p->plane, left / 2, two.most, places, 0);
+        if (other > o)
+            store_pooled(y, from, other * p->plane, left / 2, two.most, places, 1);
+    }
 }
 
-INLINE void conv_outs(float *y, const float *x, const float *w, const float *bias,
+INLINE void conv_outs(float *y, int32_t *from, const float *x, const float *w, const float *bias,
                       const conv_plan *p, size_t in, const size_t outs)
 {
-    size_t t = 0;
+    for (size_t row = 0; row < p->rows; row += 2)
+        for (size_t at = 0; at < p->columns; at += SOTTO_KERNEL_LANES) {
+            const size_t to = row / 2 * p->out_pitch + at / 2;
 
-    for (; t + CONV_TILES <= p->count; t += CONV_TILES)
-        conv_block(y, x, w, bias, p, in, t, CONV_TILES, outs);
-    if (t < p->count)
-        conv_block(y, x, w, bias, p, in, t, 1, outs);
+            conv_block(y + to, from ? from + to : NULL, x, w, bias, p, in, row * p->pitch + at,
+                       p->columns - at, outs);
+        }
 }
 
-static void conv_forward(float *y, const float *x, const float *w, const float *bias,
+/* How many of the output channels that are left go together. */
+static size_t conv_share(size_t left)
+{
+    if (left == CONV_OUTS || left >= CONV_OUTS + 4)
+        return CONV_OUTS;
+    return left >= 4 ? 4 : 1;
+}
+
+static void conv_forward(float *y, int32_t *from, const float *x, const float *w, const float *bias,
                          const sotto_conv *c, size_t rows)
 {
-    conv_plan p;
+    const conv_plan p = conv_prepare(c);
 
-    conv_prepare(&p, c);
-    for (size_t r = 0; r < rows; r++) {
-        const float *image = x + r * c->in * p.in_plane;
-        float *out = y + r * c->out * p.out_plane;
-        size_t o = 0;
+    for (size_t r = 0; r < rows; r++, x += p.in_image)
+        for (size_t o = 0, outs; o < c->out; o += outs) {
+            int32_t *places = from ? from + r * p.out_image + o * p.plane : NULL;
+            float *to = y + r * p.out_image + o * p.plane;
 
-        while (o < c->out) {
-            float *at = out + o * p.out_plane;
-            const float *weights = w + o * c->in * SOTTO_CONV_TAPS;
-            const size_t left = c->out - o;
-
-            if (left == 6) {
-                conv_outs(at, image, weights, bias + o, &p, c->in, 6);
-                o += 6;
-            } else if (left >= 4) {
-                conv_outs(at, image, weights, bias + o, &p, c->in, 4);
-                o += 4;
-            } else {
-                conv_outs(at, image, weights, bias + o, &p, c->in, 1);
-                o += 1;
-            }
+            outs = conv_share(c->out - o);
+            if (outs == CONV_OUTS)
+                conv_outs(to, places, x, w + o * p.taps, bias + o, &p, c->in, CONV_OUTS);
+            else if (outs == 4)
+                conv_outs(to, places, x, w + o * p.taps, bias + o, &p, c->in, 4);
+            else
+                conv_outs(to, places, x, w + o * p.taps, bias + o, &p, c->in, 1);
         }
+}
+
+/* One patch of the input, weighted by the error of the number that came from it. */
+INLINE void conv_patch(v8 sum[SOTTO_CONV_SIZE], const float *patch, float error, size_t pitch)
+{
+    const v8 factor = v_all(error);
+
+    for (size_t k = 0; k < SOTTO_CONV_SIZE; k++)
+        sum[k] = v_fma(factor, v_load(patch + k * pitch), sum[k]);
+}
+
+/* One row of errors, for one output channel and two input channels. With one input channel, every second number goes to sums
+ * of its own: so many sums keep the multipliers busy. */
+INLINE void conv_weights_row(v8 sum[2][SOTTO_CONV_SIZE], const float *dy, const int32_t *from,
+                             const float *x, const conv_plan *p, const bool two)
+{
+    const size_t count = p->columns / 2;
+
+    for (size_t i = 0; i < count; i++) {
+        const float *patch = x + (size_t)from[i];
+
+        conv_patch(sum[0], patch, dy[i], p->pitch);
+        if (two)
+            conv_patch(sum[1], patch + p->in_plane, dy[i], p->pitch);
+        else if (++i < count)
+            conv_patch(sum[1], x + (size_t)from[i], dy[i], p->pitch);
     }
 }
 
-/* One pair of input channel and row of the kernel, for one or two output channels: sums over all images and places. */
-INLINE void conv_weights_row(float *dw, const float *dy, const float *x, const sotto_conv *c,
-                             const conv_plan *p, size_t rows, const size_t outs)
+INLINE void conv_weights_block(float *dw, const float *dy, const int32_t *from, const float *x,
+                               const conv_plan *p, size_t rows, const bool two)
 {
     v8 sum[2][SOTTO_CONV_SIZE];
 
-    for (size_t o = 0; o < outs; o++)
-        for (size_t k = 0; k < SOTTO_CONV_SIZE; k++)
-            sum[o][k] = v_all(0);
-    for (size_t r = 0; r < rows; r++) {
-        const float *image = x + r * c->in * p->in_plane;
-        const float *out = dy + r * c->out * p->out_plane;
+    for (size_t k = 0; k < SOTTO_CONV_SIZE; k++)
+        sum[0][k] = sum[1][k] = v_all(0);
+    for (size_t r = 0; r < rows; r++, dy += p->out_image, from += p->out_image, x += p->in_image)
+        for (size_t at = 0; at < p->plane; at += p->out_pitch)
+            conv_weights_row(sum, dy + at, from + at, x, p, two);
+    for (size_t k = 0; k < SOTTO_CONV_SIZE; k++) {
+        float lanes[2][SOTTO_KERNEL_LANES];
 
-        for (size_t t = 0; t < p->count; t++) {
-            const tile *at = &p->tiles[t];
-            v8 error[2];
-
-            for (size_t o = 0; o < outs; o++)
-                error[o] = load_some(out + o * p->out_plane + at->out, at->lanes);
-            for (size_t k = 0; k < SOTTO_CONV_SIZE; k++) {
-                const v8 input = v_load(image + at->in + k);
-
-                for (size_t o = 0; o < outs; o++)
-                    sum[o][k] = v_fma(error[o], input, sum[o][k]);
-            }
+        v_store(lanes[0], two ? sum[0][k] : v_add(sum[0][k], sum[1][k]));
+        v_store(lanes[1], sum[1][k]);
+        for (size_t i = 0; i < SOTTO_CONV_SIZE; i++) {
+            dw[k * SOTTO_CONV_SIZE + i] += lanes[0][i];
+            if (two)
+                dw[SOTTO_CONV_TAPS + k * SOTTO_CONV_SIZE + i] += lanes[1][i];
         }
     }
-    for (size_t o = 0; o < outs; o++)
-        for (size_t k = 0; k < SOTTO_CONV_SIZE; k++)
-            dw[o * c->in * SOTTO_CONV_TAPS + k] += v_sum(sum[o][k]);
 }
 
-static void conv_weights(float *dw, float *dbias, const float *dy, const float *x,
-                         const sotto_conv *c, size_t rows)
+static float conv_sum(const float *dy, const conv_plan *p)
 {
-    conv_plan p;
+    v8 sum = v_all(0);
 
-    conv_prepare(&p, c);
-    for (size_t o = 0; o < c->out; o += 2)
-        for (size_t k = 0; k < c->in * SOTTO_CONV_SIZE; k++) {
-            float *at = dw + o * c->in * SOTTO_CONV_TAPS + k * SOTTO_CONV_SIZE;
-            const float *error = dy + o * p.out_plane;
-            const float *input =
-                x + k / SOTTO_CONV_SIZE * p.in_plane + k % SOTTO_CONV_SIZE * c->width;
+    for (size_t row = 0; row < p->plane; row += p->out_pitch)
+        for (size_t at = 0; at < p->columns / 2; at += SOTTO_KERNEL_LANES)
+            sum = v_add(sum, load_some(dy + row + at, p->columns / 2 - at));
+    return v_sum(sum);
+}
 
-            if (o + 2 <= c->out)
-                conv_weights_row(at, error, input, c, &p, rows, 2);
-            else
-                conv_weights_row(at, error, input, c, &p, rows, 1);
-        }
-    for (size_t r = 0; r < rows; r++)
+static void conv_weights(float *dw, float *dbias, const float *dy, const int32_t *from,
+                         const float *x, const sotto_conv *c, size_t rows)
+{
+    const conv_plan p = conv_prepare(c);
+
+    for (size_t channel = 0; channel < c->in; channel += 2)
         for (size_t o = 0; o < c->out; o++) {
-            const float *error = dy + (r * c->out + o) * p.out_plane;
-            v8 sum = v_all(0);
-            size_t i = 0;
+            float *to = dw + o * p.taps + channel * SOTTO_CONV_TAPS;
+            const float *error = dy + o * p.plane;
+            const int32_t *places = from + o * p.plane;
 
-            for (; i + SOTTO_KERNEL_LANES <= p.out_plane; i += SOTTO_KERNEL_LANES)
-                sum = v_add(sum, v_load(error + i));
-            dbias[o] += v_sum(v_add(sum, v_load_part(error + i, p.out_plane - i)));
-        }
-}
-
-enum { BACK_ROWS = 8 };
-
-/* Rows of the output, and one column of the kernel, back to the input: each row of errors goes to five rows there. */
-INLINE void conv_input_block(float *dx, const float *dy, const float *w, const sotto_conv *c,
-                             const conv_plan *p, size_t lanes, const size_t block_rows)
-{
-    v8 sum[BACK_ROWS + SOTTO_CONV_SIZE - 1];
-    const size_t out_step = c->in * SOTTO_CONV_TAPS;
-
-    for (size_t y = 0; y < block_rows + SOTTO_CONV_SIZE - 1; y++)
-        sum[y] = v_all(0);
-    for (size_t o = 0; o < c->out; o++) {
-        for (size_t r = 0; r < block_rows; r++) {
-            const v8 error = load_some(dy + r * p->out_width, lanes);
-
-            for (size_t k = 0; k < SOTTO_CONV_SIZE; k++)
-                sum[r + k] = v_fma(v_all(w[k * SOTTO_CONV_SIZE]), error, sum[r + k]);
-        }
-        dy += p->out_plane;
-        w += out_step;
-    }
-    for (size_t y = 0; y < block_rows + SOTTO_CONV_SIZE - 1; y++) {
-        float *at = dx + y * p->width;
-
-        store_some(at, lanes, v_add(load_some(at, lanes), sum[y]));
-    }
-}
-
-/* One column of the kernel and one input channel. */
-INLINE void conv_input_column(float *dx, const float *dy, const float *w, const sotto_conv *c,
-                              const conv_plan *p)
-{
-    for (size_t at = 0; at < p->out_width; at += SOTTO_KERNEL_LANES) {
-        const size_t left = p->out_width - at;
-        size_t row = 0;
-
-        for (; row + BACK_ROWS <= p->rows; row += BACK_ROWS) {
-            float *to = dx + row * p->width + at;
-            const float *from = dy + row * p->out_width + at;
-
-            if (left >= SOTTO_KERNEL_LANES)
-                conv_input_block(to, from, w, c, p, SOTTO_KERNEL_LANES, BACK_ROWS);
+            if (channel + 2 <= c->in)
+                conv_weights_block(to, error, places, x + channel * p.in_plane, &p, rows, true);
             else
-                conv_input_block(to, from, w, c, p, left, BACK_ROWS);
+                conv_weights_block(to, error, places, x + channel * p.in_plane, &p, rows, false);
         }
-        for (; row < p->rows; row++)
-            conv_input_block(dx + row * p->width + at, dy + row * p->out_width + at, w, c, p,
-                             left < SOTTO_KERNEL_LANES ? left : (size_t)SOTTO_KERNEL_LANES, 1);
-    }
-}
-
-static void conv_input(float *dx, const float *dy, const float *w, const sotto_conv *c, size_t rows)
-{
-    conv_plan p;
-
-    conv_prepare(&p, c);
-    memset(dx, 0, rows * c->in * p.in_plane * sizeof *dx);
     for (size_t r = 0; r < rows; r++)
-        for (size_t k = 0; k < SOTTO_CONV_SIZE; k++)
-            for (size_t channel = 0; channel < c->in; channel++)
-                conv_input_column(dx + (r * c->in + channel) * p.in_plane + k,
-                                  dy + r * c->out * p.out_plane, w + channel * SOTTO_CONV_TAPS + k,
-                                  c, &p);
+        for (size_t o = 0; o < c->out; o++)
+            dbias[o] += conv_sum(dy + r * p.out_image + o * p.plane, &p);
 }
 
-/* ---- pooling ------------------------------------------------------------------------------------------------- */
+enum {
+    BACK_ROWS = SOTTO_CONV_SIZE + 1, /* that the patches of a 2 x 2 touch            */
+    BACK_PATCH = (BACK_ROWS + 1) *   /* a channel's weights, between rows of zeros   */
+                 SOTTO_KERNEL_LANES
+};
+_Static_assert(SOTTO_CONV_ROOM == 2 * 2 * BACK_PATCH, "two channels, and two columns to begin at");
 
-/* Two rows of up to 16 columns, as the four places of up to 8 squares. */
-typedef struct squares {
-    v8 at[4];
-} squares;
-
-INLINE squares load_squares(const float *x, size_t width, size_t columns)
+/* Weights of `channels` input channels, once from the first lane on, and once from the second. With zeros around them, each of
+ * the four patches of a 2 x 2 is the same six rows of vectors. */
+INLINE void conv_lay_out(float *room, const float *w, const sotto_conv *c, const conv_plan *p,
+                         const size_t channels)
 {
-    const size_t more = columns > SOTTO_KERNEL_LANES ? columns - SOTTO_KERNEL_LANES : 0;
-    squares s;
+    memset(room, 0, c->out * 2 * channels * BACK_PATCH * sizeof *room);
+    for (size_t o = 0; o < c->out; o++)
+        for (size_t right = 0; right < 2; right++)
+            for (size_t channel = 0; channel < channels; channel++, room += BACK_PATCH)
+                for (size_t k = 0; k < SOTTO_CONV_SIZE; k++)
+                    memcpy(room + (k + 1) * SOTTO_KERNEL_LANES + right,
+                           w + o * p->taps + channel * SOTTO_CONV_TAPS + k * SOTTO_CONV_SIZE,
+                           SOTTO_CONV_SIZE * sizeof *w);
+}
 
-    for (size_t row = 0; row < 2; row++) {
-        const v8 a = load_some(x + row * width, columns);
-        const v8 b = more ? load_some(x + row * width + SOTTO_KERNEL_LANES, more) : v_all(0);
+/* The errors of one number of each output channel, back to the patches that they came from. The first patch begins at `at`. */
+INLINE void conv_input_block(float *dx, const float *dy, const int32_t *from, const float *room,
+                             const sotto_conv *c, const conv_plan *p, size_t at,
+                             const size_t channels)
+{
+    v8 sum[2][BACK_ROWS];
 
-        s.at[2 * row] = v_even(a, b);
-        s.at[2 * row + 1] = v_odd(a, b);
+    for (size_t k = 0; k < BACK_ROWS; k++)
+        sum[0][k] = sum[1][k] = v_all(0);
+    for (size_t o = 0; o < c->out; o++, room += 2 * channels * BACK_PATCH) {
+        const size_t place = (size_t)from[o * p->plane] - at;
+        const size_t above = place <= 1, right = place & 1; /* computed: nobody can predict them */
+        const float *w = room + right * channels * BACK_PATCH + above * SOTTO_KERNEL_LANES;
+        const v8 error = v_all(dy[o * p->plane]);
+
+        for (size_t channel = 0; channel < channels; channel++)
+            for (size_t k = 0; k < BACK_ROWS; k++)
+                sum[channel][k] =
+                    v_fma(error, v_load(w + channel * BACK_PATCH + k * SOTTO_KERNEL_LANES),
+                          sum[channel][k]);
     }
-    return s;
+    for (size_t channel = 0; channel < channels; channel++)
+        for (size_t k = 0; k < BACK_ROWS; k++) {
+            float *to = dx + channel * p->in_plane + at + k * p->pitch;
+
+            v_store(to, v_add(v_load(to), sum[channel][k]));
+        }
 }
 
-static void pool_forward(float *y, const float *x, size_t planes, size_t height, size_t width)
+INLINE void conv_input_channels(float *dx, const float *dy, const int32_t *from, const float *room,
+                                const sotto_conv *c, const conv_plan *p, size_t rows,
+                                const size_t channels)
 {
-    for (size_t pair = 0; pair < planes * (height / 2); pair++) {
-        for (size_t at = 0; at < width; at += (size_t)2 * SOTTO_KERNEL_LANES) {
-            const size_t columns = width - at;
-            const squares s = load_squares(x + at, width, columns);
-            const v8 most = v_max(v_max(s.at[0], s.at[1]), v_max(s.at[2], s.at[3]));
-            const size_t outs = columns / 2;
+    for (size_t r = 0; r < rows; r++, dx += p->in_image, dy += p->out_image, from += p->out_image)
+        for (size_t row = 0; row < p->rows; row += 2)
+            for (size_t column = 0; column < p->columns; column += 2) {
+                const size_t out = row / 2 * p->out_pitch + column / 2;
 
-            store_some(y + at / 2, outs, v_max(most, v_all(0)));
-        }
-        x += 2 * width;
-        y += width / 2;
-    }
+                conv_input_block(dx, dy + out, from + out, room, c, p, row * p->pitch + column,
+                                 channels);
+            }
 }
 
-static void pool_input(float *dx, const float *dy, const float *x, const float *y, size_t planes,
-                       size_t height, size_t width)
+static void conv_input(float *dx, float *room, const float *dy, const int32_t *from, const float *w,
+                       const sotto_conv *c, size_t rows)
 {
-    for (size_t pair = 0; pair < planes * (height / 2); pair++) {
-        for (size_t at = 0; at < width; at += (size_t)2 * SOTTO_KERNEL_LANES) {
-            const size_t columns = width - at, outs = columns / 2;
-            const squares s = load_squares(x + at, width, columns);
-            const v8 most = load_some(y + at / 2, outs);
-            const v8 error = load_some(dy + at / 2, outs);
-            m8 open = m_above(most, v_all(0));
-            v8 back[4];
+    const conv_plan p = conv_prepare(c);
 
-            for (size_t i = 0; i < 4; i++) {
-                const m8 takes = m_and(open, m_equal(s.at[i], most));
+    memset(dx, 0, rows * p.in_image * sizeof *dx);
+    for (size_t channel = 0; channel < c->in; channel += 2) {
+        float *to = dx + channel * p.in_plane;
+        const float *weights = w + channel * SOTTO_CONV_TAPS;
 
-                back[i] = v_where(takes, error);
-                open = m_without(takes, open);
-            }
-            for (size_t row = 0; row < 2; row++) {
-                float *to = dx + row * width + at;
-
-                store_some(to, columns, v_zip_low(back[2 * row], back[2 * row + 1]));
-                if (columns > SOTTO_KERNEL_LANES)
-                    store_some(to + SOTTO_KERNEL_LANES, columns - SOTTO_KERNEL_LANES,
-                               v_zip_high(back[2 * row], back[2 * row + 1]));
-            }
+        if (channel + 2 <= c->in) {
+            conv_lay_out(room, weights, c, &p, 2);
+            conv_input_channels(to, dy, from, room, c, &p, rows, 2);
+        } else {
+            conv_lay_out(room, weights, c, &p, 1);
+            conv_input_channels(to, dy, from, room, c, &p, rows, 1);
         }
-        x += 2 * width;
-        dx += 2 * width;
-        y += width / 2;
-        dy += width / 2;
     }
 }
 
@@ -547,6 +560,6 @@ static double descend(float *w, const float *start, const float *gradient, float
 }
 
 const sotto_kernels KERNELS = {
-    KERNELS_NAME, dense_forward, dense_input, dense_weights, conv_forward, conv_input,
-    conv_weights, pool_forward,  pool_input,  exponentials,  descend,
+    KERNELS_NAME, dense_forward, dense_input,  dense_weights, conv_forward,
+    conv_input,   conv_weights,  exponentials, descend,
 };

@@ -2,15 +2,13 @@
 
 #include "account/gauss/allocation.h"
 #include "account/local/checkin.h"
+#include "account/put_aside.h"
 #include "learn/lattice.h"
 #include "noise/noise.h"
 
 #include <math.h>
 
 #include "base/rule.h"
-
-/* This part of delta is put aside for noise that is not exactly the law of the theorem. */
-#define PUT_ASIDE 1e-3
 
 enum { SLACK = 16 };
 
@@ -35,7 +33,7 @@ static sotto_status allocated(sotto_schedule_claim *out, const sotto_schedule *s
     const double moves = c->policy == SOTTO_SLOT_ONE_OF ? 2 : 1;
     const double p =
         fmin(1, (c->chance + 0x1p-53) * (double)seen / (double)s->reach * (1 + 0x1p-40));
-    const double log_delta = log(delta) - PUT_ASIDE - 0x1p-30;
+    const double log_delta = log(delta) - SOTTO_PUT_ASIDE - 0x1p-30;
     sotto_bound eps;
 
     if (!(n->sigma >= SOTTO_LATTICE_LEAST && n->length > 0))
@@ -46,10 +44,9 @@ static sotto_status allocated(sotto_schedule_claim *out, const sotto_schedule *s
     SOTTO_TRY(sotto_allocation_eps(&eps, SOTTO_ALLOCATION_MAX, sigma, (double)seen,
                                    fmin(log_delta - log(p), -1e-9), err));
     out->epsilon = thinned(eps.high, p);
-    const double lost = (1 + exp(out->epsilon)) *
-                        (sotto_lattice_distance((double)steps * (double)n->dimension, n->sigma) +
-                         sotto_noise_delta(steps * n->dimension));
-    if (SOTTO_RULE(lattice_is_paid_for) && !(lost < 0.9 * PUT_ASIDE * delta))
+    const double lost = sotto_lattice_distance((double)steps * (double)n->dimension, n->sigma) +
+                        sotto_noise_delta(steps * n->dimension);
+    if (SOTTO_RULE(lattice_is_paid_for) && !sotto_draws_are_paid(out->epsilon, lost, delta))
         return sotto_fail(
             err, SOTTO_DENIED,
             "claim: scale: integers are too coarse for this delta; take a larger scale");

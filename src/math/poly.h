@@ -13,6 +13,18 @@
 #include "math/field64.h"
 #include "math/field_small.h"
 
+#include <stddef.h>
+
+/* The log of the smallest n that has room for x values. */
+static inline unsigned sotto_log_of_next_power(size_t x)
+{
+    unsigned log = 0;
+
+    while (((size_t)1 << log) < x)
+        log++;
+    return log;
+}
+
 #define SOTTO_POLY_FUNCTIONS(F, element)                                                             \
     /* roots[k] = w^k as a weight, k below n. */                                                     \
     void F##_roots(element *roots, unsigned log);                                                    \

@@ -334,10 +334,10 @@ static uint64_t size_of(sqlite3 *db, int which)
     return (uint64_t)size;
 }
 
-bool sotto_sqlite_smaller(sqlite3 *db, uint64_t bytes)
+bool sotto_sqlite_smaller(sqlite3 *db, bool memory, uint64_t bytes)
 {
     uint64_t database = size_of(db, SQLITE_FCNTL_FILE_POINTER);
-    uint64_t wal = size_of(db, SQLITE_FCNTL_JOURNAL_POINTER);
+    uint64_t wal = memory ? 0 : size_of(db, SQLITE_FCNTL_JOURNAL_POINTER);
 
     return database <= bytes && wal <= bytes - database;
 }

@@ -97,7 +97,7 @@ void sotto_sqlite_rollback(sqlite3 *db);
 SOTTO_MUST_USE sotto_status sotto_sqlite_truncate_wal(sqlite3 *db, sotto_err *err);
 
 /* Whether database and WAL together, as committed, take no more bytes than these on the disk; false if that can't be
- * known now. What is in use can be less, never more. */
-bool sotto_sqlite_smaller(sqlite3 *db, uint64_t bytes);
+ * known now. What is in use can be less, never more. A store in memory has no WAL. */
+bool sotto_sqlite_smaller(sqlite3 *db, bool memory, uint64_t bytes);
 
 #endif

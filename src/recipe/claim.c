@@ -9,6 +9,7 @@
 #include "base/rule.h"
 #include "dap/admission.h"
 #include "noise/noise.h"
+#include "recipe/encrypted.h"
 #include "recipe/participation.h"
 
 #include <math.h>
@@ -63,6 +64,14 @@ static double lost_of(const sotto_report_content *content, uint64_t devices)
     return sotto_round_up(draws * (exp(content->log_cut) + sotto_noise_delta(1)), 4);
 }
 
+/* What this library lacks, it refuses. */
+static sotto_status by_committee(sotto_answer *out, const sotto_recipe *recipe, sotto_err *err)
+{
+    if (!sotto_recipe_by_committee)
+        return sotto_fail(err, SOTTO_DENIED, "noise by a committee");
+    return sotto_recipe_by_committee(out, recipe, err);
+}
+
 sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
                                          const sotto_recipe *recipe,
                                          const sotto_report_content *content, uint64_t honest,
@@ -77,6 +86,8 @@ sotto_status sotto_recipe_cohort_epsilon(double *out, const char **theorem,
         SOTTO_TRY(sotto_claim_server_noise(&answer, sotto_recipe_sigma(recipe), content->distance,
                                            delta, log_delta, sotto_noise_delta(content->entries),
                                            err));
+    else if (recipe->by == SOTTO_BY_COMMITTEE)
+        SOTTO_TRY(by_committee(&answer, recipe, err));
     else
         SOTTO_TRY(sotto_claim_share_noise(
             &answer, sotto_round_down((double)honest * content->variance, 2), content->distance,
@@ -194,11 +205,12 @@ static void claim_report(sotto_recipe_claim *out, const sotto_report_content *co
     out->liar_sums = sotto_recipe_liar_sums(content);
 }
 
-/* Entries as sent are 0 to max, and de-biasing divides a sum of bits by p - q. */
+/* Entries as sent are 0 to max, and de-biasing divides a sum of bits by p - q. Proofs of ciphertexts bound squares, not signs. */
 double sotto_recipe_liar(const sotto_report_content *content)
 {
-    return content->by == SOTTO_BY_CROWD ? sotto_round_up(1 / (content->p - content->q), 2)
-                                         : (double)content->max;
+    return content->by == SOTTO_BY_CROWD       ? sotto_round_up(1 / (content->p - content->q), 2)
+           : content->by == SOTTO_BY_COMMITTEE ? 2 * (double)content->max
+                                               : (double)content->max;
 }
 
 /* Those that it has, and those that the other one would have had. */

@@ -1,5 +1,6 @@
 /* How much noise would do. Devices link none of it: they only refuse. */
 #include "recipe/claim.h"
+#include "recipe/encrypted.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,16 +11,19 @@ enum {
     FINE = 60000000
 }; /* thousandths, as recipe/statistic.c reads them */
 
-/* The most that devices can add, within a factor of two. */
+/* The most that devices can add, or a committee that encrypts it, within a factor of two. */
 static uint64_t most_of(const sotto_recipe *recipe)
 {
     sotto_recipe other = *recipe;
     sotto_report_content content;
+    sotto_encrypted sums;
     uint64_t milli = MOST;
 
     for (; milli > LEAST; milli /= 2) {
         other.sigma_milli = (uint32_t)milli;
-        if (sotto_recipe_content(&content, &other, NULL) == SOTTO_OK)
+        if (sotto_recipe_content(&content, &other, NULL) == SOTTO_OK &&
+            (recipe->by != SOTTO_BY_COMMITTEE ||
+             sotto_encrypted_plan(&sums, &other, NULL) == SOTTO_OK))
             break;
     }
     return milli;

@@ -87,7 +87,7 @@ static void set_values(sotto_report_content *out, const sotto_recipe *recipe)
     case SOTTO_STATISTIC_COUNT:
         break;
     }
-    out->weight = out->one ? 1 : out->entries;
+    out->weight = out->one || (out->bins && out->by == SOTTO_BY_COMMITTEE) ? 1 : out->entries;
 }
 
 /* ---- noise in shares -------------------------------------------------------------------------------- */

@@ -2,20 +2,35 @@
 
 #include "account/numeric/special.h"
 #include "noise/estimate.h"
+#include "recipe/encrypted.h"
 
 #include <math.h>
 
 /* ---- the law ---------------------------------------------------------------------------------------- */
 
-/* Variance of what is in each sum beside the values: both servers add all of it; every device that reports adds its part. */
+/* Both servers add all of it; every device that reports adds its part; so does every noise member, whether a claim counts on it or
+ * not. */
+sotto_sum_noise sotto_recipe_sum_noise(const sotto_recipe *recipe,
+                                       const sotto_report_content *content, double reports)
+{
+    const double sigma = sotto_recipe_sigma(recipe);
+    sotto_encrypted e;
+
+    if (content->by == SOTTO_BY_SERVERS)
+        return (sotto_sum_noise){.gaussian = 2 * sigma * sigma, .sigma = sigma};
+    if (content->by == SOTTO_BY_COMMITTEE && sotto_encrypted_plan(&e, recipe, NULL) == SOTTO_OK)
+        return (sotto_sum_noise){.gaussian = e.variance,
+                                 .sigma = sqrt((double)e.noise.num / (double)e.noise.den)};
+    return (sotto_sum_noise){.skellam =
+                                 content->by == SOTTO_BY_SHARES ? reports * content->variance : 0};
+}
+
 static double noise_of(const sotto_recipe *recipe, const sotto_report_content *content,
                        double reports)
 {
-    const double sigma = sotto_recipe_sigma(recipe);
+    const sotto_sum_noise noise = sotto_recipe_sum_noise(recipe, content, reports);
 
-    if (content->by == SOTTO_BY_SERVERS)
-        return 2 * sigma * sigma;
-    return content->by == SOTTO_BY_SHARES ? reports * content->variance : 0;
+    return noise.gaussian + noise.skellam;
 }
 
 /* A report that is a set of fixed size: an entry in it leaves less room for the others. Its own value is among the set

@@ -21,6 +21,15 @@ typedef struct sotto_deviation_law {
     double most, none;           /* sum and mean: the largest entry, and that of no number       */
 } sotto_deviation_law;
 
+/* What is in each sum beside the values: its variance, by the law of those who add it. */
+typedef struct sotto_sum_noise {
+    double gaussian; /* of servers or a committee, all of them together ... */
+    double sigma;    /* ... and of one of them, as a deviation              */
+    double skellam;  /* of all devices that report                          */
+} sotto_sum_noise;
+sotto_sum_noise sotto_recipe_sum_noise(const sotto_recipe *recipe,
+                                       const sotto_report_content *content, double reports);
+
 /* Of a batch of so many reports of this recipe. */
 sotto_deviation_law sotto_deviation_of(const sotto_recipe *recipe,
                                        const sotto_report_content *content, double reports);

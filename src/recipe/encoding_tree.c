@@ -95,12 +95,14 @@ static void adopt(builder *b, size_t index, const char *key, json_t *list, sibli
     sort_children(b, node, key, scratch);
 }
 
-/* A node that has a list gets children; one that has none is a leaf. What follows the first word "root" can't be
- * written: that key is the tree's own. */
+/* A node that has a list gets children; one that has none is a leaf. The key "root" is the tree's own: what follows the first word
+ * "root" has that key with a space behind it, which no other phrase ends with. */
 static void grow(builder *b, size_t index, sibling *scratch)
 {
-    const char *key = index == 0 ? "root" : b->nodes[index].phrase;
-    json_t *list = index > 0 && strcmp(key, "root") == 0 ? NULL : json_object_get(b->tree, key);
+    const char *phrase = b->nodes[index].phrase, *key = index == 0                    ? "root"
+                                                        : strcmp(phrase, "root") == 0 ? "root "
+                                                                                      : phrase;
+    json_t *list = json_object_get(b->tree, key);
 
     if (json_array_size(list) > 0) {
         adopt(b, index, key, list, scratch);

@@ -1,4 +1,5 @@
 /* A recipe in plain words. */
+#include "recipe/encrypted.h"
 #include "recipe/model.h"
 #include "recipe/one_server.h"
 
@@ -80,12 +81,12 @@ static void say_listed(sotto_writer *w, const char *what, const sotto_listed *li
     }
 }
 
-static void say_participation(sotto_writer *w, const sotto_participation *p)
+static void say_participation(sotto_writer *w, const sotto_participation *p, bool in_public)
 {
     switch (p->type) {
     case SOTTO_POISSON:
-        say(w, "A device takes part with a chance of %g%%, by a coin that only it sees.\n",
-            100 * p->rate);
+        say(w, "A device takes part with a chance of %g%%, by a coin that %s.\n", 100 * p->rate,
+            in_public ? "a public beacon tosses, and that everybody sees" : "only it sees");
         return;
     case SOTTO_DONATION:
         if (p->rate < 1)
@@ -258,6 +259,10 @@ static void say_report(sotto_writer *w, const sotto_recipe *recipe, const sotto_
             "sigma %.3g. That protects you only together with the parts of others. Whoever saw "
             "your report alone could tell your value, or guess it well.\n",
             sqrt(claim->device_variance));
+    else if (recipe->by == SOTTO_BY_COMMITTEE)
+        say(w,
+            "Your answer has no local protection, and leaves your device encrypted. More members "
+            "of the committee than may lie could open it, and nobody would notice.\n");
     else
         say(w, "Your report has no local protection, and no noise: whoever saw it alone could tell "
                "your value.\n");
@@ -274,6 +279,12 @@ static void say_answer(sotto_writer *w, const sotto_recipe *recipe, const sotto_
             "honest "
             "one protects you even if all other devices lie. The answer tells your value up to "
             "epsilon %.4g at delta %.3g (%s).",
+            claim->noise_sigma, epsilon, delta, claim->theorem);
+    else if (recipe->by == SOTTO_BY_COMMITTEE)
+        say(w,
+            "A committee of devices adds noise; what its honest members that answer add has sigma "
+            "%.10g on every sum. The answer tells your value up to epsilon %.4g at delta %.3g "
+            "(%s).",
             claim->noise_sigma, epsilon, delta, claim->theorem);
     else
         say(w,
@@ -309,6 +320,7 @@ static void say_protection(sotto_writer *w, const sotto_recipe *recipe,
             "at least %" PRIu64 " of them. %s %s %s\n",
             server.name, recipe->min_cohort, sotto_trust_words_of(recipe->trust)->honest,
             sotto_trust_words_of(recipe->trust)->sees, sotto_trust_words_of(recipe->trust)->inputs);
+    sotto_encrypted_explain(w, recipe);
     say_answer(w, recipe, claim);
     if (model->can_hide)
         say_anonymity(w, recipe, claim);
@@ -365,7 +377,7 @@ sotto_status sotto_recipe_explain(sotto_buf *out, const sotto_recipe *recipe,
                recipe->targeting_count);
     say_release(&w, recipe);
     say_listed(&w, "Answers are kept apart by", recipe->cohorts, recipe->cohort_count);
-    say_participation(&w, &recipe->participation);
+    say_participation(&w, &recipe->participation, sotto_trust_model_of(recipe->trust)->encrypted);
     say_slots(&w, &recipe->participation);
     if (recipe->dummies > 0)
         say(&w, "Of the others, %g%% send a report on \"no value\" all the same.\n",

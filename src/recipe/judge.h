@@ -11,6 +11,10 @@
 void sotto_recipe_check_policy(sotto_reading *at, const sotto_policy *policy,
                                const sotto_recipe *recipe);
 
+/* Adds that reports have more bytes than the policy allows; `fewer` says of what. */
+void sotto_recipe_lint_too_long(sotto_reading *at, const sotto_place *place, const char *fewer,
+                                size_t bytes, const sotto_policy *policy);
+
 /* Compiles the query as devices do, adds what is wrong with it, and says what it reads. policy and streams may be NULL. */
 SOTTO_MUST_USE sotto_status sotto_recipe_judge_query(sotto_query_finding *out,
                                                      const sotto_recipe *recipe,

@@ -77,7 +77,11 @@ typedef struct sotto_learning_claim {
     double epsilon;      /* of `participations` of them; infinity: none at this delta            */
     double delta;
     const char *theorem;
-    const char *unsampled_why; /* why nothing is claimed for taking part at random */
+    double
+        sampled_epsilon; /* of all rounds, if nobody sees who takes part; infinity: not claimed. For the
+                               population that the recipe states, or fewer where reports show fewer */
+    double sampled_share;      /* that a round is of that population, at most                     */
+    const char *unsampled_why; /* why nothing is claimed for taking part at random, or where not */
     uint64_t bound;            /* that is proved of a report's norm, in steps      */
     double factor_needed;      /* least bound_factor with which honest reports pass, rounded up */
     double log2_miss;          /* but for this chance they pass                    */
@@ -91,6 +95,13 @@ typedef struct sotto_learning_claim {
 SOTTO_MUST_USE sotto_status sotto_learning_claim_compute(sotto_learning_claim *out,
                                                          const sotto_learning *learning,
                                                          sotto_decimal honest, sotto_err *err);
+/* Why taking part at random can't lower its epsilon; NULL: it may. */
+const char *sotto_learning_unsampled(const sotto_learning *learning);
+/* sampled_epsilon and sampled_share, of a claim that has its rho. SOTTO_DENIED: no theorem applies. */
+SOTTO_MUST_USE sotto_status sotto_learning_sample(sotto_learning_claim *out,
+                                                  const sotto_learning *learning,
+                                                  sotto_decimal honest, double log_delta,
+                                                  sotto_err *err);
 
 /* What a device does to its update. Rows of the noise are in the arena. */
 SOTTO_MUST_USE sotto_status sotto_learning_randomizer(sotto_vector_randomizer *out,

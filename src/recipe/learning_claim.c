@@ -5,6 +5,7 @@
 #include "account/gauss/rdp.h"
 #include "account/honest.h"
 #include "account/numeric/bound.h"
+#include "account/put_aside.h"
 #include "aggregate/pine/pine.h"
 #include "base/rule.h"
 #include "recipe/claim.h"
@@ -13,8 +14,6 @@
 
 enum { SLACK = 8, ARENA = 64 << 20 };
 
-/* A thousandth of log delta is put aside for draws that are not exact, as for statistics (account/claims.c). */
-#define PUT_ASIDE 1e-3
 /* Samplers of a server's noise end here. */
 #define MOST_SIGMA 0x1p20
 #define MOST_CLIP  0x1p30
@@ -190,14 +189,15 @@ static void claim_epsilon(sotto_learning_claim *out, const sotto_learning *l)
         return;
     }
     const double delta = sotto_decimal_down(l->head.delta),
-                 log_delta = sotto_round_down(sotto_recipe_log_delta(&l->head) - PUT_ASIDE, 1);
+                 log_delta =
+                     sotto_round_down(sotto_recipe_log_delta(&l->head) - SOTTO_PUT_ASIDE, 1);
     sotto_bound eps;
     sotto_err none = {0};
     const sotto_status status = l->head.by == SOTTO_BY_SHARES
                                     ? shares_epsilon(&eps, out, l, log_delta, &none)
                                     : servers_epsilon(&eps, out, l, log_delta, &none);
 
-    if (status == SOTTO_OK && (1 + exp(eps.high)) * lost_of(out, l) < 0.9 * PUT_ASIDE * delta) {
+    if (status == SOTTO_OK && sotto_draws_are_paid(eps.high, lost_of(out, l), delta)) {
         out->epsilon = eps.high;
         return;
     }
@@ -207,17 +207,24 @@ static void claim_epsilon(sotto_learning_claim *out, const sotto_learning *l)
 
 /* ---- all of it ---------------------------------------------------------------------------------------- */
 
-/* The number of a round's reports is released, so a round is a sample of known size. What is hidden is which data a device has,
- * not whether it is there. The sampled Gaussian of the accountant has neither. */
-static const char *unsampled(const sotto_recipe *head)
+/* Only where it is less: the theorem for samples of known size is loose for large samples. */
+static void claim_sampled(sotto_learning_claim *out, const sotto_learning *l, sotto_decimal honest)
 {
-    const sotto_anonymity *a = &head->anonymity;
+    const double delta = sotto_decimal_down(l->head.delta),
+                 log_delta =
+                     sotto_round_down(sotto_recipe_log_delta(&l->head) - SOTTO_PUT_ASIDE, 1);
 
-    if (SOTTO_RULE(learning_sampling_hidden) && (!a->relay || !a->tokens || !a->log))
-        return "not claimed: without a relay, tokens and a log it is seen who takes part";
-    return "not claimed: the number of reports is released, and no theorem here prices samples of "
-           "a "
-           "known size under replacement";
+    out->unsampled_why = sotto_learning_unsampled(l);
+    if (out->unsampled_why)
+        return;
+    if (sotto_learning_sample(out, l, honest, log_delta, NULL) == SOTTO_OK &&
+        out->sampled_epsilon < out->epsilon &&
+        sotto_draws_are_paid(out->sampled_epsilon, lost_of(out, l), delta)) {
+        out->unsampled_why = "left out of this claim, which holds whoever sees who takes part";
+        return;
+    }
+    out->sampled_epsilon = INFINITY;
+    out->unsampled_why = "not claimed: it is too little for the theorem";
 }
 
 static sotto_status claim_sizes(sotto_learning_claim *out, const sotto_learning *l,
@@ -259,7 +266,8 @@ sotto_status sotto_learning_claim_compute(sotto_learning_claim *out, const sotto
                                   .epsilon = INFINITY,
                                   .delta = sotto_decimal_up(l->head.delta),
                                   .theorem = "none: the numbers do not fit",
-                                  .unsampled_why = unsampled(&l->head),
+                                  .sampled_epsilon = INFINITY,
+                                  .unsampled_why = "not claimed: the numbers do not fit",
                                   .bound = sotto_learning_bound(l),
                                   .log2_miss = log_miss(l) / log(2),
                                   .expected_reports =
@@ -274,5 +282,6 @@ sotto_status sotto_learning_claim_compute(sotto_learning_claim *out, const sotto
     sotto_arena_clear(&arena);
     SOTTO_TRY(status);
     claim_epsilon(out, l);
+    claim_sampled(out, l, honest);
     return SOTTO_OK;
 }

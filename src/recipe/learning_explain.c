@@ -72,7 +72,18 @@ static void say_claim(sotto_writer *w, const sotto_learning *l, const sotto_lear
     if (l->head.by == SOTTO_BY_SHARES)
         say(w, "That counts on %" PRIu64 " honest devices of every %" PRIu64 ".\n", claim->honest,
             l->head.min_cohort);
-    say(w, "A gain by taking part at random is %s.\n", claim->unsampled_why);
+    if (isfinite(claim->sampled_epsilon))
+        say(w,
+            "If nobody sees who takes part, all rounds together cost epsilon %.4g at the same "
+            "delta (Wang, Balle and Kasiviswanathan 2019, theorem 9). That counts on a round being "
+            "at most %.3g of the honest devices, of the population that the recipe states. It "
+            "also counts on devices that answer whenever their coin says so: it is not proved "
+            "where other recipes use up a device's budget between two rounds. Devices are charged "
+            "the larger one.\n",
+            sotto_bound_shown(claim->sampled_epsilon, 4),
+            sotto_bound_shown(claim->sampled_share, 3));
+    else
+        say(w, "A gain by taking part at random is %s.\n", claim->unsampled_why);
 }
 
 sotto_status sotto_learning_explain(sotto_buf *out, const sotto_learning *l,

@@ -174,14 +174,9 @@ static void check_size(sotto_reading *at, const sotto_policy *policy,
                        const sotto_learning_claim *claim)
 {
     static const sotto_place model = {&learn, "model", 0}, parameters = {&model, "parameters", 0};
-    char accepted[80];
 
-    (void)snprintf(accepted, sizeof accepted, "fewer: at most %" PRIu64 " bytes",
-                   policy->report_bytes);
     if (SOTTO_RULE(learning_report_bytes) && claim->report_bytes > policy->report_bytes)
-        sotto_reading_mistake(at, &parameters, accepted,
-                              "reports of %zu bytes are longer than the policy allows",
-                              claim->report_bytes);
+        sotto_recipe_lint_too_long(at, &parameters, "fewer", claim->report_bytes, policy);
 }
 
 static void check_query(sotto_reading *at, const sotto_policy *policy, const sotto_recipe *head)

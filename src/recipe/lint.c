@@ -43,8 +43,9 @@ static sotto_status check_claim(sotto_reading *at, sotto_recipe_claim *claim,
                        claim->min_cohort);
     else if (isfinite(found))
         (void)snprintf(accepted, sizeof accepted, "%.6g or more", found);
-    if (isfinite(found) && recipe->by == SOTTO_BY_SERVERS)
-        (void)snprintf(what, sizeof what, "the %.6g that one server's noise gives", found);
+    if (isfinite(found) && recipe->by >= SOTTO_BY_SERVERS)
+        (void)snprintf(what, sizeof what, "the %.6g that %s noise gives", found,
+                       recipe->by == SOTTO_BY_SERVERS ? "one server's" : "a committee's");
     else if (isfinite(found))
         (void)snprintf(what, sizeof what, "the %.6g that %" PRIu64 " honest reports give", found,
                        claim->honest);
@@ -113,14 +114,11 @@ static void check_liar(sotto_reading *at, const sotto_recipe_claim *claim)
 static void check_words(sotto_reading *at, const sotto_recipe *recipe)
 {
     static const sotto_place no_match = {NULL, "on_no_match", 0},
-                             aggregation = {NULL, "aggregation", 0},
-                             trust = {&aggregation, "trust", 0},
                              taking = {NULL, "participation", 0},
                              anonymity = {NULL, "anonymity", 0}, tokens = {&anonymity, "tokens", 0},
                              schedule = {NULL, "schedule", 0},
                              precision = {&schedule, "precision", 0},
                              adjacency = {&privacy, "adjacency", 0};
-    const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
 
     if (recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT)
         sotto_reading_warn(at, &adjacency,
@@ -134,11 +132,6 @@ static void check_words(sotto_reading *at, const sotto_recipe *recipe)
         sotto_reading_warn(at, &no_match,
                            "silence tells that a device has no value; only a policy that allows it "
                            "lets a device do so");
-    if (SOTTO_RULE(trust_not_yet) && !model->two_servers && !model->one_server)
-        sotto_reading_mistake(
-            at, &trust, "split",
-            "not yet: this trust model earns no amplification by shuffling, and has "
-            "no DAP task");
     const char *refused = sotto_participation_refused(&recipe->participation);
     if (refused)
         sotto_reading_mistake(
@@ -361,19 +354,25 @@ void sotto_recipe_check_policy(sotto_reading *at, const sotto_policy *policy,
         sotto_reading_mistake(at, &taking, "poisson, check-in or donation", "%s", refused);
 }
 
+void sotto_recipe_lint_too_long(sotto_reading *at, const sotto_place *place, const char *fewer,
+                                size_t bytes, const sotto_policy *policy)
+{
+    char accepted[80];
+
+    (void)snprintf(accepted, sizeof accepted, "%s: at most %" PRIu64 " bytes", fewer,
+                   policy->report_bytes);
+    sotto_reading_mistake(at, place, accepted,
+                          "reports of %zu bytes are longer than the policy allows", bytes);
+}
+
 /* Before any memory is taken for a report: a million bins are 16 MB to send and ten times that to make. */
 static void check_size(sotto_reading *at, const sotto_policy *policy,
                        const sotto_recipe_claim *claim)
 {
     static const sotto_place encode = {NULL, "encode", 0};
-    char accepted[80];
 
-    (void)snprintf(accepted, sizeof accepted, "fewer bins: at most %" PRIu64 " bytes",
-                   policy->report_bytes);
     if (SOTTO_RULE(policy_report_bytes) && claim->report_bytes > policy->report_bytes)
-        sotto_reading_mistake(at, &encode, accepted,
-                              "reports of %zu bytes are longer than the policy allows",
-                              claim->report_bytes);
+        sotto_recipe_lint_too_long(at, &encode, "fewer bins", claim->report_bytes, policy);
 }
 
 sotto_status sotto_recipe_lint_terms(sotto_recipe_claim *claim, const sotto_recipe *recipe,

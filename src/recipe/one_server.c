@@ -12,9 +12,10 @@
 bool sotto_recipe_one_server(sotto_one_server *out, const sotto_recipe *recipe)
 {
     json_t *root, *json;
+    const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
 
     memset(out, 0, sizeof *out);
-    if (!sotto_trust_model_of(recipe->trust)->one_server)
+    if (!model->one_server || model->encrypted)
         return false;
     root = json_loadb((const char *)recipe->text.data, recipe->text.len, 0, NULL);
     json = json_object_get(root, "aggregation");
@@ -28,6 +29,29 @@ bool sotto_recipe_one_server(sotto_one_server *out, const sotto_recipe *recipe)
     out->decryptors_dropout = json_number_value(json_object_get(committee, "dropout"));
     json_decref(root);
     return true;
+}
+
+bool sotto_recipe_one_server_graph(sotto_one_server_graph *out, const sotto_recipe *recipe)
+{
+    json_t *root, *json;
+
+    memset(out, 0, sizeof *out);
+    if (!sotto_trust_model_of(recipe->trust)->one_server)
+        return false;
+    root = json_loadb((const char *)recipe->text.data, recipe->text.len, 0, NULL);
+    json = json_object_get(root, "aggregation");
+    const char *ring = json_string_value(json_object_get(json, "ring"));
+    const json_t *graph = json_object_get(json, "graph");
+    out->wide = ring && strcmp(ring, "z64") == 0;
+    out->degree = (uint64_t)json_integer_value(json_object_get(graph, "degree"));
+    out->neighbours = (uint64_t)json_integer_value(json_object_get(graph, "neighbours"));
+    json_decref(root);
+    return true;
+}
+
+uint64_t sotto_one_server_edge(uint64_t degree, uint64_t clients)
+{
+    return clients <= degree + 1 ? UINT64_MAX : UINT64_MAX / (clients - 1) * degree;
 }
 
 uint64_t sotto_one_server_liars(const sotto_one_server *s)

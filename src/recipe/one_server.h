@@ -1,5 +1,5 @@
-/* recipe/one_server.h - what programs read and judge of a recipe that one server adds up. Devices don't answer such recipes: they have no DAP
- * task.
+/* recipe/one_server.h - what is read and judged of a recipe whose masked vectors one server adds up. It has no DAP task: devices answer it in that
+ * server's rounds (sotto/rounds.h).
  */
 #ifndef SOTTO_RECIPE_ONE_SERVER_H
 #define SOTTO_RECIPE_ONE_SERVER_H
@@ -17,8 +17,20 @@ typedef struct sotto_one_server {
     double decryptors_dropout;
 } sotto_one_server;
 
-/* From the recipe's text; false, with an empty name: its trust model has no one server. */
+/* From the recipe's text; false, with an empty name: its trust model has no one server, or has it add up encrypted sums
+ * (recipe/encrypted.h). */
 bool sotto_recipe_one_server(sotto_one_server *out, const sotto_recipe *recipe);
+
+/* Who masks with whom, from the recipe's text. */
+typedef struct sotto_one_server_graph {
+    uint64_t degree, neighbours; /* expected; that must stay */
+    bool wide;                   /* sums are modulo 2^64, else 2^32 */
+} sotto_one_server_graph;
+/* False: as above. */
+bool sotto_recipe_one_server_graph(sotto_one_server_graph *out, const sotto_recipe *recipe);
+/* The chance of an edge, of 2^64, that gives each of so many clients the degree. */
+uint64_t sotto_one_server_edge(uint64_t degree, uint64_t clients);
+
 /* Devices of a cohort that may lie, rounded up: the server may have all of them in the sum that it releases. */
 uint64_t sotto_one_server_liars(const sotto_one_server *server);
 void sotto_recipe_check_one_server(sotto_reading *at, const sotto_recipe *recipe);

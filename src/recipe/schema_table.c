@@ -1,5 +1,6 @@
 /* The structure of every object and key: what a device checks its files by. The rows are in schema_rows.h. It is compiled
- * twice: libsotto-device has no rows of learning recipes, for which it lacks the room. */
+ * twice: libsotto-device has no rows of learning recipes, and no price of a committee's noise, for which it lacks the room. */
+#include "recipe/encrypted.h"
 #include "recipe/schema.h"
 
 #define TEXT     SOTTO_SCHEMA_TEXT
@@ -45,3 +46,9 @@ const char sotto_schema_objects[][SOTTO_SCHEMA_OBJECT_NAME] = {
 };
 const size_t sotto_schema_object_count =
     sizeof sotto_schema_objects / sizeof sotto_schema_objects[0];
+
+#ifdef SOTTO_LEARNING_ROWS
+sotto_committee_claim *const sotto_recipe_by_committee = sotto_encrypted_claim;
+#else
+sotto_committee_claim *const sotto_recipe_by_committee = NULL;
+#endif

@@ -62,13 +62,9 @@ static void wants(sotto_reading *r, const json_t *json, const char *key, bool wa
 
 void sotto_recipe_read_noise(sotto_reading *r, sotto_recipe *out)
 {
-    static const sotto_place by = {&privacy, "by", 0};
     const json_t *json = json_object_get(r->root, "privacy");
-    const bool shares = out->by == SOTTO_BY_SHARES, noise = shares || out->by == SOTTO_BY_SERVERS;
+    const bool shares = out->by == SOTTO_BY_SHARES, noise = out->by != SOTTO_BY_CROWD;
 
-    if (SOTTO_RULE(committee_not_yet) && out->by == SOTTO_BY_COMMITTEE)
-        sotto_reading_mistake(r, &by, "crowd, shares or servers",
-                              "not yet: no committee of this version adds noise");
     wants(r, json, "sigma", noise, noise);
     wants(r, json, "honest", shares, false);
     if (noise)

@@ -151,7 +151,7 @@ sotto_status sotto_worker_take_fast(sotto_sim_worker *w, uint64_t first,
     sotto_status status = SOTTO_OK;
     sotto_entropy entropy;
 
-    sotto_entropy_init(&entropy, sotto_worker_fill, &random);
+    sotto_entropy_init(&entropy, sotto_sim_random_fill, &random);
     for (size_t i = 0; i < count && status == SOTTO_OK; i++) {
         size_t cohort;
         bool asked;

@@ -51,7 +51,7 @@ static sotto_status add_noise(sotto_uint128 *sums, size_t entries, const sotto_t
         sotto_entropy entropy;
         int64_t drawn;
 
-        sotto_entropy_init(&entropy, sotto_worker_fill, &random);
+        sotto_entropy_init(&entropy, sotto_sim_random_fill, &random);
         for (size_t i = 0; i < entries; i++) {
             SOTTO_TRY(sotto_noise_draw(trial->gaussian, &drawn, 1, &entropy, err));
             sums[i].low += (uint64_t)drawn;

@@ -44,6 +44,13 @@ void sotto_sim_random_bytes(sotto_sim_random *random, void *out, size_t len)
         *bytes++ = (uint8_t)word;
 }
 
+sotto_status sotto_sim_random_fill(void *random, void *out, size_t len, sotto_err *err)
+{
+    (void)err;
+    sotto_sim_random_bytes(random, out, len);
+    return SOTTO_OK;
+}
+
 uint64_t sotto_sim_random_below(sotto_sim_random *random, uint64_t bound)
 {
     /* The first 2^64 mod bound words are refused: what is left is a multiple of bound. */

@@ -21,6 +21,9 @@ void sotto_sim_random_init(sotto_sim_random *random, uint64_t seed);
 sotto_sim_random sotto_sim_random_fork(const sotto_sim_random *random, uint64_t index);
 uint64_t sotto_sim_random_u64(sotto_sim_random *random);
 void sotto_sim_random_bytes(sotto_sim_random *random, void *out, size_t len);
+/* As a sotto_entropy_fill, whose context is a sotto_sim_random; never fails. */
+SOTTO_MUST_USE sotto_status sotto_sim_random_fill(void *random, void *out, size_t len,
+                                                  sotto_err *err);
 /* 0 to bound - 1, each equally likely; bound is at least 1. */
 uint64_t sotto_sim_random_below(sotto_sim_random *random, uint64_t bound);
 /* 0 <= x < 1. */

@@ -293,7 +293,7 @@ static sotto_status add_noise(const sotto_sim_servers *s, sotto_tally *tally, si
     int64_t drawn[NOISE];
     sotto_entropy entropy;
 
-    sotto_entropy_init(&entropy, sotto_worker_fill, &random);
+    sotto_entropy_init(&entropy, sotto_sim_random_fill, &random);
     for (size_t i = 0, some; s->trial->gaussian && i < entries; i += some) {
         some = entries - i < NOISE ? entries - i : NOISE;
         SOTTO_TRY(sotto_noise_draw(s->trial->gaussian, drawn, some, &entropy, err));

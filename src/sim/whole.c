@@ -37,7 +37,7 @@ static int64_t clock_of(void *context)
 
 static sotto_status random_of(void *context, void *out, size_t len, sotto_err *err)
 {
-    return sotto_worker_fill(&((sotto_sim_worker *)context)->random, out, len, err);
+    return sotto_sim_random_fill(&((sotto_sim_worker *)context)->random, out, len, err);
 }
 
 static void note_answer(void *context, uint64_t bin)

@@ -9,13 +9,6 @@
 /* Tables of all cohorts, in each thread. */
 #define KEEP ((size_t)96 << 20)
 
-sotto_status sotto_worker_fill(void *context, void *out, size_t len, sotto_err *err)
-{
-    (void)err;
-    sotto_sim_random_bytes(context, out, len);
-    return SOTTO_OK;
-}
-
 void sotto_worker_cohort(const sotto_trial *trial, const sotto_sim_device *device, size_t *cohort,
                          bool *asked)
 {

@@ -88,8 +88,6 @@ void sotto_worker_cohort(const sotto_trial *trial, const sotto_sim_device *devic
 void sotto_worker_count(sotto_sim_cohort *cohort, uint64_t bin);
 /* Importance sampling: before its draw. */
 void sotto_worker_count_drawn(sotto_sim_cohort *cohort, uint64_t bin);
-/* Repeatable bytes: context is a sotto_sim_random. */
-sotto_status sotto_worker_fill(void *context, void *out, size_t len, sotto_err *err);
 
 /* fast.c, whole.c */
 SOTTO_MUST_USE sotto_status sotto_worker_take_fast(sotto_sim_worker *worker, uint64_t first,

@@ -9,8 +9,8 @@
 
 #define say sotto_write_format
 
-/* The key of a tree's own first list: what follows the first word "root" can't be written (encode: prefix-tree). */
-static const char own_key[] = "root";
+/* The key of a tree's own first list. What follows the first word "root" has it with a space behind it (encode: prefix-tree). */
+static const char own_key[] = "root", root_key[] = "root ";
 
 static int by_count(const void *a, const void *b)
 {
@@ -61,20 +61,8 @@ static void note_unused(sotto_search *s)
 /* A tree's leaves stand in the order of their texts, when its lists do. */
 void sotto_phrases_prune(sotto_search *s)
 {
-    const size_t len = sizeof own_key - 1;
-    size_t kept = 0;
-
-    for (size_t i = 0; i < s->survivor_count; i++) {
-        const char *text = s->survivors[i].text;
-
-        if (strncmp(text, own_key, len) == 0 && text[len] == ' ')
-            s->dropped++;
-        else
-            s->survivors[kept++] = s->survivors[i];
-    }
-    s->survivor_count = kept;
-    if (kept > 0)
-        qsort(s->survivors, kept, sizeof *s->survivors, by_text);
+    if (s->survivor_count > 0)
+        qsort(s->survivors, s->survivor_count, sizeof *s->survivors, by_text);
     note_unused(s);
 }
 
@@ -122,6 +110,16 @@ static bool same_beginning(const char *a, const char *b, unsigned words)
     return len == end_of(b, words) && memcmp(a, b, len) == 0;
 }
 
+/* Of the list behind the first `len` bytes of a phrase. */
+static sotto_bytes key_of(const char *text, size_t len)
+{
+    const bool is_root = len == sizeof own_key - 1 && memcmp(text, own_key, len) == 0;
+
+    return len == 0  ? sotto_bytes_of(own_key, sizeof own_key - 1)
+           : is_root ? sotto_bytes_of(root_key, sizeof root_key - 1)
+                     : sotto_bytes_of(text, len);
+}
+
 /* Lists of one level: what follows each beginning of so many words. */
 static void say_level(const sotto_search *s, unsigned words, sotto_writer *w)
 {
@@ -134,8 +132,7 @@ static void say_level(const sotto_search *s, unsigned words, sotto_writer *w)
             continue;
         if (opens) {
             say(w, i > 0 ? "], " : words > 0 ? ", " : "");
-            sotto_search_say_text(w, words > 0 ? sotto_bytes_of(text, len)
-                                               : sotto_bytes_of(own_key, sizeof own_key - 1));
+            sotto_search_say_text(w, key_of(text, len));
         }
         say(w, opens ? ": [" : ", ");
         sotto_search_say_text(w, sotto_bytes_of(text + from, end_of(text, words + 1) - from));

@@ -2,6 +2,7 @@
 #include "study/search.h"
 
 #include "account/gauss/rdp.h"
+#include "account/put_aside.h"
 #include "base/rule.h"
 #include "noise/noise.h"
 
@@ -13,9 +14,6 @@ enum {
     MOST_SIGMA = 1000000000,
     FINE_SIGMA = 60000000
 }; /* as recipes have them */
-
-/* A thousandth of log delta is put aside for draws that are not exact, as in the claim of a round (account/claims.c). */
-#define PUT_ASIDE 1e-3
 
 /* ---- settings -------------------------------------------------------------------------------------------------- */
 
@@ -88,23 +86,23 @@ static sotto_status check(const sotto_search *s, const sotto_search_options *o, 
     return SOTTO_OK;
 }
 
-/* The zCDP of all rounds. Draws within a total variation of t of their law add (1 + e^epsilon) t to delta. */
+/* The zCDP of all rounds. */
 static sotto_status set_budget(sotto_search *s, sotto_err *err)
 {
     const sotto_search_options *o = s->options;
     const double delta = sotto_decimal_down(o->delta),
-                 lost = (1 + exp(sotto_decimal_up(o->epsilon))) *
-                        sotto_noise_delta((uint64_t)sotto_search_shares(s) *
+                 lost = sotto_noise_delta((uint64_t)sotto_search_shares(s) *
                                           (SOTTO_RECIPE_MAX_BINS + 2)); /* others, and no value */
     sotto_bound rho;
 
-    if (SOTTO_RULE(search_draws_are_paid_for) && !(lost < 0.9 * PUT_ASIDE * delta))
+    if (SOTTO_RULE(search_draws_are_paid_for) &&
+        !sotto_draws_are_paid(sotto_decimal_up(o->epsilon), lost, delta))
         return sotto_fail(
             err, SOTTO_MALFORMED,
             "epsilon and delta: the samplers' own error takes up delta; take a smaller "
             "epsilon or a larger delta");
-    SOTTO_TRY(
-        sotto_zcdp_rho(&rho, sotto_decimal_down(o->epsilon), log(delta) - PUT_ASIDE - 1e-12, err));
+    SOTTO_TRY(sotto_zcdp_rho(&rho, sotto_decimal_down(o->epsilon),
+                             log(delta) - SOTTO_PUT_ASIDE - 1e-12, err));
     s->rho = rho.low;
     return SOTTO_OK;
 }

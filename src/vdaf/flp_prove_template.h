@@ -100,6 +100,47 @@ static void put_gadget_values(const sotto_circuit *c, uint8_t *values, fe at_see
     }
 }
 
+/* What is built for size takes the general way: libsotto-device has no room for both. */
+#ifndef __OPTIMIZE_SIZE__
+
+/* Is the polynomial x^2 - x? Then N = 2P, and it vanishes at every node but the first for a valid measurement, too. */
+static bool is_bit_check(const sotto_circuit *c)
+{
+    return c->degree == 2 && c->polynomial[0] == 0 && c->polynomial[1] == -1 &&
+           c->polynomial[2] == 1;
+}
+
+static fe bit_check(fe x)
+{
+    return plain_product(x, FIELD(sub)(x, FIELD(one)()));
+}
+
+static void prove_bits(const sotto_circuit *c, uint8_t *values, const uint8_t *meas,
+                       const uint8_t *prove_rand, fe *wire)
+{
+    const flp_tables *t = c->tables;
+    fe seed = get(prove_rand, 0);
+
+    fill_wire(c, wire, seed, meas);
+    FIELD(to_odd_values)(wire, c->wire_log, t->wire_roots, t->odd_shift);
+    for (size_t k = 0; k < wire_count(c); k++)
+        wire[k] = bit_check(wire[k]);
+    put_gadget_values(c, values, bit_check(seed), wire);
+}
+
+static void prove_elements(const sotto_circuit *c, uint8_t *values, const uint8_t *meas,
+                           const uint8_t *prove_rand, fe *scratch)
+{
+    if (is_bit_check(c))
+        prove_bits(c, values, meas, prove_rand, scratch);
+    else
+        prove_each(c, values, meas, prove_rand, scratch);
+}
+
+#else
+#define prove_elements prove_each
+#endif
+
 /* Even wires are weights (r^(j+1) where the element is one), odd wires plain (the element minus one). */
 static void fill_chunk_wires(const sotto_circuit *c, fe *even, fe *odd, const uint8_t *meas,
                              size_t j, const fe *power)
@@ -265,7 +306,7 @@ static void prove(const sotto_circuit *c, uint8_t *proof, const uint8_t *meas,
 
     memcpy(proof, prove_rand, c->arity * FE_SIZE);
     if (c->shape == SOTTO_SHAPE_EACH)
-        prove_each(c, values, meas, prove_rand, scratch);
+        prove_elements(c, values, meas, prove_rand, scratch);
     else if (c->shape == SOTTO_SHAPE_PRODUCT)
         prove_product(c, values, meas, prove_rand, scratch);
     else if (c->one_hot)

@@ -1,4 +1,5 @@
 /* Building an instance: parameters are checked before any work is done. */
+#include "math/poly.h"
 #include "vdaf/circuit.h"
 #include "vdaf/flp.h"
 
@@ -144,15 +145,6 @@ static sotto_status check_circuit(const sotto_circuit *c, sotto_err *err)
     return SOTTO_OK;
 }
 
-static unsigned log_of_next_power(size_t x)
-{
-    unsigned log = 0;
-
-    while (((size_t)1 << log) < x)
-        log++;
-    return log;
-}
-
 static void derive(sotto_circuit *c)
 {
     bool chunks = c->shape == SOTTO_SHAPE_CHUNKS;
@@ -161,9 +153,9 @@ static void derive(sotto_circuit *c)
     c->meas_len = (size_t)c->entries * c->bits + c->claim_bits;
     c->calls = chunks ? (c->meas_len + c->chunk_length - 1) / c->chunk_length : c->meas_len;
     c->arity = chunks ? 2 * c->chunk_length : c->shape == SOTTO_SHAPE_PRODUCT ? 2 : 1;
-    c->wire_log = log_of_next_power(1 + c->calls);
+    c->wire_log = sotto_log_of_next_power(1 + c->calls);
     c->gadget_poly_len = c->degree * (((size_t)1 << c->wire_log) - 1) + 1;
-    c->gadget_log = log_of_next_power(c->gadget_poly_len);
+    c->gadget_log = sotto_log_of_next_power(c->gadget_poly_len);
     c->eval_output_len = chunks ? (c->linear == SOTTO_LINEAR_NONE ? 1 : 2) : c->calls;
     c->joint_rand_len = chunks ? c->calls : 0;
     c->prove_rand_len = c->arity;

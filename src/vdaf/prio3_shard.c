@@ -53,22 +53,28 @@ static sotto_prio3_xof one_lane(const client *k, sotto_prio3_usage usage, const 
         .circuit = k->c, .usage = usage, .context = k->context, .lanes = 1, .seeds = {seed}};
 }
 
-static void expand_helper(const client *k, sotto_prio3_usage usage, unsigned helper, size_t count)
+static inline sotto_prio3_xof helper_xof(const client *k, sotto_prio3_usage usage, unsigned helper)
 {
     sotto_prio3_xof x = one_lane(k, usage, helper_seed(&k->seeds, helper));
 
     if (usage == SOTTO_USAGE_PROOF_SHARE)
         x.binder[0][x.binder_len++] = (uint8_t)k->c->proofs;
     x.binder[0][x.binder_len++] = (uint8_t)helper;
+    return x;
+}
+
+static void expand_helper(const client *k, sotto_prio3_usage usage, unsigned helper, size_t count)
+{
+    sotto_prio3_xof x = helper_xof(k, usage, helper);
+
     sotto_prio3_expand(&x, &k->helper, count);
 }
 
-/* Joint randomness parts of the leader and of one helper together: two lanes cost little more than one. */
-static void derive_parts(const client *k, unsigned helper, bool with_leader)
+/* Joint randomness parts of one helper and, once its share is final, of the leader: two lanes cost little more than one. */
+static inline sotto_prio3_xof parts_xof(const client *k, unsigned helper, uint8_t *out[2])
 {
-    const unsigned who[2] = {helper, 0}, lanes = with_leader ? 2 : 1;
+    const unsigned who[2] = {helper, 0}, lanes = helper + 1 == k->c->shares ? 2 : 1;
     const uint8_t *shares[2] = {k->helper, k->leader};
-    uint8_t *out[2] = {NULL, NULL};
     sotto_prio3_xof x = {.circuit = k->c,
                          .usage = SOTTO_USAGE_JOINT_RAND_PART,
                          .context = k->context,
@@ -83,21 +89,57 @@ static void derive_parts(const client *k, unsigned helper, bool with_leader)
         x.bodies[l] = shares[l];
         out[l] = k->parts + (size_t)who[l] * SEED;
     }
-    sotto_prio3_derive_seed(&x, out);
+    return x;
 }
 
-/* Takes every helper's share away from the measurement; what is left is the leader's. */
-static void share_measurement(const client *k)
-{
-    const sotto_circuit *c = k->c;
+#ifdef __OPTIMIZE_SIZE__
 
-    memcpy(k->leader, k->meas, sotto_circuit_bytes(c, c->meas_len));
-    for (unsigned helper = 1; helper < c->shares; helper++) {
-        expand_helper(k, SOTTO_USAGE_MEAS_SHARE, helper, c->meas_len);
-        c->flp->subtract(k->leader, k->helper, c->meas_len);
-        if (k->seeds.blinds)
-            derive_parts(k, helper, helper + 1 == c->shares);
+static void share_with(client *k, unsigned helper)
+{
+    expand_helper(k, SOTTO_USAGE_MEAS_SHARE, helper, k->c->meas_len);
+    k->c->flp->subtract(k->leader, k->helper, k->c->meas_len);
+    if (k->seeds.blinds) {
+        uint8_t *out[2] = {NULL, NULL};
+        sotto_prio3_xof parts = parts_xof(k, helper, out);
+
+        sotto_prio3_derive_seed(&parts, out);
     }
+}
+
+#else
+
+static void take_from_leader(void *arg, size_t from, size_t count)
+{
+    const client *k = arg;
+    size_t at = sotto_circuit_bytes(k->c, from);
+
+    k->c->flp->subtract(k->leader + at, k->helper + at, count);
+}
+
+static void share_with(client *k, unsigned helper)
+{
+    size_t count = k->c->meas_len;
+
+    if (!k->seeds.blinds) {
+        expand_helper(k, SOTTO_USAGE_MEAS_SHARE, helper, count);
+        take_from_leader(k, 0, count);
+        return;
+    }
+    uint8_t *out[2] = {NULL, NULL};
+    sotto_prio3_xof x = helper_xof(k, SOTTO_USAGE_MEAS_SHARE, helper);
+    sotto_prio3_xof parts = parts_xof(k, helper, out);
+
+    sotto_prio3_expand_and_derive(&x, k->helper, count, take_from_leader, k, &parts, out);
+}
+
+#endif
+
+/* Takes every helper's share away from the measurement; what is left is the leader's. */
+static void share_measurement(client *k)
+{
+    memcpy(k->leader, k->meas, sotto_circuit_bytes(k->c, k->c->meas_len));
+    for (unsigned helper = 1; helper < k->c->shares; helper++)
+        share_with(k, helper);
 }
 
 static void derive_joint_rand(const client *k)

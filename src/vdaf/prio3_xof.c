@@ -16,12 +16,11 @@ sotto_status sotto_prio3_check_context(sotto_bytes context, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* Starts the lanes `first` to `first + lanes - 1` of x. */
-static void start(sotto_turboshake *state, const sotto_prio3_xof *x, unsigned first, unsigned lanes)
+enum { DST_SIZE = DST_HEAD + SOTTO_PRIO3_MAX_CONTEXT };
+
+static inline sotto_bytes dst_of(const sotto_prio3_xof *x, uint8_t dst[DST_SIZE])
 {
-    uint8_t dst[DST_HEAD + SOTTO_PRIO3_MAX_CONTEXT];
-    const uint8_t *binders[SOTTO_LANES];
-    sotto_buf buf = sotto_buf_over(dst, sizeof dst);
+    sotto_buf buf = sotto_buf_over(dst, DST_SIZE);
     sotto_writer w = sotto_writer_on(&buf);
 
     sotto_write_uint(&w, SOTTO_VDAF_VERSION, 1);
@@ -29,11 +28,20 @@ static void start(sotto_turboshake *state, const sotto_prio3_xof *x, unsigned fi
     sotto_write_uint(&w, x->circuit->algorithm, 4);
     sotto_write_uint(&w, x->usage, 2);
     sotto_write_bytes(&w, x->context); /* fits: the context's length was checked on the way in */
+    return sotto_buf_bytes(&buf);
+}
+
+/* Starts the lanes `first` to `first + lanes - 1` of x. */
+static void start(sotto_turboshake *state, const sotto_prio3_xof *x, unsigned first, unsigned lanes)
+{
+    uint8_t dst[DST_SIZE];
+    const uint8_t *binders[SOTTO_LANES];
+    sotto_bytes prefix = dst_of(x, dst);
+
     for (unsigned l = 0; l < lanes; l++)
         binders[l] = x->binder[first + l];
-    sotto_xof_turboshake128_init(state, lanes, sotto_buf_bytes(&buf), x->seeds + first, binders,
-                                 x->binder_len, x->body_len ? x->bodies + first : NULL,
-                                 x->body_len);
+    sotto_xof_turboshake128_init(state, lanes, prefix, x->seeds + first, binders, x->binder_len,
+                                 x->body_len ? x->bodies + first : NULL, x->body_len);
 }
 
 void sotto_prio3_derive_seed(const sotto_prio3_xof *x, uint8_t *const *out)
@@ -91,3 +99,94 @@ void sotto_prio3_expand(const sotto_prio3_xof *x, uint8_t *const *out, size_t co
         if (!all[l])
             expand_lane_vartime(x, l, out[l], count);
 }
+
+#ifndef __OPTIMIZE_SIZE__
+
+/* Two blocks are 336 bytes: whole elements of either field. */
+enum { PIECE_BLOCKS = 2, PIECE = PIECE_BLOCKS * SOTTO_TURBOSHAKE128_RATE };
+
+/* All of `seeds` but the bodies. */
+static void begin(sotto_turboshake *state, const sotto_prio3_xof *seeds)
+{
+    uint8_t dst[DST_SIZE];
+    const uint8_t *binders[SOTTO_LANES];
+
+    for (unsigned l = 0; l < seeds->lanes; l++)
+        binders[l] = seeds->binder[l];
+    sotto_xof_turboshake128_begin(state, seeds->lanes, dst_of(seeds, dst), seeds->seeds, binders,
+                                  seeds->binder_len);
+}
+
+/* What of a share is still to come, and what of the bodies is still to be hashed, from `at` on. */
+static void bodies_at(const uint8_t **at, const sotto_prio3_xof *seeds, size_t bytes)
+{
+    for (unsigned l = 0; l < seeds->lanes; l++)
+        at[l] = seeds->bodies[l] + bytes;
+}
+
+/* The first piece comes alone. Then each is expanded while the one before it is hashed, and the last is hashed alone. Returns how many
+ * elements were found below the modulus, piece by piece: all of them, or those before the piece with one that is not. */
+static size_t expand_and_hash(sotto_turboshake *giver, sotto_turboshake *takers,
+                              const sotto_prio3_xof *x, uint8_t *out, size_t count,
+                              sotto_prio3_ready *ready, void *arg, const sotto_prio3_xof *seeds)
+{
+    const sotto_circuit *c = x->circuit;
+    const uint8_t *in[SOTTO_LANES];
+    size_t whole = PIECE / c->element_size;
+
+    for (size_t at = 0, now; at < count; at += now) {
+        uint8_t *to = out + sotto_circuit_bytes(c, at);
+
+        now = count - at < whole ? count - at : whole;
+        if (at > 0)
+            bodies_at(in, seeds, sotto_circuit_bytes(c, at - whole));
+        if (at > 0 && now == whole) {
+            if (takers->lanes == seeds->lanes)
+                sotto_turboshake_join(takers, giver);
+            sotto_turboshake_exchange(takers, in, to, PIECE_BLOCKS);
+        } else {
+            if (takers->lanes > seeds->lanes)
+                sotto_turboshake_part(takers, giver);
+            sotto_turboshake_squeeze(giver, &to, sotto_circuit_bytes(c, now));
+            sotto_turboshake_add(takers, in, at > 0 ? PIECE : 0);
+        }
+        uint64_t good = c->flp->canonical(to, now);
+        SOTTO_DECLASSIFY(&good, sizeof good); /* as in sotto_prio3_expand */
+        if (!good)
+            return at;
+        ready(arg, at, now);
+    }
+    return count;
+}
+
+void sotto_prio3_expand_and_derive(const sotto_prio3_xof *x, uint8_t *out, size_t count,
+                                   sotto_prio3_ready *ready, void *arg,
+                                   const sotto_prio3_xof *seeds, uint8_t *const *seeds_out)
+{
+    const sotto_circuit *c = x->circuit;
+    sotto_turboshake giver, takers;
+
+    start(&giver, x, 0, 1);
+    begin(&takers, seeds);
+    size_t good = expand_and_hash(&giver, &takers, x, out, count, ready, arg, seeds);
+    if (good == count) {
+        size_t whole = PIECE / c->element_size, last = (count - 1) / whole * whole;
+        const uint8_t *in[SOTTO_LANES];
+
+        if (takers.lanes > seeds->lanes)
+            sotto_turboshake_part(&takers, &giver);
+        bodies_at(in, seeds, sotto_circuit_bytes(c, last));
+        sotto_turboshake_add(&takers, in, sotto_circuit_bytes(c, count - last));
+        sotto_xof_turboshake128_end(&takers);
+        sotto_turboshake_squeeze(&takers, seeds_out, SOTTO_PRIO3_SEED_SIZE);
+    } else {
+        /* Elements before the rejected one are the same once more. */
+        expand_lane_vartime(x, 0, out, count);
+        ready(arg, good, count - good);
+        sotto_prio3_derive_seed(seeds, seeds_out);
+    }
+    sotto_wipe(&giver, sizeof giver);
+    sotto_wipe(&takers, sizeof takers);
+}
+
+#endif

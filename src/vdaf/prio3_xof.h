@@ -42,4 +42,14 @@ void sotto_prio3_derive_seed(const sotto_prio3_xof *x, uint8_t *const *out);
 /* `count` field elements for each lane, by rejection sampling. */
 void sotto_prio3_expand(const sotto_prio3_xof *x, uint8_t *const *out, size_t count);
 
+/* Both at once, in the same permutations: one share is expanded while it and what follows from it are hashed.
+ *   x       one lane; as sotto_prio3_expand, with `count` elements
+ *   ready   is told which elements of `out` are final, in order, and completes the bodies of `seeds` up to there
+ *   seeds   one or two lanes; as sotto_prio3_derive_seed, with bodies of `count` elements
+ * What is built for size does one after the other, and has none of this. */
+typedef void sotto_prio3_ready(void *arg, size_t from, size_t count);
+void sotto_prio3_expand_and_derive(const sotto_prio3_xof *x, uint8_t *out, size_t count,
+                                   sotto_prio3_ready *ready, void *arg,
+                                   const sotto_prio3_xof *seeds, uint8_t *const *seeds_out);
+
 #endif

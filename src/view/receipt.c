@@ -71,6 +71,44 @@ static void stated(sotto_json *j, const sotto_stated_committee *s)
     sotto_json_end(j);
 }
 
+static void encryption(sotto_json *j, const sotto_stated_encryption *e)
+{
+    sotto_json_object(j, "encryption");
+    sotto_json_uint(j, "devices_least", e->devices_least);
+    sotto_json_uint(j, "devices_most", e->devices_most);
+    sotto_json_real(j, "corrupt", e->corrupt);
+    sotto_json_real(j, "offline", e->offline);
+    sotto_json_uint(j, "committee", e->committee);
+    sotto_json_uint(j, "tolerated", e->tolerated);
+    sotto_json_real(j, "tail", e->tail);
+    sotto_json_real(j, "stalls", e->stalls);
+    sotto_json_uint(j, "noise_members", e->noise_members);
+    sotto_json_uint(j, "noise_corrupt", e->noise_corrupt);
+    sotto_json_uint(j, "noise_missing", e->noise_missing);
+    sotto_json_real(j, "noise_tail", e->noise_tail);
+    sotto_json_uint(j, "checks", e->checks);
+    sotto_json_real(j, "miss", e->miss);
+    sotto_json_bool(j, "holds", e->holds);
+    sotto_json_text(j, "set", e->set);
+    sotto_json_uint(j, "bits", e->bits);
+    sotto_json_uint(j, "bits_with_hints", e->bits_left);
+    sotto_json_text(j, "estimator", e->estimator);
+    sotto_json_real(j, "rho", e->rho);
+    sotto_json_real(j, "hint_rho", e->hint_rho);
+    sotto_json_real(j, "proof_bits", e->soundness);
+    sotto_json_real(j, "norm", e->norm);
+    sotto_json_bool(j, "trial", e->is_trial);
+    sotto_json_object(j, "left_out");
+    for (size_t i = 0; i < e->dropped_count; i++)
+        sotto_json_uint(j, e->dropped[i].cause, e->dropped[i].devices);
+    sotto_json_end(j);
+    sotto_json_object(j, "log");
+    for (size_t i = 0; i < e->entry_count; i++)
+        sotto_json_uint(j, e->entries[i].what, e->entries[i].index);
+    sotto_json_end(j);
+    sotto_json_end(j);
+}
+
 static void identity(sotto_json *j, const sotto_receipt *r)
 {
     char task[SOTTO_DAP_ID_TEXT_MAX];
@@ -87,7 +125,10 @@ static void identity(sotto_json *j, const sotto_receipt *r)
         sotto_json_text(j, "honest_party", r->must_be_honest);
         sotto_json_text(j, "who_sees", r->who_sees);
         sotto_json_text(j, "inputs", r->validity);
-        stated(j, &r->stated);
+        if (r->encryption.is_known)
+            encryption(j, &r->encryption);
+        else
+            stated(j, &r->stated);
         return;
     }
     sotto_json_text(j, "task", task); /* base64url, as in every path, list and log */

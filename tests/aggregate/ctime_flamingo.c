@@ -1,4 +1,5 @@
-/* A client's whole report: neither its vector nor its seed nor what it agreed on with others steers it. */
+/* A client's whole report, a member's deal, and a decryptor's whole run: no vector, seed, share of a key, or secret that was agreed on
+ * steers them. */
 #include "support/ctime.h"
 #include "support/epoch.h"
 #include "support/test.h"
@@ -138,11 +139,121 @@ static void a_deal_does_not_depend_on_secrets(sotto_test *t)
     close_scene(&s);
 }
 
+/* ---- a decryptor ------------------------------------------------------------------------------------------------- */
+
+static sotto_machine *join(sotto_test *t, scene *s, const sotto_machine_ops *ops,
+                           const sotto_self *self)
+{
+    sotto_machine *machine;
+
+    CHECK_OK(t, ops->join(&machine, &s->posted.round, self, &t->arena, &t->err));
+    return machine;
+}
+
+static void deliver(sotto_test *t, sotto_machine *machine, const sotto_message *m,
+                    sotto_effects *effects)
+{
+    sotto_status verdict;
+
+    CHECK_OK(t, machine->ops->deliver(machine, m, 1, &verdict, effects, &t->err));
+    CHECK_OK(t, verdict);
+}
+
+/* What was sent is the server's to know, and so is what it makes of that. */
+static void tell_server(sotto_test *t, sotto_machine *server, const sotto_message *m,
+                        sotto_effects *said)
+{
+    sotto_ctime_public(m->body.data, m->body.len);
+    sotto_ctime_public(m->signature.data, m->signature.len);
+    deliver(t, server, m, said);
+}
+
+/* All clients but the last report. */
+static void report(sotto_test *t, scene *s, sotto_machine *server, sotto_effects *said)
+{
+    static uint32_t entries[CLIENTS][LENGTH];
+
+    for (uint32_t i = 0; i + 1 < CLIENTS; i++) {
+        sotto_vector mine = {.ring = SOTTO_RING_Z32, .length = LENGTH, .of.z32 = entries[i]};
+        sotto_self_secrets secrets = {.agreed = s->agreed[i], .known = s->known};
+        const sotto_self self = {.part = SOTTO_PART_CLIENT,
+                                 .index = i,
+                                 .keys = &s->signers[i],
+                                 .secrets = &secrets,
+                                 .seed = {9, (uint8_t)i}};
+        sotto_machine *client = join(t, s, &sotto_flamingo_client, &self);
+        sotto_effects effects;
+
+        sotto_effects_init(&effects, &t->arena);
+        CHECK_OK(t, client->ops->tick(client, OPENS, &effects, &t->err));
+        CHECK_OK(t, client->ops->offer(client, &mine, &effects, &t->err));
+        tell_server(t, server, &effects.sent->message, said);
+        client->ops->leave(client);
+    }
+}
+
+/* Hands on what the server said, and to the server what came back. */
+static void pass_on(sotto_test *t, sotto_machine *server, sotto_machine **members,
+                    const sotto_effect_message *sent, sotto_effects *said)
+{
+    for (; sent; sent = sent->next) {
+        sotto_effects effects;
+
+        sotto_effects_init(&effects, &t->arena);
+        if (!members[sent->message.to])
+            continue;
+        deliver(t, members[sent->message.to], &sent->message, &effects);
+        for (const sotto_effect_message *m = effects.sent; m; m = m->next)
+            tell_server(t, server, &m->message, said);
+    }
+}
+
+/* Votes, opened shares and opened edges: neither its share of the key nor what it agreed on with clients steers it. */
+static void a_decryptor_does_not_depend_on_secrets(sotto_test *t)
+{
+    static sotto_self_secrets secrets[CLIENTS];
+    static scene s;
+    sotto_machine *members[CLIENTS] = {NULL};
+    sotto_effects said, open, over;
+
+    open_scene(t, &s);
+    const sotto_self server_self = {.part = SOTTO_PART_SERVER, .keys = &s.server};
+    sotto_machine *server = join(t, &s, &sotto_flamingo_server, &server_self);
+    sotto_effects_init(&said, &t->arena);
+    sotto_effects_init(&open, &t->arena);
+    sotto_effects_init(&over, &t->arena);
+    CHECK_OK(t, server->ops->tick(server, OPENS, &said, &t->err));
+    report(t, &s, server, &said);
+    CHECK_OK(t, server->ops->tick(server, 2 * OPENS, &said, &t->err));
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t index = s.epoch.record.members[i];
+        const sotto_self self = {.part = SOTTO_PART_DECRYPTOR,
+                                 .index = index,
+                                 .keys = &s.signers[index],
+                                 .secrets = &secrets[index]};
+
+        secrets[index] = (sotto_self_secrets){.agreed = s.agreed[index], .known = s.known};
+        memcpy(secrets[index].share, s.epoch.committee.shares[i], 32);
+        sotto_ctime_secret(secrets[index].share, 32);
+        members[index] = join(t, &s, &sotto_flamingo_decryptor, &self);
+    }
+    sotto_ctime_secret(s.agreed, sizeof s.agreed);
+    pass_on(t, server, members, said.sent, &open);
+    pass_on(t, server, members, open.sent, &over);
+    CHECK(t, open.sent != NULL);
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        if (members[i])
+            members[i]->ops->leave(members[i]);
+    server->ops->leave(server);
+    close_scene(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_report_does_not_depend_on_secrets),
         CASE(a_deal_does_not_depend_on_secrets),
+        CASE(a_decryptor_does_not_depend_on_secrets),
     };
     return RUN_TESTS(argc, argv, cases);
 }

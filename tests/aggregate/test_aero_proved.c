@@ -1,6 +1,8 @@
 /* A round with real proofs: what test_aero_rounds.c and test_aero_attacks.c play with a double. */
 #include "hall.h"
 
+#include "aggregate/aero/proof_known.h"
+
 static const hall_plan THREE = {.clients = 3,
                                 .committee = 3,
                                 .threshold = 2,
@@ -38,6 +40,20 @@ static void a_round_with_proofs_opens_the_sum(sotto_test *t)
     t->err = (sotto_err){0};
     CHECK_STATUS(t, SOTTO_REJECTED,
                  sotto_aero_verify_vartime(&of, e->groups[0].proof, &t->arena, &t->err));
+    /* Whoever plays many devices verifies a proof once; of another statement nothing is known. */
+    sotto_aero_known known;
+    CHECK_OK(t, sotto_aero_known_init(&known, 4, &t->arena, &t->err));
+    t->err = (sotto_err){0};
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_aero_verify_known(&known, &of, e->groups[0].proof, &t->arena, &t->err));
+    of.round--;
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_OK(t, sotto_aero_verify_known(&known, &of, e->groups[0].proof, &t->arena, &t->err));
+    CHECK_EQUAL(t, 1, known.verified);
+    CHECK_EQUAL(t, 2, known.looked_up);
+    of.round++;
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_aero_verify_known(&known, &of, e->groups[0].proof, &t->arena, &t->err));
     sotto_sim_net_free(net);
     hall_close(&h);
 }

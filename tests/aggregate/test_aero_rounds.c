@@ -1,6 +1,8 @@
 /* Whole rounds of encrypted sums on the simulated network, with the proof double: sums, faults, noise, and what the assumptions are for. */
 #include "hall.h"
 
+#include "aggregate/aero/odds.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -188,7 +188,6 @@ static void effects_are_copies_in_order(sotto_test *t)
     CHECK_OK(t, sotto_effects_send(&effects, &m, NULL, &t->err));
     CHECK_OK(t, sotto_effects_keep(&effects, &m, &t->err));
     CHECK_OK(t, sotto_effects_vow(&effects, &vow, &t->err));
-    CHECK_OK(t, sotto_effects_post(&effects, m.body, &t->err));
     sotto_effects_wake(&effects, 50);
     sotto_effects_wake(&effects, 70);
     sotto_effects_done(&effects, SOTTO_DENIED, "first");
@@ -197,7 +196,6 @@ static void effects_are_copies_in_order(sotto_test *t)
     CHECK_EQUAL(t, 9, effects.sent->next->message.body.data[0]);
     CHECK(t, !effects.sent->next->next && effects.kept && !effects.kept->next);
     CHECK_EQUAL(t, 5, effects.vows->vow.kind);
-    CHECK_EQUAL(t, 2, effects.posts->record.len);
     CHECK_EQUAL(t, 50, effects.wake);
     CHECK(t, effects.outcome == SOTTO_DENIED && strcmp(effects.reason, "first") == 0);
 }

@@ -79,6 +79,7 @@ REPORT_SIDE = {"gateway": reports_sent_to("leader"), "leader": reports_sent_to("
 # ---- messages -----------------------------------------------------------------------------------------------------------
 
 REPORT_ID = 16
+OHTTP_BATCH, LENGTH = b"application/sotto-ohttp-requests", 4
 BLINDED, ARC_BLINDED = 256, 226  # bytes at the end of a request for a token, or for a credential of ARC
 TYPE2_REQUEST = 3 + BLINDED  # type and the key's last byte before it
 ARC_RESPONSE = 6 * 33 + 8 * 32  # bytes in which a credential comes
@@ -91,7 +92,8 @@ def body_of(stream):
 
 
 def bodies_of(stream):
-    """The bodies of the requests of a connection that is used again, with the time at which each began."""
+    """The bodies of the requests of a connection that is used again, with the time at which each began. Of a batch from the relay, each
+    request: its place tells the order."""
     data, at, found = bytes(stream.data), 0, []
     while at < len(data):
         end = data.find(b"\r\n\r\n", at)
@@ -99,9 +101,23 @@ def bodies_of(stream):
             break
         length = re.search(rb"(?i)\r\ncontent-length: *(\d+)", data[at:end + 2])
         size = int(length.group(1)) if length else 0
-        found.append((data[end + 4:end + 4 + size], stream.time_at(at)))
+        body = data[end + 4:end + 4 + size]
+        if OHTTP_BATCH in data[at:end]:
+            found += [(one, stream.time_at(end + 4 + place) + (end + 4 + place) * 1e-10) for one, place in parts_of(body)]
+        else:
+            found.append((body, stream.time_at(at)))
         at = end + 4 + size
     return found
+
+
+def parts_of(batch):
+    """The requests of a batch, each behind its length, and where each of them begins."""
+    at, parts = 0, []
+    while at + LENGTH <= len(batch):
+        size = int.from_bytes(batch[at:at + LENGTH], "big")
+        parts.append((batch[at + LENGTH:at + LENGTH + size], at + LENGTH))
+        at += LENGTH + size
+    return parts
 
 
 # ---- the run ------------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ expect 4 "com.example.launches allows 4 reports, and 4 steps took them" drill F 
 grep -q "Kept: 4 steps" err && grep -q "sotto analysis watch F" err || { complain "no report is left: what is kept, and what to type?"; cat err; }
 expect 2 "devices answer a name once" drill F --recipe recipe.json
 expect 0 "next: sotto analysis drill F" watch F
-expect 2 "it is no option of this verb" watch F --cells 5
+expect 2 "--cells: no such option" watch F --cells 5
 expect 2 "--wait: not a whole number" result F --wait soon
 expect 2 "the last step asks for quantiles: --quantile T goes on" drill F --bin 1024
 expect 0 "stopped: nothing more is asked" stop F

@@ -171,7 +171,7 @@ complains "intervals of time"
 run 2 --cohort 0 --from yesterday
 run 2 --cohort 0 --nonsense
 # An interval that is not over is closed by asking: only for somebody who says so.
-ask 2 --cohort 0 --until 2090-01-01T00:00:00Z
+ask 5 --cohort 0 --until 2090-01-01T00:00:00Z
 complains "would close it"
 run 0 --cohort 0 --until 2090-01-01T00:00:00Z
 ask 6 --cohort 0 --from 2026-11-01T00:00:00Z --until 2026-11-02T00:00:00Z
@@ -179,25 +179,25 @@ complains "another time"
 run 1 --cohort 0 --from 2026-11-20T00:30:00Z
 complains "3600 seconds"
 chmod 640 "$work/key"
-run 1 --cohort 0
+run 4 --cohort 0
 complains "chmod 600"
 chmod 600 "$work/key"
-run 1 --cohort 0 --key "$work/other"
+run 4 --cohort 0 --key "$work/other"
 complains "no collector with this key"
-run 1 --cohort 0 --pairing "$work/key"
+run 3 --cohort 0 --pairing "$work/key"
 complains "not a pairing file"
 "$sotto" collect key "$work/third" >"$work/third.txt" 2>/dev/null
 "$sotto" admin pair new --leader key:leader-2026a --helper key:helper-2026a --collector key:collector-2026a \
     --collector-key "$work/third.txt" --parties "$work/parties.json" "$work/pairing2.json" --tokens "$work/tokens2.json" \
     >/dev/null || fail "no pairing"
-run 1 --cohort 0 --pairing "$work/tokens2.json"
+run 4 --cohort 0 --pairing "$work/tokens2.json"
 complains "paired for another key"
 # Tokens go to nobody whom a parties file brings in later, as the leader or as the helper.
 for role in leader helper; do
     awk -v role="\"$role\"" '$0 ~ role { on = 1 } on && /"url"/ { sub(/http:[^"]*/, "http://127.0.0.1:9/"); on = 0 } 1' \
         "$work/parties.json" >"$work/parties2.json"
     cmp -s "$work/parties.json" "$work/parties2.json" && fail "the same parties"
-    run 1 --cohort 0 --parties "$work/parties2.json"
+    run 4 --cohort 0 --parties "$work/parties2.json"
     complains "paired for other URLs than the parties file has"
 done
 sed 's/key:leader-2026a/key:leader-2026b/' "$work/recipe.json" >"$work/recipe2.json"

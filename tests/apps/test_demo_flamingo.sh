@@ -23,7 +23,7 @@ says '1 of 10 decryptors was killed'
 says 'The committee made its key over the aggregator'"'"'s board'
 [ "$failed" -eq 0 ] || cat "$work/out" "$work/err"
 ! ls -d "$work"/sotto-demo-* 2>/dev/null || { echo "files are left"; failed=1; }
-for wrong in '--trust' '--trust aero' '--trust flamingo --keep' '--trust flamingo --devices 3000' '--devices 24'; do
+for wrong in '--trust' '--trust other' '--trust aero --keep' '--trust aero --devices 79' '--trust flamingo --keep' '--trust flamingo --devices 3000' '--devices 24'; do
     "$sotto" demo $wrong >"$work/out" 2>"$work/err"
     [ $? -eq 2 ] || { echo "sotto demo $wrong: not a mistake of usage"; failed=1; }
 done

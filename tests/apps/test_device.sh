@@ -233,18 +233,18 @@ verb=parties expect 4 "ahead of the clock" check p/far.signed --policy p/policy.
 verb=parties expect 0 "serial 7" check p/new.signed --policy p/policy.json
 says "signed by $key"
 verb=parties expect 4 "signed by 0 of the keys" check p/stranger.signed --policy p/policy.json
-verb=parties expect 4 "does not hold" check p/forged.signed --policy p/policy.json
+verb=parties expect 6 "does not hold" check p/forged.signed --policy p/policy.json
 verb=parties expect 4 "names no key" check p/new.signed --policy a/policy.json
 verb=parties expect 3 "no signed parties file" check p/new.json
 verb=parties expect 3 "not an object" sign p/policy.json --key p/vendor.key
 verb=parties expect 4 "serial 7 already" sign p/new.signed --key p/stranger.key --serial 8
-verb=parties expect 2 "with which --key" sign p/new.json
+verb=parties expect 2 "--key: it is needed" sign p/new.json
 verb=parties expect 3 "whole number" sign p/new.json --key p/vendor.key --serial 07
 expect 0 "taken" parties p/new.signed --dir p $now
 expect 0 "taken" parties p/new.signed --dir p $now
 expect 1 "is known, and later" parties p/old.signed --dir p $now
 expect 4 "signed by 0 of the keys" parties p/stranger.signed --dir p $now
-expect 1 "does not hold" parties p/forged.signed --dir p $now
+expect 6 "does not hold" parties p/forged.signed --dir p $now
 expect 3 "no signed parties file" parties p/new.json --dir p $now
 expect 0 "parties      : serial 7" record --dir p $now
 says_not told
@@ -267,7 +267,7 @@ cp "$out" k/enrolled
 expect 0 "$(head -n 1 k/enrolled)" enrol --dir k $now # the same again
 expect 0 '"key":"' enrol --json --dir k $now
 expect 4 "no issuer that the policy names signed it" keys k/stranger.signed --dir k $now
-expect 1 "does not hold" keys k/forged.signed --dir k $now
+expect 6 "does not hold" keys k/forged.signed --dir k $now
 expect 3 "no signed list of token keys" keys k/keys.json --dir k $now
 expect 0 "taken" keys k/keys.signed --dir k $now
 expect 0 '"ok":true' keys k/keys.signed --json --dir k $now

@@ -62,7 +62,7 @@ expect 0 "a range that some are beyond" "$sotto" learn data csv table.csv --user
 says "a range that some are beyond" "were not from 0 to 8" err
 expect 0 "training on a table" learn --data table --model mlp --rounds 3 --cohort 9
 expect 0 "a plan for a table" "$sotto" learn init plan --data table --devices 18 --cohort 18 --rounds 1 --epsilon 30
-expect 0 "a plan that fits its table" "$sotto" learn check plan/recipe.json --data table --devices 18
+expect 0 "a plan that fits its table" "$sotto" learn check plan/recipe.json --data table
 says "a plan that fits its table" "logistic, 6 parameters" out
 printf 'user,x,label\na,1,0\nb,nan,1\nc,1\nd,2,1.5\ne,0x3,1\n,3,1\ng,1,0,9\nh,inf,1\ni,1e999,1\nj,,1\nk,1,256\n"l,1,1\n' >wrong.csv
 expect 1 "rows that are wrong" "$sotto" learn data csv wrong.csv --out none
@@ -126,6 +126,24 @@ for more in "--algorithm fedsgd --rate 1" "--weights count" "--weights capped --
 done
 expect 0 "dp-ftrl" learn --data clothes --model logistic --rounds 9 --cohort 8 --algorithm dp-ftrl --restart 4 --noise 3 --delta 1e-3
 says "dp-ftrl" "Kairouz et al. 2021" out
+# Killed when the first checkpoint is there: the noise of earlier rounds is drawn again.
+set -- --data clothes --model logistic --rounds 120 --cohort 8 --algorithm dp-ftrl --correlation blt --noise 3 --delta 1e-3 --json
+expect 0 "blt" learn "$@" --threads 1
+says "blt" "Denisov et al. 2022" out
+says "blt" "keeps the noise of all rounds secret" out
+first=$(model)
+"$sotto" sim learn --quiet "$@" --checkpoint blt.point >/dev/null 2>&1 &
+until [ -e blt.point ] || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
+kill -9 $! 2>/dev/null
+wait $! 2>/dev/null
+expect 0 "blt that went on" learn "$@" --checkpoint blt.point
+[ "$(model)" = "$first" ] || { echo "blt that went on: another model"; failed=1; }
+expect 4 "blt of another plan" learn "$@" --participations 1 --checkpoint blt.point
+# Much noise has coarser integers, of which rounding is a larger part: the epsilon that was asked for is kept all the same.
+expect 0 "blt by epsilon" learn --data digits --model logistic --rounds 12 --cohort 5 --algorithm dp-ftrl --correlation blt --epsilon 0.05 --delta 1e-3 --json
+sed -n 's/.*"epsilon": \([0-9.]*\).*/\1/p' out | awk '$1 > 0.0499 && $1 <= 0.05 { kept = 1 } END { exit !kept }' || { echo "blt by epsilon: not kept"; cat out; failed=1; }
+expect 2 "blt without dp-ftrl" learn --data digits --correlation blt --noise 1
+expect 2 "separation without blt" learn --data digits --algorithm dp-ftrl --noise 1 --separation 3
 expect 0 "too small a cohort" learn --data digits --model logistic --rounds 3 --cohort 5 --min-cohort 25
 says "too small a cohort" "3 rounds burnt" out
 # With noise, nothing that is released says how many took part: neither a round that burns nor one that is empty.

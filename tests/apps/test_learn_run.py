@@ -226,6 +226,9 @@ def mistakes_are_told():
         f.write("mine")
     call("run", "plan/recipe.json", "--out", "mine", code=4, says="no session's folder")
     check(os.path.exists("mine/lock"), "a folder of somebody else stays as it is")
+    # A file that is not there, or can't be written, is no server that is down.
+    call("run", "plan/recipe.json", "--out", "none", "--data", "nowhere", code=1, says="nowhere")
+    call("run", "plan/recipe.json", "--out", "nowhere/session", code=1)
     call("run", code=2)
     call("run", "plan/recipe.json", "--devices", "1", code=2)
     call("init", "plan", code=1, says="File exists")

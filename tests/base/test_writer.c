@@ -109,9 +109,13 @@ static void a_text_is_written_as_printf_writes_it(sotto_test *t)
     CHECK_OK(t, sotto_writer_finish(&w, "text", &t->err));
     CHECK_EQUAL(t, 9, out.len);
     CHECK_BYTES(t, (const uint8_t *)"7 of nine", memory, 9);
-    sotto_write_format(&w, "%s", long_text);
+    sotto_write_format(&w, "%.*s", CUT, long_text);
+    CHECK_OK(t, sotto_writer_finish(&w, "text", &t->err));
     CHECK_EQUAL(t, 9 + CUT, out.len);
-    sotto_write_format(&w, "%s", long_text);
+    /* What is longer is not cut: it fails, and nothing of it stays. */
+    out.len = 0;
+    w = sotto_writer_on(&out);
+    sotto_write_format(&w, "%.*s", CUT + 1, long_text);
     CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_writer_finish(&w, "text", &t->err));
     CHECK_EQUAL(t, 0, out.len);
 }

@@ -1,11 +1,12 @@
 #!/bin/sh
-# install.sh BUILD SOURCE CMAKE CC FAKE_LEADER: installs into an empty directory and builds examples/ against it, by
+# install.sh BUILD SOURCE CMAKE CC FAKE_LEADER ONE_SERVER: installs into an empty directory and builds examples/ against it, by
 # find_package and by pkg-config.
 build=$1
 source=$2
 cmake=$3
 cc=$4
 fake=$5
+one_server=$6
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 set -e
@@ -144,4 +145,7 @@ export LD_LIBRARY_PATH
 "$cc" -std=c11 -o "$work/asks" "$source/examples/analyst.c" $(pkg-config --cflags --libs sotto-analyst)
 "$work/asks" >/dev/null && exit 1
 [ $? -eq 2 ] || { echo "analyst: does not run"; exit 1; }
+# A device of an application takes part in a round over a real aggregator, and pays from its ledger.
+"$cc" -std=c11 -o "$work/one_server_device" "$source/tests/build/one_server_device.c" $(pkg-config --cflags --libs sotto-device-full)
+SOTTO_ONE_SERVER_DEVICE=$work/one_server_device "$one_server" || exit 1
 echo "pkg-config: ok"

@@ -57,7 +57,7 @@ static cause causes[] = {
     {"field reports", "of 0 reports are used", "of 0 reports are used", 0, 0},
     {"field local cap", "one report may cost", "one report may cost", 0, 0},
     {"source of noise", "does not allow noise by", "does not allow noise by", 0, 0},
-    {"committee", "no committee of this version", "no committee of this version", 0, 0},
+    {"committee", "nobody adds such noise", "nobody adds such noise", 0, 0},
     {"sum by crowd", "protects a sum by itself", "protects a sum by itself", 0, 0},
     {"field without budget", "has no budget for it", "has no budget for it", 0, 0},
     {"field account", "field errors.", "field errors.", 0, 0},

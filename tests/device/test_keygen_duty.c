@@ -1,7 +1,7 @@
 /* A device in a committee that makes its key: what allows it, what it stores, and what it never says twice. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/arena.h"
-#include "device/duties/journal.h"
+#include "device/duties/inside.h"
 #include "support/directory.h"
 #include "support/fleet.h"
 #include "support/test.h"
@@ -239,6 +239,61 @@ static void who_hands_on_and_can_not_take_over_stays_to_the_end(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+/* Everybody in the new committee complains about this device. */
+static sotto_bytes complaints(sotto_test *t, const scene *s)
+{
+    const int place = sotto_keygen_place(&s->k, SOTTO_KEYGEN_DEAL, s->device);
+    bool wrong[MEMBERS] = {false};
+    sotto_buf board, body, wire;
+
+    wrong[place] = true;
+    CHECK_OK(t, sotto_buf_take(&board, &t->arena, 5 + MEMBERS * 400, &t->err));
+    sotto_writer w = sotto_writer_on(&board);
+    sotto_write_uint(&w, SOTTO_KEYGEN_ANSWER, 1);
+    sotto_write_uint(&w, MEMBERS, 4);
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        sotto_keygen_post post = {.step = SOTTO_KEYGEN_COMPLAIN, .place = i};
+
+        CHECK_OK(t, sotto_buf_take(&body, &t->arena, 64, &t->err));
+        CHECK_OK(t, sotto_keygen_places_encode(&body, wrong, s->k.dealers, &t->err));
+        post.body = sotto_buf_bytes(&body);
+        CHECK_OK(t, sotto_keygen_post_sign(
+                        &s->k, &post, &s->fleet.devices[s->k.members[i]].duties->signer, &t->err));
+        CHECK_OK(t, sotto_buf_take(&wire, &t->arena, 300, &t->err));
+        CHECK_OK(t, sotto_keygen_post_encode(&wire, &post, &t->err));
+        sotto_write_uint(&w, i, 8);
+        sotto_write_opaque32(&w, sotto_buf_bytes(&wire));
+    }
+    CHECK_OK(t, sotto_writer_finish(&w, "board", &t->err));
+    return sotto_buf_bytes(&board);
+}
+
+/* So many complaints are not answered. It has its share still, and sees at the end whether others have the key. */
+static void a_dealer_that_may_not_answer_stays_to_the_end(sotto_test *t)
+{
+    enum { TRIES = 12 }; /* one draw in five has no such dealer */
+    bool found = false;
+    scene s;
+
+    for (unsigned i = 0; i < TRIES && !found; i++) {
+        if (i > 0)
+            sotto_fleet_close(&s.fleet);
+        open_scene(t, &s, true);
+        for (uint32_t d = 0; d < s.k.dealers && !found; d++) {
+            s.device = s.k.dealer[d];
+            found = sotto_keygen_place(&s.k, SOTTO_KEYGEN_AGREE, s.device) < 0;
+        }
+    }
+    CHECK(t, found);
+    CHECK_OK(t, join(t, &s));
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, 1000));
+    CHECK_OK(t, tick_on(t, &s, complaints(t, &s), 2000));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM said")); /* the deal alone */
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT ended FROM keygen"));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM share WHERE share IS NOT NULL"));
+    sotto_fleet_close(&s.fleet);
+}
+
 static void a_post_that_is_shown_again_takes_no_room(sotto_test *t)
 {
     enum { TIMES = 3 };
@@ -276,6 +331,7 @@ int main(int argc, char **argv)
         CASE(a_post_is_stored_and_goes_again_the_same),
         CASE(a_share_that_nobody_took_over_stays),
         CASE(who_hands_on_and_can_not_take_over_stays_to_the_end),
+        CASE(a_dealer_that_may_not_answer_stays_to_the_end),
         CASE(a_post_that_is_shown_again_takes_no_room),
     };
 

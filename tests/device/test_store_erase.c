@@ -234,16 +234,15 @@ static void retention_finds_old_events_by_an_index(sotto_test *t)
     }
 }
 
-static void a_store_keeps_to_its_size(sotto_test *t)
+/* NULL path: in memory. */
+static void check_size(sotto_test *t, const char *path)
 {
-    const char *path = sotto_test_temp(t, "events.db");
     const sotto_store_options options = {.path = path,
                                          .streams = sotto_test_streams,
                                          .stream_count = SOTTO_TEST_STREAMS,
                                          .max_bytes = 256 * 1024};
     static char text[4001];
     sotto_store *store;
-    struct stat info;
 
     memset(text, 'x', sizeof text - 1);
     CHECK_OK(t, sotto_store_open(&store, &options, &t->err));
@@ -253,6 +252,15 @@ static void a_store_keeps_to_its_size(sotto_test *t)
     uint64_t rows = sotto_test_count(t, store, "keyboard_ngrams");
     CHECK(t, rows > 20 && rows < 65);
     sotto_store_close(store);
+}
+
+static void a_store_keeps_to_its_size(sotto_test *t)
+{
+    const char *path = sotto_test_temp(t, "events.db");
+    struct stat info;
+
+    check_size(t, NULL);
+    check_size(t, path);
     CHECK(t, stat(path, &info) == 0 && info.st_size <= 256 * 1024);
 }
 

@@ -23,7 +23,8 @@ def banned(source):
     found = []
     for word, instead, allowed in rows[1:]:
         pattern = r"\b" + re.escape(word).replace(r"\ ", r"\s+").replace(r"\.\.\.", r".{1,40}?") + r"\b"
-        found.append((re.compile(pattern, re.I), word, instead, allowed.split(", ")))
+        first = re.split(r"\s|\.\.\.", word)[0].lower()
+        found.append((first, re.compile(pattern, re.I), word, instead, allowed.split(", ")))
     return found
 
 
@@ -193,8 +194,10 @@ def main():
         print(f"{os.path.relpath(path, source)}:{line}: {what}")
 
     def look_for_words(path, line, text):
-        for pattern, word, instead, allowed in words:
-            if pattern.search(text) and not any(os.path.relpath(path, source).endswith(a) or a in os.path.dirname(path) + "/" for a in allowed):
+        lower = text.lower()
+        for first, pattern, word, instead, allowed in words:
+            # Looking for the first word as it is takes a tenth of the time, and few blocks have it.
+            if first in lower and pattern.search(text) and not any(os.path.relpath(path, source).endswith(a) or a in os.path.dirname(path) + "/" for a in allowed):
                 complain(path, line, f'"{word}": write {instead}')
 
     def look_for_length(path, line, block):

@@ -297,6 +297,27 @@ static void a_dataset_keeps_users_and_rows(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_dataset_decode(&d, sotto_buf_bytes(&buf), &t->err));
 }
 
+static void a_model_has_the_size_of_its_rows(sotto_test *t)
+{
+    const sotto_dataset images = {
+        .kind = SOTTO_DATASET_BYTES, .classes = 3, .height = 20, .width = 24};
+    const sotto_dataset text = {
+        .kind = SOTTO_DATASET_SYMBOLS, .classes = 30, .height = 1, .width = 9};
+    sotto_model m;
+
+    CHECK_OK(t, sotto_dataset_model(&m, &images, "logistic", &t->err));
+    CHECK_EQUAL(t, 480 * 3 + 3, m.parameters);
+    CHECK_OK(t, sotto_dataset_model(&m, &images, "cnn", &t->err));
+    CHECK(t, m.config.height == 20 && m.config.width == 24);
+    CHECK_OK(t, sotto_dataset_model(&m, &text, "gru", &t->err));
+    CHECK_EQUAL(t, 8, m.config.steps);
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_dataset_model(&m, &text, "cnn", &t->err));
+    CHECK_REASON(t, "text needs gru");
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_dataset_model(&m, &images, "gru", &t->err));
+    CHECK_REASON(t, "gru needs text");
+    CHECK_STATUS(t, SOTTO_MISSING, sotto_dataset_model(&m, &images, "vgg", &t->err));
+}
+
 /* A model of text reads rows of width bytes: others would be cut where no row ends. */
 static void rows_of_text_have_one_line(sotto_test *t)
 {
@@ -333,6 +354,7 @@ int main(int argc, char **argv)
         CASE(python_finds_an_npz_whole),
         CASE(numpy_reads_an_npz),
         CASE(a_dataset_keeps_users_and_rows),
+        CASE(a_model_has_the_size_of_its_rows),
         CASE(rows_of_text_have_one_line),
     };
 

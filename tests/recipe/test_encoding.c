@@ -172,6 +172,14 @@ static void trees_may_be_uneven_and_without_extras(sotto_test *t)
     CHECK_EQUAL(t, SOTTO_NO_VALUE, bin_of(r, text("a b")));
     CHECK_EQUAL(t, SOTTO_NO_VALUE, bin_of(r, text("b q")));
     CHECK_EQUAL(t, SOTTO_NO_VALUE, bin_of(r, text("")));
+    /* "root" is the tree's own key; behind that word stands a space. */
+    r = with_encoder(
+        t, "{\"type\": \"prefix-tree\", \"tree\": {\"root\": [\"beer\", \"root\"], \"root \": "
+           "[\"beer\"], \"root beer\": [\"now\"]}, \"tokens\": [\"z\"], \"oov\": false, "
+           "\"end\": false}");
+    CHECK_EQUAL(t, 2, r->encoding.bins); /* beer, root beer now */
+    check_labels(t, r);
+    check_label(t, r, bin_of(r, text("root beer now z")), "root beer now z");
 }
 
 /* Hashes by `printf '%s\n%s' keyboard-2026 "i went" | sha256sum | cut -c1-16`, then of "i got" and "hello world". */

@@ -257,6 +257,55 @@ static void participations_are_priced_by_zcdp(sotto_test *t)
     CHECK(t, strstr(j->claim.theorem, "Kairouz") != NULL);
 }
 
+/* In five places at once: noise by servers, every round open to everybody, and hidden. */
+static sotto_bytes sampled(sotto_test *t, const char *by, const char *rounds, const char *hidden)
+{
+    const char *all =
+        (const char *)with(t, "\"participations\": 4, \"separation\": 20", rounds).data;
+    char *text = sotto_arena_take(&t->arena, TEXT);
+    const char *privacy = strstr(all, "\"by\": \"shares\""),
+               *epsilon = strstr(all, "\"epsilon\": 4.0"),
+               *population = strstr(all, "\"population\": 1000000");
+
+    CHECK(t, text && privacy && epsilon && population);
+    (void)snprintf(text, TEXT,
+                   "%.*s\"by\": \"%s\"%.*s\"epsilon\": 30.0%.*s%s\"population\": 1000000 }",
+                   (int)(privacy - all), all, by, (int)(epsilon - privacy - 14), privacy + 14,
+                   (int)(population - epsilon - 14), epsilon + 14, hidden);
+    return sotto_bytes_of(text, strlen(text));
+}
+
+static void fresh_samples_cost_less_where_nobody_sees_them(sotto_test *t)
+{
+    static const char hidden[] = "\"anonymity\": {\"relay\": \"r\", \"gateway\": \"g\", "
+                                 "\"tokens\": \"type-2\", \"issuer\": \"i\", \"attester\": "
+                                 "\"a\", \"log\": \"main\"}, ",
+                      fresh[] = "\"participations\": 150, \"separation\": 1";
+    judged *j = judge(t, sampled(t, "servers", fresh, hidden), NULL);
+
+    /* Each round is 3 percent of the devices, half of whom are honest: 0.0321 with what is put aside. */
+    CHECK(t, j->claim.epsilon > 18 && j->claim.epsilon < 22);
+    CHECK(t, j->claim.sampled_epsilon > 1 && j->claim.sampled_epsilon < 3);
+    CHECK(t, j->claim.sampled_share > 0.03 && j->claim.sampled_share < 0.033);
+    CHECK(t, strstr(j->claim.unsampled_why, "whoever sees who takes part") != NULL);
+    sotto_buf out = sotto_test_buf(t, TEXT);
+    CHECK_OK(t, sotto_learning_explain(&out, j->learning, &j->claim, &t->err));
+    out.data[out.len < TEXT ? out.len : TEXT - 1] = 0;
+    CHECK(t, strstr((char *)out.data, "at the same delta (Wang") != NULL);
+    CHECK(t, strstr((char *)out.data, "answer whenever their coin says so") != NULL);
+    j = judge(t, sampled(t, "servers", fresh, ""), NULL);
+    CHECK(t, !isfinite(j->claim.sampled_epsilon));
+    CHECK(t, strstr(j->claim.unsampled_why, "without a relay") != NULL);
+    j = judge(t, sampled(t, "shares", fresh, hidden), NULL);
+    CHECK(t, !isfinite(j->claim.sampled_epsilon));
+    CHECK(t, strstr(j->claim.unsampled_why, "servers' noise") != NULL);
+    j = judge(t, sampled(t, "servers", "\"participations\": 149, \"separation\": 1", hidden), NULL);
+    CHECK(t, !isfinite(j->claim.sampled_epsilon));
+    CHECK(t, strstr(j->claim.unsampled_why, "no fresh samples") != NULL);
+    j = judge(t, sampled(t, "servers", "\"participations\": 150, \"separation\": 2", hidden), NULL);
+    CHECK(t, !isfinite(j->claim.sampled_epsilon));
+}
+
 static void a_claim_that_is_too_small_is_refused_with_what_would_do(sotto_test *t)
 {
     judged *j = judge(t,
@@ -492,6 +541,7 @@ int main(int argc, char **argv)
         CASE(no_epsilon_is_claimed_where_noise_is_often_redrawn),
         CASE(much_room_for_liars_is_warned_of_and_refused),
         CASE(participations_are_priced_by_zcdp),
+        CASE(fresh_samples_cost_less_where_nobody_sees_them),
         CASE(a_claim_that_is_too_small_is_refused_with_what_would_do),
         CASE(a_policy_is_kept),
         CASE(it_is_explained_in_words),

@@ -155,20 +155,6 @@ static void ways_to_add_up_are_the_policy_s_choice(sotto_test *t)
     CHECK(t, !sotto_test_has_mistake(&mistakes, "aggregation.trust", "does not allow"));
 }
 
-/* Also where the recipe claims no gain, and no policy forbids it. */
-static void ways_to_add_up_that_are_not_there_yet_are_refused(sotto_test *t)
-{
-    const char *text = (const char *)sotto_test_recipe_text_trusting(t, SOTTO_TRUST_AERO).data;
-    const sotto_recipe *recipe;
-
-    memset(&mistakes, 0, sizeof mistakes);
-    CHECK_OK(t, sotto_recipe_read(&recipe, sotto_test_replace(t, text, "0.30", "2.0"), &t->arena,
-                                  &mistakes, &t->err));
-    CHECK_STATUS(t, SOTTO_DENIED, lint(t, recipe, NULL));
-    CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.trust", "not yet"));
-    CHECK_EQUAL(t, 1, mistakes.errors);
-}
-
 static void cohorts_are_by_non_sensitive_fields(sotto_test *t)
 {
     check_refused(t, "\"locale\"", "\"age\"", "cohorts.age", "non-sensitive");
@@ -556,7 +542,6 @@ int main(int argc, char **argv)
         CASE(a_recipe_costs_at_most_the_whole_analysis),
         CASE(a_recipe_s_delta_is_at_most_the_analysis_s),
         CASE(ways_to_add_up_are_the_policy_s_choice),
-        CASE(ways_to_add_up_that_are_not_there_yet_are_refused),
         CASE(cohorts_are_by_non_sensitive_fields),
         CASE(targets_are_by_non_sensitive_fields),
         CASE(non_sensitive_fields_are_those_of_the_analysis),

@@ -29,12 +29,6 @@ static void refused(sotto_test *t, sotto_bytes text, const char *old, const char
     CHECK_EQUAL(t, 1, mistakes.errors);
 }
 
-static void a_committee_is_refused_until_there_is_one(sotto_test *t)
-{
-    refused(t, sotto_test_recipe_text_of(t, "sum", "\"committee\""), NULL, NULL, "privacy.by",
-            "not yet");
-}
-
 static void noise_has_the_keys_of_its_source(sotto_test *t)
 {
     refused(t, sotto_test_recipe_text(t, NULL, NULL), "40000}", "40000, \"sigma\": 5}",
@@ -42,6 +36,8 @@ static void noise_has_the_keys_of_its_source(sotto_test *t)
     refused(t, sotto_test_recipe_text_of(t, "sum", SERVERS ", \"honest\": 0.5"), NULL, NULL,
             "privacy.honest", "nobody adds");
     refused(t, sotto_test_recipe_text_of(t, "sum", "\"shares\""), NULL, NULL, "privacy.sigma",
+            "missing");
+    refused(t, sotto_test_recipe_text_of(t, "sum", "\"committee\""), NULL, NULL, "privacy.sigma",
             "missing");
     CHECK_OK(t, read_text(t, sotto_test_recipe_text_of(t, "sum", SHARES ", \"honest\": 0.5")));
 }
@@ -231,7 +227,6 @@ static void the_range_of_a_share_is_a_tail(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(a_committee_is_refused_until_there_is_one),
         CASE(noise_has_the_keys_of_its_source),
         CASE(no_device_adds_more_than_it_can_draw),
         CASE(only_the_crowd_has_a_randomizer),

@@ -48,9 +48,13 @@ expect 3 "not a valid name" lint recipe.json --streams unnamed.json
 expect 0 "# Recipes, policies, parties and streams" reference
 expect 1 "cohort 2: there are 2" compile recipe.json parties.json --cohort 2
 expect 1 "nowhere.json: can't read it: No such file" lint nowhere.json
-expect 2 "which recipe?" lint
-expect 2 "which parties?" compile recipe.json
-expect 2 "what is '--loud'?" lint recipe.json --loud
+expect 2 "RECIPE: it is needed" lint
+expect 2 "PARTIES: it is needed" compile recipe.json
+expect 2 "--loud: no such option" lint recipe.json --loud
+# Options of other verbs are none of this one: nothing is taken and then not used.
+expect 2 "--cohort: no such option" lint recipe.json --cohort 1
+expect 2 "--with: no such option" explain recipe.json --with recipe.json
+expect 2 "one file at a time" new --policy --parties
 expect 2 "no verb 'bake'" bake
 expect 3 "cohort-of-one.json:22:75: error: privacy.min_cohort: too small" lint "$hostile/cohort-of-one.json"
 expect 3 "accepted: a whole number from 10" lint "$hostile/cohort-of-one.json"
@@ -103,7 +107,7 @@ sed 's/"arc", "attester": "a"/"arc", "attester": "a", "issuer": "i"/' arc.json >
 expect 3 "issuer goes with tokens" lint half.json
 sed '/"recipe": /d' recipe.json >nameless.json
 expect 3 "recipe: missing: names this recipe" lint nameless.json
-expect 1 'the parties have no relay "r" with gateway "g"' compile hidden.json parties.json
+expect 4 'the parties have no relay "r" with gateway "g"' compile hidden.json parties.json
 sed 's/"gateway": "g", //' hidden.json >half.json
 expect 3 "relay goes with gateway" lint half.json
 sed 's/"tokens": "type-2", //' hidden.json >half.json
@@ -172,8 +176,8 @@ expect 0 '"from_first": false' refine launches.json --answer answer.json --json
 expect 0 "the interval has the upper end of the recipe's range in it" refine launches.json --answer answer.json --quantile 0.95
 expect 1 "not an answer to this recipe" refine next.json --answer answer.json
 expect 1 "it has no such quantile" refine launches.json --answer answer.json --quantile 0.4
-expect 1 "have no smaller steps than 512: the interval is as long as the noise makes it" refine launches.json --low 0 --high 8192
-expect 1 "has no quantile to refine" refine recipe.json --low 1 --high 2
+expect 4 "have no smaller steps than 512: the interval is as long as the noise makes it" refine launches.json --low 0 --high 8192
+expect 4 "has no quantile to refine" refine recipe.json --low 1 --high 2
 expect 2 "no interval within the recipe's range" refine launches.json --low 5 --high 2
 expect 2 "where is the quantile?" refine launches.json
 expect 2 "--bins is a whole number" refine launches.json --low 512 --high 512 --bins 2
@@ -190,9 +194,9 @@ expect 2 "--epsilon is a number from" price recipe.json --epsilon 31
 expect 2 "--cohort is a whole number" price recipe.json --cohort 9
 expect 2 "--by takes crowd" price recipe.json --by committee
 expect 2 "--rank-error is of quantiles" price recipe.json --rank-error 1%
-expect 2 "--rate takes a value" price recipe.json --rate
+expect 2 "--rate: it lacks its value" price recipe.json --rate
 expect 2 "--rate is of recipes whose participation is poisson" price donation.json --rate 0.5
-expect 2 "which recipe?" price
+expect 2 "RECIPE: it is needed" price
 expect 3 "duplicate object key" price "$hostile/duplicate-key.json"
 expect 1 "can't write it" price recipe.json --half-width 0.5% --out nowhere/priced.json
 expect 0 "usage: sotto recipe price" price --help

@@ -463,7 +463,7 @@ int main(int argc, char **argv)
     (void)signal(SIGPIPE, SIG_IGN); /* a replica that was killed does not read its pipe */
     uint64_t reports = argc > 1 ? strtoull(argv[1], NULL, 10)
                        : asked  ? strtoull(asked, NULL, 10)
-                                : 100000;
+                                : 40000;
     uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)time(NULL);
     printf("seed %llu\n", (unsigned long long)seed);
     bool good = do_run("calm", postgres, reports / 10, seed, CALM);

@@ -236,6 +236,21 @@ static void a_server_that_starts_finds_every_round(sotto_test *t)
     aggregation_close(&a);
 }
 
+/* They count as soon as it starts, before it has looked for them. */
+static void rounds_of_an_earlier_process_count(sotto_test *t)
+{
+    aggregation a;
+
+    aggregation_open(t, &a, 3, 3, "");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 2));
+    aggregation_restart(t, &a);
+    ((sotto_aggregator *)a.host->state)->config.max_rounds = 1;
+    CHECK_EQUAL(t, 503, aggregation_post(t, &a, 2));
+    ((sotto_aggregator *)a.host->state)->config.max_rounds = 2;
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 2));
+    aggregation_close(&a);
+}
+
 static void a_round_of_the_past_is_refused(sotto_test *t)
 {
     aggregation a;
@@ -403,6 +418,7 @@ int main(int argc, char **argv)
         CASE(sizes_are_limited),
         CASE(a_long_body_for_an_unknown_round_is_not_read),
         CASE(a_server_that_starts_finds_every_round),
+        CASE(rounds_of_an_earlier_process_count),
         CASE(a_round_of_the_past_is_refused),
         CASE(messages_are_refused_for_what_is_wrong),
         CASE(a_report_that_comes_twice_counts_once),

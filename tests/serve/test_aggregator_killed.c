@@ -1,13 +1,13 @@
 /* `sotto serve aggregator` as a process of its own that is killed (SIGKILL) in the middle of rounds, and while a committee makes its
  * key. A member is a process of its own then, and is killed as well. */
 #define _POSIX_C_SOURCE 200809L
+#include "serve/aggregator_process.h"
+
+#include "aggregate/inbox.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/hex.h"
-#include "support/directory.h"
 #include "support/fleet.h"
-#include "support/ports.h"
-#include "tlog/note.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,13 +22,12 @@
 #include <unistd.h>
 
 /* Ended with this program, also after a failure; 0: none runs. */
-static pid_t running, member;
+static pid_t member;
 static const char *self;
 
 static void end_processes(void)
 {
-    if (running > 0)
-        (void)kill(running, SIGKILL);
+    aggregator_process_end();
     if (member > 0)
         (void)kill(member, SIGKILL);
 }
@@ -36,128 +35,43 @@ static void end_processes(void)
 enum { DEVICES = 5, LENGTH = 4, MINUTES = 60000 };
 
 typedef struct killed {
-    const char *directory;
-    char file[300];
-    uint16_t port;
-    int kept;
-    pid_t server;
+    aggregator_process server;
     sotto_fleet fleet;
     uint64_t number;
     sotto_bytes posting;
     uint8_t id[SOTTO_ROUND_ID];
 } killed;
 
-static void write_file(sotto_test *t, const killed *k, const char *name, const char *text)
+static void open_killed(sotto_test *t, killed *k)
 {
-    char path[300];
-    FILE *file;
-
-    (void)snprintf(path, sizeof path, "%s/%s", k->directory, name);
-    file = fopen(path, "w");
-    CHECK(t, file && fputs(text, file) >= 0 && fclose(file) == 0 && chmod(path, 0600) == 0);
-}
-
-static void make_key(sotto_test *t, const killed *k, uint8_t public_key[SOTTO_SIGN_PUBLIC])
-{
-    const uint8_t seed[SOTTO_SIGN_SEED] = {7};
-    char text[SOTTO_NOTE_KEY_TEXT + 2];
-    sotto_buf out = sotto_buf_over(text, sizeof text - 1);
-    sotto_signer signer;
-    sotto_note_key key;
-
-    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
-    memcpy(public_key, signer.public_key, SOTTO_SIGN_PUBLIC);
-    sotto_signer_clear(&signer);
-    CHECK_OK(t, sotto_note_key_init(&key, sotto_bytes_of("aggregator", 10), SOTTO_NOTE_ED25519,
-                                    public_key, &t->err));
-    CHECK_OK(t, sotto_note_signer_encode(&out, &key, seed, &t->err));
-    text[out.len] = 0;
-    write_file(t, k, "signing.key", text);
+    memset(k, 0, sizeof *k);
+    aggregator_process_open(t, &k->server);
+    const sotto_fleet_options fleet = {.devices = DEVICES,
+                                       .members = 3,
+                                       .witnesses = 4,
+                                       .folder = k->server.directory,
+                                       .server_key = k->server.key,
+                                       .port = k->server.port};
+    CHECK_OK(t, sotto_fleet_open(&k->fleet, &fleet, &t->err));
+    aggregator_process_await(t, &k->server, k->fleet.client);
 }
 
 static sotto_http_response ask(sotto_test *t, const killed *k, sotto_http_method method,
                                const char *what, sotto_bytes body)
 {
-    const sotto_http_field fields[] = {{"Authorization", "Bearer operator-of-the-test"},
-                                       {"Content-Type", "application/vnd.sotto.posting"}};
-    char url[300], id[2 * SOTTO_ROUND_ID + 1];
-    sotto_http_response response = {0};
-
-    sotto_hex_encode(id, sotto_bytes_of(k->id, sizeof k->id));
-    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/rounds%s%s%s", k->port, what ? "/" : "",
-                   what ? id : "", what ? what : "");
-    const sotto_http_call call = {.method = method,
-                                  .url = url,
-                                  .fields = fields,
-                                  .field_count = 2,
-                                  .body = body,
-                                  .attempts = 1};
-    if (sotto_http_call_wait(k->fleet.client, &response, &call, &t->arena, NULL) != SOTTO_OK)
-        response.status = 0;
-    return response;
+    return aggregator_process_ask(t, &k->server, k->fleet.client, method, k->id, what, body);
 }
 
-static void start(sotto_test *t, killed *k)
+static void restart(sotto_test *t, killed *k)
 {
-    char *const arguments[] = {"sotto", "serve", "aggregator", "--config", k->file, NULL};
-    extern char **environ;
-
-    CHECK_EQUAL(t, 0, posix_spawn(&k->server, SOTTO_PROGRAM, NULL, NULL, arguments, environ));
-    running = k->server;
+    aggregator_process_start(t, &k->server);
+    aggregator_process_await(t, &k->server, k->fleet.client);
 }
 
-static void await(sotto_test *t, killed *k)
+static void close_killed(sotto_test *t, killed *k)
 {
-    unsigned status = 0;
-
-    for (uint64_t until = 0; status == 0 && sotto_test_waits(&until, 20);)
-        status = ask(t, k, SOTTO_HTTP_GET, "", (sotto_bytes){NULL, 0}).status;
-    CHECK(t, status != 0);
-}
-
-static void kill_process(sotto_test *t, pid_t *process)
-{
-    int status;
-
-    CHECK_EQUAL(t, 0, kill(*process, SIGKILL));
-    while (waitpid(*process, &status, 0) < 0)
-        CHECK_EQUAL(t, EINTR, errno);
-    *process = 0;
-    CHECK(t, WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-}
-
-static void kill_server(sotto_test *t, killed *k)
-{
-    running = 0;
-    kill_process(t, &k->server);
-}
-
-static void open_killed(sotto_test *t, killed *k)
-{
-    uint8_t key[SOTTO_SIGN_PUBLIC];
-    char text[1200];
-
-    memset(k, 0, sizeof *k);
-    k->directory = sotto_test_directory(t);
-    k->kept = sotto_test_keep_port(t, &k->port);
-    make_key(t, k, key);
-    write_file(t, k, "operator", "operator-of-the-test\n");
-    (void)snprintf(text, sizeof text,
-                   "[aggregator]\nlisten = 127.0.0.1:%u\noperations = 127.0.0.1:0\nlog_level = "
-                   "error\ndatabase = sqlite:%s/aggregator.db\ndatastore_key = %s/key\n"
-                   "signing_key = %s/signing.key\noperator_token = %s/operator\n",
-                   k->port, k->directory, k->directory, k->directory, k->directory);
-    write_file(t, k, "aggregator.ini", text);
-    (void)snprintf(k->file, sizeof k->file, "%s/aggregator.ini", k->directory);
-    const sotto_fleet_options fleet = {.devices = DEVICES,
-                                       .members = 3,
-                                       .witnesses = 4,
-                                       .folder = k->directory,
-                                       .server_key = key,
-                                       .port = k->port};
-    CHECK_OK(t, sotto_fleet_open(&k->fleet, &fleet, &t->err));
-    start(t, k);
-    await(t, k);
+    aggregator_process_close(t, &k->server);
+    sotto_fleet_close(&k->fleet);
 }
 
 static uint64_t now_ms(void)
@@ -239,15 +153,12 @@ static void a_server_that_is_killed_goes_on_where_it_was(sotto_test *t)
             tick(&k);
             sotto_test_pause_ms(30);
         }
-        kill_server(t, &k);
-        start(t, &k);
-        await(t, &k);
+        aggregator_process_kill(t, &k.server);
+        restart(t, &k);
         k.fleet.exchanges_left = UINT_MAX;
         check_sum(t, &k);
     }
-    kill_server(t, &k);
-    sotto_fleet_close(&k.fleet);
-    (void)close(k.kept);
+    close_killed(t, &k);
 }
 
 /* ---- a member as a process ------------------------------------------------------------------------------------- */
@@ -303,7 +214,7 @@ static void start_member(sotto_test *t, const killed *k, uint32_t index)
     memcpy(what.secret, d->secret, sizeof what.secret);
     memcpy(what.witnesses, k->fleet.epoch.witnesses.verify, sizeof what.witnesses);
     what.terms = k->fleet.terms;
-    (void)snprintf(path, sizeof path, "%s/member", k->directory);
+    (void)snprintf(path, sizeof path, "%s/member", k->server.directory);
     file = fopen(path, "wb");
     CHECK(t, file && fwrite(&what, sizeof what, 1, file) == 1 && fclose(file) == 0);
     char *const arguments[] = {(char *)(uintptr_t)self, "--play-member", path, NULL};
@@ -315,12 +226,12 @@ static void start_member(sotto_test *t, const killed *k, uint32_t index)
 static unsigned open_step(sotto_test *t, const killed *k, const sotto_keygen *call)
 {
     static const uint8_t far[8] = {1};
-    const sotto_http_field type = {"Content-Type", "application/vnd.sotto.keygen-since"};
+    const sotto_http_field type = {"Content-Type", SOTTO_KEYGEN_SINCE_TYPE};
     char url[300], id[2 * SOTTO_KEYGEN_ID + 1];
     sotto_http_response response = {0};
 
     sotto_hex_encode(id, sotto_bytes_of(call->id, sizeof call->id));
-    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/keygens/%s/board", k->port, id);
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/keygens/%s/board", k->server.port, id);
     const sotto_http_call ask_it = {.method = SOTTO_HTTP_POST,
                                     .url = url,
                                     .fields = &type,
@@ -349,9 +260,8 @@ static void make_key_with_kills(sotto_test *t, killed *k, const sotto_keygen *ca
         kill_process(t, &member);
         start_member(t, k, victim);
         if (step % 2 == 1) {
-            kill_server(t, k);
-            start(t, k);
-            await(t, k);
+            aggregator_process_kill(t, &k->server);
+            restart(t, k);
         }
     }
     CHECK_EQUAL(t, SOTTO_KEYGEN_OVER, step);
@@ -382,9 +292,7 @@ static void a_key_is_made_while_server_and_member_are_killed(sotto_test *t)
         CHECK(t, k.fleet.epoch.record.is_signed[i]);
     begin_round(t, &k);
     check_sum(t, &k);
-    kill_server(t, &k);
-    sotto_fleet_close(&k.fleet);
-    (void)close(k.kept);
+    close_killed(t, &k);
 }
 
 int main(int argc, char **argv)

@@ -44,7 +44,7 @@ static unsigned step_of(sotto_test *t, aggregation *a, sotto_bytes call, unsigne
     static const uint8_t since[8];
     const sotto_http_response r =
         aggregation_ask(t, a, SOTTO_HTTP_POST, place_of(t, call, "/board"), "",
-                        "application/vnd.sotto.keygen-since", sotto_bytes_of(since, sizeof since));
+                        SOTTO_KEYGEN_SINCE_TYPE, sotto_bytes_of(since, sizeof since));
 
     CHECK_EQUAL(t, 200, r.status);
     CHECK(t, r.body.len >= 5);
@@ -183,6 +183,33 @@ static void who_slept_until_the_end_erases_what_it_handed_on(sotto_test *t)
     aggregation_close(&a);
 }
 
+static sotto_status spoil(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_sql q;
+
+    (void)context;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "UPDATE keygen SET wire = ?1", err));
+    sotto_sql_bytes(&q, 1, sotto_bytes_of("x", 1));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* A device looks four times a second: the call, with everybody who is registered, is read once. */
+static void a_look_at_the_board_reads_no_call(sotto_test *t)
+{
+    unsigned posts;
+    aggregation a;
+
+    aggregation_open(t, &a, DEVICES, MEMBERS, "");
+    const sotto_bytes call = call_of(t, &a, false);
+    CHECK_EQUAL(t, SOTTO_KEYGEN_DEAL, step_of(t, &a, call, &posts));
+    CHECK_OK(t, sotto_db_run(a.host->db, spoil, NULL, &t->err));
+    CHECK_EQUAL(t, SOTTO_KEYGEN_DEAL, step_of(t, &a, call, &posts));
+    /* Steps end by the same times. */
+    sotto_sim_clock_advance(&a.time, (uint64_t)STEP_MS * 1000000);
+    CHECK_EQUAL(t, SOTTO_KEYGEN_COMPLAIN, step_of(t, &a, call, &posts));
+    aggregation_close(&a);
+}
+
 static void only_the_operator_calls(sotto_test *t)
 {
     aggregation a;
@@ -296,6 +323,7 @@ int main(int argc, char **argv)
         CASE(everybody_may_crash_after_any_exchange),
         CASE(a_lost_member_costs_its_time_once),
         CASE(who_slept_until_the_end_erases_what_it_handed_on),
+        CASE(a_look_at_the_board_reads_no_call),
         CASE(only_the_operator_calls),
         CASE(calls_that_cannot_be_are_refused),
         CASE(many_participants_are_refused),

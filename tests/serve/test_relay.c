@@ -276,9 +276,172 @@ static void a_batch_leaves_when_it_is_whole(sotto_test *t)
         CHECK_EQUAL(t, 502, sotto_test_hear(t, fds[i]).status);
         (void)close(fds[i]);
     }
-    CHECK_EQUAL(t, LEAST, gateway.heads);
+    CHECK_EQUAL(t, 1, gateway.heads); /* and leave in one call */
     sotto_host_close(s.relay);
     sotto_test_http_close(&gateway);
+}
+
+/* Each client of a batch gets its own answer, or its own problem. */
+static void a_batch_goes_in_one_call_and_comes_back_apart(sotto_test *t)
+{
+    enum { MANY = 6, DAMAGED = 4 };
+    sotto_test_sealed sealed[MANY];
+    int fds[MANY];
+    sotto_http_server_counts counts;
+    sotto_test_http target;
+    sotto_test_gateway gateway;
+    scene s;
+
+    if (sotto_test_on_postgres())
+        NOT_FOR_THIS_DATABASE(t, "a relay keeps nothing");
+    sotto_test_http_open(t, &target, (sotto_http_server_options){0});
+    sotto_test_gateway_open(t, &gateway, target.port, "");
+    open_relay(t, &s, sotto_host_port(gateway.host), "mix_least = 6\nmix_delay_ms = 20000\n",
+               silent);
+    const sotto_hpke_config key = sotto_test_gateway_key(t, sotto_host_port(gateway.host));
+    for (uint32_t i = 0; i < MANY; i++) {
+        const char text[] = {(char)('a' + i), 0};
+
+        sealed[i] = sotto_test_seal(t, &key, "/echo", text, sotto_test_gateway_now(&gateway), i);
+        sealed[i].wire.len -= i == DAMAGED ? 1 : 0;
+        fds[i] = sotto_test_post_begin(t, s.port, "g", REQUEST, "", sealed[i].wire);
+    }
+    for (uint32_t i = 0; i < MANY; i++) {
+        const sotto_test_answer answer = sotto_test_hear(t, fds[i]);
+
+        (void)close(fds[i]);
+        CHECK_EQUAL(t, i == DAMAGED ? 400 : 200, answer.status);
+        if (i == DAMAGED)
+            continue;
+        const sotto_bhttp m = sotto_test_unseal(t, &sealed[i], &answer);
+        CHECK_EQUAL(t, 1, m.content.len);
+        CHECK_EQUAL(t, 'a' + i, m.content.data[0]);
+    }
+    sotto_http_server_count(gateway.host->http, &counts);
+    CHECK_EQUAL(t, 2, counts.requests); /* for the key, and for all of them */
+    sotto_host_close(s.relay);
+    sotto_host_close(gateway.host);
+    sotto_test_http_close(&target);
+}
+
+/* A gateway whose answers are long, but for those to "a". */
+static bool any_head(void *context, sotto_http_request *request, size_t *max_body)
+{
+    (void)context;
+    (void)request;
+    *max_body = 1 << 20;
+    return true;
+}
+
+static void long_body(void *context, sotto_http_request *request)
+{
+    enum { LONG = 3 << 20 };
+    static const sotto_http_field type = {"Content-Type", SOTTO_OHTTP_BATCH_RESPONSE_TYPE};
+    static uint8_t zeros[LONG];
+    static uint8_t memory[4 * LONG];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    sotto_bytes requests[SOTTO_OHTTP_BATCH];
+    size_t count;
+    bool good = sotto_ohttp_batch_requests_read(requests, &count, sotto_http_request_body(request),
+                                                NULL) == SOTTO_OK;
+
+    (void)context;
+    for (size_t i = 0; good && i < count; i++) {
+        const sotto_ohttp_batch_answer one = {
+            200, requests[i].data[0] == 'a' ? requests[i] : sotto_bytes_of(zeros, LONG)};
+
+        good = sotto_ohttp_batch_answer_add(&out, &one, NULL) == SOTTO_OK;
+    }
+    sotto_http_answer(request,
+                      &(sotto_http_reply){good ? 200 : 500, &type, 1, sotto_buf_bytes(&out)});
+}
+
+/* As where many of a batch fetch a log's feed. */
+static void a_long_answer_costs_others_nothing(sotto_test *t)
+{
+    enum { MANY = 4 };
+    static const sotto_http_handler handler = {.head = any_head, .body = long_body};
+    sotto_http_server *gateway;
+    int fds[MANY];
+    scene s;
+
+    if (sotto_test_on_postgres())
+        NOT_FOR_THIS_DATABASE(t, "a relay keeps nothing");
+    CHECK_OK(t, sotto_http_server_open(&gateway, &(sotto_http_server_options){0}, &handler, NULL,
+                                       &t->err));
+    open_relay(t, &s, sotto_http_server_port(gateway), "mix_least = 4\nmix_delay_ms = 20000\n",
+               silent);
+    for (size_t i = 0; i < MANY; i++)
+        fds[i] = sotto_test_post_begin(t, s.port, "g", REQUEST, "", sotto_bytes_of("abcd" + i, 1));
+    const sotto_test_answer answer = sotto_test_hear(t, fds[0]);
+    CHECK_EQUAL(t, 200, answer.status);
+    CHECK_EQUAL(t, 'a', answer.body[0]);
+    for (size_t i = 0; i < MANY; i++)
+        (void)close(fds[i]);
+    sotto_host_close(s.relay);
+    sotto_http_server_close(gateway);
+}
+
+/* A gateway of another maker. */
+typedef struct foreign {
+    atomic_size_t batches, singles;
+} foreign;
+
+static bool foreign_head(void *context, sotto_http_request *request, size_t *max_body)
+{
+    foreign *f = context;
+    sotto_bytes type;
+
+    *max_body = 1 << 20;
+    if (sotto_http_request_field(request, "content-type", &type) &&
+        sotto_http_is_media_type(type, REQUEST)) {
+        atomic_fetch_add(&f->singles, 1);
+        return true;
+    }
+    atomic_fetch_add(&f->batches, 1);
+    return sotto_http_refuse(request, &(sotto_http_problem){.status = 415});
+}
+
+static void foreign_body(void *context, sotto_http_request *request)
+{
+    static const sotto_http_field type = {"Content-Type", SOTTO_OHTTP_RESPONSE_TYPE};
+
+    (void)context;
+    sotto_http_answer(request,
+                      &(sotto_http_reply){200, &type, 1, sotto_http_request_body(request)});
+}
+
+static void a_gateway_without_batches_gets_them_one_by_one(sotto_test *t)
+{
+    enum { MANY = 4, ROUNDS = 2 };
+    static const sotto_http_handler handler = {.head = foreign_head, .body = foreign_body};
+    foreign f = {0};
+    sotto_http_server *gateway;
+    int fds[MANY];
+    scene s;
+
+    if (sotto_test_on_postgres())
+        NOT_FOR_THIS_DATABASE(t, "a relay keeps nothing");
+    CHECK_OK(t, sotto_http_server_open(&gateway, &(sotto_http_server_options){0}, &handler, &f,
+                                       &t->err));
+    open_relay(t, &s, sotto_http_server_port(gateway), "mix_least = 4\nmix_delay_ms = 20000\n",
+               silent);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < MANY; i++)
+            fds[i] =
+                sotto_test_post_begin(t, s.port, "g", REQUEST, "", sotto_bytes_of("abcd" + i, 1));
+        for (size_t i = 0; i < MANY; i++) {
+            const sotto_test_answer answer = sotto_test_hear(t, fds[i]);
+
+            (void)close(fds[i]);
+            CHECK_EQUAL(t, 200, answer.status);
+            CHECK_EQUAL(t, "abcd"[i], answer.body[0]);
+        }
+    }
+    CHECK_EQUAL(t, 1, f.batches); /* it is not asked again */
+    CHECK_EQUAL(t, MANY * ROUNDS, f.singles);
+    sotto_host_close(s.relay);
+    sotto_http_server_close(gateway);
 }
 
 static void a_request_waits_so_long_and_no_longer(sotto_test *t)
@@ -375,6 +538,9 @@ int main(int argc, char **argv)
         CASE(no_client_has_a_connection_of_its_own),
         CASE(no_address_is_logged),
         CASE(a_batch_leaves_when_it_is_whole),
+        CASE(a_batch_goes_in_one_call_and_comes_back_apart),
+        CASE(a_long_answer_costs_others_nothing),
+        CASE(a_gateway_without_batches_gets_them_one_by_one),
         CASE(a_request_waits_so_long_and_no_longer),
         CASE(a_batch_leaves_in_another_order),
         CASE(every_order_is_as_likely),

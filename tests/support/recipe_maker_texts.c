@@ -25,7 +25,7 @@ static void write_question(char *out, size_t size, const sotto_test_parts *p)
 
 static void write_noise(char *out, size_t size, const sotto_test_parts *p)
 {
-    const bool noise = strcmp(p->by, "servers") == 0 || strcmp(p->by, "shares") == 0;
+    const bool noise = strcmp(p->by, "crowd") != 0;
 
     (void)snprintf(out, size, noise ? ", \"by\": \"%s\", \"sigma\": %.0f" : ", \"by\": \"%s\"",
                    p->by, p->sigma);

@@ -105,7 +105,7 @@ void sotto_test_skip(sotto_test *t, const char *why, const char *file, int line)
 void sotto_test_leave_out(sotto_test *t, const char *why, const char *file, int line)
 {
     left_out++;
-    leave(t, "not for this database", why, file, line);
+    leave(t, "left out", why, file, line);
 }
 
 static void fail_at(const char *file, int line)

@@ -51,7 +51,7 @@ is 0 "$sotto" log key witness.example/w --out witness-signing.key --cosigns
 witness=$(cat out)
 is 1 "$sotto" log key log.example/a --out log-signing.key
 is 2 "$sotto" log key --out none
-grep -q 'which name?' verb.err || fail "key does not ask for a name"
+grep -q 'NAME: it is needed' verb.err || fail "key does not ask for a name"
 is 2 "$sotto" log key https://log.example/a --out none
 grep -q 'NAME is a URL without its scheme: log.example/a' verb.err || fail "a name with a scheme is taken"
 echo "$log" >witness.logs
@@ -75,7 +75,7 @@ grep -q 'nowhere/bundle: .* Nothing was published' verb.err || fail "published w
 is 1 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --witness "$witness" --token nowhere --out none
 grep -q 'nowhere: can.t be read' verb.err || fail "publish does not say which file"
 is 2 "$sotto" recipe publish recipe.json --from "$url" --log "$log" --out none
-grep -q -- '--token is missing' verb.err || fail "publish does not say which option"
+grep -q -- '--token: it is needed' verb.err || fail "publish does not say which option"
 echo '{}' >bad.json
 is 3 "$sotto" recipe publish bad.json --from "$url" --log "$log" --witness "$witness" --token log.token --out none
 
@@ -261,7 +261,7 @@ cmp -s state state.seen || fail "no evidence of what was seen"
 sed "s|, \"witnesses\": \[\"$witness\"\]||" phone/policy.json >lax.json
 mv lax.json phone/policy.json
 is 0 "$sotto" log feed other-third --from "$url" --log "$log" --out forked
-device 1 offer forked
+device 6 offer forked
 grep -q 'the log forked: two signed trees, of 2 and 2 entries' verb.err || fail "the device takes a fork"
 device 6 log main --evidence proof
 cmp -s proof.before state.seen || fail "no evidence of what the device saw"

@@ -198,6 +198,90 @@ static void a_rejected_draw_in_any_lane_of_field128_is_drawn_again(sotto_test *t
     check_every_lane(t, &sotto_test_configs[3]);
 }
 
+/* ---- expanding and hashing in the same permutations -------------------------------------------------- */
+
+enum { MOST_ELEMENTS = 90, MOST_BYTES = MOST_ELEMENTS * 16 };
+
+/* A client's shares: `rest` is what the expanded one leaves. */
+typedef struct shares {
+    size_t element_size, told;
+    uint8_t expanded[MOST_BYTES], rest[MOST_BYTES];
+} shares;
+
+/* Stands for the subtraction: whatever is hashed must have been made before. */
+static void make_rest(void *arg, size_t from, size_t count)
+{
+    shares *s = arg;
+
+    if (from == s->told) /* in order, nothing twice */
+        s->told += count;
+    for (size_t i = from * s->element_size; i < (from + count) * s->element_size; i++)
+        s->rest[i] = (uint8_t)(s->expanded[i] ^ 0x5a);
+}
+
+/* The same bytes as one after the other, for `lanes` seeds derived and a context of any length. */
+static void check_both(sotto_test *t, const sotto_circuit *c, unsigned lanes, size_t context,
+                       size_t count, uint8_t salt)
+{
+    static const uint8_t zeros[256];
+    uint8_t random[3][32] = {{MARK, 0, 1, salt}, {1, salt}, {2, salt}};
+    uint8_t seeds[2][32], wanted_seeds[2][32], wanted[MOST_BYTES];
+    uint8_t *seeds_out[2] = {seeds[0], seeds[1]},
+            *wanted_out[2] = {wanted_seeds[0], wanted_seeds[1]};
+    uint8_t *wanted_at = wanted;
+    shares s = {.element_size = c->element_size};
+    sotto_prio3_xof x = {.circuit = c,
+                         .usage = SOTTO_USAGE_MEAS_SHARE,
+                         .context = sotto_bytes_of(zeros, context),
+                         .lanes = 1,
+                         .seeds = {random[0]},
+                         .binder_len = 1};
+    sotto_prio3_xof d = {.circuit = c,
+                         .usage = SOTTO_USAGE_JOINT_RAND_PART,
+                         .context = x.context,
+                         .lanes = lanes,
+                         .seeds = {random[1], random[2]},
+                         .binder = {{1, salt}, {2, salt}},
+                         .binder_len = 17,
+                         .bodies = {s.expanded, s.rest},
+                         .body_len = count * c->element_size};
+
+    sotto_prio3_expand_and_derive(&x, s.expanded, count, make_rest, &s, &d, seeds_out);
+    sotto_prio3_expand(&x, &wanted_at, count);
+    CHECK_EQUAL(t, count, s.told);
+    CHECK_BYTES(t, wanted, s.expanded, count * c->element_size);
+    for (size_t i = 0; i < count * c->element_size; i++)
+        CHECK(t, s.rest[i] == (uint8_t)(wanted[i] ^ 0x5a));
+    sotto_prio3_derive_seed(&d, wanted_out);
+    for (unsigned l = 0; l < lanes; l++)
+        CHECK_BYTES(t, wanted_seeds[l], seeds[l], 32);
+}
+
+static void check_both_of(sotto_test *t, const sotto_prio3_config *config)
+{
+    /* What comes before the shares has 60 bytes and the context: it ends in a block's first byte, its last, and in between. */
+    static const size_t contexts[] = {0, 15, 38, 100, 107, 108, 109, 200};
+    sotto_test_prio3 p = sotto_test_prio3_of(t, config, 1);
+
+    for (size_t i = 0; i < sizeof contexts / sizeof contexts[0]; i++)
+        for (size_t count = 1; count <= MOST_ELEMENTS; count++)
+            check_both(t, p.vdaf.circuit, 1 + count % 2, contexts[i], count, (uint8_t)count);
+}
+
+static void expanding_and_hashing_together_gives_the_same_bytes(sotto_test *t)
+{
+    check_both_of(t, &sotto_test_configs[1]);
+    check_both_of(t, &sotto_test_configs[3]);
+}
+
+static void they_give_the_same_bytes_where_rejections_are_common(sotto_test *t)
+{
+    install(COMMON);
+    check_both_of(t, &sotto_test_configs[1]);
+    check_both_of(t, &sotto_test_configs[3]);
+    uninstall(t);
+}
+
 /* ---- whole reports --------------------------------------------------------------------------------- */
 
 /* Reports in a batch of four, those in `mask` with seeds whose expansion rejects draws. Each comes to the
@@ -327,6 +411,8 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_rejected_draw_in_any_lane_of_field64_is_drawn_again),
         CASE(a_rejected_draw_in_any_lane_of_field128_is_drawn_again),
+        CASE(expanding_and_hashing_together_gives_the_same_bytes),
+        CASE(they_give_the_same_bytes_where_rejections_are_common),
         CASE(reports_with_rejected_draws_verify_in_any_lane),
         CASE(reports_verify_where_rejections_are_common),
         CASE(a_report_whose_test_point_is_a_root_of_unity_is_rejected_alone),

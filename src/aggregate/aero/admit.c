@@ -1,8 +1,7 @@
 /* What a participant looks at before it joins. The server writes a round's terms: whatever protects must not be theirs to switch off. */
-#include "aggregate/aero/terms.h"
+#include "aggregate/aero/odds.h"
 
 #include "account/gauss/rdp.h"
-#include "account/numeric/special.h"
 #include "base/rule.h"
 
 #include <math.h>
@@ -31,36 +30,22 @@ sotto_status sotto_aero_budget(const sotto_aero_plan *plan, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* More than `tolerated` of so many are corrupt: exact tails, rounded up. */
-static sotto_status check_tail(const char *whom, double tolerated, double size, sotto_err *err)
-{
-    sotto_bound tail = {0};
-
-    if (tolerated >= size)
-        return SOTTO_OK;
-    SOTTO_TRY(sotto_binomial_upper(&tail, tolerated + 1, size, SOTTO_AERO_CORRUPT,
-                                   1 - SOTTO_AERO_CORRUPT, err));
-    if (tail.high > SOTTO_AERO_ODDS)
-        return sotto_fail(err, SOTTO_DENIED,
-                          "aero: more than %.0f of %.0f %s are corrupt with probability %.2g",
-                          tolerated, size, whom, tail.high);
-    return SOTTO_OK;
-}
-
 static sotto_status check_odds(const sotto_aero_plan *plan, sotto_err *err)
 {
-    const sotto_aero_terms *t = &plan->terms;
-    const sotto_round *r = plan->round;
-    double leaves = (double)r->largest + t->noise_members;
-    double miss =
-        sotto_aero_miss(t, (double)r->registered, leaves, SOTTO_AERO_CORRUPT, SOTTO_AERO_OFFLINE);
+    const sotto_aero_people people = {.registered = (double)plan->round->registered,
+                                      .largest = (double)plan->round->largest,
+                                      .corrupt = SOTTO_AERO_CORRUPT,
+                                      .offline = SOTTO_AERO_OFFLINE};
+    sotto_aero_odds odds;
 
-    if (!(miss <= SOTTO_AERO_ODDS))
-        return sotto_fail(err, SOTTO_DENIED, "aero: nobody looks at a leaf with probability %.2g",
-                          miss);
-    SOTTO_TRY(check_tail("members", t->threshold - 1.0, t->committee, err));
-    SOTTO_TRY(check_tail("noise members", t->noise_corrupt, t->noise_members, err));
-    return check_tail("contributors", t->liars, (double)r->largest, err);
+    SOTTO_TRY(sotto_aero_odds_of(&odds, &plan->terms, &people, err));
+    if (odds.missed <= SOTTO_AERO_ODDS && odds.members <= SOTTO_AERO_ODDS &&
+        odds.noise <= SOTTO_AERO_ODDS && odds.liars <= SOTTO_AERO_ODDS)
+        return SOTTO_OK;
+    return sotto_fail(err, SOTTO_DENIED,
+                      "aero: sizes that protect nobody: chances of %.1e to miss a leaf, and of too "
+                      "many liars %.1e (members), %.1e (noise), %.1e (contributors)",
+                      odds.missed, odds.members, odds.noise, odds.liars);
 }
 
 sotto_status sotto_aero_admit(const sotto_aero_plan *plan, sotto_err *err)
@@ -77,6 +62,6 @@ sotto_status sotto_aero_admit(const sotto_aero_plan *plan, sotto_err *err)
                           "aero: set %s has %u bits of security, and was not asked for by name",
                           set->name, set->bits);
     if (SOTTO_RULE(aero_odds_kept) && check_odds(plan, err) != SOTTO_OK)
-        return sotto_fail(err, SOTTO_DENIED, "aero: sizes that protect nobody");
+        return SOTTO_DENIED;
     return SOTTO_OK;
 }

@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-sotto_u128 sotto_aero_delta(const sotto_aero_set *set, unsigned log_t)
-{
-    return sotto_mul_wide(SOTTO_F64_P >> log_t, set->second ? set->second : 1);
-}
-
 sotto_status sotto_aero_init(sotto_aero *aero, const sotto_aero_set *set, unsigned log_t,
                              sotto_arena *arena, sotto_err *err)
 {

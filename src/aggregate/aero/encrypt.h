@@ -33,8 +33,6 @@ enum {
     SOTTO_AERO_MEMORY = SOTTO_AERO_RING_MEMORY + 64 * 1024, /* of an arena, at most */
 };
 
-sotto_u128 sotto_aero_delta(const sotto_aero_set *set, unsigned log_t);
-
 /* SOTTO_DENIED  log_t is out of its range */
 SOTTO_MUST_USE sotto_status sotto_aero_init(sotto_aero *aero, const sotto_aero_set *set,
                                             unsigned log_t, sotto_arena *arena, sotto_err *err);

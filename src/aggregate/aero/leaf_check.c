@@ -1,6 +1,7 @@
 /* What a verifier looks at, one question after the other. Every answer follows from what is on the board and in the sample, so that
  * whoever reads a complaint comes to the same one. */
 #include "aggregate/aero/leaf.h"
+#include "aggregate/aero/proof_known.h"
 
 #include "base/rule.h"
 #include "crypto/hash.h"
@@ -95,7 +96,8 @@ static sotto_status is_proved(bool *proved, const sotto_aero_plan *plan,
     sotto_aero_commitment_of(commitment, plan, &s->of);
     const sotto_aero_statement of = sotto_aero_statement_of(
         plan, posted->b, s->leaf.role, s->leaf.index, s->group, commitment, ciphers);
-    sotto_status status = sotto_aero_verify_vartime(&of, s->proof, scratch, NULL);
+    sotto_status status =
+        sotto_aero_verify_known(sotto_aero_known_of(plan), &of, s->proof, scratch, NULL);
     *proved = status == SOTTO_OK;
     if (status == SOTTO_NO_MEMORY)
         return sotto_fail(err, status, "sample: no memory");

@@ -27,6 +27,11 @@ sotto_status sotto_aero_set_named(const sotto_aero_set **set, const char *name, 
                       name);
 }
 
+sotto_u128 sotto_aero_delta(const sotto_aero_set *set, unsigned log_t)
+{
+    return sotto_mul_wide(SOTTO_F64_P >> log_t, set->second ? set->second : 1);
+}
+
 sotto_status sotto_aero_set_for(const sotto_aero_set **set, unsigned log_q, sotto_err *err)
 {
     for (const sotto_aero_set *s = sotto_aero_sets; s->name; s++) {

@@ -5,6 +5,7 @@
 #ifndef SOTTO_AGGREGATE_AERO_PARAMETERS_H
 #define SOTTO_AGGREGATE_AERO_PARAMETERS_H
 
+#include "math/field64.h"
 #include "sotto/base.h"
 
 enum {
@@ -37,6 +38,8 @@ extern const sotto_aero_set sotto_aero_sets[];
  *   SOTTO_MISSING  there is no such set */
 SOTTO_MUST_USE sotto_status sotto_aero_set_named(const sotto_aero_set **set, const char *name,
                                                  sotto_err *err);
+/* What a message is multiplied by: q / 2^log_t, rounded down to a multiple of the second prime. */
+sotto_u128 sotto_aero_delta(const sotto_aero_set *set, unsigned log_t);
 /* The smallest set whose q has at least log_q bits.
  *   SOTTO_DENIED  there is none of SOTTO_AERO_LEAST_BITS; the reason names a set that only its name gives */
 SOTTO_MUST_USE sotto_status sotto_aero_set_for(const sotto_aero_set **set, unsigned log_q,

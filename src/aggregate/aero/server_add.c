@@ -1,4 +1,5 @@
 /* Promises, what was promised, and the trees over both (Liu and Gupta 2023, Figure 4, lines 2, 3 and 5 to 7). */
+#include "aggregate/aero/proof_known.h"
 #include "aggregate/aero/server.h"
 
 #include "base/rule.h"
@@ -105,7 +106,8 @@ static sotto_status is_as_promised(bool *right, sotto_aero_aggregator *s,
     if (status == SOTTO_OK) {
         const sotto_aero_statement of = sotto_aero_statement_of(
             plan, &s->base.view->b, r->role, e->promise.index, r->group, commitment, ciphers);
-        status = sotto_aero_verify_vartime(&of, r->what.proof, scratch, NULL);
+        status =
+            sotto_aero_verify_known(sotto_aero_known_of(plan), &of, r->what.proof, scratch, NULL);
     }
     *right = status == SOTTO_OK;
     return status == SOTTO_NO_MEMORY ? sotto_aero_no_memory(err) : SOTTO_OK;

@@ -1,52 +1,12 @@
 #include "aggregate/aero/terms.h"
 
-#include "account/gauss/discrete_gaussian.h"
+#include "aggregate/aero/odds.h"
 #include "aggregate/shared/draw.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
 
 #include <math.h>
 #include <string.h>
-
-sotto_status sotto_aero_terms_encode(sotto_buf *out, const sotto_aero_terms *t, sotto_err *err)
-{
-    sotto_writer w = sotto_writer_on(out);
-
-    sotto_write_uint(&w, t->set, 1);
-    sotto_write_uint(&w, t->profile, 1);
-    sotto_write_uint(&w, t->bits, 1);
-    sotto_write_uint(&w, t->checks, 1);
-    sotto_write_uint(&w, t->committee, 4);
-    sotto_write_uint(&w, t->threshold, 4);
-    sotto_write_uint(&w, t->noise_members, 4);
-    sotto_write_uint(&w, t->noise_corrupt, 4);
-    sotto_write_uint(&w, t->noise_missing, 4);
-    sotto_write_uint(&w, t->liars, 4);
-    sotto_write_uint(&w, t->rate, 8);
-    sotto_write_uint(&w, t->epsilon, 8);
-    sotto_write_uint(&w, t->delta_bits, 4);
-    return sotto_writer_finish(&w, "aero terms", err);
-}
-
-sotto_status sotto_aero_terms_decode(sotto_aero_terms *t, sotto_bytes wire, sotto_err *err)
-{
-    sotto_reader in = sotto_reader_over(wire);
-
-    t->set = (uint8_t)sotto_read_uint(&in, 1);
-    t->profile = (uint8_t)sotto_read_uint(&in, 1);
-    t->bits = (uint8_t)sotto_read_uint(&in, 1);
-    t->checks = (uint8_t)sotto_read_uint(&in, 1);
-    t->committee = (uint32_t)sotto_read_uint(&in, 4);
-    t->threshold = (uint32_t)sotto_read_uint(&in, 4);
-    t->noise_members = (uint32_t)sotto_read_uint(&in, 4);
-    t->noise_corrupt = (uint32_t)sotto_read_uint(&in, 4);
-    t->noise_missing = (uint32_t)sotto_read_uint(&in, 4);
-    t->liars = (uint32_t)sotto_read_uint(&in, 4);
-    t->rate = sotto_read_uint(&in, 8);
-    t->epsilon = sotto_read_uint(&in, 8);
-    t->delta_bits = (uint32_t)sotto_read_uint(&in, 4);
-    return sotto_reader_finish(&in, "aero terms", err);
-}
 
 /* ---- whether they fit --------------------------------------------------------------------------------- */
 
@@ -145,26 +105,14 @@ static sotto_status plan_ledger(sotto_aero_plan *plan, sotto_err *err)
     return sotto_aero_ledger_plan(&plan->ledger, &wish, err);
 }
 
-/* Replacement of one contribution moves the sum by at most twice its norm. The noise is the sum of the shares that a claim may count on.
- * Its price is by Kairouz, Liu and Steinke 2021, proposition 14, in the form that is linear in the order: zCDP. What openings tell of a
- * device's randomness comes on top. A share that is too small for the theorem has no price. */
 static void price(sotto_aero_plan *plan)
 {
-    const sotto_round *r = plan->round;
-    double all = 0, length = (double)r->length;
-    sotto_discrete_sum sum;
+    double norm2 = 0;
 
-    plan->rho = INFINITY;
-    if (r->noise.num == 0 || r->noise.den == 0)
-        return;
     for (uint32_t g = 0; g < plan->groups; g++)
-        all += (double)sotto_aero_norm2(plan, SOTTO_AERO_CONTRIBUTOR, g);
-    double sigma = nextafter(sqrt((double)r->noise.num / (double)r->noise.den), 0);
-    double l2 = nextafter(2 * sqrt(all), INFINITY);
-    double l1 = nextafter(l2 * sqrt(length), INFINITY);
-    if (sotto_discrete_sum_open(&sum, sigma, (double)r->noise.shares, length, l1, l2, NULL) ==
-        SOTTO_OK)
-        plan->rho = nextafter(sum.linear + plan->ledger.rho, INFINITY);
+        norm2 += (double)sotto_aero_norm2(plan, SOTTO_AERO_CONTRIBUTOR, g);
+    plan->rho =
+        sotto_aero_price(&plan->round->noise, (double)plan->round->length, norm2, plan->ledger.rho);
 }
 
 static sotto_status draw_committees(sotto_aero_plan *plan, sotto_arena *arena, sotto_err *err)
@@ -228,6 +176,11 @@ bool sotto_aero_is_sampled(const sotto_aero_plan *plan, uint32_t index)
     return sotto_load64(digest) < plan->terms.rate;
 }
 
+struct sotto_aero_known *sotto_aero_known_of(const sotto_aero_plan *plan)
+{
+    return plan->round->account ? plan->round->account->known : NULL;
+}
+
 int sotto_aero_place_of(const uint32_t *members, uint32_t count, uint32_t index)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -277,22 +230,4 @@ uint64_t sotto_aero_norm2(const sotto_aero_plan *plan, uint8_t role, uint32_t gr
         bound = r->norm2 ? (double)r->norm2 : entries * (double)r->most * (double)r->most;
     }
     return (uint64_t)(bound < largest ? bound : largest);
-}
-
-uint32_t sotto_aero_most_checks(const sotto_aero_terms *t)
-{
-    sotto_u128 product = sotto_mul_wide(t->checks, t->rate);
-
-    if (t->rate == UINT64_MAX)
-        return t->checks;
-    return (uint32_t)sotto_u128_high(product) + (sotto_u128_low(product) != 0);
-}
-
-double sotto_aero_miss(const sotto_aero_terms *t, double registered, double leaves, double corrupt,
-                       double offline)
-{
-    double rate = t->rate == UINT64_MAX ? 1 : ldexp((double)t->rate, -64);
-    double draws = (1 - corrupt) * (1 - offline) * t->checks * rate * registered;
-
-    return exp(-draws / leaves);
 }

@@ -46,6 +46,7 @@ typedef struct sotto_aero_terms {
 struct sotto_aero_account {
     double rho;      /* zCDP that rounds before this one spent, as their certificates say */
     const char *set; /* below 128 bits, and it was agreed to by this name; NULL: none */
+    struct sotto_aero_known *known; /* one process plays many devices: proofs that it verified */
     bool is_trial; /* tests and simulators: a round may be without a claim, and odds as they are */
 };
 typedef struct sotto_aero_account sotto_aero_account;
@@ -75,11 +76,6 @@ SOTTO_MUST_USE sotto_status sotto_aero_check_round(const sotto_round *round, sot
 SOTTO_MUST_USE sotto_status sotto_aero_plan_init(sotto_aero_plan *plan, const sotto_round *round,
                                                  sotto_arena *arena, sotto_err *err);
 
-/* Odds that are looked at before anybody joins: of all who are registered so many are corrupt, and so many more don't answer. */
-#define SOTTO_AERO_CORRUPT 0.03
-#define SOTTO_AERO_OFFLINE 0.2
-#define SOTTO_AERO_ODDS                                                                            \
-    1e-9 /* chance, at most, that a committee is lost or that nobody looks at a leaf */
 /* Whether somebody may join: the session has a budget that is not spent, and the sizes protect. SOTTO_DENIED: not. */
 SOTTO_MUST_USE sotto_status sotto_aero_admit(const sotto_aero_plan *plan, sotto_err *err);
 /* What was spent before, by the board, and this round, within epsilon and delta of the session. SOTTO_DENIED: not. */
@@ -88,6 +84,8 @@ SOTTO_MUST_USE sotto_status sotto_aero_budget(const sotto_aero_plan *plan, sotto
 /* Self-sampling: whether the beacon draws the device with this key (Liu and Gupta 2023, 4.2). 64 bits are compared, so that the
  * rate is never above what was asked for. */
 bool sotto_aero_is_sampled(const sotto_aero_plan *plan, uint32_t index);
+/* Proofs that this process verified before; NULL: it remembers none. */
+struct sotto_aero_known *sotto_aero_known_of(const sotto_aero_plan *plan);
 /* Place in a committee; -1: none. */
 int sotto_aero_place_of(const uint32_t *members, uint32_t count, uint32_t index);
 int sotto_aero_committee_place(const sotto_aero_plan *plan, uint32_t index);
@@ -98,12 +96,5 @@ bool sotto_aero_may(const sotto_aero_plan *plan, uint8_t role, uint32_t index);
 size_t sotto_aero_group_size(const sotto_aero_plan *plan, uint32_t group);
 /* The bound on the squares of a group's entries that a role proves. */
 uint64_t sotto_aero_norm2(const sotto_aero_plan *plan, uint8_t role, uint32_t group);
-
-/* Leaves of a group that one device asks for, at most: s q, rounded up. */
-uint32_t sotto_aero_most_checks(const sotto_aero_terms *terms);
-/* How often all spot checks miss a leaf, at most. (1 - corrupt)(1 - offline) of those registered check `checks` leaves each, times the
- * rate, of a tree with so many leaves. */
-double sotto_aero_miss(const sotto_aero_terms *terms, double registered, double leaves,
-                       double corrupt, double offline);
 
 #endif

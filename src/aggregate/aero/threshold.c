@@ -1,21 +1,12 @@
 #include "aggregate/aero/threshold.h"
 
+#include "aggregate/shared/shamir_field64.h"
 #include "base/declassify.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
 #include "crypto/keystream.h"
 
 #include <string.h>
-
-#define FE           sotto_f64
-#define FE_ADD       sotto_f64_add
-#define FE_SUB       sotto_f64_sub
-#define FE_MUL(a, b) sotto_f64_mul(a, sotto_f64_to_weight(b))
-#define FE_INV       sotto_f64_inv
-#define FE_ZERO      sotto_f64_zero()
-#define FE_ONE       sotto_f64_one()
-#define SHAMIR(name) first_##name
-#include "aggregate/shared/shamir_template.h"
 
 /* ---- dealing ------------------------------------------------------------------------------------------ */
 
@@ -155,7 +146,7 @@ sotto_status sotto_aero_weights_vartime(const sotto_aero *aero, sotto_aero_weigh
         return sotto_fail(err, SOTTO_REJECTED, "aero: a member is in the set twice, or is none");
     for (size_t i = 0; i < count; i++)
         xs[i] = sotto_f64_from((uint64_t)members[i] + 1);
-    first_weights_vartime(first, xs, count, sotto_f64_zero());
+    sotto_shamir_weights_vartime(first, xs, count, sotto_f64_zero());
     for (size_t i = 0; i < count; i++) {
         weights[i].first = first[i];
         weights[i].second =

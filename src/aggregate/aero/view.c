@@ -1,6 +1,7 @@
 /* What everybody reads off the board, and which of it counts. Order is the log's: a record that comes before what it must follow counts
  * for nothing. */
 #include "aggregate/aero/aero.h"
+#include "aggregate/aero/odds.h"
 
 #include "base/rule.h"
 #include "crypto/hash.h"

@@ -91,15 +91,6 @@ static sotto_status recover_secret(bbglr_server *s, uint8_t secret[32], uint32_t
 
 /* ---- the opening -------------------------------------------------------------------------------------- */
 
-static void add_row(bbglr_server *s, int sign, const uint8_t seed[32])
-{
-    uint8_t *row = s->opening.data + s->opening.len;
-
-    row[0] = sign > 0;
-    memcpy(row + 1, seed, 32);
-    s->opening.len += SOTTO_MASK_ROW;
-}
-
 static sotto_status open_online(bbglr_server *s, uint32_t client, sotto_err *err)
 {
     uint8_t secret[32], seed[32];
@@ -107,7 +98,7 @@ static sotto_status open_online(bbglr_server *s, uint32_t client, sotto_err *err
     SOTTO_TRY(recover_secret(s, secret, client, SOTTO_BBGLR_WANT_SEED, err));
     sotto_status status = sotto_bbglr_self_seed(seed, secret, s->id, client, err);
     if (status == SOTTO_OK)
-        add_row(s, -1, seed);
+        sotto_mask_row_add(&s->opening, -1, seed);
     sotto_wipe(secret, sizeof secret);
     sotto_wipe(seed, sizeof seed);
     return status;
@@ -139,7 +130,7 @@ static sotto_status open_offline(bbglr_server *s, uint32_t client, sotto_err *er
         if (status == SOTTO_OK)
             status = sotto_pair_seed(seed, agreed, s->id, other, client, err);
         if (status == SOTTO_OK)
-            add_row(s, -sotto_pair_sign(other, client), seed);
+            sotto_mask_row_add(&s->opening, -sotto_pair_sign(other, client), seed);
     }
     sotto_dh_clear(&dh);
     sotto_wipe(secret, sizeof secret);

@@ -58,8 +58,7 @@ typedef struct report {
     sotto_flamingo_body body;
     uint8_t commitment[32];
     uint8_t *shares, *edges; /* rows of the body */
-    uint8_t *masks;          /* what is added to the vector: rows of aggregate/shared/mask.h */
-    size_t mask_count;
+    sotto_buf masks;         /* what is added to the vector: rows of aggregate/shared/mask.h */
 } report;
 
 static sotto_status make_room(flamingo_client *c, report *r, size_t degree, sotto_arena *arena,
@@ -69,21 +68,14 @@ static sotto_status make_room(flamingo_client *c, report *r, size_t degree, sott
 
     r->shares = sotto_arena_take_array(arena, holders, SOTTO_FLAMINGO_SEALED_SHARE);
     r->edges = sotto_arena_take_array(arena, degree + 1, SOTTO_FLAMINGO_EDGE_ROW);
-    r->masks = sotto_arena_take_array(arena, degree + 1, SOTTO_MASK_ROW);
-    if (!r->shares || !r->edges || !r->masks)
+    r->masks = sotto_buf_over(sotto_arena_take_array(arena, degree + 1, SOTTO_MASK_ROW),
+                              (degree + 1) * SOTTO_MASK_ROW);
+    if (!r->shares || !r->edges || !r->masks.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "flamingo client: no memory");
     r->body.head = sotto_bytes_of(r->commitment, sizeof r->commitment);
     r->body.a = (sotto_rows){r->shares, holders, SOTTO_FLAMINGO_SEALED_SHARE};
     r->body.b = (sotto_rows){r->edges, degree, SOTTO_FLAMINGO_EDGE_ROW};
     return SOTTO_OK;
-}
-
-static void add_mask(report *r, int sign, const uint8_t seed[32])
-{
-    uint8_t *row = r->masks + r->mask_count++ * SOTTO_MASK_ROW;
-
-    row[0] = sign > 0;
-    memcpy(row + 1, seed, 32);
 }
 
 /* Whoever opened an edge's seed for a round could open it for another if its label did not name round and clients. */
@@ -101,7 +93,7 @@ static sotto_status seal_edge(flamingo_client *c, report *r, size_t at, uint32_t
     if (status == SOTTO_OK)
         status = sotto_tdh2_seal(&d->tdh2, row + 4, d->key, label, seed, stream, err);
     if (status == SOTTO_OK)
-        add_mask(r, sotto_pair_sign(c->self.index, other), seed);
+        sotto_mask_row_add(&r->masks, sotto_pair_sign(c->self.index, other), seed);
     sotto_wipe(agreed, sizeof agreed);
     sotto_wipe(seed, sizeof seed);
     return status;
@@ -185,7 +177,7 @@ static sotto_status add_self(flamingo_client *c, report *r, sotto_arena *arena, 
     if (status == SOTTO_OK)
         status = sotto_flamingo_self_seed(seed, own, c->id, c->self.index, err);
     if (status == SOTTO_OK)
-        add_mask(r, 1, seed);
+        sotto_mask_row_add(&r->masks, 1, seed);
     if (status == SOTTO_OK)
         status = seal_shares(c, r, own, arena, err);
     sotto_wipe(own, sizeof own);
@@ -243,9 +235,9 @@ static sotto_status offer(sotto_machine *machine, sotto_vector *mine, sotto_effe
         return sotto_fail(err, SOTTO_DENIED, "flamingo: an entry is beyond the round's bound");
     sotto_status status = write_report(c, &r, effects->arena, err);
     if (status == SOTTO_OK)
-        status = sotto_mask_apply_rows(mine, r.masks, r.mask_count, err);
-    if (r.masks)
-        sotto_wipe(r.masks, r.mask_count * SOTTO_MASK_ROW);
+        status = sotto_mask_apply_rows(mine, r.masks.data, r.masks.len / SOTTO_MASK_ROW, err);
+    if (r.masks.data)
+        sotto_wipe(r.masks.data, r.masks.len);
     SOTTO_TRY(status);
     SOTTO_TRY(vow(c, effects, mine, err));
     SOTTO_TRY(sotto_flamingo_send(effects, c->round, &c->self, SOTTO_TO_SERVER,

@@ -4,6 +4,7 @@
 
 #include "aggregate/machine.h"
 #include "aggregate/shared/mask.h"
+#include "base/declassify.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
 
@@ -147,15 +148,19 @@ static sotto_status open_share(flamingo_decryptor *d, uint8_t out[SOTTO_SHAMIR_S
     sotto_wipe(agreed, sizeof agreed);
     sotto_wipe(key, sizeof key);
     SOTTO_TRY(status);
-    *opened =
-        sotto_aead_open(aead, &share, NONCE, (sotto_bytes){NULL, 0},
-                        sotto_bytes_of(sealed, SOTTO_FLAMINGO_SHARE_TEXT), NULL) == SOTTO_OK &&
-        sotto_shamir_is_share(out);
+    if (sotto_aead_open(aead, &share, NONCE, (sotto_bytes){NULL, 0},
+                        sotto_bytes_of(sealed, SOTTO_FLAMINGO_SHARE_TEXT), NULL) != SOTTO_OK)
+        return SOTTO_OK;
+    *opened = sotto_shamir_is_share(out);
     /* Passing on another share than its client signed for would look like a lie of this decryptor. */
-    if (*opened)
-        sotto_flamingo_share_digest(digest, out, client, d->self.index);
-    if (SOTTO_RULE(flamingo_share_as_dealt) && *opened &&
-        memcmp(digest, sealed + SOTTO_FLAMINGO_SHARE_TEXT, sizeof digest) != 0)
+    sotto_flamingo_share_digest(digest, out, client, d->self.index);
+    bool dealt =
+        sotto_bytes_equal(sotto_bytes_of(digest, sizeof digest),
+                          sotto_bytes_of(sealed + SOTTO_FLAMINGO_SHARE_TEXT, sizeof digest));
+    /* The server sees whether a share is passed on, and nothing else of one that is not. */
+    SOTTO_DECLASSIFY(opened, sizeof *opened);
+    SOTTO_DECLASSIFY(&dealt, sizeof dealt);
+    if (SOTTO_RULE(flamingo_share_as_dealt) && !dealt)
         *opened = false;
     return SOTTO_OK;
 }

@@ -134,15 +134,6 @@ static server_outcome find_seed(flamingo_server *s, const answers *all, uint32_t
     return OUTCOME_WHOLE;
 }
 
-static void add_row(flamingo_server *s, int sign, const uint8_t seed[32])
-{
-    uint8_t *row = s->opening.data + s->opening.len;
-
-    row[0] = sign > 0;
-    memcpy(row + 1, seed, 32);
-    s->opening.len += SOTTO_MASK_ROW;
-}
-
 static sotto_status open_selves(flamingo_server *s, server_outcome *out, uint32_t *client,
                                 sotto_err *err)
 {
@@ -163,7 +154,7 @@ static sotto_status open_selves(flamingo_server *s, server_outcome *out, uint32_
         }
         status = sotto_flamingo_self_seed(seed, secret, s->id, i, err);
         if (status == SOTTO_OK)
-            add_row(s, -1, seed);
+            sotto_mask_row_add(&s->opening, -1, seed);
     }
     sotto_wipe(secret, sizeof secret);
     sotto_wipe(seed, sizeof seed);
@@ -209,7 +200,7 @@ static sotto_status open_pairs(flamingo_server *s, server_outcome *out, uint32_t
             *client = from;
             break;
         }
-        add_row(s, -sotto_pair_sign(from, to), seed);
+        sotto_mask_row_add(&s->opening, -sotto_pair_sign(from, to), seed);
     }
     sotto_wipe(seed, sizeof seed);
     return SOTTO_OK;

@@ -136,6 +136,15 @@ sotto_status sotto_mask_apply(sotto_vector *v, sotto_keystream *stream, const ui
     return add_piece(entries_of(v), v->length * width, width, stream, seed, 0, sign, err);
 }
 
+void sotto_mask_row_add(sotto_buf *rows, int sign, const uint8_t seed[32])
+{
+    uint8_t *row = rows->data + rows->len;
+
+    row[0] = sign > 0;
+    memcpy(row + 1, seed, 32);
+    rows->len += SOTTO_MASK_ROW;
+}
+
 sotto_status sotto_mask_apply_rows(sotto_vector *v, const uint8_t *rows, size_t count,
                                    sotto_err *err)
 {

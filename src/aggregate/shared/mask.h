@@ -33,6 +33,8 @@ SOTTO_MUST_USE sotto_status sotto_mask_apply(sotto_vector *v, sotto_keystream *s
 /* Many masks at once: rows of a sign (0: take away, 1: add) and a seed. A piece of the vector stays in the cache while all
  * masks pass over it. */
 enum { SOTTO_MASK_ROW = 1 + 32 };
+/* Appends a row; there must be room for it. */
+void sotto_mask_row_add(sotto_buf *rows, int sign, const uint8_t seed[32]);
 SOTTO_MUST_USE sotto_status sotto_mask_apply_rows(sotto_vector *v, const uint8_t *rows,
                                                   size_t count, sotto_err *err);
 

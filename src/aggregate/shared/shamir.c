@@ -1,18 +1,9 @@
 #include "aggregate/shared/shamir.h"
 
+#include "aggregate/shared/shamir_field64.h"
 #include "base/declassify.h"
 
 #include <string.h>
-
-#define FE           sotto_f64
-#define FE_ADD       sotto_f64_add
-#define FE_SUB       sotto_f64_sub
-#define FE_MUL(a, b) sotto_f64_mul(a, sotto_f64_to_weight(b))
-#define FE_INV       sotto_f64_inv
-#define FE_ZERO      sotto_f64_zero()
-#define FE_ONE       sotto_f64_one()
-#define SHAMIR(name) shamir_##name
-#include "aggregate/shared/shamir_template.h"
 
 enum { LIMB_BYTES = 7, TRIES = 512 };
 
@@ -88,9 +79,9 @@ void sotto_shamir_share(const sotto_shamir_dealer *dealer, uint8_t out[SOTTO_SHA
                         uint32_t holder)
 {
     for (size_t l = 0; l < SOTTO_SHAMIR_LIMBS; l++)
-        sotto_f64_store(out + 8 * l,
-                        shamir_evaluate(dealer->secret[l], dealer->coefficients + l, dealer->degree,
-                                        SOTTO_SHAMIR_LIMBS, point_of(holder)));
+        sotto_f64_store(out + 8 * l, sotto_shamir_evaluate(dealer->secret[l],
+                                                           dealer->coefficients + l, dealer->degree,
+                                                           SOTTO_SHAMIR_LIMBS, point_of(holder)));
 }
 
 void sotto_shamir_forget(sotto_shamir_dealer *dealer)
@@ -120,12 +111,13 @@ static void interpolate_vartime(sotto_f64 limbs[SOTTO_SHAMIR_LIMBS],
 
     for (size_t i = 0; i < threshold; i++)
         xs[i] = point_of(points[chosen[i]].holder);
-    shamir_weights_vartime(weights, xs, threshold, at);
+    sotto_shamir_weights_vartime(weights, xs, threshold, at);
     for (size_t l = 0; l < SOTTO_SHAMIR_LIMBS; l++) {
         limbs[l] = sotto_f64_zero();
         for (size_t i = 0; i < threshold; i++)
             limbs[l] = sotto_f64_add(
-                limbs[l], FE_MUL(weights[i], sotto_f64_load(points[chosen[i]].share + 8 * l)));
+                limbs[l],
+                sotto_shamir_times(weights[i], sotto_f64_load(points[chosen[i]].share + 8 * l)));
     }
 }
 

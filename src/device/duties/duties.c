@@ -209,9 +209,10 @@ static sotto_status write_vector(sotto_buf *out, const sotto_round *round, const
     return SOTTO_OK;
 }
 
-static sotto_status check_posting(sotto_duties *d, const sotto_posted_round *p, uint32_t index,
-                                  unsigned part, sotto_err *err)
+sotto_status sotto_duties_check(sotto_duties *d, const sotto_posted_round *p, uint32_t index,
+                                unsigned part, sotto_err *err)
 {
+    SOTTO_TRY(sotto_duties_permitted(d, part, err));
     SOTTO_TRY(is_ours(d, p, index, part, err));
     SOTTO_TRY(sotto_duties_terms_check(&d->options.terms, p, err));
     /* A server that picks the beacon picks the committee, and with every method who masks with whom. */
@@ -231,11 +232,10 @@ sotto_status sotto_duties_take(sotto_duties *d, sotto_bytes posting, uint32_t in
 
     if (part != SOTTO_DUTY_CLIENT && part != SOTTO_DUTY_DECRYPTOR)
         return sotto_fail(err, SOTTO_BUG, "no such duty");
-    SOTTO_TRY(sotto_duties_permitted(d, part, err));
     sotto_arena_reset(&d->memory);
     sotto_status status = sotto_posted_round_open(&p, posting, &d->memory, err);
     if (status == SOTTO_OK)
-        status = check_posting(d, &p, index, part, err);
+        status = sotto_duties_check(d, &p, index, part, err);
     if (status == SOTTO_OK && part == SOTTO_DUTY_CLIENT)
         status = write_vector(&vector, &p.round, values, count, &d->memory, err);
     duty.vector = sotto_buf_bytes(&vector);
@@ -271,9 +271,18 @@ bool sotto_duties_is_final(unsigned status)
     return status == 400 || status == 403 || status == 409 || status == 413 || status == 422;
 }
 
+/* Of a client alone: others send nothing of their own. */
+static sotto_status tell(sotto_duties *d, const sotto_journal_duty *duty, const sotto_round *round,
+                         sotto_duties_news news, sotto_err *err)
+{
+    if (!d->options.news || duty->part != SOTTO_DUTY_CLIENT)
+        return SOTTO_OK;
+    return d->options.news(d->options.host.context, round, news, err);
+}
+
 /* Sends what waits, in order, until something is to be tried again later. *left: something is. */
-static sotto_status send_waiting(sotto_duties *d, int64_t n, const uint8_t *round, bool *left,
-                                 sotto_err *err)
+static sotto_status send_waiting(sotto_duties *d, const sotto_journal_duty *duty,
+                                 const sotto_posted_round *p, bool *left, sotto_err *err)
 {
     for (;;) {
         uint8_t room[ANSWER];
@@ -281,14 +290,17 @@ static sotto_status send_waiting(sotto_duties *d, int64_t n, const uint8_t *roun
         sotto_bytes body;
         int64_t row;
 
-        SOTTO_TRY(sotto_journal_waiting(&d->journal, n, &row, &body, left, &d->memory, err));
+        SOTTO_TRY(sotto_journal_waiting(&d->journal, duty->n, &row, &body, left, &d->memory, err));
         if (!*left)
             return SOTTO_OK;
-        if (sotto_duties_carry(d, "rounds", round, "messages", "application/vnd.sotto.message",
-                               body, &answer) != SOTTO_OK)
+        SOTTO_TRY(tell(d, duty, &p->round, SOTTO_DUTIES_LEAVES, err));
+        if (sotto_duties_carry(d, "rounds", p->id, "messages", SOTTO_MESSAGE_TYPE, body, &answer) !=
+            SOTTO_OK)
             return SOTTO_OK;
         if (answer.status != 204 && !sotto_duties_is_final(answer.status))
             return SOTTO_OK;
+        SOTTO_TRY(tell(d, duty, &p->round,
+                       answer.status == 204 ? SOTTO_DUTIES_TAKEN : SOTTO_DUTIES_OVER, err));
         SOTTO_TRY(sotto_journal_sent(&d->journal, row, err));
     }
 }
@@ -297,17 +309,11 @@ static sotto_status send_waiting(sotto_duties *d, int64_t n, const uint8_t *roun
 static sotto_status write_ask(const sotto_duties *d, const sotto_journal_duty *duty,
                               const uint8_t *round, sotto_buf *out, sotto_err *err)
 {
-    static const char label[13] = "sotto-inbox-1";
-    uint8_t text[sizeof label + SOTTO_ROUND_ID + 4], signature[SOTTO_SIGNATURE];
-    sotto_buf written = sotto_buf_over(text, sizeof text);
-    sotto_writer w = sotto_writer_on(&written);
+    uint8_t text[SOTTO_INBOX_TEXT], signature[SOTTO_SIGNATURE];
+    sotto_writer w = sotto_writer_on(out);
 
-    sotto_write_bytes(&w, sotto_bytes_of(label, sizeof label));
-    sotto_write_bytes(&w, sotto_bytes_of(round, SOTTO_ROUND_ID));
-    sotto_write_uint(&w, duty->index, 4);
-    SOTTO_TRY(sotto_writer_finish(&w, "inbox", err));
-    SOTTO_TRY(sotto_sign(&d->signer, signature, sotto_buf_bytes(&written), err));
-    w = sotto_writer_on(out);
+    sotto_inbox_text(text, round, duty->index);
+    SOTTO_TRY(sotto_sign(&d->signer, signature, sotto_bytes_of(text, sizeof text), err));
     sotto_write_uint(&w, duty->index, 4);
     sotto_write_uint(&w, duty->since, 8);
     sotto_write_bytes(&w, sotto_bytes_of(signature, sizeof signature));
@@ -325,9 +331,8 @@ static sotto_status fetch(sotto_duties *d, const sotto_journal_duty *duty, const
     *answered = *gone = false;
     SOTTO_TRY(write_ask(d, duty, round, &body, err));
     SOTTO_TRY(sotto_buf_take(&answer.body, &d->memory, d->inbox, err));
-    const sotto_status status =
-        sotto_duties_carry(d, "rounds", round, "inbox", "application/vnd.sotto.inbox-request",
-                           sotto_buf_bytes(&body), &answer);
+    const sotto_status status = sotto_duties_carry(
+        d, "rounds", round, "inbox", SOTTO_INBOX_ASK_TYPE, sotto_buf_bytes(&body), &answer);
     if (status != SOTTO_OK) {
         /* The next poll has more room. */
         if (status == SOTTO_TOO_LARGE)
@@ -443,6 +448,13 @@ static sotto_status run_machine(sotto_duties *d, const sotto_posted_round *p,
     return status;
 }
 
+static sotto_status end_duty(sotto_duties *d, const sotto_journal_duty *duty,
+                             const sotto_round *round, sotto_err *err)
+{
+    SOTTO_TRY(tell(d, duty, round, SOTTO_DUTIES_OVER, err));
+    return sotto_journal_end(&d->journal, duty->n, err);
+}
+
 static sotto_status serve_posted(sotto_duties *d, const sotto_posted_round *p,
                                  sotto_journal_duty *duty, uint64_t now_ms, uint64_t *next_ms,
                                  sotto_err *err)
@@ -458,9 +470,9 @@ static sotto_status serve_posted(sotto_duties *d, const sotto_posted_round *p,
         SOTTO_TRY(run_machine(d, p, duty,
                               answered ? sotto_buf_bytes(&inbox) : (sotto_bytes){NULL, 0}, now_ms,
                               &effects, err));
-    SOTTO_TRY(send_waiting(d, duty->n, p->id, &left, err));
+    SOTTO_TRY(send_waiting(d, duty, p, &left, err));
     if (gone || ((duty->done || effects.done) && !left))
-        return sotto_journal_end(&d->journal, duty->n, err);
+        return end_duty(d, duty, &p->round, err);
     uint64_t next = left ? now_ms + SOTTO_DUTIES_RETRY_MS : now_ms + SOTTO_DUTIES_POLL_MS;
     if (now_ms < p->round.opens && next < p->round.opens)
         next = p->round.opens;
@@ -480,7 +492,9 @@ static sotto_status serve(sotto_duties *d, sotto_journal_duty *duty, uint64_t no
     status = sotto_posted_round_open(&p, duty->posting, &d->memory, err);
     if (status == SOTTO_OK)
         status = now_ms < p.round.release_by ? serve_posted(d, &p, duty, now_ms, next_ms, err)
-                                             : sotto_journal_end(&d->journal, duty->n, err);
+                                             : end_duty(d, duty, &p.round, err);
+    if (sotto_duties_is_for_good(status))
+        (void)!tell(d, duty, &p.round, SOTTO_DUTIES_OVER, NULL);
     sotto_posted_round_close(&p);
     return status;
 }

@@ -1,6 +1,6 @@
 /* device/duties/duties.h - what a device does in rounds of one server: it sends a masked vector, and opens masks of others.
  *
- * Callers:  programs that play devices; not part of any installed header yet.
+ * Callers:  rounds.c, which is public (sotto/rounds.h); programs that play devices.
  * Memory:   what is given is copied.
  * Threads:  duties belong to one thread at a time and start none.
  * Secrets:  the device's secret, its vectors, its share of a committee's key. They are in the journal until they were used, and are
@@ -23,6 +23,15 @@ enum { SOTTO_DUTY_CLIENT = 1, SOTTO_DUTY_DECRYPTOR = 2 };
 
 enum { SOTTO_DUTIES_SECRET = 32 };
 
+/* What becomes of a client's vector. */
+typedef enum sotto_duties_news {
+    SOTTO_DUTIES_LEAVES = 1, /* now, unless the answer is not SOTTO_OK */
+    SOTTO_DUTIES_TAKEN,      /* the aggregator has it                  */
+    SOTTO_DUTIES_OVER        /* it was refused, or its round is over   */
+} sotto_duties_news;
+typedef sotto_status sotto_duties_news_fn(void *context, const sotto_round *round,
+                                          sotto_duties_news news, sotto_err *err);
+
 typedef struct sotto_duties_options {
     const char *journal;          /* path; "/name" with memory set */
     bool memory;                  /* in this process only: simulations */
@@ -35,6 +44,9 @@ typedef struct sotto_duties_options {
     sotto_duties_terms terms; /* all zeros: no round is joined until sotto_duties_expect */
     const char *server;       /* the aggregator's URL, with its last slash */
     sotto_device_host host;   /* exchange and counter; others are not used */
+    /* Told of each client's vector, with host.context. It may be told again after a crash. SOTTO_DENIED ends the duty; NULL:
+     * nobody is told. */
+    sotto_duties_news_fn *news;
 } sotto_duties_options;
 
 /*   SOTTO_STALE   the journal is older than the host's counter
@@ -84,6 +96,10 @@ SOTTO_MUST_USE sotto_status sotto_duties_join_keygen(sotto_duties *d, sotto_byte
 
 /* Other terms from now on, as with the registry of the next epoch. Duties that were taken stay as they are. */
 void sotto_duties_expect(sotto_duties *d, const sotto_duties_terms *terms);
+
+/* Whether a round may be taken part in, before anything is paid for. Statuses of sotto_duties_take. */
+SOTTO_MUST_USE sotto_status sotto_duties_check(sotto_duties *d, const sotto_posted_round *posted,
+                                               uint32_t index, unsigned part, sotto_err *err);
 
 /* Takes part in a posted round. values: NULL for a decryptor; else the client's entries, its part of the noise among them.
  *   SOTTO_DENIED     policy, consent or terms do not cover it; the round contradicts itself; or this device is not registered

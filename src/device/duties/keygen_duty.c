@@ -116,9 +116,8 @@ static sotto_status ask_board(const turn *u, sotto_exchange_answer *answer, bool
     SOTTO_TRY(sotto_writer_finish(&w, "board", err));
     for (size_t i = 0; i < 2 && status == SOTTO_TOO_LARGE; i++) {
         SOTTO_TRY(sotto_buf_take(&answer->body, &u->d->memory, rooms[i], err));
-        status = sotto_duties_carry(u->d, "keygens", u->row->id, "board",
-                                    "application/vnd.sotto.keygen-since", sotto_buf_bytes(&body),
-                                    answer);
+        status = sotto_duties_carry(u->d, "keygens", u->row->id, "board", SOTTO_KEYGEN_SINCE_TYPE,
+                                    sotto_buf_bytes(&body), answer);
     }
     *answered = status == SOTTO_OK && answer->status == 200 && answer->body.len >= HEAD;
     return SOTTO_OK;
@@ -261,10 +260,11 @@ static sotto_status speak(const turn *u, const sotto_keygen_board *board, sotto_
     if (said)
         return SOTTO_OK;
     const sotto_status status = write_post(u, board, &wire, err);
-    /* Who has nothing to hand on may still take over; and who can't take over still has a share to erase. */
-    if (status == SOTTO_DENIED && u->k->hands_on &&
-        sotto_keygen_place(u->k, SOTTO_KEYGEN_DEAL, u->row->index) >= 0 &&
-        sotto_keygen_place(u->k, SOTTO_KEYGEN_AGREE, u->row->index) >= 0)
+    /* Who has nothing to hand on may still take over. Who can't take over, or may not answer so many complaints, still has a
+     * share to erase once others have the key. */
+    const bool dealt =
+        u->k->hands_on && sotto_keygen_place(u->k, SOTTO_KEYGEN_DEAL, u->row->index) >= 0;
+    if (SOTTO_RULE(duties_dealer_stays) && dealt && status == SOTTO_DENIED)
         return SOTTO_AGAIN;
     SOTTO_TRY(status);
     return sotto_journal_keygen_say(&u->d->journal, u->row->n, step, sotto_buf_bytes(&wire), err);
@@ -282,8 +282,8 @@ static sotto_status send(const turn *u, bool *left, sotto_err *err)
                                                &u->d->memory, err));
         if (!*left)
             return SOTTO_OK;
-        if (sotto_duties_carry(u->d, "keygens", u->row->id, "posts",
-                               "application/vnd.sotto.keygen-post", wire, &answer) != SOTTO_OK ||
+        if (sotto_duties_carry(u->d, "keygens", u->row->id, "posts", SOTTO_KEYGEN_POST_TYPE, wire,
+                               &answer) != SOTTO_OK ||
             (answer.status != 204 && !sotto_duties_is_final(answer.status)))
             return SOTTO_OK;
         SOTTO_TRY(sotto_journal_keygen_sent(&u->d->journal, u->row->n, step, err));

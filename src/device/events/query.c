@@ -1,8 +1,7 @@
-#include "device/events/query.h"
+#include "device/events/query_internal.h"
 
 #include "base/alloc.h"
 #include "base/rule.h"
-#include "device/events/store_internal.h"
 #include "query/compile.h"
 #include "query/copy.h"
 #include "query/memory.h"
@@ -13,23 +12,6 @@
 
 /* Few steps between two looks at the clock, since one of them may be a LIKE over a long text. */
 enum { STEPS_PER_LOOK = 20, MOST_COLUMNS = SOTTO_COMPILED_MAX_COLUMNS };
-
-struct sotto_query {
-    sqlite3 *db;
-    sotto_store *store;      /* takes the connection back */
-    sqlite3_stmt *statement; /* over the store */
-    sqlite3 *copy; /* of what it reads, in an order that tells nothing else; NULL: not made */
-    sqlite3_stmt *ordered; /* over the copy */
-    sotto_verifier verifier;
-    sotto_query_limits limits;
-    const sotto_clock *clock;
-    uint64_t started; /* ns                      */
-    uint64_t steps;   /* taken so far, about     */
-    unsigned passes;  /* what this one may take, in limits */
-    int64_t held;     /* of memory, at the start */
-    const char *over; /* which limit was passed  */
-    bool failed;      /* to compile, or as it ran */
-};
 
 /* Pages of the event file also hold what the query may not read. So the number of pages that SQLite caches must not
  * decide whether the query passes its limit. */
@@ -153,11 +135,18 @@ sotto_status sotto_query_open(sotto_query **out, sotto_store *store,
                               const sotto_query_policy *policy, sotto_bytes sql,
                               const sotto_clock *clock, sotto_err *err)
 {
-    sotto_query *query = sotto_alloc(sizeof *query);
+    const bool stays = sotto_linked_queries && store->memory;
+    sotto_query *query = stays ? sotto_linked_queries->take(store, policy, sql) : NULL;
 
-    *out = NULL;
+    *out = query;
+    if (query) {
+        query->clock = clock ? clock : &sotto_clock_system;
+        return SOTTO_OK;
+    }
+    query = sotto_alloc(sizeof *query);
     if (!query)
         return sotto_fail(err, SOTTO_NO_MEMORY, "query");
+    query->stays = stays;
     query->clock = clock ? clock : &sotto_clock_system;
     query->limits = sotto_query_limits_of(policy);
     sotto_verifier_init(&query->verifier, policy, store->streams, store->stream_count);
@@ -309,17 +298,13 @@ sotto_status sotto_query_run(sotto_query *query, sotto_row_fn *row, void *contex
  * before the chosen one. Both statements are the query itself in brackets, compiled under the same authorizer: they
  * can read nothing that it doesn't. The one that counts is not reset before the other is done, so that both see the
  * same events. */
-typedef struct bracketed {
-    sqlite3_stmt *all; /* the query itself, over the store or the copy */
-    sqlite3_stmt *count, *one;
-} bracketed;
 
 /* *out stays NULL for a query that has no place in brackets, such as one that ends in an open comment. */
-static sotto_status put_in_brackets(sotto_query *query, const bracketed *b, sqlite3_stmt **out,
+static sotto_status put_in_brackets(sotto_query *query, sqlite3_stmt *all, sqlite3_stmt **out,
                                     const char *before, const char *after, sotto_err *err)
 {
-    sqlite3 *db = sqlite3_db_handle(b->all);
-    const char *text = sqlite3_sql(b->all);
+    sqlite3 *db = sqlite3_db_handle(all);
+    const char *text = sqlite3_sql(all);
     size_t len = strlen(text), size = len + 128;
     char *sql = sotto_alloc(size);
 
@@ -354,62 +339,87 @@ static sotto_status step_to(sotto_query *query, sqlite3_stmt *statement, uint64_
     return failed(query, sqlite3_db_handle(statement), code, err);
 }
 
-static sotto_status count_rows(sotto_query *query, const bracketed *b, uint64_t *rows,
+static sotto_status count_rows(sotto_query *query, sqlite3_stmt *all, uint64_t *rows,
                                sotto_err *err)
 {
     int code;
 
     *rows = 0;
-    if (b->count) {
-        SOTTO_TRY(step_to(query, b->count, 0, err));
-        *rows = (uint64_t)sqlite3_column_int64(b->count, 0);
+    if (query->count) {
+        SOTTO_TRY(step_to(query, query->count, 0, err));
+        *rows = (uint64_t)sqlite3_column_int64(query->count, 0);
     } else {
-        while ((code = sqlite3_step(b->all)) == SQLITE_ROW && *rows <= query->limits.rows)
+        while ((code = sqlite3_step(all)) == SQLITE_ROW && *rows <= query->limits.rows)
             (*rows)++;
-        (void)sqlite3_reset(b->all);
+        (void)sqlite3_reset(all);
         if (code != SQLITE_ROW && code != SQLITE_DONE)
-            return failed(query, sqlite3_db_handle(b->all), code, err);
+            return failed(query, sqlite3_db_handle(all), code, err);
     }
     if (SOTTO_RULE(limit_rows) && *rows > query->limits.rows)
         return too_many(query, err);
     return SOTTO_OK;
 }
 
-static sotto_status take_one(sotto_query *query, bracketed *b, sotto_choose_fn *choose,
-                             sotto_row_fn *row, void *context, sotto_err *err)
+static void drop_brackets(sotto_query *query)
+{
+    (void)sqlite3_finalize(query->one);
+    (void)sqlite3_finalize(query->count);
+    query->one = NULL;
+    query->count = NULL;
+}
+
+/* One of those that are kept may pass over another number of rows. */
+static sotto_status pass_over(sotto_query *query, sqlite3_stmt *all, uint64_t number,
+                              sotto_err *err)
 {
     char after[48];
+
+    if (query->one && query->passed == number)
+        return SOTTO_OK;
+    (void)sqlite3_finalize(query->one);
+    query->one = NULL;
+    query->passed = number;
+    (void)snprintf(after, sizeof after, " LIMIT 1 OFFSET %" PRIu64, number);
+    return put_in_brackets(query, all, &query->one, "SELECT * FROM ", after, err);
+}
+
+static sotto_status take_one(sotto_query *query, sqlite3_stmt *all, sotto_choose_fn *choose,
+                             sotto_row_fn *row, void *context, sotto_err *err)
+{
+    sotto_status status = SOTTO_OK;
     uint64_t rows = 0, number;
 
     /* Not an answer: the number goes to `choose` and nowhere else, as it would if we counted while stepping. */
     query->verifier.counting = true;
-    sotto_status status = put_in_brackets(query, b, &b->count, "SELECT count(*) FROM ", "", err);
+    if (!query->count)
+        status = put_in_brackets(query, all, &query->count, "SELECT count(*) FROM ", "", err);
     if (status == SOTTO_OK)
-        status = count_rows(query, b, &rows, err);
+        status = count_rows(query, all, &rows, err);
     query->verifier.counting = false;
     if (status != SOTTO_OK || rows == 0)
         return status;
     SOTTO_TRY(choose(context, &number, rows, err));
     /* It takes a part of what counting took, and one row. With what counting left, whether it ends would depend on which
      * events come before the chosen one; so it has its own allowance, and more than it needs. */
-    start_pass(query, sqlite3_db_handle(b->all), 2);
-    (void)snprintf(after, sizeof after, " LIMIT 1 OFFSET %" PRIu64, number);
-    if (b->count)
-        SOTTO_TRY(put_in_brackets(query, b, &b->one, "SELECT * FROM ", after, err));
-    SOTTO_TRY(b->one ? step_to(query, b->one, 0, err) : step_to(query, b->all, number, err));
-    return hand_out(b->one ? b->one : b->all, row, context, err);
+    start_pass(query, sqlite3_db_handle(all), 2);
+    if (query->count)
+        SOTTO_TRY(pass_over(query, all, number, err));
+    SOTTO_TRY(query->one ? step_to(query, query->one, 0, err) : step_to(query, all, number, err));
+    return hand_out(query->one ? query->one : all, row, context, err);
 }
 
 sotto_status sotto_query_one(sotto_query *query, sotto_choose_fn *choose, sotto_row_fn *row,
                              void *context, sotto_err *err)
 {
-    bracketed b = {NULL, NULL, NULL};
-    sotto_status status = start(query, &b.all, true, err);
+    sqlite3_stmt *all;
+    sotto_status status = start(query, &all, true, err);
 
     if (status == SOTTO_OK)
-        status = take_one(query, &b, choose, row, context, err);
-    (void)sqlite3_finalize(b.one);
-    (void)sqlite3_finalize(b.count);
+        status = take_one(query, all, choose, row, context, err);
+    if (query->copy || !query->stays)
+        drop_brackets(query);
+    (void)sqlite3_reset(query->one);
+    (void)sqlite3_reset(query->count);
     stop(query);
     return status;
 }
@@ -434,6 +444,9 @@ sotto_status sotto_query_first(sotto_query *query, sotto_row_fn *row, void *cont
 void sotto_query_finish(sotto_query *query)
 {
     drop_copy(query);
+    if (query->stays && !query->failed)
+        return;
+    drop_brackets(query);
     (void)sqlite3_finalize(query->statement);
     query->statement = NULL;
     give_back(query);
@@ -441,8 +454,9 @@ void sotto_query_finish(sotto_query *query)
 
 void sotto_query_close(sotto_query *query)
 {
-    if (!query)
+    if (!query || (query->stays && !query->failed && sotto_linked_queries->keep(query)))
         return;
+    query->stays = false;
     sotto_query_finish(query);
     sotto_release(query, sizeof *query);
 }

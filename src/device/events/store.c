@@ -1,7 +1,6 @@
-#include "device/events/store_internal.h"
-
 #include "base/alloc.h"
 #include "device/events/memory_image.h"
+#include "device/events/query_internal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +85,8 @@ static sotto_status open_file(sotto_store *store, sotto_err *err)
 static void close_file(sotto_store *store)
 {
     sotto_statements_drop(&store->statements);
+    if (store->kept)
+        sotto_linked_queries->drop(store);
     sotto_sqlite_close(store->reader);
     sotto_sqlite_close(store->db);
     store->reader = NULL;
@@ -254,17 +255,23 @@ const char *sotto_store_set_aside(const sotto_store *store)
     return store->was_set_aside ? store->aside : NULL;
 }
 
+sotto_status sotto_store_rows(sotto_store *store, int64_t *rows, const char *name, sotto_err *err)
+{
+    char sql[128];
+
+    (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM \"%s\"", name);
+    return sotto_store_number(store, rows, sql, name, err);
+}
+
 sotto_status sotto_store_count(sotto_store *store, const char *stream, uint64_t *events,
                                sotto_err *err)
 {
-    char sql[128];
     int64_t rows;
     size_t index;
 
     *events = 0;
     SOTTO_TRY(sotto_store_find(store, stream, &index, err));
-    (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM \"%s\"", store->streams[index].name);
-    SOTTO_TRY(sotto_store_number(store, &rows, sql, stream, err));
+    SOTTO_TRY(sotto_store_rows(store, &rows, store->streams[index].name, err));
     *events = (uint64_t)rows;
     return SOTTO_OK;
 }

@@ -114,12 +114,12 @@ static sotto_status insert(sotto_store *store, size_t index, const sotto_event *
 
 static sotto_status count_rows(sotto_store *store, size_t index, sotto_err *err)
 {
-    uint64_t rows;
+    int64_t rows;
 
     if (store->tables[index].rows >= 0)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_store_count(store, store->streams[index].name, &rows, err));
-    store->tables[index].rows = (int64_t)rows;
+    SOTTO_TRY(sotto_store_rows(store, &rows, store->streams[index].name, err));
+    store->tables[index].rows = rows;
     return SOTTO_OK;
 }
 

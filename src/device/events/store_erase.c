@@ -179,11 +179,9 @@ static sotto_status drop_eighths(sotto_store *store, const kept_list *list, sott
 {
     for (size_t i = 0; i < list->count; i++) {
         const char *name = list->streams[i].name;
-        char sql[SQL];
         int64_t rows;
 
-        (void)snprintf(sql, sizeof sql, "SELECT count(*) FROM \"%s\"", name);
-        SOTTO_TRY(sotto_store_number(store, &rows, sql, name, err));
+        SOTTO_TRY(sotto_store_rows(store, &rows, name, err));
         SOTTO_TRY(sotto_store_drop_oldest(store, name, (uint64_t)(rows - rows / 8), err));
     }
     sotto_store_recount(store);
@@ -345,7 +343,7 @@ typedef struct survey {
 
 static sotto_status look_around(sotto_store *store, survey *out, int64_t now, sotto_err *err)
 {
-    out->due = !sotto_sqlite_smaller(store->db, store->max_bytes);
+    out->due = !sotto_sqlite_smaller(store->db, store->memory, store->max_bytes);
     SOTTO_TRY(take_list(store, &out->list, err));
     for (size_t i = 0; i < out->list->count && !out->due; i++)
         SOTTO_TRY(is_due(store, &out->list->streams[i], now, &out->due, err));

@@ -16,6 +16,7 @@ typedef struct sotto_store_table {
 struct sotto_store {
     sqlite3 *db;     /* NULL: the file was moved, and what is in its place could not be opened */
     sqlite3 *reader; /* for the next query, or NULL; see query.c */
+    struct sotto_store_kept *kept; /* a compiled query, or NULL; see query_kept.c */
     sotto_statements statements;
     sotto_storage storage;
     char path[SOTTO_VFS_PATH]; /* or the name in memory */
@@ -54,6 +55,10 @@ SOTTO_MUST_USE sotto_status sotto_store_run(sotto_store *store, const char *sql,
                                             sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_store_number(sotto_store *store, int64_t *out, const char *sql,
                                                const char *what, sotto_err *err);
+
+/* How many rows the file has of a stream, declared or not. */
+SOTTO_MUST_USE sotto_status sotto_store_rows(sotto_store *store, int64_t *rows, const char *name,
+                                             sotto_err *err);
 
 /* ---- store_schema.c ---- */
 

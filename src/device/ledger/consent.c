@@ -130,6 +130,17 @@ sotto_status sotto_consent_hold(sotto_ledger *ledger, bool *given, sotto_err *er
     return SOTTO_OK;
 }
 
+sotto_status sotto_consent_check_since(sotto_ledger *ledger, int64_t paid, sotto_err *err)
+{
+    sotto_consent_words said;
+
+    SOTTO_TRY(look(ledger, &said, err));
+    if (!said.given || ledger->withdrawn || (int64_t)said.last > paid)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "the person withdrew, or had events erased, meanwhile");
+    return SOTTO_OK;
+}
+
 sotto_status sotto_consent_check(sotto_ledger *ledger, sotto_err *err)
 {
     sotto_consent_words said;

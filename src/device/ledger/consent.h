@@ -32,5 +32,8 @@ SOTTO_MUST_USE sotto_status sotto_consent_read(sotto_ledger *ledger, bool *given
 /* SOTTO_DENIED: there is no consent, or the person said anything since the last hold, even yes again. Without a hold
  * only consent is checked. */
 SOTTO_MUST_USE sotto_status sotto_consent_check(sotto_ledger *ledger, sotto_err *err);
+/* For what was paid for by the entry of this number. SOTTO_DENIED: the same since then. */
+SOTTO_MUST_USE sotto_status sotto_consent_check_since(sotto_ledger *ledger, int64_t paid,
+                                                      sotto_err *err);
 
 #endif

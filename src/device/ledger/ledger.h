@@ -86,7 +86,8 @@ SOTTO_MUST_USE sotto_status sotto_ledger_check(sotto_ledger *ledger, const sotto
                                                int64_t now, sotto_refusal *refusal, sotto_err *err);
 
 /* Checks again, charges the analysis and every field, writes the record and puts the report into the outbox:
- * all of it durable when it returns SOTTO_OK, or none of it.
+ * all of it durable when it returns SOTTO_OK, or none of it. A report without a destination is put nowhere: it leaves by
+ * another way (device/duties/payment.h).
  *   SOTTO_DENIED  also: there is no consent, or not the one that the answer was begun with (device/ledger/consent.h)
  *   SOTTO_STALE   also: the decision was acted on already, by whichever process */
 SOTTO_MUST_USE sotto_status sotto_ledger_spend(sotto_ledger *ledger, const sotto_charge *charge,

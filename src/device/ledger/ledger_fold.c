@@ -63,19 +63,21 @@ static const char tables[] =
 static const char *const folded[] = {"accounts", "decisions", "windows", "record",
                                      "asked",    "outbox",    "recipes", "tokens"};
 
-static void absorb_number(sotto_hash *hash, uint64_t value)
+/* Two numbers at once: a call of the hash for each would take longer than to hash both. */
+static void absorb_pair(sotto_hash *hash, uint64_t first, uint64_t second)
 {
-    uint8_t bytes[8];
+    uint8_t bytes[16];
 
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (uint8_t)(value >> (8 * i));
+    for (int i = 0; i < 8; i++) {
+        bytes[i] = (uint8_t)(first >> (8 * i));
+        bytes[8 + i] = (uint8_t)(second >> (8 * i));
+    }
     sotto_hash_update(hash, sotto_bytes_of(bytes, sizeof bytes));
 }
 
 static void absorb_integer(sotto_hash *hash, uint64_t value)
 {
-    absorb_number(hash, SQLITE_INTEGER);
-    absorb_number(hash, value);
+    absorb_pair(hash, SQLITE_INTEGER, value);
 }
 
 static void absorb_real(sotto_hash *hash, double value)
@@ -84,14 +86,12 @@ static void absorb_real(sotto_hash *hash, double value)
     uint64_t bits;
 
     memcpy(&bits, &positive, sizeof bits);
-    absorb_number(hash, SQLITE_FLOAT);
-    absorb_number(hash, bits);
+    absorb_pair(hash, SQLITE_FLOAT, bits);
 }
 
 static void absorb_bytes(sotto_hash *hash, int type, sotto_bytes bytes)
 {
-    absorb_number(hash, (uint64_t)type);
-    absorb_number(hash, bytes.len);
+    absorb_pair(hash, (uint64_t)type, bytes.len);
     sotto_hash_update(hash, bytes);
 }
 
@@ -168,35 +168,28 @@ static void fold_row(uint8_t fold[SOTTO_LEDGER_DIGEST], const char *table, sqlit
     fold_in(fold, digest);
 }
 
-sotto_status sotto_ledger_fold(sotto_ledger *ledger, const char *table, int64_t id, sotto_err *err)
+/* Those rows of the table, which may ask for `id`. */
+static sotto_status fold_rows(sotto_ledger *ledger, uint8_t fold[SOTTO_LEDGER_DIGEST],
+                              const char *table, const char *where, int64_t id, sotto_err *err)
 {
     sqlite3_stmt *statement;
     char sql[64];
     bool row;
 
-    (void)snprintf(sql, sizeof sql, "SELECT * FROM %s WHERE id=?", table);
-    sotto_status status = sotto_ledger_find(ledger, &statement, &row, err, sql, "i", id);
-    if (status == SOTTO_OK && row)
-        fold_row(ledger->meta.fold, table, statement);
-    sotto_ledger_release(ledger, statement);
-    return status;
-}
-
-static sotto_status fold_table(sotto_ledger *ledger, uint8_t fold[SOTTO_LEDGER_DIGEST],
-                               const char *table, sotto_err *err)
-{
-    sqlite3_stmt *statement;
-    char sql[64];
-    bool row;
-
-    (void)snprintf(sql, sizeof sql, "SELECT * FROM %s", table);
-    sotto_status status = sotto_ledger_find(ledger, &statement, &row, err, sql, "");
+    (void)snprintf(sql, sizeof sql, "SELECT * FROM %s%s", table, where);
+    sotto_status status =
+        sotto_ledger_find(ledger, &statement, &row, err, sql, where[0] ? "i" : "", id);
     while (status == SOTTO_OK && row) {
         fold_row(fold, table, statement);
         status = sotto_ledger_next(statement, &row, err);
     }
     sotto_ledger_release(ledger, statement);
     return status;
+}
+
+sotto_status sotto_ledger_fold(sotto_ledger *ledger, const char *table, int64_t id, sotto_err *err)
+{
+    return fold_rows(ledger, ledger->meta.fold, table, " WHERE id=?", id, err);
 }
 
 /* SQLite keeps the text that made a table. A damaged column name would make a later statement fail, when it is too late
@@ -221,7 +214,7 @@ sotto_status sotto_ledger_verify(sotto_ledger *ledger, sotto_err *err)
 
     SOTTO_TRY(check_tables(ledger, err));
     for (size_t i = 0; i < sizeof folded / sizeof folded[0]; i++)
-        SOTTO_TRY(fold_table(ledger, fold, folded[i], err));
+        SOTTO_TRY(fold_rows(ledger, fold, folded[i], "", 0, err));
     if (SOTTO_RULE(rows_as_written) && memcmp(fold, ledger->meta.fold, sizeof fold) != 0)
         return sotto_fail(err, SOTTO_MALFORMED, "a row was changed or damaged");
     return SOTTO_OK;
@@ -236,10 +229,8 @@ static void sum_meta(uint8_t out[SOTTO_LEDGER_DIGEST], const sotto_ledger_meta *
     sotto_hash_init(&hash, SOTTO_SHA256);
     sotto_hash_update(&hash, sotto_bytes_of("meta", 5));
     sotto_hash_update(&hash, sotto_bytes_of(meta->fold, sizeof meta->fold));
-    absorb_number(&hash, meta->generation);
-    absorb_number(&hash, meta->lost);
-    absorb_number(&hash, (uint64_t)meta->lost_at);
-    absorb_number(&hash, meta->period);
+    absorb_pair(&hash, meta->generation, meta->lost);
+    absorb_pair(&hash, (uint64_t)meta->lost_at, meta->period);
     sotto_hash_final(&hash, out);
 }
 

@@ -219,7 +219,7 @@ static sotto_status write_spend(sotto_ledger *ledger, const sotto_charge *charge
     return sotto_record_write(ledger, &entry, number, err);
 }
 
-/* Without a report, the charge is for silence. */
+/* Without a report, the charge is for silence. One without a destination leaves by another way than the outbox. */
 sotto_status sotto_ledger_pay(sotto_ledger *ledger, const sotto_charge *charge,
                               const sotto_report *report, int64_t now, sotto_refusal *refusal,
                               sotto_err *err)
@@ -231,12 +231,13 @@ sotto_status sotto_ledger_pay(sotto_ledger *ledger, const sotto_charge *charge,
     SOTTO_TRY(sotto_consent_check(ledger, err));
     SOTTO_TRY(
         sotto_ledger_unanswered(ledger, charge->scope, charge->recipe, charge->analysis, err));
-    if (report)
+    const bool put = report && report->destination.len;
+    if (put)
         SOTTO_TRY(sotto_outbox_check(ledger, report, err));
     SOTTO_TRY(check(ledger, &accounts, charge, now, refusal, err));
     SOTTO_TRY(write_accounts(ledger, &accounts, charge, now, err));
     SOTTO_TRY(write_spend(ledger, charge, report ? report : &nothing, now, &number, err));
-    return report ? sotto_outbox_write(ledger, charge->recipe, report, number, now, err) : SOTTO_OK;
+    return put ? sotto_outbox_write(ledger, charge->recipe, report, number, now, err) : SOTTO_OK;
 }
 
 sotto_status sotto_ledger_spend(sotto_ledger *ledger, const sotto_charge *charge,

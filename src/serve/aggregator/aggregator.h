@@ -22,17 +22,28 @@ typedef struct sotto_listed_round {
     bool ticking;
 } sotto_listed_round;
 
+/* What a look at a board needs of its call: a device looks four times a second, and the whole call has the registry. */
+typedef struct sotto_board_times {
+    uint8_t id[32];
+    uint64_t ends; /* 0: none */
+    uint32_t step_ms;
+    bool hands_on;
+} sotto_board_times;
+enum { SOTTO_AGGREGATOR_BOARDS = 16 };
+
 typedef struct sotto_aggregator {
     sotto_host *host;
     sotto_aggregator_config config;
     sotto_signer_file key;
     sotto_bearer operator_token;
     sotto_running_context context;
-    pthread_mutex_t lock; /* of the list */
+    pthread_mutex_t lock; /* of the list, and of boards */
     sotto_listed_round *rounds;
     size_t count;
     bool looking;
     uint64_t next_look;
+    sotto_board_times boards[SOTTO_AGGREGATOR_BOARDS]; /* with the lock; the oldest gives way */
+    size_t next_board;
     atomic_bool stopped;
     atomic_uint_fast64_t accepted, refused, over;
 } sotto_aggregator;

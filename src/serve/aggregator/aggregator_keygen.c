@@ -102,19 +102,62 @@ void sotto_aggregator_put_post(void *state, sotto_http_request *request, sotto_a
     sotto_http_answer(request, &(sotto_http_reply){.status = 204});
 }
 
+static bool recall(sotto_aggregator *a, sotto_keygen *k, const uint8_t id[SOTTO_KEYGEN_ID])
+{
+    bool found = false;
+
+    pthread_mutex_lock(&a->lock);
+    for (size_t i = 0; i < SOTTO_AGGREGATOR_BOARDS && !found; i++) {
+        const sotto_board_times *b = &a->boards[i];
+
+        found = b->ends && memcmp(b->id, id, SOTTO_KEYGEN_ID) == 0;
+        if (found)
+            *k = (sotto_keygen){.ends = b->ends, .step_ms = b->step_ms, .hands_on = b->hands_on};
+    }
+    pthread_mutex_unlock(&a->lock);
+    memcpy(k->id, id, sizeof k->id);
+    return found;
+}
+
+static void remember(sotto_aggregator *a, const sotto_keygen *k)
+{
+    sotto_board_times times = {.ends = k->ends, .step_ms = k->step_ms, .hands_on = k->hands_on};
+
+    memcpy(times.id, k->id, sizeof times.id);
+    pthread_mutex_lock(&a->lock);
+    a->boards[a->next_board++ % SOTTO_AGGREGATOR_BOARDS] = times;
+    pthread_mutex_unlock(&a->lock);
+}
+
+/* Of the call: its id, its times, and whether a key is handed on. */
+static sotto_status load_times(sotto_aggregator *a, const sotto_http_request *request,
+                               sotto_keygen *k, sotto_arena *arena)
+{
+    uint8_t id[SOTTO_KEYGEN_ID];
+    sotto_bytes call;
+
+    if (!id_of(a, request, id))
+        return SOTTO_MISSING;
+    *k = (sotto_keygen){0};
+    if (recall(a, k, id))
+        return SOTTO_OK;
+    SOTTO_TRY(load(a, request, &call, arena, NULL));
+    SOTTO_TRY(sotto_keygen_open(k, call, arena, NULL));
+    remember(a, k);
+    return SOTTO_OK;
+}
+
 void sotto_aggregator_get_board(void *state, sotto_http_request *request, sotto_arena *arena)
 {
     sotto_aggregator *a = state;
     sotto_reader in = sotto_reader_over(sotto_http_request_body(request));
     const uint64_t since = sotto_read_uint(&in, 8);
     sotto_keygen k;
-    sotto_bytes call, out;
+    sotto_bytes out;
     sotto_status status = sotto_reader_finish(&in, "board", NULL);
 
     if (status == SOTTO_OK)
-        status = load(a, request, &call, arena, NULL);
-    if (status == SOTTO_OK)
-        status = sotto_keygen_open(&k, call, arena, NULL);
+        status = load_times(a, request, &k, arena);
     if (status == SOTTO_OK)
         status = sotto_keygen_store_board(a->host->db, &k, since, BOARD, sotto_aggregator_now_ms(a),
                                           &out, arena, NULL);

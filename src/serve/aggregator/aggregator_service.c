@@ -66,12 +66,6 @@ static bool round_of(const sotto_aggregator *a, const sotto_http_request *reques
 
 static sotto_status check_limits(sotto_aggregator *a, const sotto_posted_round *p, sotto_err *err)
 {
-    pthread_mutex_lock(&a->lock);
-    const bool known = sotto_aggregator_find(a, p->id) != NULL;
-    const size_t count = a->count;
-    pthread_mutex_unlock(&a->lock);
-    if (SOTTO_RULE(aggregator_max_rounds) && !known && count >= a->config.max_rounds)
-        return sotto_fail(err, SOTTO_AGAIN, "as many rounds run as max_rounds allows");
     if (SOTTO_RULE(aggregator_max_participants) && p->round.registered > a->config.max_participants)
         return sotto_fail(err, SOTTO_TOO_LARGE, "more participants than max_participants");
     if (SOTTO_RULE(aggregator_max_vector) &&
@@ -93,7 +87,7 @@ static sotto_status add_round(sotto_aggregator *a, sotto_bytes wire, uint8_t id[
     memcpy(id, posted->id, SOTTO_ROUND_ID);
     sotto_status status = check_limits(a, posted, err);
     if (status == SOTTO_OK)
-        status = sotto_round_store_add(a->host->db, posted, wire, err);
+        status = sotto_round_store_add(a->host->db, posted, wire, a->config.max_rounds, err);
     if (status != SOTTO_OK) {
         sotto_running_free(running);
         return status;
@@ -305,17 +299,6 @@ static void put_message(void *state, sotto_http_request *request, sotto_arena *a
     sotto_aggregator_let_go(a, round);
     if (a->host->steps)
         sotto_steps_wake(a->host->steps);
-}
-
-void sotto_inbox_text(uint8_t out[SOTTO_INBOX_TEXT], const uint8_t round[SOTTO_ROUND_ID],
-                      uint32_t index)
-{
-    static const char label[13] = "sotto-inbox-1";
-
-    memcpy(out, label, sizeof label);
-    memcpy(out + sizeof label, round, SOTTO_ROUND_ID);
-    for (unsigned i = 0; i < 4; i++)
-        out[sizeof label + SOTTO_ROUND_ID + i] = (uint8_t)(index >> (24 - 8 * i));
 }
 
 /* Labels say who took part: they are for those whom the round's registry names. */

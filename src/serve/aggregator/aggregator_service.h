@@ -17,6 +17,7 @@
 #ifndef SOTTO_SERVE_AGGREGATOR_AGGREGATOR_SERVICE_H
 #define SOTTO_SERVE_AGGREGATOR_AGGREGATOR_SERVICE_H
 
+#include "aggregate/inbox.h"
 #include "aggregate/round.h"
 #include "serve/host/service.h"
 
@@ -27,17 +28,5 @@ typedef struct sotto_aggregator_config {
     uint64_t max_participants, max_rounds;
     size_t max_vector;
 } sotto_aggregator_config;
-
-#define SOTTO_POSTING_TYPE "application/vnd.sotto.posting"
-#define SOTTO_MESSAGE_TYPE "application/vnd.sotto.message"
-#define SOTTO_INBOX_TYPE   "application/vnd.sotto.inbox"
-#define SOTTO_KEYGEN_TYPE  "application/vnd.sotto.keygen"
-#define SOTTO_BOARD_TYPE   "application/vnd.sotto.keygen-board"
-
-/* Body of a request for an inbox: index, first number wanted, signature of the text below. */
-enum { SOTTO_INBOX_ASK = 4 + 8 + SOTTO_SIGNATURE, SOTTO_INBOX_TEXT = 13 + SOTTO_ROUND_ID + 4 };
-/* "sotto-inbox-1", the round, the index: what its owner signs, once for a round. */
-void sotto_inbox_text(uint8_t out[SOTTO_INBOX_TEXT], const uint8_t round[SOTTO_ROUND_ID],
-                      uint32_t index);
 
 #endif

@@ -1,6 +1,7 @@
 #include "serve/aggregator/round_store.h"
 
 #include "base/arena.h"
+#include "base/rule.h"
 #include "crypto/hash.h"
 
 #include <string.h>
@@ -32,7 +33,8 @@ static sotto_status no_memory(sotto_err *err)
 typedef struct adding {
     const sotto_posted_round *posted;
     sotto_bytes wire;
-    bool known;
+    uint64_t most;
+    bool known, full;
 } adding;
 
 static sotto_status is_there(sotto_tx *tx, const uint8_t *id, bool *there, sotto_err *err)
@@ -42,6 +44,18 @@ static sotto_status is_there(sotto_tx *tx, const uint8_t *id, bool *there, sotto
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT version FROM round WHERE id = ?1", err));
     sotto_sql_bytes(&q, 1, id_bytes(id));
     return sotto_sql_any(&q, there, err);
+}
+
+/* In the database, since other replicas and an earlier process have rounds that this one has not looked for yet. */
+static sotto_status is_full(sotto_tx *tx, uint64_t most, bool *full, sotto_err *err)
+{
+    bool row;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT count(*) FROM round WHERE outcome = 0", err));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *full = row && (uint64_t)sotto_sql_column_int(&q, 0) >= most;
+    return SOTTO_OK;
 }
 
 static sotto_status add(sotto_tx *tx, void *context, sotto_err *err)
@@ -54,6 +68,10 @@ static sotto_status add(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(is_there(tx, a->posted->id, &a->known, err));
     if (a->known)
         return SOTTO_OK;
+    SOTTO_TRY(is_full(tx, a->most, &a->full, err));
+    if (SOTTO_RULE(aggregator_max_rounds) && a->full)
+        return SOTTO_OK;
+    a->full = false;
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q,
         "INSERT INTO round (id, session, epoch, number, posting, version, outcome, contributions)"
@@ -71,11 +89,13 @@ static sotto_status add(sotto_tx *tx, void *context, sotto_err *err)
 }
 
 sotto_status sotto_round_store_add(sotto_db *db, const sotto_posted_round *posted, sotto_bytes wire,
-                                   sotto_err *err)
+                                   uint64_t most, sotto_err *err)
 {
-    adding a = {.posted = posted, .wire = wire};
+    adding a = {.posted = posted, .wire = wire, .most = most};
 
     SOTTO_TRY(sotto_db_run(db, add, &a, err));
+    if (!a.known && a.full)
+        return sotto_fail(err, SOTTO_AGAIN, "as many rounds run as max_rounds allows");
     return a.known ? sotto_fail(err, SOTTO_STALE, "this round was posted before") : SOTTO_OK;
 }
 

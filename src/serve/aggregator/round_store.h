@@ -34,10 +34,12 @@ typedef enum sotto_round_outcome {
     SOTTO_ROUND_BURNT
 } sotto_round_outcome;
 
-/*   SOTTO_STALE   this round was posted before
+/*   most          rounds that may run at once, on all replicas together
+ *   SOTTO_STALE   this round was posted before
+ *   SOTTO_AGAIN   so many run
  *   SOTTO_DENIED  another round has its number */
 SOTTO_MUST_USE sotto_status sotto_round_store_add(sotto_db *db, const sotto_posted_round *posted,
-                                                  sotto_bytes wire, sotto_err *err);
+                                                  sotto_bytes wire, uint64_t most, sotto_err *err);
 
 /* Ids of rounds that run, in their order, `count` at most, behind `after`; NULL: from the first. */
 SOTTO_MUST_USE sotto_status sotto_round_store_list(sotto_db *db, const uint8_t *after,

@@ -13,15 +13,29 @@ static void end(sotto_gateway_ask *ask)
     sotto_release(ask, sizeof *ask);
 }
 
+/* Without a seal: there is none yet, or no memory for it. */
+static void refuse(const sotto_gateway_ask *ask, const sotto_http_problem *problem)
+{
+    uint8_t text[512];
+    sotto_buf out = sotto_buf_over(text, sizeof text);
+
+    if (!ask->batch) {
+        (void)sotto_http_refuse(ask->request, problem);
+        return;
+    }
+    if (sotto_http_problem_encode(&out, problem, NULL) != SOTTO_OK)
+        out.len = 0;
+    sotto_gateway_batch_put(ask->batch, ask->place, problem->status, sotto_buf_bytes(&out));
+}
+
 void sotto_gateway_refuse(sotto_gateway_ask *ask, unsigned status, const char *type,
                           const char *detail)
 {
     atomic_fetch_add(&ask->gateway->plain_errors, 1);
-    (void)sotto_http_refuse(ask->request,
-                            &(sotto_http_problem){.status = status,
-                                                  .type = type,
-                                                  .detail = detail,
-                                                  .retry_after_s = status == 503 ? 1 : 0});
+    refuse(ask, &(sotto_http_problem){.status = status,
+                                      .type = type,
+                                      .detail = detail,
+                                      .retry_after_s = status == 503 ? 1 : 0});
     end(ask);
 }
 
@@ -49,7 +63,9 @@ void sotto_gateway_answer(sotto_gateway_ask *ask, const sotto_bhttp *answer)
     if (memory)
         out = sotto_buf_over(memory + size, room);
     if (!memory || seal(ask, &out, &plain, answer, size, NULL) != SOTTO_OK)
-        (void)sotto_http_refuse(ask->request, &(sotto_http_problem){.status = 503});
+        refuse(ask, &(sotto_http_problem){.status = 503});
+    else if (ask->batch)
+        sotto_gateway_batch_put(ask->batch, ask->place, 200, sotto_buf_bytes(&out));
     else
         sotto_http_answer(ask->request, &(sotto_http_reply){200, fields, 2, sotto_buf_bytes(&out)});
     sotto_release(memory, memory ? size + room : 0);

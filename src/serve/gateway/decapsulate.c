@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { BATCH = 32 };
+enum { BATCH = SOTTO_GATEWAY_AT_ONCE };
 
 /* What a worker has in hand. */
 typedef struct batch {
@@ -22,6 +22,7 @@ typedef struct batch {
     sotto_ohttp_request requests[BATCH];
     sotto_agreement agreed[BATCH];
     uint8_t key_ids[BATCH];
+    sotto_gateway_uploads uploads;
 } batch;
 
 /* ---- before it is opened -------------------------------------------------------------------------------------------- */
@@ -31,9 +32,14 @@ static bool read_one(batch *b, sotto_gateway_ask *ask, sotto_ohttp_request *out)
 {
     static const sotto_hpke_suite suite = {SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KDF_SHA256,
                                            SOTTO_HPKE_AEAD_AES128_GCM};
-    sotto_status status =
-        sotto_ohttp_request_read(out, sotto_http_request_body(ask->request), NULL);
+    sotto_status status = sotto_ohttp_request_read(out, ask->encapsulated, NULL);
 
+    /* Of one that came alone, no more was read. */
+    if (SOTTO_RULE(gateway_batch_sizes) &&
+        ask->encapsulated.len > ask->gateway->config.max_request) {
+        sotto_gateway_refuse(ask, 413, NULL, NULL);
+        return false;
+    }
     if (status == SOTTO_MALFORMED) {
         sotto_gateway_refuse(ask, 400, NULL, "not an encapsulated request");
         return false;
@@ -68,7 +74,7 @@ static bool is_dated(const sotto_gateway *g, const sotto_bhttp *m, int64_t now)
     return date >= now - window;
 }
 
-static void judge(sotto_gateway_ask *ask, sotto_bytes enc, sotto_buf *plain)
+static void judge(batch *b, sotto_gateway_ask *ask, sotto_bytes enc, sotto_buf *plain)
 {
     sotto_gateway *g = ask->gateway;
     const int64_t now = sotto_host_seconds(g->host);
@@ -97,7 +103,8 @@ static void judge(sotto_gateway_ask *ask, sotto_bytes enc, sotto_buf *plain)
         sotto_gateway_refuse_sealed(ask, 503, NULL, "too many requests are remembered");
     } else {
         atomic_fetch_add(&g->opened, 1);
-        sotto_gateway_forward(ask, &way, &m);
+        if (!sotto_gateway_uploads_put(&b->uploads, b->arena, ask, &way, &m))
+            sotto_gateway_forward(ask, &way, &m);
     }
 }
 
@@ -115,7 +122,7 @@ static void open_one(batch *b, size_t i)
         status = sotto_ohttp_request_unseal(&ask->exchange, &plain, receiver, request,
                                             &b->agreed[i], NULL);
     if (status == SOTTO_OK)
-        judge(ask, request->enc, &plain);
+        judge(b, ask, request->enc, &plain);
     else if (status == SOTTO_NO_MEMORY || status == SOTTO_MISSING)
         sotto_gateway_refuse(ask, 503, NULL, "this request can't be opened now");
     else
@@ -159,6 +166,7 @@ static void open_batch(batch *b)
     sotto_receivers_agree(b->receivers, b->agreed, b->key_ids, kept);
     for (size_t i = 0; i < kept; i++)
         open_one(b, i);
+    sotto_gateway_uploads_send(&b->uploads);
     sotto_wipe(b->agreed, sizeof b->agreed);
 }
 
@@ -205,20 +213,16 @@ static void give_up_drainer(sotto_gateway *g)
         sotto_gateway_refuse_waiting(g, "this gateway is busy");
 }
 
-void sotto_gateway_take(sotto_gateway *g, sotto_http_request *request)
+void sotto_gateway_take(sotto_gateway *g, sotto_gateway_ask *first)
 {
-    sotto_gateway_ask *ask = sotto_alloc(sizeof *ask);
+    sotto_gateway_ask *last = first;
     bool more;
 
-    if (!ask) {
-        (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 503});
-        return;
-    }
-    ask->gateway = g;
-    ask->request = request;
+    while (last->next)
+        last = last->next;
     (void)pthread_mutex_lock(&g->lock);
-    *g->last = ask;
-    g->last = &ask->next;
+    *g->last = first;
+    g->last = &last->next;
     more = g->drainers < g->host->options.workers;
     g->drainers += more;
     (void)pthread_mutex_unlock(&g->lock);

@@ -10,8 +10,6 @@
 enum {
     MOST_TYPE = 128,
     MOST_ANSWER = 4 << 20,
-    TIMEOUT_MS = 20000,
-    ATTEMPTS = 2,
 };
 
 /* ---- where to ------------------------------------------------------------------------------------------------------- */
@@ -146,25 +144,33 @@ bool sotto_gateway_find(sotto_gateway_ask *ask, sotto_gateway_way *way, const so
     return true;
 }
 
+void sotto_gateway_call(sotto_gateway_ask *ask, sotto_http_method method, const char *url,
+                        const char *type, sotto_bytes content)
+{
+    const sotto_http_field field = {"Content-Type", type};
+    const sotto_http_call call = {.method = method,
+                                  .url = url,
+                                  .fields = &field,
+                                  .field_count = type ? 1 : 0,
+                                  .body = content,
+                                  .repeatable = true,
+                                  .attempts = SOTTO_GATEWAY_ATTEMPTS,
+                                  .timeout_ms = SOTTO_GATEWAY_TIMEOUT_MS,
+                                  .max_response = MOST_ANSWER};
+
+    if (sotto_host_call(ask->gateway->host, &call, on_answer, ask, NULL) != SOTTO_OK)
+        sotto_gateway_refuse_sealed(ask, 503, NULL, "too many requests are under way");
+}
+
 void sotto_gateway_forward(sotto_gateway_ask *ask, const sotto_gateway_way *way,
                            const sotto_bhttp *m)
 {
     char type[MOST_TYPE] = "";
-    const sotto_http_field field = {"Content-Type", type};
-    sotto_http_call call = {.method = way->method,
-                            .url = way->url,
-                            .fields = &field,
-                            .body = m->content,
-                            .repeatable = true,
-                            .attempts = ATTEMPTS,
-                            .timeout_ms = TIMEOUT_MS,
-                            .max_response = MOST_ANSWER};
     sotto_bytes value;
+    const bool typed =
+        sotto_bhttp_field(m->fields, "content-type", &value) && value.len < sizeof type;
 
-    if (sotto_bhttp_field(m->fields, "content-type", &value) && value.len < sizeof type) {
+    if (typed)
         memcpy(type, value.data, value.len);
-        call.field_count = 1;
-    }
-    if (sotto_host_call(ask->gateway->host, &call, on_answer, ask, NULL) != SOTTO_OK)
-        sotto_gateway_refuse_sealed(ask, 503, NULL, "too many requests are under way");
+    sotto_gateway_call(ask, way->method, way->url, typed ? type : NULL, m->content);
 }

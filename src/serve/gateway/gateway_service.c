@@ -16,16 +16,23 @@ enum { POINTER = sizeof(void *) };
 
 /* ---- routes --------------------------------------------------------------------------------------------------------- */
 
+static bool has_type(const sotto_http_request *request, const char *wanted)
+{
+    sotto_bytes type;
+
+    return sotto_http_request_field(request, "content-type", &type) &&
+           sotto_http_is_media_type(type, wanted);
+}
+
 static bool admit(void *state, const sotto_route *route, sotto_http_request *request,
                   size_t *max_body)
 {
     const sotto_gateway *g = state;
-    sotto_bytes type;
-    const bool right = sotto_http_request_field(request, "content-type", &type) &&
-                       sotto_http_is_media_type(type, SOTTO_OHTTP_REQUEST_TYPE);
+    const bool batch = has_type(request, SOTTO_OHTTP_BATCH_REQUEST_TYPE);
+    const bool right = batch || has_type(request, SOTTO_OHTTP_REQUEST_TYPE);
 
     (void)route;
-    *max_body = g->config.max_request;
+    *max_body = batch ? SOTTO_OHTTP_BATCH_BYTES : g->config.max_request;
     if (SOTTO_RULE(gateway_media_type) && !right)
         return sotto_http_refuse(
             request, &(sotto_http_problem){.status = 415, .detail = "message/ohttp-req is taken"});
@@ -35,7 +42,10 @@ static bool admit(void *state, const sotto_route *route, sotto_http_request *req
 static void take(void *state, const sotto_route *route, sotto_http_request *request)
 {
     (void)route;
-    sotto_gateway_take(state, request);
+    if (has_type(request, SOTTO_OHTTP_BATCH_REQUEST_TYPE))
+        sotto_gateway_take_batch(state, request);
+    else
+        sotto_gateway_take_single(state, request);
 }
 
 static sotto_status put_key(void *context, const sotto_key_line *line, sotto_err *err)
@@ -185,6 +195,7 @@ static sotto_status open(void **state, sotto_host *host, const void *config, sot
     g->config = *(const sotto_gateway_config *)config;
     g->last = &g->first;
     (void)pthread_mutex_init(&g->lock, NULL);
+    (void)pthread_mutex_init(&g->batch_lock, NULL);
     *state = g; /* closed with its host from here on, whatever happens */
     return open_parts(g, err);
 }
@@ -208,6 +219,7 @@ static void close(void *state)
     sotto_keys_close(g->keys);
     sotto_replays_free(g->replays);
     sotto_url_table_free(g->targets);
+    (void)pthread_mutex_destroy(&g->batch_lock);
     (void)pthread_mutex_destroy(&g->lock);
     sotto_release(g, sizeof *g);
 }
@@ -219,6 +231,7 @@ static void tick(void *state)
     sotto_gateway *g = state;
     sotto_err err = {0};
 
+    sotto_gateway_batch_tick(g, sotto_gateway_batch_ms(g));
     if (sotto_keys_tick(g->keys, sotto_host_seconds(g->host), &err) != SOTTO_OK)
         sotto_log(&g->host->options.log, SOTTO_LOG_WARNING, "keys.not_rotated",
                   sotto_log_text("reason", err.reason));

@@ -13,7 +13,7 @@
 typedef struct sotto_mixed {
     struct sotto_mixed *next;
     sotto_http_request *request;
-    void *relay;
+    struct sotto_relay_way *way; /* once it leaves */
 } sotto_mixed;
 
 typedef struct sotto_mix sotto_mix;

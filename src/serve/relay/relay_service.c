@@ -13,20 +13,20 @@
 #include "serve/host/host_metrics.h"
 #include "serve/host/steps.h"
 #include "serve/host/url_table.h"
-#include "serve/relay/mix.h"
+#include "serve/relay/forward.h"
 
 #include <stdatomic.h>
 #include <string.h>
-
-enum { MOST_ANSWER = 8 << 20, TIMEOUT_MS = 30000 };
 
 typedef struct relay {
     sotto_host *host;
     sotto_relay_config config;
     sotto_url_table *gateways;
-    sotto_mix *mixes[SOTTO_URL_ROWS]; /* one for each gateway */
+    /* one for each gateway */
+    sotto_mix *mixes[SOTTO_URL_ROWS];
+    sotto_relay_way ways[SOTTO_URL_ROWS];
     atomic_bool stopped;
-    atomic_uint_fast64_t forwarded, batches, failed;
+    atomic_uint_fast64_t batches;
 } relay;
 
 /* ---- from the client --------------------------------------------------------------------------------------------------- */
@@ -67,72 +67,13 @@ static void take(void *state, const sotto_route *route, sotto_http_request *requ
         (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 503});
         return;
     }
-    one->relay = r;
     one->request = request;
     if (sotto_mix_put(r->mixes[gateway - sotto_url_table_row(r->gateways, 0)], one,
                       sotto_clock_ms()))
         sotto_steps_wake(r->host->steps);
 }
 
-/* ---- to the gateway and back --------------------------------------------------------------------------------------------- */
-
-static void refuse(sotto_mixed *one, unsigned status, const char *detail)
-{
-    relay *r = one->relay;
-
-    atomic_fetch_add(&r->failed, 1);
-    (void)sotto_http_refuse(one->request,
-                            &(sotto_http_problem){.status = status,
-                                                  .detail = detail,
-                                                  .retry_after_s = status == 503 ? 1 : 0});
-    sotto_release(one, sizeof *one);
-}
-
-/* Passes on a sealed answer, or the gateway's problem with a request that it could not open, and
- * nothing else. */
-static void on_answer(void *context, sotto_status status, const sotto_http_response *response,
-                      const sotto_err *err)
-{
-    sotto_mixed *one = context;
-    sotto_bytes type;
-    sotto_http_field field = {"Content-Type", NULL};
-
-    (void)err;
-    if (status == SOTTO_OK && sotto_http_response_field(response, "content-type", &type)) {
-        if (response->status == 200 && sotto_http_is_media_type(type, SOTTO_OHTTP_RESPONSE_TYPE))
-            field.value = SOTTO_OHTTP_RESPONSE_TYPE;
-        else if (response->status >= 400 && response->status <= 599 &&
-                 sotto_http_is_media_type(type, SOTTO_HTTP_PROBLEM_TYPE))
-            field.value = SOTTO_HTTP_PROBLEM_TYPE;
-    }
-    if (!field.value) {
-        refuse(one, 502, "the gateway does not answer");
-        return;
-    }
-    sotto_http_answer(one->request,
-                      &(sotto_http_reply){response->status, &field, 1, response->body});
-    sotto_release(one, sizeof *one);
-}
-
-static void forward(relay *r, sotto_mixed *one, const char *url)
-{
-    static const sotto_http_field type = {"Content-Type", SOTTO_OHTTP_REQUEST_TYPE};
-    /* Sent once: a gateway opens no request twice. `repeatable` allows an open connection to be reused. */
-    const sotto_http_call call = {.method = SOTTO_HTTP_POST,
-                                  .url = url,
-                                  .fields = &type,
-                                  .field_count = 1,
-                                  .body = sotto_http_request_body(one->request),
-                                  .repeatable = true,
-                                  .attempts = 1,
-                                  .timeout_ms = TIMEOUT_MS,
-                                  .max_response = MOST_ANSWER};
-
-    if (sotto_host_call(r->host, &call, on_answer, one, NULL) == SOTTO_OK)
-        atomic_fetch_add(&r->forwarded, 1);
-    else
-        refuse(one, 503, "too many requests are under way");
-}
+/* ---- to the gateway -------------------------------------------------------------------------------------------------- */
 
 static uint64_t send_due(void *state, bool looked)
 {
@@ -144,13 +85,9 @@ static uint64_t send_due(void *state, bool looked)
         sotto_mixed *batch =
             sotto_mix_take(r->mixes[i], sotto_clock_ms(), atomic_load(&r->stopped), &wait);
 
-        if (batch)
+        if (batch) {
             atomic_fetch_add(&r->batches, 1);
-        while (batch) {
-            sotto_mixed *one = batch;
-
-            batch = one->next;
-            forward(r, one, sotto_url_table_row(r->gateways, i)->url);
+            sotto_relay_forward(&r->ways[i], batch);
         }
         if (wait < least)
             least = wait;
@@ -195,8 +132,11 @@ static sotto_status open(void **state, sotto_host *host, const void *config, sot
     *state = r; /* closed with its host from here on, whatever happens */
     SOTTO_TRY(
         sotto_url_table_read(&r->gateways, r->config.gateways, host->options.plain_http, err));
-    for (size_t i = 0; i < sotto_url_table_count(r->gateways); i++)
+    for (size_t i = 0; i < sotto_url_table_count(r->gateways); i++) {
+        r->ways[i].host = host;
+        r->ways[i].url = sotto_url_table_row(r->gateways, i)->url;
         SOTTO_TRY(sotto_mix_new(&r->mixes[i], r->config.mix_least, r->config.mix_delay_ms, err));
+    }
     return SOTTO_OK;
 }
 
@@ -222,7 +162,7 @@ static void settle(void *state)
             sotto_mixed *one = batch;
 
             batch = one->next;
-            refuse(one, 503, "this relay closes");
+            sotto_relay_refuse(&r->ways[i], one, 503, "this relay closes");
         }
     }
 }
@@ -247,14 +187,19 @@ static void describe(void *state, sotto_buf *out)
 static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
 {
     relay *r = state;
+    uint64_t forwarded = 0, failed = 0;
 
     (void)err;
+    for (size_t i = 0; i < SOTTO_URL_ROWS; i++) {
+        forwarded += atomic_load(&r->ways[i].forwarded);
+        failed += atomic_load(&r->ways[i].failed);
+    }
     sotto_metric_one(w, "sotto_relay_forwarded_total", "counter",
-                     "Requests that were sent to a gateway.", atomic_load(&r->forwarded));
+                     "Requests that were sent to a gateway.", forwarded);
     sotto_metric_one(w, "sotto_relay_batches_total", "counter", "Batches that they were sent in.",
                      atomic_load(&r->batches));
     sotto_metric_one(w, "sotto_relay_failed_total", "counter", "Requests that no gateway answered.",
-                     atomic_load(&r->failed));
+                     failed);
     return SOTTO_OK;
 }
 

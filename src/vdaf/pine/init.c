@@ -1,6 +1,7 @@
 /* Building an instance: parameters are checked before any work is done. */
 #include "vdaf/pine/ops.h"
 
+#include "math/poly.h"
 #include "math/wide.h"
 
 #include <string.h>
@@ -78,20 +79,11 @@ static sotto_status check_field(const sotto_pine *pine, sotto_err *err)
     return SOTTO_OK;
 }
 
-static unsigned log_of_next_power(size_t x)
-{
-    unsigned log = 0;
-
-    while (((size_t)1 << log) < x)
-        log++;
-    return log;
-}
-
 static sotto_pine_circuit circuit_of(size_t chunk, unsigned wires, size_t calls)
 {
     sotto_pine_circuit c = {.chunk = chunk, .arity = wires * chunk, .calls = calls};
 
-    c.wire_log = log_of_next_power(1 + calls);
+    c.wire_log = sotto_log_of_next_power(1 + calls);
     c.proof_len = c.arity + 2 * ((size_t)1 << c.wire_log) - 1;
     c.verifier_len = c.arity + 2;
     return c;
@@ -109,7 +101,7 @@ static void derive(sotto_pine *pine)
     uint64_t reach = (c->norm_bound * c->alpha_tenths + 9) / 10 + 1;
 
     pine->norm_bits = bit_length((sotto_u128)c->norm_bound * c->norm_bound);
-    pine->wrap_bound = (uint64_t)1 << log_of_next_power((size_t)reach);
+    pine->wrap_bound = (uint64_t)1 << sotto_log_of_next_power((size_t)reach);
     pine->wrap_bits = bit_length(2 * (sotto_u128)pine->wrap_bound - 1);
     pine->bits = 2 * pine->norm_bits + (size_t)(pine->wrap_bits + 1) * c->checks;
     pine->head_len = d + 2 * pine->norm_bits;

@@ -1,0 +1,165 @@
+/* sotto analysis drill - the next question: about one bin, one quantile, or as a recipe of your own has it. */
+#include "analysis.h"
+
+#include "base/arena.h"
+#include "recipe/refine.h"
+#include "study/drill.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { LABEL = 4096 };
+
+/* The bin with this label, or of this number. */
+static bool find_bin(const sotto_recipe *r, const char *wanted, uint64_t *out)
+{
+    static uint8_t memory[LABEL];
+
+    for (uint64_t i = 0; i < r->encoding.bins; i++) {
+        sotto_buf label = sotto_buf_over(memory, sizeof memory);
+
+        if (sotto_recipe_label(r, &label, i, NULL) == SOTTO_OK && label.len == strlen(wanted) &&
+            memcmp(memory, wanted, label.len) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int next_of_bin(analysis_job *job, const sotto_recipe *last, sotto_bytes *text)
+{
+    int64_t opens, closes;
+    char name[SOTTO_REFINE_NAME + 16];
+    uint64_t bin, parts = 10;
+    sotto_err err = {0};
+
+    if (job->o->parts && !analysis_number(job->o, &parts, "--parts", job->o->parts, 2, 1000))
+        return EXIT_USAGE;
+    if (last->statistic != SOTTO_STATISTIC_HISTOGRAM)
+        return analysis_misused(job->o, "--bin",
+                                last->statistic == SOTTO_STATISTIC_QUANTILES
+                                    ? "the last step asks for quantiles: --quantile T goes on"
+                                    : "the last step has no bins: --recipe FILE goes on");
+    if (!find_bin(last, job->o->bin, &bin))
+        return analysis_misused(
+            job->o, "--bin", "the last step has no bin with this label, as its answer prints it");
+    (void)snprintf(name, sizeof name, "%.50s.%u", job->steps[1]->name, job->folder.steps + 1);
+    analysis_schedule(job, last, &opens, &closes);
+    if (closes == 0) {
+        opens = last->closes;
+        closes = 2 * last->closes - last->opens;
+    }
+    err.status =
+        sotto_study_drill(text, last, bin, (unsigned)parts, name, opens, closes, &job->arena, &err);
+    if (err.status == SOTTO_DENIED) /* no budget is short */
+        return analysis_misused(job->o, "--bin", err.reason);
+    return err.status == SOTTO_OK ? EXIT_DONE : analysis_failed(job, &err);
+}
+
+static int next_of_quantile(analysis_job *job, const sotto_recipe *last,
+                            const sotto_study_answer *answer, sotto_bytes *text)
+{
+    const char *quantile = job->o->quantile;
+    char name[64];
+    sotto_refine_question question = {0};
+    sotto_refined refined = {0};
+    int64_t opens, closes;
+    sotto_err err = {0};
+    bool found = false;
+
+    if (last->statistic != SOTTO_STATISTIC_QUANTILES)
+        return analysis_misused(job->o, "--quantile",
+                                last->statistic == SOTTO_STATISTIC_HISTOGRAM
+                                    ? "the last step is a histogram: --bin LABEL goes on"
+                                    : "the last step has no quantiles: --recipe FILE goes on");
+    (void)snprintf(name, sizeof name, "quantile %.40s", quantile);
+    for (size_t i = 0; i < answer->figure_count; i++)
+        if (strcmp(answer->figures[i].name, name) == 0) {
+            question.low = answer->figures[i].low;
+            question.high = answer->figures[i].high;
+            found = true;
+        }
+    if (!found)
+        return analysis_misused(job->o, "--quantile",
+                                "the answer has 0.05, 0.25, 0.5, 0.75 and 0.95");
+    err.status = sotto_recipe_refine(&refined, last, &question, &job->arena, &err);
+    analysis_schedule(job, last, &opens, &closes);
+    *text = refined.text;
+    if (err.status == SOTTO_OK && closes != 0)
+        err.status = sotto_study_reschedule(text, refined.text, opens, closes, &job->arena, &err);
+    if (err.status == SOTTO_DENIED)
+        return analysis_misused(job->o, "--quantile", err.reason);
+    if (err.status != SOTTO_OK)
+        return analysis_failed(job, &err);
+    if (!job->o->json)
+        printf("quantile %s is from %g to %g: %" PRIu64 " bins from %g to %g, in steps of %g\n",
+               quantile, question.low, question.high, refined.bins, refined.min, refined.max,
+               refined.step);
+    return EXIT_DONE;
+}
+
+static int next_text(analysis_job *job, sotto_bytes *text)
+{
+    const analysis_options *o = job->o;
+    const unsigned step = job->folder.steps;
+    sotto_study_answer answer;
+
+    if (json_object_get(job->settings, "search"))
+        return analysis_misused(o, "FOLDER", "this is a search: `sotto analysis discover`");
+    if ((o->recipe != NULL) + (o->bin != NULL) + (o->quantile != NULL) != 1)
+        return analysis_misused(o, "", "into what? --bin LABEL, --quantile T or --recipe FILE");
+    if (sotto_folder_state(&job->folder, step) != SOTTO_STEP_ANSWERED) {
+        (void)fprintf(stderr,
+                      "sotto analysis drill: step %u has no answer yet; `sotto analysis result %s` "
+                      "asks for it\n",
+                      step, job->folder.path);
+        return EXIT_SMALL;
+    }
+    if (o->recipe)
+        return analysis_read(job, o->recipe, text);
+    if (o->bin)
+        return next_of_bin(job, job->steps[step], text);
+    const int code = analysis_answer(job, step, &answer, &job->arena);
+    return code == EXIT_DONE ? next_of_quantile(job, job->steps[step], &answer, text) : code;
+}
+
+/* Devices answer a recipe of one name once. */
+static bool is_new_name(const analysis_job *job, sotto_bytes text)
+{
+    json_t *json = json_loadb((const char *)text.data, text.len, 0, NULL);
+    const char *name = json_string_value(json_object_get(json, "recipe"));
+    bool is_new = true;
+
+    for (unsigned i = 1; name && i <= job->folder.steps; i++)
+        is_new = is_new && strcmp(job->steps[i]->name, name) != 0;
+    json_decref(json);
+    return is_new;
+}
+
+int analysis_drill(int argc, char **argv)
+{
+    static analysis_options options;
+    static analysis_job job;
+    sotto_bytes text = {0};
+    int code = analysis_options_read(&options, argc, argv);
+
+    if (code != EXIT_DONE)
+        return code;
+    code = analysis_open(&job, &options);
+    if (code == EXIT_DONE && analysis_is_stopped(&job)) {
+        (void)fprintf(stderr, "sotto analysis drill: the analysis was stopped\n");
+        code = EXIT_FAILED;
+    }
+    if (code == EXIT_DONE)
+        code = next_text(&job, &text);
+    if (code == EXIT_DONE && !is_new_name(&job, text))
+        code = analysis_misused(&options, "--recipe",
+                                "a step has its name already, and devices answer a name once");
+    if (code == EXIT_DONE)
+        code = analysis_publish(&job, text, true);
+    if (code == EXIT_DONE)
+        code = analysis_say_next(&job);
+    analysis_close(&job);
+    return code;
+}

@@ -1,0 +1,488 @@
+/* sotto demo --trust flamingo: one server, devices that mask for each other, and a committee of them that unmasks the sum. */
+#define _POSIX_C_SOURCE 200809L
+#include "demo.h"
+#include "show.h"
+#include "workdir.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/hex.h"
+#include "device/answer/measure.h"
+#include "recipe/claim.h"
+#include "recipe/content.h"
+#include "recipe/encoding.h"
+#include "recipe/one_server.h"
+#include "serve/aggregator/aggregator_service.h"
+#include "sotto/random.h"
+#include "support/fleet.h"
+#include "tlog/key_file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    COMMITTEE = 10,
+    WITNESSES = 4,
+    NEIGHBOURS = 10, /* that must stay */
+    DEGREE = 40,
+    DROP_EACH = 12, /* every twelfth device is switched off before it reports */
+    TRIES = 4,
+    PAUSE_MS = 100,
+    STEP_MS = 20000, /* of the key generation: how long the last member is waited for */
+    KEY_MS = 10 * 60 * 1000
+};
+
+/* What this way needs beside the demo's own. */
+typedef struct scene {
+    demo *d;
+    sotto_fleet fleet;
+    demo_server server;
+    char token[DEMO_SECRET + 8];
+    uint8_t key[SOTTO_SIGN_PUBLIC];
+    sotto_report_content content;
+    uint64_t *bins; /* of each device */
+    uint64_t number, window_ms;
+    sotto_bytes posting;
+    uint8_t id[SOTTO_ROUND_ID];
+    sotto_arena scratch; /* of one answer */
+    uint64_t killed;     /* decryptors */
+    uint8_t *reported;   /* by device */
+} scene;
+
+static uint64_t now_ms(void)
+{
+    return sotto_clock_wall(&sotto_clock_system) / 1000000;
+}
+
+static void say(const demo *d, const char *text)
+{
+    if (!d->quiet)
+        (void)fprintf(stderr, "%s\n", text);
+}
+
+/* ---- set-up ------------------------------------------------------------------------------------------------------ */
+
+static sotto_status make_key(scene *s, sotto_err *err)
+{
+    uint8_t seed[SOTTO_SIGN_SEED];
+    char text[SOTTO_NOTE_KEY_TEXT + 2];
+    sotto_buf out = sotto_buf_over(text, sizeof text - 1);
+    sotto_note_key key;
+    sotto_signer signer = {0};
+
+    SOTTO_TRY(sotto_random_bytes(seed, sizeof seed, err));
+    sotto_status status = sotto_signer_init(&signer, seed, err);
+    memcpy(s->key, signer.public_key, sizeof s->key);
+    if (status == SOTTO_OK)
+        status = sotto_note_key_init(&key, sotto_bytes_of("aggregator", 10), SOTTO_NOTE_ED25519,
+                                     s->key, err);
+    if (status == SOTTO_OK)
+        status = sotto_note_signer_encode(&out, &key, seed, err);
+    text[out.len] = 0;
+    if (status == SOTTO_OK)
+        status = demo_write_file(s->d, "aggregator-signing.key", text, err);
+    sotto_signer_clear(&signer);
+    sotto_wipe(seed, sizeof seed);
+    sotto_wipe(text, sizeof text);
+    return status;
+}
+
+static sotto_status start(scene *s, sotto_err *err)
+{
+    char token[DEMO_SECRET];
+
+    SOTTO_TRY(sotto_workdir_make(s->d->folder, "demo", err));
+    SOTTO_TRY(make_key(s, err));
+    SOTTO_TRY(demo_secret(s->d, "operator.token", token, err));
+    (void)snprintf(s->token, sizeof s->token, "Bearer %s", token);
+    return demo_process_start(
+        s->d, &s->server, "aggregator",
+        "workers = 2\nsigning_key = aggregator-signing.key\noperator_token = operator.token\n",
+        err);
+}
+
+/* The demo's question, with noise in shares: nothing else protects where one server adds up. */
+static void write_recipe(demo *d)
+{
+    char values[512], opens[32], closes[32];
+    const time_t now = time(NULL);
+
+    demo_write_time(opens, now - 3600);
+    demo_write_time(closes, now + 3 * 3600);
+    (void)snprintf(
+        d->recipe_text, sizeof d->recipe_text,
+        DEMO_QUESTION
+        "  \"participation\": {\"type\": \"poisson\", \"rate\": 1},\n"
+        "  \"privacy\": {\"adjacency\": \"replacement\", \"epsilon\": 2.0, \"delta\": 1e-6,\n"
+        "              \"min_cohort\": %llu, \"by\": \"shares\", \"sigma\": 6, \"honest\": 0.75},\n"
+        "  \"aggregation\": {\"trust\": \"flamingo\", \"server\": \"key:aggregator\", \"log\": "
+        "\"none\",\n"
+        "                  \"beacon\": \"key:witnesses\", \"ring\": \"z32\", \"corrupt\": 0.05, "
+        "\"cohort\": %llu, \"dropout\": 0.2,\n"
+        "                  \"decryptors\": {\"count\": %d, \"dropout\": 0.1, \"epoch_rounds\": "
+        "10},\n"
+        "                  \"graph\": {\"degree\": %d, \"neighbours\": %d}, \"prg\": "
+        "\"aes-256-ctr\"},\n"
+        "  \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},\n"
+        "  \"population\": %llu, \"on_no_match\": \"no-value\"\n"
+        "}\n",
+        demo_values(values), (unsigned long long)(d->devices * 4 / 5),
+        (unsigned long long)d->devices, COMMITTEE, DEGREE, NEIGHBOURS, opens, closes,
+        (unsigned long long)d->devices);
+}
+
+static sotto_status read_recipe(scene *s, sotto_err *err)
+{
+    demo *d = s->d;
+    sotto_mistakes *mistakes = sotto_arena_take(&d->arena, sizeof *mistakes);
+
+    if (!mistakes)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the demo");
+    write_recipe(d);
+    SOTTO_TRY(sotto_recipe_read(&d->recipe, sotto_bytes_of(d->recipe_text, strlen(d->recipe_text)),
+                                &d->arena, mistakes, err));
+    SOTTO_TRY(sotto_recipe_lint(&d->claim, d->recipe, NULL, mistakes, err));
+    /* The receipt counts on those that the noise was sized for. */
+    SOTTO_TRY(sotto_recipe_claim_compute(&d->claim, d->recipe, d->recipe->honest, err));
+    SOTTO_TRY(sotto_recipe_content(&s->content, d->recipe, err));
+    d->values = (size_t)s->content.values;
+    d->truth.bins = sotto_arena_take_array(&d->arena, d->values, sizeof *d->truth.bins);
+    s->bins = sotto_arena_take_array(&d->arena, (size_t)d->devices, sizeof *s->bins);
+    s->reported = sotto_arena_take(&d->arena, (size_t)d->devices);
+    return d->truth.bins && s->bins && s->reported ? SOTTO_OK
+                                                   : sotto_fail(err, SOTTO_NO_MEMORY, "the demo");
+}
+
+/* ---- the server as its operator sees it ------------------------------------------------------------------------- */
+
+static sotto_status ask(scene *s, sotto_http_method method, const char *place, sotto_bytes body,
+                        sotto_http_response *out, sotto_err *err)
+{
+    const sotto_http_field fields[] = {{"Authorization", s->token},
+                                       {"Content-Type", SOTTO_POSTING_TYPE}};
+    char url[200], id[2 * SOTTO_ROUND_ID + 1];
+
+    sotto_hex_encode(id, sotto_bytes_of(s->id, sizeof s->id));
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/rounds%s%s%s", s->server.port,
+                   place ? "/" : "", place ? id : "", place ? place : "");
+    const sotto_http_call call = {.method = method,
+                                  .url = url,
+                                  .fields = fields,
+                                  .field_count = 2,
+                                  .body = body,
+                                  .attempts = 3};
+    sotto_arena_reset(&s->scratch);
+    return sotto_http_call_wait(s->fleet.client, out, &call, &s->scratch, err);
+}
+
+static sotto_status post(scene *s, sotto_err *err)
+{
+    const uint64_t now = now_ms();
+    sotto_epoch_round round = {.number = ++s->number,
+                               .ring = SOTTO_RING_Z32,
+                               .length = s->content.entries,
+                               .most = s->content.max,
+                               .least = s->d->recipe->min_cohort,
+                               .neighbours = NEIGHBOURS,
+                               .edge = sotto_one_server_edge(DEGREE, s->d->devices),
+                               .opens = now,
+                               .closes = now + s->window_ms,
+                               .verify_by = now + 2 * s->window_ms,
+                               .release_by = now + 6 * s->window_ms};
+    sotto_http_response response;
+
+    memcpy(round.recipe, s->d->recipe->hash, sizeof round.recipe);
+    SOTTO_TRY(sotto_epoch_post(&s->fleet.epoch, &round, &s->posting, s->id, &s->d->arena, err));
+    SOTTO_TRY(ask(s, SOTTO_HTTP_POST, NULL, s->posting, &response, err));
+    return response.status == 201
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_DENIED, "the aggregator refuses the round: %u",
+                            response.status);
+}
+
+/* ---- devices ------------------------------------------------------------------------------------------------------- */
+
+static bool drops(const scene *s, uint32_t device)
+{
+    for (uint32_t i = 0; i < s->fleet.epoch.record.count; i++)
+        if (s->fleet.epoch.record.members[i] == device)
+            return false; /* the committee's losses are told apart */
+    return device % DROP_EACH == DROP_EACH - 1;
+}
+
+static sotto_status draw_people(scene *s, sotto_err *err)
+{
+    for (uint32_t i = 0; i < s->fleet.count; i++) {
+        size_t choice = 0;
+        uint8_t draw;
+
+        SOTTO_TRY(sotto_random_bytes(&draw, 1, err));
+        while (choice + 1 < DEMO_CHOICES && draw > demo_town[choice])
+            choice++;
+        const sotto_datum cell = {
+            .type = SOTTO_DATUM_TEXT,
+            .text = sotto_bytes_of(demo_choices[choice], strlen(demo_choices[choice]))};
+        s->bins[i] = sotto_encoding_bin_vartime(&s->d->recipe->encoding, &cell);
+    }
+    return SOTTO_OK;
+}
+
+/* A device's answer with its part of the noise; drawn anew in each round. */
+static sotto_status answer(scene *s, uint32_t device, sotto_entropy *entropy, sotto_err *err)
+{
+    sotto_measurement values;
+    sotto_bytes bits;
+
+    sotto_arena_reset(&s->scratch);
+    SOTTO_TRY(
+        sotto_measure(&values, &bits, &s->content, s->bins[device], entropy, &s->scratch, err));
+    return sotto_duties_take(s->fleet.devices[device].duties, s->posting, device, SOTTO_DUTY_CLIENT,
+                             values.values, values.count, err);
+}
+
+static sotto_status take_duties(scene *s, sotto_err *err)
+{
+    const sotto_decryptors_record *r = &s->fleet.epoch.record;
+    sotto_status status = SOTTO_OK;
+    sotto_entropy entropy;
+
+    sotto_entropy_system(&entropy);
+    for (uint32_t i = 0; i < s->fleet.count && status == SOTTO_OK; i++) {
+        if (drops(s, i) || !s->fleet.devices[i].duties)
+            continue;
+        status = answer(s, i, &entropy, err);
+        s->fleet.devices[i].next_ms = 0;
+    }
+    for (uint32_t i = 0; i < r->count && status == SOTTO_OK; i++)
+        if (s->fleet.devices[r->members[i]].duties)
+            status = sotto_duties_take(s->fleet.devices[r->members[i]].duties, s->posting,
+                                       r->members[i], SOTTO_DUTY_DECRYPTOR, NULL, 0, err);
+    sotto_entropy_clear(&entropy);
+    return status;
+}
+
+/* ---- the committee's key ------------------------------------------------------------------------------------------- */
+
+static void pause_ms(unsigned ms)
+{
+    const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+
+    (void)nanosleep(&t, NULL);
+}
+
+/* Members deal, complain, agree, reveal and sign on the aggregator's board; nobody ever has the key. */
+static sotto_status make_committee(scene *s, sotto_err *err)
+{
+    const uint64_t now = now_ms(), until = now + KEY_MS;
+    const sotto_fleet_call wanted = {
+        .members = COMMITTEE, .step_ms = STEP_MS, .now = now, .ends = until, .token = s->token};
+    sotto_status status = SOTTO_AGAIN;
+    sotto_bytes call;
+    uint64_t next;
+
+    SOTTO_TRY(sotto_fleet_call_keygen(&s->fleet, &wanted, &call, err));
+    while (status == SOTTO_AGAIN) {
+        if (demo_interrupted() || now_ms() >= until)
+            return sotto_fail(err, SOTTO_AGAIN, "the committee made no key");
+        (void)!sotto_fleet_tick(&s->fleet, now_ms(), &next, NULL);
+        status = sotto_fleet_read_key(&s->fleet, call, NULL);
+        if (status == SOTTO_AGAIN)
+            pause_ms(PAUSE_MS);
+    }
+    return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "the committee's board");
+}
+
+/* ---- a round --------------------------------------------------------------------------------------------------------- */
+
+static bool holds(sotto_bytes all, const char *text)
+{
+    const size_t len = strlen(text);
+
+    for (size_t i = 0; i + len <= all.len; i++)
+        if (memcmp(all.data + i, text, len) == 0)
+            return true;
+    return false;
+}
+
+/* Of `"reported": [0, 1, 5]`. */
+static void read_reported(scene *s, sotto_bytes json)
+{
+    static const char key[] = "\"reported\": [";
+    const char *at = (const char *)json.data, *end = at + json.len;
+    uint64_t n = 0;
+    bool digits = false;
+
+    memset(s->reported, 0, (size_t)s->d->devices);
+    while (at + sizeof key < end && memcmp(at, key, sizeof key - 1) != 0)
+        at++;
+    for (at += sizeof key - 1; at < end; at++) {
+        if (*at >= '0' && *at <= '9') {
+            n = n * 10 + (uint64_t)(*at - '0');
+            digits = true;
+            continue;
+        }
+        if (digits && n < s->d->devices)
+            s->reported[n] = 1;
+        n = 0;
+        digits = false;
+        if (*at == ']')
+            return;
+    }
+}
+
+/* Until the round is over. One decryptor is killed once its device has reported. */
+static sotto_status play(scene *s, bool *released, sotto_err *err)
+{
+    const uint32_t victim = s->fleet.epoch.record.members[0];
+    sotto_http_response response;
+    uint64_t next;
+
+    for (;;) {
+        if (demo_interrupted())
+            return sotto_fail(err, SOTTO_AGAIN, "interrupted");
+        (void)!sotto_fleet_tick(&s->fleet, now_ms(), &next, NULL);
+        if (s->fleet.devices[victim].duties) {
+            sotto_fleet_kill(&s->fleet, victim);
+            s->killed++;
+        }
+        SOTTO_TRY(ask(s, SOTTO_HTTP_GET, "/result", (sotto_bytes){NULL, 0}, &response, err));
+        if (response.status == 200 && !holds(response.body, "\"runs\"")) {
+            *released = holds(response.body, "\"released\"");
+            read_reported(s, response.body);
+            return SOTTO_OK;
+        }
+        pause_ms(PAUSE_MS);
+    }
+}
+
+/* A round that could not be finished is burnt: everybody answers again under the next number, with more time. */
+static sotto_status run_rounds(scene *s, sotto_err *err)
+{
+    bool released = false;
+
+    for (unsigned i = 0; i < TRIES && !released; i++) {
+        s->window_ms = (4000 + 30 * s->d->devices) << i;
+        SOTTO_TRY(post(s, err));
+        SOTTO_TRY(take_duties(s, err));
+        SOTTO_TRY(play(s, &released, err));
+        if (!released)
+            say(s->d, "The round is burnt; the next one has twice the time ...");
+    }
+    return released ? SOTTO_OK : sotto_fail(err, SOTTO_DENIED, "no round could be finished");
+}
+
+/* ---- the answer ------------------------------------------------------------------------------------------------------- */
+
+static sotto_status collect(scene *s, sotto_err *err)
+{
+    demo *d = s->d;
+    sotto_collection *c = &d->collection;
+    sotto_http_response response;
+
+    SOTTO_TRY(ask(s, SOTTO_HTTP_GET, "/sum", (sotto_bytes){NULL, 0}, &response, err));
+    if (response.status != 200 || response.body.len != 4 * s->content.entries)
+        return sotto_fail(err, SOTTO_MALFORMED, "the aggregator's sum: %u", response.status);
+    c->sums = sotto_arena_take_array(&d->arena, s->content.entries, sizeof *c->sums);
+    if (!c->sums)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the sum");
+    c->sum_count = s->content.entries;
+    for (size_t i = 0; i < c->sum_count; i++) {
+        const uint8_t *b = response.body.data + 4 * i;
+
+        c->sums[i].low =
+            (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24;
+    }
+    for (uint32_t i = 0; i < s->fleet.count; i++) {
+        c->reports += s->reported[i];
+        d->truth.bins[s->bins[i]] += s->reported[i];
+    }
+    c->from = (uint64_t)d->recipe->opens;
+    c->until = (uint64_t)d->recipe->closes;
+    memcpy(d->task.id, s->id, sizeof d->task.id);
+    return sotto_result_estimate(&d->result, d->recipe, c->sums, c->sum_count, c->reports, NULL,
+                                 &d->arena, err);
+}
+
+static void print_people(const scene *s)
+{
+    unsigned gone = 0;
+
+    (void)printf("\nSwitched off before they reported: devices");
+    for (uint32_t i = 0; i < s->fleet.count; i++)
+        if (!s->reported[i] && ++gone <= 20)
+            (void)printf(" %u", i);
+    (void)printf("%s.\n", gone > 20 ? " and others" : gone ? "" : " none");
+    (void)printf("%u of %u devices dropped; their masks were opened by the committee.\n", gone,
+                 s->fleet.count);
+    (void)printf("%llu of %d decryptors was killed after it had reported; %u signatures and %u "
+                 "shares were enough.\n",
+                 (unsigned long long)s->killed, COMMITTEE, sotto_decryptors_quorum(COMMITTEE),
+                 sotto_decryptors_threshold(COMMITTEE));
+    (void)printf(
+        "The committee made its key over the aggregator's board, in signed and sealed posts. One "
+        "process played all\ndevices and the witnesses of the beacon: in this demo you trust that "
+        "process. No device paid from its\nledger (docs/protocols/flamingo.md).\n");
+}
+
+static sotto_status show(scene *s, bool *right, sotto_err *err)
+{
+    static sotto_receipt receipt;
+    demo *d = s->d;
+    sotto_answer_view answer_of = {.recipe = d->recipe, .result = &d->result, .receipt = &receipt};
+    sotto_view view = sotto_show_view(d->json ? SOTTO_VIEW_JSON : SOTTO_VIEW_TEXT);
+    sotto_result_check check;
+
+    sotto_receipt_of(&receipt, d->recipe, &d->task, &d->claim, &d->collection, &d->result);
+    if (d->check) {
+        SOTTO_TRY(sotto_result_compare(&check, &d->result, d->truth.bins, d->result.count, err));
+        *right = !check.wrong;
+        answer_of.check = &check;
+        answer_of.truth = d->truth.bins;
+    }
+    SOTTO_TRY(sotto_view_answer(&view, &answer_of, &d->arena, err));
+    if (!d->json)
+        print_people(s);
+    return SOTTO_OK;
+}
+
+static sotto_status run(scene *s, bool *right, sotto_err *err)
+{
+    say(s->d, "An aggregator starts: one server, which will see masked vectors only ...");
+    SOTTO_TRY(start(s, err));
+    SOTTO_TRY(read_recipe(s, err));
+    say(s->d, "Devices register, and witnesses draw the beacon ...");
+    sotto_one_server server;
+
+    (void)sotto_recipe_one_server(&server, s->d->recipe);
+    sotto_fleet_options fleet = {.devices = (uint32_t)s->d->devices,
+                                 .witnesses = WITNESSES,
+                                 .server_key = s->key,
+                                 .port = s->server.port};
+    fleet.terms = (sotto_duties_terms){.least = s->d->recipe->min_cohort,
+                                       .cohort = server.cohort,
+                                       .neighbours = NEIGHBOURS,
+                                       .edge = sotto_one_server_edge(DEGREE, s->d->devices)};
+    memcpy(fleet.terms.recipe, s->d->recipe->hash, sizeof fleet.terms.recipe);
+    SOTTO_TRY(sotto_fleet_open(&s->fleet, &fleet, err));
+    say(s->d, "A committee of ten makes a key over the aggregator's board ...");
+    SOTTO_TRY(make_committee(s, err));
+    SOTTO_TRY(draw_people(s, err));
+    say(s->d, "Each device adds its part of the noise, masks its vector, and sends it ...");
+    SOTTO_TRY(run_rounds(s, err));
+    SOTTO_TRY(collect(s, err));
+    return show(s, right, err);
+}
+
+sotto_status demo_flamingo(demo *d, bool *right, sotto_err *err)
+{
+    static scene s; /* too large for a stack */
+
+    s.d = d;
+    sotto_arena_init(&s.scratch, (size_t)64 << 20);
+    const sotto_status status = run(&s, right, err);
+    sotto_fleet_close(&s.fleet);
+    demo_process_stop(&s.server);
+    sotto_arena_clear(&s.scratch);
+    return status;
+}

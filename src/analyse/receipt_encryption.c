@@ -1,0 +1,107 @@
+#include "analyse/receipt_encryption.h"
+
+#include "account/numeric/shown.h"
+#include "recipe/encrypted.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#define ESTIMATOR                                                                                  \
+    "lattice estimator (Albrecht, Player and Scott 2015), commit 27a581b: primal uSVP and dual "   \
+    "hybrid, default cost models"
+
+/* What a proof of the profile has (docs/decisions/0139), rounded down. */
+static double soundness_of(const sotto_aero_terms *t)
+{
+    return t->profile == SOTTO_AERO_HIGH ? 133.0 : 103.1;
+}
+
+void sotto_receipt_encryption(sotto_receipt *r, const sotto_recipe *recipe)
+{
+    sotto_stated_encryption *out = &r->encryption;
+    sotto_encrypted e;
+
+    if (!sotto_recipe_encrypted(&e, recipe))
+        return;
+    (void)snprintf(r->server, sizeof r->server, "%s", e.name);
+    if (sotto_encrypted_plan(&e, recipe, NULL) != SOTTO_OK)
+        return;
+    *out = (sotto_stated_encryption){
+        .is_known = true,
+        .devices_least = e.least,
+        .devices_most = e.most,
+        .corrupt = e.corrupt,
+        .offline = e.offline,
+        .committee = e.terms.committee,
+        .tolerated = e.terms.threshold - 1,
+        .noise_members = e.terms.noise_members,
+        .noise_corrupt = e.terms.noise_corrupt,
+        .noise_missing = e.terms.noise_missing,
+        .checks = e.terms.checks,
+        .miss = e.odds.missed,
+        .tail = e.odds.members,
+        .noise_tail = e.odds.noise,
+        .stalls = e.stalls,
+        .bits = e.set->bits,
+        .bits_left = e.set->bits_left,
+        .estimator = ESTIMATOR,
+        .hint_rho = e.ledger.rho,
+        .rho = e.rho,
+        .soundness = soundness_of(&e.terms),
+        .norm = sqrt((double)e.norm2),
+        .holds =
+            e.odds.missed <= r->delta && e.odds.members <= r->delta && e.odds.noise <= r->delta,
+    };
+    (void)snprintf(out->set, sizeof out->set, "%s", e.set->name);
+}
+
+#define say sotto_write_format
+
+static void say_round(sotto_writer *w, const sotto_stated_encryption *e)
+{
+    say(w, "  left out: ");
+    if (e->dropped_count == 0)
+        say(w, "nobody");
+    for (size_t i = 0; i < e->dropped_count; i++)
+        say(w, "%s%" PRIu64 " %s", i ? ", " : "", e->dropped[i].devices, e->dropped[i].cause);
+    say(w, "\n");
+    if (e->entry_count > 0)
+        say(w, "  on the log: ");
+    for (size_t i = 0; i < e->entry_count; i++)
+        say(w, "%s%s at %" PRIu64, i ? ", " : "", e->entries[i].what, e->entries[i].index);
+    if (e->entry_count > 0)
+        say(w, "\n");
+    if (e->is_trial)
+        say(w, "  a trial: nobody held these sizes to their odds, and so they protect nobody\n");
+}
+
+void sotto_receipt_say_encryption(sotto_writer *w, const sotto_receipt *r)
+{
+    const sotto_stated_encryption *e = &r->encryption;
+
+    say(w,
+        "  stated: of %" PRIu64 " to %" PRIu64
+        " devices, a part of at most %.4g lies and of %.4g is "
+        "offline\n"
+        "  committee: %" PRIu64 " members, of whom %" PRIu64
+        " may lie; more do with at most %.3g, and too few answer with %.3g\n"
+        "  noise committee: %" PRIu64 " members, of whom %" PRIu64 " may lie and %" PRIu64
+        " be missing; more lie with at most %.3g\n"
+        "  spot checks: %" PRIu64 " expected for each leaf; a wrong leaf is missed with at most "
+        "%.3g\n",
+        e->devices_least, e->devices_most, e->corrupt, e->offline, e->committee, e->tolerated,
+        sotto_bound_shown(e->tail, 3), sotto_bound_shown(e->stalls, 3), e->noise_members,
+        e->noise_corrupt, e->noise_missing, sotto_bound_shown(e->noise_tail, 3), e->checks,
+        sotto_bound_shown(e->miss, 3));
+    if (!e->holds)
+        say(w, "  these sizes prove nothing against a server that works with liars: a chance is "
+               "above delta\n");
+    say(w,
+        "  encryption: set %s, %" PRIu64 " bits of security, %" PRIu64 " with all hints (%s)\n"
+        "  proofs: %.1f bits; a contribution's norm is at most %.6g\n"
+        "  zCDP of the round: %.4g, of it %.3g by what openings tell of a device's randomness\n",
+        e->set, e->bits, e->bits_left, e->estimator, e->soundness, e->norm,
+        sotto_bound_shown(e->rho, 4), sotto_bound_shown(e->hint_rho, 3));
+    say_round(w, e);
+}

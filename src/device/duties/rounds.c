@@ -1,0 +1,494 @@
+/* A device with a ledger in rounds of one server: what it answers is judged and paid for like any report, and then is a client's duty. */
+#include "sotto/rounds.h"
+
+#include "account/honest.h"
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/rule.h"
+#include "crypto/hash.h"
+#include "device/answer/measure.h"
+#include "device/device_internal.h"
+#include "device/duties/duties.h"
+#include "device/duties/payment.h"
+#include "device/ledger/consent.h"
+#include "device/ledger/rounds.h"
+#include "query/sqlite.h"
+#include "recipe/one_server.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME = SOTTO_BUDGET_MAX_NAME + 1, PATH = 64 };
+
+#define MOST_NUMBER 999999u /* of a round: six digits, as ledger/rounds.h leaves room */
+
+static const size_t memory = (size_t)64 << 20;
+
+struct sotto_rounds {
+    sotto_device *device;
+    sotto_duties *duties;
+    sotto_device_counter counter;
+    void *counter_context;
+    uint8_t registry[32];
+    uint32_t index;
+    bool expects;       /* registry and index were told */
+    sotto_arena memory; /* of one posting */
+};
+
+/* ---- what the host does ---------------------------------------------------------------------------------------- */
+
+static sotto_status exchange(void *context, sotto_exchange *request)
+{
+    const sotto_device_host *host = &((sotto_rounds *)context)->device->host;
+
+    return host->exchange ? host->exchange(host->context, request) : SOTTO_IO;
+}
+
+static sotto_status read_counter(void *context, uint64_t *generation, sotto_err *err)
+{
+    const sotto_rounds *r = context;
+
+    return r->counter.read(r->counter_context, generation, err);
+}
+
+static sotto_status raise_counter(void *context, uint64_t generation, sotto_err *err)
+{
+    const sotto_rounds *r = context;
+
+    return r->counter.raise(r->counter_context, generation, err);
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+/* Whose recipe a round is of, among those that this device admitted. */
+static sotto_status find_recipe(sotto_rounds *r, sotto_shelved *out, const uint8_t *hash,
+                                const char *name, sotto_err *err)
+{
+    bool found = true;
+
+    *out = (sotto_shelved){0};
+    while (found) {
+        SOTTO_TRY(sotto_shelf_next(r->device->ledger, out, &found, out->id, err));
+        if (found &&
+            (hash ? memcmp(out->hash, hash, sizeof out->hash) == 0 : strcmp(out->name, name) == 0))
+            return SOTTO_OK;
+    }
+    return sotto_fail(err, SOTTO_MISSING, "no such recipe was offered to this device");
+}
+
+static sotto_status name_round(char out[NAME], const sotto_shelved *recipe, uint64_t number,
+                               sotto_err *err)
+{
+    if (strlen(recipe->name) > SOTTO_ROUND_RECIPE || number > MOST_NUMBER)
+        return sotto_fail(err, SOTTO_DENIED, "recipe %.63s: no name for round %" PRIu64,
+                          recipe->name, number);
+    (void)snprintf(out, NAME, "%.*s#%u", SOTTO_ROUND_RECIPE, recipe->name,
+                   (unsigned)number % (MOST_NUMBER + 1));
+    return SOTTO_OK;
+}
+
+/* What became of a vector goes into the person's record. */
+static sotto_status hear(void *context, const sotto_round *round, sotto_duties_news news,
+                         sotto_err *err)
+{
+    sotto_rounds *r = context;
+    const int64_t now = sotto_device_now(r->device);
+    sotto_shelved recipe;
+    char name[NAME];
+
+    SOTTO_TRY(find_recipe(r, &recipe, round->recipe, NULL, err));
+    SOTTO_TRY(name_round(name, &recipe, round->number, err));
+    if (news == SOTTO_DUTIES_LEAVES)
+        return sotto_payment_leave(r->device->ledger, name, now, err);
+    return sotto_payment_end(r->device->ledger, name, news == SOTTO_DUTIES_TAKEN,
+                             news == SOTTO_DUTIES_TAKEN ? NULL : "its round is over", now, err);
+}
+
+/* ---- up and down ------------------------------------------------------------------------------------------------- */
+
+/* What the policy names. The device has read it, so it is well formed. */
+static sotto_status read_allowed(const sotto_device *device, sotto_bytes policy, unsigned *allowed,
+                                 sotto_err *err)
+{
+    uint8_t hash[SOTTO_RECIPE_HASH_SIZE];
+
+    *allowed = 0;
+    sotto_hash_once(hash, SOTTO_SHA256, policy);
+    if (SOTTO_RULE(rounds_of_this_policy) &&
+        memcmp(hash, device->terms.policy->hash, sizeof hash) != 0)
+        return sotto_fail(err, SOTTO_DENIED, "rounds: another policy than the device's");
+    json_t *root = json_loadb((const char *)policy.data, policy.len, 0, NULL);
+    const json_t *list = json_object_get(root, "duties");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        *allowed |= strcmp(json_string_value(json_array_get(list, i)), "client") == 0
+                        ? SOTTO_DUTY_CLIENT
+                        : SOTTO_DUTY_DECRYPTOR;
+    json_decref(root);
+    return *allowed ? SOTTO_OK : sotto_fail(err, SOTTO_DENIED, "the policy names no duties");
+}
+
+static sotto_status start(sotto_rounds *r, const sotto_rounds_options *o, sotto_err *err)
+{
+    char path[PATH];
+    sotto_duties_options options = {.journal = o->journal,
+                                    .memory = !o->journal,
+                                    .secret = o->secret,
+                                    .witnesses = (const uint8_t(*)[SOTTO_P256_WIDE])o->witnesses,
+                                    .witness_count = o->witness_count,
+                                    .server = o->server,
+                                    .news = hear,
+                                    .host = {.exchange = exchange, .context = r}};
+
+    SOTTO_TRY(read_allowed(r->device, o->policy, &options.allowed, err));
+    if (o->counter.read && o->counter.raise)
+        options.host.counter = (sotto_device_counter){read_counter, raise_counter};
+    if (!o->journal) {
+        sotto_sqlite_memory_name(path, sizeof path);
+        options.journal = path;
+    }
+    return sotto_duties_open(&r->duties, &options, err);
+}
+
+sotto_status sotto_rounds_open(sotto_rounds **out, sotto_device *device,
+                               const sotto_rounds_options *options, sotto_err *err)
+{
+    sotto_err_clear(err);
+
+    *out = NULL;
+    if (options->size < sizeof *options || !options->secret || !options->server ||
+        !options->witnesses || options->witness_count == 0 ||
+        options->witness_count > SOTTO_DECRYPTORS_MOST)
+        return sotto_fail(err, SOTTO_MALFORMED,
+                          "rounds: a size, a secret, witnesses and a server are needed");
+    sotto_rounds *r = sotto_alloc(sizeof *r);
+    if (!r)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "rounds");
+    r->device = device;
+    r->counter = options->counter;
+    r->counter_context = options->counter_context;
+    sotto_arena_init(&r->memory, memory);
+    const sotto_status status = start(r, options, err);
+    if (status == SOTTO_OK)
+        *out = r;
+    else
+        sotto_rounds_close(r);
+    return status;
+}
+
+void sotto_rounds_close(sotto_rounds *r)
+{
+    if (!r)
+        return;
+    sotto_duties_close(r->duties);
+    sotto_arena_clear(&r->memory);
+    sotto_release(r, sizeof *r);
+}
+
+sotto_status sotto_rounds_consent(sotto_rounds *r, bool given, sotto_err *err)
+{
+    sotto_err_clear(err);
+
+    return sotto_duties_consent(r->duties, given, err);
+}
+
+void sotto_rounds_keys(const sotto_rounds *r, sotto_rounds_public *out)
+{
+    sotto_duty_keys keys;
+
+    sotto_duties_keys(r->duties, &keys);
+    memcpy(out->sign, keys.sign, sizeof out->sign);
+    memcpy(out->pair, keys.pair, sizeof out->pair);
+    memcpy(out->channel, keys.channel, sizeof out->channel);
+}
+
+void sotto_rounds_expect(sotto_rounds *r, const uint8_t registry[32], uint32_t index)
+{
+    memcpy(r->registry, registry, sizeof r->registry);
+    r->index = index;
+    r->expects = true;
+}
+
+/* ---- what a round must keep to ------------------------------------------------------------------------------------- */
+
+/* What lint says of such recipes: others may have sent this one without. */
+static sotto_status check_lint(const sotto_recipe *recipe, sotto_err *err)
+{
+    sotto_mistakes *mistakes = sotto_alloc(sizeof *mistakes);
+    sotto_reading at = {.text = recipe->text, .object = "recipe", .mistakes = mistakes};
+
+    if (!mistakes)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "recipe");
+    sotto_recipe_check_one_server(&at, recipe);
+    const sotto_status status = sotto_mistakes_status(mistakes, err);
+    sotto_release(mistakes, sizeof *mistakes);
+    if (SOTTO_RULE(rounds_linted) && status != SOTTO_OK)
+        return status;
+    return SOTTO_OK;
+}
+
+/* The server says who of those drawn is online, and may have every liar in the smallest sum. What is charged here counts on as many parts
+ * of the noise as the policy says. */
+static sotto_status check_honest(const sotto_rounds *r, const sotto_recipe *recipe,
+                                 const sotto_one_server *server, sotto_err *err)
+{
+    const uint64_t least = recipe->min_cohort, liars = sotto_one_server_liars(server),
+                   left = least > liars ? least - liars : 0;
+
+    SOTTO_TRY(check_lint(recipe, err));
+    if (SOTTO_RULE(rounds_honest) &&
+        sotto_honest_count(least, r->device->terms.policy->honest) > left)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "recipe %.63s: the policy counts on more parts of the noise than the "
+                          "%" PRIu64 " that are sure",
+                          recipe->name, left);
+    return SOTTO_OK;
+}
+
+/* The recipe's promises, as terms of duties; clients: drawn in this round. */
+static sotto_status set_terms(sotto_rounds *r, const sotto_recipe *recipe, uint64_t clients,
+                              sotto_err *err)
+{
+    sotto_duties_terms terms = {.methods = 1u << SOTTO_METHOD_FLAMINGO,
+                                .least = recipe->min_cohort};
+    sotto_one_server_graph graph;
+    sotto_one_server server;
+
+    if (!r->expects)
+        return sotto_fail(err, SOTTO_DENIED, "rounds: the registry of this epoch is not known");
+    if (!sotto_recipe_one_server(&server, recipe) || !sotto_recipe_one_server_graph(&graph, recipe))
+        return sotto_fail(err, SOTTO_DENIED, "recipe %.63s: no one server adds it up",
+                          recipe->name);
+    SOTTO_TRY(check_honest(r, recipe, &server, err));
+    terms.cohort = server.cohort;
+    terms.committee = (uint32_t)server.decryptors;
+    terms.neighbours = (uint32_t)graph.neighbours;
+    terms.edge = sotto_one_server_edge(graph.degree, clients);
+    memcpy(terms.recipe, recipe->hash, sizeof terms.recipe);
+    memcpy(terms.registry, r->registry, sizeof terms.registry);
+    sotto_duties_expect(r->duties, &terms);
+    return SOTTO_OK;
+}
+
+/* The recipe's text, read again. It is in device->work. */
+static sotto_status read_recipe(sotto_rounds *r, const sotto_recipe **out,
+                                const sotto_shelved *shelved, sotto_err *err)
+{
+    sotto_bytes text;
+
+    SOTTO_TRY(sotto_shelf_text(r->device->ledger, &text, shelved, &r->device->work, err));
+    return sotto_shared_recipe(out, r->device->shared, text, &r->device->work, err);
+}
+
+sotto_status sotto_rounds_join(sotto_rounds *r, sotto_bytes call, const char *recipe,
+                               uint64_t now_ms, sotto_err *err)
+{
+    const sotto_recipe *asked;
+    sotto_shelved shelved;
+
+    sotto_err_clear(err);
+    SOTTO_TRY(find_recipe(r, &shelved, NULL, recipe, err));
+    sotto_status status = read_recipe(r, &asked, &shelved, err);
+    if (status == SOTTO_OK)
+        status = set_terms(r, asked, 2, err);
+    sotto_arena_reset(&r->device->work);
+    SOTTO_TRY(status);
+    return sotto_duties_join_keygen(r->duties, call, r->index, now_ms, err);
+}
+
+/* ---- an answer ------------------------------------------------------------------------------------------------------ */
+
+/* Each cohort would need rounds of its own. Silence would be seen by the server, which knows who was drawn. */
+static sotto_status check_recipe(const sotto_recipe *recipe, const sotto_round *round,
+                                 const sotto_report_content *content, sotto_err *err)
+{
+    sotto_one_server_graph graph;
+
+    (void)sotto_recipe_one_server_graph(&graph, recipe);
+    if (recipe->cohort_count || recipe->dummies > 0 ||
+        recipe->on_no_match == SOTTO_NO_MATCH_SILENCE)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "one server: no cohorts, no dummies, and no silence without a value");
+    if (SOTTO_RULE(rounds_ring) && round->ring != (graph.wide ? SOTTO_RING_Z64 : SOTTO_RING_Z32))
+        return sotto_fail(err, SOTTO_DENIED, "the round adds in another ring than the recipe says");
+    if (SOTTO_RULE(rounds_room) &&
+        (round->length != content->entries || round->most < content->max))
+        return sotto_fail(err, SOTTO_DENIED, "the round has no room for the recipe's answers");
+    return SOTTO_OK;
+}
+
+static sotto_status pay(sotto_rounds *r, sotto_case *c, const uint8_t *id, size_t bytes,
+                        sotto_bytes bits, sotto_err *err)
+{
+    sotto_report report = {.bytes = {NULL, bytes}, .randomised = bits};
+    sotto_refusal refusal = {0};
+    sotto_err first = {0};
+
+    memcpy(report.id, id, sizeof report.id);
+    const sotto_status status =
+        sotto_ledger_spend(r->device->ledger, &c->charge, &report, c->now, &refusal, &first);
+    if (status == SOTTO_DENIED && refusal.check) {
+        sotto_case_refuse(c, &refusal);
+        return SOTTO_OK;
+    }
+    return sotto_case_overtaken(r->device, c, status, &first, err);
+}
+
+/* Paid for first: a vector that the journal could not keep has cost its spend, and is recorded as given up. */
+static sotto_status keep(sotto_rounds *r, sotto_case *c, sotto_bytes posting,
+                         const sotto_measurement *values, sotto_err *err)
+{
+    const sotto_status status = sotto_duties_take(r->duties, posting, r->index, SOTTO_DUTY_CLIENT,
+                                                  values->values, values->count, err);
+
+    if (status != SOTTO_OK)
+        (void)!sotto_payment_end(r->device->ledger, c->recipe->name, false, "it could not be kept",
+                                 c->now, NULL);
+    return status;
+}
+
+static sotto_status make(sotto_rounds *r, sotto_case *c, const sotto_posted_round *p,
+                         sotto_bytes posting, sotto_entropy *entropy, bool *made, sotto_err *err)
+{
+    const sotto_device_simulation *simulation = &r->device->simulation;
+    sotto_measurement values;
+    sotto_bytes bits;
+    uint64_t bin;
+    bool silent;
+
+    SOTTO_TRY(check_recipe(c->recipe, &p->round, &c->mechanism.content, err));
+    SOTTO_TRY(sotto_case_read_bin(c, &bin, &silent, entropy, err));
+    sotto_query_finish(c->query);
+    if (c->out.why != SOTTO_WHY_READY)
+        return SOTTO_OK;
+    SOTTO_TRY(
+        sotto_measure(&values, &bits, &c->mechanism.content, bin, entropy, &r->device->work, err));
+    SOTTO_TRY(pay(r, c, p->id, values.count * sotto_ring_width(p->round.ring), bits, err));
+    if (c->out.why != SOTTO_WHY_READY)
+        return SOTTO_OK;
+    SOTTO_TRY(keep(r, c, posting, &values, err));
+    *made = true;
+    if (simulation->answered)
+        simulation->answered(simulation->context, bin);
+    sotto_explain(&c->out, SOTTO_WHY_TRANSPORT, "",
+                  "The answer is paid for, and waits until it is acknowledged.");
+    return SOTTO_OK;
+}
+
+static sotto_status answer(sotto_rounds *r, const sotto_shelved *shelved,
+                           const sotto_posted_round *p, sotto_bytes posting, bool *made,
+                           sotto_explanation *why, sotto_err *err)
+{
+    sotto_case c = {.shelved = *shelved, .now = sotto_device_now(r->device), .draw = true};
+    sotto_recipe named;
+    sotto_entropy entropy;
+    char name[NAME];
+    bool given;
+
+    SOTTO_TRY(name_round(name, shelved, p->round.number, err));
+    SOTTO_TRY(sotto_consent_hold(r->device->ledger, &given, err));
+    if (!given) {
+        sotto_explain(why, SOTTO_WHY_NO_CONSENT, "",
+                      "Nobody has agreed that this device takes part.");
+        return SOTTO_OK;
+    }
+    sotto_device_entropy(r->device, &entropy);
+    sotto_status status = sotto_device_judge_posted(r->device, &c, &named, name, err);
+    if (status == SOTTO_OK && c.out.why == SOTTO_WHY_READY)
+        status = make(r, &c, p, posting, &entropy, made, err);
+    sotto_entropy_clear(&entropy);
+    *why = c.out;
+    if (status != SOTTO_OK)
+        *why = (sotto_explanation){0};
+    sotto_case_close(r->device, &c);
+    return status;
+}
+
+/* ---- a round -------------------------------------------------------------------------------------------------------- */
+
+static bool is_drawn(const sotto_rounds *r, const sotto_posted_round *p, sotto_part part)
+{
+    const sotto_method *m = p->method;
+
+    return m->parts[part] && (!m->takes_part || m->takes_part(&p->round, part, r->index));
+}
+
+/* SOTTO_DENIED: the policy does not name it, which is no failure where there is another part. */
+static sotto_status take_decryptor(sotto_rounds *r, const sotto_posted_round *p,
+                                   sotto_bytes posting, unsigned *parts, sotto_err *err)
+{
+    SOTTO_TRY(sotto_duties_check(r->duties, p, r->index, SOTTO_DUTY_DECRYPTOR, err));
+    SOTTO_TRY(sotto_duties_take(r->duties, posting, r->index, SOTTO_DUTY_DECRYPTOR, NULL, 0, err));
+    *parts |= SOTTO_ROUNDS_DECRYPTOR;
+    return SOTTO_OK;
+}
+
+static sotto_status take_parts(sotto_rounds *r, const sotto_shelved *shelved,
+                               const sotto_posted_round *p, sotto_bytes posting, unsigned *parts,
+                               sotto_explanation *why, sotto_err *err)
+{
+    const bool client = is_drawn(r, p, SOTTO_PART_CLIENT);
+    sotto_status decrypts = SOTTO_OK;
+    bool made = false;
+
+    if (is_drawn(r, p, SOTTO_PART_DECRYPTOR))
+        decrypts = take_decryptor(r, p, posting, parts, client ? NULL : err);
+    if (!client) {
+        sotto_explain_not_sampled(why);
+        return decrypts;
+    }
+    SOTTO_TRY(sotto_duties_check(r->duties, p, r->index, SOTTO_DUTY_CLIENT, err));
+    SOTTO_TRY(answer(r, shelved, p, posting, &made, why, err));
+    *parts |= made ? SOTTO_ROUNDS_CLIENT : 0;
+    return SOTTO_OK;
+}
+
+static sotto_status take(sotto_rounds *r, const sotto_posted_round *p, sotto_bytes posting,
+                         unsigned *parts, sotto_explanation *why, sotto_err *err)
+{
+    const uint64_t now_ms = (uint64_t)sotto_device_now(r->device) * 1000;
+    const sotto_recipe *recipe;
+    sotto_shelved shelved;
+
+    if (now_ms >= p->round.closes)
+        return sotto_fail(err, SOTTO_STALE, "the round has closed");
+    SOTTO_TRY(find_recipe(r, &shelved, p->round.recipe, NULL, err));
+    sotto_status status = read_recipe(r, &recipe, &shelved, err);
+    if (status == SOTTO_OK)
+        status = set_terms(r, recipe, p->round.largest, err);
+    sotto_arena_reset(&r->device->work);
+    SOTTO_TRY(status);
+    return take_parts(r, &shelved, p, posting, parts, why, err);
+}
+
+sotto_status sotto_rounds_take(sotto_rounds *r, unsigned *parts, sotto_explanation *why,
+                               sotto_bytes posting, sotto_err *err)
+{
+    sotto_posted_round p;
+    unsigned taken = 0;
+
+    sotto_err_clear(err);
+    *why = (sotto_explanation){0};
+    sotto_arena_reset(&r->memory);
+    sotto_status status = sotto_posted_round_open(&p, posting, &r->memory, err);
+    if (status == SOTTO_OK)
+        status = take(r, &p, posting, &taken, why, err);
+    sotto_posted_round_close(&p);
+    sotto_arena_reset(&r->memory);
+    if (parts)
+        *parts = taken;
+    return status;
+}
+
+sotto_status sotto_rounds_tick(sotto_rounds *r, uint64_t now_ms, uint64_t *next_ms, sotto_err *err)
+{
+    bool given;
+
+    sotto_err_clear(err);
+    *next_ms = UINT64_MAX;
+    SOTTO_TRY(sotto_consent_get(r->device->ledger, &given, err));
+    if (SOTTO_RULE(rounds_after_a_no) && !given)
+        return sotto_duties_consent(r->duties, false, err);
+    return sotto_duties_tick(r->duties, now_ms, next_ms, err);
+}

@@ -1,0 +1,71 @@
+/* recipe/encrypted.h - recipes whose sums are added up encrypted (docs/protocols/aero.md): what they state, what follows from it, and what
+ * lint says of it.
+ *
+ * Callers:  judge.c, explain.c and claim.c; analyse/ for receipts; whoever plans a round of such a recipe.
+ * Memory:   plain values.
+ * Secrets:  none.
+ */
+#ifndef SOTTO_RECIPE_ENCRYPTED_H
+#define SOTTO_RECIPE_ENCRYPTED_H
+
+#include "aggregate/aero/odds.h"
+#include "base/writer.h"
+#include "recipe/content.h"
+#include "recipe/schema.h"
+
+enum { SOTTO_ENCRYPTED_NAME = 129 };
+
+typedef struct sotto_encrypted {
+    /* As the recipe says. */
+    char name[SOTTO_ENCRYPTED_NAME], set_name[SOTTO_ENCRYPTED_NAME];
+    uint64_t least, most;    /* devices that are registered            */
+    double corrupt, offline; /* parts of them                          */
+    uint64_t committees;     /* that decrypt                           */
+    uint64_t queries, grind, group;
+    double rate;            /* at which a device draws itself         */
+    sotto_aero_terms terms; /* of every round                         */
+    /* What follows. */
+    const sotto_aero_set *set;
+    uint64_t largest;        /* contributors: more come with SOTTO_AERO_ODDS at most */
+    uint64_t ciphertexts;    /* of a contribution                                    */
+    uint64_t entry, norm2;   /* of a contribution: its largest entry, and its squares */
+    sotto_round_noise noise; /* of one noise member, and how many a claim counts on */
+    double variance;         /* of the noise in a sum where every noise member answers */
+    sotto_aero_ledger ledger;
+    sotto_aero_odds odds;
+    double few;     /* chance that fewer than min_cohort contribute, of `least` devices */
+    double stalls;  /* chance that too few members answer to open the sum */
+    double rho;     /* zCDP of a round, at most                                   */
+    double epsilon; /* at 2^-terms.delta_bits, which is at most the recipe's delta */
+} sotto_encrypted;
+
+/* False: its trust model has no such sums. Only what the recipe says is filled in. */
+bool sotto_recipe_encrypted(sotto_encrypted *out, const sotto_recipe *recipe);
+/* Everything.
+ *   SOTTO_MISSING  its trust model has no such sums
+ *   SOTTO_DENIED   the sums don't fit the parameters; the reason says what is missing */
+SOTTO_MUST_USE sotto_status sotto_encrypted_plan(sotto_encrypted *out, const sotto_recipe *recipe,
+                                                 sotto_err *err);
+/* A round as this recipe wants it: entries, bounds, contributors, noise and terms. What is not the recipe's to say stays as it is.
+ *   parameters  where the round borrows its terms from */
+SOTTO_MUST_USE sotto_status sotto_encrypted_round(sotto_round *round,
+                                                  uint8_t parameters[SOTTO_AERO_TERMS],
+                                                  const sotto_encrypted *plan,
+                                                  const sotto_recipe *recipe, sotto_err *err);
+/* Whether somebody else's round keeps what the recipe says, its budget above all. Everybody who joins asks this.
+ *   SOTTO_DENIED  it does not; the reason names the first difference */
+SOTTO_MUST_USE sotto_status sotto_encrypted_agrees(const sotto_round *round,
+                                                   const sotto_encrypted *plan,
+                                                   const sotto_recipe *recipe, sotto_err *err);
+
+/* Epsilon of a recipe by a committee's noise. claim.c calls it by sotto_recipe_by_committee, since libsotto-device has no room for it. */
+typedef sotto_status sotto_committee_claim(sotto_answer *out, const sotto_recipe *recipe,
+                                           sotto_err *err);
+sotto_committee_claim sotto_encrypted_claim;
+extern sotto_committee_claim *const sotto_recipe_by_committee; /* NULL: this library lacks it */
+
+void sotto_recipe_check_encrypted(sotto_reading *at, const sotto_recipe *recipe);
+/* Appends sentences for whoever is asked. Nothing for other trust models. */
+void sotto_encrypted_explain(sotto_writer *w, const sotto_recipe *recipe);
+
+#endif

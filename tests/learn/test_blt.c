@@ -1,0 +1,323 @@
+/* Noise by buffers: what it costs, beside all patterns of a dense matrix; and its law, beside that matrix' inverse. */
+#include "learn/blt.h"
+#include "learn/claim.h"
+#include "learn/random.h"
+#include "sim/random.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 64 };
+
+static const sotto_blt some = {.decay = {400000000, 900000000, 1060000000},
+                               .weight = {250000000, 120000000, 40000000}};
+
+static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
+{
+    (void)err;
+    sotto_sim_random_bytes(context, out, len);
+    return SOTTO_OK;
+}
+
+/* The dense matrix, from its definition. */
+static void dense(const sotto_blt *b, double c[MOST][MOST], size_t n)
+{
+    for (size_t t = 0; t < n; t++)
+        for (size_t s = 0; s < n; s++) {
+            c[t][s] = s == t;
+            for (size_t j = 0; s < t && j < SOTTO_BLT_BUFFERS; j++)
+                c[t][s] += (double)b->weight[j] * 0x1p-30 *
+                           pow((double)b->decay[j] * 0x1p-30, (double)(t - s - 1));
+        }
+}
+
+static bool fits(const sotto_blt_pattern *p, unsigned chosen)
+{
+    unsigned count = 0;
+    int last = -1;
+
+    for (int i = 0; i < (int)p->rounds; i++) {
+        if (!(chosen >> i & 1))
+            continue;
+        if (last >= 0 && i - last < (int)p->separation)
+            return false;
+        last = i;
+        count++;
+    }
+    return count <= p->participations;
+}
+
+static void sensitivity_is_that_of_the_worst_pattern(sotto_test *t)
+{
+    static const sotto_blt_pattern patterns[] = {{13, 3, 3}, {13, 3, 13}, {13, 1, 13},
+                                                 {13, 5, 2}, {1, 1, 1},   {13, 20, 4}};
+    static double c[MOST][MOST];
+
+    dense(&some, c, 13);
+    for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
+        const sotto_blt_pattern *p = &patterns[k];
+        double worst = 0;
+
+        for (unsigned chosen = 0; chosen < 1u << p->rounds; chosen++) {
+            double square = 0;
+
+            if (!fits(p, chosen))
+                continue;
+            for (size_t row = 0; row < p->rounds; row++) {
+                double sum = 0;
+
+                for (size_t s = 0; s <= row; s++)
+                    sum += chosen >> s & 1 ? c[row][s] : 0;
+                square += sum * sum;
+            }
+            worst = fmax(worst, sqrt(square));
+        }
+        const double got = sotto_blt_sensitivity(&some, p);
+        CHECK(t, got >= worst);
+        CHECK_NEAR(t, worst, got, 1e-9);
+    }
+}
+
+/* A release under one data set is looked at under another, in the finest units, where rounding shows most. */
+static void a_neighbour_moves_no_more_than_is_priced(sotto_test *t)
+{
+    enum { ROUNDS = 24, SIZE = 64 };
+    const sotto_blt_pattern p = {ROUNDS, 5, 3};
+    const int64_t moves[] = {1, 1000};
+
+    for (size_t k = 0; k < 2; k++) {
+        static int64_t here[SIZE][SOTTO_BLT_BUFFERS], there[SIZE][SOTTO_BLT_BUFFERS];
+        const double length = (double)moves[k] * sqrt(SIZE) * ldexp(1, -SOTTO_BLT_FINE);
+        uint64_t state = 7;
+        double square = 0;
+
+        memset(here, 0, sizeof here);
+        memset(there, 0, sizeof there);
+        for (uint64_t round = 0; round < ROUNDS; round++)
+            for (size_t i = 0; i < SIZE; i++) {
+                const int64_t moved = round % 5 == 0 && round / 5 < 3 ? moves[k] : 0;
+                const int64_t fresh = (int64_t)(sotto_learn_number(&state) >> 40) - (1 << 23);
+                const int64_t w = fresh - sotto_blt_predict(&some, here[i]);
+                /* The same release, had the other data set been there: what fresh noise it takes. */
+                const int64_t other = w - moved,
+                              needed = other + sotto_blt_predict(&some, there[i]);
+
+                square += (double)(fresh - needed) * (double)(fresh - needed);
+                sotto_blt_keep(&some, here[i], w);
+                sotto_blt_keep(&some, there[i], other);
+            }
+        const double got = sqrt(square) / ldexp(length, SOTTO_BLT_FINE);
+        CHECK(t, got <= sotto_blt_priced(&some, &p, length, SIZE));
+        if (k == 0)
+            CHECK(t, got > 1.02 * sotto_blt_sensitivity(&some, &p));
+        else
+            CHECK_NEAR(t, sotto_blt_sensitivity(&some, &p), got, 0.01);
+    }
+}
+
+static void noise_is_that_of_the_dense_inverse(sotto_test *t)
+{
+    enum { ROUNDS = 16, SIZE = 300 };
+    static double c[MOST][MOST];
+    static int64_t drawn[ROUNDS][SIZE], sums[ROUNDS][SIZE];
+    sotto_sim_random random, again;
+    sotto_entropy entropy, copy;
+    sotto_blt_noise n;
+
+    dense(&some, c, ROUNDS);
+    CHECK_OK(t, sotto_blt_noise_init(&n, &some, ROUNDS, SIZE, 1000, &t->arena, &t->err));
+    sotto_sim_random_init(&random, 5);
+    sotto_sim_random_init(&again, 5);
+    sotto_entropy_init(&entropy, fill, &random);
+    sotto_entropy_init(&copy, fill, &again);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        memset(sums[round], 0, sizeof sums[round]);
+        CHECK_OK(t, sotto_blt_noise_add(&n, sums[round], &entropy, &t->err));
+        for (size_t at = 0; at < SIZE; at += 256) /* as blocks are drawn */
+            CHECK_OK(t, sotto_noise_draw(&n.fresh, drawn[round] + at,
+                                         SIZE - at < 256 ? SIZE - at : 256, &copy, &t->err));
+    }
+    for (size_t i = 0; i < SIZE; i++) {
+        double w[ROUNDS];
+
+        for (size_t r = 0; r < ROUNDS; r++) { /* forward substitution */
+            w[r] = (double)drawn[r][i] * ldexp(1, -SOTTO_BLT_FINE);
+            for (size_t s = 0; s < r; s++)
+                w[r] -= c[r][s] * w[s];
+            CHECK_NEAR(t, w[r], (double)sums[r][i], 0.501);
+            CHECK(t, fabs(w[r]) <= n.reach);
+        }
+    }
+}
+
+/* Chi-square as a standard normal number (Wilson and Hilferty 1931). */
+static double surprise(const double *seen, size_t cells, double draws)
+{
+    double chi = 0, freedom = (double)cells - 1, spread = 2 / (9 * freedom);
+    const double mean = draws / (double)cells;
+
+    for (size_t i = 0; i < cells; i++)
+        chi += (seen[i] - mean) * (seen[i] - mean) / mean;
+    return (cbrt(chi / freedom) - (1 - spread)) / sqrt(spread);
+}
+
+/* C times the releases is fresh noise again: normal, of the deviation that is claimed, and of no correlation. */
+static void releases_have_the_law_that_is_claimed(sotto_test *t)
+{
+    enum { ROUNDS = 6, SIZE = SOTTO_TEST_DRAWS(40000), CELLS = 64 };
+    static double c[MOST][MOST], fresh[ROUNDS][SIZE], all[SIZE];
+    static int64_t sums[ROUNDS][SIZE];
+    double seen[CELLS] = {0}, square = 0, error = 0;
+    sotto_sim_random random;
+    sotto_entropy entropy;
+    sotto_blt_noise n;
+
+    dense(&some, c, ROUNDS);
+    CHECK_OK(t, sotto_blt_noise_init(&n, &some, ROUNDS, SIZE, 1000, &t->arena, &t->err));
+    sotto_sim_random_init(&random, 11);
+    sotto_entropy_init(&entropy, fill, &random);
+    memset(sums, 0, sizeof sums);
+    memset(all, 0, sizeof all);
+    for (size_t r = 0; r < ROUNDS; r++) {
+        CHECK_OK(t, sotto_blt_noise_add(&n, sums[r], &entropy, &t->err));
+        for (size_t i = 0; i < SIZE; i++) {
+            fresh[r][i] = 0;
+            for (size_t s = 0; s <= r; s++)
+                fresh[r][i] += c[r][s] * (double)sums[s][i] / 1000;
+            const double place = CELLS * erfc(-fresh[r][i] / sqrt(2)) / 2;
+            seen[(size_t)fmin(fmax(place, 0), CELLS - 1)]++;
+            all[i] += (double)sums[r][i] / 1000;
+            error += all[i] * all[i];
+        }
+    }
+    CHECK(t, fabs(surprise(seen, CELLS, (double)ROUNDS * SIZE)) < 4.9);
+    for (size_t r = 0; r < ROUNDS; r++)
+        for (size_t s = 0; s < r; s++) {
+            double product = 0;
+
+            for (size_t i = 0; i < SIZE; i++)
+                product += fresh[r][i] * fresh[s][i];
+            CHECK_NEAR(t, 0, product / sqrt(SIZE), 5.5);
+        }
+    /* And what is left of it in a model is what was computed. */
+    square = sotto_blt_error(&some, ROUNDS);
+    CHECK_NEAR(t, square * square, error / ROUNDS / SIZE, 12 * square * square / sqrt(SIZE));
+}
+
+static double error_of_a_tree(uint64_t rounds, uint64_t restart, uint64_t levels, uint64_t trees)
+{
+    double sum = 0;
+
+    for (uint64_t t = 1; t <= rounds; t++) {
+        sum += (double)(t / restart);
+        for (uint64_t left = t % restart; left > 0; left /= 2)
+            sum += (double)(left & 1);
+    }
+    return sqrt((double)(levels * trees)) * sqrt(sum / (double)rounds);
+}
+
+static void buffers_are_found_that_do_better_than_trees(sotto_test *t)
+{
+    const sotto_blt_pattern many = {64, 16, 4}, once = {64, 64, 1};
+    double root[64], inverse[64], sum = 0, square = 0, all = 0;
+    sotto_blt b;
+
+    CHECK_OK(t, sotto_blt_choose(&b, &many, &t->err));
+    const double got = sotto_blt_sensitivity(&b, &many) * sotto_blt_error(&b, 64);
+    CHECK(t, got < 0.75 * error_of_a_tree(64, 16, 5, 4));
+    CHECK(t, got < 0.6 * sqrt(4) * sqrt(65 / 2.0)); /* fresh noise */
+
+    /* Once a device: the square root of the matrix of ones, which no matrix is much better than (Fichtenberger et al. 2023). */
+    CHECK_OK(t, sotto_blt_choose(&b, &once, &t->err));
+    root[0] = inverse[0] = 1;
+    for (size_t i = 1; i < 64; i++) {
+        root[i] = root[i - 1] * (2 * (double)i - 1) / (2 * (double)i);
+        inverse[i] = inverse[i - 1] * (2 * (double)i - 3) / (2 * (double)i);
+    }
+    for (size_t i = 0; i < 64; i++) {
+        double prefix = 0;
+
+        sum += root[i] * root[i];
+        for (size_t j = 0; j <= i; j++)
+            prefix += inverse[j];
+        square += prefix * prefix;
+        all += square;
+    }
+    CHECK(t, sotto_blt_sensitivity(&b, &once) * sotto_blt_error(&b, 64) <
+                 1.01 * sqrt(sum) * sqrt(all / 64));
+}
+
+static void what_is_out_of_range_is_refused(sotto_test *t)
+{
+    const sotto_blt_pattern none = {0, 1, 1}, late = {SOTTO_BLT_ROUNDS + 1, 1, 1};
+    sotto_blt b = some;
+    sotto_blt_noise n;
+
+    b.weight[0] = ((int64_t)1 << 30) - b.weight[1] - b.weight[2];
+    CHECK_OK(t, sotto_blt_check(&b, &t->err));
+    b.weight[0]++;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_blt_check(&b, &t->err));
+    CHECK_REASON(t, "more than 1");
+    b = some;
+    b.decay[2] = ((int64_t)1 << 30) - 1024; /* remembers a million rounds */
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_blt_noise_init(&n, &b, 9, 1, 0x1p20, &t->arena, &t->err));
+    CHECK_REASON(t, "smaller scale");
+    b.decay[2] = (int64_t)1 << 30;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_blt_check(&b, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_blt_choose(&b, &none, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_blt_choose(&b, &late, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_blt_noise_init(&n, &some, 9, 1, 0x1p30, &t->arena, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_blt_noise_init(&n, &some, 9, 1, NAN, &t->arena, &t->err));
+}
+
+/* Whoever asks for a price without having checked gets one that no claim takes. */
+static void what_no_theorem_prices_has_no_price(sotto_test *t)
+{
+    const sotto_blt_pattern most = {SOTTO_BLT_ROUNDS, 1, 1}, late = {SOTTO_BLT_ROUNDS + 1, 1, 1},
+                            close = {9, 0, 1}, never = {9, 1, 0}, plain = {9, 1, 1};
+    sotto_learn_question q = {.law = SOTTO_LEARN_BLT, .multiplier = 6, .delta = 1e-5};
+    sotto_learn_claim claim;
+    sotto_blt rises = some;
+
+    rises.weight[0] = (int64_t)1 << 30;
+    CHECK(t, isfinite(sotto_blt_sensitivity(&some, &most)));
+    CHECK(t, isinf(sotto_blt_sensitivity(&some, &late)));
+    CHECK(t, isinf(sotto_blt_sensitivity(&rises, &plain)));
+    CHECK(t, !sotto_blt_pattern_priced(&close) && !sotto_blt_pattern_priced(&never));
+    q.sensitivity = sotto_blt_priced(&some, &late, 1000, 10);
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_learn_claim_of(&claim, &q, &t->err));
+}
+
+static void a_claim_is_that_of_its_sensitivity(sotto_test *t)
+{
+    const sotto_learn_question once = {
+        .law = SOTTO_LEARN_COUNTED, .multiplier = 2, .delta = 1e-5, .participations = 1};
+    sotto_learn_question q = {
+        .law = SOTTO_LEARN_BLT, .multiplier = 6, .delta = 1e-5, .sensitivity = 3};
+    sotto_learn_claim counted, buffered;
+
+    CHECK_OK(t, sotto_learn_claim_of(&counted, &once, &t->err));
+    CHECK_OK(t, sotto_learn_claim_of(&buffered, &q, &t->err));
+    CHECK_NEAR(t, counted.epsilon, buffered.epsilon, 1e-9);
+    CHECK(t, strstr(buffered.assumption, "noise of all rounds secret") != NULL);
+    q.sensitivity = 0.5; /* a device moves its own round at least */
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_learn_claim_of(&buffered, &q, &t->err));
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(sensitivity_is_that_of_the_worst_pattern),
+        CASE(a_neighbour_moves_no_more_than_is_priced),
+        CASE(noise_is_that_of_the_dense_inverse),
+        CASE(releases_have_the_law_that_is_claimed),
+        CASE(buffers_are_found_that_do_better_than_trees),
+        CASE(what_is_out_of_range_is_refused),
+        CASE(what_no_theorem_prices_has_no_price),
+        CASE(a_claim_is_that_of_its_sensitivity),
+    };
+
+    return RUN_TESTS(argc, argv, cases);
+}

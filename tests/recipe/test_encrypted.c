@@ -1,0 +1,284 @@
+/* What lint, claim and explain say of a recipe whose sums are added up encrypted. */
+#include "account/gauss/rdp.h"
+#include "recipe/claim.h"
+#include "recipe/deviation.h"
+#include "recipe/encrypted.h"
+#include "sotto/lint.h"
+#include "support/recipes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static sotto_mistakes mistakes;
+
+static const char *replaced(sotto_test *t, const char *text, const char *old, const char *new)
+{
+    return (const char *)sotto_test_replace(t, text, old, new).data;
+}
+
+static const sotto_recipe *read(sotto_test *t, const char *text)
+{
+    const sotto_recipe *recipe;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_OK(t, sotto_recipe_read(&recipe, sotto_bytes_of(text, strlen(text)), &t->arena, &mistakes,
+                                  &t->err));
+    return recipe;
+}
+
+/* The example with encrypted sums: a thousand million devices, of whom one in 10^5 is drawn. */
+static const char *text_of(sotto_test *t)
+{
+    const char *text = (const char *)sotto_test_recipe_text_trusting(t, SOTTO_TRUST_AERO).data;
+
+    text = replaced(t, text,
+                    "\"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", "
+                    "\"epsilon_local\": 2.0},",
+                    "");
+    text = replaced(t, text, "\"min_cohort\": 40000",
+                    "\"min_cohort\": 8000, \"by\": \"committee\", \"sigma\": 100");
+    text = replaced(t, text, "\"epsilon\": 0.30", "\"epsilon\": 0.2");
+    text = replaced(t, text, "\"rate\": 0.1", "\"rate\": 0.00001");
+    text = replaced(t, text, "\"population\": 1000000", "\"population\": 1000000000");
+    text = replaced(t, text, "\"cohorts\": {\"locale\": [\"en_US\", \"en_GB\"]},", "");
+    return replaced(t, text, "\"count\": 4", "\"count\": 1");
+}
+
+static sotto_status lint(sotto_test *t, const char *text, sotto_recipe_claim *claim)
+{
+    const sotto_recipe *recipe = read(t, text);
+
+    memset(&mistakes, 0, sizeof mistakes);
+    return sotto_recipe_lint(claim, recipe, NULL, &mistakes, &t->err);
+}
+
+static void accepted(sotto_test *t, const char *text)
+{
+    sotto_recipe_claim claim;
+
+    CHECK_OK(t, lint(t, text, &claim));
+    CHECK_EQUAL(t, 0, mistakes.errors);
+}
+
+static void refused(sotto_test *t, const char *old, const char *new, const char *path,
+                    const char *what)
+{
+    sotto_recipe_claim claim;
+
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, replaced(t, text_of(t), old, new), &claim));
+    CHECK(t, sotto_test_has_mistake(&mistakes, path, what));
+    t->err = (sotto_err){0};
+}
+
+/* ---- claims ----------------------------------------------------------------------------------------------- */
+
+/* One bin has a norm of 1, so a replacement moves a sum by 2 at most: rho is 2^2 / (2 * 100^2), and what openings tell. */
+static void a_claim_is_by_the_noise_that_is_sure_to_be_there(sotto_test *t)
+{
+    sotto_recipe_claim claim;
+    sotto_encrypted e;
+    sotto_bound eps;
+
+    CHECK_OK(t, lint(t, text_of(t), &claim));
+    CHECK_OK(t, sotto_encrypted_plan(&e, read(t, text_of(t)), &t->err));
+    CHECK_NEAR(t, 2e-4, e.rho - e.ledger.rho, 1e-8);
+    CHECK(t, e.ledger.rho > 0 && e.ledger.rho < 1e-8);
+    CHECK_EQUAL(t, 20, e.terms.delta_bits);
+    CHECK_OK(t, sotto_zcdp_epsilon(&eps, 2e-4, log(1e-6), &t->err));
+    /* 2^-20 is below 10^-6, and a thousandth of it is put aside for draws. */
+    CHECK(t, claim.epsilon_cohort > eps.low && claim.epsilon_cohort < 1.01 * eps.high);
+    CHECK(t, claim.epsilon_cohort >= e.epsilon);
+    CHECK(t, strstr(claim.theorem, "proposition 14") != NULL);
+    CHECK(t, claim.by == SOTTO_BY_COMMITTEE && isinf(claim.epsilon_local));
+    /* The other way round a bin of a liar takes 1 away, instead of adding 1. */
+    CHECK_NEAR(t, 2, claim.liar, 0);
+    CHECK_EQUAL(t, 2, claim.liar_sums);
+}
+
+static void no_amplification_is_claimed(sotto_test *t)
+{
+    const sotto_recipe *recipe = read(t, text_of(t));
+    sotto_recipe_claim claim;
+
+    CHECK_OK(t, sotto_recipe_lint(&claim, recipe, NULL, &mistakes, &t->err));
+    CHECK(t, claim.sampled_by == NULL && claim.unsampled_why != NULL);
+    CHECK_NEAR(t, claim.epsilon_cohort, claim.epsilon_sampled, 0);
+}
+
+static void a_claim_below_what_the_noise_gives_is_refused(sotto_test *t)
+{
+    sotto_recipe_claim claim;
+    const char *text = replaced(t, text_of(t), "\"sigma\": 100", "\"sigma\": 40");
+
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, text, &claim));
+    CHECK(t,
+          sotto_test_has_mistake(&mistakes, "privacy.epsilon", "that a committee's noise gives"));
+    /* And lint says which sigma would do. */
+    bool said = false;
+    for (size_t i = 0; i < mistakes.count; i++)
+        said |= strstr(mistakes.items[i].accepted, "a sigma of ") != NULL;
+    CHECK(t, said);
+}
+
+/* Noise members that lie or are missing may add theirs all the same: intervals cover it. */
+static void answers_are_as_noisy_as_they_can_be(sotto_test *t)
+{
+    const sotto_recipe *recipe = read(t, text_of(t));
+    sotto_report_content content;
+
+    CHECK_OK(t, sotto_recipe_content(&content, recipe, &t->err));
+    const sotto_sum_noise noise = sotto_recipe_sum_noise(recipe, &content, 9000);
+    CHECK_NEAR(t, 100.0 * 100 * 280 / (280 - 36 - 28), noise.gaussian, 1e-6);
+    CHECK_NEAR(t, sqrt(100.0 * 100 / (280 - 36 - 28)), noise.sigma, 1e-9);
+    CHECK_NEAR(t, 0, noise.skellam, 0);
+}
+
+/* ---- lint ------------------------------------------------------------------------------------------------- */
+
+static void a_recipe_that_fits_is_accepted(sotto_test *t)
+{
+    sotto_encrypted e;
+
+    accepted(t, text_of(t));
+    accepted(t, replaced(t, text_of(t), "\"queries\": 118, \"grind\": 20",
+                         "\"queries\": 189, \"grind\": 0"));
+    CHECK_OK(t, sotto_encrypted_plan(&e, read(t, text_of(t)), &t->err));
+    /* 10^4 are expected; six deviations more come once in 10^9. */
+    CHECK(t, e.largest > 10550 && e.largest < 10650);
+    CHECK(t, e.terms.liars > 400 && e.terms.liars < 450);
+    /* exp(-0.97 * 0.8 * 40 * 9000 / (largest + 280)) */
+    CHECK_NEAR(t, exp(-279360.0 / ((double)e.largest + 280)), e.odds.missed, 1e-16);
+    CHECK(t, e.odds.missed < 1e-11);
+    CHECK(t, e.odds.members < 1e-12 && e.odds.noise < 1e-12);
+    CHECK_EQUAL(t, 158, e.set->bits_left);
+}
+
+static void nobody_but_a_committee_adds_noise(sotto_test *t)
+{
+    refused(t, "\"by\": \"committee\", \"sigma\": 100", "\"by\": \"servers\", \"sigma\": 100",
+            "privacy.by", "nobody else adds noise");
+}
+
+static void what_is_not_built_is_refused(sotto_test *t)
+{
+    refused(t, "\"count\": 1", "\"count\": 4", "aggregation.committee.count", "not yet");
+    refused(t, "\"queries\": 118", "\"queries\": 100", "aggregation.proof", "no such proof");
+    refused(t, "\"group\": 37", "\"group\": 36", "aggregation.proof.group", "up to 37");
+    refused(t, "\"type\": \"poisson\", \"rate\": 0.00001",
+            "\"type\": \"donation\", \"slots\": 10, \"start\": \"2026-11-20T00:00:00Z\", "
+            "\"slot\": \"1h\"",
+            "participation", "by the beacon");
+    refused(t, "\"encode\"", "\"cohorts\": {\"locale\": [\"en_US\", \"en_GB\"]}, \"encode\"",
+            "cohorts", "one cohort");
+}
+
+static void sizes_that_protect_nobody_are_refused(sotto_test *t)
+{
+    refused(t, "\"size\": 45, \"corrupt\": 18", "\"size\": 45, \"corrupt\": 10",
+            "aggregation.committee", "more members lie");
+    refused(t, "\"size\": 280, \"corrupt\": 36", "\"size\": 280, \"corrupt\": 20",
+            "aggregation.noise", "more noise members lie");
+    refused(t, "\"checks\": 40", "\"checks\": 6", "aggregation.checks", "looks at a leaf");
+    refused(t, "\"min_cohort\": 8000", "\"min_cohort\": 9000", "aggregation.devices.least",
+            "fewer than min_cohort");
+}
+
+static void sums_that_do_not_fit_are_refused(sotto_test *t)
+{
+    refused(t, "\"bits\": 16", "\"bits\": 4", "aggregation", "do not fit 4 bits");
+    refused(t, "\"size\": 280, \"corrupt\": 36, \"missing\": 28",
+            "\"size\": 280, \"corrupt\": 252, \"missing\": 28", "aggregation",
+            "noise committee of 280");
+    refused(t, "\"parameters\": \"b87\"", "\"parameters\": \"b65\"", "aggregation",
+            "no parameter set");
+}
+
+static void a_weak_set_is_told(sotto_test *t)
+{
+    sotto_recipe_claim claim;
+    bool said = false;
+
+    CHECK_OK(t, lint(t, replaced(t, text_of(t), "\"b87\"", "\"b109\""), &claim));
+    for (size_t i = 0; i < mistakes.count; i++)
+        said |= strstr(mistakes.items[i].what, "125 bits of security") != NULL;
+    CHECK(t, said);
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------ */
+
+static void an_explanation_says_what_is_assumed(sotto_test *t)
+{
+    const sotto_recipe *recipe = read(t, text_of(t));
+    sotto_recipe_claim claim;
+    char said[8192];
+    sotto_buf out = sotto_buf_over(said, sizeof said - 1);
+
+    CHECK_OK(t, sotto_recipe_lint(&claim, recipe, NULL, &mistakes, &t->err));
+    CHECK_OK(t, sotto_recipe_explain(&out, recipe, &claim, &t->err));
+    said[out.len] = 0;
+    CHECK(t, strstr(said, "leaves your device encrypted") != NULL);
+    CHECK(t, strstr(said, "of 900000000 to 1000000000 devices") != NULL);
+    CHECK(t, strstr(said, "a public beacon tosses") != NULL);
+    CHECK(t, strstr(said, "18 of 45 members, and 36 of 280 noise members, may lie") != NULL);
+    CHECK(t, strstr(said, "158 bits of security") != NULL);
+    CHECK(t, strstr(said, "sigma 100 on every sum") != NULL);
+    CHECK(t, strstr(said, "lowers no epsilon") != NULL);
+    CHECK(t, !strstr(said, "masked vectors"));
+}
+
+/* ---- rounds ----------------------------------------------------------------------------------------------- */
+
+static void a_round_must_be_as_its_recipe_says(sotto_test *t)
+{
+    const sotto_recipe *recipe = read(t, text_of(t));
+    uint8_t parameters[SOTTO_AERO_TERMS], others[SOTTO_AERO_TERMS];
+    sotto_round round = {.registered = 950000000};
+    sotto_aero_terms terms;
+    sotto_encrypted e;
+
+    CHECK_OK(t, sotto_encrypted_plan(&e, recipe, &t->err));
+    CHECK_OK(t, sotto_encrypted_round(&round, parameters, &e, recipe, &t->err));
+    CHECK_OK(t, sotto_encrypted_agrees(&round, &e, recipe, &t->err));
+    CHECK_EQUAL(t, 8000, round.least);
+    CHECK_EQUAL(t, 216, round.noise.shares);
+    CHECK_EQUAL(t, 1, round.norm2);
+    /* Every field that a server could make worse. */
+    for (unsigned i = 0; i < 8; i++) {
+        sotto_round other = round;
+
+        memcpy(others, parameters, sizeof others);
+        other.parameters = sotto_bytes_of(others, sizeof others);
+        other.recipe[0] ^= i == 0;
+        other.length += i == 1;
+        other.norm2 += i == 2;
+        other.least -= i == 3;
+        other.noise.num -= i == 4;
+        other.registered = i == 5 ? 899999999 : i == 6 ? 1000000001 : other.registered;
+        CHECK_OK(t, sotto_aero_terms_decode(&terms, other.parameters, &t->err));
+        terms.epsilon += i == 7; /* a budget that is too large */
+        sotto_buf out = sotto_buf_over(others, sizeof others);
+        CHECK_OK(t, sotto_aero_terms_encode(&out, &terms, &t->err));
+        CHECK_STATUS(t, SOTTO_DENIED, sotto_encrypted_agrees(&other, &e, recipe, &t->err));
+        t->err = (sotto_err){0};
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_claim_is_by_the_noise_that_is_sure_to_be_there),
+        CASE(no_amplification_is_claimed),
+        CASE(a_claim_below_what_the_noise_gives_is_refused),
+        CASE(answers_are_as_noisy_as_they_can_be),
+        CASE(a_recipe_that_fits_is_accepted),
+        CASE(nobody_but_a_committee_adds_noise),
+        CASE(what_is_not_built_is_refused),
+        CASE(sizes_that_protect_nobody_are_refused),
+        CASE(sums_that_do_not_fit_are_refused),
+        CASE(a_weak_set_is_told),
+        CASE(an_explanation_says_what_is_assumed),
+        CASE(a_round_must_be_as_its_recipe_says),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -251,14 +251,23 @@ static sotto_status tick(member *m, sotto_tick *out, sotto_err *err)
     return sotto_device_tick(m->device, out, (sotto_conditions){true, true, true}, err);
 }
 
+typedef struct token_search {
+    double answers_at;
+    sotto_token_line *least;
+} token_search;
+
 /* Its token, or its credentials of ARC: in which state the one is that is furthest behind, and until when it waits there. Of
- * two that are held, the later counts, and of two that are to be asked for, the earlier. */
+ * two that are held, the later counts, and of two that are to be asked for, the earlier. Only the collection counts in which
+ * the device answers: the list also has the key of a collection that was published too late, and may be over by now. */
 static sotto_status note_token(void *context, const sotto_token_line *line, sotto_err *err)
 {
-    sotto_token_line *least = context;
+    const token_search *search = context;
+    sotto_token_line *least = search->least;
     const bool held = line->state == SOTTO_TOKEN_HELD;
 
     (void)err;
+    if ((double)line->opens > search->answers_at || (double)line->closes <= search->answers_at)
+        return SOTTO_OK;
     if (!least->state || line->state < least->state ||
         (line->state == least->state && (line->at > least->at) == held))
         *least = *line;
@@ -267,8 +276,10 @@ static sotto_status note_token(void *context, const sotto_token_line *line, sott
 
 static sotto_status look(member *m, sotto_token_line *token, sotto_err *err)
 {
+    token_search search = {m->f->answers_at, token};
+
     *token = (sotto_token_line){0};
-    return sotto_device_tokens(m->device, note_token, token, err);
+    return sotto_device_tokens(m->device, note_token, &search, err);
 }
 
 /* The same step once more, a second later, or when the token may be asked for again or used. */

@@ -5,6 +5,7 @@
 #include "dap/upload.h"
 #include "device/answer/delivery.h"
 #include "support/database.h"
+#include "support/lanes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -343,5 +344,6 @@ int main(int argc, char **argv)
         CASE(of_two_collections_that_overlap_one_is_refused),
     };
 
+    (void)sotto_test_use_lanes(); /* one program of servers does so under sanitizers too */
     return RUN_TESTS(argc, argv, cases);
 }

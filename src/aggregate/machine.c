@@ -44,30 +44,49 @@ bool sotto_machine_read_head(sotto_reader *in, unsigned version, const uint8_t i
     return found == version && memcmp(of, id, sizeof of) == 0;
 }
 
-void sotto_machine_save_self(sotto_writer *w, unsigned version, const uint8_t id[SOTTO_ROUND_ID],
-                             unsigned phase, const sotto_self *self)
-{
-    sotto_machine_save_head(w, version, id);
-    sotto_write_uint(w, phase, 1);
-    sotto_write_bytes(w, sotto_bytes_of(self->seed, sizeof self->seed));
-}
-
-bool sotto_machine_read_self(sotto_reader *in, unsigned version, const uint8_t id[SOTTO_ROUND_ID],
-                             unsigned *phase, unsigned last, sotto_self *self)
-{
-    const bool ours = sotto_machine_read_head(in, version, id);
-    const uint64_t found = sotto_read_uint(in, 1);
-
-    sotto_read_fixed(in, self->seed, sizeof self->seed);
-    *phase = found <= last ? (unsigned)found : 0;
-    return ours && found <= last;
-}
-
 sotto_status sotto_machine_restored(sotto_reader *in, bool ours, const char *what, sotto_err *err)
 {
     if (!ours)
         return sotto_fail(err, SOTTO_MALFORMED, "%s: saved in another round or version", what);
     return sotto_reader_finish(in, what, err);
+}
+
+sotto_status sotto_machine_save_part(const sotto_machine *machine, const sotto_machine_saved *how,
+                                     sotto_buf *out, sotto_err *err)
+{
+    const sotto_machine_part *part = (const sotto_machine_part *)machine;
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_machine_save_head(&w, how->version, part->id);
+    sotto_write_uint(&w, part->phase, 1);
+    sotto_write_bytes(&w, sotto_bytes_of(part->self.seed, sizeof part->self.seed));
+    if (how->write)
+        how->write(machine, &w);
+    return sotto_writer_finish(&w, how->what, err);
+}
+
+sotto_status sotto_machine_restore_part(sotto_machine **out, const sotto_machine_saved *how,
+                                        const sotto_round *round, const sotto_self *self,
+                                        sotto_bytes saved, const sotto_message *kept, size_t count,
+                                        sotto_arena *arena, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(saved);
+    sotto_machine *machine;
+
+    (void)kept;
+    (void)count;
+    SOTTO_TRY(how->join(&machine, round, self, arena, err));
+    *out = NULL;
+    sotto_machine_part *part = (sotto_machine_part *)machine;
+    const bool ours = sotto_machine_read_head(&in, how->version, part->id);
+    const uint64_t phase = sotto_read_uint(&in, 1);
+    sotto_read_fixed(&in, part->self.seed, sizeof part->self.seed);
+    if (how->read)
+        how->read(machine, &in);
+    SOTTO_TRY(sotto_machine_restored(&in, ours && phase <= how->last, how->what, err));
+    part->phase = (unsigned)phase;
+    *out = machine;
+    return SOTTO_OK;
 }
 
 sotto_status sotto_machine_offers_nothing(sotto_machine *machine, sotto_vector *mine,

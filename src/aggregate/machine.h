@@ -21,16 +21,40 @@ SOTTO_MUST_USE sotto_status sotto_machine_send(sotto_effects *effects, const sot
 void sotto_machine_save_head(sotto_writer *w, unsigned version, const uint8_t id[SOTTO_ROUND_ID]);
 /* Reads that; false: it is of another version or round. */
 bool sotto_machine_read_head(sotto_reader *in, unsigned version, const uint8_t id[SOTTO_ROUND_ID]);
-/* The same of somebody with a seed, whose machine has phases: phase and seed come next. */
-void sotto_machine_save_self(sotto_writer *w, unsigned version, const uint8_t id[SOTTO_ROUND_ID],
-                             unsigned phase, const sotto_self *self);
-/* False also: the phase is beyond `last`. It is then 0. */
-bool sotto_machine_read_self(sotto_reader *in, unsigned version, const uint8_t id[SOTTO_ROUND_ID],
-                             unsigned *phase, unsigned last, sotto_self *self);
 /* Ends the reading of saved state.
  *   SOTTO_MALFORMED  more or fewer bytes than were read, or not `ours` */
 SOTTO_MUST_USE sotto_status sotto_machine_restored(sotto_reader *in, bool ours, const char *what,
                                                    sotto_err *err);
+
+/* What the state of somebody with a seed begins with, whose machine has phases. */
+typedef struct sotto_machine_part {
+    sotto_machine machine;
+    sotto_self self;
+    uint8_t id[SOTTO_ROUND_ID];
+    unsigned phase;
+} sotto_machine_part;
+
+/* How such a state is saved: version, round, phase and seed, then what is the machine's own. */
+typedef struct sotto_machine_saved {
+    const char *what;
+    unsigned version, last; /* phase that it can be in */
+    sotto_status (*join)(sotto_machine **, const sotto_round *, const sotto_self *, sotto_arena *,
+                         sotto_err *);
+    void (*write)(const sotto_machine *, sotto_writer *); /* NULL, as `read`: it has nothing more */
+    void (*read)(sotto_machine *, sotto_reader *);
+} sotto_machine_saved;
+
+SOTTO_MUST_USE sotto_status sotto_machine_save_part(const sotto_machine *machine,
+                                                    const sotto_machine_saved *how, sotto_buf *out,
+                                                    sotto_err *err);
+/* Joins the round again, and reads all of that. Such a machine keeps no messages, so `kept` is not looked at.
+ *   SOTTO_MALFORMED  of another version or round, in a phase that there is not, or longer or shorter; *out is NULL */
+SOTTO_MUST_USE sotto_status sotto_machine_restore_part(sotto_machine **out,
+                                                       const sotto_machine_saved *how,
+                                                       const sotto_round *round,
+                                                       const sotto_self *self, sotto_bytes saved,
+                                                       const sotto_message *kept, size_t count,
+                                                       sotto_arena *arena, sotto_err *err);
 
 /* offer of parts without a vector, and result of parts without a sum. */
 SOTTO_MUST_USE sotto_status sotto_machine_offers_nothing(sotto_machine *machine, sotto_vector *mine,

@@ -18,12 +18,17 @@ awk -F'|' '/^\|/ && NF == 7 {
     }
 }' "$page" | sort -u >"$work/named"
 
-for file in "$source"/tests/*/test_*.c; do
-    room=$(basename "$(dirname "$file")")
-    name=$(basename "$file" .c)
-    name=${name#test_}
-    grep -o 'CASE([a-z0-9_]*)' "$file" | sed "s/CASE(\(.*\))/${room}_${name#"${room}"_} \1/"
-done | sort -u >"$work/there"
+awk 'FNR == 1 {
+    count = split(FILENAME, parts, "/"); room = parts[count - 1]; name = parts[count]
+    sub(/^test_/, "", name); sub(/\.c$/, "", name); sub("^" room "_", "", name)
+}
+{
+    line = $0
+    while (match(line, /CASE\([a-z0-9_]*\)/)) {
+        print room "_" name, substr(line, RSTART + 5, RLENGTH - 6)
+        line = substr(line, RSTART + RLENGTH)
+    }
+}' "$source"/tests/*/test_*.c | sort -u >"$work/there"
 
 [ "$(wc -l <"$work/named")" -ge 80 ] || { echo "hardly any test was found on the page"; exit 1; }
 missing=$(comm -23 "$work/named" "$work/there")

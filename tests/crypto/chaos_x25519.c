@@ -4,6 +4,7 @@
 
 #include "crypto/agree_many.h"
 #include "sim/random.h"
+#include "support/lanes.h"
 
 #include <stdio.h>
 
@@ -49,8 +50,7 @@ static void compare(sotto_test *t, products *p, sotto_sim_random *random)
 
 static void need_lanes(sotto_test *t)
 {
-    CHECK(t, sotto_x25519_use(NULL));
-    if (strcmp(sotto_x25519_name(), "none") == 0)
+    if (!sotto_test_use_lanes())
         SKIP(t, "this machine has no lanes for X25519");
 }
 
@@ -84,7 +84,7 @@ static void random_keys_agree_once_as_in_the_library(sotto_test *t)
         draw_point(peer, &random);
         for (size_t i = 0; i < MOST; i++)
             draw_point(all[i].private_key, &random);
-        CHECK(t, sotto_x25519_use(NULL) && (done % 128 == 0 || sotto_x25519_use("avx2")));
+        CHECK(t, sotto_test_use_lanes() && (done % 128 == 0 || sotto_x25519_use("avx2")));
         sotto_ephemerals_agree(all, MOST, sotto_kem_find(SOTTO_KEM_X25519),
                                sotto_bytes_of(peer, SIZE));
         for (size_t i = 0; i < MOST; i++) {

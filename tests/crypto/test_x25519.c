@@ -3,6 +3,7 @@
 #include "crypto/x25519_sets.h"
 
 #include "sim/random.h"
+#include "support/lanes.h"
 #include "support/residue.h"
 
 #include <stdio.h>
@@ -48,8 +49,7 @@ static void set_hex(sotto_test *t, uint8_t *out, const char *hex)
 
 static void need_lanes(sotto_test *t)
 {
-    CHECK(t, sotto_x25519_use(NULL));
-    if (strcmp(sotto_x25519_name(), "none") == 0)
+    if (!sotto_test_use_lanes())
         SKIP(t, "this machine has no lanes for X25519");
 }
 

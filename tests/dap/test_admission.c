@@ -2,6 +2,7 @@
 #include "dap/admission.h"
 
 #include "seal/hpke/dhkem.h"
+#include "support/lanes.h"
 #include "support/tokens.h"
 
 #include <string.h>
@@ -463,5 +464,6 @@ int main(int argc, char **argv)
         CASE(a_token_is_attached_once_and_with_its_key),
         CASE(what_decodes_encodes_to_the_same_bytes),
     };
+    (void)sotto_test_use_lanes();
     return RUN_TESTS(argc, argv, cases);
 }

@@ -39,7 +39,7 @@ static sotto_status vow(const bbglr_client *c, sotto_effects *effects, unsigned 
 static void give_up(bbglr_client *c, sotto_effects *effects, sotto_status outcome,
                     const char *reason)
 {
-    c->phase = CLIENT_OVER;
+    c->part.phase = CLIENT_OVER;
     sotto_effects_done(effects, outcome, reason);
 }
 
@@ -58,9 +58,9 @@ static sotto_status send_keys(bbglr_client *c, sotto_effects *effects, sotto_err
         sotto_dh_clear(&dh);
         SOTTO_TRY(status);
     }
-    SOTTO_TRY(sotto_bbglr_send(effects, c->round, &c->self, SOTTO_TO_SERVER, SOTTO_BBGLR_KEYS,
+    SOTTO_TRY(sotto_bbglr_send(effects, c->round, &c->part.self, SOTTO_TO_SERVER, SOTTO_BBGLR_KEYS,
                                &body, NULL, err));
-    c->phase = CLIENT_KEYS_SENT;
+    c->part.phase = CLIENT_KEYS_SENT;
     return SOTTO_OK;
 }
 
@@ -71,15 +71,16 @@ static sotto_status send_keys(bbglr_client *c, sotto_effects *effects, sotto_err
 static sotto_status channel_key(const bbglr_client *c, sotto_dh *channel, uint8_t out[32],
                                 const client_peer *peer, bool outbound, sotto_err *err)
 {
-    const uint32_t from = outbound ? c->self.index : peer->index;
-    const uint32_t to = outbound ? peer->index : c->self.index;
+    const uint32_t from = outbound ? c->part.self.index : peer->index;
+    const uint32_t to = outbound ? peer->index : c->part.self.index;
     uint8_t agreed[32];
 
     SOTTO_TRY(sotto_dh_agree(channel, agreed,
                              sotto_bytes_of(peer->channel_key, sizeof peer->channel_key),
                              "channel key", err));
-    sotto_status status = sotto_round_kdf(
-        out, "sotto-bbglr-share-1", sotto_bytes_of(agreed, sizeof agreed), c->id, from, to, err);
+    sotto_status status =
+        sotto_round_kdf(out, "sotto-bbglr-share-1", sotto_bytes_of(agreed, sizeof agreed),
+                        c->part.id, from, to, err);
     sotto_wipe(agreed, sizeof agreed);
     return status;
 }
@@ -100,8 +101,9 @@ static sotto_status seal_for(const bbglr_client *c, sotto_dh *channel, sotto_aea
     if (status == SOTTO_OK)
         status = sotto_aead_set_key(aead, key, err);
     if (status == SOTTO_OK)
-        status = sotto_aead_seal(aead, &sealed, NONCE, sotto_bytes_of(c->id, sizeof c->id),
-                                 sotto_bytes_of(dealt, sizeof dealt), err);
+        status =
+            sotto_aead_seal(aead, &sealed, NONCE, sotto_bytes_of(c->part.id, sizeof c->part.id),
+                            sotto_bytes_of(dealt, sizeof dealt), err);
     sotto_wipe(key, sizeof key);
     sotto_wipe(dealt, sizeof dealt);
     return status;
@@ -126,7 +128,7 @@ static sotto_status make_dealers(bbglr_client *c, sotto_shamir_dealer dealers[2]
                                        err);
     }
     if (status == SOTTO_OK)
-        status = sotto_bbglr_commit(commitment, secret, c->id, c->self.index, err);
+        status = sotto_bbglr_commit(commitment, secret, c->part.id, c->part.self.index, err);
     sotto_keystream_clear(&stream);
     sotto_wipe(secret, sizeof secret);
     sotto_wipe(seed, sizeof seed);
@@ -169,8 +171,8 @@ static sotto_status deal(bbglr_client *c, sotto_effects *effects, sotto_err *err
         if (dealers[i].coefficients)
             sotto_shamir_forget(&dealers[i]);
     SOTTO_TRY(status);
-    return sotto_bbglr_send(effects, c->round, &c->self, SOTTO_TO_SERVER, SOTTO_BBGLR_DEAL, &body,
-                            NULL, err);
+    return sotto_bbglr_send(effects, c->round, &c->part.self, SOTTO_TO_SERVER, SOTTO_BBGLR_DEAL,
+                            &body, NULL, err);
 }
 
 static sotto_status take_roster(bbglr_client *c, const sotto_bbglr_body *body,
@@ -195,7 +197,7 @@ static sotto_status take_roster(bbglr_client *c, const sotto_bbglr_body *body,
         peer->stage |= PEER_KEYED;
     }
     SOTTO_TRY(deal(c, effects, err));
-    c->phase = CLIENT_DEALT;
+    c->part.phase = CLIENT_DEALT;
     return SOTTO_OK;
 }
 
@@ -211,7 +213,7 @@ static sotto_status open_share(bbglr_client *c, sotto_dh *channel, sotto_aead *a
     if (status == SOTTO_OK)
         status = sotto_aead_set_key(aead, key, err);
     if (status == SOTTO_OK)
-        status = sotto_aead_open(aead, &out, NONCE, sotto_bytes_of(c->id, sizeof c->id),
+        status = sotto_aead_open(aead, &out, NONCE, sotto_bytes_of(c->part.id, sizeof c->part.id),
                                  sotto_bytes_of(row + 4, SOTTO_BBGLR_SEALED), NULL);
     if (status == SOTTO_OK && sotto_shamir_is_share(held) &&
         sotto_shamir_is_share(held + SOTTO_SHAMIR_SHARE)) {
@@ -255,7 +257,7 @@ static sotto_status take_shares(bbglr_client *c, const sotto_bbglr_body *body,
     sotto_dh_clear(&channel);
     SOTTO_TRY(status);
     sotto_effects_want_vector(effects);
-    c->phase = CLIENT_READY;
+    c->part.phase = CLIENT_READY;
     return SOTTO_OK;
 }
 
@@ -289,10 +291,11 @@ static sotto_status add_pair_masks(bbglr_client *c, sotto_vector *v, sotto_keyst
         status = sotto_dh_agree(&own, agreed, sotto_bytes_of(peer->mask_key, SOTTO_BBGLR_KEY),
                                 "mask key", err);
         if (status == SOTTO_OK)
-            status = sotto_pair_seed(seed, agreed, c->id, c->self.index, peer->index, err);
-        if (status == SOTTO_OK)
             status =
-                sotto_mask_apply(v, stream, seed, sotto_pair_sign(c->self.index, peer->index), err);
+                sotto_pair_seed(seed, agreed, c->part.id, c->part.self.index, peer->index, err);
+        if (status == SOTTO_OK)
+            status = sotto_mask_apply(v, stream, seed,
+                                      sotto_pair_sign(c->part.self.index, peer->index), err);
     }
     sotto_dh_clear(&own);
     sotto_wipe(agreed, sizeof agreed);
@@ -311,7 +314,7 @@ static sotto_status add_masks(bbglr_client *c, sotto_vector *v, sotto_err *err)
     if (status == SOTTO_OK)
         status = sotto_bbglr_client_secret(c, secret, CLIENT_SELF_SEED, err);
     if (status == SOTTO_OK)
-        status = sotto_bbglr_self_seed(seed, secret, c->id, c->self.index, err);
+        status = sotto_bbglr_self_seed(seed, secret, c->part.id, c->part.self.index, err);
     /* Without it, a vector that comes after its pair masks were recovered would lie open. */
     if (status == SOTTO_OK)
         status = sotto_mask_apply(v, &stream, seed, 1, err);
@@ -328,8 +331,8 @@ static sotto_status offer(sotto_machine *machine, sotto_vector *mine, sotto_effe
     static const sotto_bbglr_body nothing;
     uint8_t digest[32];
 
-    if (c->phase != CLIENT_READY)
-        return sotto_fail(err, c->phase < CLIENT_READY ? SOTTO_AGAIN : SOTTO_STALE,
+    if (c->part.phase != CLIENT_READY)
+        return sotto_fail(err, c->part.phase < CLIENT_READY ? SOTTO_AGAIN : SOTTO_STALE,
                           "bbglr: the vector is not wanted now");
     if (mine->ring != c->round->ring || mine->length != c->round->length)
         return sotto_fail(err, SOTTO_BUG, "bbglr: a vector of another round");
@@ -338,10 +341,10 @@ static sotto_status offer(sotto_machine *machine, sotto_vector *mine, sotto_effe
     SOTTO_TRY(add_masks(c, mine, err));
     /* Two vectors under the same masks would give away their difference. */
     sotto_hash_once(digest, SOTTO_SHA256, sotto_vector_bytes(mine));
-    SOTTO_TRY(vow(c, effects, SOTTO_BBGLR_MASKED, c->self.index, digest, err));
-    SOTTO_TRY(sotto_bbglr_send(effects, c->round, &c->self, SOTTO_TO_SERVER, SOTTO_BBGLR_MASKED,
-                               &nothing, mine, err));
-    c->phase = CLIENT_SENT;
+    SOTTO_TRY(vow(c, effects, SOTTO_BBGLR_MASKED, c->part.self.index, digest, err));
+    SOTTO_TRY(sotto_bbglr_send(effects, c->round, &c->part.self, SOTTO_TO_SERVER,
+                               SOTTO_BBGLR_MASKED, &nothing, mine, err));
+    c->part.phase = CLIENT_SENT;
     return SOTTO_OK;
 }
 
@@ -379,13 +382,13 @@ static sotto_status take_view(bbglr_client *c, const sotto_bbglr_body *body, sot
     sotto_bbglr_body vote = {.head = {digest, sizeof digest}};
 
     sotto_hash_once(digest, SOTTO_SHA256, body->head);
-    if (c->phase != CLIENT_SENT) {
-        if (memcmp(digest, c->view, sizeof digest) == 0 || c->phase == CLIENT_OVER)
+    if (c->part.phase != CLIENT_SENT) {
+        if (memcmp(digest, c->view, sizeof digest) == 0 || c->part.phase == CLIENT_OVER)
             return SOTTO_STALE;
         /* A second view, in which others are offline, would ask for the other half of somebody's secrets. */
         return SOTTO_REJECTED;
     }
-    if (!sotto_bits_has(body->head.data, c->self.index)) {
+    if (!sotto_bits_has(body->head.data, c->part.self.index)) {
         give_up(c, effects, SOTTO_STALE, "bbglr: this contribution came too late");
         return SOTTO_OK;
     }
@@ -397,9 +400,9 @@ static sotto_status take_view(bbglr_client *c, const sotto_bbglr_body *body, sot
     memcpy(c->view, digest, sizeof digest);
     memcpy(c->online, body->head.data, body->head.len);
     SOTTO_TRY(vow(c, effects, SOTTO_BBGLR_VOTE, SOTTO_TO_SERVER, digest, err));
-    SOTTO_TRY(sotto_bbglr_send(effects, c->round, &c->self, SOTTO_TO_SERVER, SOTTO_BBGLR_VOTE,
+    SOTTO_TRY(sotto_bbglr_send(effects, c->round, &c->part.self, SOTTO_TO_SERVER, SOTTO_BBGLR_VOTE,
                                &vote, NULL, err));
-    c->phase = CLIENT_VOTED;
+    c->part.phase = CLIENT_VOTED;
     return SOTTO_OK;
 }
 
@@ -442,8 +445,8 @@ static sotto_status answer(bbglr_client *c, const sotto_rows *wants, sotto_effec
         digest[0] = want[4];
         SOTTO_TRY(vow(c, effects, SOTTO_BBGLR_ANSWER, peer->index, digest, err));
     }
-    return sotto_bbglr_send(effects, c->round, &c->self, SOTTO_TO_SERVER, SOTTO_BBGLR_ANSWER, &body,
-                            NULL, err);
+    return sotto_bbglr_send(effects, c->round, &c->part.self, SOTTO_TO_SERVER, SOTTO_BBGLR_ANSWER,
+                            &body, NULL, err);
 }
 
 static sotto_status take_open(bbglr_client *c, const sotto_bbglr_body *body, sotto_effects *effects,
@@ -458,7 +461,7 @@ static sotto_status take_open(bbglr_client *c, const sotto_bbglr_body *body, sot
         if (!may_answer(c, sotto_rows_at(&body->more, i)))
             return SOTTO_REJECTED;
     SOTTO_TRY(answer(c, &body->more, effects, err));
-    c->phase = CLIENT_OVER;
+    c->part.phase = CLIENT_OVER;
     sotto_effects_done(effects, SOTTO_OK, "answered");
     return SOTTO_OK;
 }
@@ -483,14 +486,14 @@ static sotto_status deliver_one(bbglr_client *c, const sotto_message *m, sotto_s
     sotto_bbglr_body body;
 
     *verdict = SOTTO_REJECTED;
-    if (m->to != c->self.index || m->kind > SOTTO_BBGLR_ANSWER || !steps[m->kind].run ||
+    if (m->to != c->part.self.index || m->kind > SOTTO_BBGLR_ANSWER || !steps[m->kind].run ||
         sotto_bbglr_body_decode(&body, m->kind, c->round->registered, m->body, NULL) != SOTTO_OK)
         return SOTTO_OK;
     *verdict = SOTTO_AGAIN;
-    if (c->phase < steps[m->kind].when)
+    if (c->part.phase < steps[m->kind].when)
         return SOTTO_OK;
     *verdict = SOTTO_STALE;
-    if (c->phase > steps[m->kind].when && m->kind != SOTTO_BBGLR_VIEW)
+    if (c->part.phase > steps[m->kind].when && m->kind != SOTTO_BBGLR_VIEW)
         return SOTTO_OK;
     sotto_status status = steps[m->kind].run(c, &body, effects, err);
     if (status != SOTTO_OK && status != SOTTO_REJECTED && status != SOTTO_STALE)
@@ -512,16 +515,16 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
 {
     bbglr_client *c = (bbglr_client *)machine;
 
-    if (c->phase == CLIENT_OVER)
+    if (c->part.phase == CLIENT_OVER)
         return SOTTO_OK;
     if (now_ms >= c->round->release_by) {
         give_up(c, effects, SOTTO_STALE, "bbglr: the round ended without an answer");
         return SOTTO_OK;
     }
     sotto_effects_wake(effects, now_ms < c->round->opens ? c->round->opens : c->round->release_by);
-    if (c->phase == CLIENT_READY)
+    if (c->part.phase == CLIENT_READY)
         sotto_effects_want_vector(effects);
-    if (c->phase == CLIENT_START && now_ms >= c->round->opens)
+    if (c->part.phase == CLIENT_START && now_ms >= c->round->opens)
         return send_keys(c, effects, err);
     return SOTTO_OK;
 }

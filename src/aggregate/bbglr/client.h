@@ -3,6 +3,7 @@
 #define SOTTO_AGGREGATE_BBGLR_CLIENT_H
 
 #include "aggregate/bbglr/bbglr.h"
+#include "aggregate/machine.h"
 
 typedef enum client_phase {
     CLIENT_START,
@@ -25,14 +26,11 @@ typedef struct client_peer {
 } client_peer;
 
 typedef struct bbglr_client {
-    sotto_machine machine;
+    sotto_machine_part part; /* its seed is all the randomness there is */
     const sotto_round *round;
-    sotto_self self; /* its seed is all the randomness there is */
     sotto_arena *arena;
     sotto_bbglr_parameters parameters;
     sotto_bbglr_graph graph;
-    uint8_t id[SOTTO_ROUND_ID];
-    client_phase phase;
     client_peer *peers; /* parameters.degree of them, by index */
     uint8_t view[32];   /* what was voted for */
     uint8_t *online;    /* its bitmap */

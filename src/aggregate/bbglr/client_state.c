@@ -11,8 +11,8 @@ sotto_status sotto_bbglr_client_secret(const bbglr_client *c, uint8_t out[32], u
                                        sotto_err *err)
 {
     return sotto_round_kdf(out, "sotto-bbglr-client-1",
-                           sotto_bytes_of(c->self.seed, sizeof c->self.seed), c->id, c->self.index,
-                           which, err);
+                           sotto_bytes_of(c->part.self.seed, sizeof c->part.self.seed), c->part.id,
+                           c->part.self.index, which, err);
 }
 
 client_peer *sotto_bbglr_client_peer(bbglr_client *c, uint32_t index)
@@ -31,7 +31,7 @@ static sotto_status fill_peers(bbglr_client *c, sotto_err *err)
     c->online = sotto_arena_take(c->arena, (size_t)(c->round->registered + 7) / 8);
     if (!c->peers || !c->online)
         return sotto_fail(err, SOTTO_NO_MEMORY, "bbglr client: no memory");
-    sotto_bbglr_neighbours(&c->graph, c->self.index, neighbours);
+    sotto_bbglr_neighbours(&c->graph, c->part.self.index, neighbours);
     for (size_t i = 0; i < c->parameters.degree; i++)
         c->peers[i].index = neighbours[i];
     return SOTTO_OK;
@@ -45,37 +45,64 @@ sotto_status sotto_bbglr_client_join(sotto_machine **out, const sotto_round *rou
     *out = NULL;
     if (!c)
         return sotto_fail(err, SOTTO_NO_MEMORY, "bbglr client: no memory");
-    SOTTO_TRY(sotto_bbglr_read_round(round, &c->parameters, &c->graph, c->id, arena, err));
+    SOTTO_TRY(sotto_bbglr_read_round(round, &c->parameters, &c->graph, c->part.id, arena, err));
     if (self->index >= round->registered ||
         memcmp(self->keys->public_key, sotto_registry_key(round->keys, self->index),
                SOTTO_SIGN_PUBLIC) != 0)
         return sotto_fail(err, SOTTO_DENIED, "bbglr client: not in the registry under this key");
-    c->machine.ops = &sotto_bbglr_client;
+    c->part.machine.ops = &sotto_bbglr_client;
     c->round = round;
-    c->self = *self;
+    c->part.self = *self;
     c->arena = arena;
     SOTTO_TRY(fill_peers(c, err));
-    *out = &c->machine;
+    *out = &c->part.machine;
     return SOTTO_OK;
 }
 
-sotto_status sotto_bbglr_client_save(const sotto_machine *machine, sotto_buf *out, sotto_err *err)
+static void write_own(const sotto_machine *machine, sotto_writer *w)
 {
     const bbglr_client *c = (const bbglr_client *)machine;
-    sotto_writer w = sotto_writer_on(out);
 
-    sotto_machine_save_self(&w, SAVED_VERSION, c->id, c->phase, &c->self);
-    sotto_write_bytes(&w, sotto_bytes_of(c->view, sizeof c->view));
-    sotto_write_bytes(&w, sotto_bytes_of(c->online, (size_t)(c->round->registered + 7) / 8));
+    sotto_write_bytes(w, sotto_bytes_of(c->view, sizeof c->view));
+    sotto_write_bytes(w, sotto_bytes_of(c->online, (size_t)(c->round->registered + 7) / 8));
     for (size_t i = 0; i < c->parameters.degree; i++) {
         const client_peer *p = &c->peers[i];
 
-        sotto_write_uint(&w, p->stage, 1);
-        sotto_write_bytes(&w, sotto_bytes_of(p->mask_key, sizeof p->mask_key));
-        sotto_write_bytes(&w, sotto_bytes_of(p->channel_key, sizeof p->channel_key));
-        sotto_write_bytes(&w, sotto_bytes_of(p->held, sizeof p->held));
+        sotto_write_uint(w, p->stage, 1);
+        sotto_write_bytes(w, sotto_bytes_of(p->mask_key, sizeof p->mask_key));
+        sotto_write_bytes(w, sotto_bytes_of(p->channel_key, sizeof p->channel_key));
+        sotto_write_bytes(w, sotto_bytes_of(p->held, sizeof p->held));
     }
-    return sotto_writer_finish(&w, "bbglr client", err);
+}
+
+static void read_own(sotto_machine *machine, sotto_reader *in)
+{
+    bbglr_client *c = (bbglr_client *)machine;
+
+    sotto_read_fixed(in, c->view, sizeof c->view);
+    sotto_read_fixed(in, c->online, (size_t)(c->round->registered + 7) / 8);
+    for (size_t i = 0; i < c->parameters.degree; i++) {
+        client_peer *p = &c->peers[i];
+
+        p->stage = (uint8_t)sotto_read_uint(in, 1);
+        sotto_read_fixed(in, p->mask_key, sizeof p->mask_key);
+        sotto_read_fixed(in, p->channel_key, sizeof p->channel_key);
+        sotto_read_fixed(in, p->held, sizeof p->held);
+    }
+}
+
+static const sotto_machine_saved SAVED = {
+    .what = "bbglr client",
+    .version = SAVED_VERSION,
+    .last = CLIENT_OVER,
+    .join = sotto_bbglr_client_join,
+    .write = write_own,
+    .read = read_own,
+};
+
+sotto_status sotto_bbglr_client_save(const sotto_machine *machine, sotto_buf *out, sotto_err *err)
+{
+    return sotto_machine_save_part(machine, &SAVED, out, err);
 }
 
 sotto_status sotto_bbglr_client_restore(sotto_machine **out, const sotto_round *round,
@@ -83,30 +110,7 @@ sotto_status sotto_bbglr_client_restore(sotto_machine **out, const sotto_round *
                                         const sotto_message *kept, size_t count, sotto_arena *arena,
                                         sotto_err *err)
 {
-    sotto_reader in = sotto_reader_over(saved);
-    sotto_machine *machine;
-    unsigned phase;
-
-    (void)kept;
-    (void)count;
-    SOTTO_TRY(sotto_bbglr_client_join(&machine, round, self, arena, err));
-    *out = NULL;
-    bbglr_client *c = (bbglr_client *)machine;
-    bool ours = sotto_machine_read_self(&in, SAVED_VERSION, c->id, &phase, CLIENT_OVER, &c->self);
-    sotto_read_fixed(&in, c->view, sizeof c->view);
-    sotto_read_fixed(&in, c->online, (size_t)(round->registered + 7) / 8);
-    for (size_t i = 0; i < c->parameters.degree; i++) {
-        client_peer *p = &c->peers[i];
-
-        p->stage = (uint8_t)sotto_read_uint(&in, 1);
-        sotto_read_fixed(&in, p->mask_key, sizeof p->mask_key);
-        sotto_read_fixed(&in, p->channel_key, sizeof p->channel_key);
-        sotto_read_fixed(&in, p->held, sizeof p->held);
-    }
-    SOTTO_TRY(sotto_machine_restored(&in, ours, "bbglr client", err));
-    c->phase = (client_phase)phase;
-    *out = machine;
-    return SOTTO_OK;
+    return sotto_machine_restore_part(out, &SAVED, round, self, saved, kept, count, arena, err);
 }
 
 void sotto_bbglr_client_leave(sotto_machine *machine)

@@ -13,14 +13,11 @@
 typedef enum client_phase { CLIENT_START, CLIENT_READY, CLIENT_OVER } client_phase;
 
 typedef struct flamingo_client {
-    sotto_machine machine;
+    sotto_machine_part part; /* its seed is all the randomness there is */
     const sotto_round *round;
-    sotto_self self; /* its seed is all the randomness there is */
     sotto_arena *arena;
     sotto_flamingo_parameters parameters;
     sotto_flamingo_graph graph;
-    uint8_t id[SOTTO_ROUND_ID];
-    client_phase phase;
     int64_t place; /* in the cohort */
 } flamingo_client;
 
@@ -33,8 +30,8 @@ static sotto_status secret_of(const flamingo_client *c, uint8_t out[32], uint32_
                               sotto_err *err)
 {
     return sotto_round_kdf(out, "sotto-flamingo-client-1",
-                           sotto_bytes_of(c->self.seed, sizeof c->self.seed), c->id, c->self.index,
-                           which, err);
+                           sotto_bytes_of(c->part.self.seed, sizeof c->part.self.seed), c->part.id,
+                           c->part.self.index, which, err);
 }
 
 /* ---- the report ------------------------------------------------------------------------------------------ */
@@ -86,14 +83,15 @@ static sotto_status seal_edge(flamingo_client *c, report *r, size_t at, uint32_t
     uint8_t agreed[32], seed[32], label[SOTTO_TDH2_LABEL];
     uint8_t *row = r->edges + at * SOTTO_FLAMINGO_EDGE_ROW;
 
-    SOTTO_TRY(sotto_flamingo_agree(agreed, &c->self, c->round, other, SOTTO_FLAMINGO_PAIR, err));
-    sotto_status status = sotto_pair_seed(seed, agreed, c->id, c->self.index, other, err);
+    SOTTO_TRY(
+        sotto_flamingo_agree(agreed, &c->part.self, c->round, other, SOTTO_FLAMINGO_PAIR, err));
+    sotto_status status = sotto_pair_seed(seed, agreed, c->part.id, c->part.self.index, other, err);
     sotto_row_put_index(row, other);
-    sotto_tdh2_label(label, c->id, c->self.index, other);
+    sotto_tdh2_label(label, c->part.id, c->part.self.index, other);
     if (status == SOTTO_OK)
         status = sotto_tdh2_seal(&d->tdh2, row + 4, d->key, label, seed, stream, err);
     if (status == SOTTO_OK)
-        sotto_mask_row_add(&r->masks, sotto_pair_sign(c->self.index, other), seed);
+        sotto_mask_row_add(&r->masks, sotto_pair_sign(c->part.self.index, other), seed);
     sotto_wipe(agreed, sizeof agreed);
     sotto_wipe(seed, sizeof seed);
     return status;
@@ -128,10 +126,12 @@ static sotto_status seal_share(flamingo_client *c, report *r, uint32_t place,
     uint8_t *row = r->shares + (size_t)place * SOTTO_FLAMINGO_SEALED_SHARE;
     sotto_buf sealed = sotto_buf_over(row, SOTTO_FLAMINGO_SHARE_TEXT);
 
-    SOTTO_TRY(sotto_flamingo_agree(agreed, &c->self, c->round, to, SOTTO_FLAMINGO_CHANNEL, err));
-    sotto_status status = sotto_flamingo_share_key(key, agreed, c->id, c->self.index, to, err);
+    SOTTO_TRY(
+        sotto_flamingo_agree(agreed, &c->part.self, c->round, to, SOTTO_FLAMINGO_CHANNEL, err));
+    sotto_status status =
+        sotto_flamingo_share_key(key, agreed, c->part.id, c->part.self.index, to, err);
     sotto_shamir_share(dealer, share, place);
-    sotto_flamingo_share_digest(row + SOTTO_FLAMINGO_SHARE_TEXT, share, c->self.index, to);
+    sotto_flamingo_share_digest(row + SOTTO_FLAMINGO_SHARE_TEXT, share, c->part.self.index, to);
     if (status == SOTTO_OK)
         status = sotto_aead_set_key(&d->tdh2.seal, key, err);
     if (status == SOTTO_OK)
@@ -173,9 +173,10 @@ static sotto_status add_self(flamingo_client *c, report *r, sotto_arena *arena, 
     uint8_t own[32], seed[32] = {0};
 
     SOTTO_TRY(secret_of(c, own, SELF_SEED, err));
-    sotto_status status = sotto_flamingo_commit(r->commitment, own, c->id, c->self.index, err);
+    sotto_status status =
+        sotto_flamingo_commit(r->commitment, own, c->part.id, c->part.self.index, err);
     if (status == SOTTO_OK)
-        status = sotto_flamingo_self_seed(seed, own, c->id, c->self.index, err);
+        status = sotto_flamingo_self_seed(seed, own, c->part.id, c->part.self.index, err);
     if (status == SOTTO_OK)
         sotto_mask_row_add(&r->masks, 1, seed);
     if (status == SOTTO_OK)
@@ -213,7 +214,7 @@ static sotto_status vow(const flamingo_client *c, sotto_effects *effects, const 
     sotto_vow v = {.kind = SOTTO_FLAMINGO_REPORT,
                    .epoch = c->round->epoch,
                    .round = c->round->number,
-                   .subject = c->self.index};
+                   .subject = c->part.self.index};
 
     /* Two vectors under the same masks would give away their difference. */
     sotto_hash_once(v.digest, SOTTO_SHA256, sotto_vector_bytes(sent));
@@ -226,8 +227,8 @@ static sotto_status offer(sotto_machine *machine, sotto_vector *mine, sotto_effe
     flamingo_client *c = (flamingo_client *)machine;
     report r = {0};
 
-    if (c->phase != CLIENT_READY)
-        return sotto_fail(err, c->phase < CLIENT_READY ? SOTTO_AGAIN : SOTTO_STALE,
+    if (c->part.phase != CLIENT_READY)
+        return sotto_fail(err, c->part.phase < CLIENT_READY ? SOTTO_AGAIN : SOTTO_STALE,
                           "flamingo: the vector is not wanted now");
     if (mine->ring != c->round->ring || mine->length != c->round->length)
         return sotto_fail(err, SOTTO_BUG, "flamingo: a vector of another round");
@@ -240,9 +241,9 @@ static sotto_status offer(sotto_machine *machine, sotto_vector *mine, sotto_effe
         sotto_wipe(r.masks.data, r.masks.len);
     SOTTO_TRY(status);
     SOTTO_TRY(vow(c, effects, mine, err));
-    SOTTO_TRY(sotto_flamingo_send(effects, c->round, &c->self, SOTTO_TO_SERVER,
+    SOTTO_TRY(sotto_flamingo_send(effects, c->round, &c->part.self, SOTTO_TO_SERVER,
                                   SOTTO_FLAMINGO_REPORT, &r.body, mine, err));
-    c->phase = CLIENT_OVER;
+    c->part.phase = CLIENT_OVER;
     sotto_effects_done(effects, SOTTO_OK, "flamingo: reported");
     return SOTTO_OK;
 }
@@ -255,10 +256,10 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
     flamingo_client *c = (flamingo_client *)machine;
 
     (void)err;
-    if (c->phase == CLIENT_OVER)
+    if (c->part.phase == CLIENT_OVER)
         return SOTTO_OK;
     if (now_ms >= c->round->closes || c->place < 0) {
-        c->phase = CLIENT_OVER;
+        c->part.phase = CLIENT_OVER;
         sotto_effects_done(effects, SOTTO_STALE,
                            c->place < 0 ? "flamingo: not drawn for this round"
                                         : "flamingo: the round closed");
@@ -267,7 +268,7 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
     sotto_effects_wake(effects, now_ms < c->round->opens ? c->round->opens : c->round->closes);
     if (now_ms < c->round->opens)
         return SOTTO_OK;
-    c->phase = CLIENT_READY;
+    c->part.phase = CLIENT_READY;
     sotto_effects_want_vector(effects);
     return SOTTO_OK;
 }
@@ -293,47 +294,37 @@ static sotto_status join(sotto_machine **out, const sotto_round *round, const so
     *out = NULL;
     if (!c)
         return sotto_fail(err, SOTTO_NO_MEMORY, "flamingo client: no memory");
-    SOTTO_TRY(sotto_flamingo_read_round(round, &c->parameters, &c->graph, c->id, arena, err));
+    SOTTO_TRY(sotto_flamingo_read_round(round, &c->parameters, &c->graph, c->part.id, arena, err));
     if (self->index >= round->registered || !self->secrets ||
         memcmp(self->keys->public_key, sotto_registry_key(round->keys, self->index),
                SOTTO_SIGN_PUBLIC) != 0)
         return sotto_fail(err, SOTTO_DENIED, "flamingo client: not in the registry under this key");
-    c->machine.ops = &sotto_flamingo_client;
+    c->part.machine.ops = &sotto_flamingo_client;
     c->round = round;
-    c->self = *self;
+    c->part.self = *self;
     c->arena = arena;
     c->place = sotto_flamingo_place(&c->graph, self->index);
-    *out = &c->machine;
+    *out = &c->part.machine;
     return SOTTO_OK;
 }
 
+static const sotto_machine_saved SAVED = {
+    .what = "flamingo client",
+    .version = SAVED_VERSION,
+    .last = CLIENT_OVER,
+    .join = join,
+};
+
 static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err *err)
 {
-    const flamingo_client *c = (const flamingo_client *)machine;
-    sotto_writer w = sotto_writer_on(out);
-
-    sotto_machine_save_self(&w, SAVED_VERSION, c->id, c->phase, &c->self);
-    return sotto_writer_finish(&w, "flamingo client", err);
+    return sotto_machine_save_part(machine, &SAVED, out, err);
 }
 
 static sotto_status restore(sotto_machine **out, const sotto_round *round, const sotto_self *self,
                             sotto_bytes saved, const sotto_message *kept, size_t count,
                             sotto_arena *arena, sotto_err *err)
 {
-    sotto_reader in = sotto_reader_over(saved);
-    sotto_machine *machine;
-    unsigned phase;
-
-    (void)kept;
-    (void)count;
-    SOTTO_TRY(join(&machine, round, self, arena, err));
-    *out = NULL;
-    flamingo_client *c = (flamingo_client *)machine;
-    bool ours = sotto_machine_read_self(&in, SAVED_VERSION, c->id, &phase, CLIENT_OVER, &c->self);
-    SOTTO_TRY(sotto_machine_restored(&in, ours, "flamingo client", err));
-    c->phase = (client_phase)phase;
-    *out = machine;
-    return SOTTO_OK;
+    return sotto_machine_restore_part(out, &SAVED, round, self, saved, kept, count, arena, err);
 }
 
 static void leave(sotto_machine *machine)

@@ -13,15 +13,12 @@
 typedef enum decryptor_phase { WAITING, VOTED, OVER } decryptor_phase;
 
 typedef struct flamingo_decryptor {
-    sotto_machine machine;
+    sotto_machine_part part;
     const sotto_round *round;
-    sotto_self self;
     sotto_arena *arena;
     sotto_flamingo_parameters parameters;
     sotto_flamingo_graph graph;
-    uint8_t id[SOTTO_ROUND_ID];
-    uint32_t place; /* among the decryptors */
-    decryptor_phase phase;
+    uint32_t place;     /* among the decryptors */
     uint8_t labels[32]; /* the digest that was signed */
     uint8_t *online;    /* their bitmap */
 } flamingo_decryptor;
@@ -61,10 +58,10 @@ static sotto_status vote(flamingo_decryptor *d, const sotto_message *m,
     sotto_vow v = {.kind = SOTTO_FLAMINGO_VOTE,
                    .epoch = d->round->epoch,
                    .round = d->round->number,
-                   .subject = d->self.index};
+                   .subject = d->part.self.index};
 
     sotto_hash_once(digest, SOTTO_SHA256, m->body);
-    if (d->phase == VOTED) {
+    if (d->part.phase == VOTED) {
         if (memcmp(digest, d->labels, sizeof digest) == 0)
             return SOTTO_STALE;
         /* Other labels would ask for the other mask of somebody. */
@@ -75,9 +72,9 @@ static sotto_status vote(flamingo_decryptor *d, const sotto_message *m,
     SOTTO_TRY(sotto_effects_vow(effects, &v, err));
     memcpy(d->labels, digest, sizeof digest);
     memcpy(d->online, labels->head.data, labels->head.len);
-    d->phase = VOTED;
-    return sotto_flamingo_send(effects, d->round, &d->self, SOTTO_TO_SERVER, SOTTO_FLAMINGO_VOTE,
-                               &body, NULL, err);
+    d->part.phase = VOTED;
+    return sotto_flamingo_send(effects, d->round, &d->part.self, SOTTO_TO_SERVER,
+                               SOTTO_FLAMINGO_VOTE, &body, NULL, err);
 }
 
 /* ---- what is opened -------------------------------------------------------------------------------------- */
@@ -141,8 +138,9 @@ static sotto_status open_share(flamingo_decryptor *d, uint8_t out[SOTTO_SHAMIR_S
 
     *opened = false;
     SOTTO_TRY(
-        sotto_flamingo_agree(agreed, &d->self, d->round, client, SOTTO_FLAMINGO_CHANNEL, err));
-    sotto_status status = sotto_flamingo_share_key(key, agreed, d->id, client, d->self.index, err);
+        sotto_flamingo_agree(agreed, &d->part.self, d->round, client, SOTTO_FLAMINGO_CHANNEL, err));
+    sotto_status status =
+        sotto_flamingo_share_key(key, agreed, d->part.id, client, d->part.self.index, err);
     if (status == SOTTO_OK)
         status = sotto_aead_set_key(aead, key, err);
     sotto_wipe(agreed, sizeof agreed);
@@ -153,7 +151,7 @@ static sotto_status open_share(flamingo_decryptor *d, uint8_t out[SOTTO_SHAMIR_S
         return SOTTO_OK;
     *opened = sotto_shamir_is_share(out);
     /* Passing on another share than its client signed for would look like a lie of this decryptor. */
-    sotto_flamingo_share_digest(digest, out, client, d->self.index);
+    sotto_flamingo_share_digest(digest, out, client, d->part.self.index);
     bool dealt =
         sotto_bytes_equal(sotto_bytes_of(digest, sizeof digest),
                           sotto_bytes_of(sealed + SOTTO_FLAMINGO_SHARE_TEXT, sizeof digest));
@@ -193,7 +191,7 @@ static sotto_status weigh(flamingo_decryptor *d, sotto_scalar *out, const uint8_
         own = places[i] == d->place ? i : own;
         places[i]++; /* a polynomial's value at place + 1 is the share */
     }
-    if (own == UINT32_MAX || !sotto_scalar_decode(g, &share, d->self.secrets->share))
+    if (own == UINT32_MAX || !sotto_scalar_decode(g, &share, d->part.self.secrets->share))
         return sotto_fail(err, SOTTO_REJECTED, "open: asked of others");
     sotto_scalar_weights_vartime(g, weights, places, count);
     sotto_scalar_multiply(g, out, &weights[own], &share);
@@ -210,7 +208,7 @@ static sotto_status give_parts(flamingo_decryptor *d, const sotto_flamingo_body 
         const uint8_t *want = sotto_rows_at(&body->c, i);
         uint8_t label[SOTTO_TDH2_LABEL], *part = parts + i * SOTTO_TDH2_PART;
 
-        sotto_tdh2_label(label, d->id, sotto_row_index(want), sotto_row_index(want + 4));
+        sotto_tdh2_label(label, d->part.id, sotto_row_index(want), sotto_row_index(want + 4));
         memset(part, 0, SOTTO_TDH2_PART);
         if (sotto_tdh2_is_valid_vartime(t, want + 8, label))
             SOTTO_TRY(sotto_tdh2_part(t, part, want + 8, weighted, err));
@@ -229,16 +227,17 @@ static sotto_status prove(flamingo_decryptor *d, uint8_t out[SOTTO_DLEQ], const 
     sotto_keystream stream;
 
     sotto_point_multiply(&t->group, t->at[5], weighted, NULL);
-    sotto_flamingo_claim_parts(&claim, d->id, d->self.index, set, wanted, parts, t->at[5]);
+    sotto_flamingo_claim_parts(&claim, d->part.id, d->part.self.index, set, wanted, parts,
+                               t->at[5]);
     /* The nonce depends on all that is proved: no two proofs share one. */
     sotto_hash hash;
     sotto_hash_init(&hash, SOTTO_SHA256);
     sotto_hash_update(&hash, sotto_bytes_of(set, 32));
     sotto_hash_update(&hash, sotto_bytes_of(wanted->at, wanted->count * wanted->size));
-    sotto_hash_update(&hash, sotto_bytes_of(d->self.seed, sizeof d->self.seed));
+    sotto_hash_update(&hash, sotto_bytes_of(d->part.self.seed, sizeof d->part.self.seed));
     sotto_hash_final(&hash, digest);
-    SOTTO_TRY(sotto_round_kdf(seed, "sotto-flamingo-proof-1", sotto_bytes_of(digest, 32), d->id,
-                              d->self.index, 0, err));
+    SOTTO_TRY(sotto_round_kdf(seed, "sotto-flamingo-proof-1", sotto_bytes_of(digest, 32),
+                              d->part.id, d->part.self.index, 0, err));
     sotto_status status = sotto_keystream_init(&stream, err);
     if (status == SOTTO_OK)
         status = sotto_keystream_seed(&stream, seed, err);
@@ -277,8 +276,8 @@ static sotto_status answer(flamingo_decryptor *d, const sotto_flamingo_body *bod
         status = prove(d, own + 2, set, &body->c, &given.b, &weighted, err);
     sotto_wipe(&weighted, sizeof weighted);
     SOTTO_TRY(status);
-    return sotto_flamingo_send(effects, d->round, &d->self, SOTTO_TO_SERVER, SOTTO_FLAMINGO_ANSWER,
-                               &given, NULL, err);
+    return sotto_flamingo_send(effects, d->round, &d->part.self, SOTTO_TO_SERVER,
+                               SOTTO_FLAMINGO_ANSWER, &given, NULL, err);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------------------- */
@@ -290,14 +289,14 @@ static sotto_status deliver_one(flamingo_decryptor *d, const sotto_message *m,
     sotto_status status = SOTTO_REJECTED;
 
     *verdict = SOTTO_STALE;
-    if (d->phase == OVER)
+    if (d->part.phase == OVER)
         return SOTTO_OK;
     SOTTO_TRY(sotto_flamingo_body_decode(&body, m->kind, d->round->registered, m->body, err));
     *verdict = SOTTO_AGAIN;
-    if (m->kind == SOTTO_FLAMINGO_OPEN && d->phase != VOTED)
+    if (m->kind == SOTTO_FLAMINGO_OPEN && d->part.phase != VOTED)
         return SOTTO_OK;
     *verdict = SOTTO_REJECTED;
-    if (m->to != d->self.index)
+    if (m->to != d->part.self.index)
         return SOTTO_OK;
     if (m->kind == SOTTO_FLAMINGO_LABELS)
         status = vote(d, m, &body, effects, err);
@@ -324,13 +323,13 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
     flamingo_decryptor *d = (flamingo_decryptor *)machine;
 
     (void)err;
-    if (d->phase == OVER)
+    if (d->part.phase == OVER)
         return SOTTO_OK;
     if (now_ms < d->round->release_by) {
         sotto_effects_wake(effects, d->round->release_by);
         return SOTTO_OK;
     }
-    d->phase = OVER;
+    d->part.phase = OVER;
     sotto_effects_done(effects, SOTTO_OK, "flamingo: the round is over");
     return SOTTO_OK;
 }
@@ -345,55 +344,59 @@ static sotto_status join(sotto_machine **out, const sotto_round *round, const so
     *out = NULL;
     if (!d)
         return sotto_fail(err, SOTTO_NO_MEMORY, "flamingo decryptor: no memory");
-    SOTTO_TRY(sotto_flamingo_read_round(round, &d->parameters, &d->graph, d->id, arena, err));
+    SOTTO_TRY(sotto_flamingo_read_round(round, &d->parameters, &d->graph, d->part.id, arena, err));
     int place = sotto_decryptors_place(round->decryptors, self->index);
     if (place < 0 || !self->secrets ||
         memcmp(self->keys->public_key, sotto_registry_key(round->keys, self->index),
                SOTTO_SIGN_PUBLIC) != 0)
         return sotto_fail(err, SOTTO_DENIED, "flamingo decryptor: not drawn under this key");
-    d->machine.ops = &sotto_flamingo_decryptor;
+    d->part.machine.ops = &sotto_flamingo_decryptor;
     d->round = round;
-    d->self = *self;
+    d->part.self = *self;
     d->arena = arena;
     d->place = (uint32_t)place;
     d->online = sotto_arena_take(arena, (size_t)(round->registered + 7) / 8);
     if (!d->online)
         return sotto_fail(err, SOTTO_NO_MEMORY, "flamingo decryptor: no memory");
-    *out = &d->machine;
+    *out = &d->part.machine;
     return SOTTO_OK;
 }
 
-static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err *err)
+static void write_own(const sotto_machine *machine, sotto_writer *w)
 {
     const flamingo_decryptor *d = (const flamingo_decryptor *)machine;
-    sotto_writer w = sotto_writer_on(out);
 
-    sotto_machine_save_self(&w, SAVED_VERSION, d->id, d->phase, &d->self);
-    sotto_write_bytes(&w, sotto_bytes_of(d->labels, sizeof d->labels));
-    sotto_write_bytes(&w, sotto_bytes_of(d->online, (size_t)(d->round->registered + 7) / 8));
-    return sotto_writer_finish(&w, "flamingo decryptor", err);
+    sotto_write_bytes(w, sotto_bytes_of(d->labels, sizeof d->labels));
+    sotto_write_bytes(w, sotto_bytes_of(d->online, (size_t)(d->round->registered + 7) / 8));
+}
+
+static void read_own(sotto_machine *machine, sotto_reader *in)
+{
+    flamingo_decryptor *d = (flamingo_decryptor *)machine;
+
+    sotto_read_fixed(in, d->labels, sizeof d->labels);
+    sotto_read_fixed(in, d->online, (size_t)(d->round->registered + 7) / 8);
+}
+
+static const sotto_machine_saved SAVED = {
+    .what = "flamingo decryptor",
+    .version = SAVED_VERSION,
+    .last = OVER,
+    .join = join,
+    .write = write_own,
+    .read = read_own,
+};
+
+static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err *err)
+{
+    return sotto_machine_save_part(machine, &SAVED, out, err);
 }
 
 static sotto_status restore(sotto_machine **out, const sotto_round *round, const sotto_self *self,
                             sotto_bytes saved, const sotto_message *kept, size_t count,
                             sotto_arena *arena, sotto_err *err)
 {
-    sotto_reader in = sotto_reader_over(saved);
-    sotto_machine *machine;
-    unsigned phase;
-
-    (void)kept;
-    (void)count;
-    SOTTO_TRY(join(&machine, round, self, arena, err));
-    *out = NULL;
-    flamingo_decryptor *d = (flamingo_decryptor *)machine;
-    bool ours = sotto_machine_read_self(&in, SAVED_VERSION, d->id, &phase, OVER, &d->self);
-    sotto_read_fixed(&in, d->labels, sizeof d->labels);
-    sotto_read_fixed(&in, d->online, (size_t)(round->registered + 7) / 8);
-    SOTTO_TRY(sotto_machine_restored(&in, ours, "flamingo decryptor", err));
-    d->phase = (decryptor_phase)phase;
-    *out = machine;
-    return SOTTO_OK;
+    return sotto_machine_restore_part(out, &SAVED, round, self, saved, kept, count, arena, err);
 }
 
 static void leave(sotto_machine *machine)

@@ -164,45 +164,46 @@ static sotto_status decode(sotto_tally *tally, sotto_bytes wire, uint64_t contri
 
 /* ---- a round of aggregate/round.h: there is none --------------------------------------------------- */
 
-static sotto_status check_round(const sotto_round *round, sotto_err *err)
+static sotto_status refuse_round(const sotto_round *round, sotto_err *err)
 {
     (void)round;
     return sotto_fail(err, SOTTO_DENIED, "pine: a round of it is a DAP task");
 }
 
-static size_t size(const sotto_round *round)
+static size_t no_size(const sotto_round *round)
 {
     (void)round;
     return 0;
 }
 
-static sotto_status init(sotto_tally *tally, const sotto_round *round, sotto_arena *arena,
-                         sotto_err *err)
+static sotto_status no_init(sotto_tally *tally, const sotto_round *round, sotto_arena *arena,
+                            sotto_err *err)
 {
     (void)tally;
     (void)arena;
-    return check_round(round, err);
+    return refuse_round(round, err);
 }
 
-static sotto_status open(sotto_vector *sum, const sotto_round *round, const sotto_bytes *parts,
-                         size_t count, uint64_t contributions, sotto_arena *arena, sotto_err *err)
+static sotto_status no_open(sotto_vector *sum, const sotto_round *round, const sotto_bytes *parts,
+                            size_t count, uint64_t contributions, sotto_arena *arena,
+                            sotto_err *err)
 {
     (void)sum;
     (void)parts;
     (void)count;
     (void)contributions;
     (void)arena;
-    return check_round(round, err);
+    return refuse_round(round, err);
 }
 
 static const sotto_tally_ops TALLY = {
-    .size = size,
-    .init = init,
     .merge = merge,
     .add = add,
     .encode = encode,
     .decode = decode,
-    .open = open,
+    .size = no_size,
+    .init = no_init,
+    .open = no_open,
 };
 
 const sotto_method sotto_method_pine = {
@@ -210,5 +211,5 @@ const sotto_method sotto_method_pine = {
     .id = SOTTO_METHOD_PINE,
     .tally = &TALLY,
     .two_server = &sotto_pine_server,
-    .check = check_round,
+    .check = refuse_round,
 };

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "cpu_time.h"
 #include "door.h"
 #include "seal/ohttp/ohttp.h"
 #include "source.h"
@@ -45,7 +46,7 @@ typedef struct result {
     sotto_report_cost cost;
     double limit, speed;                  /* reports a second */
     double leader_us, helper_us, load_us; /* CPU, for each report */
-    double relay_us, gateway_us;
+    double relay_us, gateway_us, postgres_us;
     double others; /* of the cores: what nobody of ours took */
     double syncs;  /* for 1,000 reports */
     double p50_ms, p99_ms, backlog_growth, most_backlog;
@@ -59,7 +60,7 @@ typedef struct result {
 /* CPU of all our processes for each report. */
 static double all_us(const result *r)
 {
-    return r->leader_us + r->helper_us + r->load_us + r->relay_us + r->gateway_us;
+    return r->leader_us + r->helper_us + r->load_us + r->relay_us + r->gateway_us + r->postgres_us;
 }
 
 static double now_s(void)
@@ -70,24 +71,6 @@ static double now_s(void)
 static double cores(void)
 {
     return (double)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-/* Seconds of CPU that all processes of the machine took since it started; 0: not known. */
-static double machine_seconds(void)
-{
-    enum { USER, NICE, SYSTEM, IDLE, WAIT, IRQ, SOFT, FIELDS };
-    unsigned long long ticks[FIELDS] = {0};
-    char line[256] = "";
-    FILE *file = fopen("/proc/stat", "r");
-    const bool known = file && fgets(line, sizeof line, file) && strncmp(line, "cpu ", 4) == 0;
-    char *at = line + strcspn(line, " ");
-
-    if (file)
-        (void)fclose(file);
-    for (size_t i = 0; known && i < FIELDS; i++)
-        ticks[i] = strtoull(at, &at, 10);
-    return (double)(ticks[USER] + ticks[NICE] + ticks[SYSTEM] + ticks[IRQ] + ticks[SOFT]) /
-           (double)sysconf(_SC_CLK_TCK);
 }
 
 static void pause_ms(long ms)
@@ -325,7 +308,7 @@ static void drive(sotto_deployment *d, const pipeline_case *c, sotto_source *s, 
     w.every_s = c->rate > 0 ? 0.1 : 0.25;
     add_stats(d, out, -1, (double)s->total);
     add_between(s->between, out, -1, (double)s->total);
-    const double busy = machine_seconds();
+    const double busy = sotto_cpu_of_machine(), database = sotto_cpu_of_postgres();
     start = now_s();
     sotto_bench_expect(pthread_create(&w.thread, NULL, watch, &w) == 0, "no thread");
     sotto_sync_probe *probe = c->rate > 0 ? sotto_sync_probe_start(d->directory) : NULL;
@@ -340,7 +323,9 @@ static void drive(sotto_deployment *d, const pipeline_case *c, sotto_source *s, 
     out->speed = (double)s->made / (c->rate > 0 ? traffic.seconds : now_s() - start);
     add_stats(d, out, 1, (double)s->total);
     add_between(s->between, out, 1, (double)s->total);
-    out->others = (machine_seconds() - busy) / (now_s() - start) / cores();
+    if (d->options.postgres)
+        out->postgres_us = (sotto_cpu_of_postgres() - database) * 1e6 / (double)s->made;
+    out->others = (sotto_cpu_of_machine() - busy) / (now_s() - start) / cores();
     for (size_t side = 0; side < 2; side++)
         out->database[side] = database_bytes(d, side, (double)s->made);
     out->load_us = traffic.cpu_seconds * 1e6 / (double)s->made;
@@ -433,6 +418,10 @@ static void show(const sotto_bench *b, const pipeline_case *c, const result *r)
         note(b, c->name, "speed-by-cpu-time", "reports/s", 1e6 * cores() / all_us(r));
         note(b, c->name, "relay-cpu", "us/report", r->relay_us);
         note(b, c->name, "gateway-cpu", "us/report", r->gateway_us);
+    }
+    if (r->postgres_us > 0) {
+        note(b, c->name, "speed-by-cpu-time", "reports/s", 1e6 * cores() / all_us(r));
+        note(b, c->name, "postgres-cpu", "us/report", r->postgres_us);
     }
     /* Figures of a machine that others used say so. */
     note(b, c->name, "others-cpu", "% of the cores", 100 * r->others);

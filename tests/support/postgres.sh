@@ -55,7 +55,7 @@ start() {
 
 launch() {
     ( cd "$1" && $as "$bin/pg_ctl" -D "$1/data" -w -t 60 -l "$1/data/log" \
-        -o "-k '$1' -c listen_addresses= -c max_connections=100 -c shared_buffers=32MB ${SOTTO_POSTGRES_OPTIONS:-}" start ) \
+        -o "-k '$1' -c listen_addresses= -c max_connections=100 -c shared_buffers=32MB -c wal_buffers=16MB ${SOTTO_POSTGRES_OPTIONS:-}" start ) \
         >"$1/start.log" 2>&1 || { cat "$1/start.log" "$1/data/log" >&2; exit 1; }
 }
 

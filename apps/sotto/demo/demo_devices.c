@@ -26,9 +26,10 @@ enum {
     REPORTS_A_REQUEST = 100,
     HOSTILE_IN = 100,
     URL = 256,
-    TASK_TRIES = 100,
-    TICKS = 600,   /* until a device has its token, or its report is taken */
-    TICK_MS = 100, /* between two of them                                   */
+    TASK_TRIES = 500, /* until a server has the task  */
+    TASK_MS = 10,     /* between two of them          */
+    TICKS = 600,      /* until a device has its token, or its report is taken */
+    TICK_MS = 100,    /* between two of them                                   */
     /* Seconds. The witness cosigned by the real time, and no device takes a tree that is a day ahead. */
     BEFORE = 18 * 3600
 };
@@ -529,13 +530,13 @@ static void write_url(crew *c)
                    id);
 }
 
-/* The leader looks for new tasks once a second. An upload without a report tells whether it has this one. */
-static sotto_status await_task(crew *c, sotto_err *err)
+/* A server looks for a task that is new to it when somebody asks for it, and says 404 until then. */
+static sotto_status await_task(crew *c, sotto_http_method method, const char *url, const char *who,
+                               sotto_err *err)
 {
-    const struct timespec moment = {0, 50000000};
+    const struct timespec moment = {0, TASK_MS * 1000000L};
     const sotto_http_field type = {"Content-Type", "application/ppm-dap;message=upload-req"};
-    const sotto_http_call call = {
-        .method = SOTTO_HTTP_POST, .url = c->url, .fields = &type, .field_count = 1};
+    const sotto_http_call call = {.method = method, .url = url, .fields = &type, .field_count = 1};
     sotto_http_response response = {.status = 404};
 
     for (unsigned i = 0; i < TASK_TRIES && response.status == 404 && !demo_interrupted(); i++) {
@@ -543,8 +544,21 @@ static sotto_status await_task(crew *c, sotto_err *err)
             (void)nanosleep(&moment, NULL);
         SOTTO_TRY(sotto_http_call_wait(c->client, &response, &call, &c->d->arena, err));
     }
-    return response.status == 404 ? sotto_fail(err, SOTTO_IO, "the leader does not have the task")
+    return response.status == 404 ? sotto_fail(err, SOTTO_IO, "the %s does not have the task", who)
                                   : SOTTO_OK;
+}
+
+/* An upload without a report, and a job without the leader's token: neither leaves anything behind. */
+static sotto_status await_tasks(crew *c, sotto_err *err)
+{
+    char id[SOTTO_DAP_ID_TEXT_MAX], url[URL];
+
+    sotto_dap_id_encode(id, sotto_bytes_of(c->d->task.id, sizeof c->d->task.id));
+    (void)snprintf(url, sizeof url,
+                   "http://127.0.0.1:%u/tasks/%s/aggregation_jobs/AAAAAAAAAAAAAAAAAAAAAA",
+                   c->d->helper.port, id);
+    SOTTO_TRY(await_task(c, SOTTO_HTTP_POST, c->url, "leader", err));
+    return await_task(c, SOTTO_HTTP_PUT, url, "helper", err);
 }
 
 sotto_status demo_devices_run(demo *d, sotto_err *err)
@@ -557,7 +571,7 @@ sotto_status demo_devices_run(demo *d, sotto_err *err)
 
     write_url(&c);
     SOTTO_TRY(sotto_http_client_open(&c.client, &(sotto_http_client_options){0}, err));
-    SOTTO_TRY(await_task(&c, err));
+    SOTTO_TRY(await_tasks(&c, err));
     SOTTO_TRY(demo_tokens_enrolled(d, err));
     while (started < wanted && pthread_create(&threads[started], NULL, work, &c) == 0)
         started++;

@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/clock.h"
+#include "base/rule.h"
 #include "serve/tasks/arc_keys.h"
 #include "serve/tasks/log_task.h"
 
@@ -11,7 +13,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MAX_TASKS = 1 << 16, LOOK_EVERY_MS = 1000 };
+/* Each second; and when somebody asks for a task that is not there, but no more often than that. */
+enum { MAX_TASKS = 1 << 16, LOOK_EVERY_MS = 1000, LOOK_APART_MS = 50 };
 
 typedef sotto_task_entry entry;
 
@@ -38,6 +41,7 @@ struct sotto_tasks {
     pthread_t looker;
     bool looking;
     atomic_bool stopping;
+    atomic_uint_fast64_t asked_ms; /* when somebody last asked in vain, and a look followed */
 };
 
 /* ---- loading --------------------------------------------------------------------------------------------- */
@@ -299,6 +303,19 @@ void sotto_tasks_close(sotto_tasks *tasks)
     sotto_release(tasks, sizeof *tasks);
 }
 
+/* It may have been added since the last look: `sotto admin` is another process, whose commits in SQLite wake nobody here. A stranger may
+ * ask for tasks that never were, as often as he likes, and each look is a transaction. */
+static void look_soon(sotto_tasks *tasks)
+{
+    const uint64_t now = sotto_clock_ms();
+    uint64_t last = atomic_load(&tasks->asked_ms);
+
+    if (SOTTO_RULE(looks_apart) && now - last < LOOK_APART_MS)
+        return;
+    if (atomic_compare_exchange_strong(&tasks->asked_ms, &last, now))
+        sotto_db_wake(tasks->db, SOTTO_TASKS_CHANNEL);
+}
+
 const sotto_server_task *sotto_tasks_find(sotto_tasks *tasks, const uint8_t id[SOTTO_TASK_ID_SIZE])
 {
     entry *e;
@@ -308,6 +325,8 @@ const sotto_server_task *sotto_tasks_find(sotto_tasks *tasks, const uint8_t id[S
         if (memcmp(e->task.dap.id, id, SOTTO_TASK_ID_SIZE) == 0)
             break;
     (void)pthread_rwlock_unlock(&tasks->lock);
+    if (SOTTO_RULE(unknown_is_looked_for) && !e)
+        look_soon(tasks);
     return e ? &e->task : NULL;
 }
 

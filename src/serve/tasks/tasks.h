@@ -70,7 +70,7 @@ void sotto_tasks_stop(sotto_tasks *tasks);
 void sotto_tasks_close(sotto_tasks *tasks);
 
 /* NULL: unknown. Never waits: what another process added is found by a thread that is woken, or looks every second whether there
- * are more rows. */
+ * are more rows. Asking for an unknown task wakes it, at most every 50 ms. */
 const sotto_server_task *sotto_tasks_find(sotto_tasks *tasks, const uint8_t id[SOTTO_TASK_ID_SIZE]);
 const sotto_server_task *sotto_tasks_by_row(sotto_tasks *tasks, int64_t n);
 /* Looks now. */

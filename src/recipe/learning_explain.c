@@ -95,12 +95,13 @@ static void say_claim(sotto_writer *w, const sotto_learning *l, const sotto_lear
             "delta (Wang, Balle and Kasiviswanathan 2019, theorem 9). The relay and a device's own "
             "network see it, and nothing less is claimed against them. That counts on a round "
             "being "
-            "at most %.3g of the honest devices, of the population that the recipe states. It "
+            "at most %.3g of the honest devices, of the population that the recipe states%s. It "
             "also counts on devices that answer whenever their coin says so. The relay, %s, must "
             "work together neither with the gateway, %s, nor with the leader, %s. %s\n",
             sotto_bound_shown(claim->sampled_epsilon, 4),
-            sotto_bound_shown(claim->sampled_share, 3), l->head.anonymity.relay,
-            l->head.anonymity.gateway, l->head.leader, charged(claim));
+            sotto_bound_shown(claim->sampled_share, 3),
+            !l->zeros && l->participations < l->rounds ? ", and on ten times as many at most" : "",
+            l->head.anonymity.relay, l->head.anonymity.gateway, l->head.leader, charged(claim));
     else
         say(w, "A gain by taking part at random is %s.\n", claim->unsampled_why);
 }

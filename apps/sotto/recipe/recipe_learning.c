@@ -108,7 +108,7 @@ static void print_sampling(const sotto_learning_claim *c, const sotto_learning *
            l->head.anonymity.relay, l->head.anonymity.gateway, l->head.leader);
     printf("  charged         %s\n",
            c->session ? "the smaller epsilon, by devices that verified relay, tokens and log"
-                      : "the larger epsilon: the policy has no \"sampling\": \"when-hidden\"");
+                      : "the larger epsilon, unless the policy has \"sampling\": \"when-hidden\"");
 }
 
 static void print_claim(const learning_job *k)

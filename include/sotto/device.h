@@ -486,7 +486,8 @@ typedef enum sotto_record_kind {
     SOTTO_RECORD_PARTIES,      /* a signed parties file was taken; the note says its serial      */
     SOTTO_RECORD_TOKEN,        /* a token was asked for, came or was refused; the note says which */
     SOTTO_RECORD_LOG, /* the last tree of a public log that was seen; a later one takes its place */
-    SOTTO_RECORD_FORK /* a public log signed two trees that do not continue each other  */
+    SOTTO_RECORD_FORK, /* a public log signed two trees that do not continue each other  */
+    SOTTO_RECORD_SESSION /* all rounds of a learning recipe were paid for, before any coin was tossed */
 } sotto_record_kind;
 
 /* "spent", "left", ...: as people read it; NULL for what is no kind. */

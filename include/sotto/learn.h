@@ -15,6 +15,8 @@
  * A device takes part in a round as the recipe's draw says, once, within the round's time. The whole epsilon of the recipe
  * is charged before the first update leaves, for all `participations` together. Each update counts as one report, and adds
  * its zCDP to an account that is never renewed. A round that is burnt is paid for like any other.
+ * The policy may have "sampling": "when-hidden". Where the device verified relay, tokens and log, the recipe is then charged by the
+ * theorem for secret samples: once, whole, before its first coin (docs/decisions/0217).
  */
 #ifndef SOTTO_LEARN_H
 #define SOTTO_LEARN_H
@@ -88,7 +90,8 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_train_in_c(void *context,
 typedef enum sotto_rho_account {
     SOTTO_RHO_RECIPE = 1,
     SOTTO_RHO_ANALYSIS,
-    SOTTO_RHO_FIELD
+    SOTTO_RHO_FIELD,
+    SOTTO_RHO_SESSION /* what a recipe was charged for secret samples, before any coin was tossed */
 } sotto_rho_account;
 
 /* zCDP in the replacement model, for the honest part of a cohort that the policy states. */
@@ -97,12 +100,13 @@ typedef struct sotto_rho_line {
     const char *name;        /* "digits", "com.example.digits" or "digits.pixels"                 */
     double rho;              /* of all updates that were ever made                                */
     double rho_allowed;      /* of a recipe: of all its participations together; else 0           */
-    uint64_t participations; /* updates                                                           */
+    uint64_t participations; /* updates; of a session: times that it was charged, once a period   */
     uint64_t allowed;        /* of a recipe: participations; else 0                               */
     uint64_t last_round;     /* of a recipe: the last that was taken part in; else 0              */
+    double epsilon, delta;   /* of a session, each time; else 0                                   */
 } sotto_rho_line;
 typedef sotto_status sotto_rho_line_fn(void *context, const sotto_rho_line *line, sotto_err *err);
-/* Recipes in the order of their first update, then analyses and fields. A recipe has a line for each text of it. */
+/* Recipes and sessions in the order of their first charge, then analyses and fields. A recipe has a line for each text of it. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_rho(sotto_device *device,
                                                        sotto_rho_line_fn *show, void *context,
                                                        sotto_err *err);

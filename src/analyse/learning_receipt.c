@@ -37,7 +37,13 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
         .divisor = claim->expected_reports,
         .tokens = l->head.anonymity.tokens != SOTTO_TOKENS_NONE,
         .honest_devices = l->head.by == SOTTO_BY_SHARES ? claim->honest : 0,
+        .sampled_epsilon = claim->sampled_epsilon,
+        .sampled_share = claim->sampled_share,
     };
+    if (isfinite(claim->sampled_epsilon)) {
+        out->relay = l->head.anonymity.relay;
+        out->gateway = l->head.anonymity.gateway;
+    }
     /* Both roundings up: what is proved is a whole number of steps. */
     out->liar =
         sotto_round_up((double)claim->bound / (double)l->scale / claim->expected_reports, 3);
@@ -76,6 +82,25 @@ void sotto_session_receipt_of(sotto_learning_receipt *out, const sotto_learning 
 
 #define say sotto_write_format
 
+static void say_sampling(sotto_writer *w, const sotto_learning_receipt *r)
+{
+    if (!isfinite(r->sampled_epsilon)) {
+        say(w, "  taking part at random: %s\n", r->sampling);
+        return;
+    }
+    say(w,
+        "  to all but the relay and a device's own network: epsilon %.4g at the same delta, of all "
+        "rounds, each at most %.3g of the honest devices\n  by samples of known size (Wang, Balle "
+        "and Kasiviswanathan "
+        "2019, theorem 9)\n",
+        sotto_bound_shown(r->sampled_epsilon, 4), sotto_bound_shown(r->sampled_share, 3));
+    say(w,
+        "  must not work together for that: the relay (%s) with the gateway (%s) or the leader "
+        "(%s)\n  devices whose policy has \"sampling\": \"when-hidden\" are charged that, all "
+        "others the epsilon above\n",
+        r->relay, r->gateway, r->leader);
+}
+
 static void say_claim(sotto_writer *w, const sotto_learning_receipt *r)
 {
     if (isfinite(r->epsilon))
@@ -88,7 +113,7 @@ static void say_claim(sotto_writer *w, const sotto_learning_receipt *r)
         say(w, "privacy: no epsilon is claimed: %s\n", r->theorem);
     say(w, "  one round costs %.4g of zero-concentrated DP, released or not\n",
         sotto_bound_shown(r->rho, 4));
-    say(w, "  taking part at random: %s\n", r->sampling);
+    say_sampling(w, r);
     say(w, "  noise by %s: standard deviation %.4g clips or more on every entry of a sum\n", r->by,
         r->sigma);
     if (r->honest_devices > 0)

@@ -32,6 +32,10 @@ typedef struct sotto_learning_receipt {
     double liar;             /* how far one liar moves the mean of a round, at most        */
     bool tokens;             /* a device can send one report; without, several         */
     uint64_t honest_devices; /* that noise by shares counts on, of min_cohort; else 0  */
+    /* Of all rounds, if nobody sees who takes part: then neither relay and gateway nor relay and leader work together. Infinity: nothing
+     * is claimed for it, and the names are NULL. */
+    double sampled_epsilon, sampled_share;
+    const char *relay, *gateway;
 } sotto_learning_receipt;
 
 /* reports: of the sum. SOTTO_DENIED: fewer than min_cohort, so that there is nothing to give a receipt for. */

@@ -44,8 +44,8 @@ sotto_status sotto_device_outcome(sotto_device *device, sotto_case *c, const cha
     SOTTO_TRY(sotto_record_outcome(device->ledger, &outcome, recipe, err));
     if (outcome.dummy)
         sotto_explain(&c->out, SOTTO_WHY_NOT_SAMPLED, "",
-                      "The secret draw was against taking part. A dummy, which says nothing about "
-                      "this device, was made in its place.");
+                      "The secret draw was against it, or it was not this device's turn. A dummy, "
+                      "which says nothing about this device, was made in its place.");
     else if (outcome.kind == SOTTO_RECORD_ACKNOWLEDGED)
         sotto_explain(&c->out, SOTTO_WHY_ANSWERED, "", "It was answered, and the answer arrived.");
     else if (outcome.kind == SOTTO_RECORD_GIVEN_UP)

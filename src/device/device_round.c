@@ -66,6 +66,7 @@ sotto_status sotto_round_read(sotto_device *device, sotto_case *c, sotto_bytes r
     c->round = r;
     c->recipe = &r->head;
     c->kept = &r->kept;
+    sotto_round_hold_coin(device, c);
     return SOTTO_OK;
 }
 
@@ -170,7 +171,8 @@ sotto_status sotto_round_judge(sotto_device *device, sotto_case *c, bool untouch
                                      .separation = l->separation,
                                      .opens = l->head.opens,
                                      .epsilon = r->claim.epsilon,
-                                     .honest = r->claim.honest};
+                                     .honest = r->claim.honest,
+                                     .turnless = l->zeros};
     SOTTO_TRY(rho_of(&r->charge.rho, r, err));
     if (SOTTO_RULE(round_fits_memory) && !sotto_round_fits(device, c)) {
         sotto_explain(&c->out, SOTTO_WHY_POLICY, "most_rows",
@@ -179,6 +181,7 @@ sotto_status sotto_round_judge(sotto_device *device, sotto_case *c, bool untouch
     }
     c->asked = sotto_shelf_asked(c->recipe);
     c->charge = charge_of(c);
+    SOTTO_TRY(sotto_round_price(device, c, untouched, err));
     if (!untouched)
         return sotto_round_turn(
             c, refusal,

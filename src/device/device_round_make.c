@@ -185,6 +185,25 @@ static void train(sotto_device *device, sotto_case *c, const sotto_trainer_input
 
 /* ---- paying ---------------------------------------------------------------------------------------------------- */
 
+/* Zeros in the place of an update that has no turn. They tell nothing of rows, so they cost nothing, and are no participation. They
+ * were fetched for, trained for and take as long; their report has a token, a proof and the size of any other. */
+static sotto_status pay_zeros(sotto_device *device, sotto_case *c, const making *m,
+                              sotto_entropy *entropy, sotto_err *err)
+{
+    const sotto_dummy dummy = {c->recipe->name, c->recipe->analysis, c->round->record.round,
+                               SOTTO_DECISION_RECIPE, &c->asked};
+    sotto_report report;
+    sotto_err first = {0};
+
+    for (size_t i = 0; i < c->round->learning->parameters; i++)
+        m->update[i] = 0;
+    SOTTO_TRY(sotto_update_seal(&report, &c->plan, &m->randomizer, m->update, entropy,
+                                &device->work, err));
+    const sotto_status status =
+        sotto_outbox_put_dummy(device->ledger, &dummy, &report, c->now, &first);
+    return sotto_case_overtaken(device, c, status, &first, err);
+}
+
 static sotto_status pay(sotto_device *device, sotto_case *c, const making *m,
                         sotto_entropy *entropy, sotto_err *err)
 {
@@ -192,10 +211,14 @@ static sotto_status pay(sotto_device *device, sotto_case *c, const making *m,
     sotto_report report;
     sotto_err first = {0};
 
+    if (c->round->zeros)
+        return pay_zeros(device, c, m, entropy, err);
     SOTTO_TRY(sotto_update_seal(&report, &c->plan, &m->randomizer, m->update, entropy,
                                 &device->work, err));
     sotto_status status = sotto_ledger_spend_round(device->ledger, &c->charge, &c->round->charge,
                                                    &report, c->now, &refusal, &first);
+    if (status == SOTTO_DENIED && refusal.check == SOTTO_CHECK_ROUNDS && c->round->learning->zeros)
+        return pay_zeros(device, c, m, entropy, err);
     status = sotto_round_turn(c, &refusal, status);
     if (status == SOTTO_DENIED && refusal.check) {
         sotto_case_refuse(c, &refusal);
@@ -252,7 +275,9 @@ sotto_status sotto_round_make(sotto_device *device, sotto_case *c, bool *made, s
         return SOTTO_OK;
     }
     sotto_device_entropy(device, &entropy);
-    const sotto_status status = make(device, c, &entropy, err);
+    sotto_status status = sotto_round_begin(device, c, &entropy, err);
+    if (status == SOTTO_OK && c->out.why == SOTTO_WHY_READY)
+        status = make(device, c, &entropy, err);
     sotto_entropy_clear(&entropy);
     *made = status == SOTTO_OK && c->out.why == SOTTO_WHY_READY;
     return status;

@@ -26,6 +26,8 @@ struct sotto_round_case {
     char name[SOTTO_BUDGET_MAX_NAME + 1];
     sotto_learning_claim claim; /* for the policy's honest part */
     sotto_round_charge charge;
+    bool late;  /* its coin is tossed after all else was judged: device_session.c */
+    bool zeros; /* it has no turn: zeros are sent in the place of its update      */
 };
 
 /* What sotto_device_learn was told. */
@@ -76,6 +78,20 @@ bool sotto_round_fits(const sotto_device *device, const sotto_case *c);
 /* SOTTO_OK, and c->out says why, where the recipe's own numbers are against it; else the status. */
 SOTTO_MUST_USE sotto_status sotto_round_turn(sotto_case *c, sotto_refusal *refusal,
                                              sotto_status status);
+
+/* ---- device_session.c ---- */
+
+/* Where the policy counts on hidden samples, the coin waits until everything else was judged and the session is paid. */
+void sotto_round_hold_coin(const sotto_device *device, sotto_case *c);
+/* Whether this device has verified what hides who takes part in this round: its policy counts on it, and relay, token and log are
+ * there. */
+bool sotto_round_hidden(const sotto_device *device, const sotto_case *c);
+/* Makes the charge of the case one of a session, where it may be one. `untouched`: no device's state is looked at, as for an offer. */
+SOTTO_MUST_USE sotto_status sotto_round_price(sotto_device *device, sotto_case *c, bool untouched,
+                                              sotto_err *err);
+/* Pays the session, then tosses the coin if that was held, and finds out whether it has a turn. c->out says where it takes no part. */
+SOTTO_MUST_USE sotto_status sotto_round_begin(sotto_device *device, sotto_case *c,
+                                              sotto_entropy *entropy, sotto_err *err);
 
 /* ---- device_model.c ---- */
 

@@ -40,6 +40,7 @@ typedef struct sotto_learning {
     unsigned optimizer; /* in the order of the words of learn.server.optimizer */
     double server_rate;
     uint64_t rounds, every, goal, largest, grace, participations, separation;
+    bool zeros; /* without a turn a device sends zeros, and turns are drawn beforehand */
     bool owned; /* only records that this key signed count */
     uint8_t owner[SOTTO_SIGN_PUBLIC];
     double multiplier;
@@ -80,7 +81,9 @@ typedef struct sotto_learning_claim {
     double
         sampled_epsilon; /* of all rounds, if nobody sees who takes part; infinity: not claimed. For the
                                population that the recipe states, or fewer where reports show fewer */
-    double sampled_share;      /* that a round is of that population, at most                     */
+    double sampled_share; /* that a round is of that population, at most                     */
+    bool
+        session; /* the policy has devices charged sampled_epsilon: only sotto_learning_judge knows */
     const char *unsampled_why; /* why nothing is claimed for taking part at random, or where not */
     uint64_t bound;            /* that is proved of a report's norm, in steps      */
     double factor_needed;      /* least bound_factor with which honest reports pass, rounded up */
@@ -97,11 +100,17 @@ SOTTO_MUST_USE sotto_status sotto_learning_claim_compute(sotto_learning_claim *o
                                                          sotto_decimal honest, sotto_err *err);
 /* Why taking part at random can't lower its epsilon; NULL: it may. */
 const char *sotto_learning_unsampled(const sotto_learning *learning);
-/* sampled_epsilon and sampled_share, of a claim that has its rho. SOTTO_DENIED: no theorem applies. */
+/* Rounds from one turn of a device to its next, where turns are drawn beforehand: `participations` and `separation` both hold. */
+uint64_t sotto_learning_spacing(const sotto_learning *learning);
+/* sampled_epsilon and sampled_share, of a claim that has its rho. SOTTO_DENIED: no theorem applies, and unsampled_why may say more. */
 SOTTO_MUST_USE sotto_status sotto_learning_sample(sotto_learning_claim *out,
                                                   const sotto_learning *learning,
                                                   sotto_decimal honest, double log_delta,
                                                   sotto_err *err);
+
+/* The epsilon that a device is charged: the recipe's own, or that of a session, rounded up. */
+sotto_decimal sotto_learning_charge(const sotto_learning *learning,
+                                    const sotto_learning_claim *claim);
 
 /* What a device does to its update. Rows of the noise are in the arena. */
 SOTTO_MUST_USE sotto_status sotto_learning_randomizer(sotto_vector_randomizer *out,

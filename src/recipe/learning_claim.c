@@ -168,16 +168,15 @@ static sotto_status servers_epsilon(sotto_bound *eps, sotto_learning_claim *out,
                               log_delta, err);
 }
 
-/* What is not exact in all draws that the claim counts on. */
-static double lost_of(const sotto_learning_claim *claim, const sotto_learning *l)
+/* What is not exact in all draws of so many rounds. */
+static double lost_of(const sotto_learning_claim *claim, const sotto_learning *l, uint64_t rounds)
 {
     const double devices = l->head.by == SOTTO_BY_SHARES ? (double)claim->honest : 1;
     /* Too long; or the proof's own checks fail, once in 2^100 reports (aggregate/pine/shard.c). */
     const double redrawn = l->head.by == SOTTO_BY_SHARES ? exp(log_miss(l)) + 0x1p-100 : 0;
 
-    return sotto_round_up((double)l->participations * devices *
-                              ((double)l->parameters * sotto_noise_delta(1) + redrawn),
-                          SLACK);
+    return sotto_round_up(
+        (double)rounds * devices * ((double)l->parameters * sotto_noise_delta(1) + redrawn), SLACK);
 }
 
 static void claim_epsilon(sotto_learning_claim *out, const sotto_learning *l)
@@ -197,7 +196,8 @@ static void claim_epsilon(sotto_learning_claim *out, const sotto_learning *l)
                                     ? shares_epsilon(&eps, out, l, log_delta, &none)
                                     : servers_epsilon(&eps, out, l, log_delta, &none);
 
-    if (status == SOTTO_OK && sotto_draws_are_paid(eps.high, lost_of(out, l), delta)) {
+    if (status == SOTTO_OK &&
+        sotto_draws_are_paid(eps.high, lost_of(out, l, l->participations), delta)) {
         out->epsilon = eps.high;
         return;
     }
@@ -217,14 +217,14 @@ static void claim_sampled(sotto_learning_claim *out, const sotto_learning *l, so
     out->unsampled_why = sotto_learning_unsampled(l);
     if (out->unsampled_why)
         return;
+    out->unsampled_why = "not claimed: it is too little for the theorem";
     if (sotto_learning_sample(out, l, honest, log_delta, NULL) == SOTTO_OK &&
         out->sampled_epsilon < out->epsilon &&
-        sotto_draws_are_paid(out->sampled_epsilon, lost_of(out, l), delta)) {
+        sotto_draws_are_paid(out->sampled_epsilon, lost_of(out, l, l->rounds), delta)) {
         out->unsampled_why = "left out of this claim, which holds whoever sees who takes part";
         return;
     }
     out->sampled_epsilon = INFINITY;
-    out->unsampled_why = "not claimed: it is too little for the theorem";
 }
 
 static sotto_status claim_sizes(sotto_learning_claim *out, const sotto_learning *l,

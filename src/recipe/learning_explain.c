@@ -43,6 +43,12 @@ static void say_rounds(sotto_writer *w, const sotto_learning *l)
         "that only it sees: in at most %" PRIu64 " rounds, %" PRIu64 " or more apart.\n",
         l->rounds, opens, (double)l->every / 3600, l->every == 3600 ? "" : "s", l->head.population,
         100 * l->head.participation.rate, l->participations, l->separation);
+    if (l->zeros)
+        say(w,
+            "It has a turn in every %" PRIu64
+            ". round, from one on that it draws. In the others it "
+            "sends zeros where its coin is for it: they look like any update, and tell nothing.\n",
+            sotto_learning_spacing(l));
 }
 
 static void say_noise(sotto_writer *w, const sotto_learning *l, const sotto_learning_claim *claim)
@@ -57,6 +63,16 @@ static void say_noise(sotto_writer *w, const sotto_learning *l, const sotto_lear
         "Every entry of the sum of a round then has noise of standard deviation %.4g or more: %.4g "
         "times the clip.\n",
         claim->sigma / (double)l->scale, claim->sigma / (double)l->scale / l->clip);
+}
+
+static const char *charged(const sotto_learning_claim *claim)
+{
+    return claim->session
+               ? "The policy allows that: a device that verified relay, tokens and log is charged "
+                 "the smaller epsilon, once, before it tosses its first coin. It keeps the "
+                 "zero-concentrated DP of its updates beside it."
+               : "Devices are charged the larger one, unless their policy has \"sampling\": "
+                 "\"when-hidden\".";
 }
 
 static void say_claim(sotto_writer *w, const sotto_learning *l, const sotto_learning_claim *claim)
@@ -74,14 +90,18 @@ static void say_claim(sotto_writer *w, const sotto_learning *l, const sotto_lear
             l->head.min_cohort);
     if (isfinite(claim->sampled_epsilon))
         say(w,
-            "If nobody sees who takes part, all rounds together cost epsilon %.4g at the same "
-            "delta (Wang, Balle and Kasiviswanathan 2019, theorem 9). That counts on a round being "
-            "at most %.3g of the honest devices, of the population that the recipe states. It "
-            "also counts on devices that answer whenever their coin says so: it is not proved "
-            "where other recipes use up a device's budget between two rounds. Devices are charged "
-            "the larger one.\n",
+            "To all who don't see who takes part, all rounds together cost epsilon %.4g at the "
+            "same "
+            "delta (Wang, Balle and Kasiviswanathan 2019, theorem 9). The relay and a device's own "
+            "network see it, and nothing less is claimed against them. That counts on a round "
+            "being "
+            "at most %.3g of the honest devices, of the population that the recipe states%s. It "
+            "also counts on devices that answer whenever their coin says so. The relay, %s, must "
+            "work together neither with the gateway, %s, nor with the leader, %s. %s\n",
             sotto_bound_shown(claim->sampled_epsilon, 4),
-            sotto_bound_shown(claim->sampled_share, 3));
+            sotto_bound_shown(claim->sampled_share, 3),
+            !l->zeros && l->participations < l->rounds ? ", and on ten times as many at most" : "",
+            l->head.anonymity.relay, l->head.anonymity.gateway, l->head.leader, charged(claim));
     else
         say(w, "A gain by taking part at random is %s.\n", claim->unsampled_why);
 }
@@ -112,6 +132,7 @@ sotto_status sotto_learning_explain(sotto_buf *out, const sotto_learning *l,
         say(&w, "A report is %zu bytes.\n", claim->report_bytes);
     say(&w,
         "A device needs an application with libsotto-device-full. It is charged for all its rounds "
-        "when it first takes part.\n");
+        "%s.\n",
+        claim->session ? "before its first coin" : "when it first takes part");
     return sotto_writer_finish(&w, "explanation", err);
 }

@@ -168,6 +168,21 @@ static void check_reach(sotto_reading *at, const sotto_learning *l,
                            "others");
 }
 
+/* Sums are divided by all reports, so zeros make steps smaller. */
+static void check_zeros(sotto_reading *at, const sotto_learning *l)
+{
+    static const sotto_place place = {&rounds, "on_no_turn", 0};
+    const uint64_t spacing = sotto_learning_spacing(l);
+    char what[160];
+
+    (void)snprintf(what, sizeof what,
+                   "one report in %" PRIu64 " is an update and the others are zeros, so that a "
+                   "round moves the model by as much less",
+                   spacing);
+    if (l->zeros && spacing > 1)
+        sotto_reading_warn(at, &place, what);
+}
+
 /* ---- the recipe against a policy ------------------------------------------------------------------------ */
 
 static void check_size(sotto_reading *at, const sotto_policy *policy,
@@ -194,14 +209,16 @@ static void check_query(sotto_reading *at, const sotto_policy *policy, const sot
 }
 
 static sotto_status check_budget(sotto_reading *at, const sotto_learning *l,
-                                 const sotto_budget_limit *limit, const char *name, sotto_err *err)
+                                 const sotto_learning_claim *claim, const sotto_budget_limit *limit,
+                                 const char *name, sotto_err *err)
 {
     static const sotto_place participations = {&rounds, "participations", 0};
     const sotto_spent nothing = {0};
     sotto_budget_decision decision;
     char accepted[64];
 
-    SOTTO_TRY(sotto_budget_decide(&decision, limit, &nothing, l->head.epsilon, l->head.delta, err));
+    SOTTO_TRY(sotto_budget_decide(&decision, limit, &nothing, sotto_learning_charge(l, claim),
+                                  l->head.delta, err));
     if (SOTTO_RULE(learning_affordable) && decision.against)
         sotto_reading_mistake(at, &epsilon, "", "costs more than the policy gives %.100s", name);
     (void)snprintf(accepted, sizeof accepted, "at most %" PRIu64, limit->reports);
@@ -229,8 +246,8 @@ static void check_field(sotto_reading *at, const sotto_learning *l, const sotto_
 }
 
 static sotto_status check_fields(sotto_reading *at, const sotto_learning *l,
-                                 const sotto_policy *policy, const sotto_query_finding *finding,
-                                 sotto_err *err)
+                                 const sotto_policy *policy, const sotto_learning_claim *claim,
+                                 const sotto_query_finding *finding, sotto_err *err)
 {
     char name[SOTTO_VERDICT_NAME];
 
@@ -245,7 +262,7 @@ static sotto_status check_fields(sotto_reading *at, const sotto_learning *l,
                 continue;
             (void)snprintf(name, sizeof name, "%s.%s", f->stream, f->field);
             check_field(at, l, f);
-            SOTTO_TRY(check_budget(at, l, &limit, name, err));
+            SOTTO_TRY(check_budget(at, l, claim, &limit, name, err));
         }
     return SOTTO_OK;
 }
@@ -255,17 +272,19 @@ static sotto_status check_policy(sotto_reading *at, const sotto_learning *l,
                                  const sotto_query_finding *finding, sotto_err *err)
 {
     const sotto_policy_analysis *a = sotto_policy_find(policy, l->head.analysis);
+    sotto_recipe charged = l->head;
 
-    sotto_recipe_check_policy(at, policy, &l->head);
+    charged.epsilon = sotto_learning_charge(l, claim);
+    sotto_recipe_check_policy(at, policy, &charged);
     check_query(at, policy, &l->head);
     check_size(at, policy, claim);
     if (a) {
         const sotto_budget_limit limit = {
             a->epsilon, a->delta, a->reports, policy->composition, {0}};
 
-        SOTTO_TRY(check_budget(at, l, &limit, "the whole analysis", err));
+        SOTTO_TRY(check_budget(at, l, claim, &limit, "the whole analysis", err));
     }
-    return check_fields(at, l, policy, finding, err);
+    return check_fields(at, l, policy, claim, finding, err);
 }
 
 /* ---- the verdict ----------------------------------------------------------------------------------------- */
@@ -292,6 +311,7 @@ sotto_status sotto_learning_judge(sotto_recipe_verdict *verdict, sotto_learning_
 
     *verdict = (sotto_recipe_verdict){.policy_known = policy, .streams_known = streams};
     SOTTO_TRY(sotto_learning_claim_compute(claim, l, honest, err));
+    claim->session = policy && policy->when_hidden && isfinite(claim->sampled_epsilon);
     check_fits(&at, claim);
     if (claim->report_bytes > 0) {
         check_factor(&at, l, claim);
@@ -299,6 +319,7 @@ sotto_status sotto_learning_judge(sotto_recipe_verdict *verdict, sotto_learning_
     }
     check_epsilon(&at, l, claim, honest);
     check_reach(&at, l, claim);
+    check_zeros(&at, l);
     sotto_reading_warn(&at, &learn, "only devices with libsotto-device-full answer");
     SOTTO_TRY(sotto_recipe_judge_query(&finding, &l->head, policy, streams, mistakes, err));
     verdict->query_open = finding.open;

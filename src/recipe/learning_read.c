@@ -104,6 +104,7 @@ static void read_rounds(sotto_reading *r, sotto_learning *out)
     out->grace = sotto_reading_duration(json, "grace");
     out->participations = whole(json, "participations");
     out->separation = whole(json, "separation");
+    out->zeros = sotto_reading_choice(json, "rounds", "on_no_turn") == 1;
     read_owner(r, out, json_object_get(json, "key"));
     if (out->largest < out->goal)
         sotto_reading_mistake(r, &largest, "goal or more", "below the goal of %" PRIu64, out->goal);

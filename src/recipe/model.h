@@ -265,6 +265,7 @@ struct sotto_policy {
     uint64_t
         targeting_floor; /* honest devices that a logged release must have counted; 0: none is asked for */
     bool silence;
+    bool when_hidden;             /* secret samples of learning recipes are charged as such */
     const sotto_policy_log *logs; /* none: recipes are taken from whoever brings them */
     size_t log_count;
     const sotto_policy_key *issuers;

@@ -293,6 +293,7 @@ KEY_ROW(IN_ROUNDS, "largest", WHOLE, 0, 10, 1e9, NULL, MUST, "reports that a sum
 KEY_ROW(IN_ROUNDS, "grace", DURATION, 0, 0, 0, NULL, "\"10m\"", "how long a round without its goal waits for late reports after its end; then min_cohort of them are enough. Below `every`")
 KEY_ROW(IN_ROUNDS, "participations", WHOLE, 0, 1, 1e6, NULL, MUST, "rounds that one device takes part in, at most: epsilon is for all of them together")
 KEY_ROW(IN_ROUNDS, "separation", WHOLE, 0, 1, 1e6, NULL, "1", "rounds from one participation of a device to its next, at least")
+KEY_ROW(IN_ROUNDS, "on_no_turn", CHOICE, 0, 0, 0, "silence|zeros", "\"silence\"", "what a device does that is drawn for a round in which it has no turn. silence: it sends nothing; it has a turn while participations are left and the last one is separation rounds ago. zeros: it sends an update of zeros, which looks like any other. Its turns are drawn beforehand, one in so many rounds that both numbers hold. So every round is a fresh sample")
 KEY_ROW(IN_ROUNDS, "key", HEX, 0, 32, 32, NULL, MAY, "Ed25519 public key of the recipe's owner: servers and devices take only records of rounds that it signed. `sotto learn key` makes one")
 
 KEY_ROW(IN_LEARNING_PRIVACY, "adjacency", CHOICE, 0, 0, 0, "replacement", MUST, "what is hidden: what data somebody has")
@@ -327,6 +328,7 @@ KEY_ROW(IN_POLICY, "report_bytes", WHOLE, 0, 100, 1e9, NULL, "1048576", "bytes t
 KEY_ROW(IN_POLICY, "trusts", LIST, CHOICE, 1, 3, NULL, "[\"split\"]", "ways to add up that are allowed")
 #ifdef SOTTO_LEARNING_ROWS
 KEY_ROW(IN_POLICY, "duties", LIST, CHOICE, 1, 2, "client|decryptor", "[]", "what this device may do in rounds of one server: answer as a client, and open masks of others as a decryptor. Needs libsotto-device-full, and a consent of its own")
+KEY_ROW(IN_POLICY, "sampling", CHOICE, 0, 0, 0, "when-hidden", MAY, "when-hidden: a learning recipe is charged by the theorem for secret samples, once and before any coin is tossed, where this device verified relay, tokens and log. That epsilon does not hold against the relay or the device's own network, nor where the relay works together with gateway or leader. Left out: every recipe is charged as if it were seen who takes part. Needs libsotto-device-full")
 #endif
 KEY_ROW(IN_POLICY, "targeting_rate", NUMBER, 0, 1e-9, 1, NULL, "1", "largest chance to take part in a recipe with `targeting`: below 1, the number of reports does not tell whether one more device met the target")
 KEY_ROW(IN_POLICY, "targeting_floor", WHOLE, 0, 0, 1e11, NULL, MAY, "a recipe with `targeting` names a logged release that counted this many honest devices of the target, or more. It is at most 400 days older than the recipe, and `targeting_rate` is at most 0.9. 0: none is asked for. Not given: no recipe with `targeting` is answered")

@@ -69,6 +69,29 @@ static void a_rounds_receipt_is_for_all_rounds_of_a_device(sotto_test *t)
     CHECK(t, says(t, &r, "taking part at random: not claimed"));
 }
 
+/* What is claimed for secret samples, by which theorem, and who must not work together. */
+static void a_receipt_names_who_must_not_see_who_takes_part(sotto_test *t)
+{
+    sotto_learning_receipt r;
+    scene k;
+
+    open_scene(t, &k);
+    sotto_learning hidden = *k.learning;
+    hidden.participations = hidden.rounds;
+    hidden.head.epsilon.units *= 10;
+    hidden.head.anonymity = (sotto_anonymity){
+        .relay = "a relay", .gateway = "a gateway", .tokens = SOTTO_TOKENS_TYPE_2, .log = "main"};
+    CHECK_OK(t, sotto_learning_claim_compute(&k.claim, &hidden, SOTTO_HONEST_UNSAID, &t->err));
+    CHECK_OK(t, sotto_round_receipt_of(&r, &hidden, &k.claim, &k.record, 950, &t->err));
+    CHECK_NEAR(t, k.claim.sampled_epsilon, r.sampled_epsilon, 0);
+    CHECK(t, r.sampled_epsilon < r.epsilon);
+    CHECK(t, says(t, &r, "to all but the relay and a device's own network: epsilon"));
+    CHECK(t, says(t, &r, "Kasiviswanathan 2019, theorem 9"));
+    CHECK(t, says(t, &r,
+                  "the relay (a relay) with the gateway (a gateway) or the leader (key:leader)"));
+    CHECK(t, says(t, &r, "\"when-hidden\" are charged that, all others the epsilon above"));
+}
+
 static void a_receipt_says_how_far_a_liar_reaches(sotto_test *t)
 {
     sotto_learning_receipt r;
@@ -116,6 +139,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_rounds_receipt_is_for_all_rounds_of_a_device),
+        CASE(a_receipt_names_who_must_not_see_who_takes_part),
         CASE(a_receipt_says_how_far_a_liar_reaches),
         CASE(a_round_that_is_too_small_gets_no_receipt),
         CASE(a_session_counts_its_burnt_rounds),

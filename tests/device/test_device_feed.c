@@ -3,20 +3,18 @@
 #include "device/device_log.h"
 #include "device/ledger/log_seen.h"
 #include "device/oblivious.h"
-#include "seal/ohttp/bhttp.h"
 #include "seal/ohttp/ohttp.h"
 #include "support/devices.h"
 #include "support/logs.h"
 #include "support/powerloss_vfs.h"
+#include "support/relayed.h"
 #include "tlog/feed.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_ID = 7, ROOM = 2 * SOTTO_FEED_MAX, DAY = 86400, CALLS = 64 };
+enum { ROOM = 2 * SOTTO_FEED_MAX, DAY = 86400, CALLS = 64 };
 
-static const sotto_hpke_suite suite = {SOTTO_HPKE_KEM_X25519, SOTTO_HPKE_KDF_SHA256,
-                                       SOTTO_HPKE_AEAD_AES128_GCM};
 static sotto_test_phone phone;
 static sotto_test_log logs;
 
@@ -29,53 +27,18 @@ typedef struct network {
     size_t calls;
     int64_t at[CALLS];
     size_t length[CALLS];
-    char method[8], url[128], inner_url[128];
+    char method[8], url[128], inner_url[SOTTO_TEST_RELAYED_URL];
 } network;
 
 static network net;
 
-static sotto_hpke_key gateway_key(sotto_test *t)
-{
-    static const uint8_t seed[32] = {99};
-    sotto_hpke_key key;
-
-    CHECK_OK(t, sotto_hpke_key_derive(&key, suite.kem, sotto_bytes_of(seed, sizeof seed), &t->err));
-    return key;
-}
-
 static void answer(sotto_test *t, sotto_buf *out, sotto_bytes wire)
 {
-    static uint8_t plain[8192], inner[ROOM];
-    const sotto_hpke_key key = gateway_key(t);
-    sotto_buf opened = sotto_buf_over(plain, sizeof plain), sealed = sotto_buf_over(inner, ROOM);
-    uint8_t info[SOTTO_OHTTP_INFO];
-    const uint8_t random[SOTTO_OHTTP_NONCE] = {1};
-    sotto_hpke_receiver *receiver;
-    sotto_ohttp_request request;
-    sotto_ohttp_exchange exchange;
-    sotto_bhttp m;
+    sotto_test_relayed asked = {.status = net.status, .content = net.feed};
 
-    sotto_ohttp_info(info, KEY_ID, suite);
-    CHECK_OK(t, sotto_hpke_receiver_new(&receiver, &key, suite, sotto_bytes_of(info, sizeof info),
-                                        &t->err));
-    CHECK_OK(t, sotto_ohttp_request_read(&request, wire, &t->err));
-    CHECK_OK(t, sotto_ohttp_request_unseal(&exchange, &opened, receiver, &request,
-                                           &(sotto_agreement){.peer = request.enc}, &t->err));
-    sotto_hpke_receiver_free(receiver);
-    CHECK_OK(t, sotto_bhttp_decode(&m, plain, opened.len, &t->err));
-    (void)snprintf(net.method, sizeof net.method, "%.*s", (int)m.method.len,
-                   (const char *)m.method.data);
-    (void)snprintf(net.inner_url, sizeof net.inner_url, "%.*s://%.*s%.*s", (int)m.scheme.len,
-                   (const char *)m.scheme.data, (int)m.authority.len,
-                   (const char *)m.authority.data, (int)m.path.len, (const char *)m.path.data);
-    CHECK_EQUAL(t, 0, m.content.len);
-    CHECK_OK(t, sotto_bhttp_encode(&sealed,
-                                   &(sotto_bhttp){.response = true,
-                                                  .status = net.status ? net.status : 200,
-                                                  .content = net.feed},
-                                   net.feed.len + 1024, &t->err));
-    CHECK_OK(t, sotto_ohttp_response_seal(&exchange, out, NULL, random, sotto_buf_bytes(&sealed),
-                                          &t->err));
+    sotto_test_relayed_answer(t, out, wire, &asked);
+    (void)snprintf(net.method, sizeof net.method, "%s", asked.method);
+    (void)snprintf(net.inner_url, sizeof net.inner_url, "%s", asked.url);
 }
 
 static sotto_status carry(void *context, sotto_exchange *exchange)
@@ -106,23 +69,7 @@ static sotto_status carry(void *context, sotto_exchange *exchange)
 
 static sotto_bytes parties(sotto_test *t)
 {
-    const sotto_bytes servers = sotto_test_server_parties(t, 1);
-    const sotto_hpke_key key = gateway_key(t);
-    const sotto_hpke_config config = sotto_hpke_config_of(&key, KEY_ID, suite.kdf, suite.aead);
-    uint8_t wire[64];
-    sotto_buf encoded = sotto_buf_over(wire, sizeof wire);
-    char *out = sotto_test_take(t, 8192), hex[2 * sizeof wire + 1];
-
-    CHECK_OK(t, sotto_hpke_config_encode(&encoded, &config, &t->err));
-    for (size_t i = 0; i < encoded.len; i++)
-        (void)snprintf(hex + 2 * i, 3, "%02x", wire[i]);
-    (void)snprintf(out, 8192,
-                   "%.*s, \"relay\": {\"role\": \"relay\", \"url\": \"https://relay.example/g\"}, "
-                   "\"gateway\": {\"role\": \"gateway\", \"url\": \"https://gateway.example/\", "
-                   "\"hpke\": [{\"config\": \"%s\", \"from\": \"2026-01-01T00:00:00Z\", \"until\": "
-                   "\"2028-01-01T00:00:00Z\"}]}}",
-                   (int)servers.len - 1, (const char *)servers.data, hex);
-    return sotto_bytes_of(out, strlen(out));
+    return sotto_test_relayed_parties(t, sotto_test_server_parties(t, 1));
 }
 
 static void start(sotto_test *t, sotto_bytes with)

@@ -275,12 +275,13 @@ static sotto_bytes sampled(sotto_test *t, const char *by, const char *rounds, co
     return sotto_bytes_of(text, strlen(text));
 }
 
+static const char hidden[] = "\"anonymity\": {\"relay\": \"r\", \"gateway\": \"g\", "
+                             "\"tokens\": \"type-2\", \"issuer\": \"i\", \"attester\": "
+                             "\"a\", \"log\": \"main\"}, ";
+
 static void fresh_samples_cost_less_where_nobody_sees_them(sotto_test *t)
 {
-    static const char hidden[] = "\"anonymity\": {\"relay\": \"r\", \"gateway\": \"g\", "
-                                 "\"tokens\": \"type-2\", \"issuer\": \"i\", \"attester\": "
-                                 "\"a\", \"log\": \"main\"}, ",
-                      fresh[] = "\"participations\": 150, \"separation\": 1";
+    static const char fresh[] = "\"participations\": 150, \"separation\": 1";
     judged *j = judge(t, sampled(t, "servers", fresh, hidden), NULL);
 
     /* Each round is 3 percent of the devices, half of whom are honest: 0.0321 with what is put aside. */
@@ -299,28 +300,40 @@ static void fresh_samples_cost_less_where_nobody_sees_them(sotto_test *t)
     j = judge(t, sampled(t, "shares", fresh, hidden), NULL);
     CHECK(t, !isfinite(j->claim.sampled_epsilon));
     CHECK(t, strstr(j->claim.unsampled_why, "servers' noise") != NULL);
-    j = judge(t, sampled(t, "servers", "\"participations\": 149, \"separation\": 1", hidden), NULL);
-    CHECK(t, !isfinite(j->claim.sampled_epsilon));
-    CHECK(t, strstr(j->claim.unsampled_why, "no fresh samples") != NULL);
     j = judge(t, sampled(t, "servers", "\"participations\": 150, \"separation\": 2", hidden), NULL);
     CHECK(t, !isfinite(j->claim.sampled_epsilon));
+    CHECK(t, strstr(j->claim.unsampled_why, "silent for some rounds") != NULL);
 }
 
-static void a_claim_that_is_too_small_is_refused_with_what_would_do(sotto_test *t)
+/* Coins of 3 percent pass 4 of 150 rounds for every second device, and 40 hardly ever for any of ten million. */
+static void turns_that_end_too_often_make_no_fresh_samples(sotto_test *t)
 {
-    judged *j = judge(t,
-                      with(t,
-                           "\"by\": \"shares\", \"law\": \"discrete-gaussian\", \"multiplier\": "
-                           "8.0, \"adjacency\": \"replacement\", \"epsilon\": 4.0",
-                           "\"by\": \"servers\", \"multiplier\": 8.0, \"adjacency\": "
-                           "\"replacement\", \"epsilon\": 1.0"),
-                      NULL);
+    judged *j =
+        judge(t, sampled(t, "servers", "\"participations\": 150, \"separation\": 1", hidden), NULL);
+    const double all = j->claim.sampled_epsilon;
 
-    check_mistake(t, j, "privacy.epsilon", "4 participations");
-    CHECK(t,
-          strstr(find(j, "privacy.epsilon", SOTTO_MISTAKE)->accepted, "a multiplier of ") != NULL);
-    j = judge(t, with(t, "\"population\": 1000000", "\"population\": 1000"), NULL);
-    check_mistake(t, j, "privacy.min_cohort", "about 30 reports");
+    j = judge(t, sampled(t, "servers", "\"participations\": 4, \"separation\": 1", hidden), NULL);
+    CHECK(t, !isfinite(j->claim.sampled_epsilon));
+    CHECK(t, strstr(j->claim.unsampled_why, "use up their participations") != NULL);
+    j = judge(t, sampled(t, "servers", "\"participations\": 40, \"separation\": 1", hidden), NULL);
+    CHECK(t, j->claim.sampled_epsilon > all && j->claim.sampled_epsilon < 1.02 * all);
+    CHECK(t, j->claim.epsilon < 10);
+    j = judge(t,
+              sampled(t, "servers",
+                      "\"participations\": 4, \"separation\": 20, \"on_no_turn\": \"zeros\"",
+                      hidden),
+              NULL);
+    CHECK_NEAR(t, all, j->claim.sampled_epsilon, 1e-12);
+    CHECK(t, j->learning->zeros && sotto_learning_spacing(j->learning) == 38);
+    CHECK(t, strstr(find(j, "rounds.on_no_turn", SOTTO_WARNING)->what, "one report in 38"));
+    sotto_learning l = *j->learning;
+    l.head.participation.type = SOTTO_CHECK_IN_FIXED_WINDOW;
+    CHECK(t, sotto_learning_unsampled(&l) != NULL);
+    l.separation = 50;
+    CHECK_EQUAL(t, 50, sotto_learning_spacing(&l));
+    l.participations = l.rounds;
+    l.separation = 1;
+    CHECK_EQUAL(t, 1, sotto_learning_spacing(&l));
 }
 
 static const sotto_policy *policy_of(sotto_test *t, const char *field, const char *analysis)
@@ -338,6 +351,52 @@ static const sotto_policy *policy_of(sotto_test *t, const char *field, const cha
     CHECK_OK(t, sotto_policy_read(&policy, sotto_bytes_of(text, strlen(text)), &t->arena, mistakes,
                                   &t->err));
     return policy;
+}
+
+/* What is charged decides whether a policy has room for it, and is said. */
+static void a_policy_that_counts_on_hidden_samples_is_charged_by_them(sotto_test *t)
+{
+    static const char none[] =
+        "\"by\": [\"servers\"], \"epsilon_local\": \"none\", \"epsilon\": 2, "
+        "\"delta\": 1e-5, \"reports\": 200",
+                      all[] = "\"epsilon\": 2, \"delta\": 1e-5, \"reports\": 200";
+    const sotto_bytes text =
+        sampled(t, "servers", "\"participations\": 150, \"separation\": 1", hidden);
+    sotto_policy policy = *policy_of(t, none, all);
+    const sotto_policy_log log = {.name = "main"};
+    sotto_buf out = sotto_test_buf(t, TEXT);
+
+    policy.logs = &log;
+    policy.log_count = 1;
+    judged *j = judge(t, text, &policy);
+    check_mistake(t, j, "privacy.epsilon", "more than the policy gives");
+    CHECK(t, !j->claim.session);
+    policy.when_hidden = true;
+    j = judge(t, text, &policy);
+    CHECK(t, !find(j, "privacy.epsilon", SOTTO_MISTAKE) && j->claim.session);
+    const double charged = sotto_decimal_down(sotto_learning_charge(j->learning, &j->claim));
+    CHECK(t, charged >= j->claim.sampled_epsilon && charged < j->claim.sampled_epsilon + 1e-9);
+    CHECK_OK(t, sotto_learning_explain(&out, j->learning, &j->claim, &t->err));
+    out.data[out.len < TEXT ? out.len : TEXT - 1] = 0;
+    CHECK(t, strstr((char *)out.data, "The relay, r, must work together neither") != NULL);
+    CHECK(t, strstr((char *)out.data, "before it tosses its first coin") != NULL);
+}
+
+static void a_claim_that_is_too_small_is_refused_with_what_would_do(sotto_test *t)
+{
+    judged *j = judge(t,
+                      with(t,
+                           "\"by\": \"shares\", \"law\": \"discrete-gaussian\", \"multiplier\": "
+                           "8.0, \"adjacency\": \"replacement\", \"epsilon\": 4.0",
+                           "\"by\": \"servers\", \"multiplier\": 8.0, \"adjacency\": "
+                           "\"replacement\", \"epsilon\": 1.0"),
+                      NULL);
+
+    check_mistake(t, j, "privacy.epsilon", "4 participations");
+    CHECK(t,
+          strstr(find(j, "privacy.epsilon", SOTTO_MISTAKE)->accepted, "a multiplier of ") != NULL);
+    j = judge(t, with(t, "\"population\": 1000000", "\"population\": 1000"), NULL);
+    check_mistake(t, j, "privacy.min_cohort", "about 30 reports");
 }
 
 static void a_policy_is_kept(sotto_test *t)
@@ -542,6 +601,8 @@ int main(int argc, char **argv)
         CASE(much_room_for_liars_is_warned_of_and_refused),
         CASE(participations_are_priced_by_zcdp),
         CASE(fresh_samples_cost_less_where_nobody_sees_them),
+        CASE(turns_that_end_too_often_make_no_fresh_samples),
+        CASE(a_policy_that_counts_on_hidden_samples_is_charged_by_them),
         CASE(a_claim_that_is_too_small_is_refused_with_what_would_do),
         CASE(a_policy_is_kept),
         CASE(it_is_explained_in_words),

@@ -291,12 +291,35 @@ static sotto_status show_budget(void *context, const sotto_budget_line *line, so
     return sotto_view_ledger(&view, line, err);
 }
 
+static void show_session(const sotto_device_job *job, const sotto_rho_line *line)
+{
+    if (job->json) {
+        sotto_json j = sotto_device_object();
+
+        sotto_json_text(&j, "session_of", line->name);
+        sotto_json_real(&j, "epsilon", line->epsilon);
+        sotto_json_real(&j, "delta", line->delta);
+        sotto_json_uint(&j, "charged", line->participations);
+        sotto_device_print_object(&j);
+        return;
+    }
+    printf("learning, recipe %s: epsilon %.4g at delta %.3g charged %s for all its rounds, by the "
+           "theorem for secret samples; the relay must work together with neither gateway nor "
+           "leader\n",
+           line->name, sotto_bound_shown(line->epsilon, 4), sotto_bound_shown(line->delta, 3),
+           line->participations == 1 ? "once" : "in each period");
+}
+
 static sotto_status show_rho(void *context, const sotto_rho_line *line, sotto_err *err)
 {
     static const char *const accounts[] = {"", "recipe", "analysis", "field"};
     const sotto_device_job *job = context;
 
     (void)err;
+    if (line->account == SOTTO_RHO_SESSION) {
+        show_session(job, line);
+        return SOTTO_OK;
+    }
     if (job->json) {
         sotto_json j = sotto_device_object();
 

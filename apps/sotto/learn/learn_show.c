@@ -44,6 +44,12 @@ static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
     sotto_json_real(j, "rho", r->rho);
     sotto_json_text(j, "theorem", r->theorem);
     sotto_json_text(j, "sampling", r->sampling);
+    if (r->relay) {
+        sotto_json_real(j, "sampled_epsilon", r->sampled_epsilon);
+        sotto_json_real(j, "sampled_share", r->sampled_share);
+        sotto_json_text(j, "relay", r->relay);
+        sotto_json_text(j, "gateway", r->gateway);
+    }
     sotto_json_text(j, "noise_by", r->by);
     sotto_json_real(j, "sigma_clips", r->sigma);
     sotto_json_text(j, "leader", r->leader);

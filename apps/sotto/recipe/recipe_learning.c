@@ -77,6 +77,11 @@ static void print_json(const learning_job *k)
     sotto_json_real(&j, "delta", c->delta);
     sotto_json_text(&j, "theorem", c->theorem);
     sotto_json_text(&j, "unsampled_why", c->unsampled_why);
+    if (isfinite(c->sampled_epsilon)) {
+        sotto_json_real(&j, "sampled_epsilon", c->sampled_epsilon);
+        sotto_json_real(&j, "sampled_share", c->sampled_share);
+        sotto_json_bool(&j, "charged_by_session", c->session);
+    }
     sotto_json_real(&j, "bound_factor", l->bound_factor);
     sotto_json_real(&j, "bound_factor_needed", c->factor_needed);
     sotto_json_uint(&j, "bound", c->bound);
@@ -86,6 +91,24 @@ static void print_json(const learning_job *k)
     sotto_recipe_mistakes_members(&j, &k->job->mistakes);
     sotto_recipe_verdict_members(&j, &k->job->verdict);
     (void)sotto_show_end(&j);
+}
+
+static void print_sampling(const sotto_learning_claim *c, const sotto_learning *l)
+{
+    if (!isfinite(c->sampled_epsilon)) {
+        printf("  taking part     %s\n", c->unsampled_why);
+        return;
+    }
+    printf("  taking part     epsilon %.4g of all rounds, to all who don't see who takes part\n"
+           "                  samples of known size (Wang, Balle and Kasiviswanathan 2019, theorem "
+           "9), each at most %.3g of the honest\n"
+           "                  the relay (%s) must not work together with the gateway (%s) or the "
+           "leader (%s)\n",
+           sotto_bound_shown(c->sampled_epsilon, 4), sotto_bound_shown(c->sampled_share, 3),
+           l->head.anonymity.relay, l->head.anonymity.gateway, l->head.leader);
+    printf("  charged         %s\n",
+           c->session ? "the smaller epsilon, by devices that verified relay, tokens and log"
+                      : "the larger epsilon, unless the policy has \"sampling\": \"when-hidden\"");
 }
 
 static void print_claim(const learning_job *k)
@@ -106,7 +129,7 @@ static void print_claim(const learning_job *k)
            c->theorem);
     printf("  one round       %.4g of zero-concentrated DP, released or not\n",
            sotto_bound_shown(c->rho, 4));
-    printf("  taking part     %s\n", c->unsampled_why);
+    print_sampling(c, l);
     printf("  noise           by %s: sigma %.6g steps of the grid on every entry of a sum\n",
            sotto_noise_source_name(l->head.by), c->sigma);
     printf("  proved          no report is longer than %g clips (%" PRIu64

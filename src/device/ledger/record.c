@@ -12,7 +12,7 @@
 static const char *const names[] = {
     "",          "seen",         "decided",  "silent", "spent", "dummy",     "left",
     "resealed",  "acknowledged", "given up", "policy", "reset", "consented", "withdrawn",
-    "forgotten", "parties",      "token",    "log",    "fork",
+    "forgotten", "parties",      "token",    "log",    "fork",  "session",
 };
 
 const char *sotto_record_kind_name(sotto_record_kind kind)

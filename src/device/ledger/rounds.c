@@ -3,6 +3,8 @@
 #include "base/hex.h"
 #include "base/rule.h"
 #include "device/ledger/ledger_internal.h"
+#include "device/ledger/rounds_rows.h"
+#include "device/ledger/session.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -20,49 +22,17 @@
  *   reports   updates
  *   last      when the last one was made; of a recipe: when its whole epsilon was last charged
  *
- * A row "rho paid HASH STREAM.FIELD" says when a field was last charged the whole epsilon of a recipe.
+ * A row "rho paid HASH STREAM.FIELD" says when a field was last charged the whole epsilon of a recipe. A row "rho whole HASH NAME" says
+ * when the analysis was, of a recipe whose session was charged before (session.h): its own row then says nothing of that.
  */
 
-enum { HASH_BYTES = 16, NAME_SIZE = 256 };
-
-typedef struct sums {
-    int64_t id; /* 0: no row yet */
-    uint8_t digest[SOTTO_LEDGER_DIGEST];
-    uint64_t rho, allowed;
-    uint64_t last_round, updates;
-    int64_t last;
-    double squares; /* of an account of epsilon */
-} sums;
-
-static void name_recipe(char out[NAME_SIZE], const sotto_round_charge *round)
+static void name_recipe(char out[SOTTO_RHO_NAME], const sotto_round_charge *round)
 {
-    char hex[2 * HASH_BYTES + 1];
+    char hex[2 * SOTTO_RHO_HASH + 1];
 
-    sotto_hex_encode(hex, sotto_bytes_of(round->hash, HASH_BYTES));
-    (void)snprintf(out, NAME_SIZE, "rho recipe %s %" PRIu64 " %.*s", hex, round->participations,
-                   SOTTO_ROUND_RECIPE, round->recipe);
-}
-
-static sotto_status read_sums(sotto_ledger *ledger, sums *out, const char *name, sotto_err *err)
-{
-    sqlite3_stmt *statement;
-    bool row;
-    sotto_status status = sotto_ledger_find(ledger, &statement, &row, err,
-                                            "SELECT * FROM accounts WHERE name=?", "t", name);
-
-    *out = (sums){.last = INT64_MIN};
-    if (status == SOTTO_OK && row) {
-        out->id = sqlite3_column_int64(statement, 0);
-        out->rho = (uint64_t)sqlite3_column_int64(statement, 2);
-        out->allowed = (uint64_t)sqlite3_column_int64(statement, 3);
-        out->squares = sqlite3_column_double(statement, 4);
-        out->last_round = (uint64_t)out->squares;
-        out->updates = (uint64_t)sqlite3_column_int64(statement, 5);
-        out->last = sqlite3_column_int64(statement, 6);
-        sotto_ledger_row_digest(out->digest, "accounts", statement);
-    }
-    sotto_ledger_release(ledger, statement);
-    return status;
+    sotto_hex_encode(hex, sotto_bytes_of(round->hash, SOTTO_RHO_HASH));
+    (void)snprintf(out, SOTTO_RHO_NAME, "rho recipe %s %" PRIu64 " %.*s", hex,
+                   round->participations, SOTTO_ROUND_RECIPE, round->recipe);
 }
 
 /* A sum that leaves the range of a database's integers stays at its end: it is shown, and decides nothing. */
@@ -73,30 +43,18 @@ static uint64_t add_up(uint64_t a, uint64_t b)
     return a > most - (b < most ? b : most) ? most : a + b;
 }
 
-static sotto_status write_sums(sotto_ledger *ledger, const sums *s, const char *name,
-                               sotto_err *err)
-{
-    int64_t id = s->id;
-
-    if (id)
-        sotto_ledger_fold_digest(ledger, s->digest);
-    return sotto_ledger_insert(
-        ledger, "accounts", &id, err, "INSERT OR REPLACE INTO accounts VALUES(?,?,?,?,?,?,?)",
-        "tuudui", name, s->rho, s->allowed, (double)s->last_round, s->updates, s->last);
-}
-
 static sotto_status add_sum(sotto_ledger *ledger, const char *kind, const char *what, uint64_t rho,
                             int64_t now, sotto_err *err)
 {
-    char name[NAME_SIZE];
-    sums s;
+    char name[SOTTO_RHO_NAME];
+    sotto_rho_row s;
 
     (void)snprintf(name, sizeof name, "rho %s %s", kind, what);
-    SOTTO_TRY(read_sums(ledger, &s, name, err));
+    SOTTO_TRY(sotto_rho_row_read(ledger, &s, name, err));
     s.rho = add_up(s.rho, rho);
     s.updates++;
     s.last = now > s.last ? now : s.last;
-    return write_sums(ledger, &s, name, err);
+    return sotto_rho_row_write(ledger, &s, name, err);
 }
 
 /* ---- how often ------------------------------------------------------------------------------------------------- */
@@ -118,8 +76,13 @@ static sotto_status refuse(sotto_refusal *refusal, const sotto_round_charge *rou
     return sotto_fail(err, SOTTO_DENIED, "recipe %.63s: %s", round->recipe, r.text);
 }
 
+static uint64_t last_round_of(const sotto_rho_row *recipe)
+{
+    return (uint64_t)recipe->squares;
+}
+
 /* The claim is for so many updates, so far apart. Rounds come in their order: an earlier one is as near as a later one. */
-static sotto_status check_turns(const sotto_ledger *ledger, const sums *s,
+static sotto_status check_turns(const sotto_ledger *ledger, const sotto_rho_row *s,
                                 const sotto_round_charge *round, sotto_refusal *refusal,
                                 sotto_err *err)
 {
@@ -128,6 +91,8 @@ static sotto_status check_turns(const sotto_ledger *ledger, const sums *s,
         return refuse(refusal, round, err,
                       "The ledger was lost after this recipe opened: how often this device took "
                       "part is not known.");
+    if (round->turnless)
+        return SOTTO_OK;
     if (SOTTO_RULE(participations_bounded) && s->updates >= round->participations)
         return refuse(refusal, round, err,
                       "This device has taken part in %" PRIu64 " rounds, which are all that the "
@@ -135,16 +100,16 @@ static sotto_status check_turns(const sotto_ledger *ledger, const sums *s,
                       s->updates);
     if (s->updates == 0)
         return SOTTO_OK;
-    if (SOTTO_RULE(rounds_ascend) && round->round <= s->last_round)
+    if (SOTTO_RULE(rounds_ascend) && round->round <= last_round_of(s))
         return refuse(refusal, round, err,
                       "This device has taken part in round %" PRIu64 ": no earlier one follows.",
-                      s->last_round);
-    if (SOTTO_RULE(rounds_apart) && round->round > s->last_round &&
-        round->round - s->last_round < round->separation)
+                      last_round_of(s));
+    if (SOTTO_RULE(rounds_apart) && round->round > last_round_of(s) &&
+        round->round - last_round_of(s) < round->separation)
         return refuse(refusal, round, err,
                       "This device took part in round %" PRIu64 ": the recipe keeps %" PRIu64
                       " rounds between two updates of a device.",
-                      s->last_round, round->separation);
+                      last_round_of(s), round->separation);
     return SOTTO_OK;
 }
 
@@ -156,8 +121,9 @@ typedef struct turn {
     const sotto_charge *whole; /* of all participations                                      */
     sotto_charge part;         /* what is asked of the accounts                              */
     bool paid;                 /* the whole was charged before, in this period               */
+    bool after_session;        /* a session of it was charged, now or under an earlier policy */
     bool field_paid[SOTTO_QUERY_MAX_ACCESSED]; /* ... to this field                          */
-    sums sums;
+    sotto_rho_row sums;
 } turn;
 
 /* What all participations cost was computed when the recipe was judged, for the policy's honest part. */
@@ -173,31 +139,68 @@ static sotto_status recompute(void *context, const sotto_charge *charge, uint64_
     return SOTTO_OK;
 }
 
-static void name_paid(char out[NAME_SIZE], const turn *t, size_t field)
+static void name_paid(char out[SOTTO_RHO_NAME], const turn *t, size_t field)
 {
-    char hex[2 * HASH_BYTES + 1];
+    char what[2 * SOTTO_STORE_MAX_NAME + 2];
 
-    sotto_hex_encode(hex, sotto_bytes_of(t->round->hash, HASH_BYTES));
-    (void)snprintf(out, NAME_SIZE, "rho paid %s %s.%s", hex, t->whole->fields[field].stream,
+    (void)snprintf(what, sizeof what, "%s.%s", t->whole->fields[field].stream,
                    t->whole->fields[field].field);
+    sotto_rho_name(out, "paid", t->round->hash, what);
+}
+
+/* Whether the analysis was charged for all participations, in this period. A session that was charged is no such charge: it is of
+ * another theorem, which the policy in force may not count on. */
+static sotto_status whole_paid(sotto_ledger *ledger, turn *t, int64_t now, sotto_err *err)
+{
+    char name[SOTTO_RHO_NAME];
+    sotto_rho_row whole;
+
+    SOTTO_TRY(sotto_session_known(ledger, &t->after_session, t->round, err));
+    t->paid = t->sums.updates > 0 && !sotto_ledger_is_over(ledger, t->sums.last, now);
+    if (!t->after_session)
+        return SOTTO_OK;
+    sotto_rho_name(name, "whole", t->round->hash, t->round->recipe);
+    SOTTO_TRY(sotto_rho_row_read(ledger, &whole, name, err));
+    t->paid = whole.id && !sotto_ledger_is_over(ledger, whole.last, now);
+    return SOTTO_OK;
+}
+
+static sotto_status write_whole(sotto_ledger *ledger, const turn *t, int64_t now, sotto_err *err)
+{
+    char name[SOTTO_RHO_NAME];
+    sotto_rho_row whole;
+
+    if (t->paid || !t->after_session)
+        return SOTTO_OK;
+    sotto_rho_name(name, "whole", t->round->hash, t->round->recipe);
+    SOTTO_TRY(sotto_rho_row_read(ledger, &whole, name, err));
+    whole.last = now > whole.last ? now : whole.last;
+    return sotto_rho_row_write(ledger, &whole, name, err);
 }
 
 /* What this update asks of the accounts: everything; or, where that was paid in this period, one more report and the smallest
  * amount, since a charge of nothing is none. That amount is given back first (settle), so that nothing is added. */
 static sotto_status due(sotto_ledger *ledger, turn *t, int64_t now, sotto_err *err)
 {
-    char name[NAME_SIZE];
-    sums s;
+    char name[SOTTO_RHO_NAME];
+    sotto_rho_row s;
 
     t->part = *t->whole;
-    t->paid = t->sums.updates > 0 && !sotto_ledger_is_over(ledger, t->sums.last, now);
+    if (t->round->session)
+        SOTTO_TRY(sotto_session_paid(ledger, &t->paid, t->whole, t->round, now, err));
+    else
+        SOTTO_TRY(whole_paid(ledger, t, now, err));
     if (!t->paid)
         return SOTTO_OK;
     t->part.epsilon.units = 1;
     t->part.delta.units = 0;
     for (size_t i = 0; i < t->whole->field_count; i++) {
+        if (t->round->session) { /* all accounts were charged at once */
+            t->field_paid[i] = true;
+            continue;
+        }
         name_paid(name, t, i);
-        SOTTO_TRY(read_sums(ledger, &s, name, err));
+        SOTTO_TRY(sotto_rho_row_read(ledger, &s, name, err));
         t->field_paid[i] = s.id && !sotto_ledger_is_over(ledger, s.last, now);
     }
     return SOTTO_OK;
@@ -213,6 +216,8 @@ static sotto_status settle(sotto_spent *spent, const turn *t, bool paid, sotto_e
     }
     if (spent->epsilon.units > 0)
         spent->epsilon.units -= t->part.epsilon.units;
+    if (t->round->session && spent->reports > 0) /* all of them were counted with the session */
+        spent->reports--;
     /* The part's square is too small to count; rounding up adds the step that is taken off here. */
     if (spent->squares > 0)
         spent->squares = nextafter(spent->squares, 0);
@@ -223,9 +228,9 @@ static sotto_status settle_account(sotto_ledger *ledger, const turn *t, const ch
                                    int64_t now, sotto_err *err)
 {
     sotto_spent spent = {0};
-    sums s;
+    sotto_rho_row s;
 
-    SOTTO_TRY(read_sums(ledger, &s, name, err));
+    SOTTO_TRY(sotto_rho_row_read(ledger, &s, name, err));
     if (s.id && !sotto_ledger_is_over(ledger, s.last, now))
         spent = (sotto_spent){
             .epsilon = {s.rho}, .delta = {s.allowed}, .squares = s.squares, .reports = s.updates};
@@ -241,7 +246,7 @@ static sotto_status settle_account(sotto_ledger *ledger, const turn *t, const ch
 static sotto_status settle_accounts(sotto_ledger *ledger, const turn *t, int64_t now,
                                     sotto_err *err)
 {
-    char name[NAME_SIZE];
+    char name[SOTTO_RHO_NAME];
 
     (void)snprintf(name, sizeof name, "analysis %s", t->whole->analysis);
     SOTTO_TRY(settle_account(ledger, t, name, true, now, err));
@@ -259,10 +264,10 @@ static sotto_status settle_accounts(sotto_ledger *ledger, const turn *t, int64_t
 static sotto_status check(sotto_ledger *ledger, turn *t, int64_t now, sotto_refusal *refusal,
                           sotto_err *err)
 {
-    char name[NAME_SIZE];
+    char name[SOTTO_RHO_NAME];
 
     name_recipe(name, t->round);
-    SOTTO_TRY(read_sums(ledger, &t->sums, name, err));
+    SOTTO_TRY(sotto_rho_row_read(ledger, &t->sums, name, err));
     SOTTO_TRY(check_turns(ledger, &t->sums, t->round, refusal, err));
     return due(ledger, t, now, err);
 }
@@ -299,6 +304,8 @@ static sotto_status check_all(sotto_ledger *ledger, turn *t, int64_t now, sotto_
                           round->recipe);
     SOTTO_TRY(sotto_ledger_refresh(ledger, err));
     SOTTO_TRY(check(ledger, t, now, refusal, err));
+    if (round->session && !t->paid)
+        return sotto_session_check(ledger, t->whole, round, now, refusal, err);
     return t->paid ? check_settled(ledger, t, now, refusal, err)
                    : sotto_ledger_check(ledger, &t->part, now, refusal, err);
 }
@@ -354,16 +361,16 @@ static sotto_status write_rho(sotto_ledger *ledger, const sotto_charge *charge,
 /* Fields that paid for the whole now. */
 static sotto_status write_paid(sotto_ledger *ledger, const turn *t, int64_t now, sotto_err *err)
 {
-    char name[NAME_SIZE];
-    sums s;
+    char name[SOTTO_RHO_NAME];
+    sotto_rho_row s;
 
     for (size_t i = 0; i < t->whole->field_count; i++) {
-        if (!sotto_charge_counts(t->whole, i) || (t->paid && t->field_paid[i]))
+        if (t->round->session || !sotto_charge_counts(t->whole, i) || (t->paid && t->field_paid[i]))
             continue;
         name_paid(name, t, i);
-        SOTTO_TRY(read_sums(ledger, &s, name, err));
+        SOTTO_TRY(sotto_rho_row_read(ledger, &s, name, err));
         s.last = now > s.last ? now : s.last;
-        SOTTO_TRY(write_sums(ledger, &s, name, err));
+        SOTTO_TRY(sotto_rho_row_write(ledger, &s, name, err));
     }
     return SOTTO_OK;
 }
@@ -372,20 +379,23 @@ static sotto_status pay(sotto_ledger *ledger, turn *t, const sotto_report *repor
                         sotto_refusal *refusal, sotto_err *err)
 {
     const sotto_round_charge *round = t->round;
-    char name[NAME_SIZE];
-    sums *s = &t->sums;
+    char name[SOTTO_RHO_NAME];
+    sotto_rho_row *s = &t->sums;
 
     SOTTO_TRY(check(ledger, t, now, refusal, err));
+    if (round->session && !t->paid)
+        return sotto_fail(err, SOTTO_BUG, "recipe %.63s: its session was not paid", round->recipe);
     if (t->paid)
         SOTTO_TRY(settle_accounts(ledger, t, now, err));
     SOTTO_TRY(sotto_ledger_pay(ledger, &t->part, report, now, refusal, err));
     s->rho = add_up(s->rho, round->rho.units);
     s->allowed = round->rho.units * round->participations;
-    s->last_round = round->round;
+    s->squares = (double)round->round;
     s->updates++;
     s->last = t->paid || now < s->last ? s->last : now;
+    SOTTO_TRY(write_whole(ledger, t, now, err));
     name_recipe(name, round);
-    SOTTO_TRY(write_sums(ledger, s, name, err));
+    SOTTO_TRY(sotto_rho_row_write(ledger, s, name, err));
     SOTTO_TRY(write_paid(ledger, t, now, err));
     return write_rho(ledger, t->whole, round, now, err);
 }
@@ -408,6 +418,18 @@ sotto_status sotto_ledger_spend_round(sotto_ledger *ledger, const sotto_charge *
 
 /* ---- showing --------------------------------------------------------------------------------------------------- */
 
+/* Of what its analysis was charged: session.c. */
+static bool session_of(sotto_rho_line *out, sqlite3_stmt *row)
+{
+    if (strlen(out->name) < 2 * SOTTO_RHO_HASH + 2)
+        return false;
+    out->name += 2 * SOTTO_RHO_HASH + 1;
+    out->rho = 0;
+    out->epsilon = sotto_decimal_up((sotto_decimal){(uint64_t)sqlite3_column_int64(row, 1)});
+    out->delta = sotto_decimal_up((sotto_decimal){(uint64_t)sqlite3_column_int64(row, 2)});
+    return true;
+}
+
 /* The name without what stands before it; false: no account of zCDP. */
 static bool line_of(sotto_rho_line *out, sqlite3_stmt *row)
 {
@@ -415,6 +437,7 @@ static bool line_of(sotto_rho_line *out, sqlite3_stmt *row)
         const char *word;
         sotto_rho_account account;
     } kinds[] = {{"rho recipe ", SOTTO_RHO_RECIPE},
+                 {"rho session ", SOTTO_RHO_SESSION},
                  {"rho analysis ", SOTTO_RHO_ANALYSIS},
                  {"rho field ", SOTTO_RHO_FIELD}};
     const char *name = sotto_ledger_text(row, 0);
@@ -430,13 +453,15 @@ static bool line_of(sotto_rho_line *out, sqlite3_stmt *row)
         return false;
     out->rho = sotto_decimal_up((sotto_decimal){(uint64_t)sqlite3_column_int64(row, 1)});
     out->participations = (uint64_t)sqlite3_column_int64(row, 4);
+    if (out->account == SOTTO_RHO_SESSION)
+        return session_of(out, row);
     if (out->account != SOTTO_RHO_RECIPE)
         return true;
     out->rho_allowed = sotto_decimal_up((sotto_decimal){(uint64_t)sqlite3_column_int64(row, 2)});
     out->last_round = (uint64_t)sqlite3_column_double(row, 3);
-    if (strlen(out->name) < 2 * HASH_BYTES + 4)
+    if (strlen(out->name) < 2 * SOTTO_RHO_HASH + 4)
         return false;
-    out->allowed = strtoull(out->name + 2 * HASH_BYTES + 1, &end, 10);
+    out->allowed = strtoull(out->name + 2 * SOTTO_RHO_HASH + 1, &end, 10);
     out->name = end + (*end == ' ');
     return true;
 }

@@ -9,6 +9,8 @@
  * which the device takes part. A further update in a period adds nothing to epsilon, and is a report of its own. A field that a
  * later policy finds sensitive is charged the whole with the next update.
  *
+ * Where the policy counts on hidden samples, device/ledger/session.h charges the recipe before any coin, and an update costs nothing.
+ *
  * Beside it, the zCDP of each update is added up for the recipe, the analysis and each field. These sums are never renewed.
  */
 #ifndef SOTTO_DEVICE_ROUNDS_H
@@ -33,6 +35,10 @@ typedef struct sotto_round_charge {
     /* Of all participations together, with so many honest reports in a cohort. */
     double epsilon;
     uint64_t honest;
+    bool
+        session; /* charged by session.h: charge and epsilon are of all rounds, taken part in or not     */
+    bool
+        turnless; /* judged before it is known whether it has a turn: neither number above is asked for    */
 } sotto_round_charge;
 
 /* Would this be admitted? Writes nothing. `charge` is of all participations together; its recipe is the round's name.

@@ -4,7 +4,7 @@
 #include "account/gauss/sgm.h"
 #include "account/numeric/special.h"
 #include "account/put_aside.h"
-#include "learn/lattice.h"
+#include "account/gauss/lattice.h"
 #include "noise/noise.h"
 
 #include <math.h>

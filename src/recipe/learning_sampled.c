@@ -3,7 +3,7 @@
 #include "account/honest.h"
 #include "account/local/sampling.h"
 #include "base/rule.h"
-#include "recipe/learning.h"
+#include "recipe/learning_slots.h"
 
 #include <math.h>
 
@@ -13,6 +13,9 @@ const char *sotto_learning_unsampled(const sotto_learning *l)
 {
     const sotto_anonymity *a = &l->head.anonymity;
 
+    if (sotto_learning_once(l)) /* its participations are fewer than its rounds in any case */
+        return "not claimed here: a device draws one round of all of them, which `explain` and "
+               "receipts price by itself";
     if (SOTTO_RULE(learning_sampling_hidden) && (!a->relay || !a->tokens || !a->log))
         return "not claimed: without a relay, tokens and a log it is seen who takes part";
     if (SOTTO_RULE(learning_sampling_fresh) && (l->participations < l->rounds || l->separation > 1))

@@ -56,7 +56,7 @@ static void a_rounds_receipt_is_for_all_rounds_of_a_device(sotto_test *t)
     scene k;
 
     open_scene(t, &k);
-    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 950, &t->err));
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 0, 950, &t->err));
     CHECK_EQUAL(t, 3, r.round);
     CHECK_EQUAL(t, 7, r.model[0]);
     CHECK_EQUAL(t, 4, r.participations);
@@ -75,7 +75,7 @@ static void a_receipt_says_how_far_a_liar_reaches(sotto_test *t)
     scene k;
 
     open_scene(t, &k);
-    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 950, &t->err));
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 0, 950, &t->err));
     /* 2.5 clips of 0.5, of 1,000 devices that are expected; rounded up. */
     CHECK(t, r.liar >= 2.5 * 0.5 / 1000.0 && r.liar < 2.51 * 0.5 / 999.0);
     CHECK(t, says(t, &r, "no report is longer than 2.5 clips. So one report moves"));
@@ -92,9 +92,9 @@ static void a_round_that_is_too_small_gets_no_receipt(sotto_test *t)
 
     open_scene(t, &k);
     CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 899, &t->err));
+                 sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 0, 899, &t->err));
     sotto_err_clear(&t->err);
-    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 900, &t->err));
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 0, 900, &t->err));
 }
 
 static void a_session_counts_its_burnt_rounds(sotto_test *t)

@@ -23,12 +23,13 @@ typedef struct scene {
     sotto_arc_holding held[DEVICES][2];
 } scene;
 
-/* Rounds of an hour since yesterday: round 24 is open, and 23 has just closed. drawn: a device draws one of them. */
-static char *recipe_of(sotto_test *t, bool drawn)
+/* Rounds of an hour since yesterday: round 24 is open, and 23 has just closed. drawn: a device draws one of them. The
+ * schedule ends in so many days. */
+static char *recipe_of(sotto_test *t, bool drawn, unsigned days)
 {
     char participation[256] = "\"type\": \"poisson\", \"rate\": 1.0";
     char *text = sotto_test_take(t, TEXT), opens[32], closes[32];
-    const time_t now = time(NULL), first = now - 86400, last = now + 2 * 86400;
+    const time_t now = time(NULL), first = now - 86400, last = now + (time_t)days * 86400;
     struct tm tm;
 
     (void)strftime(opens, sizeof opens, "%Y-%m-%dT%H:00:00Z", gmtime_r(&first, &tm));
@@ -81,7 +82,7 @@ static scene *open_scene(sotto_test *t, bool drawn)
 
     sotto_test_await_hour();
     sotto_test_arc_open(t, &k->a, &options);
-    k->recipe = recipe_of(t, drawn);
+    k->recipe = recipe_of(t, drawn, 2);
     CHECK_OK(t, sotto_learning_read(&k->learning, sotto_bytes_of(k->recipe, strlen(k->recipe)),
                                     &t->arena, mistakes, &t->err));
     k->parties = parties_of(t, k);
@@ -212,11 +213,35 @@ static void a_device_that_answers_in_every_slot_counts_once(sotto_test *t)
     sotto_test_arc_close(&k->a);
 }
 
+/* A device would have a second credential, and a second tag, in the epoch that follows. */
+static void a_session_lies_within_one_epoch(sotto_test *t)
+{
+    scene *k = open_scene(t, true);
+    sotto_test_service *s = &k->a.s;
+    sotto_mistakes *mistakes = sotto_test_take(t, sizeof *mistakes);
+
+    for (unsigned drawn = 0; drawn < 2; drawn++) {
+        const char *recipe = recipe_of(t, drawn == 1, 400);
+        const sotto_round_record record = {
+            .round = ROUND, .model = {7}, .recipe = sotto_bytes_of(recipe, strlen(recipe))};
+        sotto_buf wire = sotto_test_buf(t, 2 * TEXT), ids = sotto_test_buf(t, 64);
+
+        CHECK_OK(t, sotto_round_record_encode(&wire, &record, &t->err));
+        CHECK_STATUS(t, drawn == 1 ? SOTTO_DENIED : SOTTO_OK,
+                     sotto_tasks_add(s->leader->db, s->leader->columns, SOTTO_LEADER,
+                                     sotto_buf_bytes(&wire), k->parties, 0,
+                                     sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
+    }
+    CHECK_REASON(t, "no epoch of this server has the whole schedule");
+    sotto_test_arc_close(&k->a);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_presentation_counts_once_in_its_round_and_in_no_other),
         CASE(a_device_that_answers_in_every_slot_counts_once),
+        CASE(a_session_lies_within_one_epoch),
     };
     return RUN_TESTS(argc, argv, cases);
 }

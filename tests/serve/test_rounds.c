@@ -457,6 +457,7 @@ static void the_helper_takes_one_report_of_a_slot(sotto_test *t)
 {
     scene *k = open_drawn(t, &one_of_an_hour, 0);
     uint64_t reports = 0, sums[PARAMETERS];
+    sotto_rejections told;
 
     for (unsigned slot = 0; slot < 12; slot++, k->s.bucket++)
         upload_devices(t, k, 1);
@@ -467,6 +468,8 @@ static void the_helper_takes_one_report_of_a_slot(sotto_test *t)
     CHECK_EQUAL(t, 100, reports);
     CHECK_EQUAL(t, 12, counted(t, k));
     CHECK_EQUAL(t, 1, sotto_test_refused(t, &k->s, SOTTO_CAUSE_HELPER + SOTTO_REPORT_DROPPED));
+    sotto_test_told_refusals(t, k->s.leader, &told);
+    CHECK_EQUAL(t, 0, told.count); /* the operator knows, and the collector does not */
     sotto_test_service_close(&k->s);
 }
 

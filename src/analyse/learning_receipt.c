@@ -58,8 +58,7 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
         .honest_devices = l->head.by == SOTTO_BY_SHARES ? claim->honest : 0,
     };
     /* Both roundings up: what is proved is a whole number of steps. */
-    out->liar =
-        sotto_round_up((double)claim->bound / (double)l->scale / divisor, 3);
+    out->liar = sotto_round_up((double)claim->bound / (double)l->scale / divisor, 3);
     if (sotto_learning_once(l))
         claim_slots(out, l, claim, seen, burnt);
     memcpy(out->hash, l->head.hash, sizeof out->hash);

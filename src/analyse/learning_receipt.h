@@ -22,7 +22,8 @@ typedef struct sotto_learning_receipt {
     bool session;
     uint64_t round;         /* of a round */
     uint64_t rounds, burnt; /* of a session: closed or burnt, and burnt alone */
-    uint64_t reports; /* in the sum; of a session: in all of them. Not told where there is a policy */
+    uint64_t
+        reports; /* in the sum; of a session: in all of them. Not told where there is a policy */
     uint64_t min_cohort, participations;
     double rho, epsilon, delta; /* of one participation; of all of them       */
     const char *theorem, *sampling, *by, *honest, *inputs;
@@ -32,7 +33,8 @@ typedef struct sotto_learning_receipt {
     double liar;             /* how far one liar moves the mean of a round, at most        */
     bool tokens;             /* a device can send one report; without, several         */
     uint64_t honest_devices; /* that noise by shares counts on, of min_cohort; else 0  */
-    const char *policy;      /* of slots; NULL: devices are drawn anew in each round, and reports are counted */
+    const char
+        *policy; /* of slots; NULL: devices are drawn anew in each round, and reports are counted */
     sotto_slots_claim slots; /* of all rounds until then, where devices draw one */
 } sotto_learning_receipt;
 
@@ -40,9 +42,8 @@ typedef struct sotto_learning_receipt {
 SOTTO_MUST_USE sotto_status sotto_round_receipt_of(sotto_learning_receipt *out,
                                                    const sotto_learning *learning,
                                                    const sotto_learning_claim *claim,
-                                                   const sotto_round_record *record,
-                                                   uint64_t burnt, uint64_t reports,
-                                                   sotto_err *err);
+                                                   const sotto_round_record *record, uint64_t burnt,
+                                                   uint64_t reports, sotto_err *err);
 /* model: that the session ended with. */
 void sotto_session_receipt_of(sotto_learning_receipt *out, const sotto_learning *learning,
                               const sotto_learning_claim *claim,

@@ -30,6 +30,10 @@ static sotto_status allocated(sotto_schedule_claim *out, const sotto_schedule *s
                                .lost = sotto_noise_delta(steps * n->dimension)};
 
     SOTTO_TRY(sotto_allocated_eps(&out->epsilon, &a, delta, err));
+    if (SOTTO_RULE(lattice_is_paid_for) && !sotto_allocated_is_paid(&a, out->epsilon, delta))
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "claim: scale: integers are too coarse for this delta; take a larger scale");
     out->theorem = "random allocation of one release to a step, Gaussian noise in each";
     out->assumption = "nobody sees who checks in or when, and who adds the noise is honest";
     out->adjacency = "with a user's update or without it, where the number of users and their "

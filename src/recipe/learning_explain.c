@@ -56,8 +56,7 @@ static void say_slots(sotto_writer *w, const sotto_learning *l)
     else
         say(w, "Servers add up all reports of a round.\n");
     if (sotto_learning_warm_up(l) > 0)
-        say(w, "Nothing is released of the first %" PRIu64 " rounds.\n",
-            sotto_learning_warm_up(l));
+        say(w, "Nothing is released of the first %" PRIu64 " rounds.\n", sotto_learning_warm_up(l));
     say(w, "How many reports a round has is not released.\n");
 }
 

@@ -59,8 +59,7 @@ static crowd crowd_of(const sotto_learning *l, double devices, uint64_t round)
     case SOTTO_ROUND_ALL:
     case SOTTO_ROUND_DRAWN_ANEW:
     default:
-        return (crowd){devices,
-                       sotto_learning_expected(l, round) / (double)l->head.population};
+        return (crowd){devices, sotto_learning_expected(l, round) / (double)l->head.population};
     }
 }
 
@@ -91,7 +90,11 @@ static sotto_status replaced(double *out, const sotto_allocated *a, double delta
     double guess = 0, eps = INFINITY;
 
     for (unsigned i = 0; i < TRIES && guess < MOST; i++) {
-        SOTTO_TRY(sotto_allocated_eps(&eps, a, delta / (1 + exp(guess)) * (1 - 1e-12), err));
+        const double step = delta / (1 + exp(guess)) * (1 - 1e-12);
+
+        SOTTO_TRY(sotto_allocated_eps(&eps, a, step, err));
+        if (SOTTO_RULE(slots_lattice_is_paid_for) && !sotto_allocated_is_paid(a, eps, step))
+            return sotto_fail(err, SOTTO_DENIED, "claim: integers are too coarse");
         if (eps <= guess) {
             *out = 2 * eps;
             return SOTTO_OK;
@@ -148,8 +151,9 @@ void sotto_slots_claim_of(sotto_slots_claim *out, const sotto_learning *l,
     if (released == 0)
         out->epsilon = 0;
     else if (replaced(&out->epsilon, &a, (1 - CROWD_PART) * delta, NULL) != SOTTO_OK)
-        out->epsilon = INFINITY;
-    if (SOTTO_RULE(slots_gain_is_less) && !(out->epsilon < claim->epsilon)) {
+        out->why = "not claimed: the noise is too little, or the grid too coarse to be taken for "
+                   "real numbers: a larger scale would help";
+    if (SOTTO_RULE(slots_gain_is_less) && !out->why && !(out->epsilon < claim->epsilon)) {
         out->epsilon = INFINITY;
         out->why = "not claimed: it is no less than what one update costs";
     }

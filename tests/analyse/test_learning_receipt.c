@@ -134,13 +134,11 @@ static void open_drawn(sotto_test *t, scene *k)
 
     memset(&mistakes, 0, sizeof mistakes);
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
-        recipe =
-            sotto_test_replace(t, (const char *)recipe.data, changes[i][0], changes[i][1]);
+        recipe = sotto_test_replace(t, (const char *)recipe.data, changes[i][0], changes[i][1]);
     k->record = (sotto_round_record){.round = 3, .model = {7}};
     CHECK_OK(t, sotto_learning_read(&k->learning, recipe, &t->arena, &mistakes, &t->err));
-    CHECK_OK(t,
-             sotto_learning_claim_compute(&k->claim, k->learning, (sotto_decimal){900000000000},
-                                          &t->err));
+    CHECK_OK(t, sotto_learning_claim_compute(&k->claim, k->learning, (sotto_decimal){900000000000},
+                                             &t->err));
 }
 
 static void a_receipt_of_a_drawn_round_says_what_hiding_gains(sotto_test *t)

@@ -12,8 +12,8 @@
 #define ANONYMITY                                                                                  \
     "\"anonymity\": {\"relay\": \"relay\", \"gateway\": \"gateway\", \"tokens\": \"arc\","         \
     " \"attester\": \"attester\", \"log\": \"main\"}"
-#define WHEN  "\"start\": \"2026-12-01T00:00:00Z\", \"slot\": \"1h\""
-#define DRAWN "\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 24, " WHEN
+#define WHEN    "\"start\": \"2026-12-01T00:00:00Z\", \"slot\": \"1h\""
+#define DRAWN   "\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 24, " WHEN
 #define DONATED "\"type\": \"donation\", \"rate\": 1, \"slots\": 24, " WHEN
 /* 48 slots of a quarter of an hour in each of 12 rounds. */
 #define FIXED                                                                                      \
@@ -59,7 +59,8 @@ static sotto_bytes fixed(sotto_test *t)
 {
     sotto_bytes out = with(t, DRAWN, FIXED);
 
-    out = and_with(t, out, "\"count\": 24, \"every\": \"1h\", \"goal\": 1000", "\"count\": 12,"
+    out = and_with(t, out, "\"count\": 24, \"every\": \"1h\", \"goal\": 1000",
+                   "\"count\": 12,"
                    " \"every\": \"12h\", \"goal\": 20");
     out = and_with(t, out, "\"min_cohort\": 1000", "\"min_cohort\": 20");
     return and_with(t, out, "\"precision\": \"1h\"", "\"precision\": \"15m\"");
@@ -105,7 +106,8 @@ static void slots_are_the_recipes_rounds(sotto_test *t)
     static const struct {
         const char *old, *new, *path, *what;
     } cases[] = {
-        {"\"start\": \"2026-12-01T00", "\"start\": \"2026-12-01T01", "participation.start", "begin"},
+        {"\"start\": \"2026-12-01T00", "\"start\": \"2026-12-01T01", "participation.start",
+         "begin"},
         {"\"slot\": \"1h\"", "\"slot\": \"2h\"", "participation.slot", "be a round"},
         {"\"window\": 24", "\"window\": 23", "participation.window", "of all rounds"},
         {DRAWN, "\"type\": \"donation\", \"rate\": 1, \"slots\": 25, " WHEN, "participation.slots",
@@ -249,6 +251,14 @@ static void a_gain_that_is_none_is_not_claimed(sotto_test *t)
     CHECK(t, isinf(c.epsilon) && c.why && strstr(c.why, "no less"));
 }
 
+/* The theorem is about real noise. */
+static void integers_that_are_coarse_claim_no_gain(sotto_test *t)
+{
+    const sotto_slots_claim c = claim_of(t, with(t, "\"scale\": 32768", "\"scale\": 256"), 24);
+
+    CHECK(t, isinf(c.epsilon) && c.why && strstr(c.why, "coarse"));
+}
+
 /* Samples that are fresh in each round have another theorem, whose law this is not. */
 static void rounds_drawn_once_are_no_samples(sotto_test *t)
 {
@@ -279,7 +289,8 @@ static void an_explanation_says_what_is_drawn_and_who_must_be_honest(sotto_test 
     CHECK(t, explains(t, with(t, DRAWN, DONATED), "the first head of coins"));
     CHECK(t, explains(t, with(t, DRAWN, SLIDING), "Nothing is released of the first 5 rounds"));
     CHECK(t, explains(t, fixed(t), "A round has 48 slots"));
-    CHECK(t, explains(t, with(t, ", " ANONYMITY, ""), "drawing one round in secret is not claimed"));
+    CHECK(t,
+          explains(t, with(t, ", " ANONYMITY, ""), "drawing one round in secret is not claimed"));
 }
 
 int main(int argc, char **argv)
@@ -292,6 +303,7 @@ int main(int argc, char **argv)
         CASE(a_gain_is_claimed_only_where_nobody_sees_who_came),
         CASE(a_round_that_might_burn_tells_who_came),
         CASE(a_gain_that_is_none_is_not_claimed),
+        CASE(integers_that_are_coarse_claim_no_gain),
         CASE(rounds_drawn_once_are_no_samples),
         CASE(an_explanation_says_what_is_drawn_and_who_must_be_honest),
     };

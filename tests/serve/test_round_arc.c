@@ -55,8 +55,7 @@ static char *recipe_of(sotto_test *t, bool drawn, unsigned days)
         " \"anonymity\": {\"tokens\": \"arc\", \"attester\": \"key:attester\"},"
         " \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},"
         " \"population\": %d}",
-        PARAMETERS, 0, drawn ? 1 : 2, participation, opens, closes,
-        drawn ? 1200 : 12);
+        PARAMETERS, 0, drawn ? 1 : 2, participation, opens, closes, drawn ? 1200 : 12);
     return text;
 }
 
@@ -229,8 +228,8 @@ static void a_session_lies_within_one_epoch(sotto_test *t)
         CHECK_OK(t, sotto_round_record_encode(&wire, &record, &t->err));
         CHECK_STATUS(t, drawn == 1 ? SOTTO_DENIED : SOTTO_OK,
                      sotto_tasks_add(s->leader->db, s->leader->columns, SOTTO_LEADER,
-                                     sotto_buf_bytes(&wire), k->parties, 0,
-                                     sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
+                                     sotto_buf_bytes(&wire), k->parties, 0, sotto_bytes_of(NULL, 0),
+                                     &ids, mistakes, &t->err));
     }
     CHECK_REASON(t, "no epoch of this server has the whole schedule");
     sotto_test_arc_close(&k->a);

@@ -40,9 +40,9 @@ static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
 typedef struct shape {
     const char *by;
     unsigned largest, goal;
-    unsigned every;      /* hours of a round; 0: one    */
-    const char *drawn;   /* participation; NULL: anybody */
-    unsigned slots;      /* of it                       */
+    unsigned every;    /* hours of a round; 0: one    */
+    const char *drawn; /* participation; NULL: anybody */
+    unsigned slots;    /* of it                       */
 } shape;
 
 static void write_participation(char out[256], const shape *s, const char *opens)

@@ -3,7 +3,6 @@
 #include "account/gauss/allocation.h"
 #include "account/gauss/lattice.h"
 #include "account/put_aside.h"
-#include "base/rule.h"
 
 #include <math.h>
 
@@ -30,10 +29,10 @@ sotto_status sotto_allocated_eps(double *out, const sotto_allocated *a, double d
     SOTTO_TRY(sotto_allocation_eps(&eps, SOTTO_ALLOCATION_MAX, sigma, (double)a->seen,
                                    fmin(log_delta - log(p), -1e-9), err));
     *out = thinned(eps.high, p);
-    const double lost = sotto_lattice_distance(a->numbers, a->sigma) + a->lost;
-    if (SOTTO_RULE(lattice_is_paid_for) && !sotto_draws_are_paid(*out, lost, delta))
-        return sotto_fail(
-            err, SOTTO_DENIED,
-            "claim: scale: integers are too coarse for this delta; take a larger scale");
     return SOTTO_OK;
+}
+
+bool sotto_allocated_is_paid(const sotto_allocated *a, double eps, double delta)
+{
+    return sotto_draws_are_paid(eps, sotto_lattice_distance(a->numbers, a->sigma) + a->lost, delta);
 }

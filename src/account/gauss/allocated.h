@@ -20,9 +20,11 @@ typedef struct sotto_allocated {
     double lost;          /* total variation of all these draws from their own law    */
 } sotto_allocated;
 
-/* Epsilon with the update or without it, rounded up.
- *   SOTTO_DENIED  integers are too coarse for a claim about real noise, or a number is out of its range */
+/* Epsilon with the update or without it, rounded up. It holds where sotto_allocated_is_paid says so: where integers are fine enough
+ * to be taken for real noise at this delta.
+ *   SOTTO_DENIED  integers are too coarse for any claim about real noise, or a number is out of its range */
 SOTTO_MUST_USE sotto_status sotto_allocated_eps(double *out, const sotto_allocated *a, double delta,
                                                 sotto_err *err);
+bool sotto_allocated_is_paid(const sotto_allocated *a, double eps, double delta);
 
 #endif

@@ -147,12 +147,12 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
 /* Not a DAP problem: the leader asks again until this side's operator has released the batch, or the round is over. */
 static void hold(asking *a)
 {
-    sotto_problem_plain(a->ask.request,
-                        &(sotto_http_problem){.status = 503,
-                                              .detail = a->early ? "the round is not over"
-                                                                 : SOTTO_RATE_HELD,
-                                              .retry_after_s = HELD_RETRY_S},
-                        a->ask.task);
+    sotto_problem_plain(
+        a->ask.request,
+        &(sotto_http_problem){.status = 503,
+                              .detail = a->early ? "the round is not over" : SOTTO_RATE_HELD,
+                              .retry_after_s = HELD_RETRY_S},
+        a->ask.task);
     sotto_task_request_finish(&a->ask);
 }
 

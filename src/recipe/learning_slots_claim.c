@@ -24,9 +24,9 @@ static const char *unhidden(const sotto_learning *l)
 
 /* ---- whether a round's number of reports shows ----------------------------------------------------------- */
 
-/* Of n coins of chance q, or of as many slots that are filled with that chance each, that at most (or at least) `count` show heads: log of
- * the chance, at most e^(-n KL(count/n, q)). Slots filled by independent devices are negatively associated, for which Chernoff's
- * bound holds as well (Dubhashi and Ranjan 1998). */
+/* n coins have chance q each, or n slots are filled with it. Log of the chance that at most (or at least) `count` of them are: at most
+ * -n KL(count/n, q). Slots that independent devices fill are negatively associated, for which Chernoff's bound holds as well (Dubhashi
+ * and Ranjan 1998). */
 static double log_tail(double count, double n, double q, bool at_least)
 {
     const double x = count / n;
@@ -63,9 +63,9 @@ static crowd crowd_of(const sotto_learning *l, double devices, uint64_t round)
     }
 }
 
-/* A round with too few of the others is released only with this device, and one with too many has no room for it: whether it is
- * released, or what it lacks, would tell where the device was. So both have to be rare, whoever of the others is dishonest and stays
- * away. The first round has the most, the last one the fewest. */
+/* A round with too few of the others is released only with this device. One with too many has no room for it. Whether a round is
+ * released, or what it lacks, would then tell where the device was. So both have to be rare, also where the dishonest stay away. The
+ * first round has the most, the last one the fewest. */
 static bool crowds_hide(const sotto_learning *l, const sotto_learning_claim *claim, double delta)
 {
     const double all = (double)l->head.population,
@@ -131,9 +131,8 @@ void sotto_slots_claim_of(sotto_slots_claim *out, const sotto_learning *l,
         .epsilon = INFINITY,
         .theorem = "random allocation of one update to a round, integer noise of one server in "
                    "each (decision 149), in two steps: without the update, and with another",
-        .honest = "leader and helper, who see how many devices answer in a round, and must tell "
-                  "nobody; relay or gateway; and devices of the stated population, which draw "
-                  "their rounds as the recipe says",
+        .honest = "leader and helper, who see how many answer in a round and may tell nobody; "
+                  "relay or gateway; and devices, as many as stated, which draw as the recipe says",
         .why = unhidden(l)};
     if (out->why)
         return;

@@ -10,11 +10,30 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-static void fill(sotto_learning_receipt *out, const sotto_learning *l,
-                 const sotto_learning_claim *claim, const uint8_t model[SOTTO_MODEL_HASH])
+/* A round that was burnt, after the warm-up, shows that fewer devices came than a claim of a gain counts on. */
+static void claim_slots(sotto_learning_receipt *out, const sotto_learning *l,
+                        const sotto_learning_claim *claim, uint64_t seen, uint64_t burnt)
 {
+    const uint64_t warm_up = sotto_learning_warm_up(l);
+
+    out->policy = sotto_round_policy_name(sotto_learning_policy(l));
+    sotto_slots_claim_of(&out->slots, l, claim, seen);
+    if (SOTTO_RULE(slots_burnt_unclaimed) && burnt > (seen < warm_up ? seen : warm_up)) {
+        out->slots.epsilon = INFINITY;
+        out->slots.why = "not claimed: a round had fewer reports than min_cohort, which tells who "
+                         "came";
+    }
+}
+
+/* seen: rounds of the session until then; burnt: how many of these were. */
+static void fill(sotto_learning_receipt *out, const sotto_learning *l,
+                 const sotto_learning_claim *claim, const uint8_t model[SOTTO_MODEL_HASH],
+                 uint64_t seen, uint64_t burnt)
+{
+    const double divisor = sotto_learning_divisor(l, seen > 0 ? seen - 1 : 0);
     const sotto_trust_words *words = sotto_trust_words_of(l->head.trust);
 
     *out = (sotto_learning_receipt){
@@ -34,7 +53,7 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
         .inputs = words->inputs,
         .sigma = claim->sigma / (double)l->scale / l->clip,
         .bound_factor = l->bound_factor,
-        .divisor = claim->expected_reports,
+        .divisor = divisor,
         .tokens = l->head.anonymity.tokens != SOTTO_TOKENS_NONE,
         .honest_devices = l->head.by == SOTTO_BY_SHARES ? claim->honest : 0,
         .sampled_epsilon = claim->sampled_epsilon,
@@ -45,22 +64,23 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
         out->gateway = l->head.anonymity.gateway;
     }
     /* Both roundings up: what is proved is a whole number of steps. */
-    out->liar =
-        sotto_round_up((double)claim->bound / (double)l->scale / claim->expected_reports, 3);
+    out->liar = sotto_round_up((double)claim->bound / (double)l->scale / divisor, 3);
+    if (sotto_learning_once(l))
+        claim_slots(out, l, claim, seen, burnt);
     memcpy(out->hash, l->head.hash, sizeof out->hash);
     memcpy(out->model, model, sizeof out->model);
 }
 
 sotto_status sotto_round_receipt_of(sotto_learning_receipt *out, const sotto_learning *l,
                                     const sotto_learning_claim *claim,
-                                    const sotto_round_record *record, uint64_t reports,
-                                    sotto_err *err)
+                                    const sotto_round_record *record, uint64_t burnt,
+                                    uint64_t reports, sotto_err *err)
 {
     if (SOTTO_RULE(round_receipt_cohort) && reports < l->head.min_cohort)
         return sotto_fail(err, SOTTO_DENIED,
                           "round %" PRIu64 ": %" PRIu64 " reports; the recipe demands %" PRIu64,
                           record->round, reports, l->head.min_cohort);
-    fill(out, l, claim, record->model);
+    fill(out, l, claim, record->model, record->round + 1, burnt);
     out->round = record->round;
     out->reports = reports;
     return SOTTO_OK;
@@ -71,7 +91,7 @@ void sotto_session_receipt_of(sotto_learning_receipt *out, const sotto_learning 
                               const uint8_t model[SOTTO_MODEL_HASH], uint64_t rounds,
                               uint64_t burnt, uint64_t reports)
 {
-    fill(out, l, claim, model);
+    fill(out, l, claim, model, rounds, burnt);
     out->session = true;
     out->rounds = rounds;
     out->burnt = burnt;
@@ -101,6 +121,17 @@ static void say_sampling(sotto_writer *w, const sotto_learning_receipt *r)
         r->relay, r->gateway, r->leader);
 }
 
+static void say_slots(sotto_writer *w, const sotto_learning_receipt *r)
+{
+    if (r->slots.why)
+        say(w, "  drawing a round in secret (%s): a gain is %s\n", r->policy, r->slots.why);
+    else
+        say(w,
+            "  drawing a round in secret (%s): epsilon %.4g at the same delta for all rounds until "
+            "then\n  by %s\n  that needs %s\n",
+            r->policy, sotto_bound_shown(r->slots.epsilon, 4), r->slots.theorem, r->slots.honest);
+}
+
 static void say_claim(sotto_writer *w, const sotto_learning_receipt *r)
 {
     if (isfinite(r->epsilon))
@@ -113,7 +144,10 @@ static void say_claim(sotto_writer *w, const sotto_learning_receipt *r)
         say(w, "privacy: no epsilon is claimed: %s\n", r->theorem);
     say(w, "  one round costs %.4g of zero-concentrated DP, released or not\n",
         sotto_bound_shown(r->rho, 4));
-    say_sampling(w, r);
+    if (r->policy)
+        say_slots(w, r);
+    else
+        say_sampling(w, r);
     say(w, "  noise by %s: standard deviation %.4g clips or more on every entry of a sum\n", r->by,
         r->sigma);
     if (r->honest_devices > 0)
@@ -125,16 +159,18 @@ sotto_status sotto_learning_receipt_explain(sotto_buf *out, const sotto_learning
                                             sotto_err *err)
 {
     sotto_writer w = sotto_writer_on(out);
-    char digest[2 * SOTTO_MODEL_HASH + 1];
+    char digest[2 * SOTTO_MODEL_HASH + 1], reports[64];
 
     sotto_hex_encode(digest, sotto_bytes_of(r->model, sizeof r->model));
-    if (r->session)
-        say(&w,
-            "%s: %" PRIu64 " rounds, %" PRIu64 " of them burnt, %" PRIu64 " reports\nmodel %s\n",
-            r->recipe, r->rounds, r->burnt, r->reports, digest);
+    if (r->policy)
+        (void)snprintf(reports, sizeof reports, "reports that are not counted in public");
     else
-        say(&w, "%s, round %" PRIu64 ": %" PRIu64 " reports, from model %s\n", r->recipe, r->round,
-            r->reports, digest);
+        (void)snprintf(reports, sizeof reports, "%" PRIu64 " reports", r->reports);
+    if (r->session)
+        say(&w, "%s: %" PRIu64 " rounds, %" PRIu64 " of them burnt, %s\nmodel %s\n", r->recipe,
+            r->rounds, r->burnt, reports, digest);
+    else
+        say(&w, "%s, round %" PRIu64 ": %s, from model %s\n", r->recipe, r->round, reports, digest);
     say_claim(&w, r);
     say(&w, "trust: %s and %s. %s\n", r->leader, r->helper, r->honest);
     say(&w,

@@ -11,7 +11,7 @@
 #ifndef SOTTO_ANALYSE_LEARNING_RECEIPT_H
 #define SOTTO_ANALYSE_LEARNING_RECEIPT_H
 
-#include "recipe/learning.h"
+#include "recipe/learning_slots.h"
 #include "sotto/base.h"
 
 typedef struct sotto_learning_receipt {
@@ -22,7 +22,8 @@ typedef struct sotto_learning_receipt {
     bool session;
     uint64_t round;         /* of a round */
     uint64_t rounds, burnt; /* of a session: closed or burnt, and burnt alone */
-    uint64_t reports;       /* in the sum; of a session: in all of them       */
+    uint64_t
+        reports; /* in the sum; of a session: in all of them. Not told where there is a policy */
     uint64_t min_cohort, participations;
     double rho, epsilon, delta; /* of one participation; of all of them       */
     const char *theorem, *sampling, *by, *honest, *inputs;
@@ -36,13 +37,16 @@ typedef struct sotto_learning_receipt {
      * is claimed for it, and the names are NULL. */
     double sampled_epsilon, sampled_share;
     const char *relay, *gateway;
+    const char
+        *policy; /* of slots; NULL: devices are drawn anew in each round, and reports are counted */
+    sotto_slots_claim slots; /* of all rounds until then, where devices draw one */
 } sotto_learning_receipt;
 
-/* reports: of the sum. SOTTO_DENIED: fewer than min_cohort, so that there is nothing to give a receipt for. */
+/* reports: of the sum; burnt: rounds before it that were. SOTTO_DENIED: fewer than min_cohort, so that there is nothing to give a receipt for. */
 SOTTO_MUST_USE sotto_status sotto_round_receipt_of(sotto_learning_receipt *out,
                                                    const sotto_learning *learning,
                                                    const sotto_learning_claim *claim,
-                                                   const sotto_round_record *record,
+                                                   const sotto_round_record *record, uint64_t burnt,
                                                    uint64_t reports, sotto_err *err);
 /* model: that the session ended with. */
 void sotto_session_receipt_of(sotto_learning_receipt *out, const sotto_learning *learning,

@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
+#include "device/answer/participate.h"
+#include "recipe/learning_slots.h"
 #include "recipe/statistic.h"
 
 #include <inttypes.h>
@@ -28,7 +30,8 @@ static sotto_status read_learning(const sotto_learning **out, sotto_bytes text, 
     return status;
 }
 
-/* The recipe's head, under the round's name and within its time. */
+/* The recipe's head, under the round's name and within its time. Where a device draws one round of all, a credential is shown for all of
+ * them together: then c->recipe has the recipe's own times, and the shelf the round's. */
 static void set_head(sotto_round_case *r, sotto_bytes record)
 {
     const sotto_learning *l = r->learning;
@@ -40,6 +43,10 @@ static void set_head(sotto_round_case *r, sotto_bytes record)
     r->kept = r->head;
     r->kept.text = record;
     sotto_hash_once(r->kept.hash, SOTTO_SHA256, record);
+    if (SOTTO_RULE(shown_once_a_session) && sotto_learning_once(l)) {
+        r->head.opens = l->head.opens;
+        r->head.closes = l->head.closes;
+    }
 }
 
 sotto_status sotto_round_read(sotto_device *device, sotto_case *c, sotto_bytes record,
@@ -63,6 +70,8 @@ sotto_status sotto_round_read(sotto_device *device, sotto_case *c, sotto_bytes r
         sotto_round_record_verify(r->learning, &r->record, err) != SOTTO_OK)
         return SOTTO_REJECTED;
     set_head(r, record);
+    if (c->now >= r->kept.closes)
+        return sotto_fail(err, SOTTO_STALE, "recipe %.63s: it has closed", r->name);
     c->round = r;
     c->recipe = &r->head;
     c->kept = &r->kept;
@@ -119,7 +128,7 @@ static sotto_charge charge_of(const sotto_case *c)
     sotto_charge out = {.recipe = recipe->name,
                         .analysis = recipe->analysis,
                         .round = c->round->record.round,
-                        .scope = SOTTO_DECISION_RECIPE,
+                        .scope = sotto_participation_scope(&recipe->participation),
                         .by = recipe->by,
                         .by_name = sotto_noise_source_name(recipe->by),
                         .unprotected = true,

@@ -131,7 +131,7 @@ static void describe(const sotto_device *device, const sotto_case *c, sotto_trai
     in->batch = l->algorithm == 1 ? 0 : l->batch;
     in->rate = l->rate * pow(l->decay, (double)in->round);
     in->clip = l->clip;
-    in->deadline = late < c->recipe->closes ? late : c->recipe->closes;
+    in->deadline = late < c->round->kept.closes ? late : c->round->kept.closes;
 }
 
 /* Whether an update that came at this time may count. */

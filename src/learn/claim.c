@@ -1,10 +1,10 @@
 #include "learn/claim.h"
 
+#include "account/gauss/lattice.h"
 #include "account/gauss/rdp.h"
 #include "account/gauss/sgm.h"
 #include "account/numeric/special.h"
 #include "account/put_aside.h"
-#include "learn/lattice.h"
 #include "noise/noise.h"
 
 #include <math.h>

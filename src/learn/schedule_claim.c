@@ -1,27 +1,17 @@
 #include "learn/schedule_claim.h"
 
-#include "account/gauss/allocation.h"
+#include "account/gauss/allocated.h"
 #include "account/local/checkin.h"
-#include "account/put_aside.h"
-#include "learn/lattice.h"
 #include "noise/noise.h"
 
 #include <math.h>
 
 #include "base/rule.h"
 
-enum { SLACK = 16 };
-
 /* Theorem 4.1 divides by the number that came, and a report is there in any case: neither hides that somebody is absent. */
 static const char replacement[] = "with other data of a user, who checks in either way";
 
 /* ---- a Gaussian on each sum -------------------------------------------------------------------------------------- */
-
-/* With chance p a release is made at all: log(1 + p (e^eps - 1)) at p delta, in both directions. */
-static double thinned(double eps, double p)
-{
-    return sotto_round_up(log1p(p * expm1(eps) * (1 + 0x1p-40)), SLACK);
-}
 
 static sotto_status allocated(sotto_schedule_claim *out, const sotto_schedule *s,
                               const sotto_schedule_noise *n, uint64_t steps, double delta,
@@ -31,22 +21,16 @@ static sotto_status allocated(sotto_schedule_claim *out, const sotto_schedule *s
     const uint64_t seen = steps < s->reach ? steps : s->reach;
     /* Where one of a slot is used, a device that comes takes another's place: the sum moves by two updates. */
     const double moves = c->policy == SOTTO_SLOT_ONE_OF ? 2 : 1;
-    const double p =
-        fmin(1, (c->chance + 0x1p-53) * (double)seen / (double)s->reach * (1 + 0x1p-40));
-    const double log_delta = log(delta) - SOTTO_PUT_ASIDE - 0x1p-30;
-    sotto_bound eps;
+    const sotto_allocated a = {.sigma = n->sigma,
+                               .length = n->length * moves,
+                               .chance = c->chance + 0x1p-53,
+                               .reach = s->reach,
+                               .seen = seen,
+                               .numbers = (double)steps * (double)n->dimension,
+                               .lost = sotto_noise_delta(steps * n->dimension)};
 
-    if (!(n->sigma >= SOTTO_LATTICE_LEAST && n->length > 0))
-        return sotto_fail(err, SOTTO_DENIED,
-                          "claim: scale: noise must have a deviation of 100 integers or more");
-    const double sigma =
-        sotto_round_down(n->sigma * sotto_lattice_shrink(n->sigma) / (n->length * moves), SLACK);
-    SOTTO_TRY(sotto_allocation_eps(&eps, SOTTO_ALLOCATION_MAX, sigma, (double)seen,
-                                   fmin(log_delta - log(p), -1e-9), err));
-    out->epsilon = thinned(eps.high, p);
-    const double lost = sotto_lattice_distance((double)steps * (double)n->dimension, n->sigma) +
-                        sotto_noise_delta(steps * n->dimension);
-    if (SOTTO_RULE(lattice_is_paid_for) && !sotto_draws_are_paid(out->epsilon, lost, delta))
+    SOTTO_TRY(sotto_allocated_eps(&out->epsilon, &a, delta, err));
+    if (SOTTO_RULE(lattice_is_paid_for) && !sotto_allocated_is_paid(&a, out->epsilon, delta))
         return sotto_fail(
             err, SOTTO_DENIED,
             "claim: scale: integers are too coarse for this delta; take a larger scale");

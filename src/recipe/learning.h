@@ -91,7 +91,7 @@ typedef struct sotto_learning_claim {
     sotto_fit fits[SOTTO_FITS];
     size_t fit_count;
     size_t report_bytes;     /* 0: the numbers do not fit */
-    double expected_reports; /* of a round */
+    double expected_reports; /* of a round, the one with the fewest */
 } sotto_learning_claim;
 
 /* SOTTO_DENIED only where nobody is honest. Numbers that don't fit are told by fits. */

@@ -1,5 +1,5 @@
 /* What a learning recipe may claim: its noise as questions to the accountant, and whether its numbers fit. */
-#include "recipe/learning.h"
+#include "recipe/learning_slots.h"
 
 #include "account/gauss/discrete_gaussian.h"
 #include "account/gauss/rdp.h"
@@ -270,8 +270,7 @@ sotto_status sotto_learning_claim_compute(sotto_learning_claim *out, const sotto
                                   .unsampled_why = "not claimed: the numbers do not fit",
                                   .bound = sotto_learning_bound(l),
                                   .log2_miss = log_miss(l) / log(2),
-                                  .expected_reports =
-                                      (double)l->head.population * l->head.participation.rate};
+                                  .expected_reports = sotto_learning_least_expected(l)};
     if (out->honest == 0)
         return sotto_fail(err, SOTTO_DENIED, "privacy.min_cohort: nobody of it is honest");
     prove_fits(out, l);

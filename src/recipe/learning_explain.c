@@ -1,5 +1,5 @@
 /* A learning recipe in plain words. */
-#include "recipe/learning.h"
+#include "recipe/learning_slots.h"
 
 #include "account/numeric/shown.h"
 #include "base/writer.h"
@@ -31,6 +31,35 @@ static void say_training(sotto_writer *w, const sotto_learning *l)
         l->clip, l->scale);
 }
 
+/* A device that takes part once, in a round that it draws. */
+static void say_slots(sotto_writer *w, const sotto_learning *l)
+{
+    const uint64_t reach = sotto_learning_reach(l), slots = sotto_learning_slots(l);
+
+    if (l->head.participation.type == SOTTO_DONATION)
+        say(w,
+            "A device takes part in one round at most: that of the first head of coins with a "
+            "chance of 1/%" PRIu64 " each, which only it sees.\n",
+            reach);
+    else
+        say(w,
+            "A device takes part in one round at most: one of %" PRIu64 "%s, which it draws in "
+            "secret, each with the same chance%s.\n",
+            reach,
+            sotto_learning_warm_up(l) > 0 ? " from the one on in which it first hears of them" : "",
+            l->head.participation.rate < 1 ? ", or none" : "");
+    if (slots > 1)
+        say(w,
+            "A round has %" PRIu64 " slots. Servers use one report of each at most, and count an "
+            "empty slot as a dummy.\n",
+            slots);
+    else
+        say(w, "Servers add up all reports of a round.\n");
+    if (sotto_learning_warm_up(l) > 0)
+        say(w, "Nothing is released of the first %" PRIu64 " rounds.\n", sotto_learning_warm_up(l));
+    say(w, "How many reports a round has is not released.\n");
+}
+
 static void say_rounds(sotto_writer *w, const sotto_learning *l)
 {
     char opens[SOTTO_CALENDAR_TEXT];
@@ -38,10 +67,15 @@ static void say_rounds(sotto_writer *w, const sotto_learning *l)
     sotto_calendar_format_time(opens, l->head.opens);
     say(w,
         "\nWho takes part, and when\n%" PRIu64
-        " rounds from %s on, one every %g hour%s, out of about "
-        "%" PRIu64 " devices.\nIn each round a device takes part with a chance of %g%%, by a coin "
-        "that only it sees: in at most %" PRIu64 " rounds, %" PRIu64 " or more apart.\n",
-        l->rounds, opens, (double)l->every / 3600, l->every == 3600 ? "" : "s", l->head.population,
+        " rounds from %s on, one every %g hour%s, out of about %" PRIu64 " devices.\n",
+        l->rounds, opens, (double)l->every / 3600, l->every == 3600 ? "" : "s", l->head.population);
+    if (sotto_learning_once(l)) {
+        say_slots(w, l);
+        return;
+    }
+    say(w,
+        "In each round a device takes part with a chance of %g%%, by a coin that only it sees: in "
+        "at most %" PRIu64 " rounds, %" PRIu64 " or more apart.\n",
         100 * l->head.participation.rate, l->participations, l->separation);
     if (l->zeros)
         say(w,
@@ -75,6 +109,31 @@ static const char *charged(const sotto_learning_claim *claim)
                  "\"when-hidden\".";
 }
 
+/* After a first part of the rounds, after half of them, and after all. */
+static void say_drawn(sotto_writer *w, const sotto_learning *l, const sotto_learning_claim *claim)
+{
+    const uint64_t first = sotto_learning_warm_up(l) + 1, last = l->rounds,
+                   half = first + (last - first) / 2, rounds[] = {first, half, last};
+    sotto_slots_claim slots;
+
+    sotto_slots_claim_of(&slots, l, claim, last);
+    if (slots.why) {
+        say(w, "A gain by drawing one round in secret is %s.\n", slots.why);
+        return;
+    }
+    say(w,
+        "If nobody sees who takes part, or how many, what is released costs less, at the same "
+        "delta (%s).\n",
+        slots.theorem);
+    for (size_t i = 0; i < sizeof rounds / sizeof rounds[0]; i++) {
+        sotto_slots_claim_of(&slots, l, claim, rounds[i]);
+        if (!slots.why && (i == 0 || rounds[i] > rounds[i - 1]))
+            say(w, "    after %" PRIu64 " round%s: epsilon %.4g\n", rounds[i],
+                rounds[i] == 1 ? "" : "s", sotto_bound_shown(slots.epsilon, 4));
+    }
+    say(w, "That counts on %s. Devices are charged the larger one.\n", slots.honest);
+}
+
 static void say_claim(sotto_writer *w, const sotto_learning *l, const sotto_learning_claim *claim)
 {
     if (isfinite(claim->epsilon))
@@ -88,7 +147,9 @@ static void say_claim(sotto_writer *w, const sotto_learning *l, const sotto_lear
     if (l->head.by == SOTTO_BY_SHARES)
         say(w, "That counts on %" PRIu64 " honest devices of every %" PRIu64 ".\n", claim->honest,
             l->head.min_cohort);
-    if (isfinite(claim->sampled_epsilon))
+    if (sotto_learning_once(l))
+        say_drawn(w, l, claim);
+    else if (isfinite(claim->sampled_epsilon))
         say(w,
             "To all who don't see who takes part, all rounds together cost epsilon %.4g at the "
             "same "

@@ -1,11 +1,10 @@
 /* A learning recipe into its plain form: what the table can't check is checked here. */
-#include "recipe/learning.h"
+#include "recipe/learning_slots.h"
 
 #include "base/rule.h"
 #include "crypto/hash.h"
 #include "dap/dap.h"
 #include "recipe/claim.h"
-#include "recipe/read.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -150,14 +149,10 @@ static void read_aggregation(sotto_reading *r, sotto_learning *out)
                               "leader and helper are one: nobody would be left to trust");
 }
 
-static void read_participation(sotto_reading *r, sotto_learning *out)
+static void read_participation(sotto_reading *r, sotto_participation *out)
 {
-    static const sotto_place place = {NULL, "participation", 0}, type = {&place, "type", 0};
-
-    sotto_recipe_read_participation(r, &out->head.participation);
-    if (SOTTO_RULE(learning_by_poisson) && out->head.participation.type != SOTTO_POISSON)
-        sotto_reading_mistake(r, &type, "poisson",
-                              "not yet: rounds of learning draw devices anew each time");
+    sotto_recipe_read_participation(r, out);
+    out->of_rounds = true;
 }
 
 /* A round is a span of time that a batch can have, and all of them are within the schedule. */
@@ -201,7 +196,7 @@ static void read_sections(sotto_reading *r, sotto_learning *out)
     if (sotto_reading_clean(r, "rounds"))
         read_rounds(r, out);
     if (sotto_reading_clean(r, "participation"))
-        read_participation(r, out);
+        read_participation(r, &head->participation);
     if (sotto_reading_clean(r, "privacy"))
         read_privacy(r, out);
     if (sotto_reading_clean(r, "aggregation"))
@@ -214,6 +209,9 @@ static void read_sections(sotto_reading *r, sotto_learning *out)
         check_times(r, out);
     if (sotto_reading_clean(r, "rounds") && sotto_reading_clean(r, "privacy"))
         check_goal(r, out);
+    if (sotto_reading_clean(r, "rounds") && sotto_reading_clean(r, "participation") &&
+        sotto_reading_clean(r, "privacy") && sotto_reading_clean(r, "schedule"))
+        sotto_learning_check_slots(r, out);
     /* Servers' samplers take a whole sigma from 60,000 on; rounding up adds noise, and is priced. */
     if (head->by == SOTTO_BY_SERVERS && sotto_learning_sigma(out) < 4e6)
         head->sigma_milli = 1000 * (uint32_t)sotto_learning_sigma(out);

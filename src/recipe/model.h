@@ -134,6 +134,7 @@ typedef struct sotto_participation {
     int64_t start;        /* of the first slot */
     uint64_t length;      /* of a slot, in seconds */
     uint64_t available;   /* seconds that a device usually stays ready */
+    bool of_rounds;       /* slots are of rounds of learning, which have prices of their own */
 } sotto_participation;
 
 typedef enum sotto_token_kind {

@@ -253,7 +253,7 @@ KEY_ROW(IN_LEARNING, "analysis", NAME, 0, 1, 128, NULL, MUST, "the analysis whos
 KEY_ROW(IN_LEARNING, "description", TEXT, 0, 0, 1000, NULL, "\"\"", "why this is asked, for the people who are asked")
 KEY_ROW(IN_LEARNING, "learn", OBJECT, 0, 0, 0, "learn", MUST, "what is trained")
 KEY_ROW(IN_LEARNING, "rounds", OBJECT, 0, 0, 0, "rounds", MUST, "how often, and by how many devices")
-KEY_ROW(IN_LEARNING, "participation", VARIANT, 0, 0, 0, "participation", MUST, "who answers a round: only `poisson` so far")
+KEY_ROW(IN_LEARNING, "participation", VARIANT, 0, 0, 0, "participation", MUST, "who answers a round. `check-in` and `donation`: a device draws one round of all of them, in secret")
 KEY_ROW(IN_LEARNING, "privacy", OBJECT, 0, 0, 0, "learning-privacy", MUST, "what is promised to everybody who takes part")
 KEY_ROW(IN_LEARNING, "aggregation", OBJECT, 0, 0, 0, "learning-aggregation", MUST, "who adds up, and what they check")
 KEY_ROW(IN_LEARNING, "anonymity", OBJECT, 0, 0, 0, "anonymity", "{}", "what hides who takes part")

@@ -1,11 +1,16 @@
 /* Receipts of rounds and sessions say what the recipe's claim says, and never more. */
 #include "analyse/learning_receipt.h"
 #include "recipe/claim.h"
+#include "support/recipes.h"
 #include "support/test.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define ANONYMITY                                                                                  \
+    "\"anonymity\": {\"relay\": \"relay\", \"gateway\": \"gateway\", \"tokens\": \"arc\","         \
+    " \"attester\": \"attester\", \"log\": \"main\"}, \"schedule\""
 
 static const char text[] =
     "{\"recipe\": \"digits\", \"version\": 1, \"analysis\": \"com.example.digits\","
@@ -56,7 +61,7 @@ static void a_rounds_receipt_is_for_all_rounds_of_a_device(sotto_test *t)
     scene k;
 
     open_scene(t, &k);
-    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 950, &t->err));
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 0, 950, &t->err));
     CHECK_EQUAL(t, 3, r.round);
     CHECK_EQUAL(t, 7, r.model[0]);
     CHECK_EQUAL(t, 4, r.participations);
@@ -98,7 +103,7 @@ static void a_receipt_says_how_far_a_liar_reaches(sotto_test *t)
     scene k;
 
     open_scene(t, &k);
-    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 950, &t->err));
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 0, 950, &t->err));
     /* 2.5 clips of 0.5, of 1,000 devices that are expected; rounded up. */
     CHECK(t, r.liar >= 2.5 * 0.5 / 1000.0 && r.liar < 2.51 * 0.5 / 999.0);
     CHECK(t, says(t, &r, "no report is longer than 2.5 clips. So one report moves"));
@@ -115,9 +120,9 @@ static void a_round_that_is_too_small_gets_no_receipt(sotto_test *t)
 
     open_scene(t, &k);
     CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 899, &t->err));
+                 sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 0, 899, &t->err));
     sotto_err_clear(&t->err);
-    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 900, &t->err));
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 0, 900, &t->err));
 }
 
 static void a_session_counts_its_burnt_rounds(sotto_test *t)
@@ -135,6 +140,65 @@ static void a_session_counts_its_burnt_rounds(sotto_test *t)
     CHECK(t, says(t, &r, "no epsilon is claimed"));
 }
 
+/* The same recipe, whose devices draw one of 48 rounds. */
+static void open_drawn(sotto_test *t, scene *k)
+{
+    static const char *const changes[][2] = {
+        {"\"type\": \"poisson\", \"rate\": 0.01",
+         "\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 48, \"start\":"
+         " \"2026-12-01T00:00:00Z\", \"slot\": \"1h\""},
+        {"\"participations\": 4", "\"participations\": 1"},
+        {"\"largest\": 1500", "\"largest\": 3000"},
+        {"\"scale\": 4096", "\"scale\": 32768"},
+        {"\"schedule\"", ANONYMITY},
+    };
+    static sotto_mistakes mistakes;
+    sotto_bytes recipe = sotto_bytes_of(text, strlen(text));
+
+    memset(&mistakes, 0, sizeof mistakes);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
+        recipe = sotto_test_replace(t, (const char *)recipe.data, changes[i][0], changes[i][1]);
+    k->record = (sotto_round_record){.round = 3, .model = {7}};
+    CHECK_OK(t, sotto_learning_read(&k->learning, recipe, &t->arena, &mistakes, &t->err));
+    CHECK_OK(t, sotto_learning_claim_compute(&k->claim, k->learning, (sotto_decimal){900000000000},
+                                             &t->err));
+}
+
+static void a_receipt_of_a_drawn_round_says_what_hiding_gains(sotto_test *t)
+{
+    sotto_learning_receipt r;
+    double first;
+    scene k;
+
+    open_drawn(t, &k);
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 0, 3000, &t->err));
+    CHECK(t, r.slots.why == NULL && r.slots.epsilon < r.epsilon);
+    CHECK(t, says(t, &r, "round 3: reports that are not counted in public"));
+    CHECK(t, says(t, &r, "drawing a round in secret (all): epsilon "));
+    CHECK(t, says(t, &r, "that needs leader and helper, who see how many"));
+    CHECK(t, says(t, &r, "random allocation of one update to a round"));
+    CHECK_NEAR(t, 100000 / 48.0, r.divisor, 1e-6);
+    first = r.slots.epsilon;
+    k.record.round = 40;
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 0, 3000, &t->err));
+    CHECK(t, r.slots.epsilon > first);
+}
+
+static void a_burnt_round_ends_the_claim_of_a_gain(sotto_test *t)
+{
+    const uint8_t model[SOTTO_MODEL_HASH] = {9};
+    sotto_learning_receipt r;
+    scene k;
+
+    open_drawn(t, &k);
+    sotto_session_receipt_of(&r, k.learning, &k.claim, model, 48, 0, 0);
+    CHECK(t, isfinite(r.slots.epsilon));
+    sotto_session_receipt_of(&r, k.learning, &k.claim, model, 48, 1, 0);
+    CHECK(t, isinf(r.slots.epsilon) && says(t, &r, "a gain is not claimed: a round had fewer"));
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 1, 3000, &t->err));
+    CHECK(t, isinf(r.slots.epsilon));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -143,6 +207,8 @@ int main(int argc, char **argv)
         CASE(a_receipt_says_how_far_a_liar_reaches),
         CASE(a_round_that_is_too_small_gets_no_receipt),
         CASE(a_session_counts_its_burnt_rounds),
+        CASE(a_receipt_of_a_drawn_round_says_what_hiding_gains),
+        CASE(a_burnt_round_ends_the_claim_of_a_gain),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -129,10 +129,6 @@ static void each_mistake_names_its_key(sotto_test *t)
     } cases[] = {
         {"\"weights\": \"equal\"", "\"weights\": \"count\"", "learn.update.weights", "no epsilon"},
         {"\"weights\": \"equal\"", "\"weights\": \"capped\"", "learn.update.weights", "not yet"},
-        {"\"type\": \"poisson\", \"rate\": 0.03",
-         "\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 24, \"start\": "
-         "\"2026-12-01T00:00:00Z\", \"slot\": \"1h\"",
-         "participation.type", "not yet"},
         {"\"every\": \"1h\"", "\"every\": \"90m\"", "rounds.every", "within a bucket"},
         {"\"count\": 150", "\"count\": 169", "rounds.count", "longer than the schedule"},
         {"\"participations\": 4", "\"participations\": 151", "rounds.participations", "more than"},

@@ -23,15 +23,22 @@ typedef struct scene {
     sotto_arc_holding held[DEVICES][2];
 } scene;
 
-/* Rounds of an hour since yesterday: round 24 is open, and 23 has just closed. */
-static char *recipe_of(sotto_test *t)
+/* Rounds of an hour since yesterday: round 24 is open, and 23 has just closed. drawn: a device draws one of them. The
+ * schedule ends in so many days. */
+static char *recipe_of(sotto_test *t, bool drawn, unsigned days)
 {
+    char participation[256] = "\"type\": \"poisson\", \"rate\": 1.0";
     char *text = sotto_test_take(t, TEXT), opens[32], closes[32];
-    const time_t now = time(NULL), first = now - 86400, last = now + 2 * 86400;
+    const time_t now = time(NULL), first = now - 86400, last = now + (time_t)days * 86400;
     struct tm tm;
 
     (void)strftime(opens, sizeof opens, "%Y-%m-%dT%H:00:00Z", gmtime_r(&first, &tm));
     (void)strftime(closes, sizeof closes, "%Y-%m-%dT%H:00:00Z", gmtime_r(&last, &tm));
+    if (drawn)
+        (void)snprintf(participation, sizeof participation,
+                       "\"type\": \"check-in\", \"variant\": \"averaged\", \"window\": 48,"
+                       " \"start\": \"%s\", \"slot\": \"1h\"",
+                       opens);
     (void)snprintf(
         text, TEXT,
         "{\"recipe\": \"digits\", \"version\": 1, \"analysis\": \"com.example.digits\","
@@ -39,16 +46,16 @@ static char *recipe_of(sotto_test *t)
         " \"data\": {\"query\": \"SELECT pixels, label FROM digits\", \"most_rows\": 100},"
         " \"local\": {\"batch\": 20, \"rate\": 0.1}, \"update\": {\"clip\": 0.5, \"scale\": 4096},"
         " \"server\": {}}, \"rounds\": {\"count\": 48, \"every\": \"1h\", \"goal\": 10,"
-        " \"largest\": 100, \"participations\": 2},"
-        " \"participation\": {\"type\": \"poisson\", \"rate\": 1.0},"
+        " \"largest\": 100, \"participations\": %d},"
+        " \"participation\": {%s},"
         " \"privacy\": {\"by\": \"servers\", \"multiplier\": 2.0, \"adjacency\": \"replacement\","
         " \"epsilon\": 25, \"delta\": 1e-6, \"min_cohort\": 10, \"honest\": 1.0},"
         " \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\", \"helper\":"
         " \"key:helper\", \"proof\": {\"type\": \"pine\", \"bound_factor\": 9.5}},"
         " \"anonymity\": {\"tokens\": \"arc\", \"attester\": \"key:attester\"},"
         " \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},"
-        " \"population\": 12}",
-        PARAMETERS, 0, opens, closes);
+        " \"population\": %d}",
+        PARAMETERS, 0, drawn ? 1 : 2, participation, opens, closes, drawn ? 1200 : 12);
     return text;
 }
 
@@ -66,7 +73,7 @@ static sotto_bytes parties_of(sotto_test *t, const scene *k)
     return sotto_bytes_of(out, strlen(out));
 }
 
-static scene *open_scene(sotto_test *t)
+static scene *open_scene(sotto_test *t, bool drawn)
 {
     static const sotto_test_service_options options = {.job_delay_ms = 5};
     scene *k = sotto_test_take(t, sizeof *k);
@@ -74,7 +81,7 @@ static scene *open_scene(sotto_test *t)
 
     sotto_test_await_hour();
     sotto_test_arc_open(t, &k->a, &options);
-    k->recipe = recipe_of(t);
+    k->recipe = recipe_of(t, drawn, 2);
     CHECK_OK(t, sotto_learning_read(&k->learning, sotto_bytes_of(k->recipe, strlen(k->recipe)),
                                     &t->arena, mistakes, &t->err));
     k->parties = parties_of(t, k);
@@ -149,7 +156,7 @@ static uint8_t send(sotto_test *t, scene *k, sotto_bytes report)
 
 static void a_presentation_counts_once_in_its_round_and_in_no_other(sotto_test *t)
 {
-    scene *k = open_scene(t);
+    scene *k = open_scene(t, false);
     uint64_t reports = 0, sums[PARAMETERS];
     sotto_arc_collection last;
     sotto_bytes replayed;
@@ -179,10 +186,61 @@ static void a_presentation_counts_once_in_its_round_and_in_no_other(sotto_test *
     sotto_test_arc_close(&k->a);
 }
 
+/* A device that answers in every slot shows the same tag: both rounds are of one collection. */
+static void a_device_that_answers_in_every_slot_counts_once(sotto_test *t)
+{
+    scene *k = open_scene(t, true);
+    uint64_t reports = 0, sums[PARAMETERS];
+
+    begin_round(t, k, ROUND - 3);
+    const sotto_arc_collection session = {.opens = (uint64_t)k->learning->head.opens,
+                                          .closes = (uint64_t)k->learning->head.closes};
+    k->a.collection.opens = session.opens;
+    k->a.collection.closes = session.closes;
+    CHECK_EQUAL(t, 0, send(t, k, report_of(t, k, 0)));
+    begin_round(t, k, ROUND - 2);
+    /* As if it were for this round alone: no server takes it so. */
+    CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_INVALID, send(t, k, report_of(t, k, 0)));
+    k->a.collection.opens = session.opens;
+    k->a.collection.closes = session.closes;
+    CHECK_EQUAL(t, SOTTO_REPORT_TOKEN_SPENT, send(t, k, report_of(t, k, 0)));
+    for (unsigned i = 1; i < DEVICES; i++)
+        CHECK_EQUAL(t, 0, send(t, k, report_of(t, k, i)));
+    k->a.s.bucket -= 2;
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->a.s, 1, &reports, sums));
+    CHECK_EQUAL(t, 100, reports); /* how many came is not told */
+    sotto_test_arc_close(&k->a);
+}
+
+/* A device would have a second credential, and a second tag, in the epoch that follows. */
+static void a_session_lies_within_one_epoch(sotto_test *t)
+{
+    scene *k = open_scene(t, true);
+    sotto_test_service *s = &k->a.s;
+    sotto_mistakes *mistakes = sotto_test_take(t, sizeof *mistakes);
+
+    for (unsigned drawn = 0; drawn < 2; drawn++) {
+        const char *recipe = recipe_of(t, drawn == 1, 400);
+        const sotto_round_record record = {
+            .round = ROUND, .model = {7}, .recipe = sotto_bytes_of(recipe, strlen(recipe))};
+        sotto_buf wire = sotto_test_buf(t, 2 * TEXT), ids = sotto_test_buf(t, 64);
+
+        CHECK_OK(t, sotto_round_record_encode(&wire, &record, &t->err));
+        CHECK_STATUS(t, drawn == 1 ? SOTTO_DENIED : SOTTO_OK,
+                     sotto_tasks_add(s->leader->db, s->leader->columns, SOTTO_LEADER,
+                                     sotto_buf_bytes(&wire), k->parties, 0, sotto_bytes_of(NULL, 0),
+                                     &ids, mistakes, &t->err));
+    }
+    CHECK_REASON(t, "no epoch of this server has the whole schedule");
+    sotto_test_arc_close(&k->a);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_presentation_counts_once_in_its_round_and_in_no_other),
+        CASE(a_device_that_answers_in_every_slot_counts_once),
+        CASE(a_session_lies_within_one_epoch),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -1,6 +1,7 @@
 /* A round of learning through a leader and a helper: updates by devices' own code, sums with noise of the stated law. */
 #define _POSIX_C_SOURCE 200809L
 #include "aggregate/method.h"
+#include "dap/collect.h"
 #include "device/answer/update.h"
 #include "recipe/learning.h"
 #include "serve/tasks/batches.h"
@@ -35,31 +36,55 @@ static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* Rounds of an hour since yesterday: round 24 is open, and 23 has just closed. */
-static char *recipe_of(sotto_test *t, const char *by, unsigned largest, unsigned goal)
+/* What the recipe of a scene has in its own place. */
+typedef struct shape {
+    const char *by;
+    unsigned largest, goal;
+    unsigned every;    /* hours of a round; 0: one    */
+    const char *drawn; /* participation; NULL: anybody */
+    unsigned slots;    /* of it                       */
+} shape;
+
+static void write_participation(char out[256], const shape *s, const char *opens)
 {
+    if (!s->drawn)
+        (void)snprintf(out, 256, "\"type\": \"poisson\", \"rate\": 1.0");
+    else
+        (void)snprintf(out, 256,
+                       "\"type\": \"check-in\", \"variant\": \"%s\", \"window\": %u,"
+                       " \"start\": \"%s\", \"slot\": \"%uh\"",
+                       s->drawn, s->slots, opens, strcmp(s->drawn, "fixed") == 0 ? 1 : s->every);
+}
+
+/* Rounds of an hour since yesterday: round 24 is open, and 23 has just closed. */
+static char *recipe_of(sotto_test *t, const shape *s)
+{
+    const unsigned every = s->every ? s->every : 1;
+    char participation[256];
     char *text = sotto_test_take(t, TEXT), opens[32], closes[32];
     const time_t now = time(NULL), first = now - 86400, last = now + 2 * 86400;
     struct tm tm;
 
     (void)strftime(opens, sizeof opens, "%Y-%m-%dT%H:00:00Z", gmtime_r(&first, &tm));
     (void)strftime(closes, sizeof closes, "%Y-%m-%dT%H:00:00Z", gmtime_r(&last, &tm));
+    write_participation(participation, s, opens);
     (void)snprintf(
         text, TEXT,
         "{\"recipe\": \"digits\", \"version\": 1, \"analysis\": \"com.example.digits\","
         " \"learn\": {\"model\": {\"type\": \"mlp\", \"parameters\": %d, \"init\": "
         "\"%064d\"}, \"data\": {\"query\": \"SELECT pixels, label FROM digits\", \"most_rows\": "
         "100}, \"local\": {\"batch\": 20, \"rate\": 0.1}, \"update\": {\"clip\": %g, \"scale\": "
-        "%d}, \"server\": {}}, \"rounds\": {\"count\": 48, \"every\": \"1h\", \"goal\": %u, "
+        "%d}, \"server\": {}}, \"rounds\": {\"count\": %u, \"every\": \"%uh\", \"goal\": %u, "
         "\"grace\": \"1m\", \"largest\": %u, \"participations\": 1},"
-        " \"participation\": {\"type\": \"poisson\", \"rate\": 1.0},"
+        " \"participation\": {%s},"
         " \"privacy\": {\"by\": \"%s\", \"multiplier\": 1.0, \"adjacency\": \"replacement\","
         " \"epsilon\": 25, \"delta\": 1e-6, \"min_cohort\": 10, \"honest\": 1.0},"
         " \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\", \"helper\": "
         "\"key:helper\", \"proof\": {\"type\": \"pine\", \"bound_factor\": 9.5}},"
         " \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},"
-        " \"population\": 12}",
-        PARAMETERS, 0, CLIP, SCALE, goal, largest, by, opens, closes);
+        " \"population\": %u}",
+        PARAMETERS, 0, CLIP, SCALE, 48 / every, every, s->goal, s->largest, participation, s->by,
+        opens, closes, s->drawn ? 1200 : 12);
     return text;
 }
 
@@ -99,20 +124,25 @@ static void begin_round(sotto_test *t, scene *k, uint64_t round, uint8_t model)
     s->opened = &k->vdaf;
 }
 
-static scene *open_scene_of(sotto_test *t, const char *by, unsigned largest, unsigned goal)
+static scene *open_scene_with(sotto_test *t, const shape *s)
 {
     scene *k = sotto_test_take(t, sizeof *k);
     sotto_mistakes *mistakes = sotto_test_take(t, sizeof *mistakes);
 
     sotto_test_await_hour();
     sotto_test_service_open(t, &k->s, &(sotto_test_service_options){0});
-    k->recipe = recipe_of(t, by, largest, goal);
+    k->recipe = recipe_of(t, s);
     CHECK_OK(t, sotto_learning_read(&k->learning, sotto_bytes_of(k->recipe, strlen(k->recipe)),
                                     &t->arena, mistakes, &t->err));
     CHECK_OK(t, sotto_learning_randomizer(&k->randomizer, k->learning, &t->arena, &t->err));
     sotto_entropy_init(&k->entropy, fill, &k->s.random);
     k->round = 24;
     return k;
+}
+
+static scene *open_scene_of(sotto_test *t, const char *by, unsigned largest, unsigned goal)
+{
+    return open_scene_with(t, &(shape){.by = by, .largest = largest, .goal = goal});
 }
 
 static scene *open_scene(sotto_test *t, const char *by)
@@ -352,6 +382,131 @@ static void a_round_waits_for_its_goal_until_its_grace_is_over(sotto_test *t)
     sotto_test_service_close(&k->s);
 }
 
+/* ---- rounds of which a device draws one ------------------------------------------------------------------- */
+
+static const shape all_of_two_hours = {"servers", 100, 10, 2, "averaged", 24},
+                   one_of_an_hour = {"servers", 100, 10, 12, "fixed", 48},
+                   sliding = {"servers", 100, 10, 2, "sliding", 6};
+
+/* A round that is over. The scene's bucket is its first hour. */
+static scene *open_drawn(sotto_test *t, const shape *s, uint64_t round)
+{
+    scene *k = open_scene_with(t, s);
+
+    begin_round(t, k, round, round == 0 ? 0 : 7);
+    k->s.bucket -= 24 - round * s->every;
+    return k;
+}
+
+/* Twelve came, and nobody is told: the collector knows the room of a sum alone. */
+static void the_number_of_reports_of_a_drawn_round_is_not_told(sotto_test *t)
+{
+    scene *k = open_drawn(t, &all_of_two_hours, 10);
+    uint64_t reports = 0, sums[PARAMETERS];
+
+    upload_devices(t, k, DEVICES);
+    CHECK(t, sotto_test_collect(t, &k->s, 1, &reports, sums) / 100 == 4); /* half a round */
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 2, &reports, sums));
+    CHECK_EQUAL(t, 100, reports);
+    CHECK_EQUAL(t, DEVICES, counted(t, k));
+    check_law(t, k, sums, sqrt(2) * CLIP * SCALE);
+    sotto_test_service_close(&k->s);
+}
+
+static void a_drawn_round_is_released_whole(sotto_test *t)
+{
+    scene *k = open_drawn(t, &all_of_two_hours, 10);
+    const uint8_t checksum[SOTTO_CHECKSUM_SIZE] = {0};
+    sotto_http_response response;
+
+    upload_devices(t, k, DEVICES);
+    response = sotto_test_ask_collection(t, &k->s);
+    CHECK(t, sotto_test_is_problem(&response, SOTTO_DAP_BATCH_INVALID));
+    response = sotto_test_ask_share(t, &k->s, 1, DEVICES, checksum); /* by a leader that lies */
+    CHECK(t, sotto_test_is_problem(&response, SOTTO_DAP_BATCH_INVALID));
+    sotto_test_service_close(&k->s);
+}
+
+/* Its goal is reached and it was asked for. When it closes would tell how many came by then. */
+static void a_drawn_round_is_not_released_before_its_end(sotto_test *t)
+{
+    const uint8_t checksum[SOTTO_CHECKSUM_SIZE] = {0};
+    scene *k = open_drawn(t, &all_of_two_hours, 12); /* it began with this hour */
+    sotto_dap_collection_req ask = {
+        .query = {.mode = SOTTO_DAP_TIME_INTERVAL, .interval = {k->s.bucket, 2}}};
+    sotto_buf req = sotto_test_buf(t, 256);
+    uint64_t until = 0;
+
+    upload_devices(t, k, DEVICES);
+    CHECK_OK(t, sotto_dap_collection_req_encode(&req, &ask, &t->err));
+    CHECK_EQUAL(t, 201,
+                sotto_test_post(t, &k->s, true, "collection_jobs", SOTTO_DAP_COLLECTION_JOB_REQ,
+                                k->s.pairing.collector_token, sotto_buf_bytes(&req))
+                    .status);
+    while (counted(t, k) < DEVICES && sotto_test_waits(&until, 50))
+        ;
+    CHECK_EQUAL(t, DEVICES, counted(t, k));
+    sotto_test_pause_ms(1500);
+    CHECK_EQUAL(t, 0, closed(t, k));
+    CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &k->s, 2, DEVICES, checksum).status);
+    sotto_test_service_close(&k->s);
+}
+
+/* One report in each of twelve slots, and a second one in the fifth: the leader picked it, or made it. It is not added. */
+static void the_helper_takes_one_report_of_a_slot(sotto_test *t)
+{
+    scene *k = open_drawn(t, &one_of_an_hour, 0);
+    uint64_t reports = 0, sums[PARAMETERS];
+    sotto_rejections told;
+
+    for (unsigned slot = 0; slot < 12; slot++, k->s.bucket++)
+        upload_devices(t, k, 1);
+    k->s.bucket -= 8;
+    CHECK_EQUAL(t, 2, sotto_test_upload(t, &k->s, report_of(t, k, false)).status / 100);
+    k->s.bucket -= 4;
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 12, &reports, sums));
+    CHECK_EQUAL(t, 100, reports);
+    CHECK_EQUAL(t, 12, counted(t, k));
+    CHECK_EQUAL(t, 1, sotto_test_refused(t, &k->s, SOTTO_CAUSE_HELPER + SOTTO_REPORT_DROPPED));
+    sotto_test_told_refusals(t, k->s.leader, &told);
+    CHECK_EQUAL(t, 0, told.count); /* the operator knows, and the collector does not */
+    sotto_test_service_close(&k->s);
+}
+
+/* A helper that lets two pass is not believed. */
+static void the_leader_releases_one_report_of_a_slot(sotto_test *t)
+{
+    const struct timespec moment = {0, 50000000};
+    scene *k = open_drawn(t, &one_of_an_hour, 0);
+    uint64_t reports = 0, sums[PARAMETERS];
+
+    for (unsigned slot = 0; slot < 12; slot++, k->s.bucket++)
+        upload_devices(t, k, 1);
+    k->s.bucket -= 12;
+    for (unsigned i = 0; i < k->s.patience && counted(t, k) < 12; i++)
+        (void)nanosleep(&moment, NULL);
+    CHECK_OK(t, sotto_db_run(k->s.leader->db, count_one_more, NULL, &t->err));
+    CHECK(t, sotto_test_collect(t, &k->s, 12, &reports, sums) / 100 == 4);
+    sotto_test_service_close(&k->s);
+}
+
+/* Windows of six rounds: those before round 5 have devices of some windows alone. */
+static void a_warm_up_is_not_released(sotto_test *t)
+{
+    scene *k = open_drawn(t, &sliding, 4);
+    uint64_t reports = 0, sums[PARAMETERS];
+
+    upload_devices(t, k, DEVICES);
+    CHECK(t, sotto_test_collect(t, &k->s, 2, &reports, sums) / 100 == 4);
+    k->s.bucket += 2;
+    memset(k->wanted, 0, sizeof k->wanted);
+    begin_round(t, k, 5, 7);
+    upload_devices(t, k, DEVICES);
+    CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 2, &reports, sums));
+    check_law(t, k, sums, sqrt(2) * CLIP * SCALE);
+    sotto_test_service_close(&k->s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -360,6 +515,12 @@ int main(int argc, char **argv)
         CASE(a_report_is_of_its_round_and_its_model),
         CASE(a_round_has_room_for_its_largest_cohort),
         CASE(a_round_waits_for_its_goal_until_its_grace_is_over),
+        CASE(the_number_of_reports_of_a_drawn_round_is_not_told),
+        CASE(a_drawn_round_is_released_whole),
+        CASE(a_drawn_round_is_not_released_before_its_end),
+        CASE(the_helper_takes_one_report_of_a_slot),
+        CASE(the_leader_releases_one_report_of_a_slot),
+        CASE(a_warm_up_is_not_released),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "crypto/xof.h"
+#include "device/answer/participate.h"
 #include "device/answer/update.h"
 #include "learn/train.h"
 #include "transport/http_client.h"
@@ -90,13 +91,51 @@ static sotto_status toss(const learn_run *run, bool *heads, const char *purpose,
     return SOTTO_OK;
 }
 
+/* When a device first hears of the session: at once, but for sliding windows, for which devices arrive evenly. */
+static int64_t arrival_of(const sotto_learning *l, uint64_t device)
+{
+    const uint64_t round = sotto_learning_policy(l) == SOTTO_ROUND_ALL_AFTER_WARM_UP
+                               ? device * l->rounds / l->head.population
+                               : 0;
+
+    return l->head.opens + (int64_t)(round * l->every);
+}
+
+/* By the draw of the device library: one slot of the session, or none. *slot is that of the round at hand. */
+static sotto_status drew(const learn_run *run, bool *out, uint64_t *slot, uint64_t device,
+                         sotto_err *err)
+{
+    const sotto_learning *l = run->learning;
+    sotto_decision decision = {0};
+    sotto_entropy entropy;
+    sotto_xof_aes xof;
+    sotto_status status = stream_of(run, &xof, "sotto draw a round", device, 0, err);
+
+    sotto_entropy_init(&entropy, fill, &xof);
+    sotto_lot lot = {&l->head, &entropy, arrival_of(l, device)};
+    if (status == SOTTO_OK)
+        status = sotto_participation_draw(&lot, &decision, err);
+    sotto_entropy_clear(&entropy);
+    sotto_xof_aes_clear(&xof);
+    const uint64_t length = l->head.participation.length,
+                   begins = (uint64_t)decision.window.start + decision.slot * length;
+    *slot = begins < run->task.opens ? 0 : (begins - run->task.opens) / length;
+    *out = decision.choice == SOTTO_CHOICE_TAKE_PART && begins >= run->task.opens &&
+           begins < run->task.closes;
+    return status;
+}
+
 /* At most `participations` rounds, and `separation` or more apart: what the claim counts on, kept by each device itself. */
-static sotto_status takes_part(const learn_run *run, bool *out, uint64_t device, sotto_err *err)
+static sotto_status takes_part(const learn_run *run, bool *out, uint64_t *slot, uint64_t device,
+                               sotto_err *err)
 {
     const sotto_learning *l = run->learning;
     uint64_t took = 0, last = 0;
 
     *out = false;
+    *slot = 0;
+    if (sotto_learning_once(l))
+        return drew(run, out, slot, device, err);
     for (uint64_t round = 0; round <= run->record.round && took < l->participations; round++) {
         bool heads;
 
@@ -135,7 +174,7 @@ static sotto_status train(hand *h, uint64_t device, sotto_err *err)
 }
 
 /* The one place where a report is made: from an update to sealed bytes behind `body`. */
-static sotto_status make_report(hand *h, uint64_t device, sotto_err *err)
+static sotto_status make_report(hand *h, uint64_t device, uint64_t slot, sotto_err *err)
 {
     const learn_run *run = h->crew->run;
     const sotto_update_maker maker = {
@@ -143,7 +182,7 @@ static sotto_status make_report(hand *h, uint64_t device, sotto_err *err)
         &run->randomizer,
         {run->keys[SOTTO_REPORT_LEADER], run->keys[SOTTO_REPORT_HELPER]}};
     sotto_report_draft draft = {.configuration = run->task.configuration,
-                                .metadata = {.time = run->task.opens / run->task.precision}};
+                                .metadata = {.time = run->task.opens / run->task.precision + slot}};
     sotto_dap_report report;
     sotto_entropy entropy;
     sotto_xof_aes xof;
@@ -210,11 +249,14 @@ static sotto_status answer(hand *h, uint64_t device, sotto_err *err)
 {
     const learn_run *run = h->crew->run;
     bool drawn, lost = false;
+    uint64_t slot;
 
+    if (arrival_of(run->learning, device) > (int64_t)run->task.opens)
+        return SOTTO_OK; /* it has not heard of the session */
     if (run->library)
         return answer_by_library(h, device, err);
 
-    SOTTO_TRY(takes_part(run, &drawn, device, err));
+    SOTTO_TRY(takes_part(run, &drawn, &slot, device, err));
     if (drawn && run->drop > 0)
         SOTTO_TRY(toss(run, &lost, "sotto drop out", (double)run->drop / 100, device,
                        run->record.round, err));
@@ -226,7 +268,7 @@ static sotto_status answer(hand *h, uint64_t device, sotto_err *err)
     SOTTO_TRY(train(h, device, err));
     if (h->body.cap - h->body.len < run->task.report_bytes + 64)
         SOTTO_TRY(upload(h, err));
-    SOTTO_TRY(make_report(h, device, err));
+    SOTTO_TRY(make_report(h, device, slot, err));
     h->reports++;
     return SOTTO_OK;
 }

@@ -96,17 +96,18 @@ sotto_status learn_library_feed(learn_run *run, sotto_bytes bundle, sotto_err *e
 /* ---- the host of a device ------------------------------------------------------------------------------------ */
 
 typedef struct host {
-    learn_run *run;
+    const learn_run *run;
+    uint64_t slot; /* of the round, that it is now */
     sotto_http_client *client;
     sotto_arena *arena;
 } host;
 
-/* The clock of a device stands within the round. */
+/* The clock of a device stands within the round, and within a slot of it. */
 static int64_t clock_of(void *context)
 {
-    const learn_run *run = ((const host *)context)->run;
+    const host *h = context;
 
-    return (int64_t)run->task.opens + LEARN_EVERY / 2;
+    return (int64_t)(h->run->task.opens + h->slot * LEARN_EVERY) + LEARN_EVERY / 2;
 }
 
 /* A model is fetched, or a report sent. */
@@ -214,37 +215,46 @@ static sotto_status note_outcome(sotto_device *device, const learn_run *run, boo
     return SOTTO_OK;
 }
 
-static sotto_status live(sotto_device *device, const host *h, uint64_t number, bool known,
+/* Until nothing waits. *made: reports, added up. */
+static sotto_status tick_on(sotto_device *device, uint64_t *made, sotto_err *err)
+{
+    const struct timespec moment = {0, TICK_MS * 1000000L};
+    sotto_tick tick = {0};
+
+    for (unsigned i = 0; i < TICKS && (i == 0 || tick.waiting > 0) && !demo_interrupted(); i++) {
+        if (i > 0)
+            (void)nanosleep(&moment, NULL);
+        SOTTO_TRY(sotto_device_tick(device, &tick, (sotto_conditions){true, true, true}, err));
+        *made += tick.made;
+    }
+    if (tick.waiting > 0)
+        return sotto_fail(err, SOTTO_IO, "the leader did not take the report of a device");
+    return SOTTO_OK;
+}
+
+static sotto_status live(sotto_device *device, host *h, uint64_t number, bool known,
                          learn_outcome *out, sotto_err *err)
 {
     const sotto_trainer trainer = {
         .size = sizeof trainer, .models = h->run->models_url, .train = sotto_train_in_c};
-    const struct timespec moment = {0, TICK_MS * 1000000L};
-    sotto_tick tick = {0};
+    uint64_t made = 0;
 
     SOTTO_TRY(sotto_device_learn(device, &trainer, err));
     SOTTO_TRY(sotto_device_consent(device, true, err));
     if (!known)
         SOTTO_TRY(donate(device, h, number, err));
     SOTTO_TRY(take_round(device, h->run, err));
-    for (unsigned i = 0; i < TICKS && (i == 0 || tick.waiting > 0) && !demo_interrupted(); i++) {
-        const uint64_t made = tick.made;
-
-        if (i > 0)
-            (void)nanosleep(&moment, NULL);
-        SOTTO_TRY(sotto_device_tick(device, &tick, (sotto_conditions){true, true, true}, err));
-        tick.made += made;
-    }
-    if (tick.waiting > 0)
-        return sotto_fail(err, SOTTO_IO, "the leader did not take the report of a device");
-    return note_outcome(device, h->run, tick.made > 0, out, err);
+    for (h->slot = 0; h->slot < sotto_learning_slots(h->run->learning); h->slot++)
+        SOTTO_TRY(tick_on(device, &made, err));
+    h->slot = sotto_learning_slots(h->run->learning) - 1;
+    return note_outcome(device, h->run, made > 0, out, err);
 }
 
 sotto_status learn_library_answer(learn_run *run, uint64_t number, sotto_http_client *client,
                                   sotto_arena *arena, learn_outcome *out, sotto_err *err)
 {
     const demo *d = &run->deployment;
-    host h = {run, client, arena};
+    host h = {.run = run, .client = client, .arena = arena};
     char folder[DEMO_FILE], events[DEMO_FILE + 32], ledger[DEMO_FILE + 32];
     sotto_device *device;
     sotto_status status;

@@ -40,19 +40,36 @@ static bool set_text(json_t *in, const char *name, const char *text)
     return json_object_set_new(in, name, json_string(text)) == 0;
 }
 
+/* Minutes of a round: 1, or as many as slots where servers use one report of each. */
+static json_int_t minutes_of(const json_t *participation, json_int_t rounds)
+{
+    const char *variant = json_string_value(json_object_get(participation, "variant"));
+    const json_int_t slots = json_integer_value(json_object_get(participation, "window"));
+
+    return variant && strcmp(variant, "fixed") == 0 && rounds > 0 && slots > rounds ? slots / rounds
+                                                                                    : 1;
+}
+
 /* Rounds of a minute that are over already, but for the last: servers take reports of them, since those may be late, and nobody
- * has to wait for a clock. */
+ * has to wait for a clock. Slots are of a minute, too. */
 static bool set_times(json_t *recipe)
 {
     json_t *rounds = json_object_get(recipe, "rounds"),
-           *schedule = json_object_get(recipe, "schedule");
-    const json_int_t count = json_integer_value(json_object_get(rounds, "count"));
-    const time_t now = time(NULL), first = (now / LEARN_EVERY - (time_t)count) * LEARN_EVERY;
-    char opens[32], closes[32];
+           *schedule = json_object_get(recipe, "schedule"),
+           *participation = json_object_get(recipe, "participation");
+    const json_int_t count = json_integer_value(json_object_get(rounds, "count")),
+                     minutes = minutes_of(participation, count);
+    const time_t now = time(NULL),
+                 first = (now / LEARN_EVERY - (time_t)(count * minutes)) * LEARN_EVERY;
+    char opens[32], closes[32], every[32];
 
     write_time(opens, first);
-    write_time(closes, first + (time_t)(count + 1) * LEARN_EVERY);
-    return json_is_object(rounds) && json_is_object(schedule) && set_text(rounds, "every", "1m") &&
+    write_time(closes, first + (time_t)((count + 1) * minutes) * LEARN_EVERY);
+    (void)snprintf(every, sizeof every, "%lldm", (long long)minutes);
+    if (json_object_get(participation, "slot") &&
+        !(set_text(participation, "slot", "1m") && set_text(participation, "start", opens)))
+        return false;
+    return json_is_object(rounds) && json_is_object(schedule) && set_text(rounds, "every", every) &&
            set_text(rounds, "grace", "1s") && set_text(schedule, "opens", opens) &&
            set_text(schedule, "closes", closes) && set_text(schedule, "precision", "1m");
 }
@@ -212,6 +229,8 @@ double learn_expected_reports(const sotto_learning *l, uint64_t round)
 {
     const double rate = l->head.participation.rate;
 
+    if (sotto_learning_once(l))
+        return sotto_learning_expected(l, round);
     return (double)l->head.population * rate * chance_below(rate, round, l->participations);
 }
 

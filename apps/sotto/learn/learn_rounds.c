@@ -203,7 +203,9 @@ static sotto_status collect(learn_run *run, sotto_collection *out, sotto_err *er
 /* Numbers of a sum are signed, and fit into 62 bits: sotto_collector_ask refuses others. */
 static sotto_status step(learn_run *run, const sotto_collection *c, sotto_err *err)
 {
-    const double unit = 1 / ((double)run->learning->scale * run->claim.expected_reports);
+    const bool counted = !sotto_learning_once(run->learning);
+    const double unit = 1 / ((double)run->learning->scale *
+                             sotto_learning_divisor(run->learning, run->record.round));
     int64_t *sum = sotto_arena_take_array(&run->round_arena, c->sum_count, sizeof *sum);
     uint8_t digest[SOTTO_SESSION_HASH];
     char text[LEARN_HEX];
@@ -214,9 +216,12 @@ static sotto_status step(learn_run *run, const sotto_collection *c, sotto_err *e
         sum[i] = (int64_t)c->sums[i].low;
     sotto_hash_once(digest, SOTTO_SHA256, sotto_bytes_of(sum, c->sum_count * sizeof *sum));
     sotto_hex_encode(text, sotto_bytes_of(digest, sizeof digest));
-    learn_say(run, "round %" PRIu64 ": collected %" PRIu64 " reports, sum %.16s", run->record.round,
-              c->reports, text);
-    sotto_session_close_round(&run->session, sum, unit, c->reports);
+    if (counted)
+        learn_say(run, "round %" PRIu64 ": collected %" PRIu64 " reports, sum %.16s",
+                  run->record.round, c->reports, text);
+    else
+        learn_say(run, "round %" PRIu64 ": collected, sum %.16s", run->record.round, text);
+    sotto_session_close_round(&run->session, sum, unit, counted ? c->reports : 0);
     return SOTTO_OK;
 }
 
@@ -266,7 +271,10 @@ static void say_burnt(const learn_run *run)
 {
     const uint64_t needed = run->learning->head.min_cohort;
 
-    if (learn_is_remote(run))
+    if (run->record.round < sotto_learning_warm_up(run->learning))
+        learn_say(run, "round %" PRIu64 ": not released: windows of some devices alone reach it",
+                  run->record.round);
+    else if (learn_is_remote(run))
         learn_say(run, "round %" PRIu64 ": fewer than %" PRIu64 " valid reports in time",
                   run->record.round, needed);
     else
@@ -289,7 +297,8 @@ sotto_status learn_round_run(learn_run *run, sotto_err *err)
     run->asks = true;
     SOTTO_TRY(await_tasks(run, err));
     SOTTO_TRY(let_devices_answer(run, err));
-    if (learn_is_remote(run) || run->sent >= run->learning->head.min_cohort)
+    if (run->record.round >= sotto_learning_warm_up(run->learning) &&
+        (learn_is_remote(run) || run->sent >= run->learning->head.min_cohort))
         SOTTO_TRY(collect(run, &collection, err));
     run->asks = false;
     if (collection.reports == 0) {
@@ -298,7 +307,7 @@ sotto_status learn_round_run(learn_run *run, sotto_err *err)
         return close_round(run, NULL, err);
     }
     SOTTO_TRY(sotto_round_receipt_of(&receipt, run->learning, &run->claim, &run->record,
-                                     collection.reports, err));
+                                     run->session.burnt, collection.reports, err));
     SOTTO_TRY(step(run, &collection, err));
     return close_round(run, &receipt, err);
 }

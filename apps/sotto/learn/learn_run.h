@@ -32,7 +32,7 @@
 #include "learn/dataset.h"
 #include "learn/session.h"
 #include "noise/entropy.h"
-#include "recipe/learning.h"
+#include "recipe/learning_slots.h"
 #include "tlog/key_file.h"
 
 enum {

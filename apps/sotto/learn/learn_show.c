@@ -22,6 +22,22 @@ enum { TEXT = 1 << 14, LONG = 1 << 19 };
 
 /* ---- receipts --------------------------------------------------------------------------------------------- */
 
+/* Of a session whose devices draw one round. */
+static void slots_members(sotto_json *j, const sotto_learning_receipt *r)
+{
+    sotto_json_object(j, "slots");
+    sotto_json_text(j, "policy", r->policy);
+    if (r->slots.why) {
+        sotto_json_null(j, "epsilon");
+        sotto_json_text(j, "why", r->slots.why);
+    } else {
+        sotto_json_real(j, "epsilon", r->slots.epsilon);
+        sotto_json_text(j, "theorem", r->slots.theorem);
+        sotto_json_text(j, "honest", r->slots.honest);
+    }
+    sotto_json_end(j);
+}
+
 static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
 {
     sotto_json_text(j, "recipe", r->recipe);
@@ -33,7 +49,8 @@ static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
     } else {
         sotto_json_uint(j, "round", r->round);
     }
-    sotto_json_uint(j, "reports", r->reports);
+    if (!r->policy)
+        sotto_json_uint(j, "reports", r->reports);
     sotto_json_uint(j, "min_cohort", r->min_cohort);
     sotto_json_uint(j, "participations", r->participations);
     if (isfinite(r->epsilon))
@@ -50,6 +67,8 @@ static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
         sotto_json_text(j, "relay", r->relay);
         sotto_json_text(j, "gateway", r->gateway);
     }
+    if (r->policy)
+        slots_members(j, r);
     sotto_json_text(j, "noise_by", r->by);
     sotto_json_real(j, "sigma_clips", r->sigma);
     sotto_json_text(j, "leader", r->leader);

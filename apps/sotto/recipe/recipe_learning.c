@@ -5,7 +5,7 @@
 #include "account/numeric/shown.h"
 #include "base/hex.h"
 #include "dap/dap.h"
-#include "recipe/learning.h"
+#include "recipe/learning_slots.h"
 #include "recipe/statistic.h"
 
 #include <inttypes.h>
@@ -57,6 +57,25 @@ static void fits_members(sotto_json *j, const sotto_learning_claim *c)
     sotto_json_end(j);
 }
 
+/* Of a recipe whose devices draw one round. */
+static void slots_members(sotto_json *j, const learning_job *k)
+{
+    sotto_slots_claim slots;
+
+    sotto_slots_claim_of(&slots, k->learning, &k->claim, k->learning->rounds);
+    sotto_json_object(j, "slots");
+    sotto_json_text(j, "policy", sotto_round_policy_name(sotto_learning_policy(k->learning)));
+    if (slots.why) {
+        sotto_json_null(j, "epsilon");
+        sotto_json_text(j, "why", slots.why);
+    } else {
+        sotto_json_real(j, "epsilon", slots.epsilon);
+        sotto_json_text(j, "theorem", slots.theorem);
+        sotto_json_text(j, "honest", slots.honest);
+    }
+    sotto_json_end(j);
+}
+
 static void print_json(const learning_job *k)
 {
     const sotto_learning_claim *c = &k->claim;
@@ -82,6 +101,8 @@ static void print_json(const learning_job *k)
         sotto_json_real(&j, "sampled_share", c->sampled_share);
         sotto_json_bool(&j, "charged_by_session", c->session);
     }
+    if (sotto_learning_once(l))
+        slots_members(&j, k);
     sotto_json_real(&j, "bound_factor", l->bound_factor);
     sotto_json_real(&j, "bound_factor_needed", c->factor_needed);
     sotto_json_uint(&j, "bound", c->bound);
@@ -111,6 +132,20 @@ static void print_sampling(const sotto_learning_claim *c, const sotto_learning *
                       : "the larger epsilon, unless the policy has \"sampling\": \"when-hidden\"");
 }
 
+static void print_slots(const learning_job *k)
+{
+    sotto_slots_claim slots;
+
+    sotto_slots_claim_of(&slots, k->learning, &k->claim, k->learning->rounds);
+    printf("  drawing a round %s: ", sotto_round_policy_name(sotto_learning_policy(k->learning)));
+    if (slots.why)
+        printf("a gain is %s\n", slots.why);
+    else
+        printf("epsilon %.4g of all rounds if nobody sees who takes part, or how many\n"
+               "                  %s\n",
+               sotto_bound_shown(slots.epsilon, 4), slots.theorem);
+}
+
 static void print_claim(const learning_job *k)
 {
     const sotto_learning_claim *c = &k->claim;
@@ -129,7 +164,10 @@ static void print_claim(const learning_job *k)
            c->theorem);
     printf("  one round       %.4g of zero-concentrated DP, released or not\n",
            sotto_bound_shown(c->rho, 4));
-    print_sampling(c, l);
+    if (sotto_learning_once(l))
+        print_slots(k);
+    else
+        print_sampling(c, l);
     printf("  noise           by %s: sigma %.6g steps of the grid on every entry of a sum\n",
            sotto_noise_source_name(l->head.by), c->sigma);
     printf("  proved          no report is longer than %g clips (%" PRIu64

@@ -2,7 +2,7 @@
 #include "serve/helper/job.h"
 
 #include "base/arena.h"
-#include "recipe/learning.h"
+#include "recipe/learning_slots.h"
 #include "serve/tasks/release.h"
 #include "serve/tasks/schema.h"
 
@@ -114,6 +114,31 @@ static sotto_status find_over(sotto_tx *tx, sotto_helper_job *job, sotto_err *er
     return SOTTO_OK;
 }
 
+/* Where a round uses one report of a slot, the first that was valid is in the sum. A leader can't put a second beside it. */
+static sotto_status find_crowded(sotto_tx *tx, sotto_helper_job *job, sotto_err *err)
+{
+    for (size_t b = 0; b < job->batch_count; b++) {
+        uint64_t there = 0, slot = 0;
+        bool counted = false;
+
+        for (size_t i = 0; i < job->count; i++) {
+            sotto_helper_report *r = &job->reports[i];
+
+            if (r->batch != b || r->error != 0)
+                continue;
+            slot = r->init.metadata.time;
+            if (!counted)
+                SOTTO_TRY(sotto_batch_count(
+                    tx, &there, job->ask.task->n,
+                    &(sotto_batch_range){.first_bucket = slot, .end_bucket = slot + 1}, err));
+            counted = true;
+            if (++there > 1)
+                job->changed = r->crowded = true;
+        }
+    }
+    return SOTTO_OK;
+}
+
 static sotto_status store_sums(sotto_tx *tx, sotto_helper_job *job, sotto_err *err)
 {
     for (size_t i = 0; i < job->batch_count; i++)
@@ -176,6 +201,9 @@ sotto_status sotto_helper_commit(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(spend_tokens(tx, job, err));
     if (SOTTO_RULE(helper_round_largest) && !job->changed)
         SOTTO_TRY(find_over(tx, job, err));
+    if (SOTTO_RULE(helper_one_of_a_slot) && !job->changed &&
+        sotto_learning_policy(job->ask.task->learning) == SOTTO_ROUND_ONE_OF)
+        SOTTO_TRY(find_crowded(tx, job, err));
     if (job->changed)
         return sotto_fail(err, SOTTO_STALE,
                           "reports were taken, tokens spent, a batch closed or a round full");

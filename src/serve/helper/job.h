@@ -26,6 +26,7 @@ typedef struct sotto_helper_report {
     uint8_t error;              /* 0: none so far; else what the leader is told           */
     bool spent;                 /* found by a transaction: another report had its token   */
     bool over;                  /* found by a transaction: the round's sum has no room    */
+    bool crowded;               /* the same: another report of its slot is in the sum     */
     sotto_bytes outbound;       /* if it is valid: the answer's payload, in the job's arena */
 } sotto_helper_report;
 

@@ -1,5 +1,7 @@
 /* Aggregate shares at the helper: one for each batch, ever, and always the same bytes. */
 #include "base/arena.h"
+#include "base/clock.h"
+#include "recipe/learning_slots.h"
 #include "serve/helper/helper_service.h"
 #include "serve/tasks/log_task.h"
 #include "serve/tasks/rate.h"
@@ -26,6 +28,7 @@ typedef struct asking {
     sotto_bytes answer;
     uint64_t reports; /* in a share that this request released; 0: none, or an earlier one did */
     sotto_rate rate;
+    bool early; /* the round is not over: when it closes must not tell how many came */
 } asking;
 
 static void answer(asking *a)
@@ -111,6 +114,7 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     a->ask.problem = SOTTO_DAP_PROBLEMS;
     a->rate = (sotto_rate){0};
     a->reports = 0;
+    a->early = false;
     sotto_arena_rollback(&a->ask.arena, a->ask.base);
     SOTTO_TRY(sotto_release_lock(tx, a->ask.task->n, true, err));
     SOTTO_TRY(find_stored(tx, a, &found, err));
@@ -121,6 +125,11 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
         return sotto_task_request_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
     SOTTO_TRY(sotto_batch_sum(tx, &sum, a->ask.server->columns, a->ask.task, &a->range,
                               &a->ask.arena, err));
+    if (SOTTO_RULE(helper_round_is_over) && sotto_learning_once(a->ask.task->learning) &&
+        sotto_clock_wall(&sotto_clock_system) / 1000000000 < a->ask.task->dap.closes) {
+        a->early = true;
+        return SOTTO_OK;
+    }
     if (judge(a, &sum) != SOTTO_DAP_PROBLEMS)
         return sotto_task_request_problem(&a->ask, judge(a, &sum), err);
     SOTTO_TRY(sotto_rate_check(tx, &a->rate, a->ask.task, &a->range, sum.reports,
@@ -135,14 +144,15 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     return store(tx, a, sum.reports, err);
 }
 
-/* Not a DAP problem: the leader asks again until this side's operator has released the batch. */
+/* Not a DAP problem: the leader asks again until this side's operator has released the batch, or the round is over. */
 static void hold(asking *a)
 {
-    sotto_problem_plain(a->ask.request,
-                        &(sotto_http_problem){.status = 503,
-                                              .detail = SOTTO_RATE_HELD,
-                                              .retry_after_s = HELD_RETRY_S},
-                        a->ask.task);
+    sotto_problem_plain(
+        a->ask.request,
+        &(sotto_http_problem){.status = 503,
+                              .detail = a->early ? "the round is not over" : SOTTO_RATE_HELD,
+                              .retry_after_s = HELD_RETRY_S},
+        a->ask.task);
     sotto_task_request_finish(&a->ask);
 }
 
@@ -164,7 +174,7 @@ static void on_released(void *context, sotto_status status, const sotto_err *err
     (void)err;
     if (status == SOTTO_OK)
         tell(a);
-    if (status == SOTTO_OK && a->rate.held)
+    if (status == SOTTO_OK && (a->rate.held || a->early))
         hold(a);
     else if (status == SOTTO_OK)
         answer(a);

@@ -52,6 +52,8 @@ static void exclude(sotto_helper_job *job)
             r->error = SOTTO_REPORT_TOKEN_SPENT;
         if (SOTTO_RULE(helper_round_largest) && r->error == 0 && r->over)
             r->error = SOTTO_REPORT_DROPPED;
+        if (SOTTO_RULE(helper_one_of_a_slot) && r->error == 0 && r->crowded)
+            r->error = SOTTO_REPORT_DROPPED;
     }
 }
 

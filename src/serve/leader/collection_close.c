@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/rule.h"
 #include "dap/rejections.h"
-#include "recipe/learning.h"
+#include "recipe/learning_slots.h"
 #include "serve/leader/collection_waits.h"
 #include "serve/tasks/rejection_counts.h"
 #include "serve/tasks/release.h"
@@ -106,13 +106,17 @@ static sotto_status is_busy(sotto_tx *tx, const sotto_collecting *s, bool *busy,
     return SOTTO_OK;
 }
 
-/* A round that was asked for closes at its goal. When its grace is over, the least that may be released is enough. */
+/* A round that was asked for closes at its goal. When its grace is over, the least that may be released is enough. A round that devices
+ * drew in secret waits for that time in any case: when it closes must not tell how many came. */
 static bool waits_for_goal(const sotto_collecting *s, uint64_t reports)
 {
     const sotto_learning *l = s->task->learning;
 
-    return l && reports < l->goal &&
-           sotto_host_seconds(s->server->host) < (int64_t)(s->task->dap.closes + l->grace);
+    if (!l || sotto_host_seconds(s->server->host) >= (int64_t)(s->task->dap.closes + l->grace))
+        return false;
+    if (SOTTO_RULE(leader_round_is_over) && sotto_learning_once(l))
+        return true;
+    return reports < l->goal;
 }
 
 /* Reports come for as long as devices send them, so a collection does not wait for a quiet moment. Once enough were
@@ -245,12 +249,29 @@ static sotto_status refuse(sotto_tx *tx, sotto_collecting *s, sotto_dap_problem 
     return sotto_collection_waits_tell(tx, err);
 }
 
+/* Whether the helper let two reports of one slot pass, where one may be used. */
+static sotto_status is_crowded(sotto_tx *tx, const sotto_collecting *s, bool *out, sotto_err *err)
+{
+    *out = false;
+    if (sotto_learning_policy(s->task->learning) != SOTTO_ROUND_ONE_OF)
+        return SOTTO_OK;
+    for (uint64_t slot = s->range.first_bucket; slot < s->range.end_bucket && !*out; slot++) {
+        uint64_t reports;
+
+        SOTTO_TRY(sotto_batch_count(
+            tx, &reports, s->task->n,
+            &(sotto_batch_range){.first_bucket = slot, .end_bucket = slot + 1}, err));
+        *out = reports > 1;
+    }
+    return SOTTO_OK;
+}
+
 /* Closes the batch if it is complete and large enough; else s->busy or s->state stay as they are. */
 static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 {
     sotto_sub_aggregate sum;
     uint64_t reports;
-    bool ready = true;
+    bool ready = true, crowded;
 
     SOTTO_TRY(sotto_release_lock(tx, s->task->n, true, err));
     if (s->range.leader_selected)
@@ -269,6 +290,9 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
         return refuse(tx, s, SOTTO_DAP_INVALID_BATCH_SIZE, err);
     if (waits_for_goal(s, reports))
         return SOTTO_OK;
+    SOTTO_TRY(is_crowded(tx, s, &crowded, err));
+    if (SOTTO_RULE(leader_one_of_a_slot) && crowded)
+        return refuse(tx, s, SOTTO_DAP_INVALID_BATCH_SIZE, err);
     SOTTO_TRY(sotto_batch_sum(tx, &sum, s->server->columns, s->task, &s->range, &s->arena, err));
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;

@@ -3,6 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/rule.h"
+#include "recipe/learning_slots.h"
 #include "serve/leader/collection_waits.h"
 #include "serve/leader/peer.h"
 #include "serve/tasks/log_task.h"
@@ -74,13 +76,27 @@ static sotto_status store_end(sotto_tx *tx, void *context, sotto_err *err)
     return changed == 1 ? SOTTO_OK : sotto_fail(err, SOTTO_STALE, "the collection is over");
 }
 
+/* Devices drew their round in secret. Whoever knows when the others came would know by the number of reports when the last one did. So
+ * the most that a sum has room for is told, and the whole round as its time: nobody needs more, since a sum is divided by a
+ * public number. */
+static void hide_count(sotto_dap_collection_resp *resp, const sotto_collecting *s)
+{
+    if (SOTTO_RULE(round_count_hidden) && sotto_learning_once(s->task->learning)) {
+        resp->report_count = s->task->learning->largest;
+        resp->interval = (sotto_dap_interval){s->range.first_bucket,
+                                              s->range.end_bucket - s->range.first_bucket};
+    }
+}
+
 static sotto_status write_answer(sotto_collecting *s, sotto_bytes share, sotto_err *err)
 {
     sotto_dap_collection_resp resp = {
         .report_count = s->reports,
         .interval = {s->first_bucket, s->last_bucket - s->first_bucket + 1}};
-    size_t size = s->own.len + share.len + 64;
 
+    const size_t size = s->own.len + share.len + 64;
+
+    hide_count(&resp, s);
     SOTTO_TRY(sotto_hpke_ciphertext_decode(&resp.leader, sotto_buf_bytes(&s->own), err));
     SOTTO_TRY(sotto_dap_aggregate_share_decode(&resp.helper, share, err));
     SOTTO_TRY(sotto_buf_take(&s->answer, &s->arena, size, err));

@@ -272,7 +272,8 @@ sotto_status sotto_arc_keys_list(sotto_db *db, sotto_buf *out, uint64_t since, s
 /* ---- tasks ------------------------------------------------------------------------------------------------------- */
 
 /* Times in token_key are the epoch's: tags of all its tasks stand under one number, and go when the epoch does. */
-sotto_status sotto_arc_key_bind(sotto_tx *tx, const sotto_task *task, int64_t n, sotto_err *err)
+sotto_status sotto_arc_key_bind(sotto_tx *tx, int64_t opens, int64_t closes, int64_t n,
+                                sotto_err *err)
 {
     sotto_sql q;
     bool there;
@@ -285,8 +286,8 @@ sotto_status sotto_arc_key_bind(sotto_tx *tx, const sotto_task *task, int64_t n,
                           " ON CONFLICT DO NOTHING",
                           err));
     sotto_sql_int(&q, 1, n);
-    sotto_sql_int(&q, 2, (int64_t)task->opens);
-    sotto_sql_int(&q, 3, (int64_t)task->closes);
+    sotto_sql_int(&q, 2, opens);
+    sotto_sql_int(&q, 3, closes);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT n FROM token_key WHERE task = ?1", err));
     sotto_sql_int(&q, 1, n);

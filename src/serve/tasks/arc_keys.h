@@ -49,10 +49,11 @@ SOTTO_MUST_USE sotto_status sotto_arc_keys_list(sotto_db *db, sotto_buf *out, ui
 
 /* ---- inside a transaction ---- */
 
-/* The key of the epoch that has a task's whole schedule is that task's from now on.
+/* The key of the epoch that has all of this time is that task's from now on: its schedule, or that of all rounds of which a device
+ * draws one.
  *   SOTTO_DENIED  there is no such epoch */
-SOTTO_MUST_USE sotto_status sotto_arc_key_bind(sotto_tx *tx, const sotto_task *task, int64_t n,
-                                               sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_arc_key_bind(sotto_tx *tx, int64_t opens, int64_t closes,
+                                               int64_t n, sotto_err *err);
 /* SOTTO_MISSING: the task has none. */
 SOTTO_MUST_USE sotto_status sotto_arc_key_load(sotto_tx *tx, sotto_arc_key *out, int64_t task,
                                                const sotto_column_keys *columns, sotto_err *err);

@@ -2,6 +2,7 @@
 
 #include "base/rule.h"
 #include "dap/dap.h"
+#include "recipe/learning_slots.h"
 #include "recipe/participation.h"
 #include "serve/tasks/log_task.h"
 #include "serve/tasks/schema.h"
@@ -73,6 +74,9 @@ uint64_t sotto_rate_expected(const sotto_server_task *task, const sotto_batch_ra
 
         chance =
             sotto_participation_sends(&task->recipe->participation, slots, task->recipe->dummies);
+        /* Windows that slide begin with every round: all devices may have arrived in the last few. */
+        if (sotto_learning_policy(task->learning) == SOTTO_ROUND_ALL_AFTER_WARM_UP)
+            chance = 1 / (double)sotto_learning_reach(task->learning);
     }
     /* A whole number that rounding made slightly larger is not rounded up. */
     return (uint64_t)ceil(chance * (double)population * (1 - 1e-12));

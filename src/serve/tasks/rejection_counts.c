@@ -4,6 +4,8 @@
  * be asked for only once the sum itself was released, and do not change afterwards. */
 #include "serve/tasks/rejection_counts.h"
 
+#include "base/rule.h"
+#include "recipe/learning_slots.h"
 #include "serve/tasks/rate.h"
 #include "serve/tasks/schema.h"
 #include "serve/tasks/task_request.h"
@@ -70,6 +72,9 @@ sotto_status sotto_rejection_counts_fix(sotto_tx *tx, sotto_buf *out, const sott
     if (range->leader_selected)
         SOTTO_TRY(sotto_batch_claim_rejections(tx, task->n, &range->batch, server->shard, err));
     SOTTO_TRY(sotto_batch_rejections(tx, reports, SOTTO_CAUSES, task->n, range, err));
+    /* Reports that gave way to another of their slot would tell how many came to a round that devices drew in secret. */
+    if (SOTTO_RULE(round_drops_hidden) && sotto_learning_once(task->learning))
+        memset(reports, 0, sizeof reports);
     gather(&rejections, reports);
     rejections.rate = rate;
     SOTTO_TRY(sotto_rate_population(tx, &rejections.population, task->n, err));

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/rule.h"
+#include "recipe/learning_slots.h"
 #include "sotto/random.h"
 
 #include <string.h>
@@ -18,6 +19,22 @@ static bool within_slot(const sotto_server_task *task, const sotto_dap_interval 
         return false;
     return i->duration <= length &&
            (i->start % length + length - first % length) % length + i->duration <= length;
+}
+
+/* Where a device draws one round, a part of one would have fewer reports, and more sums would tell more. The first rounds of sliding
+ * windows have devices of some windows alone. */
+static bool fits_policy(const sotto_server_task *task, const sotto_dap_interval *i)
+{
+    const uint64_t first = task->dap.opens / task->dap.precision,
+                   end = task->dap.closes / task->dap.precision;
+
+    if (SOTTO_RULE(round_released_whole) && sotto_learning_once(task->learning) &&
+        (i->start != first || i->duration != end - first))
+        return false;
+    if (SOTTO_RULE(servers_warm_up) && sotto_learning_once(task->learning) &&
+        task->round < sotto_learning_warm_up(task->learning))
+        return false;
+    return true;
 }
 
 bool sotto_release_range(sotto_batch_range *out, sotto_dap_problem *problem,
@@ -39,6 +56,8 @@ bool sotto_release_range(sotto_batch_range *out, sotto_dap_problem *problem,
     if (!sotto_dap_interval_valid(*i) || i->start + i->duration > INT64_MAX)
         return false;
     if (SOTTO_RULE(collection_length) && task->collection_seconds > 0 && !within_slot(task, i))
+        return false;
+    if (!fits_policy(task, i))
         return false;
     out->first_bucket = i->start;
     out->end_bucket = i->start + i->duration;

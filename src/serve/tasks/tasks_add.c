@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/rule.h"
-#include "recipe/learning.h"
+#include "recipe/learning_slots.h"
 #include "recipe/participation.h"
 #include "sotto/lint.h"
 #include "sotto/random.h"
@@ -176,6 +176,15 @@ static sotto_status add_row(sotto_tx *tx, int64_t *n, const addition *a, sotto_b
     return sotto_sql_run(&q, NULL, err);
 }
 
+/* A device has one tag for each epoch. */
+static sotto_status bind_epoch(sotto_tx *tx, const sotto_server_task *task, int64_t n,
+                               sotto_err *err)
+{
+    if (SOTTO_RULE(session_in_an_epoch) && sotto_learning_once(task->learning))
+        return sotto_arc_key_bind(tx, task->recipe->opens, task->recipe->closes, n, err);
+    return sotto_arc_key_bind(tx, (int64_t)task->dap.opens, (int64_t)task->dap.closes, n, err);
+}
+
 static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
 {
     const addition *a = context;
@@ -194,7 +203,7 @@ static sotto_status add_rows(sotto_tx *tx, void *context, sotto_err *err)
         SOTTO_TRY(compare_stored(tx, a, id, err));
         SOTTO_TRY(add_row(tx, &n, a, id, i, err));
         if (a->compiled->task.token_keys.arc)
-            SOTTO_TRY(sotto_arc_key_bind(tx, &a->compiled->task.dap, n, err));
+            SOTTO_TRY(bind_epoch(tx, &a->compiled->task, n, err));
         else if (a->compiled->task.token_keys.issuer)
             SOTTO_TRY(sotto_admitting_keys_put(tx, &a->token_keys, n, err));
     }

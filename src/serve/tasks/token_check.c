@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/rule.h"
+#include "recipe/learning_slots.h"
 #include "serve/tasks/arc_keys.h"
 
 #include <string.h>
@@ -116,12 +117,25 @@ static sotto_status check_type2(sotto_token_checker *checker, sotto_token_spend 
 
 /* ---- ARC --------------------------------------------------------------------------------------------------------- */
 
-/* A task has one collection: its schedule. */
+/* A task has one collection: its schedule. Rounds of which a device draws one are one collection together, so that a device shows
+ * itself in one of them. */
+static sotto_arc_collection collection_of(const sotto_server_task *task)
+{
+    sotto_arc_collection out = {.opens = task->dap.opens, .closes = task->dap.closes};
+
+    if (SOTTO_RULE(one_report_a_session) && sotto_learning_once(task->learning)) {
+        out.opens = (uint64_t)task->recipe->opens;
+        out.closes = (uint64_t)task->recipe->closes;
+    }
+    memcpy(out.subject, task->recipe ? task->dap.recipe_hash : task->dap.id, sizeof out.subject);
+    return out;
+}
+
 static sotto_status open_verifier(sotto_token_checker *checker, sotto_arc_verifier **out,
                                   const sotto_server_task *task, sotto_err *err)
 {
     const sotto_arc_key *key = task->token_keys.own;
-    sotto_arc_collection collection = {.opens = task->dap.opens, .closes = task->dap.closes};
+    const sotto_arc_collection collection = collection_of(task);
     uint8_t asked[SOTTO_ARC_CONTEXT], shown[SOTTO_ARC_CONTEXT];
 
     for (size_t i = 0; i < OPENED; i++)
@@ -131,8 +145,6 @@ static sotto_status open_verifier(sotto_token_checker *checker, sotto_arc_verifi
         }
     verifier *v = &checker->verifiers[checker->next_verifier++ % OPENED];
     sotto_arc_verifier_clear(&v->v);
-    memcpy(collection.subject, task->recipe ? task->dap.recipe_hash : task->dap.id,
-           sizeof collection.subject);
     sotto_arc_request_context(asked, &key->epoch);
     sotto_arc_presentation_context(shown, &collection);
     v->task = task->n;

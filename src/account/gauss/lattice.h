@@ -1,9 +1,9 @@
-/* learn/lattice.h - how near a discrete Gaussian on integers is to a real one that is rounded (docs/decisions/0149).
+/* account/gauss/lattice.h - how near a discrete Gaussian on integers is to a real one that is rounded (docs/decisions/0149).
  *
- * Callers:  claims of this room, where a theorem is about real noise.
+ * Callers:  account/gauss/allocated.c and claims of learning, where a theorem is about real noise.
  */
-#ifndef SOTTO_LEARN_LATTICE_H
-#define SOTTO_LEARN_LATTICE_H
+#ifndef SOTTO_ACCOUNT_GAUSS_LATTICE_H
+#define SOTTO_ACCOUNT_GAUSS_LATTICE_H
 
 #include <math.h>
 

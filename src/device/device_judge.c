@@ -563,8 +563,10 @@ sotto_status sotto_device_admit(sotto_device *device, sotto_case *c, sotto_bytes
 static sotto_status check_mechanism(sotto_device *device, sotto_case *c, sotto_err *err)
 {
     sotto_err first = {0};
-    const sotto_status status = sotto_recipe_mechanism_init(&c->mechanism, c->recipe, &first);
     (void)device;
+    if (c->round) /* what it costs is a matter of all its rounds: check_budget */
+        return SOTTO_OK;
+    const sotto_status status = sotto_recipe_mechanism_init(&c->mechanism, c->recipe, &first);
     c->mechanism.known = c->known;
     return blame(c, SOTTO_WHY_POLICY, "", status, &first, err);
 }
@@ -581,9 +583,11 @@ sotto_status sotto_device_judge_posted(sotto_device *device, sotto_case *c, sott
     SOTTO_TRY(walk(device, c, first, sizeof first / sizeof first[0], err));
     if (c->out.why)
         return SOTTO_OK;
-    *named = *c->recipe;
-    named->name = name;
-    c->recipe = named;
+    if (!c->round) { /* the record of a round of learning has its name already */
+        *named = *c->recipe;
+        named->name = name;
+        c->recipe = named;
+    }
     SOTTO_TRY(walk(device, c, then, sizeof then / sizeof then[0], err));
     if (!c->out.why)
         c->out.why = SOTTO_WHY_READY;

@@ -146,13 +146,8 @@ static sotto_status check_update(const sotto_trainer_input *in, const float *upd
 }
 
 /* What an update needs, taken before a row is read: whether it can be had must not depend on rows. */
-typedef struct making {
-    float *delta;
-    double *update;
-    sotto_vector_randomizer randomizer;
-} making;
-
-static sotto_status prepare(sotto_device *device, const sotto_case *c, making *m, sotto_err *err)
+static sotto_status prepare(sotto_device *device, const sotto_case *c, sotto_round_update *m,
+                            sotto_err *err)
 {
     const size_t count = (size_t)c->round->learning->parameters;
 
@@ -166,7 +161,8 @@ static sotto_status prepare(sotto_device *device, const sotto_case *c, making *m
 /* Writes the update as the randomizer takes it. A trainer that failed, or was late, has zeros sent in its place: whether it
  * fails, and how long it takes, can depend on rows. That holds for a round that closed meanwhile too, although servers may refuse
  * its report: a device that trained and then kept silent would tell how long it took. */
-static void train(sotto_device *device, sotto_case *c, const sotto_trainer_input *in, making *m)
+static void train(sotto_device *device, sotto_case *c, const sotto_trainer_input *in,
+                  sotto_round_update *m)
 {
     const sotto_trainer *trainer = &device->trainer->trainer;
     sotto_err said = {0};
@@ -185,17 +181,14 @@ static void train(sotto_device *device, sotto_case *c, const sotto_trainer_input
 
 /* ---- paying ---------------------------------------------------------------------------------------------------- */
 
-static sotto_status pay(sotto_device *device, sotto_case *c, const making *m,
-                        sotto_entropy *entropy, sotto_err *err)
+sotto_status sotto_round_pay(sotto_device *device, sotto_case *c, const sotto_report *report,
+                             sotto_err *err)
 {
     sotto_refusal refusal = {0};
-    sotto_report report;
     sotto_err first = {0};
-
-    SOTTO_TRY(sotto_update_seal(&report, &c->plan, &m->randomizer, m->update, entropy,
-                                &device->work, err));
     sotto_status status = sotto_ledger_spend_round(device->ledger, &c->charge, &c->round->charge,
-                                                   &report, c->now, &refusal, &first);
+                                                   report, c->now, &refusal, &first);
+
     status = sotto_round_turn(c, &refusal, status);
     if (status == SOTTO_DENIED && refusal.check) {
         sotto_case_refuse(c, &refusal);
@@ -205,8 +198,8 @@ static sotto_status pay(sotto_device *device, sotto_case *c, const making *m,
 }
 
 /* The rows' memory is given back before the report is sealed. */
-static sotto_status learn(sotto_device *device, sotto_case *c, sotto_trainer_input *in, making *m,
-                          sotto_err *err)
+static sotto_status learn(sotto_device *device, sotto_case *c, sotto_trainer_input *in,
+                          sotto_round_update *m, sotto_err *err)
 {
     sotto_arena rows;
     sotto_status status;
@@ -219,13 +212,17 @@ static sotto_status learn(sotto_device *device, sotto_case *c, sotto_trainer_inp
     return status;
 }
 
-static sotto_status make(sotto_device *device, sotto_case *c, sotto_entropy *entropy,
-                         sotto_err *err)
+sotto_status sotto_round_train(sotto_device *device, sotto_case *c, sotto_round_update *m,
+                               sotto_entropy *entropy, sotto_err *err)
 {
     sotto_trainer_input in = {0};
-    making m = {0};
     float *weights;
 
+    if (!device->trainer) {
+        sotto_explain(&c->out, SOTTO_WHY_TRAINER, "trainer",
+                      "The application has given this device no trainer.");
+        return SOTTO_OK;
+    }
     SOTTO_TRY(sotto_round_fetch(device, c, &in.file, &weights, err));
     if (c->out.why != SOTTO_WHY_READY)
         return SOTTO_OK;
@@ -233,11 +230,24 @@ static sotto_status make(sotto_device *device, sotto_case *c, sotto_entropy *ent
     describe(device, c, &in);
     SOTTO_TRY(sotto_entropy_take(entropy, &in.seed, sizeof in.seed, err));
     SOTTO_TRY(name_columns(device, c, &in, err));
-    SOTTO_TRY(prepare(device, c, &m, err));
-    SOTTO_TRY(learn(device, c, &in, &m, err));
-    if (c->out.why == SOTTO_WHY_READY)
-        SOTTO_TRY(pay(device, c, &m, entropy, err));
-    sotto_wipe(m.update, in.parameters * sizeof *m.update);
+    SOTTO_TRY(prepare(device, c, m, err));
+    return learn(device, c, &in, m, err);
+}
+
+static sotto_status make(sotto_device *device, sotto_case *c, sotto_entropy *entropy,
+                         sotto_err *err)
+{
+    sotto_round_update m = {0};
+    sotto_report report;
+
+    SOTTO_TRY(sotto_round_train(device, c, &m, entropy, err));
+    if (c->out.why == SOTTO_WHY_READY) {
+        SOTTO_TRY(sotto_update_seal(&report, &c->plan, &m.randomizer, m.update, entropy,
+                                    &device->work, err));
+        SOTTO_TRY(sotto_round_pay(device, c, &report, err));
+    }
+    if (m.update)
+        sotto_wipe(m.update, (size_t)c->round->learning->parameters * sizeof *m.update);
     return SOTTO_OK;
 }
 
@@ -246,11 +256,6 @@ sotto_status sotto_round_make(sotto_device *device, sotto_case *c, bool *made, s
     sotto_entropy entropy;
 
     *made = false;
-    if (!device->trainer) {
-        sotto_explain(&c->out, SOTTO_WHY_TRAINER, "trainer",
-                      "The application has given this device no trainer.");
-        return SOTTO_OK;
-    }
     sotto_device_entropy(device, &entropy);
     const sotto_status status = make(device, c, &entropy, err);
     sotto_entropy_clear(&entropy);

@@ -13,6 +13,8 @@ const char *sotto_learning_unsampled(const sotto_learning *l)
 {
     const sotto_anonymity *a = &l->head.anonymity;
 
+    if (SOTTO_RULE(learning_sampling_seen) && sotto_learning_one_server(l))
+        return "not claimed: the one server sees who takes part";
     if (SOTTO_RULE(learning_sampling_hidden) && (!a->relay || !a->tokens || !a->log))
         return "not claimed: without a relay, tokens and a log it is seen who takes part";
     if (SOTTO_RULE(learning_sampling_fresh) && (l->participations < l->rounds || l->separation > 1))

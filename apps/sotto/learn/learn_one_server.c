@@ -23,8 +23,8 @@ enum {
     PAUSE_MS = 50,
     STEP_MS = 20000, /* of the key generation: how long the last member is waited for */
     KEY_MS = 10 * 60 * 1000,
-    LEAST_WINDOW_MS = 1500,
-    DEVICE_WINDOW_MS = 60, /* more for each device */
+    LEAST_WINDOW_MS = 2000,
+    WINDOW_FACTOR = 12, /* so many times as long as it took everybody to write a record to its ledger */
     FILES_EACH = 8         /* of a device: three databases, with what stands beside them */
 };
 
@@ -97,19 +97,24 @@ sotto_status learn_one_provision(learn_run *run, sotto_err *err)
 
 /* ---- the epoch ------------------------------------------------------------------------------------------------------------ */
 
-/* All devices that are registered are drawn, so there may be no more than the recipe's cohort. */
-static sotto_status check_size(const learn_one *one, uint64_t population, sotto_err *err)
+sotto_status learn_one_check(const learn_run *run, sotto_err *err)
 {
+    const uint64_t population = run->learning->head.population;
+    sotto_one_server stated;
+
+    if (!sotto_recipe_one_server(&stated, &run->learning->head))
+        return sotto_fail(err, SOTTO_BUG, "a recipe of two servers");
     if (population > LEARN_ONE_DEVICES)
         return sotto_fail(err, SOTTO_DENIED,
                           "%" PRIu64 " devices: over one server at most %d run on this machine: "
                           "--devices",
                           population, LEARN_ONE_DEVICES);
-    if (population > one->stated.cohort || population < one->stated.decryptors)
+    /* Whoever is registered is drawn. */
+    if (population > stated.cohort || population < stated.decryptors)
         return sotto_fail(err, SOTTO_DENIED,
                           "%" PRIu64 " devices: all of them are drawn here, and the recipe wants "
                           "%" PRIu64 " decryptors and a cohort of at most %" PRIu64,
-                          population, one->stated.decryptors, one->stated.cohort);
+                          population, stated.decryptors, stated.cohort);
     return SOTTO_OK;
 }
 
@@ -134,9 +139,7 @@ sotto_status learn_one_begin(learn_run *run, sotto_err *err)
     if (!sotto_recipe_one_server(&one->stated, &run->learning->head) ||
         !sotto_recipe_one_server_graph(&one->graph, &run->learning->head))
         return sotto_fail(err, SOTTO_BUG, "a recipe of two servers");
-    SOTTO_TRY(check_size(one, run->learning->head.population, err));
     one->count = (uint32_t)run->learning->head.population;
-    one->window_ms = LEAST_WINDOW_MS + (uint64_t)DEVICE_WINDOW_MS * one->count;
     allow_files(one->count);
     f->exchanges_left = UINT_MAX;
     sotto_arena_init(&f->arena, (size_t)256 << 20);
@@ -285,6 +288,17 @@ static sotto_status read_sum(learn_one *one, sotto_collection *out, sotto_err *e
     return SOTTO_OK;
 }
 
+/* How long devices need follows from how fast this machine's disk is. */
+static sotto_status offer(learn_one *one, sotto_err *err)
+{
+    const uint64_t began = now_ms();
+
+    SOTTO_TRY(learn_one_offer(one, err));
+    const uint64_t wanted = LEAST_WINDOW_MS + WINDOW_FACTOR * (now_ms() - began);
+    one->window_ms = wanted > one->window_ms ? wanted : one->window_ms;
+    return SOTTO_OK;
+}
+
 /* Devices pay for a round once. One that is burnt, or that a killed run had posted, is not posted again: the session counts it as burnt,
  * and the next one has more time. */
 sotto_status learn_one_round(learn_run *run, sotto_collection *out, sotto_err *err)
@@ -293,15 +307,16 @@ sotto_status learn_one_round(learn_run *run, sotto_collection *out, sotto_err *e
     bool released = false;
 
     run->took_part = run->sent = 0;
-    SOTTO_TRY(learn_one_offer(one, err));
+    SOTTO_TRY(offer(one, err));
     SOTTO_TRY(keep_committee(one, err));
     SOTTO_TRY(switch_off(one, err));
     SOTTO_TRY(post(one, err));
     const uint64_t began = now_ms();
     SOTTO_TRY(learn_one_take(one, err));
     const uint64_t took = now_ms() - began;
-    learn_say(run, "round %" PRIu64 ": %" PRIu64 " of %u devices trained in %.1f s",
-              run->record.round, run->took_part, one->count, (double)took / 1000);
+    learn_say(run, "round %" PRIu64 ": %" PRIu64 " of %u devices trained in %.1f s, of %.1f s",
+              run->record.round, run->took_part, one->count, (double)took / 1000,
+              (double)one->window_ms / 1000);
     SOTTO_TRY(play(one, &released, err));
     one->served++;
     for (uint32_t i = 0; i < one->count; i++)

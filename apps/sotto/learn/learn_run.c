@@ -96,7 +96,8 @@ static int prepare(learn_run *run)
                       run->learning->rounds, LEARN_POINTS);
         return EXIT_REFUSED;
     }
-    if (learn_data_load(run, &err) != SOTTO_OK || learn_session_begin(run, &err) != SOTTO_OK)
+    if ((run->one_server && learn_one_check(run, &err) != SOTTO_OK) ||
+        learn_data_load(run, &err) != SOTTO_OK || learn_session_begin(run, &err) != SOTTO_OK)
         return code_of(&err, SOTTO_AT_DATA);
     return EXIT_DONE;
 }
@@ -328,6 +329,7 @@ static int check_main(int argc, char **argv)
         code = code_of(&err, SOTTO_AT_FILE);
     } else {
         memcpy(run.deployment.recipe_text, recipe.data, recipe.len);
+        run.one_server = learn_one_is(recipe);
         code = prepare(&run);
     }
     if (code == EXIT_DONE)

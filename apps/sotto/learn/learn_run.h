@@ -197,6 +197,8 @@ SOTTO_MUST_USE sotto_status learn_library_carry(struct sotto_http_client *client
 /* learn_one_server.c: whether the recipe's text is one of one server. Then, in this order: the aggregator starts; a fresh folder is made
  * whole; devices, witnesses and their registry; rounds. *out has no reports where the round is burnt. */
 bool learn_one_is(sotto_bytes recipe);
+/* SOTTO_DENIED: too many or too few devices for this machine or for the recipe. */
+SOTTO_MUST_USE sotto_status learn_one_check(const learn_run *run, sotto_err *err);
 SOTTO_MUST_USE sotto_status learn_one_open(learn_run *run, bool fresh, sotto_err *err);
 SOTTO_MUST_USE sotto_status learn_one_provision(learn_run *run, sotto_err *err);
 SOTTO_MUST_USE sotto_status learn_one_begin(learn_run *run, sotto_err *err);

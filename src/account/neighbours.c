@@ -58,13 +58,36 @@ static double log_left_out(const sotto_neighbours *g, double s, double edge)
     return log_upper(others - (double)g->dropped, others, q, p);
 }
 
+/* log P(2 X + Y >= s * least), at most, where X edges are within the set and Y to liars: any tilt gives a bound (Chernoff). */
+static double log_inner(const sotto_neighbours *g, double s, double edge)
+{
+    const double within = s * (s - 1) / 2, out = s * (double)g->corrupt, wanted = s * (double)g->least,
+                 tilt = log((double)g->least / (edge * ((double)g->corrupt + s - 1)));
+    double best = 0;
+
+    for (double part = 1; part > 0.5 && tilt > 0; part -= 0.15) {
+        const double t = part * tilt, one = within * log1p(edge * expm1(2 * t)),
+                     two = out * log1p(edge * expm1(t));
+
+        best = fmin(best, one + two - t * wanted + 1e-12 * (one + two + t * wanted));
+    }
+    return best;
+}
+
+/* log P(each client of a set of s has its neighbours among liars and the set), at most. With more edges it is likelier. */
+static double log_stays(const sotto_neighbours *g, double s, double edge)
+{
+    const double more = fmin(1, edge * (1 + slack)),
+                 liars = log_upper((double)g->least - s + 1, (double)g->corrupt, more, 1 - more);
+
+    return fmin(s * liars, log_inner(g, s, more));
+}
+
 /* P(some set of s honest clients is cut off), at most. */
 static double cut_sets(const sotto_neighbours *g, double s, double edge)
 {
     const double honest = (double)(g->clients - g->corrupt),
-                 more = fmin(1, edge * (1 + slack)), /* with more edges to liars it is likelier */
-        liars = s * log_upper((double)g->least - s + 1, (double)g->corrupt, more, 1 - more);
-    const double all = log_sets(s, honest) + liars + log_left_out(g, s, edge);
+                 all = log_sets(s, honest) + log_stays(g, s, edge) + log_left_out(g, s, edge);
 
     return fmax(sotto_round_up(exp(all), 8) * (1 + slack), tiny);
 }
@@ -112,10 +135,11 @@ static sotto_status check(const sotto_neighbours *g, sotto_err *err)
 static void fill(sotto_neighbours_odds *out, const sotto_neighbours *g, double enough)
 {
     *out = (sotto_neighbours_odds){.one = cut_off(g, enough), .bits = INFINITY};
-    out->any = fmin(1, sotto_round_up(out->one * g->rounds, 8));
-    if (out->any > 0)
-        out->bits = fmax(0, sotto_round_down(-log2(out->any), 8));
     out->burns = burns(g);
+    if (out->one <= 0)
+        return;
+    out->any = fmin(1, sotto_round_up(out->one * g->rounds, 8));
+    out->bits = fmax(0, sotto_round_down(-log2(out->any), 8));
 }
 
 sotto_status sotto_neighbours_odds_of(sotto_neighbours_odds *out, const sotto_neighbours *g,

@@ -10,15 +10,17 @@
  *
  *     P(S is cut off) <= P(Bin(corrupt, p) >= least - s + 1)^s * P(Bin(honest - s, 1 - (1 - p)^s) <= dropped)
  *
- * since edges are drawn independently, each with chance p. What is printed is the sum over all sets of at most half of the honest
- * clients: exact binomial tails, rounded up. Who lies was fixed before the beacon. This is our derivation.
+ * since edges are drawn independently, each with chance p. The first factor is 1 for sets of more than `least`. There the edges within S are
+ * counted, too: 2 Bin(s (s - 1) / 2, p) + Bin(s corrupt, p) >= s least, by Chernoff's bound. What is printed is the sum over all sets of at
+ * most half of the honest clients, by exact binomial tails but for that, rounded up. Who lies was fixed before the beacon. This is our
+ * derivation.
  */
 #ifndef SOTTO_ACCOUNT_NEIGHBOURS_H
 #define SOTTO_ACCOUNT_NEIGHBOURS_H
 
 #include "account/numeric/bound.h"
 
-enum { SOTTO_NEIGHBOURS_MAX = 16384 }; /* clients of a round */
+enum { SOTTO_NEIGHBOURS_MAX = 65536 }; /* clients of a round */
 
 typedef struct sotto_neighbours {
     uint64_t clients; /* drawn for a round                                        */

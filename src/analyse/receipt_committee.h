@@ -6,7 +6,8 @@
 #include "recipe/one_server.h"
 #include "sotto/analyse.h"
 
-void sotto_stated_committee_of(sotto_stated_committee *out, const sotto_one_server *server,
+/* Nothing for other recipes. */
+void sotto_stated_committee_of(sotto_stated_committee *out, const sotto_recipe *recipe,
                                double delta);
 void sotto_stated_committee_say(sotto_writer *w, const sotto_stated_committee *stated);
 

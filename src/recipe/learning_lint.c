@@ -311,6 +311,7 @@ sotto_status sotto_learning_judge(sotto_recipe_verdict *verdict, sotto_learning_
     SOTTO_TRY(sotto_learning_claim_compute(claim, l, honest, err));
     check_fits(&at, claim);
     check_one_server(&at, l);
+    sotto_recipe_warn_one_server(&at, &l->head);
     if (claim->report_bytes > 0 && !sotto_learning_one_server(l))
         check_factor(&at, l, claim);
     if (claim->report_bytes > 0)

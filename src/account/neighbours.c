@@ -61,7 +61,8 @@ static double log_left_out(const sotto_neighbours *g, double s, double edge)
 /* log P(2 X + Y >= s * least), at most, where X edges are within the set and Y to liars: any tilt gives a bound (Chernoff). */
 static double log_inner(const sotto_neighbours *g, double s, double edge)
 {
-    const double within = s * (s - 1) / 2, out = s * (double)g->corrupt, wanted = s * (double)g->least,
+    const double within = s * (s - 1) / 2, out = s * (double)g->corrupt,
+                 wanted = s * (double)g->least,
                  tilt = log((double)g->least / (edge * ((double)g->corrupt + s - 1)));
     double best = 0;
 
@@ -167,7 +168,8 @@ static void ask_for_most(sotto_neighbours *g, double most)
     g->least = low;
 }
 
-sotto_status sotto_neighbours_smallest(sotto_neighbours *g, double bits, double most, sotto_err *err)
+sotto_status sotto_neighbours_smallest(sotto_neighbours *g, double bits, double most,
+                                       sotto_err *err)
 {
     sotto_neighbours_odds odds;
     sotto_neighbours one = *g;

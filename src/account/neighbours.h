@@ -32,10 +32,11 @@ typedef struct sotto_neighbours {
 } sotto_neighbours;
 
 typedef struct sotto_neighbours_odds {
-    double one;   /* P(somebody honest can be cut off in a round), at most            */
-    double any;   /* the same for any of all rounds                                   */
-    double bits;  /* -log2 of `any`, rounded down; INFINITY: it can't be              */
-    double burns; /* P(an online client lacks its neighbours), at most, if `dropped` are lost at random: then the round is burnt */
+    double one;  /* P(somebody honest can be cut off in a round), at most            */
+    double any;  /* the same for any of all rounds                                   */
+    double bits; /* -log2 of `any`, rounded down; INFINITY: it can't be              */
+    double
+        burns; /* P(an online client lacks its neighbours), at most, if `dropped` are lost at random: then the round is burnt */
 } sotto_neighbours_odds;
 
 /* SOTTO_DENIED: not such numbers. */

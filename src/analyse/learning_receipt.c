@@ -108,7 +108,8 @@ static void say_trust(sotto_writer *w, const sotto_learning_receipt *r)
 {
     if (r->server[0]) {
         say(w,
-            "trust: one server, %s; it saw who took part. %s\n  who sees what: %s\n  inputs are not "
+            "trust: one server, %s; it saw who took part. %s\n  who sees what: %s\n  inputs are "
+            "not "
             "validated: %s\n",
             r->server, r->honest, r->sees, r->inputs);
         sotto_stated_committee_say(w, &r->stated);

@@ -31,11 +31,11 @@ typedef struct sotto_learning_receipt {
     uint64_t min_cohort, participations;
     double rho, epsilon, delta; /* of one participation; of all of them       */
     const char *theorem, *sampling, *by, *honest, *inputs;
-    double sigma;            /* of the noise that is counted on, in clips                  */
-    double bound_factor;     /* a liar's update, in clips, at most; 0: nothing bounds it   */
-    double divisor;          /* the public number that a sum is divided by                 */
-    double liar;             /* how far one liar moves the mean of a round, at most; infinity: anywhere */
-    bool tokens;             /* a device can send one report; without, several         */
+    double sigma;        /* of the noise that is counted on, in clips                  */
+    double bound_factor; /* a liar's update, in clips, at most; 0: nothing bounds it   */
+    double divisor;      /* the public number that a sum is divided by                 */
+    double liar; /* how far one liar moves the mean of a round, at most; infinity: anywhere */
+    bool tokens; /* a device can send one report; without, several         */
     uint64_t honest_devices; /* that noise by shares counts on, of min_cohort; else 0  */
 } sotto_learning_receipt;
 

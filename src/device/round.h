@@ -17,8 +17,8 @@
 
 #include "device/device_internal.h"
 #include "device/ledger/rounds.h"
-#include "recipe/claim.h"
 #include "noise/randomizer_vector.h"
+#include "recipe/claim.h"
 #include "recipe/learning.h"
 
 /* A case that is about a round. */

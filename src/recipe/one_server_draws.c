@@ -12,7 +12,8 @@ void sotto_one_server_odds_of(sotto_one_server_odds *out, const sotto_recipe *re
                               const sotto_one_server *s)
 {
     sotto_committee drawn = {.size = s->decryptors, .corrupt = s->corrupt, .draws = 1};
-    sotto_neighbours cut = {.clients = s->cohort, .corrupt = sotto_one_server_liars(s), .rounds = 1};
+    sotto_neighbours cut = {
+        .clients = s->cohort, .corrupt = sotto_one_server_liars(s), .rounds = 1};
     sotto_neighbours_odds cut_odds;
     sotto_committee_odds odds;
     sotto_one_server_graph graph;

@@ -163,10 +163,9 @@ static void the_smallest_degree_fits_and_the_next_smaller_one_does_not(sotto_tes
 
 static void what_is_no_graph_is_malformed(sotto_test *t)
 {
-    static const sotto_neighbours rows[] = {{2, 0, 0, 1, 1, 1},  {60, 59, 3, 5, 2, 1},
-                                            {60, 3, 59, 5, 2, 1}, {60, 3, 3, 0, 2, 1},
-                                            {60, 3, 3, 5, 0, 1},  {60, 3, 3, 5, 2, 0},
-                                            {70000, 3, 3, 5, 2, 1}};
+    static const sotto_neighbours rows[] = {
+        {2, 0, 0, 1, 1, 1},  {60, 59, 3, 5, 2, 1}, {60, 3, 59, 5, 2, 1},  {60, 3, 3, 0, 2, 1},
+        {60, 3, 3, 5, 0, 1}, {60, 3, 3, 5, 2, 0},  {70000, 3, 3, 5, 2, 1}};
     sotto_neighbours_odds o;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

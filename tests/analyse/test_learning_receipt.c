@@ -123,7 +123,8 @@ static void a_receipt_of_one_server_claims_no_bound(sotto_test *t)
 
     CHECK_OK(t, sotto_learning_read(&k.learning, sotto_test_one_learning(t, model, NULL, NULL),
                                     &t->arena, &mistakes, &t->err));
-    CHECK_OK(t, sotto_learning_claim_compute(&k.claim, k.learning, k.learning->head.honest, &t->err));
+    CHECK_OK(t,
+             sotto_learning_claim_compute(&k.claim, k.learning, k.learning->head.honest, &t->err));
     CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 11, &t->err));
     CHECK(t, strcmp(r.server, "key:aggregator") == 0 && !r.leader && !r.helper);
     CHECK(t, isinf(r.liar));

@@ -62,9 +62,8 @@ static sotto_status train(void *context, const sotto_trainer_input *in, float *u
 
 static void donate(sotto_test *t, scene *s)
 {
-    const sotto_value values[] = {
-        {.type = SOTTO_TYPE_TEXT, .as.text = sotto_bytes_of("00ff7f", 6)},
-        {.type = SOTTO_TYPE_INTEGER, .as.integer = 1}};
+    const sotto_value values[] = {{.type = SOTTO_TYPE_TEXT, .as.text = sotto_bytes_of("00ff7f", 6)},
+                                  {.type = SOTTO_TYPE_INTEGER, .as.integer = 1}};
     const sotto_event event = {
         .stream = "digits", .id = {1}, .time = s->now, .values = values, .value_count = 2};
 
@@ -135,7 +134,8 @@ static void close_scene(scene *s)
 
 /* ---- rounds --------------------------------------------------------------------------------------------------------- */
 
-static sotto_epoch_round round_of(sotto_test *t, const scene *s, uint64_t number, sotto_bytes record)
+static sotto_epoch_round round_of(sotto_test *t, const scene *s, uint64_t number,
+                                  sotto_bytes record)
 {
     const uint64_t now = (uint64_t)s->now * 1000;
     static sotto_mistakes mistakes;
@@ -299,8 +299,8 @@ static void entries_have_a_share_of_the_noise(sotto_test *t)
     scene s;
 
     open_scene(t, &s);
-    CHECK_OK(t, sotto_device_offer(s.device, sotto_test_round_record(t, s.recipe, 0, s.model),
-                                   &t->err));
+    CHECK_OK(
+        t, sotto_device_offer(s.device, sotto_test_round_record(t, s.recipe, 0, s.model), &t->err));
     for (unsigned k = 0; k < REPEATS; k++) {
         sotto_case c = {.now = s.now, .draw = true};
         sotto_measurement values;
@@ -379,10 +379,9 @@ static void only_a_posted_round_is_answered(sotto_test *t)
     scene s;
 
     open_scene(t, &s);
-    CHECK_OK(t, sotto_device_offer(s.device, sotto_test_round_record(t, s.recipe, 0, s.model),
-                                   &t->err));
-    CHECK_OK(t,
-             sotto_device_tick(s.device, &tick, (sotto_conditions){true, true, true}, &t->err));
+    CHECK_OK(
+        t, sotto_device_offer(s.device, sotto_test_round_record(t, s.recipe, 0, s.model), &t->err));
+    CHECK_OK(t, sotto_device_tick(s.device, &tick, (sotto_conditions){true, true, true}, &t->err));
     CHECK(t, tick.made == 0 && s.trainings == 0);
     CHECK_EQUAL(t, SOTTO_WHY_PARTIES, why_of(t, &s, "digits#0"));
     CHECK_OK(t, sotto_device_learn(s.device, NULL, &t->err));

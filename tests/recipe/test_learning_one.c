@@ -93,8 +93,8 @@ static void lint_asks_what_it_asks_of_statistics(sotto_test *t)
     refused(t, "\"by\": \"shares\"", "\"by\": \"servers\"", "privacy.by", "no amplification");
     refused(t, "\"honest\": 0.75", "\"honest\": 0.86", "privacy.honest", "must stay");
     refused(t, "\"corrupt\": 0.05", "\"corrupt\": 0.3", "privacy.honest", "6 are sure");
-    refused(t, "\"population\": 12",
-            "\"population\": 12, \"anonymity\": {\"log\": \"main\"}", "anonymity", "can't hide");
+    refused(t, "\"population\": 12", "\"population\": 12, \"anonymity\": {\"log\": \"main\"}",
+            "anonymity", "can't hide");
     refused(t, "\"trust\": \"flamingo\"", "\"trust\": \"aero\"", "aggregation.trust", "not known");
 }
 
@@ -149,8 +149,8 @@ static void a_round_of_one_server_is_no_task(sotto_test *t)
 
     memcpy(record.model, model, sizeof model);
     CHECK_OK(t, sotto_round_record_check(j.learning, &record, &t->err));
-    CHECK_OK(t, sotto_parties_read(&parties, sotto_bytes_of("{}", 2), &t->arena, &mistakes,
-                                   &t->err));
+    CHECK_OK(t,
+             sotto_parties_read(&parties, sotto_bytes_of("{}", 2), &t->arena, &mistakes, &t->err));
     CHECK_STATUS(t, SOTTO_DENIED,
                  sotto_round_task_compile(&task, j.learning, &record, parties, &t->arena, &t->err));
     CHECK_REASON(t, "only split has DAP tasks");

@@ -44,8 +44,7 @@ void budget_neighbours_print(const budget_neighbours *n, double kappa)
 
     printf("a graph of %" PRIu64 " clients, %" PRIu64 " of them liars: degree %" PRIu64 ", %" PRIu64
            " neighbours must stay%s\n",
-           g->clients, g->corrupt, g->degree, g->least,
-           n->found ? "; the smallest that fits" : "");
+           g->clients, g->corrupt, g->degree, g->least, n->found ? "; the smallest that fits" : "");
     printf("  %-58s %.3g\n", "a server can cut somebody off in one round",
            sotto_bound_shown(n->odds.one, 3));
     if (g->rounds > 1)

@@ -192,10 +192,11 @@ SOTTO_MUST_USE sotto_status demo_aggregator_post(const demo_aggregator *a,
                                                  sotto_err *err);
 /* reported: `count` bytes, 1 for each device whose vector is in the sum.
  *   SOTTO_AGAIN  the round runs */
-SOTTO_MUST_USE sotto_status
-demo_aggregator_result(const demo_aggregator *a, struct sotto_http_client *client,
-                       const uint8_t id[SOTTO_ROUND_ID], bool *released, uint8_t *reported,
-                       uint64_t count, sotto_arena *arena, sotto_err *err);
+SOTTO_MUST_USE sotto_status demo_aggregator_result(const demo_aggregator *a,
+                                                   struct sotto_http_client *client,
+                                                   const uint8_t id[SOTTO_ROUND_ID], bool *released,
+                                                   uint8_t *reported, uint64_t count,
+                                                   sotto_arena *arena, sotto_err *err);
 /* The sum of a released round, of so many bytes, in the arena. */
 SOTTO_MUST_USE sotto_status demo_aggregator_sum(const demo_aggregator *a,
                                                 struct sotto_http_client *client,

@@ -207,8 +207,11 @@ static void pause_ms(unsigned ms)
 static sotto_status make_committee(scene *s, sotto_err *err)
 {
     const uint64_t now = now_ms(), until = now + KEY_MS;
-    const sotto_fleet_call wanted = {
-        .members = COMMITTEE, .step_ms = STEP_MS, .now = now, .ends = until, .token = s->server.token};
+    const sotto_fleet_call wanted = {.members = COMMITTEE,
+                                     .step_ms = STEP_MS,
+                                     .now = now,
+                                     .ends = until,
+                                     .token = s->server.token};
     sotto_status status = SOTTO_AGAIN;
     sotto_bytes call;
     uint64_t next;
@@ -242,9 +245,9 @@ static sotto_status play(scene *s, bool *released, sotto_err *err)
             s->killed++;
         }
         sotto_arena_reset(&s->scratch);
-        const sotto_status status = demo_aggregator_result(
-            &s->server, s->fleet.client, s->id, released, s->reported, s->d->devices, &s->scratch,
-            err);
+        const sotto_status status =
+            demo_aggregator_result(&s->server, s->fleet.client, s->id, released, s->reported,
+                                   s->d->devices, &s->scratch, err);
         if (status != SOTTO_AGAIN)
             return status;
         pause_ms(PAUSE_MS);

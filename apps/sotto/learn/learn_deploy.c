@@ -337,8 +337,8 @@ sotto_status learn_task_compile(learn_run *run, sotto_err *err)
 sotto_status learn_keep_fleet(const learn_run *run, sotto_err *err)
 {
     const mode_t before = umask(077);
-    sotto_status status = learn_put_file(run, "fleet.secret",
-                                         sotto_bytes_of(run->fleet, sizeof run->fleet), err);
+    sotto_status status =
+        learn_put_file(run, "fleet.secret", sotto_bytes_of(run->fleet, sizeof run->fleet), err);
 
     if (status == SOTTO_OK && run->learning->owned)
         status = learn_put_file(run, "owner.secret",
@@ -392,7 +392,7 @@ sotto_status learn_deploy_provision(learn_run *run, sotto_err *err)
     SOTTO_TRY(demo_servers_provision(d, err));
     SOTTO_TRY(learn_put_file(run, "recipe.json", recipe, err));
     SOTTO_TRY(learn_put_file(run, "parties.json",
-                       sotto_bytes_of(d->parties_text, strlen(d->parties_text)), err));
+                             sotto_bytes_of(d->parties_text, strlen(d->parties_text)), err));
     SOTTO_TRY(keep_secrets(run, err));
     return keep_deployment(run, err);
 }

@@ -27,7 +27,8 @@ typedef struct learn_one_device {
 typedef struct learn_one {
     learn_run *run;
     demo_aggregator server;
-    sotto_fleet epoch; /* without devices of its own: the beacon, the committee's board, and the client */
+    sotto_fleet
+        epoch; /* without devices of its own: the beacon, the committee's board, and the client */
     sotto_one_server stated;
     sotto_one_server_graph graph;
     learn_one_device devices[LEARN_ONE_DEVICES];

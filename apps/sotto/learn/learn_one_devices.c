@@ -95,8 +95,7 @@ static void draw_secret(const learn_run *run, uint32_t number, uint8_t out[SOTTO
     sotto_wipe(text, sizeof text);
 }
 
-static sotto_status open_parts(learn_one *one, learn_one_device *d, uint32_t number,
-                               sotto_err *err)
+static sotto_status open_parts(learn_one *one, learn_one_device *d, uint32_t number, sotto_err *err)
 {
     const demo *deployment = &one->run->deployment;
     const sotto_bytes policy =
@@ -228,8 +227,8 @@ sotto_status learn_one_join(learn_one *one, sotto_bytes call, sotto_err *err)
     for (uint32_t i = 0; i < one->count; i++) {
         if (sotto_keygen_place(&k, SOTTO_KEYGEN_DEAL, i) < 0)
             continue;
-        SOTTO_TRY(sotto_rounds_join(one->devices[i].rounds, call, round_name(one->run, name), now,
-                                    err));
+        SOTTO_TRY(
+            sotto_rounds_join(one->devices[i].rounds, call, round_name(one->run, name), now, err));
         one->devices[i].next_ms = 0;
     }
     return SOTTO_OK;

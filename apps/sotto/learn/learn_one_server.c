@@ -24,8 +24,9 @@ enum {
     STEP_MS = 20000, /* of the key generation: how long the last member is waited for */
     KEY_MS = 10 * 60 * 1000,
     LEAST_WINDOW_MS = 2000,
-    WINDOW_FACTOR = 12, /* so many times as long as it took everybody to write a record to its ledger */
-    FILES_EACH = 8         /* of a device: three databases, with what stands beside them */
+    WINDOW_FACTOR =
+        12,        /* so many times as long as it took everybody to write a record to its ledger */
+    FILES_EACH = 8 /* of a device: three databases, with what stands beside them */
 };
 
 static uint64_t now_ms(void)
@@ -64,8 +65,7 @@ static sotto_status read_folder(learn_run *run, sotto_err *err)
         (unsigned)json_integer_value(json_object_get(json, "aggregator"));
     json_decref(json);
     if (run->one->server.process.port == 0)
-        return sotto_fail(err, SOTTO_DENIED, "%.60s is of a session over two servers",
-                          run->folder);
+        return sotto_fail(err, SOTTO_DENIED, "%.60s is of a session over two servers", run->folder);
     run->localised = true;
     SOTTO_TRY(learn_get_text(run, "recipe.json", d->recipe_text, sizeof d->recipe_text, err));
     return learn_get_fleet(run, err);

@@ -141,8 +141,7 @@ static int open_session(learn_run *run)
     sotto_bytes recipe;
     int code = EXIT_DONE;
 
-    sotto_status status =
-        learn_read_file(run, run->recipe_file, DEMO_LONG_TEXT - 1, &recipe, &err);
+    sotto_status status = learn_read_file(run, run->recipe_file, DEMO_LONG_TEXT - 1, &recipe, &err);
     run->one_server = status == SOTTO_OK && learn_one_is(recipe);
     if (status == SOTTO_OK && fresh && !learn_is_remote(run))
         status = learn_recipe_localise(run, recipe, &err);

@@ -53,8 +53,8 @@ typedef struct learn_run {
     bool plain, rehearse;
     bool json, quiet, library;
     bool one_server; /* the recipe has `trust` flamingo */
-    bool asks;      /* a server or the log, at the moment: what fails then is their failure */
-    bool localised; /* the recipe is this session's own: its log, parties and times */
+    bool asks;       /* a server or the log, at the moment: what fails then is their failure */
+    bool localised;  /* the recipe is this session's own: its log, parties and times */
     uint64_t devices, threads, drop, seed,
         stop_after; /* 0: the recipe's; default; none; ...; all */
 

@@ -58,7 +58,8 @@ static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
     if (r->honest_devices > 0)
         sotto_json_uint(j, "honest_devices", r->honest_devices);
     sotto_json_text(j, "inputs", r->inputs);
-    if (!r->server[0]) { /* nothing bounds a liar's update there, and the registry has one place for a device */
+    if (!r->server
+             [0]) { /* nothing bounds a liar's update there, and the registry has one place for a device */
         sotto_json_real(j, "bound_factor", r->bound_factor);
         sotto_json_real(j, "liar_moves_mean", r->liar);
         sotto_json_bool(j, "one_report_a_device", r->tokens);

@@ -110,7 +110,8 @@ static void print_claim(const learning_job *k)
     printf("  noise           by %s: sigma %.6g steps of the grid on every entry of a sum\n",
            sotto_noise_source_name(l->head.by), c->sigma);
     if (sotto_learning_one_server(l))
-        printf("  proved          nothing: a device can send anything, and its clip is a promise\n");
+        printf(
+            "  proved          nothing: a device can send anything, and its clip is a promise\n");
     else
         printf("  proved          no report is longer than %g clips (%" PRIu64
                " steps); honest ones need %.3f\n",

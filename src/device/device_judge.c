@@ -255,8 +255,7 @@ static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_er
     else
         SOTTO_TRY(
             sotto_ledger_decided(device->ledger, &c->decision, &c->decided, scope, name, err));
-    /* A dummy that was drawn for an earlier version or round does not count if this one has no
-     * dummies. */
+    /* A dummy that was drawn for an earlier version or round counts only if this one has dummies. */
     bool out = c->decision.choice == SOTTO_CHOICE_SILENT ||
                (c->decision.choice == SOTTO_CHOICE_DUMMY && !(c->recipe->dummies > 0));
     if (SOTTO_RULE(not_sampled_silent) && c->decided && out)
@@ -564,9 +563,8 @@ static sotto_status check_mechanism(sotto_device *device, sotto_case *c, sotto_e
 {
     sotto_err first = {0};
     (void)device;
-    if (c->round) /* what it costs is a matter of all its rounds: check_budget */
-        return SOTTO_OK;
-    const sotto_status status = sotto_recipe_mechanism_init(&c->mechanism, c->recipe, &first);
+    const sotto_status status = /* a round of learning has none */
+        c->round ? SOTTO_OK : sotto_recipe_mechanism_init(&c->mechanism, c->recipe, &first);
     c->mechanism.known = c->known;
     return blame(c, SOTTO_WHY_POLICY, "", status, &first, err);
 }
@@ -583,11 +581,9 @@ sotto_status sotto_device_judge_posted(sotto_device *device, sotto_case *c, sott
     SOTTO_TRY(walk(device, c, first, sizeof first / sizeof first[0], err));
     if (c->out.why)
         return SOTTO_OK;
-    if (!c->round) { /* the record of a round of learning has its name already */
-        *named = *c->recipe;
-        named->name = name;
-        c->recipe = named;
-    }
+    *named = *c->recipe;
+    named->name = name;
+    c->recipe = named;
     SOTTO_TRY(walk(device, c, then, sizeof then / sizeof then[0], err));
     if (!c->out.why)
         c->out.why = SOTTO_WHY_READY;

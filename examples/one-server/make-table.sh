@@ -1,6 +1,6 @@
 #!/bin/sh
-# make-table.sh [USERS]: made-up rows of a table, 20 for each user: whose it is, whether they sat (0), walked (1) or rode (2), and four
-# numbers from 0 to 100 that a phone measured. The same lines each time.
+# make-table.sh [USERS]: made-up rows of a table, 20 for each user. A row says whose it is, and whether they sat (0), walked (1) or rode (2).
+# Four numbers from 0 to 100 follow, which a phone measured. The same lines each time.
 awk -v users="${1:-67}" 'BEGIN {
     x = 20261118
     split("10 15 20 60", sat); split("75 30 70 40", walked); split("25 80 35 75", rode)

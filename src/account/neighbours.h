@@ -43,8 +43,8 @@ typedef struct sotto_neighbours_odds {
 SOTTO_MUST_USE sotto_status sotto_neighbours_odds_of(sotto_neighbours_odds *out,
                                                      const sotto_neighbours *g, sotto_err *err);
 
-/* The smallest degree whose odds over all rounds have `bits` bits or more, with the most neighbours that must stay which burn a round
- * with a chance of `burns` at most. degree 0: none does, not even everybody. */
+/* The smallest degree whose odds over all rounds have `bits` bits or more. As many neighbours must stay as burn a round with a chance of
+ * `burns` at most. degree 0: none does, not even everybody. */
 SOTTO_MUST_USE sotto_status sotto_neighbours_smallest(sotto_neighbours *g, double bits,
                                                       double burns, sotto_err *err);
 

@@ -208,8 +208,8 @@ SOTTO_MUST_USE sotto_status sotto_round_record_check(const sotto_learning *learn
 #define SOTTO_ROUND_INFO_TAG "sotto-round-1"
 
 /* The DAP task of a round.
- *   SOTTO_DENIED    a round that the recipe does not have, round 0 of another model than the recipe's, or numbers that
- *                   do not fit; or one server adds up, which has no DAP tasks
+ *   SOTTO_DENIED    a round that the recipe does not have, round 0 of another model than the recipe's, numbers that
+ *                   do not fit, or a recipe of one server
  *   SOTTO_REJECTED  the record is not signed by the recipe's owner */
 SOTTO_MUST_USE sotto_status sotto_round_task_compile(sotto_task *out,
                                                      const sotto_learning *learning,

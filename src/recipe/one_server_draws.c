@@ -34,8 +34,8 @@ void sotto_one_server_odds_of(sotto_one_server_odds *out, const sotto_recipe *re
         out->cut_off = cut_odds.one;
 }
 
-/* Both draws of a server that works with liars, against delta: a committee with too many of them opens single vectors, and a client that
- * was cut off is a sum of its own. They are told, not refused: a small fleet has no such committee, and its receipts say so. */
+/* Both draws against delta. A committee with too many liars opens single vectors, and a client that was cut off is a sum of its own. They
+ * are told, not refused: a small fleet has no such committee, and its receipts say so. */
 void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe)
 {
     static const sotto_place aggregation = {NULL, "aggregation", 0},

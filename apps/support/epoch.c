@@ -190,6 +190,10 @@ static sotto_status write_parameters(const sotto_epoch *e, const sotto_epoch_rou
     sotto_flamingo_parameters p = {
         .cohort = (uint32_t)e->registry.count, .neighbours = w->neighbours, .edge = w->edge};
 
+    if (w->single) {
+        SOTTO_TRY(sotto_buf_take(out, arena, SOTTO_BBGLR_PARAMETERS, err));
+        return sotto_bbglr_parameters_encode(out, w->single, err);
+    }
     memcpy(p.decryptors, e->digest, sizeof p.decryptors);
     SOTTO_TRY(sotto_buf_take(out, arena, SOTTO_FLAMINGO_PARAMETERS, err));
     return sotto_flamingo_parameters_encode(out, &p, err);
@@ -201,7 +205,7 @@ sotto_status sotto_epoch_post(const sotto_epoch *e, const sotto_epoch_round *w,
 {
     sotto_round r = {.epoch = e->number,
                      .number = w->number,
-                     .method = SOTTO_METHOD_FLAMINGO,
+                     .method = w->single ? SOTTO_METHOD_BBGLR : SOTTO_METHOD_FLAMINGO,
                      .version = SOTTO_ROUND_VERSION,
                      .ring = w->ring,
                      .length = w->length,
@@ -211,7 +215,9 @@ sotto_status sotto_epoch_post(const sotto_epoch *e, const sotto_epoch_round *w,
                      .noise = w->noise,
                      .registered = e->registry.count,
                      .opens = w->opens,
-                     .commit_by = w->closes - 1,
+                     .commit_by = w->single
+                                      ? w->single->keys_by + (w->closes - w->single->keys_by) / 2
+                                      : w->closes - 1,
                      .closes = w->closes,
                      .verify_by = w->verify_by,
                      .release_by = w->release_by};
@@ -225,7 +231,8 @@ sotto_status sotto_epoch_post(const sotto_epoch *e, const sotto_epoch_round *w,
     SOTTO_TRY(write_parameters(e, w, &parameters, arena, err));
     r.parameters = sotto_buf_bytes(&parameters);
     SOTTO_TRY(sotto_buf_take(&record, arena, SOTTO_DECRYPTORS_MOST_BYTES, err));
-    SOTTO_TRY(sotto_decryptors_encode(&record, &e->record, err));
+    if (!w->single)
+        SOTTO_TRY(sotto_decryptors_encode(&record, &e->record, err));
     SOTTO_TRY(sotto_buf_take(&round, arena, SOTTO_ROUND_MOST_BYTES, err));
     SOTTO_TRY(sotto_round_encode(&round, &r, err));
     SOTTO_TRY(sotto_round_id(&r, id, err));

@@ -10,6 +10,7 @@
 #ifndef SOTTO_APPS_SUPPORT_EPOCH_H
 #define SOTTO_APPS_SUPPORT_EPOCH_H
 
+#include "aggregate/bbglr/bbglr.h"
 #include "aggregate/posting.h"
 
 /* A key that `count` members share. */
@@ -50,6 +51,8 @@ typedef struct sotto_epoch_round {
     uint8_t recipe[32];
     sotto_round_noise noise;
     uint64_t opens, closes, verify_by, release_by; /* milliseconds since 1970 */
+    /* A single round, without a committee (Bell et al. 2020), in which neighbours and edge are not looked at; NULL: Flamingo. */
+    const sotto_bbglr_parameters *single;
 } sotto_epoch_round;
 
 /* A round of everybody who is registered, as a posting; id: its name. */

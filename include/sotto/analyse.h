@@ -182,6 +182,8 @@ typedef struct sotto_stated_committee {
     int64_t tolerated;       /* corrupt decryptors; -1: not even none */
     double tail; /* chance that one draw has more of them, at most; 1: nothing is known */
     bool holds;  /* the tail is within delta */
+    double
+        cut_off; /* chance that a server with liars can cut a client off in a round, at most; 1: nothing is known */
 } sotto_stated_committee;
 
 /* What a recipe of encrypted sums states, what follows, and what its round said. All chances are upper bounds. */

@@ -76,7 +76,8 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_device_learn(sotto_device *device,
                                                          sotto_err *err);
 
 /* A trainer in plain C, for `train`; its context is not looked at. Models are "logistic", "mlp", "lenet", "cnn" and "gru", in
- * the sizes that `sotto sim learn` has, with as many classes as fit the recipe's parameters.
+ * the sizes that `sotto sim learn` has, with as many classes as fit the recipe's parameters. "logistic" and "mlp" may also have the
+ * inputs of a table: then the tensors of the model's file tell how many inputs and classes there are.
  * The query's last column is the label, a whole number. The columns before it are the inputs in their order: a number
  * stands for itself, a text of hexadecimal digits for bytes, each a 255th. A "gru" has one column alone, a text of
  * hexadecimal digits: its bytes are the symbols. Rows that are not so are left out.

@@ -20,6 +20,11 @@
  * and the device is silent in that round.
  *
  * A round is named by its recipe, a # and its number: sotto_device_why and sotto_device_record know it by "launches#3".
+ *
+ * Rounds of learning: sotto_device_learn says who trains (sotto/learn.h). The record of a round is offered in the place of a recipe, and
+ * the posting names the record. Then sotto_rounds_take fetches the model, trains, clips, rounds, adds this device's part of the noise,
+ * and pays as sotto/learn.h says: once for all participations. The round's number is the record's. A trainer runs within
+ * sotto_rounds_take.
  */
 #ifndef SOTTO_ROUNDS_H
 #define SOTTO_ROUNDS_H
@@ -81,7 +86,8 @@ SOTTO_API void sotto_rounds_keys(const sotto_rounds *rounds, sotto_rounds_public
 SOTTO_API void sotto_rounds_expect(sotto_rounds *rounds, const uint8_t registry[32],
                                    uint32_t index);
 
-/* Joins the committee that a call names, for rounds of this recipe; ticks do the rest.
+/* Joins the committee that a call names, for rounds of this recipe; ticks do the rest. Of a learning recipe, it is the name of a round
+ * whose record the device has: "digits#0".
  *   SOTTO_MISSING    the device does not know the recipe
  *   SOTTO_DENIED     policy or consent do not cover a decryptor; it is a smaller committee than the recipe's, or of another
  *                    registry; or this device joined another call of this epoch

@@ -3,6 +3,7 @@
 #include "account/numeric/bound.h"
 #include "account/numeric/shown.h"
 #include "account/trust.h"
+#include "analyse/receipt_committee.h"
 #include "base/hex.h"
 #include "base/rule.h"
 #include "base/writer.h"
@@ -35,6 +36,7 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
 {
     const double divisor = sotto_learning_divisor(l, seen > 0 ? seen - 1 : 0);
     const sotto_trust_words *words = sotto_trust_words_of(l->head.trust);
+    sotto_one_server server;
 
     *out = (sotto_learning_receipt){
         .recipe = l->head.name,
@@ -51,6 +53,7 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
         .by = sotto_noise_source_name(l->head.by),
         .honest = words->honest,
         .inputs = words->inputs,
+        .sees = words->sees,
         .sigma = claim->sigma / (double)l->scale / l->clip,
         .bound_factor = l->bound_factor,
         .divisor = divisor,
@@ -67,6 +70,11 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
     out->liar = sotto_round_up((double)claim->bound / (double)l->scale / divisor, 3);
     if (sotto_learning_once(l))
         claim_slots(out, l, claim, seen, burnt);
+    if (sotto_recipe_one_server(&server, &l->head)) {
+        out->liar = INFINITY;
+        memcpy(out->server, server.name, sizeof out->server);
+        sotto_stated_committee_of(&out->stated, &l->head, claim->delta);
+    }
     memcpy(out->hash, l->head.hash, sizeof out->hash);
     memcpy(out->model, model, sizeof out->model);
 }
@@ -155,6 +163,26 @@ static void say_claim(sotto_writer *w, const sotto_learning_receipt *r)
             r->min_cohort);
 }
 
+static void say_trust(sotto_writer *w, const sotto_learning_receipt *r)
+{
+    if (r->server[0]) {
+        say(w,
+            "trust: one server, %s; it saw who took part. %s\n  who sees what: %s\n  inputs are "
+            "not "
+            "validated: %s\n",
+            r->server, r->honest, r->sees, r->inputs);
+        sotto_stated_committee_say(w, &r->stated);
+        return;
+    }
+    say(w, "trust: %s and %s. %s\n", r->leader, r->helper, r->honest);
+    say(w,
+        "a liar: both servers checked that no report is longer than %g clips. So one report moves "
+        "the mean of a round by at most %.3g.\n",
+        r->bound_factor, r->liar);
+    if (!r->tokens)
+        say(w, "  without tokens, nothing keeps a device from sending several reports\n");
+}
+
 sotto_status sotto_learning_receipt_explain(sotto_buf *out, const sotto_learning_receipt *r,
                                             sotto_err *err)
 {
@@ -172,13 +200,7 @@ sotto_status sotto_learning_receipt_explain(sotto_buf *out, const sotto_learning
     else
         say(&w, "%s, round %" PRIu64 ": %s, from model %s\n", r->recipe, r->round, reports, digest);
     say_claim(&w, r);
-    say(&w, "trust: %s and %s. %s\n", r->leader, r->helper, r->honest);
-    say(&w,
-        "a liar: both servers checked that no report is longer than %g clips. So one report moves "
-        "the mean of a round by at most %.3g.\n",
-        r->bound_factor, r->liar);
-    if (!r->tokens)
-        say(&w, "  without tokens, nothing keeps a device from sending several reports\n");
+    say_trust(&w, r);
     say(&w, "  a sum is divided by %.10g, the public number of reports that is expected\n",
         r->divisor);
     return sotto_writer_finish(&w, "receipt", err);

@@ -12,10 +12,15 @@
 #define SOTTO_ANALYSE_LEARNING_RECEIPT_H
 
 #include "recipe/learning_slots.h"
-#include "sotto/base.h"
+#include "recipe/one_server.h"
+#include "sotto/analyse.h"
 
 typedef struct sotto_learning_receipt {
-    const char *recipe, *analysis, *leader, *helper;
+    const char *recipe, *analysis;
+    const char *leader, *helper;        /* of two servers; else NULL      */
+    char server[SOTTO_ONE_SERVER_NAME]; /* of one; else empty             */
+    const char *sees;                   /* what each party sees           */
+    sotto_stated_committee stated;      /* of one server: its committee   */
     uint8_t hash[32];
     uint8_t
         model[SOTTO_MODEL_HASH]; /* that the round began with; of a session: that it ended with */
@@ -27,11 +32,11 @@ typedef struct sotto_learning_receipt {
     uint64_t min_cohort, participations;
     double rho, epsilon, delta; /* of one participation; of all of them       */
     const char *theorem, *sampling, *by, *honest, *inputs;
-    double sigma;            /* of the noise that is counted on, in clips                  */
-    double bound_factor;     /* a liar's update, in clips, at most                         */
-    double divisor;          /* the public number that a sum is divided by                 */
-    double liar;             /* how far one liar moves the mean of a round, at most        */
-    bool tokens;             /* a device can send one report; without, several         */
+    double sigma;        /* of the noise that is counted on, in clips                  */
+    double bound_factor; /* a liar's update, in clips, at most; 0: nothing bounds it   */
+    double divisor;      /* the public number that a sum is divided by                 */
+    double liar; /* how far one liar moves the mean of a round, at most; infinity: anywhere */
+    bool tokens; /* a device can send one report; without, several         */
     uint64_t honest_devices; /* that noise by shares counts on, of min_cohort; else 0  */
     /* Of all rounds, if nobody sees who takes part: then neither relay and gateway nor relay and leader work together. Infinity: nothing
      * is claimed for it, and the names are NULL. */

@@ -1,10 +1,10 @@
 /* What may be claimed of a release, by which theorem, and who must be honest. */
 #include "sotto/analyse.h"
 
-#include "account/committee.h"
 #include "account/numeric/bound.h"
 #include "account/numeric/shown.h"
 #include "account/trust.h"
+#include "analyse/receipt_committee.h"
 #include "analyse/receipt_encryption.h"
 #include "base/rule.h"
 #include "base/writer.h"
@@ -63,28 +63,6 @@ static double liar_of(const sotto_recipe_claim *claim, const sotto_result *resul
                                        : claim->liar;
 }
 
-/* A committee with more liars than it tolerates opens single vectors: a chance of that beyond delta is no guarantee. */
-static void state_committee(sotto_stated_committee *out, const sotto_one_server *s, double delta)
-{
-    sotto_committee drawn = {.size = s->decryptors, .corrupt = s->corrupt, .draws = 1};
-    sotto_committee_odds odds;
-
-    *out = (sotto_stated_committee){
-        .corrupt = s->corrupt,
-        .dropout = s->dropout,
-        .cohort = s->cohort,
-        .size = s->decryptors,
-        .quorum = (2 * s->decryptors + 2) / 3,
-        .tolerated = sotto_committee_decryptors_tolerate(s->decryptors, s->decryptors_dropout),
-        .tail = 1};
-    if (out->tolerated < 0)
-        return;
-    drawn.tolerated = (uint64_t)out->tolerated;
-    if (sotto_committee_odds_of(&odds, &drawn, NULL) == SOTTO_OK)
-        out->tail = odds.one;
-    out->holds = out->tail <= delta;
-}
-
 void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sotto_task *task,
                       const sotto_recipe_claim *claim, const sotto_collection *collection,
                       const sotto_result *result)
@@ -137,7 +115,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
     };
     if (sotto_recipe_one_server(&server, recipe)) {
         (void)snprintf(out->server, sizeof out->server, "%s", server.name);
-        state_committee(&out->stated, &server, claim->delta);
+        sotto_stated_committee_of(&out->stated, recipe, claim->delta);
     }
     sotto_receipt_encryption(out, recipe);
     sotto_recipe_cohort(recipe, &out->cohort, task->cohort);
@@ -335,24 +313,6 @@ static void say_sampling(sotto_writer *w, const sotto_receipt *r)
     say(w, "\n");
 }
 
-static void say_stated(sotto_writer *w, const sotto_receipt *r)
-{
-    const sotto_stated_committee *s = &r->stated;
-
-    say(w,
-        "  stated: of at most %" PRIu64
-        " drawn devices, a part of at most %.4g lies and of %.4g drops "
-        "out\n"
-        "  committee: %" PRIu64 " decryptors; %" PRIu64 " must sign, and %" PRId64 " may lie\n"
-        "  chance that a committee has more liars: at most %.3g for each draw\n",
-        s->cohort, s->corrupt, s->dropout, s->size, s->quorum, s->tolerated < 0 ? 0 : s->tolerated,
-        sotto_bound_shown(s->tail, 3));
-    if (!s->holds)
-        say(w,
-            "  this committee proves nothing against a server that works with liars: that chance "
-            "is above delta\n");
-}
-
 static void say_claims(sotto_writer *w, const sotto_receipt *r)
 {
     if (r->split)
@@ -368,7 +328,7 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
     if (r->encryption.is_known)
         sotto_receipt_say_encryption(w, r);
     else if (r->stated.size > 0)
-        say_stated(w, r);
+        sotto_stated_committee_say(w, &r->stated);
     say_report(w, r);
     if (r->none_told)
         say(w,

@@ -255,8 +255,7 @@ static sotto_status check_decision(sotto_device *device, sotto_case *c, sotto_er
     else
         SOTTO_TRY(
             sotto_ledger_decided(device->ledger, &c->decision, &c->decided, scope, name, err));
-    /* A dummy that was drawn for an earlier version or round does not count if this one has no
-     * dummies. */
+    /* A dummy that was drawn for an earlier version or round counts only if this one has dummies. */
     bool out = c->decision.choice == SOTTO_CHOICE_SILENT ||
                (c->decision.choice == SOTTO_CHOICE_DUMMY && !(c->recipe->dummies > 0));
     if (SOTTO_RULE(not_sampled_silent) && c->decided && out)
@@ -563,8 +562,9 @@ sotto_status sotto_device_admit(sotto_device *device, sotto_case *c, sotto_bytes
 static sotto_status check_mechanism(sotto_device *device, sotto_case *c, sotto_err *err)
 {
     sotto_err first = {0};
-    const sotto_status status = sotto_recipe_mechanism_init(&c->mechanism, c->recipe, &first);
     (void)device;
+    const sotto_status status = /* a round of learning has none */
+        c->round ? SOTTO_OK : sotto_recipe_mechanism_init(&c->mechanism, c->recipe, &first);
     c->mechanism.known = c->known;
     return blame(c, SOTTO_WHY_POLICY, "", status, &first, err);
 }

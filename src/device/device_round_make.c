@@ -146,13 +146,8 @@ static sotto_status check_update(const sotto_trainer_input *in, const float *upd
 }
 
 /* What an update needs, taken before a row is read: whether it can be had must not depend on rows. */
-typedef struct making {
-    float *delta;
-    double *update;
-    sotto_vector_randomizer randomizer;
-} making;
-
-static sotto_status prepare(sotto_device *device, const sotto_case *c, making *m, sotto_err *err)
+static sotto_status prepare(sotto_device *device, const sotto_case *c, sotto_round_update *m,
+                            sotto_err *err)
 {
     const size_t count = (size_t)c->round->learning->parameters;
 
@@ -166,7 +161,8 @@ static sotto_status prepare(sotto_device *device, const sotto_case *c, making *m
 /* Writes the update as the randomizer takes it. A trainer that failed, or was late, has zeros sent in its place: whether it
  * fails, and how long it takes, can depend on rows. That holds for a round that closed meanwhile too, although servers may refuse
  * its report: a device that trained and then kept silent would tell how long it took. */
-static void train(sotto_device *device, sotto_case *c, const sotto_trainer_input *in, making *m)
+static void train(sotto_device *device, sotto_case *c, const sotto_trainer_input *in,
+                  sotto_round_update *m)
 {
     const sotto_trainer *trainer = &device->trainer->trainer;
     sotto_err said = {0};
@@ -185,9 +181,37 @@ static void train(sotto_device *device, sotto_case *c, const sotto_trainer_input
 
 /* ---- paying ---------------------------------------------------------------------------------------------------- */
 
+static sotto_status spend(sotto_device *device, sotto_case *c, const sotto_report *report,
+                          sotto_refusal *refusal, sotto_err *first)
+{
+    return sotto_ledger_spend_round(device->ledger, &c->charge, &c->round->charge, report, c->now,
+                                    refusal, first);
+}
+
+static sotto_status settle(sotto_device *device, sotto_case *c, sotto_status status,
+                           sotto_refusal *refusal, sotto_err *first, sotto_err *err)
+{
+    status = sotto_round_turn(c, refusal, status);
+    if (status == SOTTO_DENIED && refusal->check) {
+        sotto_case_refuse(c, refusal);
+        return SOTTO_OK;
+    }
+    return sotto_case_overtaken(device, c, status, first, err);
+}
+
+sotto_status sotto_round_pay(sotto_device *device, sotto_case *c, const sotto_report *report,
+                             sotto_err *err)
+{
+    sotto_refusal refusal = {0};
+    sotto_err first = {0};
+    const sotto_status status = spend(device, c, report, &refusal, &first);
+
+    return settle(device, c, status, &refusal, &first, err);
+}
+
 /* Zeros in the place of an update that has no turn. They tell nothing of rows, so they cost nothing, and are no participation. They
  * were fetched for, trained for and take as long; their report has a token, a proof and the size of any other. */
-static sotto_status pay_zeros(sotto_device *device, sotto_case *c, const making *m,
+static sotto_status pay_zeros(sotto_device *device, sotto_case *c, const sotto_round_update *m,
                               sotto_entropy *entropy, sotto_err *err)
 {
     const sotto_dummy dummy = {c->recipe->name, c->recipe->analysis, c->round->record.round,
@@ -204,8 +228,8 @@ static sotto_status pay_zeros(sotto_device *device, sotto_case *c, const making 
     return sotto_case_overtaken(device, c, status, &first, err);
 }
 
-static sotto_status pay(sotto_device *device, sotto_case *c, const making *m,
-                        sotto_entropy *entropy, sotto_err *err)
+static sotto_status pay_sealed(sotto_device *device, sotto_case *c, const sotto_round_update *m,
+                               sotto_entropy *entropy, sotto_err *err)
 {
     sotto_refusal refusal = {0};
     sotto_report report;
@@ -215,21 +239,15 @@ static sotto_status pay(sotto_device *device, sotto_case *c, const making *m,
         return pay_zeros(device, c, m, entropy, err);
     SOTTO_TRY(sotto_update_seal(&report, &c->plan, &m->randomizer, m->update, entropy,
                                 &device->work, err));
-    sotto_status status = sotto_ledger_spend_round(device->ledger, &c->charge, &c->round->charge,
-                                                   &report, c->now, &refusal, &first);
+    const sotto_status status = spend(device, c, &report, &refusal, &first);
     if (status == SOTTO_DENIED && refusal.check == SOTTO_CHECK_ROUNDS && c->round->learning->zeros)
         return pay_zeros(device, c, m, entropy, err);
-    status = sotto_round_turn(c, &refusal, status);
-    if (status == SOTTO_DENIED && refusal.check) {
-        sotto_case_refuse(c, &refusal);
-        return SOTTO_OK;
-    }
-    return sotto_case_overtaken(device, c, status, &first, err);
+    return settle(device, c, status, &refusal, &first, err);
 }
 
 /* The rows' memory is given back before the report is sealed. */
-static sotto_status learn(sotto_device *device, sotto_case *c, sotto_trainer_input *in, making *m,
-                          sotto_err *err)
+static sotto_status learn(sotto_device *device, sotto_case *c, sotto_trainer_input *in,
+                          sotto_round_update *m, sotto_err *err)
 {
     sotto_arena rows;
     sotto_status status;
@@ -242,13 +260,22 @@ static sotto_status learn(sotto_device *device, sotto_case *c, sotto_trainer_inp
     return status;
 }
 
-static sotto_status make(sotto_device *device, sotto_case *c, sotto_entropy *entropy,
-                         sotto_err *err)
+static bool has_trainer(const sotto_device *device, sotto_case *c)
+{
+    if (!device->trainer)
+        sotto_explain(&c->out, SOTTO_WHY_TRAINER, "trainer",
+                      "The application has given this device no trainer.");
+    return device->trainer != NULL;
+}
+
+sotto_status sotto_round_train(sotto_device *device, sotto_case *c, sotto_round_update *m,
+                               sotto_entropy *entropy, sotto_err *err)
 {
     sotto_trainer_input in = {0};
-    making m = {0};
     float *weights;
 
+    if (!has_trainer(device, c))
+        return SOTTO_OK;
     SOTTO_TRY(sotto_round_fetch(device, c, &in.file, &weights, err));
     if (c->out.why != SOTTO_WHY_READY)
         return SOTTO_OK;
@@ -256,11 +283,20 @@ static sotto_status make(sotto_device *device, sotto_case *c, sotto_entropy *ent
     describe(device, c, &in);
     SOTTO_TRY(sotto_entropy_take(entropy, &in.seed, sizeof in.seed, err));
     SOTTO_TRY(name_columns(device, c, &in, err));
-    SOTTO_TRY(prepare(device, c, &m, err));
-    SOTTO_TRY(learn(device, c, &in, &m, err));
+    SOTTO_TRY(prepare(device, c, m, err));
+    return learn(device, c, &in, m, err);
+}
+
+static sotto_status make(sotto_device *device, sotto_case *c, sotto_entropy *entropy,
+                         sotto_err *err)
+{
+    sotto_round_update m = {0};
+
+    SOTTO_TRY(sotto_round_train(device, c, &m, entropy, err));
     if (c->out.why == SOTTO_WHY_READY)
-        SOTTO_TRY(pay(device, c, &m, entropy, err));
-    sotto_wipe(m.update, in.parameters * sizeof *m.update);
+        SOTTO_TRY(pay_sealed(device, c, &m, entropy, err));
+    if (m.update)
+        sotto_wipe(m.update, (size_t)c->round->learning->parameters * sizeof *m.update);
     return SOTTO_OK;
 }
 
@@ -269,11 +305,8 @@ sotto_status sotto_round_make(sotto_device *device, sotto_case *c, bool *made, s
     sotto_entropy entropy;
 
     *made = false;
-    if (!device->trainer) {
-        sotto_explain(&c->out, SOTTO_WHY_TRAINER, "trainer",
-                      "The application has given this device no trainer.");
+    if (!has_trainer(device, c)) /* before anything is paid */
         return SOTTO_OK;
-    }
     sotto_device_entropy(device, &entropy);
     sotto_status status = sotto_round_begin(device, c, &entropy, err);
     if (status == SOTTO_OK && c->out.why == SOTTO_WHY_READY)

@@ -7,6 +7,9 @@
  * A round stands on the shelf, in the ledger and in the outbox like a recipe of its own, under the recipe's name, a # and the
  * round's number. No recipe has a # in its name. So a round is drawn for, answered and sent once, whatever else is published.
  *
+ * Over two servers an update is sealed for both (device_round_make.c). One server gets it masked, from the journal of duties
+ * (device_round_masked.c, duties/rounds.c).
+ *
  * libsotto-device has round_absent.c. libsotto-device-full has round_linked.c.
  */
 #ifndef SOTTO_DEVICE_ROUND_H
@@ -14,6 +17,7 @@
 
 #include "device/device_internal.h"
 #include "device/ledger/rounds.h"
+#include "noise/randomizer_vector.h"
 #include "recipe/claim.h"
 #include "recipe/learning.h"
 
@@ -56,7 +60,21 @@ struct sotto_device_rounds {
                           sotto_refusal *refusal, sotto_err *err);
     /* Fetches, trains, pays and seals. *made: an update waits to be sent. */
     sotto_status (*make)(sotto_device *device, sotto_case *c, bool *made, sotto_err *err);
+    /* For a round that one server posted: fetches and trains. Entries are clipped, rounded and have this device's part of the noise.
+     *   SOTTO_DENIED, SOTTO_REJECTED  as sotto_round_record_check */
+    sotto_status (*measure)(sotto_device *device, sotto_case *c, sotto_measurement *out,
+                            sotto_err *err);
+    /* Pays for a report that leaves by another way than the outbox. c->out says no, where a budget or the recipe does. */
+    sotto_status (*pay)(sotto_device *device, sotto_case *c, const sotto_report *report,
+                        sotto_err *err);
 };
+
+/* An update that was trained, as the randomizer takes it. */
+typedef struct sotto_round_update {
+    float *delta;
+    double *update;
+    sotto_vector_randomizer randomizer;
+} sotto_round_update;
 
 /* The steps above. */
 SOTTO_MUST_USE sotto_status sotto_round_read(sotto_device *device, sotto_case *c,
@@ -70,6 +88,17 @@ SOTTO_MUST_USE sotto_status sotto_round_judge(sotto_device *device, sotto_case *
                                               sotto_refusal *refusal, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_round_make(sotto_device *device, sotto_case *c, bool *made,
                                              sotto_err *err);
+
+SOTTO_MUST_USE sotto_status sotto_round_measure(sotto_device *device, sotto_case *c,
+                                                sotto_measurement *out, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_round_pay(sotto_device *device, sotto_case *c,
+                                            const sotto_report *report, sotto_err *err);
+
+/* Fetches the model and trains: what both ways to send an update begin with. c->out says where there is no update. All of it is in
+ * device->work; the caller wipes `update`. */
+SOTTO_MUST_USE sotto_status sotto_round_train(sotto_device *device, sotto_case *c,
+                                              sotto_round_update *out, sotto_entropy *entropy,
+                                              sotto_err *err);
 
 /* Whether this device has the memory for as many rows as the recipe asks for, and for its update, whatever the rows are. The query
  * is open. */

@@ -9,20 +9,9 @@
 
 /* ---- the model ------------------------------------------------------------------------------------------------- */
 
-/* The one of this name with so many parameters: they tell how many classes it has. */
-static sotto_status find_model(sotto_model *out, const sotto_trainer_input *in, sotto_err *err)
-{
-    for (size_t classes = 2; classes <= SOTTO_MODEL_CLASSES; classes++)
-        if (sotto_model_named(out, in->model, classes, NULL) == SOTTO_OK &&
-            out->parameters == in->parameters)
-            return SOTTO_OK;
-    return sotto_fail(err, SOTTO_DENIED, "trainer: no model \"%.40s\" of %zu parameters", in->model,
-                      in->parameters);
-}
-
-/* Updates are in the order of the file's places, which must be the model's own. */
-static sotto_status check_order(const sotto_model *model, const sotto_trainer_input *in,
-                                sotto_arena *arena, sotto_err *err)
+/* Whether the file is of this model, with its tensors in the model's own order: an update is in the order of the file's places. */
+static sotto_status check_file(const sotto_model *model, const sotto_trainer_input *in,
+                               sotto_arena *arena, sotto_err *err)
 {
     float *ordered = sotto_arena_take_array(arena, model->parameters, sizeof *ordered);
 
@@ -32,6 +21,41 @@ static sotto_status check_order(const sotto_model *model, const sotto_trainer_in
     if (memcmp(ordered, in->weights, model->parameters * sizeof *ordered) != 0)
         return sotto_fail(err, SOTTO_DENIED, "trainer: the model's tensors are in another order");
     return SOTTO_OK;
+}
+
+/* As many inputs as make so many parameters, which grow by the same number with each; false: none do, or it is a model of images or
+ * text. */
+static bool fit_inputs(sotto_model *model, size_t parameters)
+{
+    sotto_model_config config = model->config;
+    sotto_model two;
+
+    if (config.inputs == 0)
+        return false;
+    config.inputs = 1;
+    if (sotto_model_init(model, &config, NULL) != SOTTO_OK)
+        return false;
+    config.inputs = 2;
+    if (sotto_model_init(&two, &config, NULL) != SOTTO_OK || parameters < model->parameters)
+        return false;
+    config.inputs = 1 + (parameters - model->parameters) / (two.parameters - model->parameters);
+    return sotto_model_init(model, &config, NULL) == SOTTO_OK && model->parameters == parameters;
+}
+
+/* The one of this name with so many parameters: they tell how many classes it has. Of rows of a table, the file's tensors tell which. */
+static sotto_status find_model(sotto_model *out, const sotto_trainer_input *in, sotto_arena *arena,
+                               sotto_err *err)
+{
+    for (size_t classes = 2; classes <= SOTTO_MODEL_CLASSES; classes++)
+        if (sotto_model_named(out, in->model, classes, NULL) == SOTTO_OK &&
+            out->parameters == in->parameters)
+            return check_file(out, in, arena, err);
+    for (size_t classes = 2; classes <= SOTTO_MODEL_CLASSES; classes++)
+        if (sotto_model_named(out, in->model, classes, NULL) == SOTTO_OK &&
+            fit_inputs(out, in->parameters) && check_file(out, in, arena, NULL) == SOTTO_OK)
+            return SOTTO_OK;
+    return sotto_fail(err, SOTTO_DENIED, "trainer: no model \"%.40s\" of %zu parameters", in->model,
+                      in->parameters);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------------------ */
@@ -146,8 +170,7 @@ static sotto_status train(const sotto_trainer_input *in, float *update, sotto_ar
     sotto_learner learner;
     sotto_model model;
 
-    SOTTO_TRY(find_model(&model, in, err));
-    SOTTO_TRY(check_order(&model, in, arena, err));
+    SOTTO_TRY(find_model(&model, in, arena, err));
     SOTTO_TRY(sotto_training_check(&how, err));
     SOTTO_TRY(read_rows(&examples, &model, in, arena, err));
     if (examples.count == 0)

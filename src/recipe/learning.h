@@ -1,4 +1,5 @@
-/* recipe/learning.h - learning recipes: a model trained in rounds, each of which is a DAP task of its own.
+/* recipe/learning.h - learning recipes: a model trained in rounds. Over two servers each of them is a DAP task of its own; one server posts
+ * rounds of masked vectors instead (aggregate/posting.h).
  *
  * Callers:  programs, servers, and devices with rounds (device/round.h). sotto_recipe_read refuses such recipes, so that nothing that
  *           knows statistics alone meets one; libsotto-device has not even the rows for their keys (schema_table.c).
@@ -7,7 +8,8 @@
  *
  *     update    an update is clipped to norm `clip`, put on a grid of 1/scale, and rounded at random
  *     noise     shares: each device adds a discrete Gaussian; servers: each adds one to its share of the sum
- *     proof     PINE: both servers check that the report's norm is at most `bound`, the recipe's factor times the clip
+ *     proof     PINE: both servers check that the report's norm is at most `bound`, the recipe's factor times the clip. One server checks
+ *               nothing
  *     release   the sum of a round, with the number of its reports
  *
  * docs/decisions/0131 has the reasons.
@@ -44,8 +46,11 @@ typedef struct sotto_learning {
     bool owned; /* only records that this key signed count */
     uint8_t owner[SOTTO_SIGN_PUBLIC];
     double multiplier;
-    double bound_factor;
+    double bound_factor; /* 0: one server, and nothing is proved */
 } sotto_learning;
+
+/* Whether one server adds up masked updates. Else two servers do. */
+bool sotto_learning_one_server(const sotto_learning *learning);
 
 /* Whether the text is an object with a key `learn`: which of both readers to ask. */
 bool sotto_learning_is(sotto_bytes json);
@@ -85,7 +90,8 @@ typedef struct sotto_learning_claim {
     bool
         session; /* the policy has devices charged sampled_epsilon: only sotto_learning_judge knows */
     const char *unsampled_why; /* why nothing is claimed for taking part at random, or where not */
-    uint64_t bound;            /* that is proved of a report's norm, in steps      */
+    uint64_t bound;            /* that is proved of a report's norm, in steps; 0: nothing is */
+    uint64_t most;             /* of an entry of a report, in steps, its noise included      */
     double factor_needed;      /* least bound_factor with which honest reports pass, rounded up */
     double log2_miss;          /* but for this chance they pass                    */
     sotto_fit fits[SOTTO_FITS];
@@ -200,13 +206,19 @@ SOTTO_MUST_USE sotto_status sotto_round_name_decode(sotto_round_name *out, sotto
 SOTTO_MUST_USE sotto_status sotto_round_name_encode(sotto_buf *out, const sotto_round_name *name,
                                                     sotto_err *err);
 
+/* Whether this is a record of the recipe: a round that it has, with the model that it begins with, and signed by its owner.
+ *   SOTTO_DENIED, SOTTO_REJECTED  as sotto_round_task_compile */
+SOTTO_MUST_USE sotto_status sotto_round_record_check(const sotto_learning *learning,
+                                                     const sotto_round_record *record,
+                                                     sotto_err *err);
+
 /* task_info is this, the recipe's hash, the round in four bytes, the model's digest, and a digest of both servers' names,
  * URLs and keys. */
 #define SOTTO_ROUND_INFO_TAG "sotto-round-1"
 
 /* The DAP task of a round.
- *   SOTTO_DENIED    a round that the recipe does not have, round 0 of another model than the recipe's, or numbers that
- *                   do not fit
+ *   SOTTO_DENIED    a round that the recipe does not have, round 0 of another model than the recipe's, numbers that
+ *                   do not fit, or a recipe of one server
  *   SOTTO_REJECTED  the record is not signed by the recipe's owner */
 SOTTO_MUST_USE sotto_status sotto_round_task_compile(sotto_task *out,
                                                      const sotto_learning *learning,

@@ -6,9 +6,11 @@
 #include "account/honest.h"
 #include "account/numeric/bound.h"
 #include "account/put_aside.h"
+#include "account/trust.h"
 #include "aggregate/pine/pine.h"
 #include "base/rule.h"
 #include "recipe/claim.h"
+#include "recipe/one_server.h"
 
 #include <math.h>
 
@@ -19,6 +21,11 @@ enum { SLACK = 8, ARENA = 64 << 20 };
 #define MOST_CLIP  0x1p30
 
 /* ---- sizes in steps of the grid ---------------------------------------------------------------------- */
+
+bool sotto_learning_one_server(const sotto_learning *l)
+{
+    return sotto_trust_model_of(l->head.trust)->one_server;
+}
 
 double sotto_learning_sigma(const sotto_learning *l)
 {
@@ -74,19 +81,37 @@ static void add_fit(sotto_learning_claim *out, const sotto_learning *l, const ch
     fit->bits = (unsigned)(finer ? ceil(log2((double)l->scale * left / right)) : log2_down(scale));
 }
 
-static void prove_fits(sotto_learning_claim *out, const sotto_learning *l)
+/* What the proof of two servers needs. */
+static void prove_proof(sotto_learning_claim *out, const sotto_learning *l)
 {
-    const bool shares = l->head.by == SOTTO_BY_SHARES;
-    const double honest = (double)sotto_honest_count(l->head.min_cohort, l->head.honest),
-                 share = sotto_learning_sigma(l) / sqrt(fmax(honest, 1)),
-                 bound = (double)out->bound;
+    const double bound = (double)out->bound;
 
-    add_fit(out, l, "the clip on the grid, at most 2^30 steps", l->clip * (double)l->scale,
-            MOST_CLIP, false);
     add_fit(out, l, "the proved bound, at most 2^48 steps", bound, (double)SOTTO_PINE_BOUND, false);
     add_fit(out, l, "largest times the bound, and noise, in 62 bits",
             (double)l->largest * bound + 2 * (double)SOTTO_PINE_ADDED_LIMIT,
             (double)SOTTO_PINE_SUM_LIMIT, false);
+}
+
+/* A sum that wraps is still private, and no sum: entries of all that may be drawn stay below half of the ring. */
+static void prove_ring(sotto_learning_claim *out, const sotto_learning *l)
+{
+    sotto_one_server_graph graph;
+
+    (void)sotto_recipe_one_server_graph(&graph, &l->head);
+    add_fit(out, l, "largest times the largest entry, its noise included, below half of the ring",
+            (double)l->largest * (double)out->most, graph.wide ? 0x1p62 : 0x1p31 - 1, false);
+}
+
+static void prove_fits(sotto_learning_claim *out, const sotto_learning *l)
+{
+    const bool shares = l->head.by == SOTTO_BY_SHARES;
+    const double honest = (double)sotto_honest_count(l->head.min_cohort, l->head.honest),
+                 share = sotto_learning_sigma(l) / sqrt(fmax(honest, 1));
+
+    add_fit(out, l, "the clip on the grid, at most 2^30 steps", l->clip * (double)l->scale,
+            MOST_CLIP, false);
+    if (!sotto_learning_one_server(l))
+        prove_proof(out, l);
     if (shares) {
         add_fit(out, l, "2 steps, at most a device's part of the noise", 2, share, true);
         add_fit(out, l, "a device's part of the noise, at most 2^15 steps", share, 0x1p15, false);
@@ -172,8 +197,10 @@ static sotto_status servers_epsilon(sotto_bound *eps, sotto_learning_claim *out,
 static double lost_of(const sotto_learning_claim *claim, const sotto_learning *l, uint64_t rounds)
 {
     const double devices = l->head.by == SOTTO_BY_SHARES ? (double)claim->honest : 1;
-    /* Too long; or the proof's own checks fail, once in 2^100 reports (aggregate/pine/shard.c). */
-    const double redrawn = l->head.by == SOTTO_BY_SHARES ? exp(log_miss(l)) + 0x1p-100 : 0;
+    /* Too long; or the proof's own checks fail, once in 2^100 reports (aggregate/pine/shard.c). What nobody proves is never drawn again. */
+    const double redrawn = l->head.by == SOTTO_BY_SHARES && !sotto_learning_one_server(l)
+                               ? exp(log_miss(l)) + 0x1p-100
+                               : 0;
 
     return sotto_round_up(
         (double)rounds * devices * ((double)l->parameters * sotto_noise_delta(1) + redrawn), SLACK);
@@ -227,14 +254,32 @@ static void claim_sampled(sotto_learning_claim *out, const sotto_learning *l, so
     out->sampled_epsilon = INFINITY;
 }
 
-static sotto_status claim_sizes(sotto_learning_claim *out, const sotto_learning *l,
-                                sotto_arena *arena, sotto_err *err)
+/* A report over two servers, with its proof. */
+static sotto_status claim_report(sotto_learning_claim *out, const sotto_learning *l,
+                                 sotto_arena *arena, sotto_err *err)
 {
     const sotto_vdaf_client_ops *ops = sotto_vdaf_client_named("pine");
     const sotto_vdaf_shape shape = {.length = l->parameters, .most = out->bound};
-    sotto_vector_randomizer randomizer;
     sotto_vdaf_config config;
     sotto_vdaf vdaf;
+    /* The parameter that is drawn with, which the randomizer rounded down for claims. */
+    const double most = sotto_round_up(out->device_sigma * (1 + 1e-12), SLACK);
+    const double steps =
+        l->head.by == SOTTO_BY_SHARES ? needed(l, out->norm, most) : ceil(out->norm);
+
+    out->factor_needed = sotto_round_up(steps / (l->clip * (double)l->scale), SLACK);
+    if (!ops)
+        return sotto_fail(err, SOTTO_MISSING, "this build has no PINE");
+    ops->plan(&config, &shape);
+    SOTTO_TRY(sotto_vdaf_open(&vdaf, &config, arena, err));
+    out->report_bytes = sotto_recipe_report_bytes(&vdaf.sizes, l->head.anonymity.tokens);
+    return SOTTO_OK;
+}
+
+static sotto_status claim_sizes(sotto_learning_claim *out, const sotto_learning *l,
+                                sotto_arena *arena, sotto_err *err)
+{
+    sotto_vector_randomizer randomizer;
 
     SOTTO_TRY(sotto_learning_randomizer(&randomizer, l, arena, err));
     out->norm = sotto_round_up(sqrt((double)randomizer.norm2), SLACK);
@@ -243,17 +288,23 @@ static sotto_status claim_sizes(sotto_learning_claim *out, const sotto_learning 
     out->sigma = l->head.by == SOTTO_BY_SHARES
                      ? sotto_round_down(out->device_sigma * sqrt((double)out->honest), 4)
                      : sotto_learning_sigma(l);
-    /* The parameter that is drawn with, which the randomizer rounded down for claims. */
-    const double most = sotto_round_up(out->device_sigma * (1 + 1e-12), SLACK);
-    const double steps =
-        l->head.by == SOTTO_BY_SHARES ? needed(l, out->norm, most) : ceil(out->norm);
-    out->factor_needed = sotto_round_up(steps / (l->clip * (double)l->scale), SLACK);
-    if (!ops)
-        return sotto_fail(err, SOTTO_MISSING, "this build has no PINE");
-    ops->plan(&config, &shape);
-    SOTTO_TRY(sotto_vdaf_open(&vdaf, &config, arena, err));
-    out->report_bytes = sotto_recipe_report_bytes(&vdaf.sizes, l->head.anonymity.tokens);
+    out->most = randomizer.most;
+    if (!sotto_learning_one_server(l))
+        return claim_report(out, l, arena, err);
+    prove_ring(out, l);
+    out->report_bytes = all_fit(out) ? sotto_one_server_report_bytes(&l->head, l->parameters) : 0;
     return SOTTO_OK;
+}
+
+static double expected_reports(const sotto_learning *l)
+{
+    sotto_one_server server;
+
+    if (!sotto_recipe_one_server(&server, &l->head))
+        return sotto_learning_least_expected(l);
+    /* The beacon draws a cohort, and a stated part of it may be lost. */
+    return fmin((double)l->head.population, (double)server.cohort) * (1 - server.dropout) *
+           l->head.participation.rate;
 }
 
 sotto_status sotto_learning_claim_compute(sotto_learning_claim *out, const sotto_learning *l,
@@ -270,7 +321,7 @@ sotto_status sotto_learning_claim_compute(sotto_learning_claim *out, const sotto
                                   .unsampled_why = "not claimed: the numbers do not fit",
                                   .bound = sotto_learning_bound(l),
                                   .log2_miss = log_miss(l) / log(2),
-                                  .expected_reports = sotto_learning_least_expected(l)};
+                                  .expected_reports = expected_reports(l)};
     if (out->honest == 0)
         return sotto_fail(err, SOTTO_DENIED, "privacy.min_cohort: nobody of it is honest");
     prove_fits(out, l);
@@ -280,6 +331,8 @@ sotto_status sotto_learning_claim_compute(sotto_learning_claim *out, const sotto
     const sotto_status status = claim_sizes(out, l, &arena, err);
     sotto_arena_clear(&arena);
     SOTTO_TRY(status);
+    if (!all_fit(out))
+        return SOTTO_OK;
     claim_epsilon(out, l);
     claim_sampled(out, l, honest);
     return SOTTO_OK;

@@ -2,9 +2,11 @@
 #include "recipe/learning_slots.h"
 
 #include "account/numeric/shown.h"
+#include "account/trust.h"
 #include "base/writer.h"
 #include "recipe/calendar.h"
 #include "recipe/explain.h"
+#include "recipe/one_server.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -167,6 +169,38 @@ static void say_claim(sotto_writer *w, const sotto_learning *l, const sotto_lear
         say(w, "A gain by taking part at random is %s.\n", claim->unsampled_why);
 }
 
+static void say_servers(sotto_writer *w, const sotto_learning *l)
+{
+    const sotto_trust_words *words = sotto_trust_words_of(l->head.trust);
+    sotto_one_server server;
+
+    say(w, "\nWhat protects them\n");
+    if (sotto_recipe_one_server(&server, &l->head))
+        say(w,
+            "One server, %s, adds up masked updates, and a committee of %" PRIu64
+            " devices unmasks the sum of at least %" PRIu64 " of them. %s %s\n",
+            server.name, server.decryptors, l->head.min_cohort, words->honest, words->sees);
+    else
+        say(w,
+            "An update is split between two servers, %s and %s; one of them must be honest. They "
+            "release sums of at least %" PRIu64 " updates.\n",
+            l->head.leader, l->head.helper, l->head.min_cohort);
+}
+
+static void say_liars(sotto_writer *w, const sotto_learning *l)
+{
+    if (sotto_learning_one_server(l))
+        say(w, "%s\n", sotto_trust_words_of(l->head.trust)->inputs);
+    else
+        say(w,
+            "Both servers check that no report is longer than %g times the clip, without seeing "
+            "it. So one report moves a sum by at most that.%s\n",
+            l->bound_factor,
+            l->head.anonymity.tokens == SOTTO_TOKENS_NONE
+                ? " Without tokens, nothing keeps a device from sending several."
+                : "");
+}
+
 sotto_status sotto_learning_explain(sotto_buf *out, const sotto_learning *l,
                                     const sotto_learning_claim *claim, sotto_err *err)
 {
@@ -176,19 +210,10 @@ sotto_status sotto_learning_explain(sotto_buf *out, const sotto_learning *l,
 
     say_training(&w, l);
     say_rounds(&w, l);
-    say(&w,
-        "\nWhat protects them\nAn update is split between two servers, %s and %s; one of them must "
-        "be honest. They release sums of at least %" PRIu64 " updates.\n",
-        l->head.leader, l->head.helper, l->head.min_cohort);
+    say_servers(&w, l);
     say_noise(&w, l, claim);
     say_claim(&w, l, claim);
-    say(&w,
-        "Both servers check that no report is longer than %g times the clip, without seeing it. So "
-        "one report moves a sum by at most that.%s\n",
-        l->bound_factor,
-        l->head.anonymity.tokens == SOTTO_TOKENS_NONE
-            ? " Without tokens, nothing keeps a device from sending several."
-            : "");
+    say_liars(&w, l);
     if (claim->report_bytes > 0)
         say(&w, "A report is %zu bytes.\n", claim->report_bytes);
     say(&w,

@@ -7,6 +7,7 @@
 #include "base/rule.h"
 #include "recipe/claim.h"
 #include "recipe/judge.h"
+#include "recipe/one_server.h"
 #include "recipe/statistic.h"
 
 #include <inttypes.h>
@@ -183,6 +184,30 @@ static void check_zeros(sotto_reading *at, const sotto_learning *l)
         sotto_reading_warn(at, &place, what);
 }
 
+/* The beacon may draw all of the cohort, and none of them may be too much for the sum. */
+static void check_one_server(sotto_reading *at, const sotto_learning *l)
+{
+    static const sotto_place largest = {&rounds, "largest", 0},
+                             on_no_turn = {&rounds, "on_no_turn", 0},
+                             participation = {NULL, "participation", 0},
+                             type = {&participation, "type", 0};
+    sotto_one_server server;
+    char accepted[48];
+
+    sotto_recipe_check_one_server(at, &l->head);
+    if (!sotto_recipe_one_server(&server, &l->head))
+        return;
+    if (SOTTO_RULE(learning_one_server_by_coins) &&
+        (l->zeros || l->head.participation.type != SOTTO_POISSON))
+        sotto_reading_mistake(at, l->zeros ? &on_no_turn : &type, l->zeros ? "silence" : "poisson",
+                              "the one server sees who takes part, so nothing is gained by hiding "
+                              "when a device has its turn");
+    (void)snprintf(accepted, sizeof accepted, "%" PRIu64 " or more", server.cohort);
+    if (SOTTO_RULE(learning_room_for_cohort) && l->largest < server.cohort)
+        sotto_reading_mistake(at, &largest, accepted,
+                              "a sum needs room for all of a cohort of %" PRIu64, server.cohort);
+}
+
 /* ---- the recipe against a policy ------------------------------------------------------------------------ */
 
 static void check_size(sotto_reading *at, const sotto_policy *policy,
@@ -313,10 +338,12 @@ sotto_status sotto_learning_judge(sotto_recipe_verdict *verdict, sotto_learning_
     SOTTO_TRY(sotto_learning_claim_compute(claim, l, honest, err));
     claim->session = policy && policy->when_hidden && isfinite(claim->sampled_epsilon);
     check_fits(&at, claim);
-    if (claim->report_bytes > 0) {
+    check_one_server(&at, l);
+    sotto_recipe_warn_one_server(&at, &l->head);
+    if (claim->report_bytes > 0 && !sotto_learning_one_server(l))
         check_factor(&at, l, claim);
+    if (claim->report_bytes > 0)
         check_rounding(&at, l, claim);
-    }
     check_epsilon(&at, l, claim, honest);
     check_reach(&at, l, claim);
     check_zeros(&at, l);

@@ -1,6 +1,7 @@
 /* A learning recipe into its plain form: what the table can't check is checked here. */
 #include "recipe/learning_slots.h"
 
+#include "account/trust.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
 #include "dap/dap.h"
@@ -137,7 +138,9 @@ static void read_aggregation(sotto_reading *r, sotto_learning *out)
     const json_t *json = json_object_get(r->root, "aggregation");
     sotto_recipe *head = &out->head;
 
-    head->trust = SOTTO_TRUST_SPLIT;
+    head->trust = sotto_trust_named(json_string_value(json_object_get(json, "trust")));
+    if (!sotto_trust_model_of(head->trust)->two_servers)
+        return; /* recipe/one_server.h reads the rest */
     head->leader = sotto_reading_text(r, json, "leader");
     head->helper = sotto_reading_text(r, json, "helper");
     head->collector = sotto_reading_text(r, json, "collector");

@@ -17,6 +17,8 @@ const char *sotto_learning_unsampled(const sotto_learning *l)
     if (sotto_learning_once(l)) /* its participations are fewer than its rounds in any case */
         return "not claimed here: a device draws one round of all of them, which `explain` and "
                "receipts price by itself";
+    if (SOTTO_RULE(learning_sampling_seen) && sotto_learning_one_server(l))
+        return "not claimed: the one server sees who takes part";
     if (SOTTO_RULE(learning_sampling_hidden) && (!a->relay || !a->tokens || !a->log))
         return "not claimed: without a relay, tokens and a log it is seen who takes part";
     if (SOTTO_RULE(learning_sampling_by_coins) && l->head.participation.type != SOTTO_POISSON)

@@ -3,6 +3,7 @@
 #include "account/honest.h"
 #include "account/numeric/bound.h"
 #include "account/trust.h"
+#include "aggregate/flamingo/flamingo.h"
 #include "base/rule.h"
 
 #include <math.h>
@@ -27,6 +28,7 @@ bool sotto_recipe_one_server(sotto_one_server *out, const sotto_recipe *recipe)
     const json_t *committee = json_object_get(json, "decryptors");
     out->decryptors = (uint64_t)json_integer_value(json_object_get(committee, "count"));
     out->decryptors_dropout = json_number_value(json_object_get(committee, "dropout"));
+    out->epoch_rounds = (uint64_t)json_integer_value(json_object_get(committee, "epoch_rounds"));
     json_decref(root);
     return true;
 }
@@ -52,6 +54,19 @@ bool sotto_recipe_one_server_graph(sotto_one_server_graph *out, const sotto_reci
 uint64_t sotto_one_server_edge(uint64_t degree, uint64_t clients)
 {
     return clients <= degree + 1 ? UINT64_MAX : UINT64_MAX / (clients - 1) * degree;
+}
+
+size_t sotto_one_server_report_bytes(const sotto_recipe *recipe, uint64_t entries)
+{
+    enum { HEAD = 512 }; /* digest, counts, and the message around them */
+    sotto_one_server_graph graph;
+    sotto_one_server server;
+
+    if (!sotto_recipe_one_server(&server, recipe) || !sotto_recipe_one_server_graph(&graph, recipe))
+        return 0;
+    return (size_t)(HEAD + entries * (graph.wide ? 8 : 4) +
+                    server.decryptors * SOTTO_FLAMINGO_SEALED_SHARE +
+                    (2 * graph.degree + 100) * SOTTO_FLAMINGO_EDGE_ROW);
 }
 
 uint64_t sotto_one_server_liars(const sotto_one_server *s)

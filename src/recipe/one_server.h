@@ -15,6 +15,7 @@ typedef struct sotto_one_server {
     uint64_t cohort;         /* drawn for a round, at most: what a round's `largest` is held to */
     uint64_t decryptors;     /* members of a committee */
     double decryptors_dropout;
+    uint64_t epoch_rounds; /* that a committee serves */
 } sotto_one_server;
 
 /* From the recipe's text; false, with an empty name: its trust model has no one server, or has it add up encrypted sums
@@ -31,8 +32,22 @@ bool sotto_recipe_one_server_graph(sotto_one_server_graph *out, const sotto_reci
 /* The chance of an edge, of 2^64, that gives each of so many clients the degree. */
 uint64_t sotto_one_server_edge(uint64_t degree, uint64_t clients);
 
+/* What a server that works with liars may hope for, by exact tails (account/committee.h, account/neighbours.h). 1: nothing is known. */
+typedef struct sotto_one_server_odds {
+    int64_t tolerated; /* corrupt decryptors; -1: not even none                 */
+    double committee;  /* one draw has more of them, at most                    */
+    double cut_off;    /* it can cut an honest client off in one round, at most */
+} sotto_one_server_odds;
+void sotto_one_server_odds_of(sotto_one_server_odds *out, const sotto_recipe *recipe,
+                              const sotto_one_server *server);
+
+/* Bytes of a report with so many entries, at most: its vector, a share for each decryptor, and the edges of twice the degree and 100. */
+size_t sotto_one_server_report_bytes(const sotto_recipe *recipe, uint64_t entries);
+
 /* Devices of a cohort that may lie, rounded up: the server may have all of them in the sum that it releases. */
 uint64_t sotto_one_server_liars(const sotto_one_server *server);
+/* Warns where such a chance is above delta. */
+void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe);
 void sotto_recipe_check_one_server(sotto_reading *at, const sotto_recipe *recipe);
 
 #endif

@@ -196,8 +196,8 @@ sotto_status sotto_round_name_encode(sotto_buf *out, const sotto_round_name *nam
 
 /* ---- the task ------------------------------------------------------------------------------------------- */
 
-static sotto_status check_record(const sotto_learning *l, const sotto_round_record *record,
-                                 sotto_err *err)
+sotto_status sotto_round_record_check(const sotto_learning *l, const sotto_round_record *record,
+                                      sotto_err *err)
 {
     if (SOTTO_RULE(round_of_the_recipe) && record->round >= l->rounds)
         return sotto_fail(err, SOTTO_DENIED, "round %" PRIu64 ": the recipe has %" PRIu64,
@@ -251,7 +251,9 @@ sotto_status sotto_round_task_compile(sotto_task *out, const sotto_learning *l,
     sotto_buf head = sotto_buf_over(memory, sizeof memory);
     sotto_writer w = sotto_writer_on(&head);
 
-    SOTTO_TRY(check_record(l, record, err));
+    if (SOTTO_RULE(round_task_of_two) && sotto_learning_one_server(l))
+        return sotto_fail(err, SOTTO_DENIED, "aggregation.trust: only split has DAP tasks");
+    SOTTO_TRY(sotto_round_record_check(l, record, err));
     SOTTO_TRY(check_fits(l, err));
     *out =
         (sotto_task){.opens = opens,

@@ -44,7 +44,7 @@ OBJECT_ROW(IN_PROOF, "proof", "aggregation: aero: proof", "That inputs are valid
 OBJECT_ROW(IN_ANONYMITY, "anonymity", "anonymity", "Devices that can't do what is asked for here stay silent. With none of it servers see who sends, and one device can send many reports. All of it: `\"anonymity\": {\"relay\": \"relay\", \"gateway\": \"gateway\", \"tokens\": \"type-2\", \"attester\": \"attester\", \"issuer\": \"key:issuer\", \"log\": \"main\"}`. The log's and the issuer's names are the policy's, the others those of the parties file.")
 OBJECT_ROW(IN_SCHEDULE, "schedule", "schedule", "Times are in UTC.")
 #ifdef SOTTO_LEARNING_ROWS
-OBJECT_ROW(IN_LEARNING, "learning", "A learning recipe", "Trains a model in rounds: devices send updates, and only their noisy sum is seen. `learn`, `rounds` and what follows take the place of query, encode and randomizer. Each round is a DAP task of its own. `sotto recipe lint`, `explain` and `compile` read it. Devices need an application with libsotto-device-full, and a trainer ([device.md](device.md)).")
+OBJECT_ROW(IN_LEARNING, "learning", "A learning recipe", "Trains a model in rounds: devices send updates, and only their noisy sum is seen. `learn`, `rounds` and what follows take the place of query, encode and randomizer. Over two servers each round is a DAP task of its own. `sotto recipe lint`, `explain` and `compile` read it. Devices need an application with libsotto-device-full, and a trainer ([device.md](device.md)).")
 OBJECT_ROW(IN_LEARN, "learn", "learn", "What is trained, on what, and how.")
 OBJECT_ROW(IN_LEARN_MODEL, "learn-model", "learn: model", "An update has one number for each parameter.")
 OBJECT_ROW(IN_LEARN_DATA, "learn-data", "learn: data", "The rows that a device trains on.")
@@ -53,7 +53,8 @@ OBJECT_ROW(IN_LEARN_UPDATE, "learn-update", "learn: update", "How an update beco
 OBJECT_ROW(IN_LEARN_SERVER, "learn-server", "learn: server", "What is made of a sum: it is computed of the release alone, and costs no privacy.")
 OBJECT_ROW(IN_ROUNDS, "rounds", "rounds", "Round t opens at `opens` plus t times `every`. Its task is derived from the logged record of the round, which names recipe, round and model.")
 OBJECT_ROW(IN_LEARNING_PRIVACY, "learning-privacy", "privacy of a learning recipe", "`sotto recipe lint` recomputes each of these.")
-OBJECT_ROW(IN_LEARNING_AGGREGATION, "learning-aggregation", "aggregation of a learning recipe", "Two servers, of whom one must be honest. Names are those of the parties file.")
+OBJECT_ROW(IN_LEARNING_SPLIT, "learning-adds.split", "aggregation of a learning recipe: split", "Two servers, of whom one must be honest. Names are those of the parties file.")
+OBJECT_ROW(IN_LEARNING_FLAMINGO, "learning-adds.flamingo", "aggregation of a learning recipe: flamingo", "One server, masks. Noise must come by shares, nothing is proved of an update, and the server sees who takes part. A round has no DAP task: the server posts it, and its posting names the record of the round.")
 OBJECT_ROW(IN_LEARNING_PROOF, "learning-proof", "aggregation of a learning recipe: proof", "What both servers check of an update that neither of them sees.")
 #endif
 OBJECT_ROW(IN_POLICY, "policy", "A policy", "What a device will ever allow. It comes with the host application; no recipe can widen it.")
@@ -186,18 +187,21 @@ KEY_ROW(IN_AGGREGATION_SPLIT, "helper", NAME, 0, 1, 128, NULL, MUST, "a party of
 KEY_ROW(IN_AGGREGATION_SPLIT, "collector", NAME, 0, 1, 128, NULL, MAY, "a party of that role, who gets the answer")
 KEY_ROW(IN_AGGREGATION_SPLIT, "batch_mode", CHOICE, 0, 0, 0, "time-interval|leader-selected", "\"time-interval\"", "whether a batch is a span of time or what the leader makes it")
 
-KEY_ROW(IN_AGGREGATION_FLAMINGO, "server", NAME, 0, 1, 128, NULL, MUST, "who adds up")
-KEY_ROW(IN_AGGREGATION_FLAMINGO, "log", NAME, 0, 1, 128, NULL, MUST, "where rounds are published")
-KEY_ROW(IN_AGGREGATION_FLAMINGO, "beacon", NAME, 0, 1, 128, NULL, MUST, "who draws devices in public")
-KEY_ROW(IN_AGGREGATION_FLAMINGO, "ring", CHOICE, 0, 0, 0, "z32|z64", MUST, "that sums are in")
-KEY_ROW(IN_AGGREGATION_FLAMINGO, "corrupt", NUMBER, 0, 0, 0.5, NULL, MUST, "share of the cohort that may lie")
+/* Of both kinds of recipe. */
+#define ONE_SERVER_ROWS(object) \
+    KEY_ROW(object, "server", NAME, 0, 1, 128, NULL, MUST, "who adds up") \
+    KEY_ROW(object, "log", NAME, 0, 1, 128, NULL, MUST, "where rounds are published") \
+    KEY_ROW(object, "beacon", NAME, 0, 1, 128, NULL, MUST, "who draws devices in public") \
+    KEY_ROW(object, "ring", CHOICE, 0, 0, 0, "z32|z64", MUST, "that sums are in") \
+    KEY_ROW(object, "corrupt", NUMBER, 0, 0, 0.5, NULL, MUST, "share of the cohort that may lie") \
+    KEY_ROW(object, "dropout", NUMBER, 0, 0, 0.5, NULL, MUST, "share that may drop out") \
+    KEY_ROW(object, "decryptors", OBJECT, 0, 0, 0, "decryptors", MUST, "who unmask sums") \
+    KEY_ROW(object, "graph", OBJECT, 0, 0, 0, "graph", MUST, "who masks with whom") \
+    KEY_ROW(object, "prg", CHOICE, 0, 0, 0, "aes-256-ctr", MUST, "that makes masks")
+ONE_SERVER_ROWS(IN_AGGREGATION_FLAMINGO)
 #ifdef SOTTO_LEARNING_ROWS /* libsotto-device answers no such recipe, and lacks the room */
 KEY_ROW(IN_AGGREGATION_FLAMINGO, "cohort", WHOLE, 0, 3, 1e6, NULL, MUST, "devices drawn for a round, at most. The server picks who of them counts as online, so all of those that lie may be in a sum of min_cohort")
 #endif
-KEY_ROW(IN_AGGREGATION_FLAMINGO, "dropout", NUMBER, 0, 0, 0.5, NULL, MUST, "share that may drop out")
-KEY_ROW(IN_AGGREGATION_FLAMINGO, "decryptors", OBJECT, 0, 0, 0, "decryptors", MUST, "who unmask sums")
-KEY_ROW(IN_AGGREGATION_FLAMINGO, "graph", OBJECT, 0, 0, 0, "graph", MUST, "who masks with whom")
-KEY_ROW(IN_AGGREGATION_FLAMINGO, "prg", CHOICE, 0, 0, 0, "aes-256-ctr", MUST, "that makes masks")
 
 KEY_ROW(IN_DECRYPTORS, "count", WHOLE, 0, 1, 1e6, NULL, MUST, "how many")
 KEY_ROW(IN_DECRYPTORS, "dropout", NUMBER, 0, 0, 0.5, NULL, MUST, "share that may drop out")
@@ -255,7 +259,7 @@ KEY_ROW(IN_LEARNING, "learn", OBJECT, 0, 0, 0, "learn", MUST, "what is trained")
 KEY_ROW(IN_LEARNING, "rounds", OBJECT, 0, 0, 0, "rounds", MUST, "how often, and by how many devices")
 KEY_ROW(IN_LEARNING, "participation", VARIANT, 0, 0, 0, "participation", MUST, "who answers a round. `check-in` and `donation`: a device draws one round of all of them, in secret")
 KEY_ROW(IN_LEARNING, "privacy", OBJECT, 0, 0, 0, "learning-privacy", MUST, "what is promised to everybody who takes part")
-KEY_ROW(IN_LEARNING, "aggregation", OBJECT, 0, 0, 0, "learning-aggregation", MUST, "who adds up, and what they check")
+KEY_ROW(IN_LEARNING, "aggregation", VARIANT, 0, 0, 0, "learning-adds@trust", MUST, "who adds up, and what they check")
 KEY_ROW(IN_LEARNING, "anonymity", OBJECT, 0, 0, 0, "anonymity", "{}", "what hides who takes part")
 KEY_ROW(IN_LEARNING, "schedule", OBJECT, 0, 0, 0, "schedule", MUST, "when: all rounds lie within it")
 KEY_ROW(IN_LEARNING, "population", WHOLE, 0, 1, 1e11, NULL, MUST, "devices expected to be asked, for planning")
@@ -305,11 +309,13 @@ KEY_ROW(IN_LEARNING_PRIVACY, "law", CHOICE, 0, 0, 0, "discrete-gaussian", "\"dis
 KEY_ROW(IN_LEARNING_PRIVACY, "multiplier", NUMBER, 0, 0.01, 10000, NULL, MUST, "standard deviation of the noise on every entry of a sum, in clips. servers: of each one's own. shares: of all honest devices' together")
 KEY_ROW(IN_LEARNING_PRIVACY, "honest", DECIMAL, 0, 0.01, 1, NULL, MAY, "with shares: the part of min_cohort that adds up to the noise; left out: 0.5")
 
-KEY_ROW(IN_LEARNING_AGGREGATION, "trust", CHOICE, 0, 0, 0, "split", MUST, "the trust model; others: not yet")
-KEY_ROW(IN_LEARNING_AGGREGATION, "leader", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
-KEY_ROW(IN_LEARNING_AGGREGATION, "helper", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
-KEY_ROW(IN_LEARNING_AGGREGATION, "collector", NAME, 0, 1, 128, NULL, MAY, "a party of that role, who gets the sums")
-KEY_ROW(IN_LEARNING_AGGREGATION, "proof", OBJECT, 0, 0, 0, "learning-proof", MUST, "of every update")
+KEY_ROW(IN_LEARNING_SPLIT, "leader", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
+KEY_ROW(IN_LEARNING_SPLIT, "helper", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
+KEY_ROW(IN_LEARNING_SPLIT, "collector", NAME, 0, 1, 128, NULL, MAY, "a party of that role, who gets the sums")
+KEY_ROW(IN_LEARNING_SPLIT, "proof", OBJECT, 0, 0, 0, "learning-proof", MUST, "of every update")
+
+ONE_SERVER_ROWS(IN_LEARNING_FLAMINGO)
+KEY_ROW(IN_LEARNING_FLAMINGO, "cohort", WHOLE, 0, 3, 1e6, NULL, MUST, "devices drawn for a round, at most. The server picks who of them counts as online, so all of those that lie may be in a sum of min_cohort")
 
 KEY_ROW(IN_LEARNING_PROOF, "type", CHOICE, 0, 0, 0, "pine", MUST, "the norm is proved (Rothblum et al. 2023)")
 KEY_ROW(IN_LEARNING_PROOF, "bound_factor", NUMBER, 0, 1, 1000, NULL, MUST, "the proved bound on the norm of a report, in clips. With shares the noise of an honest device is within it. So a liar may send that many times the clip: above 3 lint warns, above 10 it refuses shares")
@@ -384,5 +390,6 @@ KEY_ROW(IN_STREAM, "max_rows", WHOLE, 0, 1, 1e15, NULL, MUST, "events that are k
 
 KEY_ROW(IN_TYPES, "*", CHOICE, 0, 0, 0, "integer|real|text|boolean", MAY, "a field, by its name, and the type of its values, any of which may be null")
 /* clang-format on */
+#undef ONE_SERVER_ROWS
 #undef OBJECT_ROW
 #undef KEY_ROW

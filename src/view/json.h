@@ -50,6 +50,8 @@ void sotto_json_uint(sotto_json *j, const char *key, uint64_t value);
 void sotto_json_real(sotto_json *j, const char *key, double value);
 /* Two members: "cohort", its number, and "cohort_values", an object with the value of each field. */
 void sotto_json_cohort(sotto_json *j, const sotto_cohort *cohort);
+/* `stated`: what a recipe of one server states of its committee. */
+void sotto_json_stated(sotto_json *j, const sotto_stated_committee *stated);
 /* A duration, with nine digits behind the point: the clocks have no more. */
 void sotto_json_seconds(sotto_json *j, const char *key, double seconds);
 /* 2026-11-20T00:00:00Z, of seconds since 1970. */

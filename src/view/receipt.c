@@ -57,7 +57,7 @@ void sotto_json_cohort(sotto_json *j, const sotto_cohort *cohort)
     sotto_json_end(j);
 }
 
-static void stated(sotto_json *j, const sotto_stated_committee *s)
+void sotto_json_stated(sotto_json *j, const sotto_stated_committee *s)
 {
     sotto_json_object(j, "stated");
     sotto_json_real(j, "corrupt", s->corrupt);
@@ -68,6 +68,7 @@ static void stated(sotto_json *j, const sotto_stated_committee *s)
     sotto_json_int(j, "tolerated", s->tolerated);
     sotto_json_real(j, "tail", s->tail);
     sotto_json_bool(j, "holds", s->holds);
+    sotto_json_real(j, "cut_off", s->cut_off);
     sotto_json_end(j);
 }
 
@@ -128,7 +129,7 @@ static void identity(sotto_json *j, const sotto_receipt *r)
         if (r->encryption.is_known)
             encryption(j, &r->encryption);
         else
-            stated(j, &r->stated);
+            sotto_json_stated(j, &r->stated);
         return;
     }
     sotto_json_text(j, "task", task); /* base64url, as in every path, list and log */

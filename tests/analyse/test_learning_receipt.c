@@ -1,6 +1,7 @@
 /* Receipts of rounds and sessions say what the recipe's claim says, and never more. */
 #include "analyse/learning_receipt.h"
 #include "recipe/claim.h"
+#include "support/one_learning.h"
 #include "support/recipes.h"
 #include "support/test.h"
 
@@ -199,6 +200,33 @@ static void a_burnt_round_ends_the_claim_of_a_gain(sotto_test *t)
     CHECK(t, isinf(r.slots.epsilon));
 }
 
+/* What nobody checks is said, and so is who saw what, and how likely the committee fails. */
+static void a_receipt_of_one_server_claims_no_bound(sotto_test *t)
+{
+    static const uint8_t model[SOTTO_MODEL_HASH] = {7};
+    static sotto_mistakes mistakes;
+    sotto_learning_receipt r;
+    scene k = {.record = {.round = 2}};
+
+    CHECK_OK(t, sotto_learning_read(&k.learning, sotto_test_one_learning(t, model, NULL, NULL),
+                                    &t->arena, &mistakes, &t->err));
+    CHECK_OK(t,
+             sotto_learning_claim_compute(&k.claim, k.learning, k.learning->head.honest, &t->err));
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 0, 11, &t->err));
+    CHECK(t, strcmp(r.server, "key:aggregator") == 0 && !r.leader && !r.helper);
+    CHECK(t, isinf(r.liar));
+    CHECK_EQUAL(t, 12, r.stated.size);
+    CHECK_EQUAL(t, 8, r.stated.quorum);
+    CHECK(t, !r.stated.holds);
+    CHECK(t, says(t, &r, "one server, key:aggregator; it saw who took part"));
+    CHECK(t, says(t, &r, "inputs are not validated: Nothing is proved"));
+    CHECK(t, says(t, &r, "taking part at random: not claimed: the one server sees who takes part"));
+    CHECK(t, says(t, &r, "committee: 12 decryptors; 8 must sign"));
+    CHECK(t, says(t, &r, "this committee proves nothing"));
+    CHECK(t, says(t, &r, "counts on 7 honest devices of every 10"));
+    CHECK(t, !says(t, &r, "both servers"));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -209,6 +237,7 @@ int main(int argc, char **argv)
         CASE(a_session_counts_its_burnt_rounds),
         CASE(a_receipt_of_a_drawn_round_says_what_hiding_gains),
         CASE(a_burnt_round_ends_the_claim_of_a_gain),
+        CASE(a_receipt_of_one_server_claims_no_bound),
     };
     return RUN_TESTS(argc, argv, cases);
 }

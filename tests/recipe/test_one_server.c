@@ -114,6 +114,46 @@ static void one_server_hides_nobody(sotto_test *t)
     CHECK(t, !strstr(said, "relay") && !strstr(said, "(null)"));
 }
 
+static bool warns(const char *path, const char *what)
+{
+    for (size_t i = 0; i < mistakes.count; i++)
+        if (mistakes.items[i].severity == SOTTO_WARNING &&
+            strcmp(mistakes.items[i].path, path) == 0 && strstr(mistakes.items[i].what, what))
+            return true;
+    return false;
+}
+
+static sotto_one_server_odds judged_draws(sotto_test *t, const char *old, const char *new)
+{
+    static const char privacy[] = ", \"by\": \"shares\", \"sigma\": 100, \"honest\": 0.85";
+    const sotto_recipe *recipe = with_one_server(t, privacy, false);
+    const sotto_bytes text = sotto_test_replace(t, (const char *)recipe->text.data, old, new);
+    sotto_one_server_odds odds;
+    sotto_one_server server;
+
+    CHECK_OK(t, sotto_recipe_read(&recipe, text, &t->arena, &mistakes, &t->err));
+    CHECK_OK(t, lint(t, recipe));
+    CHECK(t, sotto_recipe_one_server(&server, recipe));
+    sotto_one_server_odds_of(&odds, recipe, &server);
+    return odds;
+}
+
+/* The example's committee of 126 and its degree of 68 fit 5% of liars; 60 members do not, nor does a degree of 40. */
+static void draws_above_delta_are_told(sotto_test *t)
+{
+    const sotto_one_server_odds right = judged_draws(t, "\"degree\": 68", "\"degree\": 70");
+
+    CHECK(t, right.committee < 1e-11 && right.cut_off < 1e-6);
+    CHECK(t, !warns("aggregation.decryptors", "") && !warns("aggregation.graph", ""));
+    const sotto_one_server_odds small = judged_draws(t, "\"count\": 126", "\"count\": 60");
+    CHECK(t, small.committee > 1e-6 && small.tolerated == 13);
+    CHECK(t, warns("aggregation.decryptors", "more liars") && !warns("aggregation.graph", ""));
+    const sotto_one_server_odds thin =
+        judged_draws(t, "\"degree\": 68, \"neighbours\": 27", "\"degree\": 40, \"neighbours\": 8");
+    CHECK(t, thin.cut_off > 1e-6);
+    CHECK(t, warns("aggregation.graph", "cut a client off"));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -122,6 +162,7 @@ int main(int argc, char **argv)
         CASE(all_liars_of_a_cohort_may_be_online),
         CASE(a_cohort_holds_the_smallest_sum),
         CASE(one_server_hides_nobody),
+        CASE(draws_above_delta_are_told),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -1,5 +1,6 @@
 /* sotto budget committee - how many members a committee needs, and how likely it fails. */
 #include "budget_ask.h"
+#include "budget_neighbours.h"
 
 #include "account/committee.h"
 #include "account/numeric/shown.h"
@@ -22,7 +23,8 @@ static const char usage[] =
     "Protocols with one server rest on committees of devices that are drawn at random. This\n"
     "says how likely such a committee has too many corrupt members, by the exact binomial tail,\n"
     "over all committees that are ever drawn. Without --size it finds the smallest committee.\n"
-    "A committee that does not fit the promise is refused (exit 4).\n"
+    "A committee that does not fit the promise is refused (exit 4). With --clients it says the\n"
+    "same of the graph by which clients mask for each other, and finds its smallest degree.\n"
     "\n"
     "  --trust T        flamingo: decryptors (Ma et al. 2023); aero: committees that make\n"
     "                   keys, add noise and decrypt (Liu and Gupta 2023)\n"
@@ -41,6 +43,11 @@ static const char usage[] =
     "                   1.1 unless given\n"
     "  --checks S       aero: how many devices are expected to check a contribution; 40\n"
     "                   unless given\n"
+    "  --clients N      flamingo: clients drawn for a round\n"
+    "  --least M        flamingo: the smallest sum that is opened; goes with --clients\n"
+    "  --degree D       flamingo: neighbours that a client expects\n"
+    "  --neighbours K   flamingo: neighbours that must stay; goes with --degree\n"
+    "  --rounds R       flamingo: rounds, each with a graph of its own; 1 unless given\n"
     "  --json           one object\n";
 
 typedef enum option {
@@ -56,6 +63,11 @@ typedef enum option {
     RATE,
     HEADROOM,
     CHECKS,
+    CLIENTS,
+    LEAST,
+    DEGREE,
+    NEIGHBOURS,
+    ROUNDS,
     COUNT
 } option;
 
@@ -77,6 +89,11 @@ static const struct {
     [RATE] = {"--rate", false, true, false, NAN, 1e-12, 0.5},
     [HEADROOM] = {"--headroom", false, true, false, 1.1, 1, 100},
     [CHECKS] = {"--checks", false, true, false, 40, 0, 1000},
+    [CLIENTS] = {"--clients", true, false, true, NAN, 3, SOTTO_NEIGHBOURS_MAX},
+    [LEAST] = {"--least", true, false, true, NAN, 2, SOTTO_NEIGHBOURS_MAX},
+    [DEGREE] = {"--degree", true, false, true, NAN, 1, 1e6},
+    [NEIGHBOURS] = {"--neighbours", true, false, true, NAN, 1, 1e6},
+    [ROUNDS] = {"--rounds", true, false, true, 1, 1, 1e9},
 };
 
 typedef struct command {
@@ -91,6 +108,7 @@ typedef struct plan {
     double stalls;                       /* aero                          */
     double overflows, overflow_chernoff; /* aero, with devices and rate */
     double misses;                       /* aero                          */
+    budget_neighbours graph;             /* flamingo, with clients        */
     bool fits;
 } plan;
 
@@ -157,6 +175,13 @@ static void check_together(command *c, bool trust, const bool *given)
                                  : "aero has no such parameter (--help)");
     if (given[TOLERATES] && !given[SIZE])
         complain(c, "--tolerates", "goes with --size");
+    static const option pairs[][2] = {{CLIENTS, LEAST}, {DEGREE, NEIGHBOURS}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (given[pairs[i][0]] != given[pairs[i][1]])
+            complain(c, options[pairs[i][given[pairs[i][0]]]].name,
+                     "is missing: --clients goes with --least, --degree with --neighbours");
+    if (given[DEGREE] && !given[CLIENTS])
+        complain(c, "--clients", "is missing: a degree is one of so many clients");
     if (given[DEVICES] != given[RATE])
         complain(c, given[DEVICES] ? "--rate" : "--devices",
                  "is missing: --devices and --rate go together");
@@ -229,8 +254,15 @@ static sotto_status answer(plan *p, const command *c, sotto_err *err)
     SOTTO_TRY(choose(p, c, err));
     SOTTO_TRY(sotto_committee_odds_of(&p->odds, &p->committee, err));
     p->fits = p->odds.bits >= c->value[KAPPA];
-    if (c->flamingo)
+    if (c->flamingo && isnan(c->value[CLIENTS]))
         return SOTTO_OK;
+    if (c->flamingo) {
+        SOTTO_TRY(budget_neighbours_answer(
+            &p->graph, c->value[CLIENTS], c->value[LEAST], c->value[CORRUPT], c->value[DEGREE],
+            c->value[NEIGHBOURS], c->value[ROUNDS], c->value[KAPPA], err));
+        p->fits = p->fits && p->graph.fits;
+        return SOTTO_OK;
+    }
     SOTTO_TRY(sotto_committee_stalls(&p->stalls, &p->committee, c->value[OFFLINE], err));
     p->misses = sotto_committee_misses(c->value[CHECKS], c->value[CORRUPT], c->value[OFFLINE],
                                        c->value[HEADROOM]);
@@ -271,10 +303,13 @@ static void print_text(const plan *p, const command *c)
         print_chance("a round has more contributions than it takes", p->overflows);
         print_chance("  the same by Chernoff's bound", p->overflow_chernoff);
     }
+    if (p->graph.graph.clients > 0)
+        budget_neighbours_print(&p->graph, c->value[KAPPA]);
     if (p->fits)
         puts("it fits the promise, if members are drawn at random after the devices are known");
     else
-        puts("refused: it does not fit the promise; without --size, this verb finds one that does");
+        puts("refused: it does not fit the promise; without --size and --degree, this verb finds "
+             "one that does");
 }
 
 static bool print_json(const plan *p, const command *c)
@@ -298,6 +333,8 @@ static bool print_json(const plan *p, const command *c)
     }
     if (!c->flamingo && !isnan(p->overflows))
         sotto_json_real(&j, "overflows", p->overflows);
+    if (p->graph.graph.clients > 0)
+        budget_neighbours_members(&j, &p->graph);
     sotto_json_bool(&j, "fits", p->fits);
     return sotto_show_end(&j);
 }

@@ -12,6 +12,7 @@
  *     demo_forger.c   a report that no device made
  *     demo_own.c      the user's own recipe and rows
  *     demo_keep.c     servers that stay, and their files
+ *     demo_aggregator.c  one server, as its operator starts it and asks it
  *     demo_flamingo.c the same question with one server (--trust flamingo)
  *     demo_aero.c     the same question with encrypted sums (--trust aero)
  *     demo_show.c     the answer, the receipt, and whether it is right
@@ -21,6 +22,7 @@
 
 #include "log_source.h"
 
+#include "aggregate/posting.h"
 #include "crypto/signature.h"
 #include "db/sealed.h"
 #include "recipe/table.h"
@@ -174,6 +176,33 @@ void demo_process_stop(demo_server *s);
 /* Into the demo's folder, for nobody else to read. */
 SOTTO_MUST_USE sotto_status demo_write_file(const demo *d, const char *name, const char *text,
                                             sotto_err *err);
+
+/* demo_aggregator.c: one server, started with a fresh key and a fresh token of its operator. */
+typedef struct demo_aggregator {
+    demo_server process;
+    char token[DEMO_SECRET + 8]; /* "Bearer ..." */
+    uint8_t key[SOTTO_SIGN_PUBLIC];
+} demo_aggregator;
+struct sotto_http_client;
+SOTTO_MUST_USE sotto_status demo_aggregator_start(demo *d, demo_aggregator *a, sotto_err *err);
+/* SOTTO_DENIED: it refuses the round. */
+SOTTO_MUST_USE sotto_status demo_aggregator_post(const demo_aggregator *a,
+                                                 struct sotto_http_client *client,
+                                                 sotto_bytes posting, sotto_arena *arena,
+                                                 sotto_err *err);
+/* reported: `count` bytes, 1 for each device whose vector is in the sum.
+ *   SOTTO_AGAIN  the round runs */
+SOTTO_MUST_USE sotto_status demo_aggregator_result(const demo_aggregator *a,
+                                                   struct sotto_http_client *client,
+                                                   const uint8_t id[SOTTO_ROUND_ID], bool *released,
+                                                   uint8_t *reported, uint64_t count,
+                                                   sotto_arena *arena, sotto_err *err);
+/* The sum of a released round, of so many bytes, in the arena. */
+SOTTO_MUST_USE sotto_status demo_aggregator_sum(const demo_aggregator *a,
+                                                struct sotto_http_client *client,
+                                                const uint8_t id[SOTTO_ROUND_ID], size_t bytes,
+                                                sotto_bytes *out, sotto_arena *arena,
+                                                sotto_err *err);
 
 /* demo_servers.c */
 SOTTO_MUST_USE sotto_status demo_servers_start(demo *d, sotto_err *err);

@@ -6,16 +6,13 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/hex.h"
 #include "device/answer/measure.h"
 #include "recipe/claim.h"
 #include "recipe/content.h"
 #include "recipe/encoding.h"
 #include "recipe/one_server.h"
-#include "serve/aggregator/aggregator_service.h"
 #include "sotto/random.h"
 #include "support/fleet.h"
-#include "tlog/key_file.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,9 +34,7 @@ enum {
 typedef struct scene {
     demo *d;
     sotto_fleet fleet;
-    demo_server server;
-    char token[DEMO_SECRET + 8];
-    uint8_t key[SOTTO_SIGN_PUBLIC];
+    demo_aggregator server;
     sotto_report_content content;
     uint64_t *bins; /* of each device */
     uint64_t number, window_ms;
@@ -61,46 +56,7 @@ static void say(const demo *d, const char *text)
         (void)fprintf(stderr, "%s\n", text);
 }
 
-/* ---- set-up ------------------------------------------------------------------------------------------------------ */
-
-static sotto_status make_key(scene *s, sotto_err *err)
-{
-    uint8_t seed[SOTTO_SIGN_SEED];
-    char text[SOTTO_NOTE_KEY_TEXT + 2];
-    sotto_buf out = sotto_buf_over(text, sizeof text - 1);
-    sotto_note_key key;
-    sotto_signer signer = {0};
-
-    SOTTO_TRY(sotto_random_bytes(seed, sizeof seed, err));
-    sotto_status status = sotto_signer_init(&signer, seed, err);
-    memcpy(s->key, signer.public_key, sizeof s->key);
-    if (status == SOTTO_OK)
-        status = sotto_note_key_init(&key, sotto_bytes_of("aggregator", 10), SOTTO_NOTE_ED25519,
-                                     s->key, err);
-    if (status == SOTTO_OK)
-        status = sotto_note_signer_encode(&out, &key, seed, err);
-    text[out.len] = 0;
-    if (status == SOTTO_OK)
-        status = demo_write_file(s->d, "aggregator-signing.key", text, err);
-    sotto_signer_clear(&signer);
-    sotto_wipe(seed, sizeof seed);
-    sotto_wipe(text, sizeof text);
-    return status;
-}
-
-static sotto_status start(scene *s, sotto_err *err)
-{
-    char token[DEMO_SECRET];
-
-    SOTTO_TRY(sotto_workdir_make(s->d->folder, "demo", err));
-    SOTTO_TRY(make_key(s, err));
-    SOTTO_TRY(demo_secret(s->d, "operator.token", token, err));
-    (void)snprintf(s->token, sizeof s->token, "Bearer %s", token);
-    return demo_process_start(
-        s->d, &s->server, "aggregator",
-        "workers = 2\nsigning_key = aggregator-signing.key\noperator_token = operator.token\n",
-        err);
-}
+/* ---- the recipe -------------------------------------------------------------------------------------------------- */
 
 /* The demo's question, with noise in shares: nothing else protects where one server adds up. */
 static void write_recipe(demo *d)
@@ -154,27 +110,7 @@ static sotto_status read_recipe(scene *s, sotto_err *err)
                                                    : sotto_fail(err, SOTTO_NO_MEMORY, "the demo");
 }
 
-/* ---- the server as its operator sees it ------------------------------------------------------------------------- */
-
-static sotto_status ask(scene *s, sotto_http_method method, const char *place, sotto_bytes body,
-                        sotto_http_response *out, sotto_err *err)
-{
-    const sotto_http_field fields[] = {{"Authorization", s->token},
-                                       {"Content-Type", SOTTO_POSTING_TYPE}};
-    char url[200], id[2 * SOTTO_ROUND_ID + 1];
-
-    sotto_hex_encode(id, sotto_bytes_of(s->id, sizeof s->id));
-    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/rounds%s%s%s", s->server.port,
-                   place ? "/" : "", place ? id : "", place ? place : "");
-    const sotto_http_call call = {.method = method,
-                                  .url = url,
-                                  .fields = fields,
-                                  .field_count = 2,
-                                  .body = body,
-                                  .attempts = 3};
-    sotto_arena_reset(&s->scratch);
-    return sotto_http_call_wait(s->fleet.client, out, &call, &s->scratch, err);
-}
+/* ---- a posted round -------------------------------------------------------------------------------------------------- */
 
 static sotto_status post(scene *s, sotto_err *err)
 {
@@ -190,15 +126,11 @@ static sotto_status post(scene *s, sotto_err *err)
                                .closes = now + s->window_ms,
                                .verify_by = now + 2 * s->window_ms,
                                .release_by = now + 6 * s->window_ms};
-    sotto_http_response response;
 
     memcpy(round.recipe, s->d->recipe->hash, sizeof round.recipe);
     SOTTO_TRY(sotto_epoch_post(&s->fleet.epoch, &round, &s->posting, s->id, &s->d->arena, err));
-    SOTTO_TRY(ask(s, SOTTO_HTTP_POST, NULL, s->posting, &response, err));
-    return response.status == 201
-               ? SOTTO_OK
-               : sotto_fail(err, SOTTO_DENIED, "the aggregator refuses the round: %u",
-                            response.status);
+    sotto_arena_reset(&s->scratch);
+    return demo_aggregator_post(&s->server, s->fleet.client, s->posting, &s->scratch, err);
 }
 
 /* ---- devices ------------------------------------------------------------------------------------------------------- */
@@ -275,8 +207,11 @@ static void pause_ms(unsigned ms)
 static sotto_status make_committee(scene *s, sotto_err *err)
 {
     const uint64_t now = now_ms(), until = now + KEY_MS;
-    const sotto_fleet_call wanted = {
-        .members = COMMITTEE, .step_ms = STEP_MS, .now = now, .ends = until, .token = s->token};
+    const sotto_fleet_call wanted = {.members = COMMITTEE,
+                                     .step_ms = STEP_MS,
+                                     .now = now,
+                                     .ends = until,
+                                     .token = s->server.token};
     sotto_status status = SOTTO_AGAIN;
     sotto_bytes call;
     uint64_t next;
@@ -295,47 +230,10 @@ static sotto_status make_committee(scene *s, sotto_err *err)
 
 /* ---- a round --------------------------------------------------------------------------------------------------------- */
 
-static bool holds(sotto_bytes all, const char *text)
-{
-    const size_t len = strlen(text);
-
-    for (size_t i = 0; i + len <= all.len; i++)
-        if (memcmp(all.data + i, text, len) == 0)
-            return true;
-    return false;
-}
-
-/* Of `"reported": [0, 1, 5]`. */
-static void read_reported(scene *s, sotto_bytes json)
-{
-    static const char key[] = "\"reported\": [";
-    const char *at = (const char *)json.data, *end = at + json.len;
-    uint64_t n = 0;
-    bool digits = false;
-
-    memset(s->reported, 0, (size_t)s->d->devices);
-    while (at + sizeof key < end && memcmp(at, key, sizeof key - 1) != 0)
-        at++;
-    for (at += sizeof key - 1; at < end; at++) {
-        if (*at >= '0' && *at <= '9') {
-            n = n * 10 + (uint64_t)(*at - '0');
-            digits = true;
-            continue;
-        }
-        if (digits && n < s->d->devices)
-            s->reported[n] = 1;
-        n = 0;
-        digits = false;
-        if (*at == ']')
-            return;
-    }
-}
-
 /* Until the round is over. One decryptor is killed once its device has reported. */
 static sotto_status play(scene *s, bool *released, sotto_err *err)
 {
     const uint32_t victim = s->fleet.epoch.record.members[0];
-    sotto_http_response response;
     uint64_t next;
 
     for (;;) {
@@ -346,12 +244,12 @@ static sotto_status play(scene *s, bool *released, sotto_err *err)
             sotto_fleet_kill(&s->fleet, victim);
             s->killed++;
         }
-        SOTTO_TRY(ask(s, SOTTO_HTTP_GET, "/result", (sotto_bytes){NULL, 0}, &response, err));
-        if (response.status == 200 && !holds(response.body, "\"runs\"")) {
-            *released = holds(response.body, "\"released\"");
-            read_reported(s, response.body);
-            return SOTTO_OK;
-        }
+        sotto_arena_reset(&s->scratch);
+        const sotto_status status =
+            demo_aggregator_result(&s->server, s->fleet.client, s->id, released, s->reported,
+                                   s->d->devices, &s->scratch, err);
+        if (status != SOTTO_AGAIN)
+            return status;
         pause_ms(PAUSE_MS);
     }
 }
@@ -378,17 +276,17 @@ static sotto_status collect(scene *s, sotto_err *err)
 {
     demo *d = s->d;
     sotto_collection *c = &d->collection;
-    sotto_http_response response;
+    sotto_bytes sum;
 
-    SOTTO_TRY(ask(s, SOTTO_HTTP_GET, "/sum", (sotto_bytes){NULL, 0}, &response, err));
-    if (response.status != 200 || response.body.len != 4 * s->content.entries)
-        return sotto_fail(err, SOTTO_MALFORMED, "the aggregator's sum: %u", response.status);
+    sotto_arena_reset(&s->scratch);
+    SOTTO_TRY(demo_aggregator_sum(&s->server, s->fleet.client, s->id, 4 * s->content.entries, &sum,
+                                  &s->scratch, err));
     c->sums = sotto_arena_take_array(&d->arena, s->content.entries, sizeof *c->sums);
     if (!c->sums)
         return sotto_fail(err, SOTTO_NO_MEMORY, "the sum");
     c->sum_count = s->content.entries;
     for (size_t i = 0; i < c->sum_count; i++) {
-        const uint8_t *b = response.body.data + 4 * i;
+        const uint8_t *b = sum.data + 4 * i;
 
         c->sums[i].low =
             (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24;
@@ -449,7 +347,8 @@ static sotto_status show(scene *s, bool *right, sotto_err *err)
 static sotto_status run(scene *s, bool *right, sotto_err *err)
 {
     say(s->d, "An aggregator starts: one server, which will see masked vectors only ...");
-    SOTTO_TRY(start(s, err));
+    SOTTO_TRY(sotto_workdir_make(s->d->folder, "demo", err));
+    SOTTO_TRY(demo_aggregator_start(s->d, &s->server, err));
     SOTTO_TRY(read_recipe(s, err));
     say(s->d, "Devices register, and witnesses draw the beacon ...");
     sotto_one_server server;
@@ -457,8 +356,8 @@ static sotto_status run(scene *s, bool *right, sotto_err *err)
     (void)sotto_recipe_one_server(&server, s->d->recipe);
     sotto_fleet_options fleet = {.devices = (uint32_t)s->d->devices,
                                  .witnesses = WITNESSES,
-                                 .server_key = s->key,
-                                 .port = s->server.port};
+                                 .server_key = s->server.key,
+                                 .port = s->server.process.port};
     fleet.terms = (sotto_duties_terms){.least = s->d->recipe->min_cohort,
                                        .cohort = server.cohort,
                                        .neighbours = NEIGHBOURS,
@@ -482,7 +381,7 @@ sotto_status demo_flamingo(demo *d, bool *right, sotto_err *err)
     sotto_arena_init(&s.scratch, (size_t)64 << 20);
     const sotto_status status = run(&s, right, err);
     sotto_fleet_close(&s.fleet);
-    demo_process_stop(&s.server);
+    demo_process_stop(&s.server.process);
     sotto_arena_clear(&s.scratch);
     return status;
 }

@@ -107,7 +107,7 @@ sotto_status learn_folder_make(learn_run *run, bool *fresh, sotto_err *err)
     SOTTO_TRY(take_lock(run, err));
     *fresh = !exists(run, "deployment.json");
     path_of(run, path, "models");
-    if (*fresh && exists(run, "log-signing.key")) {
+    if (*fresh && (exists(run, "log-signing.key") || exists(run, "aggregator-signing.key"))) {
         sotto_workdir_remove(run->folder);
         if (mkdir(run->folder, 0700) != 0)
             return sotto_fail(err, SOTTO_IO, "%.100s: %s", run->folder, strerror(errno));
@@ -136,8 +136,8 @@ static void list_ports(demo *d, kept_port out[PORTS])
     out[3] = (kept_port){"witness", &d->witness.port};
 }
 
-static sotto_status put_file(const learn_run *run, const char *name, sotto_bytes bytes,
-                             sotto_err *err)
+sotto_status learn_put_file(const learn_run *run, const char *name, sotto_bytes bytes,
+                            sotto_err *err)
 {
     char path[DEMO_FILE];
 
@@ -145,7 +145,7 @@ static sotto_status put_file(const learn_run *run, const char *name, sotto_bytes
     return sotto_file_write(path, bytes, NULL, NULL, err);
 }
 
-static sotto_status get_file(learn_run *run, const char *name, sotto_bytes *out, sotto_err *err)
+sotto_status learn_get_file(learn_run *run, const char *name, sotto_bytes *out, sotto_err *err)
 {
     char path[DEMO_FILE];
 
@@ -153,12 +153,12 @@ static sotto_status get_file(learn_run *run, const char *name, sotto_bytes *out,
     return learn_read_file(run, path, DEMO_LONG_TEXT - 1, out, err);
 }
 
-static sotto_status get_text(learn_run *run, const char *name, char *out, size_t size,
-                             sotto_err *err)
+sotto_status learn_get_text(learn_run *run, const char *name, char *out, size_t size,
+                            sotto_err *err)
 {
     sotto_bytes text;
 
-    SOTTO_TRY(get_file(run, name, &text, err));
+    SOTTO_TRY(learn_get_file(run, name, &text, err));
     if (text.len >= size)
         return sotto_fail(err, SOTTO_TOO_LARGE, "%s: it is too long", name);
     memcpy(out, text.data, text.len);
@@ -182,7 +182,7 @@ static sotto_status keep_deployment(learn_run *run, sotto_err *err)
     json_decref(json);
     if (!text)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a deployment");
-    status = put_file(run, "deployment.json", sotto_bytes_of(text, strlen(text)), err);
+    status = learn_put_file(run, "deployment.json", sotto_bytes_of(text, strlen(text)), err);
     free(text);
     return status;
 }
@@ -198,12 +198,12 @@ static sotto_status read_deployment(learn_run *run, sotto_err *err)
 {
     demo *d = &run->deployment;
     kept_port ports[PORTS];
-    sotto_bytes text, secrets[2], fleet, owner;
+    sotto_bytes text, secrets[2];
     json_t *json;
     bool right;
 
     list_ports(d, ports);
-    SOTTO_TRY(get_file(run, "deployment.json", &text, err));
+    SOTTO_TRY(learn_get_file(run, "deployment.json", &text, err));
     json = json_loadb((const char *)text.data, text.len, 0, NULL);
     right = copy_text(d->log_key, sizeof d->log_key, json_object_get(json, "log_key")) &&
             copy_text(d->witness_key, sizeof d->witness_key, json_object_get(json, "witness_key"));
@@ -220,19 +220,26 @@ static sotto_status read_deployment(learn_run *run, sotto_err *err)
     if (!right)
         return sotto_fail(err, SOTTO_MALFORMED, "%.100s/deployment.json is damaged", run->folder);
     run->localised = true;
-    SOTTO_TRY(get_text(run, "recipe.json", d->recipe_text, sizeof d->recipe_text, err));
-    SOTTO_TRY(get_text(run, "parties.json", d->parties_text, sizeof d->parties_text, err));
-    SOTTO_TRY(get_file(run, "collector-key.json", &secrets[0], err));
+    SOTTO_TRY(learn_get_text(run, "recipe.json", d->recipe_text, sizeof d->recipe_text, err));
+    SOTTO_TRY(learn_get_text(run, "parties.json", d->parties_text, sizeof d->parties_text, err));
+    SOTTO_TRY(learn_get_file(run, "collector-key.json", &secrets[0], err));
     SOTTO_TRY(sotto_collector_key_decode(&d->collector, secrets[0], err));
-    SOTTO_TRY(get_file(run, "pairing.json", &secrets[1], err));
+    SOTTO_TRY(learn_get_file(run, "pairing.json", &secrets[1], err));
     SOTTO_TRY(sotto_pairing_decode(&d->pairing, secrets[1], err));
-    SOTTO_TRY(get_file(run, "fleet.secret", &fleet, err));
+    return learn_get_fleet(run, err);
+}
+
+sotto_status learn_get_fleet(learn_run *run, sotto_err *err)
+{
+    sotto_bytes fleet, owner;
+
+    SOTTO_TRY(learn_get_file(run, "fleet.secret", &fleet, err));
     if (fleet.len != sizeof run->fleet)
         return sotto_fail(err, SOTTO_MALFORMED, "fleet.secret is damaged");
     memcpy(run->fleet, fleet.data, sizeof run->fleet);
     if (!exists(run, "owner.secret")) /* of a session whose recipe has no key */
         return SOTTO_OK;
-    SOTTO_TRY(get_file(run, "owner.secret", &owner, err));
+    SOTTO_TRY(learn_get_file(run, "owner.secret", &owner, err));
     if (owner.len != SOTTO_SIGN_SEED)
         return sotto_fail(err, SOTTO_MALFORMED, "owner.secret is damaged");
     return sotto_signer_init(&run->own_signer, owner.data, err);
@@ -259,6 +266,8 @@ static sotto_status start(learn_run *run, sotto_err *err)
 sotto_status learn_deploy_open(learn_run *run, bool *fresh, sotto_err *err)
 {
     SOTTO_TRY(learn_folder_make(run, fresh, err));
+    if (run->one_server)
+        return learn_one_open(run, *fresh, err);
     if (!*fresh)
         SOTTO_TRY(read_deployment(run, err));
     SOTTO_TRY(start(run, err));
@@ -292,13 +301,11 @@ static sotto_status key_of(const learn_run *run, const char *name, sotto_hpke_co
     return sotto_hpke_config_decode(out, key->config, err);
 }
 
-sotto_status learn_task_compile(learn_run *run, sotto_err *err)
+sotto_status learn_record_make(learn_run *run, sotto_err *err)
 {
     const sotto_learning *l = run->learning;
     sotto_buf wire;
 
-    if (!run->parties)
-        SOTTO_TRY(learn_parties_read(run, err));
     run->record.recipe = l->head.text;
     SOTTO_TRY(sotto_buf_take(&wire, &run->round_arena, l->head.text.len + 512, err));
     if (l->owned)
@@ -307,6 +314,16 @@ sotto_status learn_task_compile(learn_run *run, sotto_err *err)
             err));
     SOTTO_TRY(sotto_round_record_encode(&wire, &run->record, err));
     run->record_bytes = sotto_buf_bytes(&wire);
+    return SOTTO_OK;
+}
+
+sotto_status learn_task_compile(learn_run *run, sotto_err *err)
+{
+    const sotto_learning *l = run->learning;
+
+    if (!run->parties)
+        SOTTO_TRY(learn_parties_read(run, err));
+    SOTTO_TRY(learn_record_make(run, err));
     SOTTO_TRY(sotto_round_task_compile(&run->task, l, &run->record, run->parties, &run->round_arena,
                                        err));
     SOTTO_TRY(sotto_vdaf_open(&run->vdaf, &run->task.vdaf, &run->round_arena, err));
@@ -316,6 +333,19 @@ sotto_status learn_task_compile(learn_run *run, sotto_err *err)
 }
 
 /* ---- provisioning ---------------------------------------------------------------------------------------------- */
+
+sotto_status learn_keep_fleet(const learn_run *run, sotto_err *err)
+{
+    const mode_t before = umask(077);
+    sotto_status status =
+        learn_put_file(run, "fleet.secret", sotto_bytes_of(run->fleet, sizeof run->fleet), err);
+
+    if (status == SOTTO_OK && run->learning->owned)
+        status = learn_put_file(run, "owner.secret",
+                                sotto_bytes_of(run->owner_seed, sizeof run->owner_seed), err);
+    (void)umask(before);
+    return status;
+}
 
 static sotto_status keep_secrets(learn_run *run, sotto_err *err)
 {
@@ -328,14 +358,11 @@ static sotto_status keep_secrets(learn_run *run, sotto_err *err)
     if (status == SOTTO_OK)
         status = sotto_pairing_encode_for_collector(&b, &d->pairing, err);
     if (status == SOTTO_OK)
-        status = put_file(run, "collector-key.json", sotto_buf_bytes(&a), err);
+        status = learn_put_file(run, "collector-key.json", sotto_buf_bytes(&a), err);
     if (status == SOTTO_OK)
-        status = put_file(run, "pairing.json", sotto_buf_bytes(&b), err);
+        status = learn_put_file(run, "pairing.json", sotto_buf_bytes(&b), err);
     if (status == SOTTO_OK)
-        status = put_file(run, "fleet.secret", sotto_bytes_of(run->fleet, sizeof run->fleet), err);
-    if (status == SOTTO_OK && run->learning->owned)
-        status = put_file(run, "owner.secret",
-                          sotto_bytes_of(run->owner_seed, sizeof run->owner_seed), err);
+        status = learn_keep_fleet(run, err);
     (void)umask(before);
     sotto_wipe(key, sizeof key);
     sotto_wipe(pairing, sizeof pairing);
@@ -347,6 +374,8 @@ sotto_status learn_deploy_provision(learn_run *run, sotto_err *err)
     demo *d = &run->deployment;
     const sotto_bytes recipe = run->learning->head.text;
 
+    if (run->one_server)
+        return learn_one_provision(run, err);
     SOTTO_TRY(sotto_random_bytes(run->fleet, sizeof run->fleet, err));
     SOTTO_TRY(sotto_collector_key_new(&d->collector, 1, err));
     SOTTO_TRY(demo_write_parties(d, err));
@@ -361,9 +390,9 @@ sotto_status learn_deploy_provision(learn_run *run, sotto_err *err)
     memcpy(d->recipe_text, run->record_bytes.data, run->record_bytes.len);
     d->recipe_text[run->record_bytes.len] = 0;
     SOTTO_TRY(demo_servers_provision(d, err));
-    SOTTO_TRY(put_file(run, "recipe.json", recipe, err));
-    SOTTO_TRY(put_file(run, "parties.json",
-                       sotto_bytes_of(d->parties_text, strlen(d->parties_text)), err));
+    SOTTO_TRY(learn_put_file(run, "recipe.json", recipe, err));
+    SOTTO_TRY(learn_put_file(run, "parties.json",
+                             sotto_bytes_of(d->parties_text, strlen(d->parties_text)), err));
     SOTTO_TRY(keep_secrets(run, err));
     return keep_deployment(run, err);
 }
@@ -376,6 +405,7 @@ void learn_deploy_close(learn_run *run)
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         demo_process_stop(all[i]);
+    learn_one_close(run);
     demo_log_end(d);
     sotto_wipe(&d->collector, sizeof d->collector);
     sotto_wipe(&d->pairing, sizeof d->pairing);

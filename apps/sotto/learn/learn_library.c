@@ -24,7 +24,7 @@
 enum { TICKS = 300, TICK_MS = 100, MOST_SIZES = 4096 };
 
 static const sotto_field fields[] = {{"pixels", SOTTO_TYPE_TEXT}, {"label", SOTTO_TYPE_INTEGER}};
-static const sotto_stream stream = {"digits", fields, 2, (int64_t)3650 * 86400, 100000};
+const sotto_stream learn_library_stream = {"digits", fields, 2, (int64_t)3650 * 86400, 100000};
 
 /* ---- what everybody is given -------------------------------------------------------------------------------- */
 
@@ -110,10 +110,17 @@ static int64_t clock_of(void *context)
     return (int64_t)(h->run->task.opens + h->slot * LEARN_EVERY) + LEARN_EVERY / 2;
 }
 
-/* A model is fetched, or a report sent. */
 static sotto_status carry(void *context, sotto_exchange *exchange)
 {
     const host *h = context;
+
+    return learn_library_carry(h->client, h->arena, exchange);
+}
+
+/* A model is fetched, or a report sent. */
+sotto_status learn_library_carry(sotto_http_client *client, sotto_arena *arena,
+                                 sotto_exchange *exchange)
+{
     const sotto_http_field type = {"Content-Type", exchange->media_type};
     sotto_http_response response;
     char media[128] = "";
@@ -121,7 +128,7 @@ static sotto_status carry(void *context, sotto_exchange *exchange)
     sotto_buf body;
     size_t len = 0;
 
-    SOTTO_TRY(sotto_buf_take(&body, h->arena, (size_t)exchange->body_length + 1, NULL));
+    SOTTO_TRY(sotto_buf_take(&body, arena, (size_t)exchange->body_length + 1, NULL));
     for (uint64_t at = 0; at < exchange->body_length; at += len) {
         SOTTO_TRY(exchange->read(exchange, at, body.data + body.len, body.cap - body.len, &len));
         body.len += len;
@@ -135,7 +142,7 @@ static sotto_status carry(void *context, sotto_exchange *exchange)
                                   .repeatable = true,
                                   .attempts = 1,
                                   .max_response = (size_t)exchange->most_answer};
-    SOTTO_TRY(sotto_http_call_wait(h->client, &response, &call, h->arena, NULL));
+    SOTTO_TRY(sotto_http_call_wait(client, &response, &call, arena, NULL));
     if (sotto_http_response_field(&response, "content-type", &field) && field.len < sizeof media)
         memcpy(media, field.data, field.len);
     const sotto_exchange_head head = {
@@ -147,14 +154,14 @@ static sotto_status carry(void *context, sotto_exchange *exchange)
 /* ---- its life ------------------------------------------------------------------------------------------------------ */
 
 /* A row that was donated before is kept once. */
-static sotto_status donate(sotto_device *device, const host *h, uint64_t number, sotto_err *err)
+sotto_status learn_library_donate(const learn_run *run, sotto_device *device, uint64_t number,
+                                  sotto_arena *arena, sotto_err *err)
 {
     static const char digits[] = "0123456789abcdef";
-    const learn_run *run = h->run;
     const size_t first = (size_t)run->firsts[number], end = (size_t)run->firsts[number + 1],
                  width = run->data.height * run->data.width;
     const sotto_examples rows = sotto_dataset_rows(&run->data, first, end - first);
-    char *text = sotto_arena_take(h->arena, 2 * width);
+    char *text = sotto_arena_take(arena, 2 * width);
 
     if (!text || !rows.labels)
         return sotto_fail(err, SOTTO_DENIED, "--library trains on images with labels");
@@ -242,7 +249,7 @@ static sotto_status live(sotto_device *device, host *h, uint64_t number, bool kn
     SOTTO_TRY(sotto_device_learn(device, &trainer, err));
     SOTTO_TRY(sotto_device_consent(device, true, err));
     if (!known)
-        SOTTO_TRY(donate(device, h, number, err));
+        SOTTO_TRY(learn_library_donate(h->run, device, number, h->arena, err));
     SOTTO_TRY(take_round(device, h->run, err));
     for (h->slot = 0; h->slot < sotto_learning_slots(h->run->learning); h->slot++)
         SOTTO_TRY(tick_on(device, &made, err));
@@ -271,7 +278,7 @@ sotto_status learn_library_answer(learn_run *run, uint64_t number, sotto_http_cl
                                 .ledger = ledger,
                                 .policy = sotto_bytes_of(d->policy_text, strlen(d->policy_text)),
                                 .parties = sotto_bytes_of(d->parties_text, strlen(d->parties_text)),
-                                .streams = &stream,
+                                .streams = &learn_library_stream,
                                 .stream_count = 1,
                                 .host = {.exchange = carry, .clock = clock_of, .context = &h}},
         err);

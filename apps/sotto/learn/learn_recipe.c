@@ -83,6 +83,14 @@ static bool set_owner(json_t *recipe, const learn_run *run)
     return set_text(json_object_get(recipe, "rounds"), "key", key);
 }
 
+static bool set_parties(json_t *recipe, json_t *aggregation)
+{
+    return set_text(aggregation, "leader", "key:leader") &&
+           set_text(aggregation, "helper", "key:helper") &&
+           set_text(aggregation, "collector", "key:collector") &&
+           json_object_set_new(recipe, "anonymity", json_pack("{s:s}", "log", "main")) == 0;
+}
+
 sotto_status learn_recipe_localise(learn_run *run, sotto_bytes text, sotto_err *err)
 {
     SOTTO_TRY(learn_owner_draw(run, err));
@@ -92,10 +100,7 @@ sotto_status learn_recipe_localise(learn_run *run, sotto_bytes text, sotto_err *
     json_t *recipe = json_loadb((const char *)text.data, text.len, JSON_REJECT_DUPLICATES, &where);
     json_t *aggregation = json_object_get(recipe, "aggregation");
     bool right = json_is_object(aggregation) && set_times(recipe) && set_owner(recipe, run) &&
-                 set_text(aggregation, "leader", "key:leader") &&
-                 set_text(aggregation, "helper", "key:helper") &&
-                 set_text(aggregation, "collector", "key:collector") &&
-                 json_object_set_new(recipe, "anonymity", json_pack("{s:s}", "log", "main")) == 0;
+                 (run->one_server || set_parties(recipe, aggregation));
 
     if (right && run->devices > 0)
         right =
@@ -181,7 +186,7 @@ static sotto_status read_policy(learn_run *run, sotto_mistakes *mistakes, sotto_
     if (!run->policy_file)
         return SOTTO_OK;
     SOTTO_TRY(learn_read_file(run, run->policy_file, DEMO_LONG_TEXT, &text, err));
-    if (run->localised)
+    if (run->localised && !run->one_server) /* one server's records come from no log here */
         SOTTO_TRY(with_own_log(run, &text, err));
     return sotto_policy_read(&run->policy, text, &run->arena, mistakes, err);
 }

@@ -283,14 +283,9 @@ static void say_burnt(const learn_run *run)
                   run->sent >= needed ? ": too few of them are valid" : "");
 }
 
-sotto_status learn_round_run(learn_run *run, sotto_err *err)
+/* Over a leader and a helper. */
+static sotto_status run_task(learn_run *run, sotto_collection *out, sotto_err *err)
 {
-    sotto_collection collection = {0};
-    sotto_learning_receipt receipt;
-
-    run->asks = false;
-    run->record = (sotto_round_record){.round = run->session.round};
-    SOTTO_TRY(keep_model(run, run->record.model, err));
     SOTTO_TRY(learn_task_compile(run, err));
     SOTTO_TRY(publish(run, err));
     learn_say(run, "round %" PRIu64 ": published", run->record.round);
@@ -299,8 +294,25 @@ sotto_status learn_round_run(learn_run *run, sotto_err *err)
     SOTTO_TRY(let_devices_answer(run, err));
     if (run->record.round >= sotto_learning_warm_up(run->learning) &&
         (learn_is_remote(run) || run->sent >= run->learning->head.min_cohort))
-        SOTTO_TRY(collect(run, &collection, err));
+        SOTTO_TRY(collect(run, out, err));
     run->asks = false;
+    return SOTTO_OK;
+}
+
+sotto_status learn_round_run(learn_run *run, sotto_err *err)
+{
+    sotto_collection collection = {0};
+    sotto_learning_receipt receipt;
+
+    run->asks = false;
+    run->record = (sotto_round_record){.round = run->session.round};
+    SOTTO_TRY(keep_model(run, run->record.model, err));
+    if (run->one_server) {
+        SOTTO_TRY(learn_record_make(run, err));
+        SOTTO_TRY(learn_one_round(run, &collection, err));
+    } else {
+        SOTTO_TRY(run_task(run, &collection, err));
+    }
     if (collection.reports == 0) {
         say_burnt(run);
         sotto_session_burn_round(&run->session);

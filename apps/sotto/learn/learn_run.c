@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "learn_run.h"
 #include "show.h"
+#include "support/arguments.h"
 #include "verbs.h"
 
 #include "base/arena.h"
@@ -95,7 +96,8 @@ static int prepare(learn_run *run)
                       run->learning->rounds, LEARN_POINTS);
         return EXIT_REFUSED;
     }
-    if (learn_data_load(run, &err) != SOTTO_OK || learn_session_begin(run, &err) != SOTTO_OK)
+    if ((run->one_server && learn_one_check(run, &err) != SOTTO_OK) ||
+        learn_data_load(run, &err) != SOTTO_OK || learn_session_begin(run, &err) != SOTTO_OK)
         return code_of(&err, SOTTO_AT_DATA);
     return EXIT_DONE;
 }
@@ -139,11 +141,17 @@ static int open_session(learn_run *run)
     sotto_bytes recipe;
     int code = EXIT_DONE;
 
-    if (learn_read_file(run, run->recipe_file, DEMO_LONG_TEXT - 1, &recipe, &err) != SOTTO_OK ||
-        (fresh && !learn_is_remote(run) && learn_recipe_localise(run, recipe, &err) != SOTTO_OK)) {
+    sotto_status status = learn_read_file(run, run->recipe_file, DEMO_LONG_TEXT - 1, &recipe, &err);
+    run->one_server = status == SOTTO_OK && learn_one_is(recipe);
+    if (status == SOTTO_OK && fresh && !learn_is_remote(run))
+        status = learn_recipe_localise(run, recipe, &err);
+    if (status != SOTTO_OK) {
         (void)fprintf(stderr, "sotto learn run: %s: %s\n", run->recipe_file, err.reason);
         return sotto_exit_code(err.status, SOTTO_AT_FILE);
     }
+    if (run->one_server && (run->library || learn_is_remote(run)))
+        return sotto_arguments_misused("learn run", run->library ? "--library" : "--parties",
+                                       "it is for recipes of two servers");
     if (learn_is_remote(run))
         return open_remote(run, recipe);
     if (fresh)
@@ -159,7 +167,8 @@ static int open_session(learn_run *run)
         return code;
     if ((fresh && learn_deploy_provision(run, &err) != SOTTO_OK) ||
         load_checkpoint(run, &err) != SOTTO_OK || learn_models_open(run, &err) != SOTTO_OK ||
-        (run->library && learn_library_policy(run, &err) != SOTTO_OK))
+        (run->library && learn_library_policy(run, &err) != SOTTO_OK) ||
+        (run->one_server && learn_one_begin(run, &err) != SOTTO_OK))
         return code_of(&err, SOTTO_AT_DATA);
     return EXIT_DONE;
 }
@@ -218,7 +227,7 @@ static int run_main(int argc, char **argv)
 
 const sotto_verb sotto_verb_learn_run = {
     .name = "run",
-    .summary = "train a model over two servers",
+    .summary = "train a model over two servers, or over one",
     .usage =
         "usage: sotto learn run RECIPE [--data FILE] [--out DIR] [options]\n"
         "       sotto learn run RECIPE --parties FILE --pairing FILE --key FILE --from URL\n"
@@ -231,6 +240,10 @@ const sotto_verb sotto_verb_learn_run = {
         "Schedule, parties and anonymity of the recipe are those of this deployment, and a round\n"
         "takes as long as its devices do. Exits with 4 where a budget or model is refused, 5 if\n"
         "every round was too small, and 7 if a server can't be reached.\n\n"
+        "A recipe whose `trust` is flamingo has one server: an aggregator is started in their\n"
+        "place. Every device answers by libsotto-device-full, with files of its own. A committee\n"
+        "of devices makes a key, and opens the sum of each round. A round that a kill interrupts\n"
+        "burns.\n\n"
         "With --parties nothing is started: log, leader and helper are those of others, and the\n"
         "recipe is published as it is. Their operators have added round 0. Devices answer by\n"
         "themselves. A round's sum is collected when it ends with its goal, or when its grace is\n"
@@ -315,6 +328,7 @@ static int check_main(int argc, char **argv)
         code = code_of(&err, SOTTO_AT_FILE);
     } else {
         memcpy(run.deployment.recipe_text, recipe.data, recipe.len);
+        run.one_server = learn_one_is(recipe);
         code = prepare(&run);
     }
     if (code == EXIT_DONE)

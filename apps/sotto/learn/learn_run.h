@@ -10,6 +10,8 @@
  *     learn_fleet.c    devices: who takes part, their updates, and their reports
  *     learn_library.c  the same by the device library, with files for each device
  *     learn_models.c   models by their digest, over HTTP
+ *     learn_one_server.c   one server in the place of leader and helper: an aggregator, a committee, and rounds that are posted
+ *     learn_one_devices.c  its devices
  *     learn_rounds.c   one round: publish, wait, collect, step, checkpoint
  *     learn_show.c     curves, receipts and the state of a folder
  *
@@ -50,8 +52,9 @@ typedef struct learn_run {
     uint64_t patience; /* seconds; 0: by the recipe */
     bool plain, rehearse;
     bool json, quiet, library;
-    bool asks;      /* a server or the log, at the moment: what fails then is their failure */
-    bool localised; /* the recipe is this session's own: its log, parties and times */
+    bool one_server; /* the recipe has `trust` flamingo */
+    bool asks;       /* a server or the log, at the moment: what fails then is their failure */
+    bool localised;  /* the recipe is this session's own: its log, parties and times */
     uint64_t devices, threads, drop, seed,
         stop_after; /* 0: the recipe's; default; none; ...; all */
 
@@ -64,6 +67,7 @@ typedef struct learn_run {
     sotto_dataset data;
     uint64_t *firsts; /* rows of each device */
     sotto_session session;
+    struct learn_one *one;            /* of one server; NULL: not started */
     struct sotto_http_server *models; /* NULL: not started */
     char models_url[64];
 
@@ -144,6 +148,15 @@ int64_t learn_remote_deadline(const learn_run *run);
 SOTTO_MUST_USE sotto_status learn_remote_keep_bundle(learn_run *run, sotto_bytes bundle,
                                                      sotto_err *err);
 
+/* learn_deploy.c: files of the folder; the secrets of the fleet and of the recipe's owner. */
+SOTTO_MUST_USE sotto_status learn_put_file(const learn_run *run, const char *name,
+                                           sotto_bytes bytes, sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_get_file(learn_run *run, const char *name, sotto_bytes *out,
+                                           sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_get_text(learn_run *run, const char *name, char *out, size_t size,
+                                           sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_keep_fleet(const learn_run *run, sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_get_fleet(learn_run *run, sotto_err *err);
 /* learn_deploy.c: the folder alone, with its lock. */
 SOTTO_MUST_USE sotto_status learn_folder_make(learn_run *run, bool *fresh, sotto_err *err);
 SOTTO_MUST_USE sotto_status learn_parties_read(learn_run *run, sotto_err *err);
@@ -152,6 +165,8 @@ SOTTO_MUST_USE sotto_status learn_deploy_open(learn_run *run, bool *fresh, sotto
 /* Of a fresh one: parties, pairing and round 0 at both servers; then it is whole. */
 SOTTO_MUST_USE sotto_status learn_deploy_provision(learn_run *run, sotto_err *err);
 void learn_deploy_close(learn_run *run);
+/* The record of the round at hand, signed and encoded; and the DAP task that it makes of two servers. */
+SOTTO_MUST_USE sotto_status learn_record_make(learn_run *run, sotto_err *err);
 SOTTO_MUST_USE sotto_status learn_task_compile(learn_run *run, sotto_err *err);
 
 /* learn_fleet.c: every device that is drawn for the round at hand trains, and sends its report. Doing it again sends the same
@@ -170,6 +185,26 @@ SOTTO_MUST_USE sotto_status learn_library_answer(learn_run *run, uint64_t number
                                                  struct sotto_http_client *client,
                                                  sotto_arena *arena, learn_outcome *out,
                                                  sotto_err *err);
+
+/* What those devices are: their stream, rows of a device of the data, and an exchange over HTTP. */
+extern const sotto_stream learn_library_stream;
+SOTTO_MUST_USE sotto_status learn_library_donate(const learn_run *run, sotto_device *device,
+                                                 uint64_t number, sotto_arena *arena,
+                                                 sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_library_carry(struct sotto_http_client *client,
+                                                sotto_arena *arena, sotto_exchange *exchange);
+
+/* learn_one_server.c: whether the recipe's text is one of one server. Then, in this order: the aggregator starts; a fresh folder is made
+ * whole; devices, witnesses and their registry; rounds. *out has no reports where the round is burnt. */
+bool learn_one_is(sotto_bytes recipe);
+/* SOTTO_DENIED: too many or too few devices for this machine or for the recipe. */
+SOTTO_MUST_USE sotto_status learn_one_check(const learn_run *run, sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_one_open(learn_run *run, bool fresh, sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_one_provision(learn_run *run, sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_one_begin(learn_run *run, sotto_err *err);
+SOTTO_MUST_USE sotto_status learn_one_round(learn_run *run, sotto_collection *out, sotto_err *err);
+/* Nothing for one that was not opened. */
+void learn_one_close(learn_run *run);
 
 /* learn_models.c: serves the folder's models on loopback, at models_url. Closing without opening is fine. */
 SOTTO_MUST_USE sotto_status learn_models_open(learn_run *run, sotto_err *err);

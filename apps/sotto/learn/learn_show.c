@@ -71,15 +71,24 @@ static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
         slots_members(j, r);
     sotto_json_text(j, "noise_by", r->by);
     sotto_json_real(j, "sigma_clips", r->sigma);
-    sotto_json_text(j, "leader", r->leader);
-    sotto_json_text(j, "helper", r->helper);
+    if (r->server[0]) {
+        sotto_json_text(j, "server", r->server);
+        sotto_json_text(j, "who_sees", r->sees);
+        sotto_json_stated(j, &r->stated);
+    } else {
+        sotto_json_text(j, "leader", r->leader);
+        sotto_json_text(j, "helper", r->helper);
+    }
     sotto_json_text(j, "honest", r->honest);
     if (r->honest_devices > 0)
         sotto_json_uint(j, "honest_devices", r->honest_devices);
     sotto_json_text(j, "inputs", r->inputs);
-    sotto_json_real(j, "bound_factor", r->bound_factor);
-    sotto_json_real(j, "liar_moves_mean", r->liar);
-    sotto_json_bool(j, "one_report_a_device", r->tokens);
+    if (!r->server
+             [0]) { /* nothing bounds a liar's update there, and the registry has one place for a device */
+        sotto_json_real(j, "bound_factor", r->bound_factor);
+        sotto_json_real(j, "liar_moves_mean", r->liar);
+        sotto_json_bool(j, "one_report_a_device", r->tokens);
+    }
     sotto_json_real(j, "divisor", r->divisor);
 }
 

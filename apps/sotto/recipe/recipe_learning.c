@@ -170,9 +170,13 @@ static void print_claim(const learning_job *k)
         print_sampling(c, l);
     printf("  noise           by %s: sigma %.6g steps of the grid on every entry of a sum\n",
            sotto_noise_source_name(l->head.by), c->sigma);
-    printf("  proved          no report is longer than %g clips (%" PRIu64
-           " steps); honest ones need %.3f\n",
-           l->bound_factor, c->bound, ceil(1000 * c->factor_needed) / 1000);
+    if (sotto_learning_one_server(l))
+        printf(
+            "  proved          nothing: a device can send anything, and its clip is a promise\n");
+    else
+        printf("  proved          no report is longer than %g clips (%" PRIu64
+               " steps); honest ones need %.3f\n",
+               l->bound_factor, c->bound, ceil(1000 * c->factor_needed) / 1000);
     for (size_t i = 0; i < c->fit_count; i++)
         printf("  %-15s %s: %.6g <= %.6g\n", i == 0 ? "numbers fit" : "", c->fits[i].what,
                c->fits[i].left, c->fits[i].right);

@@ -12,6 +12,7 @@
 #include "device/duties/payment.h"
 #include "device/ledger/consent.h"
 #include "device/ledger/rounds.h"
+#include "device/round.h"
 #include "query/sqlite.h"
 #include "recipe/one_server.h"
 
@@ -78,9 +79,14 @@ static sotto_status find_recipe(sotto_rounds *r, sotto_shelved *out, const uint8
     return sotto_fail(err, SOTTO_MISSING, "no such recipe was offered to this device");
 }
 
+/* The record of a round of learning has such a name itself. No recipe has a # in its name. */
 static sotto_status name_round(char out[NAME], const sotto_shelved *recipe, uint64_t number,
                                sotto_err *err)
 {
+    if (strchr(recipe->name, '#')) {
+        (void)snprintf(out, NAME, "%s", recipe->name);
+        return SOTTO_OK;
+    }
     if (strlen(recipe->name) > SOTTO_ROUND_RECIPE || number > MOST_NUMBER)
         return sotto_fail(err, SOTTO_DENIED, "recipe %.63s: no name for round %" PRIu64,
                           recipe->name, number);
@@ -246,10 +252,12 @@ static sotto_status check_honest(const sotto_rounds *r, const sotto_recipe *reci
     return SOTTO_OK;
 }
 
-/* The recipe's promises, as terms of duties; clients: drawn in this round. */
-static sotto_status set_terms(sotto_rounds *r, const sotto_recipe *recipe, uint64_t clients,
+/* The recipe's promises, as terms of duties; clients: drawn in this round. A posting names what was published: the recipe, or the
+ * record of a round of learning, and with it the model. */
+static sotto_status set_terms(sotto_rounds *r, const sotto_case *c, uint64_t clients,
                               sotto_err *err)
 {
+    const sotto_recipe *recipe = c->recipe;
     sotto_duties_terms terms = {.methods = 1u << SOTTO_METHOD_FLAMINGO,
                                 .least = recipe->min_cohort};
     sotto_one_server_graph graph;
@@ -265,57 +273,76 @@ static sotto_status set_terms(sotto_rounds *r, const sotto_recipe *recipe, uint6
     terms.committee = (uint32_t)server.decryptors;
     terms.neighbours = (uint32_t)graph.neighbours;
     terms.edge = sotto_one_server_edge(graph.degree, clients);
-    memcpy(terms.recipe, recipe->hash, sizeof terms.recipe);
+    memcpy(terms.recipe, c->kept->hash, sizeof terms.recipe);
     memcpy(terms.registry, r->registry, sizeof terms.registry);
     sotto_duties_expect(r->duties, &terms);
     return SOTTO_OK;
 }
 
-/* The recipe's text, read again. It is in device->work. */
-static sotto_status read_recipe(sotto_rounds *r, const sotto_recipe **out,
-                                const sotto_shelved *shelved, sotto_err *err)
+/* Terms by what was published, read again: a recipe, or a record. */
+static sotto_status expect_terms(sotto_rounds *r, const sotto_shelved *shelved, uint64_t clients,
+                                 sotto_err *err)
 {
+    sotto_case c = {.shelved = *shelved};
     sotto_bytes text;
+    sotto_status status =
+        sotto_shelf_text(r->device->ledger, &text, shelved, &r->device->work, err);
 
-    SOTTO_TRY(sotto_shelf_text(r->device->ledger, &text, shelved, &r->device->work, err));
-    return sotto_shared_recipe(out, r->device->shared, text, &r->device->work, err);
+    if (status == SOTTO_OK)
+        status = sotto_case_read(r->device, &c, text, err);
+    if (status == SOTTO_OK)
+        status = set_terms(r, &c, clients, err);
+    sotto_arena_reset(&r->device->work);
+    return status;
 }
 
 sotto_status sotto_rounds_join(sotto_rounds *r, sotto_bytes call, const char *recipe,
                                uint64_t now_ms, sotto_err *err)
 {
-    const sotto_recipe *asked;
     sotto_shelved shelved;
 
     sotto_err_clear(err);
     SOTTO_TRY(find_recipe(r, &shelved, NULL, recipe, err));
-    sotto_status status = read_recipe(r, &asked, &shelved, err);
-    if (status == SOTTO_OK)
-        status = set_terms(r, asked, 2, err);
-    sotto_arena_reset(&r->device->work);
-    SOTTO_TRY(status);
+    SOTTO_TRY(expect_terms(r, &shelved, 2, err));
     return sotto_duties_join_keygen(r->duties, call, r->index, now_ms, err);
 }
 
 /* ---- an answer ------------------------------------------------------------------------------------------------------ */
 
-/* Each cohort would need rounds of its own. Silence would be seen by the server, which knows who was drawn. */
-static sotto_status check_recipe(const sotto_recipe *recipe, const sotto_round *round,
-                                 const sotto_report_content *content, sotto_err *err)
+/* most: an entry of an answer is no further from 0. */
+static sotto_status check_room(const sotto_recipe *recipe, const sotto_round *round,
+                               uint64_t entries, uint64_t most, sotto_err *err)
 {
     sotto_one_server_graph graph;
 
     (void)sotto_recipe_one_server_graph(&graph, recipe);
+    if (SOTTO_RULE(rounds_ring) && round->ring != (graph.wide ? SOTTO_RING_Z64 : SOTTO_RING_Z32))
+        return sotto_fail(err, SOTTO_DENIED, "the round adds in another ring than the recipe says");
+    if (SOTTO_RULE(rounds_room) && (round->length != entries || round->most < most))
+        return sotto_fail(err, SOTTO_DENIED, "the round has no room for the recipe's answers");
+    return SOTTO_OK;
+}
+
+/* Each cohort would need rounds of its own. Silence would be seen by the server, which knows who was drawn. */
+static sotto_status check_recipe(const sotto_recipe *recipe, const sotto_round *round,
+                                 const sotto_report_content *content, sotto_err *err)
+{
     if (recipe->cohort_count || recipe->dummies > 0 ||
         recipe->on_no_match == SOTTO_NO_MATCH_SILENCE)
         return sotto_fail(err, SOTTO_DENIED,
                           "one server: no cohorts, no dummies, and no silence without a value");
-    if (SOTTO_RULE(rounds_ring) && round->ring != (graph.wide ? SOTTO_RING_Z64 : SOTTO_RING_Z32))
-        return sotto_fail(err, SOTTO_DENIED, "the round adds in another ring than the recipe says");
-    if (SOTTO_RULE(rounds_room) &&
-        (round->length != content->entries || round->most < content->max))
-        return sotto_fail(err, SOTTO_DENIED, "the round has no room for the recipe's answers");
-    return SOTTO_OK;
+    return check_room(recipe, round, content->entries, content->max, err);
+}
+
+/* The record says which round it is, and so which graph the beacon draws: a server can't wait for a number that it likes. */
+static sotto_status check_record(const sotto_round_case *r, const sotto_round *round,
+                                 sotto_err *err)
+{
+    if (SOTTO_RULE(rounds_number) && round->number != r->record.round)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "round %" PRIu64 " was posted with the record of round %" PRIu64,
+                          round->number, r->record.round);
+    return check_room(&r->head, round, r->learning->parameters, r->claim.most, err);
 }
 
 static sotto_status pay(sotto_rounds *r, sotto_case *c, const uint8_t *id, size_t bytes,
@@ -348,6 +375,27 @@ static sotto_status keep(sotto_rounds *r, sotto_case *c, sotto_bytes posting,
     return status;
 }
 
+/* An update, by the trainer that the device was given. */
+static sotto_status make_update(sotto_rounds *r, sotto_case *c, const sotto_posted_round *p,
+                                sotto_bytes posting, bool *made, sotto_err *err)
+{
+    sotto_report report = {.bytes = {NULL, 0}};
+    sotto_measurement values = {0};
+
+    SOTTO_TRY(check_record(c->round, &p->round, err));
+    SOTTO_TRY(sotto_linked_rounds->measure(r->device, c, &values, err));
+    if (c->out.why != SOTTO_WHY_READY)
+        return SOTTO_OK;
+    report.bytes.len = values.count * sotto_ring_width(p->round.ring);
+    memcpy(report.id, p->id, sizeof report.id);
+    SOTTO_TRY(sotto_linked_rounds->pay(r->device, c, &report, err));
+    if (c->out.why != SOTTO_WHY_READY)
+        return SOTTO_OK;
+    SOTTO_TRY(keep(r, c, posting, &values, err));
+    *made = true;
+    return SOTTO_OK;
+}
+
 static sotto_status make(sotto_rounds *r, sotto_case *c, const sotto_posted_round *p,
                          sotto_bytes posting, sotto_entropy *entropy, bool *made, sotto_err *err)
 {
@@ -371,8 +419,6 @@ static sotto_status make(sotto_rounds *r, sotto_case *c, const sotto_posted_roun
     *made = true;
     if (simulation->answered)
         simulation->answered(simulation->context, bin);
-    sotto_explain(&c->out, SOTTO_WHY_TRANSPORT, "",
-                  "The answer is paid for, and waits until it is acknowledged.");
     return SOTTO_OK;
 }
 
@@ -396,7 +442,11 @@ static sotto_status answer(sotto_rounds *r, const sotto_shelved *shelved,
     sotto_device_entropy(r->device, &entropy);
     sotto_status status = sotto_device_judge_posted(r->device, &c, &named, name, err);
     if (status == SOTTO_OK && c.out.why == SOTTO_WHY_READY)
-        status = make(r, &c, p, posting, &entropy, made, err);
+        status = c.round ? make_update(r, &c, p, posting, made, err)
+                         : make(r, &c, p, posting, &entropy, made, err);
+    if (*made)
+        sotto_explain(&c.out, SOTTO_WHY_TRANSPORT, "",
+                      "The answer is paid for, and waits until it is acknowledged.");
     sotto_entropy_clear(&entropy);
     *why = c.out;
     if (status != SOTTO_OK)
@@ -448,17 +498,12 @@ static sotto_status take(sotto_rounds *r, const sotto_posted_round *p, sotto_byt
                          unsigned *parts, sotto_explanation *why, sotto_err *err)
 {
     const uint64_t now_ms = (uint64_t)sotto_device_now(r->device) * 1000;
-    const sotto_recipe *recipe;
     sotto_shelved shelved;
 
     if (now_ms >= p->round.closes)
         return sotto_fail(err, SOTTO_STALE, "the round has closed");
     SOTTO_TRY(find_recipe(r, &shelved, p->round.recipe, NULL, err));
-    sotto_status status = read_recipe(r, &recipe, &shelved, err);
-    if (status == SOTTO_OK)
-        status = set_terms(r, recipe, p->round.largest, err);
-    sotto_arena_reset(&r->device->work);
-    SOTTO_TRY(status);
+    SOTTO_TRY(expect_terms(r, &shelved, p->round.largest, err));
     return take_parts(r, &shelved, p, posting, parts, why, err);
 }
 

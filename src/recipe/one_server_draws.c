@@ -1,0 +1,64 @@
+/* How likely the draws of a recipe that one server adds up are bad ones. */
+#include "recipe/one_server.h"
+
+#include "account/committee.h"
+#include "account/neighbours.h"
+#include "account/numeric/shown.h"
+#include "base/rule.h"
+
+#include <stdio.h>
+
+void sotto_one_server_odds_of(sotto_one_server_odds *out, const sotto_recipe *recipe,
+                              const sotto_one_server *s)
+{
+    sotto_committee drawn = {.size = s->decryptors, .corrupt = s->corrupt, .draws = 1};
+    sotto_neighbours cut = {
+        .clients = s->cohort, .corrupt = sotto_one_server_liars(s), .rounds = 1};
+    sotto_neighbours_odds cut_odds;
+    sotto_committee_odds odds;
+    sotto_one_server_graph graph;
+
+    *out = (sotto_one_server_odds){
+        .tolerated = sotto_committee_decryptors_tolerate(s->decryptors, s->decryptors_dropout),
+        .committee = 1,
+        .cut_off = 1};
+    drawn.tolerated = out->tolerated < 0 ? 0 : (uint64_t)out->tolerated;
+    if (out->tolerated >= 0 && sotto_committee_odds_of(&odds, &drawn, NULL) == SOTTO_OK)
+        out->committee = odds.one;
+    if (!sotto_recipe_one_server_graph(&graph, recipe) || s->cohort < recipe->min_cohort)
+        return;
+    cut.dropped = s->cohort - recipe->min_cohort;
+    cut.degree = graph.degree;
+    cut.least = graph.neighbours;
+    if (sotto_neighbours_odds_of(&cut_odds, &cut, NULL) == SOTTO_OK)
+        out->cut_off = cut_odds.one;
+}
+
+/* Both draws against delta. A committee with too many liars opens single vectors, and a client that was cut off is a sum of its own. They
+ * are told, not refused: a small fleet has no such committee, and its receipts say so. */
+void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe)
+{
+    static const sotto_place aggregation = {NULL, "aggregation", 0},
+                             decryptors = {&aggregation, "decryptors", 0},
+                             graph = {&aggregation, "graph", 0};
+    const double delta = sotto_decimal_down(recipe->delta);
+    sotto_one_server_odds odds;
+    sotto_one_server server;
+    char what[200];
+
+    if (!sotto_recipe_one_server(&server, recipe))
+        return;
+    sotto_one_server_odds_of(&odds, recipe, &server);
+    (void)snprintf(what, sizeof what,
+                   "a committee has more liars than it withstands with a chance of %.3g, above "
+                   "delta: `sotto budget committee` finds one that fits",
+                   sotto_bound_shown(odds.committee, 3));
+    if (SOTTO_RULE(one_server_committee_told) && odds.committee > delta)
+        sotto_reading_warn(at, &decryptors, what);
+    (void)snprintf(what, sizeof what,
+                   "a server with liars can cut a client off in a round with a chance of %.3g, "
+                   "above delta: `sotto budget committee --clients` finds a degree that fits",
+                   sotto_bound_shown(odds.cut_off, 3));
+    if (SOTTO_RULE(one_server_graph_told) && odds.cut_off > delta)
+        sotto_reading_warn(at, &graph, what);
+}

@@ -20,10 +20,12 @@ enum {
     SOTTO_AERO_MOST_COMMITTEE = 250,
     SOTTO_AERO_MOST_NOISE = 1024,
     SOTTO_AERO_MOST_ASKS = 1024, /* leaves that one device asks for */
-    SOTTO_AERO_TERMS = 4 + 6 * 4 + 8 + 8 + 4,
+    SOTTO_AERO_LONG = 15 << 20,  /* bytes of a message: just below what an envelope may hold */
+    SOTTO_AERO_TERMS = 4 + 6 * 4 + 8 + 8 + 4 + 1,
 };
 
 enum { SOTTO_AERO_STANDARD = 1, SOTTO_AERO_HIGH };
+enum { SOTTO_AERO_FAST, SOTTO_AERO_ROBUST }; /* paths of an opening: a round has one */
 enum {
     SOTTO_AERO_NOISE = 1,
     SOTTO_AERO_CONTRIBUTOR
@@ -40,6 +42,7 @@ typedef struct sotto_aero_terms {
     uint64_t rate;       /* a device is drawn if its ticket is below; UINT64_MAX: everybody is    */
     uint64_t epsilon;    /* of the whole session, in millionths                                   */
     uint32_t delta_bits; /* its delta is 2^-delta_bits                                            */
+    uint8_t opening;     /* SOTTO_AERO_FAST or SOTTO_AERO_ROBUST                                  */
 } sotto_aero_terms;
 
 /* What a participant knows of itself, and no server tells it. A certificate counts on from what the board says of earlier rounds. */

@@ -533,6 +533,10 @@ static sotto_status read_server(sotto_aero_view *view, uint64_t index, const sot
         return read_added(view, index, r->body, err);
     case SOTTO_AERO_ANSWER:
         return read_answer(view, r->body, scratch, err);
+    case SOTTO_AERO_DEALERS:
+        return sotto_aero_read_dealers(view, r->body, err);
+    case SOTTO_AERO_DEALT:
+        return sotto_aero_read_dealt(view, r->body, err);
     default:
         return read_summed(view, index, r->body, err);
     }

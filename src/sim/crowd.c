@@ -241,8 +241,8 @@ static sotto_status promise(sotto_sim_crowd *c, sotto_aero_device *d, uint8_t ro
     for (uint32_t k = 0; k < c->plan.length; k++)
         entries[k] = (uint64_t)entry_of(d->base.self.index, k);
     sotto_effects_init(&effects, &c->scratch);
-    SOTTO_TRY(sotto_aero_contribute(d, role, role == SOTTO_AERO_NOISE ? NULL : &mine, &effects,
-                                    err));
+    SOTTO_TRY(
+        sotto_aero_contribute(d, role, role == SOTTO_AERO_NOISE ? NULL : &mine, &effects, err));
     c->done[d->base.self.index] = d->done;
     *s = (speaker){.index = d->base.self.index, .role = role};
     SOTTO_TRY(wire_of(&s->reveal, &d->reveals[role][0], c->arena, err));

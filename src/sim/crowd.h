@@ -27,7 +27,7 @@ typedef struct sotto_sim_crowd_plan {
 
 typedef struct sotto_sim_crowd_report {
     sotto_sim_report net;
-    uint64_t drawn, noise; /* devices that contribute, and that give noise           */
+    uint64_t drawn, noise;           /* devices that contribute, and that give noise           */
     uint64_t asked, answered, wrong; /* questions, answers, and leaves that were found wrong */
     uint64_t challenges;             /* questions that were asked again on the board         */
     bool is_exact; /* the sum is that of the contributions that were counted       */

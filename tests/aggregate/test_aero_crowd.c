@@ -73,7 +73,7 @@ static void a_crowd_with_all_faults_is_added_up(sotto_test *t)
     sotto_sim_crowd_report r = play(t, &plan, 400, NULL, NULL);
     CHECK(t, r.net.released && r.is_exact);
     CHECK(t, r.net.contributions >= r.drawn - r.drawn / 8);
-    CHECK(t, r.net.contributions < r.drawn); /* something was lost */
+    CHECK(t, r.net.contributions < r.drawn);   /* something was lost */
     CHECK(t, r.net.verdicts[SOTTO_STALE] > 0); /* ... and something came twice */
     CHECK(t, r.challenges > 0); /* who got no answer asked on the board, and was answered there */
     CHECK_EQUAL(t, 0, r.wrong);

@@ -39,6 +39,8 @@ static const char usage[] =
     "  --rate Q         aero: the chance of a device to take part in a round\n"
     "  --headroom M     aero: a round takes at most M times the devices that are expected;\n"
     "                   1.1 unless given\n"
+    "  --least L        aero: also say how likely fewer than L times the devices that are\n"
+    "                   expected take part, 0 to 1\n"
     "  --checks S       aero: how many devices are expected to check a contribution; 40\n"
     "                   unless given\n"
     "  --json           one object\n";
@@ -55,6 +57,7 @@ typedef enum option {
     DEVICES,
     RATE,
     HEADROOM,
+    LEAST,
     CHECKS,
     COUNT
 } option;
@@ -76,6 +79,7 @@ static const struct {
     [DEVICES] = {"--devices", false, true, true, NAN, 1, 1e12},
     [RATE] = {"--rate", false, true, false, NAN, 1e-12, 0.5},
     [HEADROOM] = {"--headroom", false, true, false, 1.1, 1, 100},
+    [LEAST] = {"--least", false, true, false, NAN, 0, 1},
     [CHECKS] = {"--checks", false, true, false, 40, 0, 1000},
 };
 
@@ -88,9 +92,10 @@ typedef struct command {
 typedef struct plan {
     sotto_committee committee;
     sotto_committee_odds odds;
-    double stalls;                       /* aero                          */
-    double overflows, overflow_chernoff; /* aero, with devices and rate */
-    double misses;                       /* aero                          */
+    double stalls;                         /* aero                          */
+    double overflows, overflow_chernoff;   /* aero, with devices and rate */
+    double underflows, underflow_chernoff; /* ... and least               */
+    double misses;                         /* aero                          */
     bool fits;
 } plan;
 
@@ -157,6 +162,8 @@ static void check_together(command *c, bool trust, const bool *given)
                                  : "aero has no such parameter (--help)");
     if (given[TOLERATES] && !given[SIZE])
         complain(c, "--tolerates", "goes with --size");
+    if (given[LEAST] && !given[DEVICES])
+        complain(c, "--least", "goes with --devices and --rate");
     if (given[DEVICES] != given[RATE])
         complain(c, given[DEVICES] ? "--rate" : "--devices",
                  "is missing: --devices and --rate go together");
@@ -234,11 +241,15 @@ static sotto_status answer(plan *p, const command *c, sotto_err *err)
     SOTTO_TRY(sotto_committee_stalls(&p->stalls, &p->committee, c->value[OFFLINE], err));
     p->misses = sotto_committee_misses(c->value[CHECKS], c->value[CORRUPT], c->value[OFFLINE],
                                        c->value[HEADROOM]);
-    p->overflows = NAN;
+    p->overflows = p->underflows = NAN;
     if (isnan(c->value[DEVICES]))
         return SOTTO_OK;
-    return sotto_committee_overflows(&p->overflows, &p->overflow_chernoff, c->value[DEVICES],
-                                     c->value[RATE], c->value[HEADROOM], err);
+    SOTTO_TRY(sotto_committee_overflows(&p->overflows, &p->overflow_chernoff, c->value[DEVICES],
+                                        c->value[RATE], c->value[HEADROOM], err));
+    if (isnan(c->value[LEAST]))
+        return SOTTO_OK;
+    return sotto_committee_underflows(&p->underflows, &p->underflow_chernoff, c->value[DEVICES],
+                                      c->value[RATE], c->value[LEAST], err);
 }
 
 static void print_chance(const char *what, double x)
@@ -271,6 +282,10 @@ static void print_text(const plan *p, const command *c)
         print_chance("a round has more contributions than it takes", p->overflows);
         print_chance("  the same by Chernoff's bound", p->overflow_chernoff);
     }
+    if (!c->flamingo && !isnan(p->underflows)) {
+        print_chance("a round has fewer contributions than --least says", p->underflows);
+        print_chance("  the same by Chernoff's bound", p->underflow_chernoff);
+    }
     if (p->fits)
         puts("it fits the promise, if members are drawn at random after the devices are known");
     else
@@ -298,6 +313,8 @@ static bool print_json(const plan *p, const command *c)
     }
     if (!c->flamingo && !isnan(p->overflows))
         sotto_json_real(&j, "overflows", p->overflows);
+    if (!c->flamingo && !isnan(p->underflows))
+        sotto_json_real(&j, "underflows", p->underflows);
     sotto_json_bool(&j, "fits", p->fits);
     return sotto_show_end(&j);
 }

@@ -250,7 +250,7 @@ static void bench_proofs(const sotto_bench *b)
     char name[96];
     group g;
 
-    if (b->filter && !strstr(b->filter, "proof") && !strstr("aero/b87/", b->filter))
+    if (b->filter && !strstr(b->filter, "proof-") && !strstr("aero/b87/", b->filter))
         return;
     sotto_arena_init(&arena, (size_t)32 << 20);
     sotto_arena_init(&g.scratch, SOTTO_AERO_PROOF_PROVER);

@@ -163,6 +163,7 @@ static sotto_status make_round(sotto_sim_crowd *c, sotto_err *err)
     SOTTO_TRY(equip(c, c->derived.committee, err));
     sotto_registry_root(&c->registry, c->round.registry);
     SOTTO_TRY(sotto_aero_plan_init(&c->derived, &c->round, c->arena, err));
+    c->account.members = c->derived.committee;
     return sotto_aero_view_init(&c->view, &c->derived, c->arena, err);
 }
 

@@ -85,6 +85,8 @@ static bool takes_part(const sotto_round *round, sotto_part part, uint32_t index
     if (sotto_aero_terms_decode(&t, round->parameters, NULL) != SOTTO_OK ||
         t.committee > SOTTO_AERO_MOST_COMMITTEE || t.committee > round->registered)
         return false;
+    if (round->account && round->account->members)
+        return sotto_aero_place_of(round->account->members, t.committee, index) >= 0;
     sotto_arena_init(&scratch, (size_t)64 << 20);
     sotto_draw_seed(seed, "sotto-aero-committee-1", round->beacon, round->session, round->epoch,
                     round->number);

@@ -171,6 +171,10 @@ sotto_status sotto_aero_plan_init(sotto_aero_plan *plan, const sotto_round *roun
     SOTTO_TRY(
         sotto_aero_init(&plan->aero, set_at(plan->terms.set), plan->ledger.log_t, arena, err));
     SOTTO_TRY(check_dealing(plan, err));
+    plan->judged = *round;
+    plan->account = round->account ? *round->account : (sotto_aero_account){.rho = 0};
+    plan->account.members = plan->committee;
+    plan->judged.account = &plan->account;
     /* Of the round, so that nobody chose it, and no key of one round is of use in another. */
     sotto_draw_seed(seed, "sotto-aero-a-1", round->beacon, round->session, round->epoch,
                     round->number);

@@ -50,6 +50,8 @@ struct sotto_aero_account {
     double rho;      /* zCDP that rounds before this one spent, as their certificates say */
     const char *set; /* below 128 bits, and it was agreed to by this name; NULL: none */
     struct sotto_aero_known *known; /* one process plays many devices: proofs that it verified */
+    /* The committee of this round, ascending, where it was drawn before; NULL: whoever asks draws it, over all who are registered. */
+    const uint32_t *members;
     bool is_trial; /* tests and simulators: a round may be without a claim, and odds as they are */
 };
 typedef struct sotto_aero_account sotto_aero_account;
@@ -71,6 +73,9 @@ typedef struct sotto_aero_plan {
     uint32_t *committee, *noise; /* registry indices, ascending */
     sotto_aero_poly a;           /* of the public key: from the beacon */
     double rho;                  /* what the round costs, at most */
+    /* The round as its records are judged by: the committee is known. */
+    sotto_round judged;
+    sotto_aero_account account;
 } sotto_aero_plan;
 
 /* SOTTO_DENIED: the terms contradict each other or the round. */

@@ -129,10 +129,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     sotto_reader in = sotto_reader_over(sotto_bytes_of(data, size));
 
-    for (uint8_t path = SOTTO_AERO_FAST; path <= SOTTO_AERO_ROBUST; path++) {
+    for (unsigned path = SOTTO_AERO_FAST; path <= SOTTO_AERO_ROBUST; path++) {
         stage *g = &stages[path];
 
-        if (!g->is_there && (set_up(g, path) != SOTTO_OK || join_all(g) != SOTTO_OK))
+        if (!g->is_there && (set_up(g, (uint8_t)path) != SOTTO_OK || join_all(g) != SOTTO_OK))
             abort();
         if (!g->is_there && path == SOTTO_AERO_ROBUST)
             begin_to_open(g);

@@ -221,7 +221,7 @@ sotto_status sotto_aero_hand_probe(const sotto_aero *aero, sotto_aero_probe *out
 
 typedef struct judging {
     const sotto_aero_probes *probes;
-    sotto_code dealt, old; /* over new members, and over dealers */
+    sotto_code dealt; /* over new members */
     uint64_t *y, *constants, *weights;
     bool *wrong;
     uint32_t *from;
@@ -280,11 +280,10 @@ static sotto_status judge_probe(judging *j, bool *bad, size_t probe, sotto_arena
         who[count] = (uint32_t)d;
         x[count++] = (uint64_t)p->dealers[d] + 1;
     }
-    j->old.x = x;
-    j->old.count = count;
-    if (count < j->old.threshold)
+    const sotto_code old = {.p = j->dealt.p, .x = x, .count = count, .threshold = p->old_threshold};
+    if (count < old.threshold)
         return sotto_fail(err, SOTTO_REJECTED, "aero: too few members dealt as they should");
-    SOTTO_TRY(sotto_code_locate_vartime(&j->old, off, j->constants, scratch, err));
+    SOTTO_TRY(sotto_code_locate_vartime(&old, off, j->constants, scratch, err));
     for (size_t i = 0; i < count; i++)
         bad[who[i]] |= off[i];
     return SOTTO_OK;
@@ -306,7 +305,6 @@ static sotto_status make_judging(judging *j, const sotto_aero_probes *p, sotto_a
         x[i] = i + 1;
     j->probes = p;
     j->dealt = (sotto_code){.x = x, .count = p->count, .threshold = p->threshold};
-    j->old = (sotto_code){.threshold = p->old_threshold};
     return SOTTO_OK;
 }
 
@@ -323,7 +321,7 @@ sotto_status sotto_aero_hand_judge_vartime(const sotto_aero *aero, bool *bad,
     memset(bad, 0, probes->dealer_count * sizeof *bad);
     for (size_t i = 0; i < primes; i++) {
         j.is_second = i == 1;
-        j.dealt.p = j.old.p = i == 1 ? aero->ring.set->second : SOTTO_F64_P;
+        j.dealt.p = i == 1 ? aero->ring.set->second : SOTTO_F64_P;
         for (size_t r = 0; r < SOTTO_AERO_PROBES; r++)
             SOTTO_TRY(judge_probe(&j, bad, r, scratch, err));
     }

@@ -34,6 +34,7 @@ static inline void sotto_bench_expect(bool holds, const char *what)
 }
 
 void sotto_bench_aero(const sotto_bench *b);
+void sotto_bench_aero_engine(const sotto_bench *b);
 void sotto_bench_analyst(const sotto_bench *b);
 void sotto_bench_aggregate(const sotto_bench *b);
 void sotto_bench_discover(const sotto_bench *b);

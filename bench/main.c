@@ -139,6 +139,7 @@ int main(int argc, char **argv)
     sotto_bench_vdaf(&b);
     sotto_bench_pine(&b);
     sotto_bench_aero(&b);
+    sotto_bench_aero_engine(&b);
     sotto_bench_aggregate(&b);
     sotto_bench_flamingo(&b);
     sotto_bench_transport(&b);

@@ -1,15 +1,17 @@
 /* What machines of a round are told. Input: a list of (whom, kind, from, length of two bytes, body). For whom 0 it is a record of the board,
- * whose signature counts as checked; 1 is the server, 2 a member, 3 a device. Machines are made once and go on from one input to the next. */
+ * whose signature counts as checked; 1 is the server, 2 a member, 3 a device. From 64 on it is a round that is opened on the robust path, and
+ * everything before the opening is over. Machines are made once and go on from one input to the next. */
 #include "target.h"
 
-#include "aggregate/aero/machine.h"
+#include "aggregate/aero/member.h"
+#include "aggregate/aero/server.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { PEOPLE = 6 };
 
-static struct {
+typedef struct stage {
     bool is_there;
     sotto_round round;
     sotto_registry registry;
@@ -20,11 +22,13 @@ static struct {
     sotto_aero_plan plan;
     sotto_aero_view view;
     sotto_machine *machines[4];
-} g;
+} stage;
+
+static stage stages[2]; /* by path */
 
 static const sotto_aero_account TRIAL = {.is_trial = true};
 
-static sotto_status set_up(void)
+static sotto_status set_up(stage *g, uint8_t opening)
 {
     const sotto_aero_terms terms = {.profile = SOTTO_AERO_STANDARD,
                                     .bits = 12,
@@ -32,57 +36,68 @@ static sotto_status set_up(void)
                                     .committee = PEOPLE,
                                     .threshold = 2,
                                     .noise_members = 2,
-                                    .rate = UINT64_MAX};
-    sotto_buf out = sotto_buf_over(g.terms, sizeof g.terms);
+                                    .rate = UINT64_MAX,
+                                    .opening = opening};
+    sotto_buf out = sotto_buf_over(g->terms, sizeof g->terms);
     const uint8_t seed[32] = {1};
 
-    SOTTO_TRY(sotto_signer_init(&g.signer, seed, NULL));
+    SOTTO_TRY(sotto_signer_init(&g->signer, seed, NULL));
     for (unsigned i = 0; i < PEOPLE; i++)
-        memcpy(g.keys[i], g.signer.public_key, 32);
-    g.registry = (sotto_registry){.keys = (const uint8_t(*)[32])g.keys,
-                                  .pair = (const uint8_t(*)[32])g.pair,
-                                  .channel = (const uint8_t(*)[32])g.channel,
-                                  .count = PEOPLE};
+        memcpy(g->keys[i], g->signer.public_key, 32);
+    g->registry = (sotto_registry){.keys = (const uint8_t(*)[32])g->keys,
+                                   .pair = (const uint8_t(*)[32])g->pair,
+                                   .channel = (const uint8_t(*)[32])g->channel,
+                                   .count = PEOPLE};
     SOTTO_TRY(sotto_aero_terms_encode(&out, &terms, NULL));
-    g.round = (sotto_round){.number = 1,
-                            .method = SOTTO_METHOD_AERO,
-                            .version = SOTTO_ROUND_VERSION,
-                            .ring = SOTTO_RING_Z64,
-                            .length = 3,
-                            .most = 10,
-                            .least = 2,
-                            .largest = PEOPLE,
-                            .noise = {.den = 1, .shares = 2},
-                            .registered = PEOPLE,
-                            .opens = 1,
-                            .commit_by = 100,
-                            .closes = 200,
-                            .verify_by = 300,
-                            .release_by = 400,
-                            .parameters = sotto_buf_bytes(&out),
-                            .keys = &g.registry,
-                            .account = &TRIAL};
-    sotto_registry_root(&g.registry, g.round.registry);
-    sotto_arena_init(&g.arena, (size_t)1 << 28);
-    SOTTO_TRY(sotto_aero_plan_init(&g.plan, &g.round, &g.arena, NULL));
-    return sotto_aero_view_init(&g.view, &g.plan, &g.arena, NULL);
+    g->round = (sotto_round){.number = 1,
+                             .method = SOTTO_METHOD_AERO,
+                             .version = SOTTO_ROUND_VERSION,
+                             .ring = SOTTO_RING_Z64,
+                             .length = 3,
+                             .most = 10,
+                             .least = 2,
+                             .largest = PEOPLE,
+                             .noise = {.den = 1, .shares = 2},
+                             .registered = PEOPLE,
+                             .opens = 1,
+                             .commit_by = 100,
+                             .closes = 200,
+                             .verify_by = 300,
+                             .release_by = 400,
+                             .parameters = sotto_buf_bytes(&out),
+                             .keys = &g->registry,
+                             .account = &TRIAL};
+    sotto_registry_root(&g->registry, g->round.registry);
+    sotto_arena_init(&g->arena, (size_t)1 << 28);
+    SOTTO_TRY(sotto_aero_plan_init(&g->plan, &g->round, &g->arena, NULL));
+    return sotto_aero_view_init(&g->view, &g->plan, &g->arena, NULL);
 }
 
-static sotto_status join_all(void)
+static sotto_status join_all(stage *g)
 {
     const sotto_machine_ops *ops[] = {NULL, &sotto_aero_server, &sotto_aero_member_ops,
                                       &sotto_aero_client};
 
     for (unsigned i = 1; i < 4; i++) {
         sotto_self self = {
-            .index = i == 1 ? SOTTO_TO_SERVER : 0, .keys = &g.signer, .secrets = &g.secrets};
+            .index = i == 1 ? SOTTO_TO_SERVER : 0, .keys = &g->signer, .secrets = &g->secrets};
 
-        SOTTO_TRY(ops[i]->join(&g.machines[i], &g.round, &self, &g.arena, NULL));
+        SOTTO_TRY(ops[i]->join(&g->machines[i], &g->round, &self, &g->arena, NULL));
     }
     return SOTTO_OK;
 }
 
-static void tell(unsigned whom, unsigned kind, uint32_t from, sotto_bytes body)
+/* As if everything up to the verdicts had happened. */
+static void begin_to_open(stage *g)
+{
+    g->view.is_summed = true;
+    for (unsigned i = 1; i < 4; i++)
+        ((sotto_aero_base *)g->machines[i])->view->is_summed = true;
+    ((sotto_aero_aggregator *)g->machines[1])->attempt = 0;
+    ((sotto_aero_committee_member *)g->machines[2])->done |= SOTTO_AERO_HAS_JUDGED;
+}
+
+static void tell(stage *g, unsigned whom, unsigned kind, uint32_t from, sotto_bytes body)
 {
     sotto_message m = {.round = 1,
                        .kind = (uint16_t)kind,
@@ -101,12 +116,12 @@ static void tell(unsigned whom, unsigned kind, uint32_t from, sotto_bytes body)
     sotto_arena_init(&scratch, (size_t)1 << 27);
     sotto_effects_init(&effects, &scratch);
     if (whom == 0 && sotto_message_encode(&out, &m, NULL) == SOTTO_OK &&
-        sotto_aero_view_read(&g.view, &known, g.view.next, sotto_buf_bytes(&out), true, &scratch,
+        sotto_aero_view_read(&g->view, &known, g->view.next, sotto_buf_bytes(&out), true, &scratch,
                              NULL) != SOTTO_OK)
         abort();
     /* Nobody's own key agreement is part of this: members deal only when an entry says so. */
     if (whom > 0 && kind != SOTTO_AERO_ENTRY)
-        (void)g.machines[whom]->ops->deliver(g.machines[whom], &m, 1, &verdict, &effects, NULL);
+        (void)g->machines[whom]->ops->deliver(g->machines[whom], &m, 1, &verdict, &effects, NULL);
     sotto_arena_clear(&scratch);
 }
 
@@ -114,15 +129,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     sotto_reader in = sotto_reader_over(sotto_bytes_of(data, size));
 
-    if (!g.is_there && (set_up() != SOTTO_OK || join_all() != SOTTO_OK))
-        abort();
-    g.is_there = true;
+    for (unsigned path = SOTTO_AERO_FAST; path <= SOTTO_AERO_ROBUST; path++) {
+        stage *g = &stages[path];
+
+        if (!g->is_there && (set_up(g, (uint8_t)path) != SOTTO_OK || join_all(g) != SOTTO_OK))
+            abort();
+        if (!g->is_there && path == SOTTO_AERO_ROBUST)
+            begin_to_open(g);
+        g->is_there = true;
+    }
     while (sotto_reader_left(&in) >= 5) {
-        unsigned whom = (unsigned)sotto_read_uint(&in, 1) % 4;
+        unsigned first = (unsigned)sotto_read_uint(&in, 1);
+        stage *g = &stages[first >> 6 & 1];
         unsigned kind = (unsigned)sotto_read_uint(&in, 1);
         uint32_t from = (uint32_t)sotto_read_uint(&in, 1);
 
-        tell(whom, kind, from, sotto_read_opaque16(&in));
+        tell(g, first % 4, kind, from, sotto_read_opaque16(&in));
     }
     return 0;
 }

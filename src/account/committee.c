@@ -8,14 +8,16 @@
 /* Products and powers below are off by a few units in the last place; this many cover them. */
 enum { ROUNDINGS = 8 };
 
-/* (e^d / (1+d)^(1+d))^mean with (1+d) * mean = k, the multiplicative form; 1 at or below the mean. */
+/* (e^d / (1+d)^(1+d))^mean with (1+d) * mean = k, the multiplicative form: of both tails, with d below 0 in the lower one. */
+static double chernoff_of(double ratio, double mean)
+{
+    return sotto_round_up(exp(mean * (ratio - 1 - ratio * log(ratio))), ROUNDINGS);
+}
+
+/* Of the upper tail: 1 at or below the mean. */
 static double chernoff(double k, double mean)
 {
-    double ratio = k / mean;
-
-    if (!(ratio > 1))
-        return 1;
-    return sotto_round_up(exp(mean * (ratio - 1 - ratio * log(ratio))), ROUNDINGS);
+    return k > mean ? chernoff_of(k / mean, mean) : 1;
 }
 
 static double at_most_one(double x)
@@ -105,6 +107,26 @@ sotto_status sotto_committee_overflows(double *out, double *bound, double device
     if (most >= devices)
         return SOTTO_OK;
     SOTTO_TRY(sotto_binomial_upper(&tail, most + 1, devices, rate, 1 - rate, err));
+    *out = at_most_one(tail.high);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_committee_underflows(double *out, double *bound, double devices, double rate,
+                                        double least, sotto_err *err)
+{
+    sotto_bound tail;
+    double wanted;
+
+    SOTTO_TRY(sotto_check_count("devices", devices, 1, 1e12, err));
+    SOTTO_TRY(sotto_check_range("rate", rate, 1e-12, 0.5, err));
+    SOTTO_TRY(sotto_check_range("least", least, 0, 1, err));
+    wanted = ceil(least * rate * devices);
+    *out = 0;
+    *bound = least < 1 && least > 0 ? chernoff_of(least, rate * devices) : least > 0;
+    if (wanted < 1)
+        return SOTTO_OK;
+    /* At most wanted - 1 take part: at least so many do not. */
+    SOTTO_TRY(sotto_binomial_upper(&tail, devices - wanted + 1, devices, 1 - rate, rate, err));
     *out = at_most_one(tail.high);
     return SOTTO_OK;
 }

@@ -52,6 +52,11 @@ SOTTO_MUST_USE sotto_status sotto_committee_stalls(double *out, const sotto_comm
 SOTTO_MUST_USE sotto_status sotto_committee_overflows(double *out, double *chernoff, double devices,
                                                       double rate, double headroom, sotto_err *err);
 
+/* P(fewer than least * rate * devices take part), at most, for a `least` from 0 to 1. */
+SOTTO_MUST_USE sotto_status sotto_committee_underflows(double *out, double *chernoff,
+                                                       double devices, double rate, double least,
+                                                       sotto_err *err);
+
 /* The chance, at most, that nobody honest and online looks at a wrong leaf.
  *   checks    how many devices are expected to look at a leaf, if there are as many leaves as expected
  *   headroom  there are this many times as many */

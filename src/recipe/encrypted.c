@@ -185,7 +185,8 @@ static sotto_status plan_ledger(sotto_encrypted *out, sotto_err *err)
                                   .rounds = 1,
                                   .ciphertexts = out->ciphertexts,
                                   .tries = SOTTO_AERO_MOST_TRIES,
-                                  .failure = 40};
+                                  .failure = 40,
+                                  .is_robust = t->opening == SOTTO_AERO_ROBUST};
 
     if (t->bits < 3 || t->bits > SOTTO_AERO_PROOF_MOST_BITS || out->entry >> (t->bits - 1) ||
         (double)out->noise.num * 200 > (double)out->noise.den * ldexp(1, 2 * (t->bits - 1)))

@@ -130,12 +130,13 @@ static void set_up(sotto_sim_net *net, const sotto_sim_cast *cast, participant *
     p->index = part == SOTTO_PART_DECRYPTOR ? SOTTO_SIM_DECRYPTOR(index) : index;
     p->self.part = part;
     p->self.index = index;
-    p->self.keys = is_server ? &cast->server : &cast->clients[index];
+    p->self.keys = is_server ? &cast->server : cast->clients ? &cast->clients[index] : NULL;
     p->self.secrets = is_server || !cast->secrets ? NULL : &cast->secrets[index];
     sotto_sim_random_bytes(&net->random, p->self.seed, sizeof p->self.seed);
     p->ops = net->method->parts[part];
     p->is_here = part != SOTTO_PART_CLIENT;
-    sotto_arena_init(&p->arena, SOTTO_SIM_MACHINE_CEILING);
+    p->ceiling = SOTTO_SIM_MACHINE_CEILING;
+    sotto_arena_init(&p->arena, p->ceiling);
 }
 
 static bool is_decryptor(const sotto_sim_net *net, uint32_t index)
@@ -156,32 +157,75 @@ static void set_up_all(sotto_sim_net *net, const sotto_sim_cast *cast)
             set_up(net, cast, &net->all[at++], SOTTO_PART_DECRYPTOR, i);
 }
 
-sotto_status sotto_sim_net_new(sotto_sim_net **out, const sotto_method *method,
-                               const sotto_round *round, const sotto_sim_cast *cast, uint64_t seed,
-                               sotto_arena *arena, sotto_err *err)
+static sotto_sim_net *make(const sotto_method *method, const sotto_round *round, uint64_t seed,
+                           sotto_arena *arena)
 {
     sotto_sim_net *net = sotto_arena_take(arena, sizeof *net);
 
-    *out = NULL;
     if (!net)
-        return sotto_sim_no_memory(err);
+        return NULL;
     net->method = method;
     net->round = round;
     net->arena = arena;
-    net->clients = (uint32_t)round->registered;
     net->faults = (sotto_sim_faults){.delay_least_ms = 1, .delay_most_ms = 20};
     net->report.outcome = SOTTO_AGAIN;
     sotto_sim_random_init(&net->random, seed);
     sotto_hash_init(&net->transcript, SOTTO_SHA256);
+    sotto_arena_init(&net->scratch, SOTTO_SIM_STEP_CEILING);
+    net->counted =
+        sotto_arena_take_array(arena, (size_t)round->registered + 1, sizeof *net->counted);
+    return net->counted ? net : NULL;
+}
+
+static sotto_status make_room(sotto_sim_net *net, sotto_err *err)
+{
+    net->all = sotto_arena_take_array(net->arena, (size_t)net->clients + 1 + net->decryptors,
+                                      sizeof *net->all);
+    return net->all ? SOTTO_OK : sotto_sim_no_memory(err);
+}
+
+sotto_status sotto_sim_net_new(sotto_sim_net **out, const sotto_method *method,
+                               const sotto_round *round, const sotto_sim_cast *cast, uint64_t seed,
+                               sotto_arena *arena, sotto_err *err)
+{
+    sotto_sim_net *net = make(method, round, seed, arena);
+
+    *out = NULL;
+    if (!net)
+        return sotto_sim_no_memory(err);
+    net->clients = (uint32_t)round->registered;
     for (uint32_t i = 0; i < net->clients; i++)
         net->decryptors += is_decryptor(net, i);
-    net->all =
-        sotto_arena_take_array(arena, (size_t)net->clients + 1 + net->decryptors, sizeof *net->all);
-    net->counted = sotto_arena_take_array(arena, (size_t)net->clients + 1, sizeof *net->counted);
-    if (!net->all || !net->counted)
-        return sotto_sim_no_memory(err);
-    sotto_arena_init(&net->scratch, SOTTO_SIM_STEP_CEILING);
+    SOTTO_TRY(make_room(net, err));
     set_up_all(net, cast);
+    SOTTO_TRY(method->tally->init(&net->tally, round, arena, err));
+    *out = net;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_sim_net_of_staff(sotto_sim_net **out, const sotto_method *method,
+                                    const sotto_round *round, const sotto_sim_staff *staff,
+                                    uint64_t seed, sotto_arena *arena, sotto_err *err)
+{
+    sotto_sim_net *net = make(method, round, seed, arena);
+    const sotto_sim_cast none = {.secrets = NULL};
+
+    *out = NULL;
+    if (!net)
+        return sotto_sim_no_memory(err);
+    net->decryptors = staff->count;
+    SOTTO_TRY(make_room(net, err));
+    set_up(net, &none, &net->all[0], SOTTO_PART_SERVER, SOTTO_TO_SERVER);
+    net->all[0].self.keys = staff->server;
+    net->all[0].ceiling = staff->ceiling;
+    sotto_arena_init(&net->all[0].arena, staff->ceiling);
+    for (uint32_t i = 0; i < staff->count; i++) {
+        participant *p = &net->all[1 + i];
+
+        set_up(net, &none, p, SOTTO_PART_DECRYPTOR, staff->indices[i]);
+        p->self.keys = &staff->signers[i];
+        p->self.secrets = &staff->secrets[i];
+    }
     SOTTO_TRY(method->tally->init(&net->tally, round, arena, err));
     *out = net;
     return SOTTO_OK;
@@ -193,7 +237,7 @@ void sotto_sim_lose_memory(participant *p)
         p->ops->leave(p->machine);
     p->machine = NULL;
     sotto_arena_clear(&p->arena);
-    sotto_arena_init(&p->arena, SOTTO_SIM_MACHINE_CEILING);
+    sotto_arena_init(&p->arena, p->ceiling);
 }
 
 void sotto_sim_net_free(sotto_sim_net *net)

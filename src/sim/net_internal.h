@@ -46,8 +46,13 @@ typedef struct participant {
     sotto_sim_liar *liar;
     void *liar_context;
     bool is_here, is_over, has_sent_bulk;
+    size_t ceiling; /* of its arena */
     uint8_t bulk_digest[32];
 } participant;
+
+/* Gets what is sent to somebody who is no participant (crowd.c). */
+typedef sotto_status sotto_sim_strangers(void *context, sotto_sim_net *net, uint32_t to,
+                                         sotto_bytes wire, sotto_err *err);
 
 struct sotto_sim_net {
     const sotto_method *method;
@@ -66,6 +71,8 @@ struct sotto_sim_net {
     bool forget_always, has_begun;
     sotto_sim_tap *tap;
     void *tap_context;
+    sotto_sim_strangers *strangers;
+    void *strangers_context;
     sotto_tally tally;
     bool *counted;
     uint64_t board; /* entries */
@@ -84,6 +91,20 @@ sotto_status sotto_sim_copied(sotto_bytes *out, sotto_bytes from, sotto_arena *a
 bool sotto_sim_is_cut_off(const sotto_sim_net *net, const participant *p);
 uint64_t sotto_sim_delay(sotto_sim_net *net);
 void sotto_sim_lose_memory(participant *p);
+/* Puts a record on the board. */
+sotto_status sotto_sim_post(sotto_sim_net *net, const sotto_message *m, sotto_err *err);
+
+/* A network of the server and so many decryptors alone: clients are the caller's. Each has its keys. */
+typedef struct sotto_sim_staff {
+    const sotto_signer *server, *signers; /* signers, secrets and indices: of decryptors */
+    sotto_self_secrets *secrets;
+    const uint32_t *indices;
+    uint32_t count;
+    size_t ceiling; /* of the server's memory */
+} sotto_sim_staff;
+sotto_status sotto_sim_net_of_staff(sotto_sim_net **out, const sotto_method *method,
+                                    const sotto_round *round, const sotto_sim_staff *staff,
+                                    uint64_t seed, sotto_arena *arena, sotto_err *err);
 
 /* Brings a machine back from what was stored, or lets it join. */
 sotto_status sotto_sim_remember(sotto_sim_net *net, participant *p, sotto_err *err);

@@ -114,7 +114,7 @@ static void note_bulk(sotto_sim_net *net, participant *p, sotto_bytes bulk)
 }
 
 /* The board is a log: it takes whatever is posted, and everybody reads all of it, in order and sooner or later. */
-static sotto_status post(sotto_sim_net *net, const sotto_message *m, sotto_err *err)
+sotto_status sotto_sim_post(sotto_sim_net *net, const sotto_message *m, sotto_err *err)
 {
     const sotto_kind *entry = net->method->kinds;
     sotto_message e = {
@@ -167,7 +167,7 @@ static sotto_status send_one(sotto_sim_net *net, participant *p, const sotto_eff
     }
     net->report.messages++;
     if (m.to == SOTTO_TO_BOARD)
-        return sotto_sim_is_cut_off(net, p) ? SOTTO_OK : post(net, &m, err);
+        return sotto_sim_is_cut_off(net, p) ? SOTTO_OK : sotto_sim_post(net, &m, err);
     unsigned copies = sotto_sim_random_chance(&net->random, net->faults.duplicate) ? 2 : 1;
     if (sotto_sim_random_chance(&net->random, net->faults.drop) || sotto_sim_is_cut_off(net, p) ||
         sotto_sim_is_cut_off(net, sotto_sim_find(net, sotto_sim_net_address(net, &m))))
@@ -376,6 +376,8 @@ sotto_status sotto_sim_happen(sotto_sim_net *net, event e, sotto_err *err)
 
     sotto_hash_update(&net->transcript, sotto_bytes_of(head, sizeof head));
     sotto_hash_update(&net->transcript, e.wire);
+    if (!p && net->strangers)
+        return net->strangers(net->strangers_context, net, e.to, e.wire, err);
     if (!p || !p->is_here || p->is_over)
         return SOTTO_OK;
     sotto_status status = run_step(net, p, e, err);

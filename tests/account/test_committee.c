@@ -162,6 +162,65 @@ static void six_checks_miss_three_in_a_thousand(sotto_test *t)
     CHECK(t, sotto_committee_misses(0, 0, 0, 1) == 1);
 }
 
+/* Every probability of Liu and Gupta 2023, beside what it is. Claim A.2 and the bounds on k are Chernoff's; docs/reproduction.md has all. */
+static void the_probabilities_of_the_document_are_checked(sotto_test *t)
+{
+    static const struct {
+        unsigned size;
+        double tolerated, corrupt, printed;
+        double chernoff, exact; /* ours, rounded up */
+    } claims[] = {
+        {45, 18, 0.03, 9.6e-14, 9.60e-14, 1.34e-17},
+        {280, 40, 0.03, 4.1e-14, 4.10e-14, 9.02e-17},
+        {350, 43.75, 0.05, 9.78e-7, 9.79e-7, 2.61e-8},
+        {450, 56.25, 0.05, 1.87e-8, 1.88e-8, 1.96e-10},
+        {350, 70, 0.1, 1.34e-6, 1.35e-6, 7.23e-9},
+        {450, 90, 0.1, 2.82e-8, 2.83e-8, 7.6e-11},
+    };
+    static const struct {
+        double expected, least, printed;
+    } fewer[] = {{5000, 0.9, 5.77e-12}, {10000, 0.93, 1.27e-11}, {500, 0.7, 1.17e-11}};
+    double exact, chernoff;
+
+    for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) {
+        double mean = claims[i].size * claims[i].corrupt, ratio = claims[i].tolerated / mean;
+        sotto_committee_odds o;
+
+        /* The document's t C need not be whole. */
+        double bound = exp(mean * (ratio - 1 - ratio * log(ratio)));
+        CHECK(t, bound <= claims[i].chernoff && bound >= 0.99 * claims[i].printed);
+        CHECK(t, odds(t, claims[i].size, (unsigned)claims[i].tolerated, claims[i].corrupt, 1, &o) <=
+                     claims[i].exact);
+        CHECK(t, o.one < claims[i].printed); /* all of them hold */
+    }
+    for (size_t i = 0; i < sizeof fewer / sizeof fewer[0]; i++) {
+        CHECK_OK(t, sotto_committee_underflows(&exact, &chernoff, 1e9, fewer[i].expected / 1e9,
+                                               fewer[i].least, &t->err));
+        CHECK_NEAR(t, fewer[i].printed, chernoff, 0.01 * fewer[i].printed);
+        CHECK(t, exact > 0 && exact < chernoff);
+    }
+    CHECK_OK(t, sotto_committee_overflows(&exact, &chernoff, 1e9, 1e-5, 1.01, &t->err));
+    CHECK(t, exact > 0.15); /* "similar", and false */
+    CHECK(t, sotto_committee_misses(5, 0.03, 0, 1) < 0.0079);
+    CHECK(t, sotto_committee_misses(20, 0.03, 0, 1) > 3e-9); /* printed: about 1e-11 */
+    /* Twice as many leaves as expected: s counts half. */
+    CHECK_NEAR(t, exp(-0.97 * 20), sotto_committee_misses(40, 0.03, 0, 2), 1e-12);
+}
+
+/* The lower tail against the definition: fewer than 0.5 * 20 of 100 that take part with 0.2 each. */
+static void too_few_are_as_likely_as_the_definition_says(sotto_test *t)
+{
+    double exact, chernoff;
+
+    CHECK_OK(t, sotto_committee_underflows(&exact, &chernoff, 100, 0.2, 0.5, &t->err));
+    CHECK_NEAR(t, plain_tail(100, 0.8, 91), exact, exact * 1e-9); /* at least 91 do not */
+    CHECK(t, chernoff >= exact);
+    CHECK_OK(t, sotto_committee_underflows(&exact, &chernoff, 100, 0.2, 0, &t->err));
+    CHECK(t, exact == 0 && chernoff == 0);
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_committee_underflows(&exact, &chernoff, 100, 0.2, 1.1, &t->err));
+}
+
 static void what_is_no_committee_is_malformed(sotto_test *t)
 {
     static const sotto_committee rows[] = {{0, 0, 0.1, 1},    {10, 11, 0.1, 1},
@@ -187,6 +246,8 @@ int main(int argc, char **argv)
         CASE(a_committee_stalls_when_too_few_are_there),
         CASE(ten_percent_of_headroom_are_needed_among_ten_thousand),
         CASE(six_checks_miss_three_in_a_thousand),
+        CASE(the_probabilities_of_the_document_are_checked),
+        CASE(too_few_are_as_likely_as_the_definition_says),
         CASE(what_is_no_committee_is_malformed),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -105,7 +105,8 @@ void hall_open(sotto_test *t, hall *h, hall_plan plan)
                                     .liars = plan.liars,
                                     .rate = plan.rate ? plan.rate : UINT64_MAX,
                                     .epsilon = plan.epsilon,
-                                    .delta_bits = 30};
+                                    .delta_bits = 30,
+                                    .opening = plan.opening};
     hall_set(t, h, &terms);
     fill_inputs(t, h, &random);
 }

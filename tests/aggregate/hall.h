@@ -15,7 +15,7 @@ typedef struct hall_plan {
     uint64_t rate;     /* 0: everybody contributes */
     uint64_t variance; /* of a share of noise */
     uint64_t seed, number, epsilon, norm2;
-    uint8_t checks;
+    uint8_t checks, opening;
     const char *set; /* NULL: b64 */
 } hall_plan;
 

@@ -109,6 +109,38 @@ static void nobody_joins_what_is_not_admitted(sotto_test *t)
     hall_close(&h);
 }
 
+/* Who knows the beacon can look for a key that it draws: here one of 16 tries or so. The round names the registry that the beacon was drawn
+ * over, so nobody joins with such a key in it. */
+static void who_registers_after_the_beacon_is_in_no_round(sotto_test *t)
+{
+    uint8_t keys[HALL_MOST][32], secret[32] = {0};
+    hall_plan p = six();
+    sotto_machine *machine;
+    sotto_signer chosen;
+    hall h;
+
+    p.rate = UINT64_MAX / 16;
+    hall_open(t, &h, p);
+    sotto_registry later = h.cast.registry;
+    memcpy(keys, later.keys, p.clients * sizeof keys[0]);
+    later.keys = (const uint8_t(*)[32])keys;
+    h.round.keys = &later;
+    do {
+        secret[0]++;
+        CHECK(t, secret[0] != 0);
+        CHECK_OK(t, sotto_signer_init(&chosen, secret, &t->err));
+        memcpy(keys[5], chosen.public_key, 32);
+        sotto_signer_clear(&chosen);
+    } while (!sotto_aero_is_sampled(h.derived, 5));
+    const sotto_self self = {.part = SOTTO_PART_CLIENT, .keys = &h.cast.clients[0]};
+    t->err = (sotto_err){0};
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_aero_client.join(&machine, &h.round, &self, &t->arena, &t->err));
+    h.round.keys = &h.cast.registry;
+    CHECK_OK(t, sotto_aero_client.join(&machine, &h.round, &self, &t->arena, &t->err));
+    hall_close(&h);
+}
+
 /* ---- machines ------------------------------------------------------------------------------------------------- */
 
 static sotto_self self_of(const hall *h, sotto_part part, uint32_t index)
@@ -219,6 +251,7 @@ int main(int argc, char **argv)
         CASE(sizes_that_protect_nobody_are_not_joined),
         CASE(a_weak_set_is_joined_only_by_name),
         CASE(nobody_joins_what_is_not_admitted),
+        CASE(who_registers_after_the_beacon_is_in_no_round),
         CASE(a_forged_record_does_not_count_after_a_restart),
         CASE(a_device_asks_for_its_leaf_in_every_group),
         CASE(terms_ask_for_no_more_leaves_than_there_is_room_for),

@@ -41,6 +41,8 @@ static const char usage[] =
     "  --rate Q         aero: the chance of a device to take part in a round\n"
     "  --headroom M     aero: a round takes at most M times the devices that are expected;\n"
     "                   1.1 unless given\n"
+    "  --fewest L       aero: also say how likely fewer than L times the devices that are\n"
+    "                   expected take part, 0 to 1\n"
     "  --checks S       aero: how many devices are expected to check a contribution; 40\n"
     "                   unless given\n"
     "  --clients N      flamingo: clients drawn for a round\n"
@@ -62,6 +64,7 @@ typedef enum option {
     DEVICES,
     RATE,
     HEADROOM,
+    FEWEST,
     CHECKS,
     CLIENTS,
     LEAST,
@@ -88,6 +91,7 @@ static const struct {
     [DEVICES] = {"--devices", false, true, true, NAN, 1, 1e12},
     [RATE] = {"--rate", false, true, false, NAN, 1e-12, 0.5},
     [HEADROOM] = {"--headroom", false, true, false, 1.1, 1, 100},
+    [FEWEST] = {"--fewest", false, true, false, NAN, 0, 1},
     [CHECKS] = {"--checks", false, true, false, 40, 0, 1000},
     [CLIENTS] = {"--clients", true, false, true, NAN, 3, SOTTO_NEIGHBOURS_MAX},
     [LEAST] = {"--least", true, false, true, NAN, 2, SOTTO_NEIGHBOURS_MAX},
@@ -105,10 +109,11 @@ typedef struct command {
 typedef struct plan {
     sotto_committee committee;
     sotto_committee_odds odds;
-    double stalls;                       /* aero                          */
-    double overflows, overflow_chernoff; /* aero, with devices and rate */
-    double misses;                       /* aero                          */
-    budget_neighbours graph;             /* flamingo, with clients        */
+    double stalls;                         /* aero                          */
+    double overflows, overflow_chernoff;   /* aero, with devices and rate */
+    double underflows, underflow_chernoff; /* ... and fewest              */
+    double misses;                         /* aero                          */
+    budget_neighbours graph;               /* flamingo, with clients        */
     bool fits;
 } plan;
 
@@ -182,6 +187,8 @@ static void check_together(command *c, bool trust, const bool *given)
                      "is missing: --clients goes with --least, --degree with --neighbours");
     if (given[DEGREE] && !given[CLIENTS])
         complain(c, "--clients", "is missing: a degree is one of so many clients");
+    if (given[FEWEST] && !given[DEVICES])
+        complain(c, "--fewest", "goes with --devices and --rate");
     if (given[DEVICES] != given[RATE])
         complain(c, given[DEVICES] ? "--rate" : "--devices",
                  "is missing: --devices and --rate go together");
@@ -266,11 +273,15 @@ static sotto_status answer(plan *p, const command *c, sotto_err *err)
     SOTTO_TRY(sotto_committee_stalls(&p->stalls, &p->committee, c->value[OFFLINE], err));
     p->misses = sotto_committee_misses(c->value[CHECKS], c->value[CORRUPT], c->value[OFFLINE],
                                        c->value[HEADROOM]);
-    p->overflows = NAN;
+    p->overflows = p->underflows = NAN;
     if (isnan(c->value[DEVICES]))
         return SOTTO_OK;
-    return sotto_committee_overflows(&p->overflows, &p->overflow_chernoff, c->value[DEVICES],
-                                     c->value[RATE], c->value[HEADROOM], err);
+    SOTTO_TRY(sotto_committee_overflows(&p->overflows, &p->overflow_chernoff, c->value[DEVICES],
+                                        c->value[RATE], c->value[HEADROOM], err));
+    if (isnan(c->value[FEWEST]))
+        return SOTTO_OK;
+    return sotto_committee_underflows(&p->underflows, &p->underflow_chernoff, c->value[DEVICES],
+                                      c->value[RATE], c->value[FEWEST], err);
 }
 
 static void print_chance(const char *what, double x)
@@ -305,6 +316,10 @@ static void print_text(const plan *p, const command *c)
     }
     if (p->graph.graph.clients > 0)
         budget_neighbours_print(&p->graph, c->value[KAPPA]);
+    if (!c->flamingo && !isnan(p->underflows)) {
+        print_chance("a round has fewer contributions than --fewest says", p->underflows);
+        print_chance("  the same by Chernoff's bound", p->underflow_chernoff);
+    }
     if (p->fits)
         puts("it fits the promise, if members are drawn at random after the devices are known");
     else
@@ -335,6 +350,8 @@ static bool print_json(const plan *p, const command *c)
         sotto_json_real(&j, "overflows", p->overflows);
     if (p->graph.graph.clients > 0)
         budget_neighbours_members(&j, &p->graph);
+    if (!c->flamingo && !isnan(p->underflows))
+        sotto_json_real(&j, "underflows", p->underflows);
     sotto_json_bool(&j, "fits", p->fits);
     return sotto_show_end(&j);
 }

@@ -25,6 +25,10 @@
  *               server   ROOTS      sums and noise leaves, to members
  *               member   VERDICT    "I open this and nothing else", once a round
  *     release   server   OPEN, member PART
+ *     or        server   DEALERS    members who deal noise for this attempt (robust.h)
+ *               member   NOISES     its noise, shared and sealed to each member
+ *               server   DEALT      digests of what they dealt
+ *               server   SHARES     what was dealt to a member, member POINT
  */
 #ifndef SOTTO_AGGREGATE_AERO_AERO_H
 #define SOTTO_AGGREGATE_AERO_AERO_H
@@ -53,6 +57,11 @@ enum {
     SOTTO_AERO_ROOTS,
     SOTTO_AERO_OPEN,
     SOTTO_AERO_PART,
+    SOTTO_AERO_DEALERS,
+    SOTTO_AERO_NOISES,
+    SOTTO_AERO_DEALT,
+    SOTTO_AERO_SHARES,
+    SOTTO_AERO_POINT,
 };
 
 enum {
@@ -84,6 +93,14 @@ typedef struct sotto_aero_challenge {
     bool is_answered;
 } sotto_aero_challenge;
 
+/* The robust opening that was called last. */
+typedef struct sotto_aero_call {
+    uint32_t calls; /* so far: the attempt is one less */
+    bool is_dealt;
+    uint8_t dealers[SOTTO_AERO_MOST_COMMITTEE]; /* places, ascending, as many as the threshold */
+    uint8_t digests[SOTTO_AERO_MOST_COMMITTEE][32], seed[32]; /* of looks; once is_dealt */
+} sotto_aero_call;
+
 /* What the board says, as far as it was read. */
 typedef struct sotto_aero_view {
     sotto_aero_plan *plan;
@@ -104,6 +121,7 @@ typedef struct sotto_aero_view {
     uint8_t *wrong;           /* by index, a bit each: it complained of a leaf that is sound */
     bool is_refuted; /* a complaint is right, or the server contradicts itself or the rules */
     char reason[96]; /* why, the first time */
+    sotto_aero_call call;
 } sotto_aero_view;
 
 SOTTO_MUST_USE sotto_status sotto_aero_view_init(sotto_aero_view *view, sotto_aero_plan *plan,
@@ -134,6 +152,16 @@ SOTTO_MUST_USE sotto_status sotto_aero_complaint_check(bool *upheld, sotto_aero_
                                                        const sotto_aero_posted *posted,
                                                        sotto_bytes complaint, sotto_arena *scratch,
                                                        sotto_err *err);
+
+/* Records of the robust path (view_call.c). SOTTO_REJECTED: out of turn. */
+SOTTO_MUST_USE sotto_status sotto_aero_read_dealers(sotto_aero_view *view, sotto_bytes body,
+                                                    sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_read_dealt(sotto_aero_view *view, sotto_bytes body,
+                                                  sotto_err *err);
+/* What a dealer is held to: a digest of the digests of what it sealed to each member. */
+void sotto_aero_dealt_digest(uint8_t out[32], sotto_bytes digests);
+/* Polynomials that a dealer shares: one for each ciphertext, and its pads; and how long they are when they are sealed. */
+size_t sotto_aero_noises_sealed(const sotto_aero_plan *plan);
 
 /* Commitments to a member's part of the key and to its value. */
 void sotto_aero_seal_key(uint8_t out[32], const sotto_aero_plan *plan, uint32_t member,

@@ -80,6 +80,36 @@ static sotto_status size_smudging(sotto_aero_ledger *l, const sotto_aero_wish *w
     return SOTTO_OK;
 }
 
+/* The same where members deal their noise. Looks are sub-Gaussian with variance m sigma^2 + pad^2, where m is the number of
+ * coefficients, and there are 128 of each dealer. */
+static sotto_status size_dealt_noise(sotto_aero_ledger *l, const sotto_aero_wish *w, double away,
+                                     sotto_err *err)
+{
+    double m = n * (double)w->ciphertexts, t = (double)w->threshold;
+    double further = up(sqrt(away * away + up(2 * log(t))));
+    double wide = up(sqrt(up(SOTTO_AERO_LOOKS * m))), each = up(further * up(sqrt(m) + wide));
+    double left = l->half_gap - 1 - up(l->liars + l->honest);
+    double sigma = floor((left / t - 1) / 2 / each * (1 - 0x1p-40)) - 1;
+
+    if (sigma > floor((double)SOTTO_NOISE_WIDEST / wide) - 1)
+        sigma = floor((double)SOTTO_NOISE_WIDEST / wide) - 1;
+    if (!(sigma >= 1))
+        return sotto_fail(err, SOTTO_DENIED, "aero: set %s leaves no room for noise that is dealt",
+                          w->set->name);
+    l->sigma = (uint64_t)sigma;
+    l->pad = (uint64_t)ceil(up(wide * sigma));
+    l->look = up(further * up(sqrt(m) * sigma + (double)l->pad));
+    l->smudging = up(t * up(2 * l->look + 1));
+    l->room = log2(l->half_gap / up(l->liars + l->honest + l->smudging));
+    return SOTTO_OK;
+}
+
+/* What is left of a member's noise when looks at it are known. */
+static double sigma_unseen(const sotto_aero_ledger *l)
+{
+    return l->pad ? (double)l->sigma * 0.7071067811865475 * (1 - 0x1p-40) : (double)l->sigma;
+}
+
 /* At any root of x^4096 + 1: a polynomial of liars' coefficients of at most `most`, and of honest ones' that are sub-Gaussian with
  * this variance. The real and the imaginary part of the latter are sub-Gaussian with 4096 times it at most. */
 static double at_root(const sotto_aero_wish *w, double most, double of_honest, double away)
@@ -104,7 +134,7 @@ static sotto_status count_hints(sotto_aero_ledger *l, const sotto_aero_wish *w, 
     double sums =
         norm(at_root(w, SOTTO_AERO_PROVED, variance, away), at_root(w, 1, up(2.0 / 3), away));
     double keys = norm(SOTTO_AERO_PROVED * d * n, d * n);
-    double sigma = (double)l->sigma;
+    double sigma = sigma_unseen(l);
 
     l->spectral = sums > keys ? sums : keys;
     double ratio = l->spectral / sigma;
@@ -123,7 +153,7 @@ static sotto_status count_hints(sotto_aero_ledger *l, const sotto_aero_wish *w, 
 static void charge(sotto_aero_ledger *l, const sotto_aero_wish *w)
 {
     double part = n * 2 * SOTTO_AERO_PROVED * (double)w->dealers + SOTTO_AERO_PROVED;
-    double ratio = up(2 * part / (double)l->sigma);
+    double ratio = up(2 * part / sigma_unseen(l));
 
     l->rho = up((double)w->ciphertexts * w->tries * n * ratio * ratio / 2);
 }
@@ -141,7 +171,8 @@ sotto_status sotto_aero_ledger_plan(sotto_aero_ledger *ledger, const sotto_aero_
 
     double away = deviations(ledger, wish);
     bound_noise(ledger, wish, away);
-    SOTTO_TRY(size_smudging(ledger, wish, away, err));
+    SOTTO_TRY(wish->is_robust ? size_dealt_noise(ledger, wish, away, err)
+                              : size_smudging(ledger, wish, away, err));
     SOTTO_TRY(count_hints(ledger, wish, away, err));
     charge(ledger, wish);
     return SOTTO_OK;

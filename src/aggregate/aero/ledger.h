@@ -12,6 +12,10 @@
  *              1/sigma'^2 = 2 (1/sigma^2 + H B^2 / smudge^2). That is the reduction of Kim, Lee, Seo and Song 2023 for Hint-MLWE.
  *              Only one member's noise is counted: the others of the set may be corrupt. The masks of threshold.h see to it that
  *              an opening is one hint, and not one for each honest member.
+ *   robust     Members deal their noise (robust.h), and show 128 sums of half of its coefficients, each with a pad. Given what is
+ *              shown, the noise is still a discrete Gaussian, with a covariance of at least sigma^2 / 2 in every direction: a pad's
+ *              variance is 128 x coefficients x sigma^2. Hints count with that half. A dealer's coefficient that is 2 x `look` or
+ *              more stays unseen with 2^-128, so `threshold` dealers add at most so many times that.
  *
  * Callers:  who plans a round; members before they open.
  * Threads:  a ledger has one owner.
@@ -34,15 +38,21 @@ typedef struct sotto_aero_wish {
         ciphertexts;  /* of one contribution                                                   */
     uint32_t tries;   /* to open a round's sums, at most 9: a first one and eight more         */
     unsigned failure; /* sums can't be opened with probability 2^-failure at most              */
+    bool is_robust;   /* members deal their noise                                              */
 } sotto_aero_wish;
 
-enum { SOTTO_AERO_MOST_TRIES = 9 };
+enum {
+    SOTTO_AERO_MOST_TRIES = 9,
+    SOTTO_AERO_LOOKS = 128, /* sums of a dealer's noise that are shown */
+};
 
 typedef struct sotto_aero_ledger {
     const sotto_aero_set *set;
     unsigned log_t;
     uint64_t sigma;                 /* of one member's smudging: the widest that leaves room   */
     uint64_t hints, used;           /* rounds x ciphertexts x tries, and how many of them      */
+    uint64_t pad;                   /* robust: of what hides a look; 0 otherwise               */
+    double look;                    /* robust: no honest dealer's look is larger               */
     double half_gap;                /* delta / 2                                               */
     double liars, honest, smudging; /* bounds on a coefficient's noise, by cause   */
     double room;                    /* half_gap over the sum of the three, in bits             */

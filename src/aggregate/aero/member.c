@@ -111,6 +111,8 @@ static sotto_status deliver_one(sotto_aero_committee_member *m, const sotto_mess
             return SOTTO_OK;
         if (known.kind == SOTTO_AERO_KEY)
             SOTTO_TRY(sotto_aero_member_take(m, &known, err));
+        if (known.kind == SOTTO_AERO_DEALERS)
+            SOTTO_TRY(sotto_aero_member_noises(m, effects, err));
         return go_on(m, effects, err);
     case SOTTO_AERO_ROOTS:
         SOTTO_TRY(sotto_aero_member_roots(m, message, verdict, err));
@@ -120,6 +122,8 @@ static sotto_status deliver_one(sotto_aero_committee_member *m, const sotto_mess
         return go_on(m, effects, err);
     case SOTTO_AERO_OPEN:
         return sotto_aero_member_part(m, message, verdict, effects, err);
+    case SOTTO_AERO_SHARES:
+        return sotto_aero_member_point(m, message, verdict, effects, err);
     default:
         *verdict = SOTTO_REJECTED;
         return SOTTO_OK;

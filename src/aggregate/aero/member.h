@@ -9,6 +9,7 @@
 #define SOTTO_AGGREGATE_AERO_MEMBER_H
 
 #include "aggregate/aero/machine.h"
+#include "crypto/aead.h"
 
 /* What it has done: saved. */
 enum {
@@ -29,7 +30,8 @@ enum {
     SOTTO_AERO_FOR_DEAL,
     SOTTO_AERO_FOR_SEALS,
     SOTTO_AERO_FOR_SMUDGE,
-    SOTTO_AERO_FOR_CHANNEL
+    SOTTO_AERO_FOR_CHANNEL,
+    SOTTO_AERO_FOR_NOISES
 };
 
 typedef struct sotto_aero_roots {
@@ -63,6 +65,12 @@ SOTTO_MUST_USE sotto_status sotto_aero_pair_secret(uint8_t out[SOTTO_AERO_AGREED
                                                    const sotto_aero_committee_member *m,
                                                    uint32_t other, bool is_channel, sotto_err *err);
 
+/* What one member seals to another, for one purpose: one message. Clear it after a failure too. */
+SOTTO_MUST_USE sotto_status sotto_aero_share_cipher(sotto_aead *aead,
+                                                    const sotto_aero_committee_member *m,
+                                                    const char *purpose, uint32_t from, uint32_t to,
+                                                    sotto_aead_direction direction, sotto_err *err);
+
 /* member_open.c */
 SOTTO_MUST_USE sotto_status sotto_aero_member_roots(sotto_aero_committee_member *m,
                                                     const sotto_message *message,
@@ -71,5 +79,16 @@ SOTTO_MUST_USE sotto_status sotto_aero_member_part(sotto_aero_committee_member *
                                                    const sotto_message *message,
                                                    sotto_status *verdict, sotto_effects *effects,
                                                    sotto_err *err);
+/* Whether it may open now what it has signed for, and the attempt is a new one. `verdict` says why not. */
+SOTTO_MUST_USE bool sotto_aero_member_may_open(const sotto_aero_committee_member *m,
+                                               uint32_t attempt, sotto_status *verdict);
+
+/* member_robust.c: deals its noise, where the board says so; and its point. */
+SOTTO_MUST_USE sotto_status sotto_aero_member_noises(sotto_aero_committee_member *m,
+                                                     sotto_effects *effects, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_member_point(sotto_aero_committee_member *m,
+                                                    const sotto_message *message,
+                                                    sotto_status *verdict, sotto_effects *effects,
+                                                    sotto_err *err);
 
 #endif

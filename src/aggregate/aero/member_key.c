@@ -12,6 +12,7 @@
 #include <string.h>
 
 static const uint8_t NONCE[SOTTO_AEAD_NONCE_SIZE]; /* a key seals one message */
+static const char PURPOSE[] = "sotto-aero-share-2";
 
 typedef struct part {
     sotto_aero_secret secret;
@@ -142,17 +143,16 @@ sotto_status sotto_aero_pair_secret(uint8_t out[SOTTO_AERO_AGREED],
                : sotto_fail(err, status, "aero: the keys of %u are of no use", other);
 }
 
-static sotto_status share_cipher(sotto_aead *aead, const sotto_aero_committee_member *m,
-                                 uint32_t from, uint32_t to, sotto_aead_direction direction,
-                                 sotto_err *err)
+sotto_status sotto_aero_share_cipher(sotto_aead *aead, const sotto_aero_committee_member *m,
+                                     const char *purpose, uint32_t from, uint32_t to,
+                                     sotto_aead_direction direction, sotto_err *err)
 {
     uint8_t agreed[SOTTO_AERO_AGREED], key[32];
     uint32_t other = from == m->base.self.index ? to : from;
 
     SOTTO_TRY(sotto_aero_pair_secret(agreed, m, other, true, err));
-    sotto_status status =
-        sotto_round_kdf(key, "sotto-aero-share-2", sotto_bytes_of(agreed, sizeof agreed),
-                        m->base.plan->id, from, to, err);
+    sotto_status status = sotto_round_kdf(key, purpose, sotto_bytes_of(agreed, sizeof agreed),
+                                          m->base.plan->id, from, to, err);
     if (status == SOTTO_OK)
         status = sotto_aead_init(aead, sotto_aead_find(SOTTO_AES256_GCM), direction, err);
     if (status == SOTTO_OK)
@@ -173,8 +173,8 @@ static sotto_status seal_share(sotto_aero_committee_member *m, sotto_buf *out, u
         return sotto_aero_no_memory(err);
     sotto_status status = sotto_aero_poly_encode(&plan->aero, &plain, &share->s, err);
     if (status == SOTTO_OK)
-        status = share_cipher(&aead, m, m->base.self.index, plan->committee[place], SOTTO_AEAD_SEAL,
-                              err);
+        status = sotto_aero_share_cipher(&aead, m, PURPOSE, m->base.self.index,
+                                         plan->committee[place], SOTTO_AEAD_SEAL, err);
     if (status == SOTTO_OK)
         status = sotto_aead_seal(&aead, out, NONCE, (sotto_bytes){NULL, 0}, sotto_buf_bytes(&plain),
                                  err);
@@ -226,8 +226,8 @@ static sotto_status open_share(sotto_aero_committee_member *m, sotto_aero_share 
 
     if (!plain.data)
         return sotto_aero_no_memory(err);
-    sotto_status status =
-        share_cipher(&aead, m, key->from, m->base.self.index, SOTTO_AEAD_OPEN, err);
+    sotto_status status = sotto_aero_share_cipher(&aead, m, PURPOSE, key->from, m->base.self.index,
+                                                  SOTTO_AEAD_OPEN, err);
     if (status == SOTTO_OK)
         status = sotto_aead_open(&aead, &plain, NONCE, (sotto_bytes){NULL, 0}, sealed, err);
     if (status == SOTTO_OK)

@@ -210,6 +210,27 @@ static sotto_status answer(sotto_aero_committee_member *m, opening *o, sotto_are
                            sotto_buf_bytes(&body), err);
 }
 
+bool sotto_aero_member_may_open(const sotto_aero_committee_member *m, uint32_t attempt,
+                                sotto_status *verdict)
+{
+    *verdict = SOTTO_AGAIN;
+    if (!(m->done & SOTTO_AERO_HAS_JUDGED))
+        return false;
+    *verdict = SOTTO_REJECTED;
+    /* A complaint may come after the verdict: who signed still opens nothing that it now knows to be wrong. */
+    if (SOTTO_RULE(aero_opening_unrefuted) && m->base.view->is_refuted)
+        return false;
+    if (m->lacks)
+        return false;
+    if (SOTTO_RULE(aero_tries_limited) && attempt >= SOTTO_AERO_MOST_TRIES)
+        return false;
+    *verdict = SOTTO_STALE;
+    if (SOTTO_RULE(aero_tries_ascend) && attempt < m->tries)
+        return false;
+    *verdict = SOTTO_OK;
+    return true;
+}
+
 static sotto_status give_part(sotto_aero_committee_member *m, const sotto_message *message,
                               sotto_arena *scratch, sotto_status *verdict, sotto_effects *effects,
                               sotto_err *err)
@@ -218,26 +239,16 @@ static sotto_status give_part(sotto_aero_committee_member *m, const sotto_messag
 
     if (!o)
         return sotto_aero_no_memory(err);
-    *verdict = SOTTO_AGAIN;
-    if (!(m->done & SOTTO_AERO_HAS_JUDGED))
-        return SOTTO_OK;
     *verdict = SOTTO_REJECTED;
-    /* A complaint may come after the verdict: who signed still opens nothing that it now knows to be wrong. */
-    if (SOTTO_RULE(aero_opening_unrefuted) && m->base.view->is_refuted)
+    /* The noise is sized, and hints are counted, for one path. */
+    if (SOTTO_RULE(aero_one_path) && m->base.plan->terms.opening != SOTTO_AERO_FAST)
         return SOTTO_OK;
-    if (m->lacks)
+    if (!sotto_aero_member_may_open(m, m->tries, verdict))
         return SOTTO_OK;
     *verdict = read_set(m, o, message->body);
-    if (*verdict != SOTTO_OK)
-        return SOTTO_OK;
-    *verdict = SOTTO_REJECTED;
-    if (SOTTO_RULE(aero_tries_limited) && o->attempt >= SOTTO_AERO_MOST_TRIES)
-        return SOTTO_OK;
-    *verdict = SOTTO_STALE;
-    if (SOTTO_RULE(aero_tries_ascend) && o->attempt < m->tries)
+    if (*verdict != SOTTO_OK || !sotto_aero_member_may_open(m, o->attempt, verdict))
         return SOTTO_OK;
     m->tries = (uint8_t)(o->attempt + 1);
-    *verdict = SOTTO_OK;
     SOTTO_TRY(sotto_aero_vow(&m->base, effects, SOTTO_AERO_PART, o->attempt, message->body, err));
     return answer(m, o, scratch, effects, err);
 }

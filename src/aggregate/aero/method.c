@@ -11,8 +11,8 @@
 #define DECRYPTOR SOTTO_PART_DECRYPTOR
 #define BOARD     SOTTO_PART_BOARD
 
-/* A group and its proof, or shares for a whole committee: just below what an envelope may hold. */
-#define LONG      ((size_t)15 << 20)
+/* A group and its proof, or shares for a whole committee. */
+#define LONG      ((size_t)SOTTO_AERO_LONG)
 #define LONG_SIDE (LONG + 65536) /* the same with an envelope around it */
 
 static const sotto_kind KINDS[] = {
@@ -37,6 +37,11 @@ static const sotto_kind KINDS[] = {
     {SOTTO_AERO_ROOTS, "roots", SERVER, DECRYPTOR, true, false, LONG},
     {SOTTO_AERO_OPEN, "open", SERVER, DECRYPTOR, true, false, 1 + SOTTO_AERO_MOST_COMMITTEE},
     {SOTTO_AERO_PART, "part", DECRYPTOR, SERVER, true, false, LONG},
+    {SOTTO_AERO_DEALERS, "dealers", SERVER, BOARD, true, false, 1 + SOTTO_AERO_MOST_COMMITTEE},
+    {SOTTO_AERO_NOISES, "noises", DECRYPTOR, SERVER, true, false, LONG},
+    {SOTTO_AERO_DEALT, "dealt", SERVER, BOARD, true, false, 1 + 32 * SOTTO_AERO_MOST_COMMITTEE},
+    {SOTTO_AERO_SHARES, "shares", SERVER, DECRYPTOR, true, false, LONG},
+    {SOTTO_AERO_POINT, "point", DECRYPTOR, SERVER, true, false, LONG},
 };
 
 /* ---- messages ------------------------------------------------------------------------------------------ */
@@ -80,6 +85,8 @@ static bool takes_part(const sotto_round *round, sotto_part part, uint32_t index
     if (sotto_aero_terms_decode(&t, round->parameters, NULL) != SOTTO_OK ||
         t.committee > SOTTO_AERO_MOST_COMMITTEE || t.committee > round->registered)
         return false;
+    if (round->account && round->account->members)
+        return sotto_aero_place_of(round->account->members, t.committee, index) >= 0;
     sotto_arena_init(&scratch, (size_t)64 << 20);
     sotto_draw_seed(seed, "sotto-aero-committee-1", round->beacon, round->session, round->epoch,
                     round->number);

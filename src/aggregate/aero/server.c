@@ -162,6 +162,8 @@ static sotto_status react(sotto_aero_aggregator *s, const sotto_message *known,
         return answer_complaint(s, known, effects, err);
     case SOTTO_AERO_VERDICT:
         return sotto_aero_server_try(s, effects, err);
+    case SOTTO_AERO_DEALT:
+        return sotto_aero_server_hand_out(s, effects, err);
     default:
         return SOTTO_OK;
     }
@@ -238,6 +240,13 @@ static sotto_status deliver_one(sotto_aero_aggregator *s, const sotto_message *m
             return SOTTO_OK;
         SOTTO_TRY(sotto_effects_keep(effects, message, err));
         return sotto_aero_server_open(s, effects, err);
+    case SOTTO_AERO_NOISES:
+    case SOTTO_AERO_POINT:
+        SOTTO_TRY(sotto_aero_server_dealt(s, message, verdict, err));
+        if (*verdict != SOTTO_OK)
+            return SOTTO_OK;
+        SOTTO_TRY(sotto_effects_keep(effects, message, err));
+        return sotto_aero_server_deal_on(s, false, effects, err);
     default:
         *verdict = SOTTO_REJECTED;
         return SOTTO_OK;
@@ -371,6 +380,9 @@ static sotto_status take_again(sotto_aero_aggregator *s, const sotto_message *ke
         return sotto_aero_server_reveal(s, kept, true, &verdict, err);
     case SOTTO_AERO_PART:
         return sotto_aero_server_part(s, kept, &verdict, err);
+    case SOTTO_AERO_NOISES:
+    case SOTTO_AERO_POINT:
+        return sotto_aero_server_dealt(s, kept, &verdict, err);
     default:
         return sotto_aero_read_again(&s->base, &known, kept, err);
     }

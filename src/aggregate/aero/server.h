@@ -49,7 +49,9 @@ typedef struct sotto_aero_aggregator {
     /* The opening. */
     uint8_t attempt, set[SOTTO_AERO_MOST_COMMITTEE], missed[SOTTO_AERO_MOST_COMMITTEE];
     sotto_bytes parts[SOTTO_AERO_MOST_COMMITTEE]; /* by place in the set; empty: not there */
-    uint8_t *sum;                                 /* once it is released */
+    /* Robust: the set deals noise, which is what parts are; and points, by place in the committee. */
+    sotto_bytes points[SOTTO_AERO_MOST_COMMITTEE];
+    uint8_t *sum; /* once it is released */
     uint32_t *counted, counted_count, *blamed, blamed_count;
 } sotto_aero_aggregator;
 
@@ -95,5 +97,31 @@ SOTTO_MUST_USE sotto_status sotto_aero_server_part(sotto_aero_aggregator *s,
 /* Once all parts are there. */
 SOTTO_MUST_USE sotto_status sotto_aero_server_open(sotto_aero_aggregator *s, sotto_effects *effects,
                                                    sotto_err *err);
+/* The sum of one ciphertext, from c1 s and noise in so many parts: into its place of s->sum. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_read(sotto_aero_aggregator *s, uint32_t cipher,
+                                                   const sotto_aero_poly *const *parts,
+                                                   size_t count, sotto_arena *scratch,
+                                                   sotto_err *err);
+/* What comes of an attempt: the round is over, or another one begins. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_released(sotto_aero_aggregator *s,
+                                                       sotto_effects *effects);
+SOTTO_MUST_USE sotto_status sotto_aero_server_again(sotto_aero_aggregator *s,
+                                                    sotto_effects *effects, sotto_err *err);
+
+/* server_robust.c. The set is chosen: it is called to deal. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_call(sotto_aero_aggregator *s, sotto_effects *effects,
+                                                   sotto_err *err);
+/* NOISES or POINT. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_dealt(sotto_aero_aggregator *s,
+                                                    const sotto_message *message,
+                                                    sotto_status *verdict, sotto_err *err);
+/* What follows from what is there. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_deal_on(sotto_aero_aggregator *s, bool is_late,
+                                                      sotto_effects *effects, sotto_err *err);
+/* To each member its shares, once the board has the digests. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_hand_out(sotto_aero_aggregator *s,
+                                                       sotto_effects *effects, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_server_open_points(sotto_aero_aggregator *s,
+                                                          sotto_effects *effects, sotto_err *err);
 
 #endif

@@ -26,6 +26,10 @@ static sotto_status check_committees(const sotto_round *round, const sotto_aero_
         t->committee > round->registered || t->threshold < 2 || t->threshold > t->committee)
         return sotto_fail(err, SOTTO_DENIED, "aero: %u of a committee of %u, of %llu registered",
                           t->threshold, t->committee, (unsigned long long)round->registered);
+    if (t->opening > SOTTO_AERO_ROBUST ||
+        (t->opening == SOTTO_AERO_ROBUST && 2 * t->threshold - 1 > t->committee))
+        return sotto_fail(err, SOTTO_DENIED, "aero: %u of a committee of %u have to agree",
+                          2 * t->threshold - 1, t->committee);
     if (t->noise_members < 1 || t->noise_members > SOTTO_AERO_MOST_NOISE ||
         t->noise_members > round->registered ||
         (uint64_t)t->noise_corrupt + t->noise_missing >= t->noise_members)
@@ -100,6 +104,7 @@ static sotto_status plan_ledger(sotto_aero_plan *plan, sotto_err *err)
         .ciphertexts = plan->ciphertexts,
         .tries = SOTTO_AERO_MOST_TRIES,
         .failure = 40,
+        .is_robust = t->opening == SOTTO_AERO_ROBUST,
     };
 
     return sotto_aero_ledger_plan(&plan->ledger, &wish, err);
@@ -132,6 +137,20 @@ static sotto_status draw_committees(sotto_aero_plan *plan, sotto_arena *arena, s
     return sotto_draw_set(plan->noise, t->noise_members, (uint32_t)r->registered, seed, arena, err);
 }
 
+/* What a dealer sends to all members, and all dealers to one, are messages. */
+static sotto_status check_dealing(const sotto_aero_plan *plan, sotto_err *err)
+{
+    size_t each = ((size_t)plan->ciphertexts + 1) * sotto_aero_poly_size(&plan->aero) + 16;
+    size_t head = 32 * (size_t)plan->terms.committee;
+
+    if (plan->terms.opening == SOTTO_AERO_ROBUST &&
+        plan->terms.committee * (each + head) > SOTTO_AERO_LONG)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "aero: a committee of %u can't deal noise for %u ciphertexts",
+                          plan->terms.committee, plan->ciphertexts);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_aero_plan_init(sotto_aero_plan *plan, const sotto_round *round,
                                   sotto_arena *arena, sotto_err *err)
 {
@@ -151,6 +170,11 @@ sotto_status sotto_aero_plan_init(sotto_aero_plan *plan, const sotto_round *roun
     SOTTO_TRY(draw_committees(plan, arena, err));
     SOTTO_TRY(
         sotto_aero_init(&plan->aero, set_at(plan->terms.set), plan->ledger.log_t, arena, err));
+    SOTTO_TRY(check_dealing(plan, err));
+    plan->judged = *round;
+    plan->account = round->account ? *round->account : (sotto_aero_account){.rho = 0};
+    plan->account.members = plan->committee;
+    plan->judged.account = &plan->account;
     /* Of the round, so that nobody chose it, and no key of one round is of use in another. */
     sotto_draw_seed(seed, "sotto-aero-a-1", round->beacon, round->session, round->epoch,
                     round->number);

@@ -20,10 +20,12 @@ enum {
     SOTTO_AERO_MOST_COMMITTEE = 250,
     SOTTO_AERO_MOST_NOISE = 1024,
     SOTTO_AERO_MOST_ASKS = 1024, /* leaves that one device asks for */
-    SOTTO_AERO_TERMS = 4 + 6 * 4 + 8 + 8 + 4,
+    SOTTO_AERO_LONG = 15 << 20,  /* bytes of a message: just below what an envelope may hold */
+    SOTTO_AERO_TERMS = 4 + 6 * 4 + 8 + 8 + 4 + 1,
 };
 
 enum { SOTTO_AERO_STANDARD = 1, SOTTO_AERO_HIGH };
+enum { SOTTO_AERO_FAST, SOTTO_AERO_ROBUST }; /* paths of an opening: a round has one */
 enum {
     SOTTO_AERO_NOISE = 1,
     SOTTO_AERO_CONTRIBUTOR
@@ -40,6 +42,7 @@ typedef struct sotto_aero_terms {
     uint64_t rate;       /* a device is drawn if its ticket is below; UINT64_MAX: everybody is    */
     uint64_t epsilon;    /* of the whole session, in millionths                                   */
     uint32_t delta_bits; /* its delta is 2^-delta_bits                                            */
+    uint8_t opening;     /* SOTTO_AERO_FAST or SOTTO_AERO_ROBUST                                  */
 } sotto_aero_terms;
 
 /* What a participant knows of itself, and no server tells it. A certificate counts on from what the board says of earlier rounds. */
@@ -47,6 +50,8 @@ struct sotto_aero_account {
     double rho;      /* zCDP that rounds before this one spent, as their certificates say */
     const char *set; /* below 128 bits, and it was agreed to by this name; NULL: none */
     struct sotto_aero_known *known; /* one process plays many devices: proofs that it verified */
+    /* The committee of this round, ascending, where it was drawn before; NULL: whoever asks draws it, over all who are registered. */
+    const uint32_t *members;
     bool is_trial; /* tests and simulators: a round may be without a claim, and odds as they are */
 };
 typedef struct sotto_aero_account sotto_aero_account;
@@ -68,6 +73,9 @@ typedef struct sotto_aero_plan {
     uint32_t *committee, *noise; /* registry indices, ascending */
     sotto_aero_poly a;           /* of the public key: from the beacon */
     double rho;                  /* what the round costs, at most */
+    /* The round as its records are judged by: the committee is known. */
+    sotto_round judged;
+    sotto_aero_account account;
 } sotto_aero_plan;
 
 /* SOTTO_DENIED: the terms contradict each other or the round. */

@@ -19,6 +19,7 @@ sotto_status sotto_aero_terms_encode(sotto_buf *out, const sotto_aero_terms *t, 
     sotto_write_uint(&w, t->rate, 8);
     sotto_write_uint(&w, t->epsilon, 8);
     sotto_write_uint(&w, t->delta_bits, 4);
+    sotto_write_uint(&w, t->opening, 1);
     return sotto_writer_finish(&w, "aero terms", err);
 }
 
@@ -39,5 +40,6 @@ sotto_status sotto_aero_terms_decode(sotto_aero_terms *t, sotto_bytes wire, sott
     t->rate = sotto_read_uint(&in, 8);
     t->epsilon = sotto_read_uint(&in, 8);
     t->delta_bits = (uint32_t)sotto_read_uint(&in, 4);
+    t->opening = (uint8_t)sotto_read_uint(&in, 1);
     return sotto_reader_finish(&in, "aero terms", err);
 }

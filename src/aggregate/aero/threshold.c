@@ -63,29 +63,22 @@ static void step(const sotto_aero *aero, sotto_aero_share *share, uint32_t membe
 
 /* Horner's rule, a coefficient of all members at a time, so that no coefficient is kept. */
 static sotto_status deal(const sotto_aero *aero, sotto_aero_share *shares, size_t count,
-                         size_t threshold, const sotto_aero_secret *secret, sotto_aero_poly *v,
+                         size_t threshold, const sotto_aero_poly *secret, sotto_aero_poly *v,
                          sotto_entropy *entropy, sotto_err *err)
 {
-    int64_t s[SOTTO_AERO_N];
-
     for (size_t degree = threshold - 1; degree > 0; degree--) {
         SOTTO_TRY(draw_uniform(aero, v, entropy, err));
         for (size_t j = 0; j < count; j++)
             step(aero, &shares[j], (uint32_t)j, v);
     }
-    for (size_t k = 0; k < SOTTO_AERO_N; k++)
-        s[k] = (int)secret->s[k]; /* of both signs */
-    memset(v, 0, sizeof *v);
-    sotto_aero_add_small(&aero->ring, v, s);
-    sotto_wipe(s, sizeof s);
     for (size_t j = 0; j < count; j++)
-        step(aero, &shares[j], (uint32_t)j, v);
+        step(aero, &shares[j], (uint32_t)j, secret);
     return SOTTO_OK;
 }
 
-sotto_status sotto_aero_deal(const sotto_aero *aero, sotto_aero_share *shares, size_t count,
-                             size_t threshold, const sotto_aero_secret *secret,
-                             sotto_entropy *entropy, sotto_err *err)
+sotto_status sotto_aero_deal_poly(const sotto_aero *aero, sotto_aero_share *shares, size_t count,
+                                  size_t threshold, const sotto_aero_poly *secret,
+                                  sotto_entropy *entropy, sotto_err *err)
 {
     sotto_aero_poly v;
 
@@ -96,6 +89,23 @@ sotto_status sotto_aero_deal(const sotto_aero *aero, sotto_aero_share *shares, s
     sotto_wipe(&v, sizeof v);
     if (status != SOTTO_OK)
         sotto_wipe(shares, count * sizeof *shares);
+    return status;
+}
+
+sotto_status sotto_aero_deal(const sotto_aero *aero, sotto_aero_share *shares, size_t count,
+                             size_t threshold, const sotto_aero_secret *secret,
+                             sotto_entropy *entropy, sotto_err *err)
+{
+    int64_t s[SOTTO_AERO_N];
+    sotto_aero_poly v;
+
+    for (size_t k = 0; k < SOTTO_AERO_N; k++)
+        s[k] = (int)secret->s[k]; /* of both signs */
+    memset(&v, 0, sizeof v);
+    sotto_aero_add_small(&aero->ring, &v, s);
+    sotto_status status = sotto_aero_deal_poly(aero, shares, count, threshold, &v, entropy, err);
+    sotto_wipe(s, sizeof s);
+    sotto_wipe(&v, sizeof v);
     return status;
 }
 
@@ -240,10 +250,8 @@ static sotto_status add_masks(const sotto_aero *aero, sotto_aero_poly *out,
 
 /* ---- opening ------------------------------------------------------------------------------------------ */
 
-/* out = lambda c1 s_j */
-static void weighted_part(const sotto_aero *aero, sotto_aero_poly *out,
-                          const sotto_aero_share *share, sotto_aero_weight weight,
-                          const sotto_aero_poly *c1)
+static void times_share(const sotto_aero *aero, sotto_aero_poly *out, const sotto_aero_share *share,
+                        const sotto_aero_poly *c1)
 {
     sotto_aero_poly s = share->s;
 
@@ -251,8 +259,15 @@ static void weighted_part(const sotto_aero *aero, sotto_aero_poly *out,
     sotto_aero_transform(&aero->ring, out);
     sotto_aero_transform_over(&aero->ring, &s);
     sotto_aero_product(&aero->ring, out, out, &s);
-    sotto_aero_scale(&aero->ring, out, weight.first, weight.second);
     sotto_wipe(&s, sizeof s);
+}
+
+void sotto_aero_point_of(const sotto_aero *aero, sotto_aero_poly *out,
+                         const sotto_aero_share *share, const sotto_aero_poly *c1,
+                         const sotto_aero_poly *noise)
+{
+    times_share(aero, out, share, c1);
+    sotto_aero_add(&aero->ring, out, noise);
 }
 
 sotto_status sotto_aero_partial(const sotto_aero *aero, sotto_aero_poly *out,
@@ -268,7 +283,8 @@ sotto_status sotto_aero_partial(const sotto_aero *aero, sotto_aero_poly *out,
         return sotto_fail(err, SOTTO_BUG, "aero: no such place in a set of %zu", place->count);
     sotto_status status = sotto_noise_draw(smudge, noise, SOTTO_AERO_N, entropy, err);
     if (status == SOTTO_OK) {
-        weighted_part(aero, out, share, weight, c1);
+        times_share(aero, out, share, c1);
+        sotto_aero_scale(&aero->ring, out, weight.first, weight.second);
         sotto_aero_add_small(&aero->ring, out, noise);
         status = add_masks(aero, out, place, c1, err);
     }

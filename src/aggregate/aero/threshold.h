@@ -28,6 +28,11 @@ SOTTO_MUST_USE sotto_status sotto_aero_deal(const sotto_aero *aero, sotto_aero_s
                                             size_t count, size_t threshold,
                                             const sotto_aero_secret *secret, sotto_entropy *entropy,
                                             sotto_err *err);
+/* The same of any polynomial, small or not. */
+SOTTO_MUST_USE sotto_status sotto_aero_deal_poly(const sotto_aero *aero, sotto_aero_share *shares,
+                                                 size_t count, size_t threshold,
+                                                 const sotto_aero_poly *secret,
+                                                 sotto_entropy *entropy, sotto_err *err);
 void sotto_aero_share_add(const sotto_aero *aero, sotto_aero_share *sum,
                           const sotto_aero_share *more);
 
@@ -61,6 +66,12 @@ SOTTO_MUST_USE sotto_status sotto_aero_partial(const sotto_aero *aero, sotto_aer
                                                const sotto_aero_place *place,
                                                const sotto_aero_poly *c1, const sotto_noise *smudge,
                                                sotto_entropy *entropy, sotto_err *err);
+
+/* c1 s_j + n_j: a member's point of a polynomial whose constant term is c1 s + n, where n_j is its share of noise that was dealt
+ * (robust.h). */
+void sotto_aero_point_of(const sotto_aero *aero, sotto_aero_poly *out,
+                         const sotto_aero_share *share, const sotto_aero_poly *c1,
+                         const sotto_aero_poly *noise);
 
 /* The sum of all messages, from c2 and the parts of the whole set. `most` is the ledger's bound on the noise.
  *   SOTTO_REJECTED  a coefficient is further from a multiple of delta than that: a part is wrong, or one is missing */

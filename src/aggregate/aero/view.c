@@ -533,6 +533,10 @@ static sotto_status read_server(sotto_aero_view *view, uint64_t index, const sot
         return read_added(view, index, r->body, err);
     case SOTTO_AERO_ANSWER:
         return read_answer(view, r->body, scratch, err);
+    case SOTTO_AERO_DEALERS:
+        return sotto_aero_read_dealers(view, r->body, err);
+    case SOTTO_AERO_DEALT:
+        return sotto_aero_read_dealt(view, r->body, err);
     default:
         return read_summed(view, index, r->body, err);
     }
@@ -564,7 +568,7 @@ sotto_status sotto_aero_view_read(sotto_aero_view *view, sotto_message *known, u
         return SOTTO_AGAIN;
     sotto_status status = sotto_message_decode(known, record, NULL);
     if (status == SOTTO_OK && !is_checked)
-        status = sotto_message_judge(known, view->plan->round, &sotto_method_aero, NULL);
+        status = sotto_message_judge(known, &view->plan->judged, &sotto_method_aero, NULL);
     if (status == SOTTO_OK)
         status = read_record(view, index, known, scratch, NULL);
     if (status == SOTTO_NO_MEMORY || status == SOTTO_BUG)

@@ -56,20 +56,42 @@ static uint64_t ticket_of(const uint8_t seed[32], uint32_t number)
     return sotto_load64(digest);
 }
 
+/* Puts a ticket in the place of the largest of `count`, which are a heap: none is smaller than those below it. */
+static void replace_largest(sotto_ticket *heap, uint32_t count, sotto_ticket t)
+{
+    uint32_t at = 0;
+
+    for (uint32_t child = 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && by_ticket(&heap[child], &heap[child + 1]) < 0)
+            child++;
+        if (by_ticket(&heap[child], &t) < 0)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = t;
+}
+
 sotto_status sotto_draw_set(uint32_t *out, uint32_t count, uint32_t of, const uint8_t seed[32],
                             sotto_arena *scratch, sotto_err *err)
 {
-    sotto_ticket *tickets = sotto_arena_take_array(scratch, of, sizeof *tickets);
+    sotto_ticket *least = sotto_arena_take_array(scratch, (size_t)count + 1, sizeof *least);
 
     if (count > of)
         return sotto_fail(err, SOTTO_DENIED, "draw: %u of %u", count, of);
-    if (!tickets)
+    if (!least)
         return sotto_fail(err, SOTTO_NO_MEMORY, "draw: no memory");
-    for (uint32_t i = 0; i < of; i++)
-        tickets[i] = (sotto_ticket){ticket_of(seed, i), i};
-    sotto_tickets_sort(tickets, of);
+    /* The first ones are larger than any ticket. */
     for (uint32_t i = 0; i < count; i++)
-        out[i] = tickets[i].number;
+        least[i] = (sotto_ticket){UINT64_MAX, UINT32_MAX};
+    for (uint32_t i = 0; i < of && count > 0; i++) {
+        const sotto_ticket t = {ticket_of(seed, i), i};
+
+        if (by_ticket(&t, &least[0]) < 0)
+            replace_largest(least, count, t);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = least[i].number;
     qsort(out, count, sizeof *out, by_number);
     return SOTTO_OK;
 }

@@ -24,6 +24,10 @@ double sotto_bench_run(const sotto_bench *b, const char *name, void (*work)(void
 /* Prints a number that is not a time: bytes, a count, a ratio. */
 void sotto_bench_note(const sotto_bench *b, const char *name, const char *unit, double value);
 
+/* A case that needs every core says so, and pins the program again afterwards. */
+void sotto_bench_unpin(void);
+void sotto_bench_pin(void);
+
 /* Ends the program with a sentence: a benchmark that fails measures nothing. */
 _Noreturn void sotto_bench_fail(const char *what);
 
@@ -39,6 +43,7 @@ void sotto_bench_analyst(const sotto_bench *b);
 void sotto_bench_aggregate(const sotto_bench *b);
 void sotto_bench_discover(const sotto_bench *b);
 void sotto_bench_flamingo(const sotto_bench *b);
+void sotto_bench_ingest(const sotto_bench *b);
 void sotto_bench_learning(const sotto_bench *b);
 void sotto_bench_log(const sotto_bench *b);
 void sotto_bench_oblivious(const sotto_bench *b);

@@ -7,6 +7,7 @@
 #include "seal/ohttp/bhttp.h"
 #include "seal/ohttp/date.h"
 #include "seal/ohttp/ohttp.h"
+#include "serve/aggregator/aggregator_service.h"
 #include "serve/gateway/gateway_service.h"
 #include "serve/host/host.h"
 #include "serve/relay/relay_service.h"
@@ -152,6 +153,23 @@ sotto_status sotto_between_seal(sotto_between *b, sotto_buf *out, sotto_bytes re
 
 /* ---- from inside ------------------------------------------------------------------------------------------------------ */
 
+/* With its defaults but for the operator's files. */
+static sotto_status open_aggregator(sotto_host **out, const char *files,
+                                    const sotto_host_options *options, sotto_err *err)
+{
+    char key[300], token[300];
+    const sotto_aggregator_config config = {.key = key,
+                                            .operator_token = token,
+                                            .max_participants = 16384,
+                                            .max_rounds = 16,
+                                            .max_uploads = 64,
+                                            .max_vector = 8 << 20};
+
+    (void)snprintf(key, sizeof key, "%.250s.signing", files);
+    (void)snprintf(token, sizeof token, "%.250s.token", files);
+    return sotto_host_open(out, &sotto_aggregator_service, options, &config, err);
+}
+
 static sotto_status open_host(sotto_host **out, char **argv, sotto_err *err)
 {
     char listen[32], database[300], key[300];
@@ -169,6 +187,8 @@ static sotto_status open_host(sotto_host **out, char **argv, sotto_err *err)
     (void)snprintf(key, sizeof key, "%.250s.key", argv[3]);
     if (strcmp(argv[2], "gateway") == 0)
         return sotto_host_open(out, &sotto_gateway_service, &options, &gateway, err);
+    if (strcmp(argv[2], "aggregator") == 0)
+        return open_aggregator(out, argv[3], &options, err);
     char *end;
     relay.mix_least = strtoull(argv[4], &end, 10);
     relay.mix_delay_ms = *end ? strtoull(end + 1, NULL, 10) : 0;
@@ -181,7 +201,8 @@ bool sotto_between_serve(int argc, char **argv)
     sotto_err err = {0};
     char line[64];
 
-    if (argc != 8 || (strcmp(argv[2], "relay") != 0 && strcmp(argv[2], "gateway") != 0))
+    if (argc != 8 || (strcmp(argv[2], "relay") != 0 && strcmp(argv[2], "gateway") != 0 &&
+                      strcmp(argv[2], "aggregator") != 0))
         return false;
     if (open_host(&host, argv, &err) != SOTTO_OK) {
         printf("can't start: %s\n", err.reason);

@@ -33,7 +33,7 @@ size_t sotto_between_size(size_t reports);
 #define SOTTO_BETWEEN_PATH "/g"
 
 /* Such a process from inside, until its standard input ends: arguments as sotto_replica_main has them.
- * False: it is neither a relay nor a gateway. */
+ * False: it is neither a relay, nor a gateway, nor an aggregator (bench_ingest.c). */
 bool sotto_between_serve(int argc, char **argv);
 
 #endif

@@ -86,15 +86,21 @@ void sotto_bench_note(const sotto_bench *b, const char *name, const char *unit, 
         printf("{\"name\":\"%s\",\"value\":%.4f,\"unit\":\"%s\"}\n", name, value, unit);
     else
         printf("%-44s %14.3f %s\n", name, value, unit);
+    (void)fflush(stdout);
+}
+
+static cpu_set_t allowed; /* to this process, before it was pinned */
+
+void sotto_bench_unpin(void)
+{
+    (void)sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
 /* The last core: the first one gets most of the machine's interrupts. */
-static void pin(void)
+void sotto_bench_pin(void)
 {
-    cpu_set_t allowed, one;
+    cpu_set_t one;
 
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return;
     for (size_t core = CPU_SETSIZE; core-- > 0;) {
         if (!CPU_ISSET(core, &allowed))
             continue;
@@ -131,7 +137,8 @@ int main(int argc, char **argv)
         else
             return usage(stderr, 2);
     }
-    pin();
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        sotto_bench_pin();
     sotto_bench_base(&b);
     sotto_bench_math(&b);
     sotto_bench_crypto(&b);
@@ -142,6 +149,7 @@ int main(int argc, char **argv)
     sotto_bench_aero_engine(&b);
     sotto_bench_aggregate(&b);
     sotto_bench_flamingo(&b);
+    sotto_bench_ingest(&b);
     sotto_bench_transport(&b);
     sotto_bench_analyst(&b);
     sotto_bench_privacy(&b);

@@ -1,6 +1,7 @@
 /* crypto/agree_many.h - many key agreements at a time, where the machine has lanes for them.
  *
- * Callers:  seal/dhkem, seal/agreed and seal/sender, for servers that open many reports and loads that seal many.
+ * Callers:  seal/dhkem, seal/agreed and seal/sender, for servers that open many reports and loads that seal many;
+ *           aggregate/flamingo, for clients with many neighbours.
  * Memory:   the caller's; nothing is kept.
  * Secrets:  agreed secrets; wipe them. Time depends on the number of agreements and on their outcomes only.
  */

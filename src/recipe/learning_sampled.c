@@ -14,15 +14,13 @@ const char *sotto_learning_unsampled(const sotto_learning *l)
 {
     const sotto_anonymity *a = &l->head.anonymity;
 
-    if (sotto_learning_once(l)) /* its participations are fewer than its rounds in any case */
+    if (SOTTO_RULE(learning_sampling_by_coins) && sotto_learning_once(l))
         return "not claimed here: a device draws one round of all of them, which `explain` and "
                "receipts price by itself";
     if (SOTTO_RULE(learning_sampling_seen) && sotto_learning_one_server(l))
         return "not claimed: the one server sees who takes part";
     if (SOTTO_RULE(learning_sampling_hidden) && (!a->relay || !a->tokens || !a->log))
         return "not claimed: without a relay, tokens and a log it is seen who takes part";
-    if (SOTTO_RULE(learning_sampling_by_coins) && l->head.participation.type != SOTTO_POISSON)
-        return "not claimed: the theorem for samples of known size wants a coin for each round";
     if (SOTTO_RULE(learning_sampling_fresh) && !l->zeros && l->separation > 1)
         return "not claimed: a device is silent for some rounds after it took part, so rounds are "
                "no fresh samples. A separation of 1 would do, or \"on_no_turn\": \"zeros\"";

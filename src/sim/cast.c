@@ -65,6 +65,8 @@ sotto_status sotto_sim_cast_agree(sotto_sim_cast *cast, uint64_t seed, sotto_are
         SOTTO_TRY(sotto_dh_init(&s->channel, kem, sotto_bytes_of(secret, sizeof secret), err));
         memcpy(pair[i], s->pair.public_key, 32);
         memcpy(channel[i], s->channel.public_key, 32);
+        if (count > SOTTO_SIM_MOST_REMEMBERED)
+            continue;
         s->agreed = sotto_arena_take_array(arena, count, sizeof *s->agreed);
         s->known = sotto_arena_take(arena, count);
         if (!s->agreed || !s->known)

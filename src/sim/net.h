@@ -24,7 +24,9 @@ typedef struct sotto_sim_cast {
 
 SOTTO_MUST_USE sotto_status sotto_sim_cast_init(sotto_sim_cast *cast, uint32_t count, uint64_t seed,
                                                 sotto_arena *arena, sotto_err *err);
-/* X25519 keys for everybody, with room to remember what is agreed on. */
+/* X25519 keys for everybody, with room to remember what is agreed on unless there are more than so many: it grows with their
+ * square. */
+enum { SOTTO_SIM_MOST_REMEMBERED = 4096 };
 SOTTO_MUST_USE sotto_status sotto_sim_cast_agree(sotto_sim_cast *cast, uint64_t seed,
                                                  sotto_arena *arena, sotto_err *err);
 /* A committee of `count` decryptors as this beacon draws it, its key dealt by one who is trusted: what a distributed key

@@ -114,6 +114,11 @@ void sotto_http_request_stream(sotto_http_request *request)
     request->body_in_pieces = request->wakes = request->loop->server->handler->piece != NULL;
 }
 
+void sotto_http_request_gather(sotto_http_request *request)
+{
+    request->body_in_pieces = request->wakes = false;
+}
+
 void sotto_http_request_call_lost(sotto_http_request *request)
 {
     const sotto_http_server *server = request->loop->server;

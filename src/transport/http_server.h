@@ -92,6 +92,8 @@ typedef enum sotto_http_flow {
 /* Called while `head` runs: this request's body goes to `piece` as it comes, and the server never holds it whole. Its limit
  * may be beyond what is allowed in flight. `body` is called at the end of the body, as for others. */
 void sotto_http_request_stream(sotto_http_request *request);
+/* Called while `head` runs, after that: this body comes whole after all. */
+void sotto_http_request_gather(sotto_http_request *request);
 
 /* On any thread: whoever said SOTTO_HTTP_WAIT is called again soon, on the loop's thread. Without need it does no harm.
  * Allowed from `head` to `body` or `lost` of a body, or to a `piece` that answers or fails, after which neither is called. Of an

@@ -88,7 +88,7 @@ static void a_receipt_names_who_must_not_see_who_takes_part(sotto_test *t)
     hidden.head.anonymity = (sotto_anonymity){
         .relay = "a relay", .gateway = "a gateway", .tokens = SOTTO_TOKENS_TYPE_2, .log = "main"};
     CHECK_OK(t, sotto_learning_claim_compute(&k.claim, &hidden, SOTTO_HONEST_UNSAID, &t->err));
-    CHECK_OK(t, sotto_round_receipt_of(&r, &hidden, &k.claim, &k.record, 950, &t->err));
+    CHECK_OK(t, sotto_round_receipt_of(&r, &hidden, &k.claim, &k.record, 0, 950, &t->err));
     CHECK_NEAR(t, k.claim.sampled_epsilon, r.sampled_epsilon, 0);
     CHECK(t, r.sampled_epsilon < r.epsilon);
     CHECK(t, says(t, &r, "to all but the relay and a device's own network: epsilon"));

@@ -54,6 +54,7 @@ void aggregation_open(sotto_test *t, aggregation *a, uint32_t devices, uint32_t 
     FILE *file;
 
     memset(a, 0, sizeof *a);
+    a->length = LENGTH;
     a->time.wall = (uint64_t)1800000000 * 1000000000;
     a->clock = sotto_sim_clock_of(&a->time);
     a->directory = sotto_test_directory(t);
@@ -151,7 +152,7 @@ unsigned aggregation_post(sotto_test *t, aggregation *a, uint64_t least)
     const uint64_t now = aggregation_now(a);
     const sotto_epoch_round round = {.number = ++a->number,
                                      .ring = SOTTO_RING_Z32,
-                                     .length = LENGTH,
+                                     .length = a->length,
                                      .most = MOST,
                                      .least = least,
                                      .neighbours = 1,
@@ -177,12 +178,13 @@ uint64_t aggregation_value(uint32_t device, size_t entry)
 void aggregation_answer(sotto_test *t, aggregation *a, uint32_t device, bool client)
 {
     sotto_duties *d = a->fleet.devices[device].duties;
-    uint64_t values[LENGTH];
+    uint64_t *values = sotto_arena_take_array(&t->arena, a->length, sizeof *values);
 
-    for (size_t i = 0; i < LENGTH; i++)
+    CHECK(t, values != NULL);
+    for (size_t i = 0; i < a->length; i++)
         values[i] = aggregation_value(device, i);
     if (client)
-        CHECK_OK(t, sotto_duties_take(d, a->posting, device, SOTTO_DUTY_CLIENT, values, LENGTH,
+        CHECK_OK(t, sotto_duties_take(d, a->posting, device, SOTTO_DUTY_CLIENT, values, a->length,
                                       &t->err));
     for (uint32_t i = 0; i < a->fleet.epoch.record.count; i++)
         if (a->fleet.epoch.record.members[i] == device)
@@ -256,9 +258,9 @@ bool aggregation_sum_is(sotto_test *t, const aggregation *a, uint64_t devices)
         aggregation_ask(t, a, SOTTO_HTTP_GET, aggregation_place(t, a, "/sum"), OPERATOR,
                         "text/plain", sotto_bytes_of(NULL, 0));
 
-    if (r.status != 200 || r.body.len != 4 * LENGTH)
+    if (r.status != 200 || r.body.len != 4 * a->length)
         return false;
-    for (size_t e = 0; e < LENGTH; e++) {
+    for (size_t e = 0; e < a->length; e++) {
         const uint8_t *b = r.body.data + 4 * e;
         const uint32_t got =
             (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;

@@ -20,6 +20,7 @@ typedef struct aggregation {
     sotto_fleet fleet;
     const char *directory;
     uint64_t number; /* of the last round */
+    size_t length;   /* of vectors: LENGTH unless a test says otherwise */
     uint8_t id[SOTTO_ROUND_ID];
     sotto_bytes posting;
 } aggregation;

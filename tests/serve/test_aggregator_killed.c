@@ -2,6 +2,7 @@
  * key. A member is a process of its own then, and is killed as well. */
 #define _POSIX_C_SOURCE 200809L
 #include "serve/aggregator_process.h"
+#include "serve/device_process.h"
 
 #include "aggregate/inbox.h"
 #include "base/arena.h"
@@ -23,7 +24,6 @@
 
 /* Ended with this program, also after a failure; 0: none runs. */
 static pid_t member;
-static const char *self;
 
 static void end_processes(void)
 {
@@ -163,64 +163,7 @@ static void a_server_that_is_killed_goes_on_where_it_was(sotto_test *t)
 
 /* ---- a member as a process ------------------------------------------------------------------------------------- */
 
-enum { WITNESSES = 4, COMMITTEE = 4 };
-
-/* What a device knows, in a file. */
-typedef struct known {
-    char journal[SOTTO_FLEET_PATH], server[64];
-    uint8_t secret[SOTTO_DUTIES_SECRET], witnesses[WITNESSES][SOTTO_P256_WIDE];
-    sotto_duties_terms terms;
-} known;
-
-/* Plays the device until somebody ends this process, or the one that started it. */
-static int play_member(const char *path)
-{
-    static sotto_fleet_device device;
-    static sotto_fleet f;
-    static known what;
-    FILE *file = fopen(path, "rb");
-    uint64_t next;
-
-    if (!file || fread(&what, sizeof what, 1, file) != 1 || fclose(file) != 0)
-        return 1;
-    f = (sotto_fleet){
-        .count = 1, .devices = &device, .exchanges_left = UINT_MAX, .terms = what.terms};
-    f.epoch.witnesses = (sotto_shared_key){.count = WITNESSES, .verify = what.witnesses};
-    device.of = &f;
-    memcpy(f.server, what.server, sizeof f.server);
-    memcpy(device.journal, what.journal, sizeof device.journal);
-    memcpy(device.secret, what.secret, sizeof device.secret);
-    sotto_arena_init(&f.arena, 1 << 20);
-    sotto_arena_init(&f.scratch, (size_t)64 << 20);
-    if (sotto_http_client_open(&f.client, &(sotto_http_client_options){0}, NULL) != SOTTO_OK ||
-        sotto_fleet_revive(&f, 0, NULL) != SOTTO_OK)
-        return 1;
-    for (const pid_t parent = getppid(); getppid() == parent;) {
-        (void)!sotto_fleet_tick(&f, now_ms(), &next, NULL);
-        sotto_test_pause_ms(20);
-    }
-    return 0;
-}
-
-static void start_member(sotto_test *t, const killed *k, uint32_t index)
-{
-    const sotto_fleet_device *d = &k->fleet.devices[index];
-    char path[300];
-    static known what;
-    FILE *file;
-
-    memcpy(what.journal, d->journal, sizeof what.journal);
-    memcpy(what.server, k->fleet.server, sizeof what.server);
-    memcpy(what.secret, d->secret, sizeof what.secret);
-    memcpy(what.witnesses, k->fleet.epoch.witnesses.verify, sizeof what.witnesses);
-    what.terms = k->fleet.terms;
-    (void)snprintf(path, sizeof path, "%s/member", k->server.directory);
-    file = fopen(path, "wb");
-    CHECK(t, file && fwrite(&what, sizeof what, 1, file) == 1 && fclose(file) == 0);
-    char *const arguments[] = {(char *)(uintptr_t)self, "--play-member", path, NULL};
-    extern char **environ;
-    CHECK_EQUAL(t, 0, posix_spawn(&member, self, NULL, NULL, arguments, environ));
-}
+enum { COMMITTEE = 4 };
 
 /* 0: no answer. */
 static unsigned open_step(sotto_test *t, const killed *k, const sotto_keygen *call)
@@ -249,7 +192,7 @@ static void make_key_with_kills(sotto_test *t, killed *k, const sotto_keygen *ca
 {
     unsigned last = 0, step = 0;
 
-    start_member(t, k, victim);
+    member = device_process_start(t, &k->fleet, k->server.directory, victim);
     for (uint64_t until = 0; step != SOTTO_KEYGEN_OVER && sotto_test_waits(&until, 20);) {
         tick(k);
         step = open_step(t, k, call);
@@ -258,7 +201,7 @@ static void make_key_with_kills(sotto_test *t, killed *k, const sotto_keygen *ca
         last = step;
         until = 0;
         kill_process(t, &member);
-        start_member(t, k, victim);
+        member = device_process_start(t, &k->fleet, k->server.directory, victim);
         if (step % 2 == 1) {
             aggregator_process_kill(t, &k->server);
             restart(t, k);
@@ -300,9 +243,8 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {CASE(a_server_that_is_killed_goes_on_where_it_was),
                                             CASE(a_key_is_made_while_server_and_member_are_killed)};
 
-    if (argc == 3 && strcmp(argv[1], "--play-member") == 0)
-        return play_member(argv[2]);
-    self = argv[0];
+    if (device_process_is_asked(argc, argv))
+        return device_process_play(argv[2]);
 
     return sotto_test_at_end(end_processes) ? RUN_TESTS(argc, argv, cases) : 1;
 }

@@ -3,6 +3,7 @@
 #include "aggregate/machine.h"
 #include "aggregate/shared/mask.h"
 #include "base/rule.h"
+#include "crypto/agree_many.h"
 #include "crypto/hash.h"
 
 #include <string.h>
@@ -217,19 +218,42 @@ void sotto_flamingo_share_digest(uint8_t out[32], const uint8_t share[SOTTO_SHAM
     sotto_wipe(&hash, sizeof hash);
 }
 
+static const uint8_t *registered_key(const sotto_round *round, uint32_t other, unsigned which)
+{
+    return which == SOTTO_FLAMINGO_PAIR ? round->keys->pair[other] : round->keys->channel[other];
+}
+
+static sotto_dh *own_key(const sotto_self *self, unsigned which)
+{
+    return which == SOTTO_FLAMINGO_PAIR ? &self->secrets->pair : &self->secrets->channel;
+}
+
+/* False: it is not in the cache. */
+static bool recall(uint8_t out[32], const sotto_self_secrets *s, uint32_t other, unsigned which)
+{
+    if (!s->known || !(s->known[other] >> which & 1))
+        return false;
+    memcpy(out, s->agreed[other][which], 32);
+    return true;
+}
+
+static void remember(sotto_self_secrets *s, uint32_t other, unsigned which,
+                     const uint8_t agreed[32])
+{
+    if (!s->known)
+        return;
+    memcpy(s->agreed[other][which], agreed, 32);
+    s->known[other] = (uint8_t)(s->known[other] | 1u << which);
+}
+
 sotto_status sotto_flamingo_agree(uint8_t out[32], const sotto_self *self, const sotto_round *round,
                                   uint32_t other, unsigned which, sotto_err *err)
 {
-    sotto_self_secrets *s = self->secrets;
-    const uint8_t *key =
-        which == SOTTO_FLAMINGO_PAIR ? round->keys->pair[other] : round->keys->channel[other];
-
-    if (s->known && (s->known[other] >> which & 1)) {
-        memcpy(out, s->agreed[other][which], 32);
+    if (recall(out, self->secrets, other, which))
         return SOTTO_OK;
-    }
-    sotto_status status = sotto_dh_agree(which == SOTTO_FLAMINGO_PAIR ? &s->pair : &s->channel, out,
-                                         sotto_bytes_of(key, 32), "registered key", NULL);
+    sotto_status status = sotto_dh_agree(own_key(self, which), out,
+                                         sotto_bytes_of(registered_key(round, other, which), 32),
+                                         "registered key", NULL);
     /* Whoever registered a point of small order is corrupt: what is shared with it may be known to all. It must not stop the
      * others, who would have no round again. */
     if (SOTTO_RULE(flamingo_small_order_survived) && status == SOTTO_REJECTED) {
@@ -238,11 +262,40 @@ sotto_status sotto_flamingo_agree(uint8_t out[32], const sotto_self *self, const
     }
     if (status != SOTTO_OK)
         return sotto_fail(err, status, "flamingo: the registered key of %u is of no use", other);
-    if (s->known) {
-        memcpy(s->agreed[other][which], out, 32);
-        s->known[other] = (uint8_t)(s->known[other] | 1u << which);
-    }
+    remember(self->secrets, other, which, out);
     return SOTTO_OK;
+}
+
+enum { TOGETHER = 64 };
+
+sotto_status sotto_flamingo_agree_many(uint8_t (*out)[32], const sotto_self *self,
+                                       const sotto_round *round, const uint32_t *others,
+                                       size_t count, unsigned which, sotto_err *err)
+{
+    sotto_agreement some[TOGETHER];
+    sotto_status status = SOTTO_OK;
+
+    for (size_t at = 0; at < count && status == SOTTO_OK; at += TOGETHER) {
+        const size_t more = count - at < TOGETHER ? count - at : TOGETHER;
+
+        memset(some, 0, sizeof some);
+        for (size_t i = 0; i < more; i++)
+            if (!recall(out[at + i], self->secrets, others[at + i], which)) {
+                some[i].own = own_key(self, which);
+                some[i].peer = sotto_bytes_of(registered_key(round, others[at + i], which), 32);
+            }
+        sotto_agree_many(some, more);
+        for (size_t i = 0; i < more && status == SOTTO_OK; i++) {
+            if (some[i].agreed) {
+                memcpy(out[at + i], some[i].secret, 32);
+                remember(self->secrets, others[at + i], which, some[i].secret);
+            } else if (some[i].own) {
+                status = sotto_flamingo_agree(out[at + i], self, round, others[at + i], which, err);
+            }
+        }
+    }
+    sotto_wipe(some, sizeof some);
+    return status;
 }
 
 /* ---- who answers, and what a proof is about --------------------------------------------------------------- */

@@ -130,20 +130,18 @@ static const uint8_t NONCE[SOTTO_AEAD_NONCE_SIZE];
 
 /* False: it is not this client's share for this decryptor in this round. */
 static sotto_status open_share(flamingo_decryptor *d, uint8_t out[SOTTO_SHAMIR_SHARE],
-                               uint32_t client, const uint8_t *sealed, bool *opened, sotto_err *err)
+                               const uint8_t agreed[32], uint32_t client, const uint8_t *sealed,
+                               bool *opened, sotto_err *err)
 {
     sotto_aead *aead = &d->round->decryptors->tdh2.open;
     sotto_buf share = sotto_buf_over(out, SOTTO_SHAMIR_SHARE);
-    uint8_t agreed[32], key[32], digest[32];
+    uint8_t key[32], digest[32];
 
     *opened = false;
-    SOTTO_TRY(
-        sotto_flamingo_agree(agreed, &d->part.self, d->round, client, SOTTO_FLAMINGO_CHANNEL, err));
     sotto_status status =
         sotto_flamingo_share_key(key, agreed, d->part.id, client, d->part.self.index, err);
     if (status == SOTTO_OK)
         status = sotto_aead_set_key(aead, key, err);
-    sotto_wipe(agreed, sizeof agreed);
     sotto_wipe(key, sizeof key);
     SOTTO_TRY(status);
     if (sotto_aead_open(aead, &share, NONCE, (sotto_bytes){NULL, 0},
@@ -163,19 +161,34 @@ static sotto_status open_share(flamingo_decryptor *d, uint8_t out[SOTTO_SHAMIR_S
     return SOTTO_OK;
 }
 
+enum { TOGETHER = 64 };
+
 static sotto_status give_shares(flamingo_decryptor *d, const sotto_flamingo_body *body,
                                 uint8_t *rows, size_t *count, sotto_err *err)
 {
-    for (size_t i = 0; i < body->b.count; i++) {
-        const uint8_t *asked = sotto_rows_at(&body->b, i);
-        uint8_t *row = rows + *count * SOTTO_FLAMINGO_GIVEN_ROW;
-        bool opened;
+    sotto_status status = SOTTO_OK;
+    uint8_t agreed[TOGETHER][32];
+    uint32_t clients[TOGETHER];
 
-        memcpy(row, asked, 4);
-        SOTTO_TRY(open_share(d, row + 4, sotto_row_index(asked), asked + 4, &opened, err));
-        *count += opened;
+    for (size_t at = 0; at < body->b.count && status == SOTTO_OK; at += TOGETHER) {
+        const size_t more = body->b.count - at < TOGETHER ? body->b.count - at : TOGETHER;
+
+        for (size_t i = 0; i < more; i++)
+            clients[i] = sotto_row_index(sotto_rows_at(&body->b, at + i));
+        status = sotto_flamingo_agree_many(agreed, &d->part.self, d->round, clients, more,
+                                           SOTTO_FLAMINGO_CHANNEL, err);
+        for (size_t i = 0; i < more && status == SOTTO_OK; i++) {
+            const uint8_t *asked = sotto_rows_at(&body->b, at + i);
+            uint8_t *row = rows + *count * SOTTO_FLAMINGO_GIVEN_ROW;
+            bool opened = false;
+
+            memcpy(row, asked, 4);
+            status = open_share(d, row + 4, agreed[i], clients[i], asked + 4, &opened, err);
+            *count += opened;
+        }
     }
-    return SOTTO_OK;
+    sotto_wipe(agreed, sizeof agreed);
+    return status;
 }
 
 /* The share of the key, times its weight among those who answer together. */

@@ -153,6 +153,11 @@ enum { SOTTO_FLAMINGO_PAIR = 0, SOTTO_FLAMINGO_CHANNEL = 1 };
 SOTTO_MUST_USE sotto_status sotto_flamingo_agree(uint8_t out[32], const sotto_self *self,
                                                  const sotto_round *round, uint32_t other,
                                                  unsigned which, sotto_err *err);
+/* The same with many, up to eight times as fast where the machine has lanes for it. */
+SOTTO_MUST_USE sotto_status sotto_flamingo_agree_many(uint8_t (*out)[32], const sotto_self *self,
+                                                      const sotto_round *round,
+                                                      const uint32_t *others, size_t count,
+                                                      unsigned which, sotto_err *err);
 /* The places of those who answer, from a head of OPEN: ascending. 0: not exactly as many as the threshold. */
 uint32_t sotto_flamingo_answerers(const sotto_round *round, const uint8_t *set, uint32_t *places);
 /* What a proof of parts is about. */

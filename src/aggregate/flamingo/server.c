@@ -121,24 +121,38 @@ static void write_votes(const flamingo_server *s, sotto_rows *rows, uint8_t *at)
     }
 }
 
-/* The shares that online clients sealed to one decryptor. */
-static sotto_status write_shares(const flamingo_server *s, sotto_rows *rows, uint8_t *at,
-                                 uint32_t place, sotto_err *err)
+/* Where each online client's report has its sealed shares, in the order of indices. */
+static sotto_status find_shares(const flamingo_server *s, const uint8_t **sealed, sotto_err *err)
 {
-    rows->count = 0;
+    size_t at = 0;
+
     for (uint32_t i = 0; i < s->round->registered; i++) {
-        uint8_t *row = at + rows->count * SOTTO_FLAMINGO_SHARE_ROW;
         sotto_flamingo_body report;
 
         if (!sotto_bits_has(s->online, i))
             continue;
         SOTTO_TRY(sotto_flamingo_body_decode(&report, SOTTO_FLAMINGO_REPORT, s->round->registered,
                                              s->clients[i].report, err));
-        sotto_row_put_index(row, i);
-        memcpy(row + 4, sotto_rows_at(&report.a, place), SOTTO_FLAMINGO_SEALED_SHARE);
-        rows->count++;
+        sealed[at++] = report.a.at;
     }
     return SOTTO_OK;
+}
+
+/* The shares that online clients sealed to one decryptor. */
+static void write_shares(const flamingo_server *s, sotto_rows *rows, uint8_t *at,
+                         const uint8_t *const *sealed, uint32_t place)
+{
+    rows->count = 0;
+    for (uint32_t i = 0; i < s->round->registered; i++) {
+        uint8_t *row = at + rows->count * SOTTO_FLAMINGO_SHARE_ROW;
+
+        if (!sotto_bits_has(s->online, i))
+            continue;
+        sotto_row_put_index(row, i);
+        memcpy(row + 4, sealed[rows->count] + (size_t)place * SOTTO_FLAMINGO_SEALED_SHARE,
+               SOTTO_FLAMINGO_SEALED_SHARE);
+        rows->count++;
+    }
 }
 
 /* The digest that decryptors signed: of the labels as they were sent. */
@@ -169,14 +183,16 @@ static sotto_status send_open(flamingo_server *s, sotto_effects *effects, sotto_
     uint8_t *votes = sotto_arena_take_array(effects->arena, members_of(s), SOTTO_FLAMINGO_VOTE_ROW);
     uint8_t *shares =
         sotto_arena_take_array(effects->arena, s->graph.count, SOTTO_FLAMINGO_SHARE_ROW);
+    const uint8_t **sealed = sotto_arena_take_array(effects->arena, s->graph.count, sizeof *sealed);
     sotto_flamingo_body body = {.head = {head, sizeof head},
                                 .a = {votes, 0, SOTTO_FLAMINGO_VOTE_ROW},
                                 .b = {shares, 0, SOTTO_FLAMINGO_SHARE_ROW},
                                 .c = s->wanted};
 
-    if (!votes || !shares)
+    if (!votes || !shares || !sealed)
         return no_memory(err);
     SOTTO_TRY(labels_digest(s, head, effects->arena, err));
+    SOTTO_TRY(find_shares(s, sealed, err));
     head[32] = s->attempt;
     head[33] = s->prove;
     memcpy(head + 34, s->set, sizeof s->set);
@@ -184,7 +200,7 @@ static sotto_status send_open(flamingo_server *s, sotto_effects *effects, sotto_
     for (uint32_t i = 0; i < members_of(s); i++) {
         if (!sotto_bits_has(s->set, i))
             continue;
-        SOTTO_TRY(write_shares(s, &body.b, shares, i, err));
+        write_shares(s, &body.b, shares, sealed, i);
         SOTTO_TRY(sotto_flamingo_send(effects, s->round, &s->self,
                                       s->round->decryptors->record.members[i], SOTTO_FLAMINGO_OPEN,
                                       &body, NULL, err));

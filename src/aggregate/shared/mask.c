@@ -1,5 +1,6 @@
 #include "aggregate/shared/mask.h"
 
+#include "aggregate/shared/crew.h"
 #include "base/backends.h"
 #include "base/cpu.h"
 #include "crypto/hkdf.h"
@@ -44,10 +45,11 @@ sotto_status sotto_pair_seed(uint8_t out[32], const uint8_t agreed[32],
 
 /* ---- stretching ------------------------------------------------------------------------------------- */
 
-static const sotto_mask_set evp = {"evp", NULL};
+static const sotto_mask_set evp = {"evp", 0, NULL};
 
 static const sotto_backend choices[] = {
 #if defined(__x86_64__)
+    {SOTTO_CPU_VAES | SOTTO_CPU_AVX512VL, &sotto_mask_vaes512},
     {SOTTO_CPU_VAES, &sotto_mask_vaes},
 #endif
     {0, &evp},
@@ -110,6 +112,18 @@ static sotto_status add_evp(uint8_t *piece, size_t len, size_t width, sotto_keys
     return status;
 }
 
+/* Less than a step: in a copy that has the length of one. */
+static void add_rest(const sotto_mask_set *set, uint8_t *piece, size_t len, size_t width,
+                     const uint8_t seed[32], uint64_t block, int sign)
+{
+    uint8_t step[SOTTO_MASK_MOST_STEP] = {0};
+
+    memcpy(step, piece, len);
+    set->add(step, set->step, width, seed, block, sign);
+    memcpy(piece, step, len);
+    sotto_wipe(step, sizeof step);
+}
+
 static sotto_status add_piece(uint8_t *piece, size_t len, size_t width, sotto_keystream *stream,
                               const uint8_t seed[32], uint64_t block, int sign, sotto_err *err)
 {
@@ -117,7 +131,11 @@ static sotto_status add_piece(uint8_t *piece, size_t len, size_t width, sotto_ke
 
     if (!set->add)
         return add_evp(piece, len, width, stream, seed, block, sign, err);
-    set->add(piece, len, width, seed, block, sign);
+    const size_t whole = len - len % set->step;
+    if (whole > 0)
+        set->add(piece, whole, width, seed, block, sign);
+    if (whole < len)
+        add_rest(set, piece + whole, len - whole, width, seed, block + whole / 16, sign);
     return SOTTO_OK;
 }
 
@@ -145,23 +163,37 @@ void sotto_mask_row_add(sotto_buf *rows, int sign, const uint8_t seed[32])
     rows->len += SOTTO_MASK_ROW;
 }
 
-sotto_status sotto_mask_apply_rows(sotto_vector *v, const uint8_t *rows, size_t count,
-                                   sotto_err *err)
+typedef struct row_work {
+    const sotto_vector *v;
+    const uint8_t *rows;
+    size_t count;
+} row_work;
+
+static sotto_status apply_pieces(void *context, size_t first, size_t end, sotto_err *err)
 {
-    size_t width = sotto_ring_width(v->ring), len = v->length * width;
+    const row_work *w = context;
+    const size_t width = sotto_ring_width(w->v->ring), len = w->v->length * width;
     sotto_keystream stream;
-    sotto_status status;
+    sotto_status status = sotto_keystream_init(&stream, err);
 
-    if (width == 0)
-        return sotto_fail(err, SOTTO_BUG, "mask: a ring that has none");
-    status = sotto_keystream_init(&stream, err);
-    for (size_t at = 0; at < len && status == SOTTO_OK; at += PIECE)
-        for (size_t i = 0; i < count && status == SOTTO_OK; i++) {
-            const uint8_t *row = rows + i * SOTTO_MASK_ROW;
+    for (size_t at = first * PIECE; at < end * PIECE && at < len && status == SOTTO_OK; at += PIECE)
+        for (size_t i = 0; i < w->count && status == SOTTO_OK; i++) {
+            const uint8_t *row = w->rows + i * SOTTO_MASK_ROW;
 
-            status = add_piece(entries_of(v) + at, len - at < PIECE ? len - at : PIECE, width,
+            status = add_piece(entries_of(w->v) + at, len - at < PIECE ? len - at : PIECE, width,
                                &stream, row + 1, at / 16, row[0] ? 1 : -1, err);
         }
     sotto_keystream_clear(&stream);
     return status;
+}
+
+sotto_status sotto_mask_apply_rows(sotto_vector *v, const uint8_t *rows, size_t count,
+                                   sotto_err *err)
+{
+    const size_t width = sotto_ring_width(v->ring);
+    row_work work = {v, rows, count};
+
+    if (width == 0)
+        return sotto_fail(err, SOTTO_BUG, "mask: a ring that has none");
+    return sotto_crew_run(apply_pieces, &work, (v->length * width + PIECE - 1) / PIECE, err);
 }

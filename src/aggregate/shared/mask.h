@@ -31,7 +31,7 @@ SOTTO_MUST_USE sotto_status sotto_mask_apply(sotto_vector *v, sotto_keystream *s
                                              const uint8_t seed[32], int sign, sotto_err *err);
 
 /* Many masks at once: rows of a sign (0: take away, 1: add) and a seed. A piece of the vector stays in the cache while all
- * masks pass over it. */
+ * masks pass over it. On as many threads as the process asked for (aggregate/shared/crew.h). */
 enum { SOTTO_MASK_ROW = 1 + 32 };
 /* Appends a row; there must be room for it. */
 void sotto_mask_row_add(sotto_buf *rows, int sign, const uint8_t seed[32]);
@@ -40,17 +40,19 @@ SOTTO_MUST_USE sotto_status sotto_mask_apply_rows(sotto_vector *v, const uint8_t
 
 /* ---- how a mask is stretched and added ------------------------------------------------------------------ */
 
-/* "vaes" (AES on 256 bits at a time) or "evp" (the crypto library, which is the reference); NULL returns to the best. False:
- * not on this machine. For programs that run nothing else meanwhile. */
+/* "vaes512", "vaes" (AES on 512 or 256 bits at a time) or "evp" (the crypto library, which is the reference); NULL returns to
+ * the best. False: not on this machine. For programs that run nothing else meanwhile. */
 SOTTO_MUST_USE bool sotto_mask_use(const char *name);
 const char *sotto_mask_name(void);
 
+enum { SOTTO_MASK_MOST_STEP = 512 };
 typedef struct sotto_mask_set {
     const char *name;
-    /* piece += sign * stream of this seed from `block` on. Whole entries, at `width` bytes each. NULL: the crypto library. */
+    size_t step; /* bytes that are made at a time, at most SOTTO_MASK_MOST_STEP */
+    /* piece += sign * stream of this seed from `block` on. Whole steps, in entries of `width` bytes. NULL: the crypto library. */
     void (*add)(uint8_t *piece, size_t len, size_t width, const uint8_t seed[32], uint64_t block,
                 int sign);
 } sotto_mask_set;
-extern const sotto_mask_set sotto_mask_vaes;
+extern const sotto_mask_set sotto_mask_vaes, sotto_mask_vaes512;
 
 #endif

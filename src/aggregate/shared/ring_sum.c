@@ -49,22 +49,34 @@ sotto_status sotto_ring_sum_init(sotto_tally *tally, const sotto_round *round, s
     return SOTTO_OK;
 }
 
+/* The sum and what is added are never the same memory: else no compiler would add several entries at once. */
+static void add_z32(uint32_t *restrict to, const uint8_t *restrict from, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        uint32_t x;
+
+        memcpy(&x, from + 4 * i, sizeof x);
+        to[i] += x;
+    }
+}
+
+static void add_z64(uint64_t *restrict to, const uint8_t *restrict from, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        uint64_t x;
+
+        memcpy(&x, from + 8 * i, sizeof x);
+        to[i] += x;
+    }
+}
+
 /* to += from; both of one ring and length. */
 static void add_vector(sotto_vector *to, const uint8_t *from)
 {
-    for (size_t i = 0; i < to->length; i++) {
-        if (to->ring == SOTTO_RING_Z32) {
-            uint32_t x;
-
-            memcpy(&x, from + 4 * i, sizeof x);
-            to->of.z32[i] += x;
-        } else {
-            uint64_t x;
-
-            memcpy(&x, from + 8 * i, sizeof x);
-            to->of.z64[i] += x;
-        }
-    }
+    if (to->ring == SOTTO_RING_Z32)
+        add_z32(to->of.z32, from, to->length);
+    else
+        add_z64(to->of.z64, from, to->length);
 }
 
 /* The round's bit budget was counted for `largest` contributions and no more. */

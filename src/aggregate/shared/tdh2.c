@@ -215,13 +215,29 @@ sotto_status sotto_tdh2_part(sotto_tdh2 *t, uint8_t out[SOTTO_TDH2_PART],
     return whole ? SOTTO_OK : sotto_fail(err, SOTTO_BUG, "tdh2: a share of zero");
 }
 
+sotto_status sotto_tdh2_open_at(sotto_tdh2 *t, uint8_t plain[SOTTO_TDH2_PLAIN],
+                                const uint8_t sealed[SOTTO_TDH2_SEALED],
+                                const uint8_t label[SOTTO_TDH2_LABEL],
+                                const uint8_t shared[SOTTO_P256_WIDE], sotto_err *err)
+{
+    sotto_buf text = sotto_buf_over(plain, SOTTO_TDH2_PLAIN);
+    uint8_t key[32];
+
+    key_of(key, shared, sealed + AT_U, label);
+    sotto_status status = sotto_aead_set_key(&t->open, key, err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_open(&t->open, &text, NONCE, sotto_bytes_of(label, SOTTO_TDH2_LABEL),
+                                 sotto_bytes_of(sealed + AT_TEXT, SOTTO_TDH2_TEXT), err);
+    sotto_wipe(key, sizeof key);
+    return status;
+}
+
 sotto_status sotto_tdh2_open_vartime(sotto_tdh2 *t, uint8_t plain[SOTTO_TDH2_PLAIN],
                                      const uint8_t sealed[SOTTO_TDH2_SEALED],
                                      const uint8_t label[SOTTO_TDH2_LABEL],
                                      const uint8_t *const *parts, size_t count, sotto_err *err)
 {
-    sotto_buf text = sotto_buf_over(plain, SOTTO_TDH2_PLAIN);
-    uint8_t shared[SOTTO_P256_WIDE], key[32];
+    uint8_t shared[SOTTO_P256_WIDE];
     sotto_group *g = &t->group;
 
     sotto_point_set_identity(g, t->at[0]);
@@ -234,12 +250,7 @@ sotto_status sotto_tdh2_open_vartime(sotto_tdh2 *t, uint8_t plain[SOTTO_TDH2_PLA
     SOTTO_TRY(sotto_group_finish(g, err));
     if (!whole)
         return sotto_fail(err, SOTTO_REJECTED, "tdh2: parts that add up to nothing");
-    key_of(key, shared, sealed + AT_U, label);
-    sotto_status status = sotto_aead_set_key(&t->open, key, err);
-    if (status == SOTTO_OK)
-        status = sotto_aead_open(&t->open, &text, NONCE, sotto_bytes_of(label, SOTTO_TDH2_LABEL),
-                                 sotto_bytes_of(sealed + AT_TEXT, SOTTO_TDH2_TEXT), err);
-    sotto_wipe(key, sizeof key);
+    sotto_status status = sotto_tdh2_open_at(t, plain, sealed, label, shared, err);
     sotto_wipe(shared, sizeof shared);
     return status;
 }

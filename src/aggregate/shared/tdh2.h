@@ -60,6 +60,12 @@ SOTTO_MUST_USE bool sotto_tdh2_is_valid_vartime(sotto_tdh2 *t,
 SOTTO_MUST_USE sotto_status sotto_tdh2_part(sotto_tdh2 *t, uint8_t out[SOTTO_TDH2_PART],
                                             const uint8_t sealed[SOTTO_TDH2_SEALED],
                                             const sotto_scalar *weighted, sotto_err *err);
+/* By the sum of all parts, which is the point that its maker hashed. SOTTO_REJECTED: it does not open it. */
+SOTTO_MUST_USE sotto_status sotto_tdh2_open_at(sotto_tdh2 *t, uint8_t plain[SOTTO_TDH2_PLAIN],
+                                               const uint8_t sealed[SOTTO_TDH2_SEALED],
+                                               const uint8_t label[SOTTO_TDH2_LABEL],
+                                               const uint8_t shared[SOTTO_P256_WIDE],
+                                               sotto_err *err);
 /* All parts of one set of decryptors, weighted: `count` of them, each `step` bytes after the other's start is given by
  * parts[i]. SOTTO_REJECTED: they do not open it. */
 SOTTO_MUST_USE sotto_status sotto_tdh2_open_vartime(sotto_tdh2 *t, uint8_t plain[SOTTO_TDH2_PLAIN],

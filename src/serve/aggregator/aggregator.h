@@ -1,11 +1,12 @@
 /* serve/aggregator/aggregator.h - the aggregator as its files share it: routes in aggregator_service.c and aggregator_keygen.c, the list of rounds
- * and their clock in aggregator_rounds.c.
+ * and their clock in aggregator_rounds.c, reports that come in pieces in uploads.c.
  */
 #ifndef SOTTO_SERVE_AGGREGATOR_AGGREGATOR_H
 #define SOTTO_SERVE_AGGREGATOR_AGGREGATOR_H
 
 #include "serve/aggregator/aggregator_service.h"
 #include "serve/aggregator/running.h"
+#include "serve/aggregator/uploads.h"
 #include "serve/host/bearer.h"
 #include "serve/host/host.h"
 #include "tlog/key_file.h"
@@ -44,6 +45,7 @@ typedef struct sotto_aggregator {
     uint64_t next_look;
     sotto_board_times boards[SOTTO_AGGREGATOR_BOARDS]; /* with the lock; the oldest gives way */
     size_t next_board;
+    sotto_uploads uploads;
     atomic_bool stopped;
     atomic_uint_fast64_t accepted, refused, over;
 } sotto_aggregator;
@@ -62,6 +64,10 @@ SOTTO_MUST_USE sotto_status sotto_aggregator_hold(sotto_aggregator *a, sotto_lis
 void sotto_aggregator_let_go(sotto_aggregator *a, sotto_listed_round *one);
 /* What a peer is told comes from the status alone. */
 void sotto_aggregator_refuse(sotto_aggregator *a, sotto_http_request *request, sotto_status status);
+
+/* Answers a message with what came of it. */
+void sotto_aggregator_acknowledge(sotto_aggregator *a, sotto_http_request *request,
+                                  sotto_status status);
 
 /* aggregator_keygen.c: routes of key generations. */
 void sotto_aggregator_call_keygen(void *state, sotto_http_request *request, sotto_arena *arena);

@@ -1,5 +1,6 @@
 #include "serve/aggregator/aggregator.h"
 
+#include "aggregate/shared/crew.h"
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/hex.h"
@@ -15,7 +16,7 @@
 
 #include <string.h>
 
-enum { OWNER = 16, SMALL_DIGITS = 6 }; /* of a body's length: below 100,000 bytes */
+enum { OWNER = 16, SMALL_BODY = 100000, MOST_DIGITS = 18 };
 #define INBOX ((size_t)16 << 20)
 
 /* ---- refusals ------------------------------------------------------------------------------------------------- */
@@ -34,6 +35,17 @@ void sotto_aggregator_refuse(sotto_aggregator *a, sotto_http_request *request, s
     atomic_fetch_add(&a->refused, 1);
     (void)sotto_http_refuse(
         request, &(sotto_http_problem){.status = code, .retry_after_s = code == 503 ? 1 : 0});
+}
+
+void sotto_aggregator_acknowledge(sotto_aggregator *a, sotto_http_request *request,
+                                  sotto_status status)
+{
+    if (status != SOTTO_OK) {
+        sotto_aggregator_refuse(a, request, status);
+        return;
+    }
+    atomic_fetch_add(&a->accepted, 1);
+    sotto_http_answer(request, &(sotto_http_reply){.status = 204});
 }
 
 static bool unauthorized(sotto_http_request *request)
@@ -213,13 +225,17 @@ static void get_posting(void *state, sotto_http_request *request, sotto_arena *a
         sotto_request_answer(request, 200, SOTTO_POSTING_TYPE, wire);
 }
 
-/* Whether its head says that the body is short. */
-static bool is_small(const sotto_http_request *request)
+/* What its head says of its body; UINT64_MAX: nothing. */
+static uint64_t body_length(const sotto_http_request *request)
 {
-    sotto_bytes length;
+    sotto_bytes text;
+    uint64_t length = 0;
 
-    return sotto_http_request_field(request, "content-length", &length) &&
-           length.len < SMALL_DIGITS;
+    if (!sotto_http_request_field(request, "content-length", &text) || text.len > MOST_DIGITS)
+        return UINT64_MAX;
+    for (size_t i = 0; i < text.len; i++)
+        length = 10 * length + (uint64_t)(text.data[i] - '0');
+    return length;
 }
 
 /* A stranger's body of megabytes is not read for a round that nobody here knows. Where only another replica, or the process
@@ -227,6 +243,7 @@ static bool is_small(const sotto_http_request *request)
 static bool admit_message(void *state, const sotto_route *route, sotto_http_request *request,
                           size_t *max_body)
 {
+    const uint64_t length = body_length(request);
     sotto_aggregator *a = state;
     uint8_t id[SOTTO_ROUND_ID];
     sotto_bytes type;
@@ -238,13 +255,42 @@ static bool admit_message(void *state, const sotto_route *route, sotto_http_requ
         !sotto_http_is_media_type(type, SOTTO_MESSAGE_TYPE))
         return sotto_http_refuse(request, &(sotto_http_problem){.status = 415});
     pthread_mutex_lock(&a->lock);
-    const sotto_listed_round *one = sotto_aggregator_find(a, id);
+    sotto_listed_round *one = sotto_aggregator_find(a, id);
     *max_body = one ? sotto_running_most_body(one->running)
                     : SOTTO_MESSAGE_MOST_BODY + a->config.max_vector;
+    const bool in_pieces =
+        one && length <= *max_body && sotto_running_is_long(one->running, length);
+    if (in_pieces)
+        one->users++;
     pthread_mutex_unlock(&a->lock);
-    if (SOTTO_RULE(aggregator_unknown_unread) && !one && !is_small(request))
+    if (SOTTO_RULE(aggregator_unknown_unread) && !one && length >= SMALL_BODY)
         return sotto_http_refuse(request, &(sotto_http_problem){.status = 404});
-    return true;
+    if (!in_pieces) {
+        sotto_http_request_gather(request);
+        return true;
+    }
+    if (sotto_upload_begin(a, request, one, NULL) == SOTTO_OK)
+        return true;
+    sotto_aggregator_let_go(a, one);
+    return sotto_http_refuse(request, &(sotto_http_problem){.status = 503, .retry_after_s = 1});
+}
+
+static sotto_http_flow message_piece(void *state, const sotto_route *route,
+                                     sotto_http_request *request, sotto_bytes piece)
+{
+    (void)state;
+    (void)route;
+    return sotto_upload_piece(sotto_http_request_note(request), piece);
+}
+
+static void message_lost(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    sotto_upload *one = sotto_http_request_note(request);
+
+    (void)state;
+    (void)route;
+    if (one)
+        sotto_upload_lost(one);
 }
 
 typedef struct arrival {
@@ -256,14 +302,8 @@ typedef struct arrival {
 static void answer_message(sotto_put *put)
 {
     arrival *one = (arrival *)put;
-    sotto_aggregator *a = one->a;
 
-    if (put->status != SOTTO_OK) {
-        sotto_aggregator_refuse(a, one->request, put->status);
-    } else {
-        atomic_fetch_add(&a->accepted, 1);
-        sotto_http_answer(one->request, &(sotto_http_reply){.status = 204});
-    }
+    sotto_aggregator_acknowledge(one->a, one->request, put->status);
     sotto_release(one, sizeof *one);
 }
 
@@ -351,6 +391,16 @@ static void work(void *state, const sotto_route *route, sotto_http_request *requ
     sotto_request_work(a->host->pool, *run, state, request);
 }
 
+static void handle_message(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    sotto_upload *one = sotto_http_request_note(request);
+
+    if (one)
+        sotto_upload_whole(one);
+    else
+        work(state, route, request);
+}
+
 static sotto_request_run *const
     run_post_round = post_round,
     *const run_posting = get_posting, *const run_message = put_message,
@@ -369,8 +419,10 @@ static const sotto_route routes[] = {
     {.method = SOTTO_HTTP_POST,
      .path = "rounds/{round}/messages",
      .admit = admit_message,
-     .handle = work,
-     .more = &run_message},
+     .handle = handle_message,
+     .more = &run_message,
+     .piece = message_piece,
+     .lost = message_lost},
     {.method = SOTTO_HTTP_POST,
      .path = "rounds/{round}/inbox",
      .max_body = SOTTO_INBOX_ASK,
@@ -422,6 +474,8 @@ static const sotto_option options[] = {
      "rounds that run at once, at most", SOTTO_OPTION_ALWAYS},
     {"max_vector", SOTTO_OPTION_SIZE, AT(max_vector), "8M", 4, (uint64_t)64 << 20, NULL,
      "the longest vector of a round", SOTTO_OPTION_ALWAYS},
+    {"max_uploads", SOTTO_OPTION_NUMBER, AT(max_uploads), "64", 1, 4096, NULL,
+     "long vectors that are received at once, at most; others wait", SOTTO_OPTION_ALWAYS},
 };
 /* clang-format on */
 
@@ -439,6 +493,7 @@ static void close_aggregator(void *state)
         sotto_running_free(one->running);
         sotto_release(one, sizeof *one);
     }
+    sotto_uploads_clear(&a->uploads);
     pthread_mutex_destroy(&a->lock);
     sotto_signer_file_clear(&a->key);
     sotto_release(a, sizeof *a);
@@ -448,6 +503,9 @@ static sotto_status start(sotto_aggregator *a, sotto_err *err)
 {
     SOTTO_TRY(sotto_signer_file_read(&a->key, a->config.key, err));
     SOTTO_TRY(sotto_bearer_read(&a->operator_token, a->config.operator_token, err));
+    SOTTO_TRY(sotto_uploads_init(&a->uploads, (unsigned)a->config.max_uploads, err));
+    /* What follows a closed window is seconds of work that its participants wait for. */
+    sotto_crew_use((unsigned)a->host->options.workers);
     a->context = (sotto_running_context){.db = a->host->db,
                                          .keys = &a->host->columns,
                                          .signer = &a->key.signer.signer,

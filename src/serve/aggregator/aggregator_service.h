@@ -25,7 +25,7 @@ extern const sotto_service sotto_aggregator_service;
 
 typedef struct sotto_aggregator_config {
     const char *key, *operator_token; /* files */
-    uint64_t max_participants, max_rounds;
+    uint64_t max_participants, max_rounds, max_uploads;
     size_t max_vector;
 } sotto_aggregator_config;
 

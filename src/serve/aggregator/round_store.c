@@ -403,15 +403,19 @@ static sotto_status store_row(sotto_tx *tx, const storing *s, sotto_err *err)
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "UPDATE round SET version = version + 1, contributions = ?3,"
-                                " state = ?4, tally = ?5"
-                                " WHERE id = ?1 AND version = ?2 AND outcome = 0",
+                                s->tally.len ? "UPDATE round SET version = version + 1,"
+                                               " contributions = ?3, state = ?4, tally = ?5"
+                                               " WHERE id = ?1 AND version = ?2 AND outcome = 0"
+                                             : "UPDATE round SET version = version + 1,"
+                                               " contributions = ?3, state = ?4"
+                                               " WHERE id = ?1 AND version = ?2 AND outcome = 0",
                                 err));
     sotto_sql_bytes(&q, 1, id_bytes(step->id));
     sotto_sql_int(&q, 2, step->version);
     sotto_sql_int(&q, 3, (int64_t)step->contributions);
     sotto_sql_bytes(&q, 4, s->state);
-    sotto_sql_bytes(&q, 5, s->tally);
+    if (s->tally.len)
+        sotto_sql_bytes(&q, 5, s->tally);
     SOTTO_TRY(sotto_sql_run(&q, &changed, err));
     return changed ? SOTTO_OK
                    : sotto_fail(err, SOTTO_STALE, "another replica has gone on with this round");
@@ -476,7 +480,8 @@ sotto_status sotto_round_store_step(sotto_db *db, const sotto_column_keys *keys,
     storing s = {.step = step};
 
     SOTTO_TRY(seal(&s.state, keys, "state", step->id, step->state, scratch, err));
-    SOTTO_TRY(seal(&s.tally, keys, "tally", step->id, step->tally, scratch, err));
+    if (step->tally.len)
+        SOTTO_TRY(seal(&s.tally, keys, "tally", step->id, step->tally, scratch, err));
     SOTTO_TRY(encode_all(&s.kept, step->effects->kept, scratch, err));
     SOTTO_TRY(encode_all(&s.sent, step->effects->sent, scratch, err));
     return sotto_db_run(db, store, &s, err);

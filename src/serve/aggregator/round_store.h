@@ -75,7 +75,7 @@ typedef struct sotto_stored_step {
     const uint8_t *id;
     int64_t version;          /* that the step began from */
     int64_t kept, sent;       /* messages before it */
-    sotto_bytes state, tally; /* in the clear */
+    sotto_bytes state, tally; /* in the clear; tally empty: it is as it was stored */
     uint64_t contributions;
     const sotto_effects *effects;
 } sotto_stored_step;

@@ -14,7 +14,7 @@
 #define MEMORY  ((size_t)2 << 30) /* of a machine with all that its participants said */
 #define SCRATCH ((size_t)1 << 30) /* of one step */
 
-enum { TOGETHER = 64, RETRY_MS = 1000 };
+enum { TOGETHER = 64, RETRY_MS = 1000, LONG_VECTOR = 65536 };
 
 struct sotto_running {
     sotto_running_context context;
@@ -30,6 +30,7 @@ struct sotto_running {
     sotto_tally tally;
     void *piece; /* one vector as it arrives */
     int64_t version, kept, sent;
+    uint64_t stored;   /* contributions in the sum that is on disk */
     uint8_t *reported; /* a bit for each registered client whose vector is in the sum */
 
     atomic_uint_fast64_t wake;
@@ -192,6 +193,7 @@ static sotto_status remember(sotto_running *r, bool *fresh, sotto_err *err)
         return sotto_fail(err, SOTTO_STALE, "the round is over");
     }
     r->version = stored.version;
+    r->stored = stored.contributions;
     r->kept = (int64_t)stored.kept_count;
     r->sent = stored.sent;
     return restore(r, &stored, err);
@@ -290,22 +292,24 @@ static sotto_status take_bulk(sotto_running *r, const sotto_message *m, sotto_by
 static sotto_status deliver(sotto_running *r, sotto_put *put, sotto_effects *effects,
                             sotto_err *err)
 {
+    const void *vector = put->vector ? put->vector : r->piece;
     sotto_message m;
 
     put->status = sotto_message_decode(&m, put->message, NULL);
-    if (put->status == SOTTO_OK)
+    /* One whose vector came in pieces was judged before the first of them. */
+    if (put->status == SOTTO_OK && !put->vector)
         put->status = r->ops->check(&r->posted.round, &m, &r->scratch, NULL);
-    if (put->status == SOTTO_OK)
+    if (put->status == SOTTO_OK && !put->vector)
         put->status = take_bulk(r, &m, put->bulk);
     if (put->status == SOTTO_NO_MEMORY)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a message");
     if (put->status != SOTTO_OK)
         return SOTTO_OK;
     SOTTO_TRY(r->ops->deliver(r->machine, &m, 1, &put->status, effects, err));
-    if (put->status != SOTTO_OK || put->bulk.len == 0)
+    if (put->status != SOTTO_OK || m.bulk_len == 0)
         return SOTTO_OK;
     r->reported[m.from / 8] |= (uint8_t)(1u << m.from % 8);
-    return r->posted.method->bulk->add(&r->tally, r->piece, err);
+    return r->posted.method->bulk->add(&r->tally, vector, err);
 }
 
 static sotto_status store(sotto_running *r, const sotto_effects *effects, sotto_err *err)
@@ -323,12 +327,16 @@ static sotto_status store(sotto_running *r, const sotto_effects *effects, sotto_
     SOTTO_TRY(sotto_buf_take(&state, &r->scratch,
                              SOTTO_MACHINE_MOST_SAVED((size_t)r->posted.round.registered), err));
     SOTTO_TRY(r->ops->save(r->machine, &state, err));
-    SOTTO_TRY(sotto_buf_take(&tally, &r->scratch, method->tally->size(&r->posted.round), err));
-    SOTTO_TRY(method->tally->encode(&r->tally, &tally, err));
     step.state = sotto_buf_bytes(&state);
-    step.tally = sotto_buf_bytes(&tally);
+    /* Votes and answers change megabytes of nothing. */
+    if (r->version == 0 || r->stored != r->tally.contributions) {
+        SOTTO_TRY(sotto_buf_take(&tally, &r->scratch, method->tally->size(&r->posted.round), err));
+        SOTTO_TRY(method->tally->encode(&r->tally, &tally, err));
+        step.tally = sotto_buf_bytes(&tally);
+    }
     SOTTO_TRY(sotto_round_store_step(r->context.db, r->context.keys, &step, &r->scratch, err));
     r->version++;
+    r->stored = r->tally.contributions;
     for (const sotto_effect_message *m = effects->kept; m; m = m->next)
         r->kept++;
     for (const sotto_effect_message *m = effects->sent; m; m = m->next)
@@ -384,6 +392,60 @@ static void step(sotto_running *r, sotto_put *puts, bool due)
     atomic_store(&r->wake, now_ms(r) + RETRY_MS);
     sotto_log(r->context.log, SOTTO_LOG_WARNING, "round.step_failed",
               sotto_log_text("reason", err.reason));
+}
+
+/* ---- vectors in pieces ------------------------------------------------------------------------------------------- */
+
+size_t sotto_running_vector(const sotto_running *r)
+{
+    return r->posted.method->bulk->state_size(&r->posted.round);
+}
+
+bool sotto_running_is_long(const sotto_running *r, uint64_t body)
+{
+    const size_t vector = r->posted.method->tally->size(&r->posted.round);
+
+    return vector >= LONG_VECTOR && body >= vector;
+}
+
+sotto_status sotto_running_judge(const sotto_running *r, sotto_bytes message, uint32_t *from,
+                                 bool *alone, sotto_err *err)
+{
+    sotto_arena scratch;
+    sotto_message m;
+
+    SOTTO_TRY(sotto_message_decode(&m, message, err));
+    *from = m.from;
+    *alone = m.bulk_len == 0;
+    if (*alone)
+        return SOTTO_OK;
+    sotto_arena_init(&scratch, SCRATCH);
+    const sotto_status judged = r->ops->check(&r->posted.round, &m, &scratch, err);
+    sotto_arena_clear(&scratch);
+    /* Nobody looks at it again: whoever is not registered would have its vector in the sum. */
+    if (SOTTO_RULE(aggregator_upload_judged) && judged != SOTTO_OK)
+        return judged;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_running_begin(const sotto_running *r, void *vector, sotto_bytes message,
+                                 sotto_err *err)
+{
+    sotto_message m;
+
+    SOTTO_TRY(sotto_message_decode(&m, message, err));
+    return r->posted.method->bulk->begin(vector, &r->posted.round, &m, err);
+}
+
+sotto_status sotto_running_feed(const sotto_running *r, void *vector, uint64_t offset,
+                                sotto_bytes piece, sotto_err *err)
+{
+    return r->posted.method->bulk->feed(vector, offset, piece, err);
+}
+
+sotto_status sotto_running_finish(const sotto_running *r, void *vector, sotto_err *err)
+{
+    return r->posted.method->bulk->finish(vector, err);
 }
 
 void sotto_running_tick(sotto_running *r)

@@ -28,6 +28,8 @@ typedef struct sotto_running_context {
 typedef struct sotto_put {
     struct sotto_put *next;
     sotto_bytes message, bulk; /* borrowed until `done` */
+    void *
+        vector; /* NULL: it is in `bulk`; else what sotto_running_begin made of it, whole; borrowed */
     sotto_status
         status; /* OK, also for what was acknowledged before; STALE: too late, or seen before; REJECTED: its sender
                                 * lied; AGAIN: too early; MALFORMED, TOO_LARGE; all others: try again later */
@@ -42,6 +44,26 @@ void sotto_running_free(sotto_running *r);
 const sotto_posted_round *sotto_running_posted(const sotto_running *r);
 /* Bytes of the longest message with its vector. */
 size_t sotto_running_most_body(const sotto_running *r);
+
+/* Memory of a vector as it arrives. */
+size_t sotto_running_vector(const sotto_running *r);
+/* Whether a body of this length is likely a message with a long vector, which then comes in pieces. */
+bool sotto_running_is_long(const sotto_running *r, uint64_t body);
+/* A message whose vector comes in pieces, before the first of them. It needs no state of the round, and waits for nothing.
+ *   message  its wire form
+ *   from     its sender
+ *   alone    it has no vector; then nothing else was judged
+ *   SOTTO_MALFORMED, SOTTO_REJECTED, SOTTO_STALE  as sotto_machine_ops.check */
+SOTTO_MUST_USE sotto_status sotto_running_judge(const sotto_running *r, sotto_bytes message,
+                                                uint32_t *from, bool *alone, sotto_err *err);
+/* Begins a vector of such a message in memory of that size; then a piece; then its end. SOTTO_MALFORMED, SOTTO_TOO_LARGE: not
+ * as long as its message says. */
+SOTTO_MUST_USE sotto_status sotto_running_begin(const sotto_running *r, void *vector,
+                                                sotto_bytes message, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_running_feed(const sotto_running *r, void *vector,
+                                               uint64_t offset, sotto_bytes piece, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_running_finish(const sotto_running *r, void *vector,
+                                                 sotto_err *err);
 
 /* Runs on the calling thread, which may wait for the database; calls `done` now, or has another thread do so. */
 void sotto_running_put(sotto_running *r, sotto_put *put);

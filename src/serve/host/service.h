@@ -38,7 +38,7 @@ struct sotto_route {
     void (*handle)(void *state, const sotto_route *route, sotto_http_request *request);
     const void *more; /* what `admit` and `handle` want to know of this row */
     /* NULL: `handle` has the body whole. Otherwise the body comes in pieces, as sotto_http_handler.piece says, and is never
-     * held: `handle` is called after its last one. */
+     * held: `handle` is called after its last one. `admit` may have it come whole (sotto_http_request_gather). */
     sotto_http_flow (*piece)(void *state, const sotto_route *route, sotto_http_request *request,
                              sotto_bytes piece);
     /* With `piece`; may be NULL. The request ended before `handle`: the client went away or broke a limit. */

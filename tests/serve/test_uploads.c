@@ -1,0 +1,263 @@
+/* Long vectors come in pieces: nothing of one is taken from a stranger, memory is bounded, half a vector changes no sum. */
+#define _POSIX_C_SOURCE 200809L
+#include "aggregation.h"
+
+#include "serve/aggregator/aggregator.h"
+#include "support/http.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LONG = 20000 }; /* entries: 80,000 bytes */
+
+static void open_long(sotto_test *t, aggregation *a, const char *more)
+{
+    aggregation_open(t, a, 3, 3, more);
+    a->length = LONG;
+    CHECK_EQUAL(t, 201, aggregation_post(t, a, 3));
+    for (uint32_t i = 0; i < 3; i++)
+        aggregation_answer(t, a, i, true);
+}
+
+/* What this device would send first; it is switched off. */
+static sotto_bytes report_of(sotto_test *t, aggregation *a, uint32_t device)
+{
+    a->fleet.exchanges_left = 0;
+    if (a->fleet.devices[device].duties)
+        aggregation_turn(t, a, 1);
+    sotto_fleet_kill(&a->fleet, device);
+    return aggregation_waiting(t, a, device);
+}
+
+static void revive(sotto_test *t, aggregation *a)
+{
+    a->fleet.exchanges_left = UINT_MAX;
+    for (uint32_t i = 0; i < a->fleet.count; i++)
+        if (!a->fleet.devices[i].duties)
+            CHECK_OK(t, sotto_fleet_revive(&a->fleet, i, &t->err));
+}
+
+static unsigned send_whole(sotto_test *t, const aggregation *a, sotto_bytes body)
+{
+    return aggregation_ask(t, a, SOTTO_HTTP_POST, aggregation_place(t, a, "/messages"), OPERATOR,
+                           SOTTO_MESSAGE_TYPE, body)
+        .status;
+}
+
+/* Sends the request's head and so much of its body. */
+static int begin(sotto_test *t, const aggregation *a, sotto_bytes body, size_t now)
+{
+    const int fd = sotto_test_dial(t, (uint16_t)sotto_host_port(a->host));
+    char head[400];
+
+    (void)snprintf(head, sizeof head,
+                   "POST /%s HTTP/1.1\r\nHost: a\r\nContent-Type: " SOTTO_MESSAGE_TYPE
+                   "\r\nContent-Length: %zu\r\n\r\n",
+                   aggregation_place(t, a, "/messages"), body.len);
+    sotto_test_send_text(t, fd, head);
+    sotto_test_send(t, fd, body.data, now);
+    return fd;
+}
+
+static unsigned finish(sotto_test *t, int fd, sotto_bytes body, size_t sent)
+{
+    sotto_test_send(t, fd, body.data + sent, body.len - sent);
+    const unsigned status = sotto_test_hear(t, fd).status;
+    (void)close(fd);
+    return status;
+}
+
+typedef struct counts {
+    unsigned vectors, waiting;
+    size_t gathered;
+} counts;
+
+static counts count(const aggregation *a)
+{
+    sotto_uploads *u = &((sotto_aggregator *)a->host->state)->uploads;
+
+    pthread_mutex_lock(&u->lock);
+    const counts now = {u->vectors, u->waiting, u->gathered};
+    pthread_mutex_unlock(&u->lock);
+    return now;
+}
+
+static bool becomes(const aggregation *a, unsigned vectors, unsigned waiting)
+{
+    for (uint64_t until = 0; sotto_test_waits(&until, 2);) {
+        const counts now = count(a);
+
+        if (now.vectors == vectors && now.waiting == waiting)
+            return true;
+    }
+    return false;
+}
+
+static void check_released(sotto_test *t, aggregation *a)
+{
+    revive(t, a);
+    CHECK(t, aggregation_ends(t, a, "released"));
+    CHECK(t, aggregation_sum_is(t, a, 7));
+    CHECK(t, becomes(a, 0, 0));
+    CHECK_EQUAL(t, 0, count(a).gathered);
+}
+
+/* A byte at a time over every border: length, message, vector. */
+static void a_vector_in_any_pieces_counts_once(sotto_test *t)
+{
+    aggregation a;
+
+    open_long(t, &a, "");
+    const sotto_bytes body = report_of(t, &a, 0);
+    const size_t message =
+        4 + ((size_t)body.data[2] << 8 | body.data[3] | (size_t)body.data[1] << 16);
+    const size_t cuts[] = {1, 3, 5, message - 1, message, message + 3, body.len - 1};
+    int fd = begin(t, &a, body, 0);
+    size_t at = 0;
+
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        sotto_test_send(t, fd, body.data + at, cuts[i] - at);
+        at = cuts[i];
+        sotto_test_sleep_ms(3);
+    }
+    CHECK_EQUAL(t, 204, finish(t, fd, body, at));
+    CHECK_EQUAL(t, 204, send_whole(t, &a, body)); /* it missed the answer */
+    check_released(t, &a);
+    aggregation_close(&a);
+}
+
+static void what_is_wrong_with_an_upload_is_told(sotto_test *t)
+{
+    aggregation a;
+
+    open_long(t, &a, "");
+    const sotto_bytes body = report_of(t, &a, 0);
+    const size_t message =
+        4 + ((size_t)body.data[2] << 8 | body.data[3] | (size_t)body.data[1] << 16);
+    uint8_t *forged = sotto_arena_take(&t->arena, body.len + 4);
+
+    CHECK(t, forged != NULL);
+    memcpy(forged, body.data, body.len);
+    memset(forged + body.len, 0, 4);
+    CHECK_EQUAL(t, 400, send_whole(t, &a, sotto_bytes_of(forged, body.len - 4)));
+    CHECK_EQUAL(t, 413, send_whole(t, &a, sotto_bytes_of(forged, body.len + 4)));
+    /* Signed by nobody: it is told before its vector comes. */
+    forged[message - 1] ^= 1;
+    const sotto_bytes stranger = sotto_bytes_of(forged, body.len);
+    const int fd = begin(t, &a, stranger, message);
+    CHECK_EQUAL(t, 403, sotto_test_hear(t, fd).status);
+    (void)close(fd);
+    forged[0] = 0xff; /* a message of 4 GiB */
+    CHECK_EQUAL(t, 400, send_whole(t, &a, stranger));
+    CHECK(t, becomes(&a, 0, 0));
+    CHECK_EQUAL(t, 204, send_whole(t, &a, body));
+    check_released(t, &a);
+    aggregation_close(&a);
+}
+
+/* Whoever goes away in the middle leaves nothing behind, and may begin again. */
+static void half_a_vector_changes_no_sum(sotto_test *t)
+{
+    aggregation a;
+
+    open_long(t, &a, "");
+    const sotto_bytes body = report_of(t, &a, 0);
+    const int fd = begin(t, &a, body, body.len / 2);
+    CHECK(t, becomes(&a, 1, 0));
+    (void)close(fd);
+    CHECK(t, becomes(&a, 0, 0));
+    CHECK_EQUAL(t, 204, send_whole(t, &a, body));
+    check_released(t, &a);
+    aggregation_close(&a);
+}
+
+/* Those beyond max_uploads wait until there is room; nobody is refused. */
+static void vectors_in_memory_are_bounded(sotto_test *t)
+{
+    sotto_bytes bodies[3];
+    aggregation a;
+    int fds[3];
+
+    open_long(t, &a, "max_uploads = 1\n");
+    for (uint32_t i = 0; i < 3; i++)
+        bodies[i] = report_of(t, &a, i);
+    fds[0] = begin(t, &a, bodies[0], 50000);
+    CHECK(t, becomes(&a, 1, 0));
+    fds[1] = begin(t, &a, bodies[1], 50000);
+    CHECK(t, becomes(&a, 1, 1));
+    fds[2] = begin(t, &a, bodies[2], bodies[2].len);
+    CHECK(t, becomes(&a, 1, 2));
+    (void)close(fds[2]); /* it does not wait for its turn */
+    CHECK_EQUAL(t, 204, finish(t, fds[0], bodies[0], 50000));
+    CHECK_EQUAL(t, 204, finish(t, fds[1], bodies[1], 50000));
+    check_released(t, &a);
+    aggregation_close(&a);
+}
+
+/* One client's many connections do not take the room of others. */
+static void a_client_has_one_upload_at_a_time(sotto_test *t)
+{
+    aggregation a;
+
+    open_long(t, &a, "");
+    const sotto_bytes body = report_of(t, &a, 0), other = report_of(t, &a, 1);
+    const int fd = begin(t, &a, body, 50000);
+    CHECK(t, becomes(&a, 1, 0));
+    CHECK_EQUAL(t, 503, send_whole(t, &a, body));
+    CHECK_EQUAL(t, 204, send_whole(t, &a, other));
+    CHECK_EQUAL(t, 204, finish(t, fd, body, 50000));
+    check_released(t, &a);
+    aggregation_close(&a);
+}
+
+/* Messages that nobody has judged have a budget. */
+static void gathered_messages_are_bounded(sotto_test *t)
+{
+    aggregation a;
+
+    open_long(t, &a, "");
+    const sotto_bytes body = report_of(t, &a, 0);
+    sotto_uploads *u = &((sotto_aggregator *)a.host->state)->uploads;
+
+    pthread_mutex_lock(&u->lock);
+    u->gathered += SOTTO_UPLOADS_GATHERED;
+    pthread_mutex_unlock(&u->lock);
+    CHECK_EQUAL(t, 503, send_whole(t, &a, body));
+    pthread_mutex_lock(&u->lock);
+    u->gathered -= SOTTO_UPLOADS_GATHERED;
+    pthread_mutex_unlock(&u->lock);
+    CHECK_EQUAL(t, 204, send_whole(t, &a, body));
+    check_released(t, &a);
+    aggregation_close(&a);
+}
+
+/* What was acknowledged is in the sum of the server that starts next; what was not is sent again. */
+static void a_restart_between_pieces_loses_nothing(sotto_test *t)
+{
+    aggregation a;
+
+    open_long(t, &a, "");
+    const sotto_bytes first = report_of(t, &a, 0), second = report_of(t, &a, 1);
+    CHECK_EQUAL(t, 204, send_whole(t, &a, first));
+    const int fd = begin(t, &a, second, 60000);
+    CHECK(t, becomes(&a, 1, 0));
+    aggregation_restart(t, &a);
+    (void)close(fd);
+    aggregation_turn(t, &a, 1000); /* it looks for its rounds */
+    CHECK_EQUAL(t, 204, send_whole(t, &a, first));
+    check_released(t, &a);
+    aggregation_close(&a);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_vector_in_any_pieces_counts_once),     CASE(what_is_wrong_with_an_upload_is_told),
+        CASE(half_a_vector_changes_no_sum),           CASE(vectors_in_memory_are_bounded),
+        CASE(a_client_has_one_upload_at_a_time),      CASE(gathered_messages_are_bounded),
+        CASE(a_restart_between_pieces_loses_nothing),
+    };
+    return RUN_TESTS(argc, argv, cases);
+}

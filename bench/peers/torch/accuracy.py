@@ -60,7 +60,7 @@ def read(path):
 
 def update(model, start, rows, labels, clip, source):
     parameters = list(model.parameters())
-    nn.utils.vector_to_parameters(start, parameters)
+    nn.utils.vector_to_parameters(start.clone(), parameters)  # parameters are views of what they are given
     order = torch.randperm(len(rows), generator=source)
     for at in range(0, len(rows), BATCH):
         batch = order[at:at + BATCH]

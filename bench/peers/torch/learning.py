@@ -79,4 +79,5 @@ def main():
                           "peer": f"torch {torch.__version__}"}))
 
 
-main()
+if __name__ == "__main__":
+    main()

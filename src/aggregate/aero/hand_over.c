@@ -223,6 +223,8 @@ typedef struct judging {
     const sotto_aero_probes *probes;
     sotto_code dealt; /* over new members */
     uint64_t *y, *constants, *weights;
+    uint64_t *
+        checks; /* weights for 0, then for each member after the first ones: most words are right */
     bool *wrong;
     uint32_t *from;
     bool is_second;
@@ -233,6 +235,40 @@ static uint64_t cell(const judging *j, size_t dealer, size_t member, size_t prob
     const sotto_aero_probe *p = &j->probes->at[dealer * j->probes->count + member];
 
     return j->is_second ? p->second[probe] : p->first[probe].v;
+}
+
+/* The value that the first members' numbers give, in a row of checks. */
+static uint64_t checked(const judging *j, size_t row)
+{
+    size_t threshold = j->probes->threshold;
+    sotto_u128 sum = 0;
+
+    for (size_t i = 0; i < threshold; i++)
+        sum += sotto_code_mul(&j->dealt, j->checks[row * threshold + i], j->y[i]);
+    return (uint64_t)(sum % j->dealt.p);
+}
+
+static void make_checks(judging *j)
+{
+    size_t threshold = j->probes->threshold;
+
+    for (size_t i = 0; i < threshold; i++)
+        j->from[i] = (uint32_t)i;
+    sotto_code_weights_vartime(&j->dealt, j->checks, j->from, 0);
+    for (size_t i = threshold; i < j->probes->count; i++)
+        sotto_code_weights_vartime(&j->dealt, j->checks + (1 + i - threshold) * threshold, j->from,
+                                   j->dealt.x[i]);
+}
+
+/* Whether nobody differs. */
+static bool all_agree(const judging *j)
+{
+    size_t threshold = j->probes->threshold;
+
+    for (size_t i = threshold; i < j->probes->count; i++)
+        if (checked(j, 1 + i - threshold) != j->y[i])
+            return false;
+    return j->probes->count >= 2 * threshold - 1;
 }
 
 /* The constant term of what new members say of one dealer. False: there is none that enough of them agree on. */
@@ -246,6 +282,10 @@ static bool constant_of(judging *j, uint64_t *out, size_t dealer, size_t probe,
     memset(j->wrong, 0, p->count * sizeof *j->wrong);
     for (size_t i = 0; i < p->count; i++)
         j->y[i] = cell(j, dealer, i, probe);
+    if (all_agree(j)) {
+        *out = checked(j, 0);
+        return true;
+    }
     if (sotto_code_locate_vartime(&j->dealt, j->wrong, j->y, scratch, NULL) != SOTTO_OK)
         return false;
     for (size_t i = 0; i < p->count; i++) {
@@ -297,9 +337,11 @@ static sotto_status make_judging(judging *j, const sotto_aero_probes *p, sotto_a
     j->y = sotto_arena_take_array(scratch, p->count, sizeof *j->y);
     j->constants = sotto_arena_take_array(scratch, p->dealer_count, sizeof *j->constants);
     j->weights = sotto_arena_take_array(scratch, p->threshold, sizeof *j->weights);
+    j->checks = sotto_arena_take_array(scratch, (p->count - p->threshold + 1) * p->threshold,
+                                       sizeof *j->checks);
     j->wrong = sotto_arena_take_array(scratch, p->count, sizeof *j->wrong);
     j->from = sotto_arena_take_array(scratch, p->threshold, sizeof *j->from);
-    if (!x || !j->y || !j->constants || !j->weights || !j->wrong || !j->from)
+    if (!x || !j->y || !j->constants || !j->weights || !j->checks || !j->wrong || !j->from)
         return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
     for (size_t i = 0; i < p->count; i++)
         x[i] = i + 1;
@@ -322,6 +364,7 @@ sotto_status sotto_aero_hand_judge_vartime(const sotto_aero *aero, bool *bad,
     for (size_t i = 0; i < primes; i++) {
         j.is_second = i == 1;
         j.dealt.p = i == 1 ? aero->ring.set->second : SOTTO_F64_P;
+        make_checks(&j);
         for (size_t r = 0; r < SOTTO_AERO_PROBES; r++)
             SOTTO_TRY(judge_probe(&j, bad, r, scratch, err));
     }

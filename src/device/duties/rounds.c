@@ -9,6 +9,7 @@
 #include "device/answer/measure.h"
 #include "device/device_internal.h"
 #include "device/duties/duties.h"
+#include "device/duties/encrypted_terms.h"
 #include "device/duties/payment.h"
 #include "device/ledger/consent.h"
 #include "device/ledger/rounds.h"
@@ -112,6 +113,12 @@ static sotto_status hear(void *context, const sotto_round *round, sotto_duties_n
 static sotto_status read_allowed(const sotto_device *device, sotto_bytes policy, unsigned *allowed,
                                  sotto_err *err)
 {
+    static const struct {
+        const char *word;
+        unsigned duty;
+    } words[] = {{"client", SOTTO_DUTY_CLIENT},           {"decryptor", SOTTO_DUTY_DECRYPTOR},
+                 {"contributor", SOTTO_DUTY_CONTRIBUTOR}, {"verifier", SOTTO_DUTY_VERIFIER},
+                 {"committee", SOTTO_DUTY_COMMITTEE},     {"noise", SOTTO_DUTY_NOISE}};
     uint8_t hash[SOTTO_RECIPE_HASH_SIZE];
 
     *allowed = 0;
@@ -122,9 +129,9 @@ static sotto_status read_allowed(const sotto_device *device, sotto_bytes policy,
     json_t *root = json_loadb((const char *)policy.data, policy.len, 0, NULL);
     const json_t *list = json_object_get(root, "duties");
     for (size_t i = 0; i < json_array_size(list); i++)
-        *allowed |= strcmp(json_string_value(json_array_get(list, i)), "client") == 0
-                        ? SOTTO_DUTY_CLIENT
-                        : SOTTO_DUTY_DECRYPTOR;
+        for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
+            if (strcmp(json_string_value(json_array_get(list, i)), words[k].word) == 0)
+                *allowed |= words[k].duty;
     json_decref(root);
     return *allowed ? SOTTO_OK : sotto_fail(err, SOTTO_DENIED, "the policy names no duties");
 }
@@ -246,17 +253,25 @@ static sotto_status check_honest(const sotto_rounds *r, const sotto_recipe *reci
     return SOTTO_OK;
 }
 
-/* The recipe's promises, as terms of duties; clients: drawn in this round. */
-static sotto_status set_terms(sotto_rounds *r, const sotto_recipe *recipe, uint64_t clients,
+/* The recipe's promises, as terms of duties; round: NULL for a committee's call, which has none yet. */
+static sotto_status set_terms(sotto_rounds *r, const sotto_recipe *recipe, const sotto_round *round,
                               sotto_err *err)
 {
     sotto_duties_terms terms = {.methods = 1u << SOTTO_METHOD_FLAMINGO,
                                 .least = recipe->min_cohort};
     sotto_one_server_graph graph;
     sotto_one_server server;
+    bool encrypted = false;
 
     if (!r->expects)
         return sotto_fail(err, SOTTO_DENIED, "rounds: the registry of this epoch is not known");
+    if (round)
+        SOTTO_TRY(sotto_encrypted_terms(&terms, &encrypted, recipe, round, err));
+    if (encrypted) {
+        memcpy(terms.registry, r->registry, sizeof terms.registry);
+        sotto_duties_expect(r->duties, &terms);
+        return SOTTO_OK;
+    }
     if (!sotto_recipe_one_server(&server, recipe) || !sotto_recipe_one_server_graph(&graph, recipe))
         return sotto_fail(err, SOTTO_DENIED, "recipe %.63s: no one server adds it up",
                           recipe->name);
@@ -264,7 +279,7 @@ static sotto_status set_terms(sotto_rounds *r, const sotto_recipe *recipe, uint6
     terms.cohort = server.cohort;
     terms.committee = (uint32_t)server.decryptors;
     terms.neighbours = (uint32_t)graph.neighbours;
-    terms.edge = sotto_one_server_edge(graph.degree, clients);
+    terms.edge = sotto_one_server_edge(graph.degree, round ? round->largest : 2);
     memcpy(terms.recipe, recipe->hash, sizeof terms.recipe);
     memcpy(terms.registry, r->registry, sizeof terms.registry);
     sotto_duties_expect(r->duties, &terms);
@@ -291,7 +306,7 @@ sotto_status sotto_rounds_join(sotto_rounds *r, sotto_bytes call, const char *re
     SOTTO_TRY(find_recipe(r, &shelved, NULL, recipe, err));
     sotto_status status = read_recipe(r, &asked, &shelved, err);
     if (status == SOTTO_OK)
-        status = set_terms(r, asked, 2, err);
+        status = set_terms(r, asked, NULL, err);
     sotto_arena_reset(&r->device->work);
     SOTTO_TRY(status);
     return sotto_duties_join_keygen(r->duties, call, r->index, now_ms, err);
@@ -304,13 +319,16 @@ static sotto_status check_recipe(const sotto_recipe *recipe, const sotto_round *
                                  const sotto_report_content *content, sotto_err *err)
 {
     sotto_one_server_graph graph;
+    sotto_one_server server;
 
-    (void)sotto_recipe_one_server_graph(&graph, recipe);
+    const bool masked =
+        sotto_recipe_one_server(&server, recipe) && sotto_recipe_one_server_graph(&graph, recipe);
     if (recipe->cohort_count || recipe->dummies > 0 ||
         recipe->on_no_match == SOTTO_NO_MATCH_SILENCE)
         return sotto_fail(err, SOTTO_DENIED,
                           "one server: no cohorts, no dummies, and no silence without a value");
-    if (SOTTO_RULE(rounds_ring) && round->ring != (graph.wide ? SOTTO_RING_Z64 : SOTTO_RING_Z32))
+    if (SOTTO_RULE(rounds_ring) && masked &&
+        round->ring != (graph.wide ? SOTTO_RING_Z64 : SOTTO_RING_Z32))
         return sotto_fail(err, SOTTO_DENIED, "the round adds in another ring than the recipe says");
     if (SOTTO_RULE(rounds_room) &&
         (round->length != content->entries || round->most < content->max))
@@ -380,7 +398,9 @@ static sotto_status answer(sotto_rounds *r, const sotto_shelved *shelved,
                            const sotto_posted_round *p, sotto_bytes posting, bool *made,
                            sotto_explanation *why, sotto_err *err)
 {
-    sotto_case c = {.shelved = *shelved, .now = sotto_device_now(r->device), .draw = true};
+    /* Where the beacon drew this device, it draws no more. */
+    sotto_case c = {
+        .shelved = *shelved, .now = sotto_device_now(r->device), .draw = !p->method->contributes};
     sotto_recipe named;
     sotto_entropy entropy;
     char name[NAME];
@@ -424,13 +444,48 @@ static sotto_status take_decryptor(sotto_rounds *r, const sotto_posted_round *p,
     return SOTTO_OK;
 }
 
+/* Whoever has no answer checks what others' answers became, where a method wants that. */
+static sotto_status take_verifier(sotto_rounds *r, const sotto_posted_round *p, sotto_bytes posting,
+                                  unsigned *parts, sotto_err *err)
+{
+    SOTTO_TRY(sotto_duties_check(r->duties, p, r->index, SOTTO_DUTY_CLIENT, err));
+    SOTTO_TRY(sotto_duties_take(r->duties, posting, r->index, SOTTO_DUTY_CLIENT, NULL, 0, err));
+    *parts |= SOTTO_ROUNDS_VERIFIER;
+    return SOTTO_OK;
+}
+
+static sotto_status take_client(sotto_rounds *r, const sotto_shelved *shelved,
+                                const sotto_posted_round *p, sotto_bytes posting, unsigned *parts,
+                                sotto_explanation *why, sotto_err *err)
+{
+    const bool verifies = sotto_method_entry(p->method) != NULL,
+               drawn = !p->method->contributes || p->method->contributes(&p->round, r->index);
+    bool made = false;
+
+    if (!drawn)
+        sotto_explain_not_sampled(why);
+    /* What the policy does not name is not paid for, either. */
+    if (SOTTO_RULE(rounds_verifier_pays_nothing) && verifies && drawn &&
+        !sotto_duties_may_answer(r->duties, p->method)) {
+        sotto_explain(why, SOTTO_WHY_POLICY, "duties",
+                      "The policy does not name the duty of a contributor.");
+        return take_verifier(r, p, posting, parts, err);
+    }
+    if (drawn) {
+        SOTTO_TRY(sotto_duties_check(r->duties, p, r->index, SOTTO_DUTY_CLIENT, err));
+        SOTTO_TRY(answer(r, shelved, p, posting, &made, why, err));
+    }
+    if (made)
+        *parts |= SOTTO_ROUNDS_CLIENT | (verifies ? SOTTO_ROUNDS_VERIFIER : 0u);
+    return made || !verifies ? SOTTO_OK : take_verifier(r, p, posting, parts, err);
+}
+
 static sotto_status take_parts(sotto_rounds *r, const sotto_shelved *shelved,
                                const sotto_posted_round *p, sotto_bytes posting, unsigned *parts,
                                sotto_explanation *why, sotto_err *err)
 {
     const bool client = is_drawn(r, p, SOTTO_PART_CLIENT);
     sotto_status decrypts = SOTTO_OK;
-    bool made = false;
 
     if (is_drawn(r, p, SOTTO_PART_DECRYPTOR))
         decrypts = take_decryptor(r, p, posting, parts, client ? NULL : err);
@@ -438,10 +493,7 @@ static sotto_status take_parts(sotto_rounds *r, const sotto_shelved *shelved,
         sotto_explain_not_sampled(why);
         return decrypts;
     }
-    SOTTO_TRY(sotto_duties_check(r->duties, p, r->index, SOTTO_DUTY_CLIENT, err));
-    SOTTO_TRY(answer(r, shelved, p, posting, &made, why, err));
-    *parts |= made ? SOTTO_ROUNDS_CLIENT : 0;
-    return SOTTO_OK;
+    return take_client(r, shelved, p, posting, parts, why, err);
 }
 
 static sotto_status take(sotto_rounds *r, const sotto_posted_round *p, sotto_bytes posting,
@@ -456,7 +508,7 @@ static sotto_status take(sotto_rounds *r, const sotto_posted_round *p, sotto_byt
     SOTTO_TRY(find_recipe(r, &shelved, p->round.recipe, NULL, err));
     sotto_status status = read_recipe(r, &recipe, &shelved, err);
     if (status == SOTTO_OK)
-        status = set_terms(r, recipe, p->round.largest, err);
+        status = set_terms(r, recipe, &p->round, err);
     sotto_arena_reset(&r->device->work);
     SOTTO_TRY(status);
     return take_parts(r, &shelved, p, posting, parts, why, err);

@@ -38,8 +38,11 @@ static sotto_status exchange_of(void *context, sotto_exchange *exchange)
     sotto_arena_reset(&f->scratch);
     SOTTO_TRY(sotto_buf_take(&body, &f->scratch, (size_t)exchange->body_length + 1, NULL));
     SOTTO_TRY(read_body(exchange, &body));
-    if (f->answers_with) {
-        const sotto_exchange_head only = {.size = sizeof only, .status = f->answers_with};
+    const bool message = strstr(exchange->url, "/messages") != NULL;
+    const unsigned played = f->answers_with ? f->answers_with : message ? f->messages_with : 0;
+    f->messages += message;
+    if (played) {
+        const sotto_exchange_head only = {.size = sizeof only, .status = played};
 
         SOTTO_TRY(exchange->begin(exchange, &only));
         return exchange->take(exchange, f->answer.len ? f->answer.data : body.data, f->answer.len);
@@ -83,7 +86,11 @@ sotto_status sotto_fleet_revive(sotto_fleet *f, uint32_t device, sotto_err *err)
         .journal = d->journal,
         .memory = f->memory,
         .secret = d->secret,
-        .allowed = SOTTO_DUTY_CLIENT | SOTTO_DUTY_DECRYPTOR,
+        .allowed = (SOTTO_DUTY_CLIENT | SOTTO_DUTY_DECRYPTOR | SOTTO_DUTY_CONTRIBUTOR |
+                    SOTTO_DUTY_VERIFIER | SOTTO_DUTY_COMMITTEE | SOTTO_DUTY_NOISE) &
+                   ~f->without,
+        .own = f->own,
+        .news = f->news,
         .witnesses = (const uint8_t(*)[SOTTO_P256_WIDE])f->epoch.witnesses.verify,
         .witness_count = f->epoch.witnesses.count,
         .terms = f->terms,
@@ -157,7 +164,8 @@ sotto_status sotto_fleet_install(sotto_fleet *f, sotto_err *err)
 
 void sotto_fleet_expect(sotto_fleet *f, uint32_t members)
 {
-    f->terms.methods = 1u << SOTTO_METHOD_FLAMINGO;
+    if (f->terms.methods == 0)
+        f->terms.methods = 1u << SOTTO_METHOD_FLAMINGO;
     if (f->terms.cohort == 0)
         f->terms.cohort = f->count;
     f->terms.committee = members;
@@ -174,6 +182,7 @@ sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options
     f->memory = options->folder == NULL;
     f->exchanges_left = UINT_MAX;
     f->terms = options->terms;
+    f->own = options->own;
     sotto_arena_init(&f->arena, (size_t)256 << 20);
     sotto_arena_init(&f->scratch, (size_t)256 << 20);
     sotto_fleet_aim(f, options->port);
@@ -199,19 +208,26 @@ void sotto_fleet_close(sotto_fleet *f)
     sotto_arena_clear(&f->arena);
 }
 
+sotto_status sotto_fleet_tick_one(sotto_fleet *f, uint32_t device, uint64_t now_ms, sotto_err *err)
+{
+    sotto_fleet_device *d = &f->devices[device];
+
+    return d->duties && d->next_ms <= now_ms
+               ? sotto_duties_tick(d->duties, now_ms, &d->next_ms, err)
+               : SOTTO_OK;
+}
+
 sotto_status sotto_fleet_tick(sotto_fleet *f, uint64_t now_ms, uint64_t *next_ms, sotto_err *err)
 {
     sotto_status first = SOTTO_OK;
 
     *next_ms = UINT64_MAX;
     for (uint32_t i = 0; i < f->count; i++) {
-        sotto_fleet_device *d = &f->devices[i];
+        const sotto_fleet_device *d = &f->devices[i];
+        const sotto_status status =
+            sotto_fleet_tick_one(f, i, now_ms, first == SOTTO_OK ? err : NULL);
 
-        if (d->duties && d->next_ms <= now_ms) {
-            const sotto_status status =
-                sotto_duties_tick(d->duties, now_ms, &d->next_ms, first == SOTTO_OK ? err : NULL);
-            first = first == SOTTO_OK ? status : first;
-        }
+        first = first == SOTTO_OK ? status : first;
         if (d->duties && d->next_ms < *next_ms)
             *next_ms = d->next_ms;
     }

@@ -31,11 +31,18 @@ typedef struct sotto_fleet {
     sotto_fleet_device *devices;
     sotto_epoch epoch;
     sotto_duties_terms terms; /* of all devices */
-    sotto_arena arena;        /* the epoch's lists */
-    sotto_arena scratch;      /* of one exchange */
-    unsigned answers_with;    /* this status, and nobody is asked; 0: as the server answers */
-    sotto_bytes answer;       /* the body then */
-    unsigned exchanges_left;  /* before the network goes away; UINT_MAX: never */
+    const sotto_aero_account *own;
+    unsigned without; /* SOTTO_DUTY_* that the policy of devices that are revived does not name */
+    sotto_duties_news_fn
+        *news;         /* for devices that are revived from then on; their context is the device */
+    sotto_arena arena; /* the epoch's lists */
+    sotto_arena scratch; /* of one exchange */
+    unsigned messages;   /* that were sent to rounds */
+    unsigned
+        messages_with; /* the status that they are answered with, and nobody gets them; 0: as the server answers */
+    unsigned answers_with;   /* this status, and nobody is asked; 0: as the server answers */
+    sotto_bytes answer;      /* the body then */
+    unsigned exchanges_left; /* before the network goes away; UINT_MAX: never */
 } sotto_fleet;
 
 typedef struct sotto_fleet_options {
@@ -46,14 +53,15 @@ typedef struct sotto_fleet_options {
         folder; /* of the journals; NULL: in memory, and a device that was killed has lost its own */
     const uint8_t *server_key; /* the aggregator's */
     unsigned port;             /* where it listens on loopback */
-    /* What devices know of rounds. Method, registry and committee are filled in from the epoch; so is a cohort of 0. */
+    /* What devices know of rounds. Registry and committee are filled in from the epoch; so are a cohort of 0, and no method. */
     sotto_duties_terms terms;
+    const sotto_aero_account *own; /* as sotto_duties_options; borrowed */
 } sotto_fleet_options;
 
 /* Everybody learns what rounds and committees of this epoch are like. */
 void sotto_fleet_expect(sotto_fleet *f, uint32_t members);
 
-/* Devices, each with consent and a policy for both duties, and an epoch with its committee. */
+/* Devices, each with consent and a policy for all duties, and an epoch with its committee. */
 SOTTO_MUST_USE sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options,
                                              sotto_err *err);
 void sotto_fleet_close(sotto_fleet *f);
@@ -85,6 +93,9 @@ SOTTO_MUST_USE sotto_status sotto_fleet_read_key(sotto_fleet *f, sotto_bytes cal
 void sotto_fleet_kill(sotto_fleet *f, uint32_t device);
 SOTTO_MUST_USE sotto_status sotto_fleet_revive(sotto_fleet *f, uint32_t device, sotto_err *err);
 
+/* Ticks this device, if it is due and switched on. */
+SOTTO_MUST_USE sotto_status sotto_fleet_tick_one(sotto_fleet *f, uint32_t device, uint64_t now_ms,
+                                                 sotto_err *err);
 /* Ticks every device that is due. *next_ms as sotto_duties_tick. A device's failure is reported, and stops nobody else. */
 SOTTO_MUST_USE sotto_status sotto_fleet_tick(sotto_fleet *f, uint64_t now_ms, uint64_t *next_ms,
                                              sotto_err *err);

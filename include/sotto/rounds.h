@@ -1,4 +1,4 @@
-/* sotto/rounds.h - a device that takes part in rounds of one server (Flamingo). libsotto-device-full has it; libsotto-device has not.
+/* sotto/rounds.h - a device that takes part in rounds of one server (Flamingo, Aero). libsotto-device-full has it; libsotto-device has not.
  *
  *     sotto_rounds_open      beside an open device: its journal, its secret, whose beacon draws, and where the server is
  *     sotto_rounds_consent   work for others happens only after a yes of its own
@@ -99,8 +99,9 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_rounds_join(sotto_rounds *rounds, so
                                                         sotto_err *err);
 
 typedef enum sotto_rounds_part {
-    SOTTO_ROUNDS_CLIENT = 1,   /* an answer was paid for, and waits to be sent */
-    SOTTO_ROUNDS_DECRYPTOR = 2 /* masks of others will be opened               */
+    SOTTO_ROUNDS_CLIENT = 1,    /* an answer was paid for, and waits to be sent */
+    SOTTO_ROUNDS_DECRYPTOR = 2, /* masks or sums will be opened with others    */
+    SOTTO_ROUNDS_VERIFIER = 4   /* what the server adds up will be checked     */
 } sotto_rounds_part;
 
 /* Takes part in a posted round, in each part that was drawn for this device and that the policy names. The round is held to its recipe:

@@ -160,15 +160,15 @@ static bool is_part(sotto_part part, uint32_t index, const sotto_round *round,
            (!method->takes_part || method->takes_part(round, part, index));
 }
 
-static sotto_status judge_form(const sotto_message *m, const sotto_round *round,
+static sotto_status judge_form(const sotto_message *m, size_t body_len, const sotto_round *round,
                                const sotto_kind *kind, sotto_err *err)
 {
     static const uint8_t none[32];
     uint64_t bulk = kind->has_bulk ? round->length * sotto_ring_width(round->ring) : 0;
 
-    if (m->body.len > kind->most)
-        return sotto_fail(err, SOTTO_MALFORMED, "%s: %zu bytes, at most %zu", kind->name,
-                          m->body.len, kind->most);
+    if (body_len > kind->most)
+        return sotto_fail(err, SOTTO_MALFORMED, "%s: %zu bytes, at most %zu", kind->name, body_len,
+                          kind->most);
     if (m->bulk_len != bulk || memcmp(m->bulk, none, sizeof none) != 0)
         return sotto_fail(err, SOTTO_MALFORMED, "%s: a bulk of %llu bytes, wanted %llu", kind->name,
                           (unsigned long long)m->bulk_len, (unsigned long long)bulk);
@@ -178,14 +178,15 @@ static sotto_status judge_form(const sotto_message *m, const sotto_round *round,
     return SOTTO_OK;
 }
 
-sotto_status sotto_message_judge(const sotto_message *m, const sotto_round *round,
-                                 const sotto_method *method, sotto_err *err)
+/* digest: of a body that is elsewhere; NULL: it is here. */
+static sotto_status judge(const sotto_message *m, size_t body_len, const uint8_t *digest,
+                          const sotto_round *round, const sotto_method *method, sotto_err *err)
 {
     const sotto_kind *kind = sotto_method_kind(method, m->kind);
 
     if (!kind)
         return sotto_fail(err, SOTTO_MALFORMED, "message: unknown kind %u", m->kind);
-    SOTTO_TRY(judge_form(m, round, kind, err));
+    SOTTO_TRY(judge_form(m, body_len, round, kind, err));
     if (SOTTO_RULE(message_of_round) &&
         (memcmp(m->session, round->session, sizeof m->session) != 0 || m->epoch != round->epoch ||
          m->round != round->number))
@@ -198,8 +199,22 @@ sotto_status sotto_message_judge(const sotto_message *m, const sotto_round *roun
         return sotto_fail(err, SOTTO_REJECTED, "%s: from somebody who is not registered",
                           kind->name);
     if (SOTTO_RULE(message_signature) && kind->is_signed)
-        return sotto_message_check(m, key, err);
+        return digest ? sotto_message_check_digest(m, (uint32_t)body_len, digest, key, err)
+                      : sotto_message_check(m, key, err);
     return SOTTO_OK;
+}
+
+sotto_status sotto_message_judge(const sotto_message *m, const sotto_round *round,
+                                 const sotto_method *method, sotto_err *err)
+{
+    return judge(m, m->body.len, NULL, round, method, err);
+}
+
+sotto_status sotto_message_judge_digest(const sotto_message *m, uint32_t body_len,
+                                        const uint8_t digest[32], const sotto_round *round,
+                                        const sotto_method *method, sotto_err *err)
+{
+    return judge(m, body_len, digest, round, method, err);
 }
 
 /* ---- methods --------------------------------------------------------------------------------------- */
@@ -208,6 +223,14 @@ const sotto_kind *sotto_method_kind(const sotto_method *method, unsigned kind)
 {
     for (size_t i = 0; i < method->kind_count; i++)
         if (method->kinds[i].kind == kind)
+            return &method->kinds[i];
+    return NULL;
+}
+
+const sotto_kind *sotto_method_entry(const sotto_method *method)
+{
+    for (size_t i = 0; i < method->kind_count; i++)
+        if (method->kinds[i].from == SOTTO_PART_BOARD)
             return &method->kinds[i];
     return NULL;
 }

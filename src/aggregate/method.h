@@ -60,6 +60,7 @@ typedef struct sotto_self {
     const sotto_signer *keys;
     uint8_t seed[32];
     sotto_self_secrets *secrets; /* NULL where the method needs none */
+    bool no_noise;               /* it gives no share of noise, even if it is drawn for that */
 } sotto_self;
 
 typedef struct sotto_round_result {
@@ -153,10 +154,22 @@ typedef struct sotto_method {
     const sotto_vdaf_server_ops *two_server; /* NULL: not a method of two servers */
     /* Whether the round's parameters are this method's and keep its promises. */
     sotto_status (*check)(const sotto_round *, sotto_err *);
+    /* Whether the beacon draws this client's vector, too; NULL: those of all clients. */
+    bool (*contributes)(const sotto_round *, uint32_t index);
+    uint16_t
+        question; /* kind whose answer repeats what the server has: it goes back at once, and nothing is stored; 0: none */
+    /* Whether a client's message has its own vector in it; NULL: all of them do. */
+    bool (*carries)(const sotto_message *);
+    /* Bytes of a record's body that somebody needs who is not in the committee; NULL: all of them (aggregate/excerpt.h). */
+    size_t (*needed)(const sotto_round *, const sotto_message *record);
+    /* What rounds before this one spent, as everybody counts it from the posting; NULL: a method without such an account. */
+    sotto_status (*account)(struct sotto_aero_account *, const sotto_round *, sotto_err *);
 } sotto_method;
 
 /* NULL: the method has no such kind. */
 const sotto_kind *sotto_method_kind(const sotto_method *method, unsigned kind);
+/* The kind that brings entries of the board; NULL: a method without one. */
+const sotto_kind *sotto_method_entry(const sotto_method *method);
 
 /* sotto_round_check, the method's own check, and whether the registry is the one the round names: what every join does
  * first. SOTTO_DENIED says what fails. */
@@ -170,6 +183,12 @@ SOTTO_MUST_USE sotto_status sotto_method_admit(const sotto_method *method, const
 SOTTO_MUST_USE sotto_status sotto_message_judge(const sotto_message *message,
                                                 const sotto_round *round,
                                                 const sotto_method *method, sotto_err *err);
+
+/* The same of a message whose body is elsewhere, or here in part: only its length and SHA-256 are known. */
+SOTTO_MUST_USE sotto_status sotto_message_judge_digest(const sotto_message *message,
+                                                       uint32_t body_len, const uint8_t digest[32],
+                                                       const sotto_round *round,
+                                                       const sotto_method *method, sotto_err *err);
 
 extern const sotto_method sotto_method_prio, sotto_method_bbglr, sotto_method_flamingo,
     sotto_method_aero;

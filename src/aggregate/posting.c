@@ -10,7 +10,8 @@ static const char LABEL[15] = "sotto-posting-1";
 
 const sotto_method *sotto_machine_method(uint16_t id)
 {
-    static const sotto_method *const methods[] = {&sotto_method_bbglr, &sotto_method_flamingo};
+    static const sotto_method *const methods[] = {&sotto_method_bbglr, &sotto_method_flamingo,
+                                                  &sotto_method_aero};
 
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
         if (methods[i]->id == id)
@@ -136,7 +137,20 @@ sotto_status sotto_posted_round_open(sotto_posted_round *out, sotto_bytes wire, 
     if (out->posting.decryptors.len)
         SOTTO_TRY(open_committee(out, arena, err));
     SOTTO_TRY(sotto_round_id(&out->round, out->id, err));
-    return sotto_method_admit(out->method, &out->round, err);
+    SOTTO_TRY(sotto_method_admit(out->method, &out->round, err));
+    if (!out->method->account)
+        return SOTTO_OK;
+    SOTTO_TRY(out->method->account(&out->account, &out->round, err));
+    out->round.account = &out->account;
+    return SOTTO_OK;
+}
+
+void sotto_posted_round_own(sotto_posted_round *posted, const sotto_aero_account *own)
+{
+    const double rho = posted->account.rho;
+
+    posted->account = own ? *own : (sotto_aero_account){0};
+    posted->account.rho = rho;
 }
 
 void sotto_posted_round_close(sotto_posted_round *posted)
@@ -178,6 +192,7 @@ sotto_status sotto_posted_round_strength(const sotto_posted_round *posted,
     const sotto_bytes parameters = posted->round.parameters;
     sotto_flamingo_parameters f;
     sotto_bbglr_parameters b;
+    sotto_aero_terms a;
 
     switch (posted->round.method) {
     case SOTTO_METHOD_FLAMINGO:
@@ -188,6 +203,11 @@ sotto_status sotto_posted_round_strength(const sotto_posted_round *posted,
     case SOTTO_METHOD_BBGLR:
         SOTTO_TRY(sotto_bbglr_parameters_decode(&b, parameters, err));
         *out = (sotto_round_strength){b.quorum, b.threshold, UINT64_MAX};
+        return SOTTO_OK;
+    case SOTTO_METHOD_AERO:
+        /* Nobody masks with anybody: members open what everybody checks. */
+        SOTTO_TRY(sotto_aero_terms_decode(&a, parameters, err));
+        *out = (sotto_round_strength){a.committee, UINT32_MAX, UINT64_MAX};
         return SOTTO_OK;
     default:
         return sotto_fail(err, SOTTO_DENIED, "round: method %u is not known well enough",

@@ -10,6 +10,7 @@
 #ifndef SOTTO_AGGREGATE_POSTING_H
 #define SOTTO_AGGREGATE_POSTING_H
 
+#include "aggregate/aero/terms.h"
 #include "aggregate/method.h"
 #include "aggregate/shared/beacon.h"
 #include "aggregate/shared/decryptors.h"
@@ -40,6 +41,7 @@ typedef struct sotto_posted_round {
     bool has_decryptors;
     const sotto_method *method;
     uint8_t id[SOTTO_ROUND_ID];
+    sotto_aero_account account; /* of methods that count what was spent; the round points to it */
 } sotto_posted_round;
 
 /* Decodes and checks everything but the beacon. The wire bytes and the arena outlive it. Close after a failure is allowed.
@@ -49,6 +51,8 @@ typedef struct sotto_posted_round {
 SOTTO_MUST_USE sotto_status sotto_posted_round_open(sotto_posted_round *out, sotto_bytes wire,
                                                     sotto_arena *arena, sotto_err *err);
 void sotto_posted_round_close(sotto_posted_round *posted);
+/* What this participant knows of itself, and no server tells it: everything of `own` but what was spent. NULL: nothing. */
+void sotto_posted_round_own(sotto_posted_round *posted, const sotto_aero_account *own);
 
 /* Whether the beacon's value is that of these witnesses, over this registry: a server that chose it would choose committee,
  * cohort and neighbours.

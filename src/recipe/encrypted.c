@@ -6,6 +6,7 @@
 #include "account/numeric/special.h"
 #include "account/trust.h"
 #include "base/rule.h"
+#include "crypto/hash.h"
 #include "noise/noise.h"
 
 #include <math.h>
@@ -293,6 +294,17 @@ static const char *differs(const sotto_round *a, const sotto_round *b)
         a->noise.shares != b->noise.shares)
         return "other noise";
     return sotto_bytes_equal_vartime(a->parameters, b->parameters) ? NULL : "other terms";
+}
+
+void sotto_encrypted_session(uint8_t out[32], const sotto_recipe *recipe)
+{
+    static const char label[] = "sotto-encrypted-session-1";
+    sotto_hash hash;
+
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of(label, sizeof label));
+    sotto_hash_update(&hash, sotto_bytes_of(recipe->hash, sizeof recipe->hash));
+    sotto_hash_final(&hash, out);
 }
 
 sotto_status sotto_encrypted_agrees(const sotto_round *round, const sotto_encrypted *plan,

@@ -52,6 +52,8 @@ SOTTO_MUST_USE sotto_status sotto_encrypted_round(sotto_round *round,
                                                   uint8_t parameters[SOTTO_AERO_TERMS],
                                                   const sotto_encrypted *plan,
                                                   const sotto_recipe *recipe, sotto_err *err);
+/* The session that all rounds of this recipe are of: their numbers count what was spent. */
+void sotto_encrypted_session(uint8_t out[32], const sotto_recipe *recipe);
 /* Whether somebody else's round keeps what the recipe says, its budget above all. Everybody who joins asks this.
  *   SOTTO_DENIED  it does not; the reason names the first difference */
 SOTTO_MUST_USE sotto_status sotto_encrypted_agrees(const sotto_round *round,

@@ -333,7 +333,7 @@ KEY_ROW(IN_POLICY, "honest", DECIMAL, 0, 0.01, 1, NULL, MUST, "share of a cohort
 KEY_ROW(IN_POLICY, "report_bytes", WHOLE, 0, 100, 1e9, NULL, "1048576", "bytes that one report may have; a recipe whose reports have more is refused")
 KEY_ROW(IN_POLICY, "trusts", LIST, CHOICE, 1, 3, NULL, "[\"split\"]", "ways to add up that are allowed")
 #ifdef SOTTO_LEARNING_ROWS
-KEY_ROW(IN_POLICY, "duties", LIST, CHOICE, 1, 2, "client|decryptor", "[]", "what this device may do in rounds of one server: answer as a client, and open masks of others as a decryptor. Needs libsotto-device-full, and a consent of its own")
+KEY_ROW(IN_POLICY, "duties", LIST, CHOICE, 1, 6, "client|decryptor|contributor|verifier|committee|noise", "[]", "what this device may do in rounds of one server. Of masked sums: answer as a client, and open masks of others as a decryptor. Of encrypted sums: answer as a contributor, check what the server added as a verifier, which every part but the committee needs, make keys and open sums in the committee, and give noise. Needs libsotto-device-full, and a consent of its own")
 KEY_ROW(IN_POLICY, "sampling", CHOICE, 0, 0, 0, "when-hidden", MAY, "when-hidden: a learning recipe is charged by the theorem for secret samples, once and before any coin is tossed, where this device verified relay, tokens and log. That epsilon does not hold against the relay or the device's own network, nor where the relay works together with gateway or leader. Left out: every recipe is charged as if it were seen who takes part. Needs libsotto-device-full")
 #endif
 KEY_ROW(IN_POLICY, "targeting_rate", NUMBER, 0, 1e-9, 1, NULL, "1", "largest chance to take part in a recipe with `targeting`: below 1, the number of reports does not tell whether one more device met the target")

@@ -291,7 +291,7 @@ sotto_bytes aggregation_waiting(sotto_test *t, const aggregation *a, uint32_t de
     CHECK_OK(t, sotto_journal_open(&j, &file, &host, &t->err));
     CHECK_OK(t, sotto_journal_next(&j, &duty, 0, &found, &t->arena, &t->err));
     CHECK(t, found);
-    CHECK_OK(t, sotto_journal_waiting(&j, duty.n, &row, &body, &found, &t->arena, &t->err));
+    CHECK_OK(t, sotto_journal_waiting(&j, duty.n, 0, &row, &body, &found, &t->arena, &t->err));
     CHECK(t, found);
     sotto_journal_close(&j);
     return body;

@@ -180,6 +180,20 @@ SOTTO_MUST_USE sotto_status sotto_aero_send(sotto_effects *effects, const sotto_
 SOTTO_MUST_USE sotto_status sotto_aero_check(const sotto_round *round, const sotto_message *message,
                                              sotto_arena *scratch, sotto_err *err);
 
+/* record.c: a record as it is on the board, or the excerpt that devices outside the committee read: a part of the key without its shares.
+ * The part was committed to before, so the excerpt's beginning can be no other.
+ *   is_checked  as sotto_aero_view_read */
+SOTTO_MUST_USE sotto_status sotto_aero_record_open(sotto_message *known, const sotto_round *round,
+                                                   sotto_bytes record, bool is_checked,
+                                                   sotto_err *err);
+/* Whether the beacon draws this device as a contributor. */
+bool sotto_aero_contributes(const sotto_round *round, uint32_t index);
+size_t sotto_aero_needed(const sotto_round *round, const sotto_message *record);
+/* The price of this round, for each number before it: numbers begin with 1, and each has a beacon and a committee of its own.
+ *   SOTTO_DENIED  epoch and number differ, so that a number might come twice */
+SOTTO_MUST_USE sotto_status sotto_aero_count(sotto_aero_account *account, const sotto_round *round,
+                                             sotto_err *err);
+
 extern const sotto_machine_ops sotto_aero_client, sotto_aero_member_ops, sotto_aero_server;
 
 #endif

@@ -7,6 +7,8 @@
 
 static bool wants(const sotto_aero_device *d, uint8_t role)
 {
+    if (SOTTO_RULE(aero_noise_by_consent) && role == SOTTO_AERO_NOISE && d->base.self.no_noise)
+        return false;
     return sotto_aero_is_certified(d->base.view) && !d->base.view->is_committed &&
            !(d->done & SOTTO_AERO_HAS_PROMISED(role)) &&
            sotto_aero_may(d->base.plan, role, d->base.self.index);

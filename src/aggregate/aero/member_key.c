@@ -243,7 +243,11 @@ sotto_status sotto_aero_member_take(sotto_aero_committee_member *m, const sotto_
 
     sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
     sotto_aero_share *share = sotto_arena_take(&scratch, sizeof *share);
-    sotto_status status = share ? open_share(m, share, key, &scratch, NULL) : SOTTO_NO_MEMORY;
+    /* A server that shows a member the excerpt for others keeps it from opening anything. */
+    const bool has_shares = key->body.len > sotto_aero_needed(m->base.round, key);
+    sotto_status status = !share       ? SOTTO_NO_MEMORY
+                          : has_shares ? open_share(m, share, key, &scratch, NULL)
+                                       : SOTTO_MALFORMED;
     if (status == SOTTO_OK)
         sotto_aero_share_add(&m->base.plan->aero, &m->share, share);
     sotto_arena_clear(&scratch);

@@ -97,6 +97,12 @@ static bool takes_part(const sotto_round *round, sotto_part part, uint32_t index
     return is_drawn;
 }
 
+/* A promise hides it, and a share of noise is nobody's data. */
+static bool carries(const sotto_message *m)
+{
+    return m->kind == SOTTO_AERO_REVEAL && m->body.len && m->body.data[0] == SOTTO_AERO_CONTRIBUTOR;
+}
+
 /* The sum is the server machine's opening: ciphertexts are added up in its trees, where they are checked, and nowhere else. */
 static size_t tally_size(const sotto_round *round)
 {
@@ -121,6 +127,15 @@ static sotto_status tally_encode(const sotto_tally *tally, sotto_buf *out, sotto
     (void)tally;
     sotto_write_uint(&w, 0, 1);
     return sotto_writer_finish(&w, "tally", err);
+}
+
+static sotto_status tally_decode(sotto_tally *tally, sotto_bytes wire, uint64_t contributions,
+                                 sotto_err *err)
+{
+    if (wire.len != 1 || wire.data[0] != 0)
+        return sotto_fail(err, SOTTO_MALFORMED, "tally: nothing is in it");
+    tally->contributions = contributions;
+    return SOTTO_OK;
 }
 
 static sotto_status tally_open(sotto_vector *sum, const sotto_round *round,
@@ -153,7 +168,12 @@ static sotto_status tally_open(sotto_vector *sum, const sotto_round *round,
 }
 
 static const sotto_tally_ops tally = {
-    .size = tally_size, .init = tally_init, .encode = tally_encode, .open = tally_open};
+    .size = tally_size,
+    .init = tally_init,
+    .encode = tally_encode,
+    .decode = tally_decode,
+    .open = tally_open,
+};
 
 const sotto_method sotto_method_aero = {
     .name = "aero",
@@ -166,4 +186,9 @@ const sotto_method sotto_method_aero = {
     .tally = &tally,
     .takes_part = takes_part,
     .check = sotto_aero_check_round,
+    .contributes = sotto_aero_contributes,
+    .question = SOTTO_AERO_ASK,
+    .carries = carries,
+    .needed = sotto_aero_needed,
+    .account = sotto_aero_count,
 };

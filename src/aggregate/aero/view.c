@@ -152,8 +152,7 @@ static sotto_status read_key(sotto_aero_view *view, uint32_t place, sotto_aero_m
 
     if (!b)
         return sotto_fail(err, SOTTO_NO_MEMORY, "board: no memory");
-    if (m->has_key || !m->has_sealed || !view->is_sealed || view->is_keyed ||
-        body.len != 32 + each + plan->terms.committee * sotto_aero_sealed_share_size(plan))
+    if (m->has_key || !m->has_sealed || !view->is_sealed || view->is_keyed || body.len < 32 + each)
         return nothing(err, "a part of the key out of turn");
     const sotto_bytes part = sotto_bytes_of(body.data + 32, each);
     sotto_aero_seal_key(seal, plan, plan->committee[place], body.data, part);
@@ -566,9 +565,8 @@ sotto_status sotto_aero_view_read(sotto_aero_view *view, sotto_message *known, u
         return SOTTO_STALE;
     if (index > view->next)
         return SOTTO_AGAIN;
-    sotto_status status = sotto_message_decode(known, record, NULL);
-    if (status == SOTTO_OK && !is_checked)
-        status = sotto_message_judge(known, &view->plan->judged, &sotto_method_aero, NULL);
+    sotto_status status =
+        sotto_aero_record_open(known, &view->plan->judged, record, is_checked, NULL);
     if (status == SOTTO_OK)
         status = read_record(view, index, known, scratch, NULL);
     if (status == SOTTO_NO_MEMORY || status == SOTTO_BUG)

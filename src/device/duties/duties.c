@@ -172,9 +172,21 @@ sotto_status sotto_duties_erase_share(sotto_duties *d, const uint8_t session[32]
     return sotto_journal_erase_share(&d->journal, session, epoch, err);
 }
 
-static sotto_part part_of(unsigned duty)
+/* The policy names roles where a method has them. */
+unsigned sotto_duties_needed(const sotto_method *m, unsigned part, bool vector)
 {
-    return duty == SOTTO_DUTY_CLIENT ? SOTTO_PART_CLIENT : SOTTO_PART_DECRYPTOR;
+    if (!sotto_method_entry(m))
+        return part;
+    if (part == SOTTO_DUTY_DECRYPTOR)
+        return SOTTO_DUTY_COMMITTEE;
+    return SOTTO_DUTY_VERIFIER | (vector ? SOTTO_DUTY_CONTRIBUTOR : 0u);
+}
+
+bool sotto_duties_may_answer(const sotto_duties *d, const sotto_method *method)
+{
+    const unsigned needed = sotto_duties_needed(method, SOTTO_DUTY_CLIENT, true);
+
+    return (d->options.allowed & needed) == needed;
 }
 
 static sotto_status is_ours(const sotto_duties *d, const sotto_posted_round *p, uint32_t index,
@@ -187,8 +199,8 @@ static sotto_status is_ours(const sotto_duties *d, const sotto_posted_round *p, 
         (r->pair && (memcmp(r->pair[index], d->secrets.pair.public_key, 32) != 0 ||
                      memcmp(r->channel[index], d->secrets.channel.public_key, 32) != 0)))
         return sotto_fail(err, SOTTO_DENIED, "the registry has other keys at this place");
-    if (!m->parts[part_of(part)] ||
-        (m->takes_part && !m->takes_part(&p->round, part_of(part), index)))
+    if (!m->parts[sotto_duties_part(part)] ||
+        (m->takes_part && !m->takes_part(&p->round, sotto_duties_part(part), index)))
         return sotto_fail(err, SOTTO_DENIED, "this round has no such duty for this device");
     return SOTTO_OK;
 }
@@ -209,10 +221,28 @@ static sotto_status write_vector(sotto_buf *out, const sotto_round *round, const
     return SOTTO_OK;
 }
 
+/* Where a round's own sizes and price decide, its machine looks at them: before anything is paid for. */
+static sotto_status would_join(sotto_duties *d, const sotto_posted_round *p, uint32_t index,
+                               unsigned part, sotto_err *err)
+{
+    const sotto_self self = sotto_duties_self(d, index, part);
+    sotto_posted_round mine = *p;
+    sotto_machine *machine = NULL;
+
+    if (!p->method->account)
+        return SOTTO_OK;
+    mine.round.account = &mine.account;
+    sotto_posted_round_own(&mine, d->options.own);
+    SOTTO_TRY(p->method->parts[sotto_duties_part(part)]->join(&machine, &mine.round, &self,
+                                                              &d->memory, err));
+    machine->ops->leave(machine);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_duties_check(sotto_duties *d, const sotto_posted_round *p, uint32_t index,
                                 unsigned part, sotto_err *err)
 {
-    SOTTO_TRY(sotto_duties_permitted(d, part, err));
+    SOTTO_TRY(sotto_duties_permitted(d, sotto_duties_needed(p->method, part, false), err));
     SOTTO_TRY(is_ours(d, p, index, part, err));
     SOTTO_TRY(sotto_duties_terms_check(&d->options.terms, p, err));
     /* A server that picks the beacon picks the committee, and with every method who masks with whom. */
@@ -220,7 +250,7 @@ sotto_status sotto_duties_check(sotto_duties *d, const sotto_posted_round *p, ui
         p, (const uint8_t(*)[SOTTO_P256_WIDE])d->witnesses, d->options.witness_count, err);
     if (SOTTO_RULE(duties_beacon) && status != SOTTO_OK)
         return status;
-    return SOTTO_OK;
+    return would_join(d, p, index, part, err);
 }
 
 sotto_status sotto_duties_take(sotto_duties *d, sotto_bytes posting, uint32_t index, unsigned part,
@@ -236,7 +266,11 @@ sotto_status sotto_duties_take(sotto_duties *d, sotto_bytes posting, uint32_t in
     sotto_status status = sotto_posted_round_open(&p, posting, &d->memory, err);
     if (status == SOTTO_OK)
         status = sotto_duties_check(d, &p, index, part, err);
-    if (status == SOTTO_OK && part == SOTTO_DUTY_CLIENT)
+    const bool answers = part == SOTTO_DUTY_CLIENT && status == SOTTO_OK &&
+                         (values || !sotto_method_entry(p.method));
+    if (answers)
+        status = sotto_duties_permitted(d, sotto_duties_needed(p.method, part, true), err);
+    if (answers && status == SOTTO_OK)
         status = write_vector(&vector, &p.round, values, count, &d->memory, err);
     duty.vector = sotto_buf_bytes(&vector);
     if (status == SOTTO_OK)
@@ -271,6 +305,18 @@ bool sotto_duties_is_final(unsigned status)
     return status == 400 || status == 403 || status == 409 || status == 413 || status == 422;
 }
 
+/* Whether what waits has this device's vector in it. */
+static bool carries(const sotto_posted_round *p, sotto_bytes body)
+{
+    sotto_reader in = sotto_reader_over(body);
+    sotto_message m;
+
+    if (!p->method->carries)
+        return true;
+    return sotto_message_decode(&m, sotto_read_opaque32(&in), NULL) == SOTTO_OK &&
+           p->method->carries(&m);
+}
+
 /* Of a client alone: others send nothing of their own. */
 static sotto_status tell(sotto_duties *d, const sotto_journal_duty *duty, const sotto_round *round,
                          sotto_duties_news news, sotto_err *err)
@@ -280,28 +326,57 @@ static sotto_status tell(sotto_duties *d, const sotto_journal_duty *duty, const 
     return d->options.news(d->options.host.context, round, news, err);
 }
 
-/* Sends what waits, in order, until something is to be tried again later. *left: something is. */
-static sotto_status send_waiting(sotto_duties *d, const sotto_journal_duty *duty,
-                                 const sotto_posted_round *p, bool *left, sotto_err *err)
+/* One message. *after: what waits behind it may go now; *done: it need not be sent again. */
+static sotto_status send_one(sotto_duties *d, const sotto_journal_duty *duty,
+                             const sotto_posted_round *p, sotto_bytes body, bool *after, bool *done,
+                             sotto_err *err)
 {
-    for (;;) {
-        uint8_t room[ANSWER];
-        sotto_exchange_answer answer = {.body = sotto_buf_over(room, sizeof room)};
-        sotto_bytes body;
-        int64_t row;
+    uint8_t room[ANSWER];
+    sotto_exchange_answer answer = {.body = sotto_buf_over(room, sizeof room)};
+    const bool mine = carries(p, body);
 
-        SOTTO_TRY(sotto_journal_waiting(&d->journal, duty->n, &row, &body, left, &d->memory, err));
-        if (!*left)
-            return SOTTO_OK;
+    *after = *done = false;
+    if (mine)
         SOTTO_TRY(tell(d, duty, &p->round, SOTTO_DUTIES_LEAVES, err));
-        if (sotto_duties_carry(d, "rounds", p->id, "messages", SOTTO_MESSAGE_TYPE, body, &answer) !=
-            SOTTO_OK)
+    if (sotto_duties_carry(d, "rounds", p->id, "messages", SOTTO_MESSAGE_TYPE, body, &answer) !=
+        SOTTO_OK)
+        return SOTTO_OK;
+    *done = answer.status == 204 || sotto_duties_is_final(answer.status);
+    /* A server that does not take one record would else keep a complaint from the board. */
+    *after = *done || sotto_method_entry(p->method);
+    if (!mine || !*done)
+        return SOTTO_OK;
+    return tell(d, duty, &p->round, answer.status == 204 ? SOTTO_DUTIES_TAKEN : SOTTO_DUTIES_OVER,
+                err);
+}
+
+/* Sends what waits, in order. *left: something is to be tried again later. Answers to questions are in the mail, and the questions stay
+ * until the machine has read them. */
+static sotto_status send_waiting(sotto_duties *d, const sotto_journal_duty *duty,
+                                 const sotto_posted_round *p, sotto_duties_mail *mail, bool *left,
+                                 sotto_err *err)
+{
+    int64_t row = 0;
+
+    *left = false;
+    for (;;) {
+        bool found, after, done;
+        sotto_bytes body;
+
+        SOTTO_TRY(
+            sotto_journal_waiting(&d->journal, duty->n, row, &row, &body, &found, &d->memory, err));
+        if (!found)
             return SOTTO_OK;
-        if (answer.status != 204 && !sotto_duties_is_final(answer.status))
+        if (sotto_duties_is_question(p, body)) {
+            SOTTO_TRY(sotto_duties_ask(d, p, row, body, mail, &after, &done, err));
+        } else {
+            SOTTO_TRY(send_one(d, duty, p, body, &after, &done, err));
+            if (done)
+                SOTTO_TRY(sotto_journal_sent(&d->journal, row, err));
+        }
+        *left = *left || !done;
+        if (!after)
             return SOTTO_OK;
-        SOTTO_TRY(tell(d, duty, &p->round,
-                       answer.status == 204 ? SOTTO_DUTIES_TAKEN : SOTTO_DUTIES_OVER, err));
-        SOTTO_TRY(sotto_journal_sent(&d->journal, row, err));
     }
 }
 
@@ -345,108 +420,7 @@ static sotto_status fetch(sotto_duties *d, const sotto_journal_duty *duty, const
     return SOTTO_OK;
 }
 
-/* Messages that are too early stay where they are; all others are done with. */
-static sotto_status deliver(const sotto_posted_round *p, sotto_machine *machine,
-                            sotto_journal_duty *duty, sotto_bytes inbox, sotto_effects *effects,
-                            sotto_arena *arena, sotto_err *err)
-{
-    const sotto_machine_ops *ops = machine->ops;
-    sotto_inbox messages = {.left = inbox, .since = duty->since};
-    sotto_bytes wire;
-    uint64_t n;
-
-    while (sotto_inbox_next(&messages, &n, &wire)) {
-        sotto_status verdict;
-        sotto_message m;
-
-        verdict = sotto_message_decode(&m, wire, NULL);
-        if (verdict == SOTTO_OK && m.to != duty->index)
-            verdict = SOTTO_REJECTED;
-        if (verdict == SOTTO_OK)
-            verdict = ops->check(&p->round, &m, arena, NULL);
-        if (verdict == SOTTO_OK)
-            SOTTO_TRY(ops->deliver(machine, &m, 1, &verdict, effects, err));
-        if (verdict == SOTTO_AGAIN)
-            return SOTTO_OK;
-        duty->since = n + 1;
-    }
-    return SOTTO_OK;
-}
-
-/* ---- a step ---------------------------------------------------------------------------------------------------------- */
-
-static sotto_status remember(sotto_duties *d, sotto_machine **out, const sotto_posted_round *p,
-                             const sotto_journal_duty *duty, sotto_err *err)
-{
-    const sotto_machine_ops *ops = p->method->parts[part_of(duty->part)];
-    sotto_self self = {.part = part_of(duty->part),
-                       .index = duty->index,
-                       .keys = &d->signer,
-                       .secrets = &d->secrets};
-    sotto_message *kept;
-    size_t count;
-    sotto_status status;
-
-    if (duty->part == SOTTO_DUTY_DECRYPTOR)
-        SOTTO_TRY(sotto_journal_share(&d->journal, p->round.session, p->round.epoch,
-                                      d->secrets.share, err));
-    if (duty->state.len) {
-        SOTTO_TRY(sotto_journal_kept(&d->journal, duty->n, &kept, &count, &d->memory, err));
-        return ops->restore(out, &p->round, &self, duty->state, kept, count, &d->memory, err);
-    }
-    SOTTO_TRY(sotto_random_bytes(self.seed, sizeof self.seed, err));
-    status = ops->join(out, &p->round, &self, &d->memory, err);
-    sotto_wipe(self.seed, sizeof self.seed);
-    return status;
-}
-
-static sotto_status offer(sotto_duties *d, const sotto_posted_round *p, sotto_machine *machine,
-                          const sotto_journal_duty *duty, sotto_effects *effects, sotto_err *err)
-{
-    sotto_vector *mine = sotto_arena_take(&d->memory, sizeof *mine);
-    void *entries = sotto_arena_take(&d->memory, duty->vector.len + 1);
-
-    if (!mine || !entries)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a vector");
-    memcpy(entries, duty->vector.data, duty->vector.len);
-    *mine = (sotto_vector){.ring = p->round.ring, .length = (size_t)p->round.length};
-    if (mine->ring == SOTTO_RING_Z32)
-        mine->of.z32 = entries;
-    else
-        mine->of.z64 = entries;
-    return machine->ops->offer(machine, mine, effects, err);
-}
-
-static sotto_status run_machine(sotto_duties *d, const sotto_posted_round *p,
-                                sotto_journal_duty *duty, sotto_bytes inbox, uint64_t now_ms,
-                                sotto_effects *effects, sotto_err *err)
-{
-    const uint64_t since = duty->since;
-    sotto_machine *machine = NULL;
-    sotto_buf state = {0};
-    sotto_status status = remember(d, &machine, p, duty, err);
-
-    if (status == SOTTO_OK)
-        status = machine->ops->tick(machine, now_ms, effects, err);
-    if (status == SOTTO_OK && effects->wants_vector && duty->vector.len)
-        status = offer(d, p, machine, duty, effects, err);
-    if (status == SOTTO_OK)
-        status = deliver(p, machine, duty, inbox, effects, &d->memory, err);
-    if (status == SOTTO_OK)
-        status = sotto_buf_take(&state, &d->memory,
-                                SOTTO_MACHINE_MOST_SAVED((size_t)p->round.registered), err);
-    if (status == SOTTO_OK)
-        status = machine->ops->save(machine, &state, err);
-    /* A poll that brought nothing costs no write. */
-    if (status == SOTTO_OK && (duty->state.len == 0 || effects->sent || effects->kept ||
-                               effects->vows || effects->done || duty->since != since))
-        status = sotto_journal_step(&d->journal, duty, &p->round, effects, sotto_buf_bytes(&state),
-                                    &d->memory, err);
-    if (machine)
-        machine->ops->leave(machine);
-    sotto_wipe(d->secrets.share, sizeof d->secrets.share);
-    return status;
-}
+/* ---- a duty ---------------------------------------------------------------------------------------------------------- */
 
 static sotto_status end_duty(sotto_duties *d, const sotto_journal_duty *duty,
                              const sotto_round *round, sotto_err *err)
@@ -455,25 +429,58 @@ static sotto_status end_duty(sotto_duties *d, const sotto_journal_duty *duty,
     return sotto_journal_end(&d->journal, duty->n, err);
 }
 
+/* Fetches what is new, and runs the machine if there is a reason to. *gone: the server says that the round is over. */
+static sotto_status advance(sotto_duties *d, const sotto_posted_round *p, sotto_journal_duty *duty,
+                            uint64_t now_ms, bool *gone, sotto_err *err)
+{
+    const bool has_board = sotto_method_entry(p->method) != NULL;
+    sotto_duties_mail mail = {0};
+    sotto_effects effects;
+    sotto_buf inbox = {0};
+    bool answered = false;
+
+    if (duty->state.len && now_ms >= p->round.opens) {
+        SOTTO_TRY(sotto_duties_fetch_entries(d, p, duty, &mail.entries, err));
+        SOTTO_TRY(fetch(d, duty, p->id, &inbox, &answered, gone, err));
+    }
+    if (answered)
+        mail.inbox = sotto_buf_bytes(&inbox);
+    /* To read a board again costs more than to see that nothing is new on it. */
+    if (has_board && duty->state.len && !mail.entries.len && !mail.inbox.len && now_ms < duty->wake)
+        return SOTTO_OK;
+    return sotto_duties_run(d, p, duty, &mail, now_ms, &effects, err);
+}
+
+/* Sends what waits, and has the machine read the answers: it may have more to say then. */
+static sotto_status converse(sotto_duties *d, const sotto_posted_round *p, sotto_journal_duty *duty,
+                             uint64_t now_ms, bool *left, bool *asked, sotto_err *err)
+{
+    sotto_duties_mail mail = {0};
+    sotto_effects effects;
+
+    SOTTO_TRY(send_waiting(d, duty, p, &mail, left, err));
+    if (!mail.answers)
+        return SOTTO_OK;
+    if (!duty->done)
+        SOTTO_TRY(sotto_duties_run(d, p, duty, &mail, now_ms, &effects, err));
+    SOTTO_TRY(sotto_duties_forget_asked(d, &mail, err));
+    /* What follows from the answers goes with the next call. */
+    *left = *asked = true;
+    return SOTTO_OK;
+}
+
 static sotto_status serve_posted(sotto_duties *d, const sotto_posted_round *p,
                                  sotto_journal_duty *duty, uint64_t now_ms, uint64_t *next_ms,
                                  sotto_err *err)
 {
-    sotto_effects effects;
-    sotto_buf inbox = {0};
-    bool answered = false, gone = false, left;
+    bool gone = false, left, asked = false;
 
-    sotto_effects_init(&effects, &d->memory);
-    if (!duty->done && duty->state.len && now_ms >= p->round.opens)
-        SOTTO_TRY(fetch(d, duty, p->id, &inbox, &answered, &gone, err));
     if (!duty->done)
-        SOTTO_TRY(run_machine(d, p, duty,
-                              answered ? sotto_buf_bytes(&inbox) : (sotto_bytes){NULL, 0}, now_ms,
-                              &effects, err));
-    SOTTO_TRY(send_waiting(d, duty, p, &left, err));
-    if (gone || ((duty->done || effects.done) && !left))
+        SOTTO_TRY(advance(d, p, duty, now_ms, &gone, err));
+    SOTTO_TRY(converse(d, p, duty, now_ms, &left, &asked, err));
+    if (gone || (duty->done && !left))
         return end_duty(d, duty, &p->round, err);
-    uint64_t next = left ? now_ms + SOTTO_DUTIES_RETRY_MS : now_ms + SOTTO_DUTIES_POLL_MS;
+    uint64_t next = left && !asked ? now_ms + SOTTO_DUTIES_RETRY_MS : now_ms + SOTTO_DUTIES_POLL_MS;
     if (now_ms < p->round.opens && next < p->round.opens)
         next = p->round.opens;
     if (next < *next_ms)
@@ -485,11 +492,12 @@ static sotto_status serve(sotto_duties *d, sotto_journal_duty *duty, uint64_t no
                           uint64_t *next_ms, sotto_err *err)
 {
     sotto_posted_round p;
-    sotto_status status = sotto_duties_permitted(d, duty->part, err);
+    sotto_status status = sotto_posted_round_open(&p, duty->posting, &d->memory, err);
 
-    if (status != SOTTO_OK)
-        return status;
-    status = sotto_posted_round_open(&p, duty->posting, &d->memory, err);
+    if (status == SOTTO_OK)
+        status = sotto_duties_permitted(
+            d, sotto_duties_needed(p.method, duty->part, duty->vector.len != 0), err);
+    sotto_posted_round_own(&p, d->options.own);
     if (status == SOTTO_OK)
         status = now_ms < p.round.release_by ? serve_posted(d, &p, duty, now_ms, next_ms, err)
                                              : end_duty(d, duty, &p.round, err);
@@ -532,8 +540,10 @@ sotto_status sotto_duties_tick(sotto_duties *d, uint64_t now_ms, uint64_t *next_
         sotto_arena_reset(&d->memory);
         duty = (sotto_journal_duty){0};
         SOTTO_TRY(sotto_journal_next(&d->journal, &duty, after, &found, &d->memory, err));
-        if (!found)
+        if (!found) {
+            sotto_arena_clear(&d->memory); /* a device has other things to do between ticks */
             return first;
+        }
         /* A duty that fails does not keep the others from being served. */
         const sotto_status status =
             serve_or_end(d, &duty, now_ms, next_ms, first == SOTTO_OK ? err : NULL);

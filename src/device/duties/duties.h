@@ -1,4 +1,5 @@
-/* device/duties/duties.h - what a device does in rounds of one server: it sends a masked vector, and opens masks of others.
+/* device/duties/duties.h - what a device does in rounds of one server: it sends a masked or encrypted vector, opens masks or sums with
+ * others, gives noise, and checks what a server added up.
  *
  * Callers:  rounds.c, which is public (sotto/rounds.h); programs that play devices.
  * Memory:   what is given is copied.
@@ -18,8 +19,16 @@
 
 typedef struct sotto_duties sotto_duties;
 
-/* Parts that a policy may name. */
-enum { SOTTO_DUTY_CLIENT = 1, SOTTO_DUTY_DECRYPTOR = 2 };
+/* Parts that a duty may have, and what a policy names: the parts themselves for masked sums, and four roles for encrypted ones. There a
+ * client is who checks, and may contribute and give noise besides; a decryptor is a member of the committee. */
+enum {
+    SOTTO_DUTY_CLIENT = 1,
+    SOTTO_DUTY_DECRYPTOR = 2,
+    SOTTO_DUTY_CONTRIBUTOR = 4,
+    SOTTO_DUTY_VERIFIER = 8,
+    SOTTO_DUTY_COMMITTEE = 16,
+    SOTTO_DUTY_NOISE = 32
+};
 
 enum { SOTTO_DUTIES_SECRET = 32 };
 
@@ -42,8 +51,10 @@ typedef struct sotto_duties_options {
     const uint8_t (*witnesses)[SOTTO_P256_WIDE];
     uint32_t witness_count;
     sotto_duties_terms terms; /* all zeros: no round is joined until sotto_duties_expect */
-    const char *server;       /* the aggregator's URL, with its last slash */
-    sotto_device_host host;   /* exchange and counter; others are not used */
+    const sotto_aero_account
+        *own;               /* what it knows of itself (aggregate/posting.h); NULL: nothing */
+    const char *server;     /* the aggregator's URL, with its last slash */
+    sotto_device_host host; /* exchange and counter; others are not used */
     /* Told of each client's vector, with host.context. It may be told again after a crash. SOTTO_DENIED ends the duty; NULL:
      * nobody is told. */
     sotto_duties_news_fn *news;
@@ -97,11 +108,14 @@ SOTTO_MUST_USE sotto_status sotto_duties_join_keygen(sotto_duties *d, sotto_byte
 /* Other terms from now on, as with the registry of the next epoch. Duties that were taken stay as they are. */
 void sotto_duties_expect(sotto_duties *d, const sotto_duties_terms *terms);
 
+/* Whether the policy lets this device answer in rounds of this method. */
+bool sotto_duties_may_answer(const sotto_duties *d, const sotto_method *method);
 /* Whether a round may be taken part in, before anything is paid for. Statuses of sotto_duties_take. */
 SOTTO_MUST_USE sotto_status sotto_duties_check(sotto_duties *d, const sotto_posted_round *posted,
                                                uint32_t index, unsigned part, sotto_err *err);
 
-/* Takes part in a posted round. values: NULL for a decryptor; else the client's entries, its part of the noise among them.
+/* Takes part in a posted round. values: NULL for a decryptor, and for who only checks; else the client's entries, its part of the noise
+ * among them.
  *   SOTTO_DENIED     policy, consent or terms do not cover it; the round contradicts itself; or this device is not registered
  *                    there
  *   SOTTO_REJECTED   beacon or committee are not what they should be

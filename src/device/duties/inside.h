@@ -1,4 +1,5 @@
-/* device/duties/inside.h - duties as their files share them: rounds in duties.c, key generations in keygen_duty.c.
+/* device/duties/inside.h - duties as their files share them: rounds in duties.c, boards and questions in entries.c, key generations in
+ * keygen_duty.c.
  */
 #ifndef SOTTO_DEVICE_DUTIES_INSIDE_H
 #define SOTTO_DEVICE_DUTIES_INSIDE_H
@@ -30,6 +31,52 @@ SOTTO_MUST_USE sotto_status sotto_duties_carry(sotto_duties *d, const char *kind
 bool sotto_duties_is_final(unsigned status);
 /* What a duty will fail with again, however often it is tried. */
 bool sotto_duties_is_for_good(sotto_status status);
+
+static inline sotto_part sotto_duties_part(unsigned duty)
+{
+    return duty == SOTTO_DUTY_CLIENT ? SOTTO_PART_CLIENT : SOTTO_PART_DECRYPTOR;
+}
+sotto_self sotto_duties_self(sotto_duties *d, uint32_t index, unsigned part);
+
+/* Bits that a policy must name for a part of this method, and for a vector if there is one. */
+unsigned sotto_duties_needed(const sotto_method *method, unsigned part, bool vector);
+
+/* What came for a duty: entries of the board, messages of its inbox, and answers to what it asked. Empty: nothing did. */
+typedef struct sotto_duties_mail {
+    sotto_bytes entries, inbox;
+    struct sotto_duties_answer {
+        struct sotto_duties_answer *next;
+        int64_t row; /* of the journal: the question */
+        sotto_bytes messages;
+    } * answers;
+    sotto_buf room; /* of one answer as it arrives */
+} sotto_duties_mail;
+
+/* Entries that this duty has not seen. Nothing where there is no answer, or no board. */
+SOTTO_MUST_USE sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_round *p,
+                                                       const sotto_journal_duty *duty,
+                                                       sotto_bytes *out, sotto_err *err);
+/* Whether what waits is a question, whose answer comes at once. */
+bool sotto_duties_is_question(const sotto_posted_round *p, sotto_bytes body);
+/* Asks it. *after: what waits behind it may go now; *done: there is an answer, or there will never be one. */
+SOTTO_MUST_USE sotto_status sotto_duties_ask(sotto_duties *d, const sotto_posted_round *p,
+                                             int64_t row, sotto_bytes body, sotto_duties_mail *mail,
+                                             bool *after, bool *done, sotto_err *err);
+/* The machine has read the answers. */
+SOTTO_MUST_USE sotto_status sotto_duties_forget_asked(sotto_duties *d,
+                                                      const sotto_duties_mail *mail,
+                                                      sotto_err *err);
+/* Has the machine read all of it, in this order: entries, inbox, answers. */
+SOTTO_MUST_USE sotto_status sotto_duties_read(const sotto_posted_round *p, sotto_machine *machine,
+                                              sotto_journal_duty *duty,
+                                              const sotto_duties_mail *mail, sotto_effects *effects,
+                                              sotto_arena *arena, sotto_err *err);
+
+/* One step with this mail. What it wants to send is in the journal afterwards, and duty is as it is there. */
+SOTTO_MUST_USE sotto_status sotto_duties_run(sotto_duties *d, const sotto_posted_round *p,
+                                             sotto_journal_duty *duty,
+                                             const sotto_duties_mail *mail, uint64_t now_ms,
+                                             sotto_effects *effects, sotto_err *err);
 
 /* Does what is due in key generations; *next_ms is only ever lowered. */
 SOTTO_MUST_USE sotto_status sotto_duties_tick_keygens(sotto_duties *d, uint64_t now_ms,

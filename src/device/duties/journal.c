@@ -19,6 +19,8 @@ static const char SCHEMA[] =
     " wire BLOB NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS waiting (n INTEGER PRIMARY KEY AUTOINCREMENT, duty INTEGER NOT"
     " NULL, body BLOB NOT NULL) STRICT;"
+    "CREATE TABLE IF NOT EXISTS progress (duty INTEGER PRIMARY KEY, board INTEGER NOT NULL, wake"
+    " INTEGER NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS vow (session BLOB NOT NULL, epoch INTEGER NOT NULL, round INTEGER"
     " NOT NULL, kind INTEGER NOT NULL, subject INTEGER NOT NULL, digest BLOB NOT NULL,"
     " PRIMARY KEY (session, epoch, round, kind, subject)) STRICT;" SOTTO_JOURNAL_KEYGEN_SCHEMA;
@@ -189,7 +191,8 @@ sotto_status sotto_journal_set_consent(sotto_journal *j, bool given, sotto_err *
         sotto_sqlite_run(j->db,
                          "UPDATE meta SET consent = 0; UPDATE share SET share = NULL;"
                          "UPDATE duty SET posting = NULL, state = NULL, vector = NULL, ended = 1;"
-                         "DELETE FROM kept; DELETE FROM waiting;" SOTTO_JOURNAL_KEYGEN_FORGET,
+                         "DELETE FROM kept; DELETE FROM waiting; DELETE FROM "
+                         "progress;" SOTTO_JOURNAL_KEYGEN_FORGET,
                          WHAT, err),
         err);
 }
@@ -289,6 +292,8 @@ static sotto_status read_duty(sqlite3_stmt *q, sotto_journal_duty *d, sotto_aren
     d->index = (uint32_t)sqlite3_column_int64(q, 2);
     d->since = (uint64_t)sqlite3_column_int64(q, 3);
     d->done = sqlite3_column_int64(q, 4) != 0;
+    d->board = (uint64_t)sqlite3_column_int64(q, 8);
+    d->wake = (uint64_t)sqlite3_column_int64(q, 9);
     SOTTO_TRY(sotto_journal_column(q, 5, &d->posting, arena, err));
     SOTTO_TRY(sotto_journal_column(q, 6, &d->state, arena, err));
     return sotto_journal_column(q, 7, &d->vector, arena, err);
@@ -303,7 +308,8 @@ sotto_status sotto_journal_next(sotto_journal *j, sotto_journal_duty *duty, int6
     *found = false;
     SOTTO_TRY(
         sotto_journal_prepare(j, &q,
-                              "SELECT n, part, place, since, done, posting, state, vector FROM duty"
+                              "SELECT n, part, place, since, done, posting, state, vector, board,"
+                              " wake FROM duty LEFT JOIN progress ON progress.duty = duty.n"
                               " WHERE n > ?1 AND ended = 0 ORDER BY n LIMIT 1",
                               err));
     (void)sqlite3_bind_int64(q, 1, after);
@@ -386,21 +392,34 @@ static sotto_status insert_waiting(sotto_journal *j, int64_t n, const sotto_effe
     return sotto_journal_run(q, err);
 }
 
+/* Far ahead is never: SQLite's integers have a sign. */
+static sotto_status store_progress(sotto_journal *j, const sotto_journal_duty *duty,
+                                   const sotto_effects *effects, sotto_err *err)
+{
+    const uint64_t wake = effects->wake > INT64_MAX ? INT64_MAX : effects->wake;
+    sqlite3_stmt *q;
+
+    SOTTO_TRY(sotto_journal_prepare(
+        j, &q, "INSERT OR REPLACE INTO progress (duty, board, wake) VALUES (?1, ?2, ?3)", err));
+    (void)sqlite3_bind_int64(q, 1, duty->n);
+    (void)sqlite3_bind_int64(q, 2, (int64_t)duty->board);
+    (void)sqlite3_bind_int64(q, 3, (int64_t)wake);
+    return sotto_journal_run(q, err);
+}
+
 static sotto_status store_step(sotto_journal *j, const sotto_journal_duty *duty,
                                const sotto_round *round, const sotto_effects *effects,
                                sotto_bytes state, sotto_arena *arena, sotto_err *err)
 {
-    bool carries = false;
     sqlite3_stmt *q;
 
+    SOTTO_TRY(store_progress(j, duty, effects, err));
     for (const sotto_effect_vow *v = effects->vows; v; v = v->next)
         SOTTO_TRY(sotto_journal_insert_vow(j, round->session, &v->vow, err));
     for (const sotto_effect_message *m = effects->kept; m; m = m->next)
         SOTTO_TRY(insert_kept(j, duty->n, &m->message, arena, err));
-    for (const sotto_effect_message *m = effects->sent; m; m = m->next) {
+    for (const sotto_effect_message *m = effects->sent; m; m = m->next)
         SOTTO_TRY(insert_waiting(j, duty->n, m, arena, err));
-        carries = carries || m->bulk;
-    }
     SOTTO_TRY(sotto_journal_prepare(
         j, &q,
         "UPDATE duty SET state = ?2, since = ?3, done = ?4, vector = CASE WHEN ?5"
@@ -410,7 +429,7 @@ static sotto_status store_step(sotto_journal *j, const sotto_journal_duty *duty,
     sotto_journal_bind(q, 2, state);
     (void)sqlite3_bind_int64(q, 3, (int64_t)duty->since);
     (void)sqlite3_bind_int64(q, 4, duty->done || effects->done);
-    (void)sqlite3_bind_int64(q, 5, carries);
+    (void)sqlite3_bind_int64(q, 5, duty->offered);
     return sotto_journal_run(q, err);
 }
 
@@ -418,15 +437,11 @@ sotto_status sotto_journal_step(sotto_journal *j, const sotto_journal_duty *duty
                                 const sotto_round *round, const sotto_effects *effects,
                                 sotto_bytes state, sotto_arena *arena, sotto_err *err)
 {
-    bool carries = false;
-
-    for (const sotto_effect_message *m = effects->sent; m; m = m->next)
-        carries = carries || m->bulk;
     SOTTO_TRY(sotto_journal_begin(j, err));
     const sotto_status status = store_step(j, duty, round, effects, state, arena, err);
-    /* The vector in the clear is erased by the step that masked it. */
-    return carries ? sotto_journal_finish_erased(j, status, err)
-                   : sotto_journal_finish(j, status, err);
+    /* The vector in the clear is erased by the step that masked or encrypted it. */
+    return duty->offered ? sotto_journal_finish_erased(j, status, err)
+                         : sotto_journal_finish(j, status, err);
 }
 
 sotto_status sotto_journal_kept(sotto_journal *j, int64_t n, sotto_message **kept, size_t *count,
@@ -465,15 +480,17 @@ sotto_status sotto_journal_kept(sotto_journal *j, int64_t n, sotto_message **kep
     return status;
 }
 
-sotto_status sotto_journal_waiting(sotto_journal *j, int64_t n, int64_t *row, sotto_bytes *body,
-                                   bool *found, sotto_arena *arena, sotto_err *err)
+sotto_status sotto_journal_waiting(sotto_journal *j, int64_t n, int64_t after, int64_t *row,
+                                   sotto_bytes *body, bool *found, sotto_arena *arena,
+                                   sotto_err *err)
 {
     sotto_status status;
     sqlite3_stmt *q;
 
     SOTTO_TRY(sotto_journal_prepare(
-        j, &q, "SELECT n, body FROM waiting WHERE duty = ?1 ORDER BY n LIMIT 1", err));
+        j, &q, "SELECT n, body FROM waiting WHERE duty = ?1 AND n > ?2 ORDER BY n LIMIT 1", err));
     (void)sqlite3_bind_int64(q, 1, n);
+    (void)sqlite3_bind_int64(q, 2, after);
     *found = sotto_journal_row(q, &status, err);
     if (*found) {
         *row = sqlite3_column_int64(q, 0);
@@ -483,11 +500,15 @@ sotto_status sotto_journal_waiting(sotto_journal *j, int64_t n, int64_t *row, so
     return status;
 }
 
+sotto_status sotto_journal_forget(sotto_journal *j, int64_t row, sotto_err *err)
+{
+    return sotto_journal_run_for(j, "DELETE FROM waiting WHERE n = ?1", row, err);
+}
+
 sotto_status sotto_journal_sent(sotto_journal *j, int64_t row, sotto_err *err)
 {
     SOTTO_TRY(sotto_journal_begin(j, err));
-    return sotto_journal_finish(
-        j, sotto_journal_run_for(j, "DELETE FROM waiting WHERE n = ?1", row, err), err);
+    return sotto_journal_finish(j, sotto_journal_forget(j, row, err), err);
 }
 
 sotto_status sotto_journal_end(sotto_journal *j, int64_t n, sotto_err *err)
@@ -500,5 +521,7 @@ sotto_status sotto_journal_end(sotto_journal *j, int64_t n, sotto_err *err)
         status = sotto_journal_run_for(j, "DELETE FROM kept WHERE duty = ?1", n, err);
     if (status == SOTTO_OK)
         status = sotto_journal_run_for(j, "DELETE FROM waiting WHERE duty = ?1", n, err);
+    if (status == SOTTO_OK)
+        status = sotto_journal_run_for(j, "DELETE FROM progress WHERE duty = ?1", n, err);
     return sotto_journal_finish_erased(j, status, err);
 }

@@ -58,7 +58,10 @@ typedef struct sotto_journal_duty {
     unsigned part;
     sotto_bytes posting, state, vector; /* empty: none */
     uint64_t since;                     /* first message of the inbox that was not seen */
-    bool done; /* the machine has nothing left to do; messages may still wait */
+    bool done;      /* the machine has nothing left to do; messages may still wait */
+    uint64_t board; /* first entry of the board that was not seen */
+    uint64_t wake;  /* when the machine wants to be ticked; 0: at once */
+    bool offered;   /* this step took the vector: it goes */
 } sotto_journal_duty;
 
 /* SOTTO_STALE: this part was taken in this round before. */
@@ -68,16 +71,16 @@ SOTTO_MUST_USE sotto_status sotto_journal_add(sotto_journal *j, const sotto_jour
 SOTTO_MUST_USE sotto_status sotto_journal_next(sotto_journal *j, sotto_journal_duty *duty,
                                                int64_t after, bool *found, sotto_arena *arena,
                                                sotto_err *err);
-/* What a step left behind; the vector goes once a message carries it. */
+/* What a step left behind; the vector goes once the machine took it. */
 SOTTO_MUST_USE sotto_status sotto_journal_step(sotto_journal *j, const sotto_journal_duty *duty,
                                                const sotto_round *round,
                                                const sotto_effects *effects, sotto_bytes state,
                                                sotto_arena *arena, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_journal_kept(sotto_journal *j, int64_t n, sotto_message **kept,
                                                size_t *count, sotto_arena *arena, sotto_err *err);
-/* The first message of a duty that waits, with its length before it and its vector behind it. */
-SOTTO_MUST_USE sotto_status sotto_journal_waiting(sotto_journal *j, int64_t n, int64_t *row,
-                                                  sotto_bytes *body, bool *found,
+/* The first message of a duty that waits behind the row `after`, with its length before it and its vector behind it. */
+SOTTO_MUST_USE sotto_status sotto_journal_waiting(sotto_journal *j, int64_t n, int64_t after,
+                                                  int64_t *row, sotto_bytes *body, bool *found,
                                                   sotto_arena *arena, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_journal_sent(sotto_journal *j, int64_t row, sotto_err *err);
 /* The duty is over: all of it but its vows is erased. */

@@ -34,6 +34,8 @@ SOTTO_MUST_USE sotto_status sotto_journal_finish(sotto_journal *j, sotto_status 
                                                  sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_journal_finish_erased(sotto_journal *j, sotto_status status,
                                                         sotto_err *err);
+/* Inside a transaction: this message waits no longer. */
+SOTTO_MUST_USE sotto_status sotto_journal_forget(sotto_journal *j, int64_t row, sotto_err *err);
 /* Inside a transaction. SOTTO_DENIED: one stands that says something else. */
 SOTTO_MUST_USE sotto_status sotto_journal_insert_vow(sotto_journal *j, const uint8_t session[32],
                                                      const sotto_vow *vow, sotto_err *err);

@@ -9,6 +9,7 @@
 #include "device/answer/measure.h"
 #include "device/device_internal.h"
 #include "device/duties/duties.h"
+#include "device/duties/encrypted_terms.h"
 #include "device/duties/payment.h"
 #include "device/ledger/consent.h"
 #include "device/ledger/rounds.h"
@@ -118,6 +119,12 @@ static sotto_status hear(void *context, const sotto_round *round, sotto_duties_n
 static sotto_status read_allowed(const sotto_device *device, sotto_bytes policy, unsigned *allowed,
                                  sotto_err *err)
 {
+    static const struct {
+        const char *word;
+        unsigned duty;
+    } words[] = {{"client", SOTTO_DUTY_CLIENT},           {"decryptor", SOTTO_DUTY_DECRYPTOR},
+                 {"contributor", SOTTO_DUTY_CONTRIBUTOR}, {"verifier", SOTTO_DUTY_VERIFIER},
+                 {"committee", SOTTO_DUTY_COMMITTEE},     {"noise", SOTTO_DUTY_NOISE}};
     uint8_t hash[SOTTO_RECIPE_HASH_SIZE];
 
     *allowed = 0;
@@ -128,9 +135,9 @@ static sotto_status read_allowed(const sotto_device *device, sotto_bytes policy,
     json_t *root = json_loadb((const char *)policy.data, policy.len, 0, NULL);
     const json_t *list = json_object_get(root, "duties");
     for (size_t i = 0; i < json_array_size(list); i++)
-        *allowed |= strcmp(json_string_value(json_array_get(list, i)), "client") == 0
-                        ? SOTTO_DUTY_CLIENT
-                        : SOTTO_DUTY_DECRYPTOR;
+        for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
+            if (strcmp(json_string_value(json_array_get(list, i)), words[k].word) == 0)
+                *allowed |= words[k].duty;
     json_decref(root);
     return *allowed ? SOTTO_OK : sotto_fail(err, SOTTO_DENIED, "the policy names no duties");
 }
@@ -252,9 +259,9 @@ static sotto_status check_honest(const sotto_rounds *r, const sotto_recipe *reci
     return SOTTO_OK;
 }
 
-/* The recipe's promises, as terms of duties; clients: drawn in this round. A posting names what was published: the recipe, or the
+/* The recipe's promises, as terms of duties; round: NULL for a committee's call, which has none yet. A posting names what was published: the recipe, or the
  * record of a round of learning, and with it the model. */
-static sotto_status set_terms(sotto_rounds *r, const sotto_case *c, uint64_t clients,
+static sotto_status set_terms(sotto_rounds *r, const sotto_case *c, const sotto_round *round,
                               sotto_err *err)
 {
     const sotto_recipe *recipe = c->recipe;
@@ -262,9 +269,17 @@ static sotto_status set_terms(sotto_rounds *r, const sotto_case *c, uint64_t cli
                                 .least = recipe->min_cohort};
     sotto_one_server_graph graph;
     sotto_one_server server;
+    bool encrypted = false;
 
     if (!r->expects)
         return sotto_fail(err, SOTTO_DENIED, "rounds: the registry of this epoch is not known");
+    if (round)
+        SOTTO_TRY(sotto_encrypted_terms(&terms, &encrypted, recipe, round, err));
+    if (encrypted) {
+        memcpy(terms.registry, r->registry, sizeof terms.registry);
+        sotto_duties_expect(r->duties, &terms);
+        return SOTTO_OK;
+    }
     if (!sotto_recipe_one_server(&server, recipe) || !sotto_recipe_one_server_graph(&graph, recipe))
         return sotto_fail(err, SOTTO_DENIED, "recipe %.63s: no one server adds it up",
                           recipe->name);
@@ -272,7 +287,7 @@ static sotto_status set_terms(sotto_rounds *r, const sotto_case *c, uint64_t cli
     terms.cohort = server.cohort;
     terms.committee = (uint32_t)server.decryptors;
     terms.neighbours = (uint32_t)graph.neighbours;
-    terms.edge = sotto_one_server_edge(graph.degree, clients);
+    terms.edge = sotto_one_server_edge(graph.degree, round ? round->largest : 2);
     memcpy(terms.recipe, c->kept->hash, sizeof terms.recipe);
     memcpy(terms.registry, r->registry, sizeof terms.registry);
     sotto_duties_expect(r->duties, &terms);
@@ -280,8 +295,8 @@ static sotto_status set_terms(sotto_rounds *r, const sotto_case *c, uint64_t cli
 }
 
 /* Terms by what was published, read again: a recipe, or a record. */
-static sotto_status expect_terms(sotto_rounds *r, const sotto_shelved *shelved, uint64_t clients,
-                                 sotto_err *err)
+static sotto_status expect_terms(sotto_rounds *r, const sotto_shelved *shelved,
+                                 const sotto_round *round, sotto_err *err)
 {
     sotto_case c = {.shelved = *shelved};
     sotto_bytes text;
@@ -291,7 +306,7 @@ static sotto_status expect_terms(sotto_rounds *r, const sotto_shelved *shelved, 
     if (status == SOTTO_OK)
         status = sotto_case_read(r->device, &c, text, err);
     if (status == SOTTO_OK)
-        status = set_terms(r, &c, clients, err);
+        status = set_terms(r, &c, round, err);
     sotto_arena_reset(&r->device->work);
     return status;
 }
@@ -303,7 +318,7 @@ sotto_status sotto_rounds_join(sotto_rounds *r, sotto_bytes call, const char *re
 
     sotto_err_clear(err);
     SOTTO_TRY(find_recipe(r, &shelved, NULL, recipe, err));
-    SOTTO_TRY(expect_terms(r, &shelved, 2, err));
+    SOTTO_TRY(expect_terms(r, &shelved, NULL, err));
     return sotto_duties_join_keygen(r->duties, call, r->index, now_ms, err);
 }
 
@@ -314,9 +329,12 @@ static sotto_status check_room(const sotto_recipe *recipe, const sotto_round *ro
                                uint64_t entries, uint64_t most, sotto_err *err)
 {
     sotto_one_server_graph graph;
+    sotto_one_server server;
 
-    (void)sotto_recipe_one_server_graph(&graph, recipe);
-    if (SOTTO_RULE(rounds_ring) && round->ring != (graph.wide ? SOTTO_RING_Z64 : SOTTO_RING_Z32))
+    const bool masked =
+        sotto_recipe_one_server(&server, recipe) && sotto_recipe_one_server_graph(&graph, recipe);
+    if (SOTTO_RULE(rounds_ring) && masked &&
+        round->ring != (graph.wide ? SOTTO_RING_Z64 : SOTTO_RING_Z32))
         return sotto_fail(err, SOTTO_DENIED, "the round adds in another ring than the recipe says");
     if (SOTTO_RULE(rounds_room) && (round->length != entries || round->most < most))
         return sotto_fail(err, SOTTO_DENIED, "the round has no room for the recipe's answers");
@@ -426,7 +444,9 @@ static sotto_status answer(sotto_rounds *r, const sotto_shelved *shelved,
                            const sotto_posted_round *p, sotto_bytes posting, bool *made,
                            sotto_explanation *why, sotto_err *err)
 {
-    sotto_case c = {.shelved = *shelved, .now = sotto_device_now(r->device), .draw = true};
+    /* Where the beacon drew this device, it draws no more. */
+    sotto_case c = {
+        .shelved = *shelved, .now = sotto_device_now(r->device), .draw = !p->method->contributes};
     sotto_recipe named;
     sotto_entropy entropy;
     char name[NAME];
@@ -474,13 +494,48 @@ static sotto_status take_decryptor(sotto_rounds *r, const sotto_posted_round *p,
     return SOTTO_OK;
 }
 
+/* Whoever has no answer checks what others' answers became, where a method wants that. */
+static sotto_status take_verifier(sotto_rounds *r, const sotto_posted_round *p, sotto_bytes posting,
+                                  unsigned *parts, sotto_err *err)
+{
+    SOTTO_TRY(sotto_duties_check(r->duties, p, r->index, SOTTO_DUTY_CLIENT, err));
+    SOTTO_TRY(sotto_duties_take(r->duties, posting, r->index, SOTTO_DUTY_CLIENT, NULL, 0, err));
+    *parts |= SOTTO_ROUNDS_VERIFIER;
+    return SOTTO_OK;
+}
+
+static sotto_status take_client(sotto_rounds *r, const sotto_shelved *shelved,
+                                const sotto_posted_round *p, sotto_bytes posting, unsigned *parts,
+                                sotto_explanation *why, sotto_err *err)
+{
+    const bool verifies = sotto_method_entry(p->method) != NULL,
+               drawn = !p->method->contributes || p->method->contributes(&p->round, r->index);
+    bool made = false;
+
+    if (!drawn)
+        sotto_explain_not_sampled(why);
+    /* What the policy does not name is not paid for, either. */
+    if (SOTTO_RULE(rounds_verifier_pays_nothing) && verifies && drawn &&
+        !sotto_duties_may_answer(r->duties, p->method)) {
+        sotto_explain(why, SOTTO_WHY_POLICY, "duties",
+                      "The policy does not name the duty of a contributor.");
+        return take_verifier(r, p, posting, parts, err);
+    }
+    if (drawn) {
+        SOTTO_TRY(sotto_duties_check(r->duties, p, r->index, SOTTO_DUTY_CLIENT, err));
+        SOTTO_TRY(answer(r, shelved, p, posting, &made, why, err));
+    }
+    if (made)
+        *parts |= SOTTO_ROUNDS_CLIENT | (verifies ? SOTTO_ROUNDS_VERIFIER : 0u);
+    return made || !verifies ? SOTTO_OK : take_verifier(r, p, posting, parts, err);
+}
+
 static sotto_status take_parts(sotto_rounds *r, const sotto_shelved *shelved,
                                const sotto_posted_round *p, sotto_bytes posting, unsigned *parts,
                                sotto_explanation *why, sotto_err *err)
 {
     const bool client = is_drawn(r, p, SOTTO_PART_CLIENT);
     sotto_status decrypts = SOTTO_OK;
-    bool made = false;
 
     if (is_drawn(r, p, SOTTO_PART_DECRYPTOR))
         decrypts = take_decryptor(r, p, posting, parts, client ? NULL : err);
@@ -488,10 +543,7 @@ static sotto_status take_parts(sotto_rounds *r, const sotto_shelved *shelved,
         sotto_explain_not_sampled(why);
         return decrypts;
     }
-    SOTTO_TRY(sotto_duties_check(r->duties, p, r->index, SOTTO_DUTY_CLIENT, err));
-    SOTTO_TRY(answer(r, shelved, p, posting, &made, why, err));
-    *parts |= made ? SOTTO_ROUNDS_CLIENT : 0;
-    return SOTTO_OK;
+    return take_client(r, shelved, p, posting, parts, why, err);
 }
 
 static sotto_status take(sotto_rounds *r, const sotto_posted_round *p, sotto_bytes posting,
@@ -503,7 +555,7 @@ static sotto_status take(sotto_rounds *r, const sotto_posted_round *p, sotto_byt
     if (now_ms >= p->round.closes)
         return sotto_fail(err, SOTTO_STALE, "the round has closed");
     SOTTO_TRY(find_recipe(r, &shelved, p->round.recipe, NULL, err));
-    SOTTO_TRY(expect_terms(r, &shelved, p->round.largest, err));
+    SOTTO_TRY(expect_terms(r, &shelved, &p->round, err));
     return take_parts(r, &shelved, p, posting, parts, why, err);
 }
 

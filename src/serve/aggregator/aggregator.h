@@ -75,6 +75,9 @@ void sotto_aggregator_get_keygen(void *state, sotto_http_request *request, sotto
 void sotto_aggregator_put_post(void *state, sotto_http_request *request, sotto_arena *arena);
 void sotto_aggregator_get_board(void *state, sotto_http_request *request, sotto_arena *arena);
 
+/* aggregator_board.c: the board of a round. */
+void sotto_aggregator_get_entries(void *state, sotto_http_request *request, sotto_arena *arena);
+
 /* sotto_service.idle */
 uint64_t sotto_aggregator_begin_due(void *state, bool looked);
 

@@ -303,7 +303,13 @@ static void answer_message(sotto_put *put)
 {
     arrival *one = (arrival *)put;
 
-    sotto_aggregator_acknowledge(one->a, one->request, put->status);
+    if (put->status == SOTTO_OK && put->answer.len) {
+        atomic_fetch_add(&one->a->accepted, 1);
+        sotto_request_answer(one->request, 200, SOTTO_INBOX_TYPE, sotto_buf_bytes(&put->answer));
+    } else {
+        sotto_aggregator_acknowledge(one->a, one->request, put->status);
+    }
+    sotto_put_clear(put);
     sotto_release(one, sizeof *one);
 }
 
@@ -406,7 +412,8 @@ static sotto_request_run *const
     *const run_posting = get_posting, *const run_message = put_message,
     *const run_inbox = post_inbox, *const run_result = get_result, *const run_sum = get_sum,
     *const run_call = sotto_aggregator_call_keygen, *const run_keygen = sotto_aggregator_get_keygen,
-    *const run_post = sotto_aggregator_put_post, *const run_board = sotto_aggregator_get_board;
+    *const run_post = sotto_aggregator_put_post, *const run_board = sotto_aggregator_get_board,
+    *const run_entries = sotto_aggregator_get_entries;
 
 static const sotto_route routes[] = {
     {.method = SOTTO_HTTP_POST,
@@ -428,6 +435,11 @@ static const sotto_route routes[] = {
      .max_body = SOTTO_INBOX_ASK,
      .handle = work,
      .more = &run_inbox},
+    {.method = SOTTO_HTTP_POST,
+     .path = "rounds/{round}/board",
+     .max_body = SOTTO_ENTRIES_ASK,
+     .handle = work,
+     .more = &run_entries},
     {.method = SOTTO_HTTP_GET,
      .path = "rounds/{round}/result",
      .admit = admit_operator,
@@ -480,7 +492,8 @@ static const sotto_option options[] = {
 /* clang-format on */
 
 static const sotto_migration migrations[] = {{1, SOTTO_OWNER_SCHEMA SOTTO_ROUND_STORE_SCHEMA},
-                                             {2, SOTTO_KEYGEN_STORE_SCHEMA}};
+                                             {2, SOTTO_KEYGEN_STORE_SCHEMA},
+                                             {3, SOTTO_BOARD_STORE_SCHEMA}};
 
 static void close_aggregator(void *state)
 {

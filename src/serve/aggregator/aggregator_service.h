@@ -4,6 +4,7 @@
  *     GET  rounds/{round}            everybody: the posting
  *     POST rounds/{round}/messages   a participant: one message, its length before it and its vector behind it
  *     POST rounds/{round}/inbox      a participant: messages to it; the request is signed by its registered key
+ *     POST rounds/{round}/board      everybody: entries of its board from a number on (8 bytes), whole (1) or as excerpts (0)
  *     GET  rounds/{round}/result     the operator: outcome, who reported, who was found to lie
  *     GET  rounds/{round}/sum        the operator: the sum, entries in the round's ring, little endian
  *     POST keygens                   the operator: calls a committee to make its key (aggregate/keygen/keygen.h)
@@ -12,7 +13,7 @@
  *     POST keygens/{keygen}/board    everybody: the open step, and posts from a number on (8 bytes)
  *
  * It learns the sum of those who stayed, and who they are (docs/protocols/flamingo.md). A message is acknowledged with 204
- * once its contribution is inside a masked sum that is on disk.
+ * once its contribution is inside a masked sum that is on disk. A question is answered with 200 and messages of an inbox.
  */
 #ifndef SOTTO_SERVE_AGGREGATOR_AGGREGATOR_SERVICE_H
 #define SOTTO_SERVE_AGGREGATOR_AGGREGATOR_SERVICE_H

@@ -273,6 +273,7 @@ static sotto_status load(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(unseal(r, &s->state, "state", sotto_sql_column_bytes(&q, 3), err));
     SOTTO_TRY(unseal(r, &s->tally, "tally", sotto_sql_column_bytes(&q, 4), err));
     SOTTO_TRY(count_of(tx, "SELECT count(*) FROM outgoing WHERE round = ?1", r->id, &s->sent, err));
+    SOTTO_TRY(sotto_board_store_count(tx, r->id, &s->board, err));
     return read_kept(tx, r, err);
 }
 
@@ -470,6 +471,7 @@ static sotto_status store(sotto_tx *tx, void *context, sotto_err *err)
     for (const sotto_effect_vow *v = s->step->effects->vows; v; v = v->next)
         SOTTO_TRY(store_vow(tx, s->step->round, &v->vow, err));
     SOTTO_TRY(store_kept(tx, s, err));
+    SOTTO_TRY(sotto_board_store(tx, s->step->id, s->step->board, err));
     return store_sent(tx, s, err);
 }
 
@@ -528,6 +530,7 @@ static sotto_status finish(sotto_tx *tx, void *context, sotto_err *err)
     if (changed == 0)
         return sotto_fail(err, SOTTO_STALE, "another replica has ended this round");
     SOTTO_TRY(erase(tx, "DELETE FROM kept WHERE round = ?1", end->id, err));
+    SOTTO_TRY(sotto_board_store_end(tx, end->id, err));
     return erase(tx, "DELETE FROM outgoing WHERE round = ?1", end->id, err);
 }
 

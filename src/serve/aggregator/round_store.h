@@ -8,9 +8,8 @@
 #ifndef SOTTO_SERVE_AGGREGATOR_ROUND_STORE_H
 #define SOTTO_SERVE_AGGREGATOR_ROUND_STORE_H
 
-#include "aggregate/posting.h"
 #include "db/sealed.h"
-#include "db/store.h"
+#include "serve/aggregator/board.h"
 
 /* A number of a round is used once in a session and epoch: other labels for a burnt round would open other masks. */
 #define SOTTO_ROUND_STORE_SCHEMA                                                                   \
@@ -62,7 +61,8 @@ typedef struct sotto_stored_round {
     sotto_bytes state, tally; /* empty: nothing was stored yet */
     sotto_message *kept;
     size_t kept_count;
-    int64_t sent; /* messages so far */
+    int64_t sent;  /* messages so far */
+    int64_t board; /* entries so far */
 } sotto_stored_round;
 
 SOTTO_MUST_USE sotto_status sotto_round_store_load(sotto_db *db, const sotto_column_keys *keys,
@@ -78,6 +78,7 @@ typedef struct sotto_stored_step {
     sotto_bytes state, tally; /* in the clear; tally empty: it is as it was stored */
     uint64_t contributions;
     const sotto_effects *effects;
+    const sotto_board *board; /* with what the step put on it */
 } sotto_stored_step;
 /*   SOTTO_STALE   another replica has stored a step meanwhile
  *   SOTTO_DENIED  a vow stands that says something else */

@@ -28,6 +28,7 @@ struct sotto_running {
     sotto_arena scratch;  /* of one step */
     sotto_machine *machine;
     sotto_tally tally;
+    sotto_board board;
     void *piece; /* one vector as it arrives */
     int64_t version, kept, sent;
     uint64_t stored;   /* contributions in the sum that is on disk */
@@ -62,11 +63,14 @@ static size_t most_body(const sotto_posted_round *p)
         const size_t all = 4 + SOTTO_MESSAGE_HEAD + 1 + SOTTO_SIGNATURE + k->most +
                            (k->has_bulk ? p->method->tally->size(&p->round) : 0);
 
-        if (k->to == SOTTO_PART_SERVER && all > most)
+        if ((k->to == SOTTO_PART_SERVER || k->to == SOTTO_PART_BOARD) && all > most)
             most = all;
     }
     return most;
 }
+
+/* Sizes and budgets protect devices, which look at them before they join. This server is not who is protected. */
+static const sotto_aero_account unprotected = {.is_trial = true};
 
 static sotto_status start(sotto_running *r, sotto_bytes wire, sotto_err *err)
 {
@@ -78,13 +82,16 @@ static sotto_status start(sotto_running *r, sotto_bytes wire, sotto_err *err)
         memcpy(copy, wire.data, wire.len);
     SOTTO_TRY(
         sotto_posted_round_open(&r->posted, sotto_bytes_of(copy, wire.len), &r->posting, err));
+    sotto_posted_round_own(&r->posted, &unprotected);
+    sotto_board_init(&r->board, r->posted.method);
     r->ops = r->posted.method->parts[SOTTO_PART_SERVER];
     if (SOTTO_RULE(aggregator_own_rounds) &&
         memcmp(r->posted.posting.registry.server, r->context.signer->public_key,
                SOTTO_SIGN_PUBLIC) != 0)
         return sotto_fail(err, SOTTO_DENIED, "the registry names another server");
     r->reported = sotto_arena_take(&r->posting, reported_bytes(r));
-    r->piece = sotto_arena_take(&r->posting, r->posted.method->bulk->state_size(&r->posted.round));
+    const sotto_bulk_ops *bulk = r->posted.method->bulk;
+    r->piece = sotto_arena_take(&r->posting, bulk ? bulk->state_size(&r->posted.round) : 1);
     if (!r->reported || !r->piece)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a round");
     r->most_body = most_body(&r->posted);
@@ -196,6 +203,7 @@ static sotto_status remember(sotto_running *r, bool *fresh, sotto_err *err)
     r->stored = stored.contributions;
     r->kept = (int64_t)stored.kept_count;
     r->sent = stored.sent;
+    r->board.count = stored.board;
     return restore(r, &stored, err);
 }
 
@@ -221,7 +229,7 @@ static sotto_status open_sum(sotto_running *r, const sotto_round_result *result,
     SOTTO_TRY(method->tally->encode(&r->tally, &masked, err));
     const sotto_bytes parts[] = {sotto_buf_bytes(&masked), result->opening};
     /* The masks that were opened are those of exactly the vectors that are in the sum. */
-    if (result->contributions != r->tally.contributions)
+    if (method->bulk && result->contributions != r->tally.contributions)
         return sotto_fail(err, SOTTO_BUG, "%llu vectors in the sum, %llu unmasked",
                           (unsigned long long)r->tally.contributions,
                           (unsigned long long)result->contributions);
@@ -259,6 +267,8 @@ static sotto_status end_round(sotto_running *r, const char *reason, sotto_err *e
         return SOTTO_OK;
     SOTTO_TRY(blamed_list(r, &result, &blamed, err));
     end.blamed = sotto_buf_bytes(&blamed);
+    for (size_t i = 0; result.counted && i < result.counted_count; i++)
+        r->reported[result.counted[i] / 8] |= (uint8_t)(1u << result.counted[i] % 8);
     if (released == SOTTO_OK) {
         SOTTO_TRY(open_sum(r, &result, &sum, err));
         end.outcome = SOTTO_ROUND_RELEASED;
@@ -283,9 +293,70 @@ static sotto_status take_bulk(sotto_running *r, const sotto_message *m, sotto_by
         return SOTTO_MALFORMED;
     if (bulk.len == 0)
         return SOTTO_OK;
+    if (!ops)
+        return SOTTO_MALFORMED;
     SOTTO_TRY(ops->begin(r->piece, &r->posted.round, m, NULL));
     SOTTO_TRY(ops->feed(r->piece, 0, bulk, NULL));
     return ops->finish(r->piece, NULL);
+}
+
+/* Entries come from this server's own board, and from nobody else. */
+static sotto_status check(sotto_running *r, const sotto_message *m, const sotto_kind *kind)
+{
+    if (!kind)
+        return SOTTO_MALFORMED;
+    if (SOTTO_RULE(aggregator_own_entries) && kind->from == SOTTO_PART_BOARD)
+        return SOTTO_REJECTED;
+    return kind->to == SOTTO_PART_BOARD
+               ? sotto_message_judge(m, &r->posted.round, r->posted.method, NULL)
+               : r->ops->check(&r->posted.round, m, &r->scratch, NULL);
+}
+
+static sotto_status put_on_board(sotto_running *r, sotto_put *put, const sotto_message *m,
+                                 sotto_effects *effects, sotto_err *err)
+{
+    bool known;
+
+    put->status = sotto_board_admit(&r->board, r->context.db, r->posted.id, m->from, put->message,
+                                    &known, NULL);
+    if (put->status == SOTTO_TOO_LARGE || known)
+        return SOTTO_OK;
+    if (put->status != SOTTO_OK)
+        return sotto_fail(err, put->status, "the board");
+    return sotto_board_put(&r->board, &r->posted, m, r->machine, effects, err);
+}
+
+/* The machine says it from what it has: nothing changes, and the same question has the same answer. */
+static sotto_status answer(sotto_running *r, sotto_put *put, const sotto_message *m, sotto_err *err)
+{
+    sotto_effects effects;
+    size_t size = 0;
+
+    sotto_effects_init(&effects, &r->scratch);
+    SOTTO_TRY(r->ops->deliver(r->machine, m, 1, &put->status, &effects, err));
+    for (const sotto_effect_message *a = effects.sent; a; a = a->next)
+        size += 12 + sotto_message_size(&a->message);
+    if (put->status != SOTTO_OK || size == 0)
+        return SOTTO_OK;
+    put->answer = sotto_buf_over(sotto_alloc(size), size);
+    if (!put->answer.data)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "an answer");
+    uint64_t number = 0;
+    for (const sotto_effect_message *a = effects.sent; a; a = a->next) {
+        sotto_writer w = sotto_writer_on(&put->answer);
+
+        sotto_write_uint(&w, number++, 8);
+        sotto_write_uint(&w, sotto_message_size(&a->message), 4);
+        SOTTO_TRY(sotto_writer_finish(&w, "answer", err));
+        SOTTO_TRY(sotto_message_encode(&put->answer, &a->message, err));
+    }
+    return SOTTO_OK;
+}
+
+void sotto_put_clear(sotto_put *put)
+{
+    sotto_release(put->answer.data, put->answer.data ? put->answer.cap : 0);
+    put->answer = (sotto_buf){0};
 }
 
 /* What is wrong with the message is its status; what is wrong here is returned, and spoils the step. */
@@ -293,18 +364,27 @@ static sotto_status deliver(sotto_running *r, sotto_put *put, sotto_effects *eff
                             sotto_err *err)
 {
     const void *vector = put->vector ? put->vector : r->piece;
+    const sotto_kind *kind = NULL;
     sotto_message m;
 
+    sotto_put_clear(put);
     put->status = sotto_message_decode(&m, put->message, NULL);
-    /* One whose vector came in pieces was judged before the first of them. */
-    if (put->status == SOTTO_OK && !put->vector)
-        put->status = r->ops->check(&r->posted.round, &m, &r->scratch, NULL);
+    if (put->status == SOTTO_OK) {
+        kind = sotto_method_kind(r->posted.method, m.kind);
+        /* One whose vector came in pieces was judged before the first of them. */
+        if (!kind || !put->vector)
+            put->status = check(r, &m, kind);
+    }
     if (put->status == SOTTO_OK && !put->vector)
         put->status = take_bulk(r, &m, put->bulk);
     if (put->status == SOTTO_NO_MEMORY)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a message");
     if (put->status != SOTTO_OK)
         return SOTTO_OK;
+    if (kind->to == SOTTO_PART_BOARD)
+        return put_on_board(r, put, &m, effects, err);
+    if (m.kind == r->posted.method->question)
+        return answer(r, put, &m, err);
     SOTTO_TRY(r->ops->deliver(r->machine, &m, 1, &put->status, effects, err));
     if (put->status != SOTTO_OK || m.bulk_len == 0)
         return SOTTO_OK;
@@ -321,7 +401,8 @@ static sotto_status store(sotto_running *r, const sotto_effects *effects, sotto_
                               .kept = r->kept,
                               .sent = r->sent,
                               .contributions = r->tally.contributions,
-                              .effects = effects};
+                              .effects = effects,
+                              .board = &r->board};
     sotto_buf state, tally;
 
     SOTTO_TRY(sotto_buf_take(&state, &r->scratch,
@@ -344,6 +425,12 @@ static sotto_status store(sotto_running *r, const sotto_effects *effects, sotto_
     return SOTTO_OK;
 }
 
+static sotto_status tick(sotto_running *r, sotto_effects *effects, sotto_err *err)
+{
+    SOTTO_TRY(r->ops->tick(r->machine, now_ms(r), effects, err));
+    return sotto_board_put_all(&r->board, &r->posted, r->machine, effects, err);
+}
+
 static sotto_status run_step(sotto_running *r, sotto_put *puts, bool due, sotto_err *err)
 {
     sotto_effects effects;
@@ -352,18 +439,20 @@ static sotto_status run_step(sotto_running *r, sotto_put *puts, bool due, sotto_
     SOTTO_TRY(remember(r, &changed, err));
     changed = changed || due;
     sotto_effects_init(&effects, &r->scratch);
+    sotto_board_begin(&r->board);
     if (changed)
-        SOTTO_TRY(r->ops->tick(r->machine, now_ms(r), &effects, err));
+        SOTTO_TRY(tick(r, &effects, err));
     for (sotto_put *put = puts; put; put = put->next) {
         SOTTO_TRY(deliver(r, put, &effects, err));
-        changed = changed || put->status == SOTTO_OK;
+        SOTTO_TRY(sotto_board_put_all(&r->board, &r->posted, r->machine, &effects, err));
+        changed = changed || (put->status == SOTTO_OK && !put->answer.data);
     }
     /* What was refused costs no write. */
     if (!changed)
         return SOTTO_OK;
     /* A message may have opened the next phase, which has a time of its own. */
     if (puts)
-        SOTTO_TRY(r->ops->tick(r->machine, now_ms(r), &effects, err));
+        SOTTO_TRY(tick(r, &effects, err));
     SOTTO_TRY(store(r, &effects, err));
     atomic_store(&r->wake, effects.wake);
     return end_round(r, effects.done ? effects.reason : "", err);
@@ -405,7 +494,7 @@ bool sotto_running_is_long(const sotto_running *r, uint64_t body)
 {
     const size_t vector = r->posted.method->tally->size(&r->posted.round);
 
-    return vector >= LONG_VECTOR && body >= vector;
+    return r->posted.method->bulk && vector >= LONG_VECTOR && body >= vector;
 }
 
 sotto_status sotto_running_judge(const sotto_running *r, sotto_bytes message, uint32_t *from,

@@ -1,4 +1,4 @@
-/* serve/aggregator/running.h - one round that runs here: its machine, its masked sum, and the messages that wait for it.
+/* serve/aggregator/running.h - one round that runs here: its machine, its sum, its board, and the messages that wait for it.
  *
  * Callers:  aggregator_service.c: routes put messages, the clock ticks.
  * Memory:   arenas of its own. A machine that fell behind the database is forgotten, and restored from there.
@@ -6,7 +6,8 @@
  *           that many uploads are stored together.
  *
  * A message is acknowledged after its step was stored: kept message, saved state, vows, outgoing messages and the masked sum
- * with this contribution in it, in one transaction.
+ * with this contribution in it, in one transaction. Records for the board are entries of it then. An answer to a question is
+ * not stored: whoever asks again gets the same bytes.
  */
 #ifndef SOTTO_SERVE_AGGREGATOR_RUNNING_H
 #define SOTTO_SERVE_AGGREGATOR_RUNNING_H
@@ -33,8 +34,13 @@ typedef struct sotto_put {
     sotto_status
         status; /* OK, also for what was acknowledged before; STALE: too late, or seen before; REJECTED: its sender
                                 * lied; AGAIN: too early; MALFORMED, TOO_LARGE; all others: try again later */
+    sotto_buf
+        answer; /* to a question, as messages of an inbox: the caller's to release; else empty */
     void (*done)(struct sotto_put *put);
 } sotto_put;
+
+/* Releases its answer. */
+void sotto_put_clear(sotto_put *put);
 
 /* wire: the posting, copied. SOTTO_DENIED: the registry names another server. Others as sotto_posted_round_open. */
 SOTTO_MUST_USE sotto_status sotto_running_new(sotto_running **out, const sotto_running_context *c,

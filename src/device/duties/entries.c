@@ -1,0 +1,157 @@
+/* A round's board, and questions whose answers come at once: what a duty reads, and how its machine gets it. */
+#include "device/duties/inside.h"
+#include "device/duties/journal_inside.h"
+
+#include "aggregate/inbox.h"
+#include "base/arena.h"
+#include "base/rule.h"
+#include "base/writer.h"
+
+#include <string.h>
+
+#define MOST ((size_t)33 << 20) /* of an answer */
+
+/* One request, with as much room for its answer as it takes; the answer is in that room. */
+static sotto_status carry(sotto_duties *d, const sotto_posted_round *p, const char *place,
+                          const char *type, sotto_bytes body, sotto_buf *room,
+                          sotto_exchange_answer *answer, sotto_err *err)
+{
+    for (;;) {
+        memset(answer, 0, sizeof *answer);
+        if (room->cap < d->inbox)
+            SOTTO_TRY(sotto_buf_take(room, &d->memory, d->inbox, err));
+        answer->body = *room;
+        const sotto_status status =
+            sotto_duties_carry(d, "rounds", p->id, place, type, body, answer);
+        if (status == SOTTO_OK)
+            return SOTTO_OK;
+        answer->status = 0;
+        if (status != SOTTO_TOO_LARGE || d->inbox == MOST)
+            return SOTTO_OK;
+        d->inbox = d->inbox < MOST / 8 ? 8 * d->inbox : MOST;
+    }
+}
+
+sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_round *p,
+                                        const sotto_journal_duty *duty, sotto_bytes *out,
+                                        sotto_err *err)
+{
+    uint8_t ask[SOTTO_ENTRIES_ASK];
+    sotto_buf body = sotto_buf_over(ask, sizeof ask);
+    sotto_writer w = sotto_writer_on(&body);
+    sotto_exchange_answer answer;
+    sotto_buf room = {0};
+
+    *out = (sotto_bytes){NULL, 0};
+    if (!sotto_method_entry(p->method))
+        return SOTTO_OK;
+    sotto_write_uint(&w, duty->board, 8);
+    sotto_write_uint(&w, duty->part == SOTTO_DUTY_DECRYPTOR, 1);
+    SOTTO_TRY(sotto_writer_finish(&w, "board", err));
+    SOTTO_TRY(
+        carry(d, p, "board", SOTTO_ENTRIES_ASK_TYPE, sotto_buf_bytes(&body), &room, &answer, err));
+    if (answer.status == 200)
+        *out = sotto_buf_bytes(&answer.body);
+    return SOTTO_OK;
+}
+
+/* ---- questions ------------------------------------------------------------------------------------------ */
+
+bool sotto_duties_is_question(const sotto_posted_round *p, sotto_bytes body)
+{
+    sotto_reader in = sotto_reader_over(body);
+    sotto_message m;
+
+    return p->method->question &&
+           sotto_message_decode(&m, sotto_read_opaque32(&in), NULL) == SOTTO_OK &&
+           m.kind == p->method->question;
+}
+
+sotto_status sotto_duties_ask(sotto_duties *d, const sotto_posted_round *p, int64_t row,
+                              sotto_bytes body, sotto_duties_mail *mail, bool *after, bool *done,
+                              sotto_err *err)
+{
+    sotto_exchange_answer answer;
+
+    SOTTO_TRY(carry(d, p, "messages", SOTTO_MESSAGE_TYPE, body, &mail->room, &answer, err));
+    *after = answer.status != 0;
+    *done = answer.status == 200 || answer.status == 204 || sotto_duties_is_final(answer.status);
+    if (!*done)
+        return SOTTO_OK;
+    const size_t len = answer.status == 200 ? answer.body.len : 0;
+    struct sotto_duties_answer *one = sotto_arena_take(&d->memory, sizeof *one);
+    uint8_t *copy = sotto_arena_take(&d->memory, len + 1);
+    if (!one || !copy)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "an answer");
+    if (len)
+        memcpy(copy, answer.body.data, len);
+    one->row = row;
+    one->messages = sotto_bytes_of(copy, len);
+    one->next = mail->answers;
+    mail->answers = one;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_duties_forget_asked(sotto_duties *d, const sotto_duties_mail *mail,
+                                       sotto_err *err)
+{
+    sotto_status status = SOTTO_OK;
+
+    SOTTO_TRY(sotto_journal_begin(&d->journal, err));
+    for (const struct sotto_duties_answer *a = mail->answers; a && status == SOTTO_OK; a = a->next)
+        status = sotto_journal_forget(&d->journal, a->row, err);
+    return sotto_journal_finish(&d->journal, status, err);
+}
+
+/* ---- reading -------------------------------------------------------------------------------------------- */
+
+/* A stack of messages, each of which came by one way alone: nobody can put an entry into an inbox. */
+typedef struct stack {
+    sotto_bytes messages;
+    uint32_t to;
+    uint64_t *since; /* NULL: of an answer, which is not asked for again */
+} stack;
+
+/* Messages that are too early stay where they are; all others are done with. */
+static sotto_status read_stack(const sotto_posted_round *p, sotto_machine *machine, const stack *of,
+                               sotto_effects *effects, sotto_arena *arena, sotto_err *err)
+{
+    sotto_inbox messages = {.left = of->messages, .since = of->since ? *of->since : 0};
+    sotto_bytes wire;
+    uint64_t n;
+
+    while (sotto_inbox_next(&messages, &n, &wire)) {
+        sotto_status verdict;
+        sotto_message m;
+
+        verdict = sotto_message_decode(&m, wire, NULL);
+        if (verdict == SOTTO_OK && m.to != of->to)
+            verdict = SOTTO_REJECTED;
+        if (verdict == SOTTO_OK)
+            verdict = machine->ops->check(&p->round, &m, arena, NULL);
+        if (verdict == SOTTO_OK)
+            SOTTO_TRY(machine->ops->deliver(machine, &m, 1, &verdict, effects, err));
+        if (verdict == SOTTO_AGAIN)
+            return SOTTO_OK;
+        if (of->since)
+            *of->since = n + 1;
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_duties_read(const sotto_posted_round *p, sotto_machine *machine,
+                               sotto_journal_duty *duty, const sotto_duties_mail *mail,
+                               sotto_effects *effects, sotto_arena *arena, sotto_err *err)
+{
+    const stack entries = {mail->entries, SOTTO_TO_EVERYBODY, &duty->board},
+                inbox = {mail->inbox, duty->index, &duty->since};
+
+    SOTTO_TRY(read_stack(p, machine, &entries, effects, arena, err));
+    SOTTO_TRY(read_stack(p, machine, &inbox, effects, arena, err));
+    for (const struct sotto_duties_answer *a = mail->answers; a; a = a->next) {
+        const stack answer = {a->messages, duty->index, NULL};
+
+        SOTTO_TRY(read_stack(p, machine, &answer, effects, arena, err));
+    }
+    return SOTTO_OK;
+}

@@ -1,0 +1,131 @@
+#include "serve/aggregator/board.h"
+
+#include "aggregate/excerpt.h"
+#include "aggregate/machine.h"
+#include "base/arena.h"
+#include "base/rule.h"
+#include "crypto/hash.h"
+
+#include <string.h>
+
+void sotto_board_init(sotto_board *b, const sotto_method *method)
+{
+    *b = (sotto_board){.kind = sotto_method_entry(method)};
+    b->last = &b->first;
+}
+
+void sotto_board_begin(sotto_board *b)
+{
+    b->first = NULL;
+    b->last = &b->first;
+}
+
+static sotto_status encoded(sotto_bytes *out, const sotto_message *m, sotto_arena *arena,
+                            sotto_err *err)
+{
+    sotto_buf wire;
+
+    SOTTO_TRY(sotto_buf_take(&wire, arena, sotto_message_size(m), err));
+    SOTTO_TRY(sotto_message_encode(&wire, m, err));
+    *out = sotto_buf_bytes(&wire);
+    return SOTTO_OK;
+}
+
+/* The message that brings a record, whole or not, at this number. */
+static sotto_status enter(const sotto_board *b, const sotto_round *round, sotto_bytes record,
+                          sotto_message *entry, sotto_bytes *wire, sotto_arena *arena,
+                          sotto_err *err)
+{
+    sotto_buf body;
+
+    SOTTO_TRY(sotto_buf_take(&body, arena, record.len + 12, err));
+    SOTTO_TRY(sotto_entry_encode(&body, (uint64_t)b->count, record, err));
+    *entry = sotto_machine_envelope(round, b->kind->kind, SOTTO_TO_BOARD, SOTTO_TO_EVERYBODY,
+                                    sotto_buf_bytes(&body));
+    return encoded(wire, entry, arena, err);
+}
+
+static sotto_status enter_excerpt(const sotto_board *b, const sotto_posted_round *p,
+                                  const sotto_message *record, sotto_bytes *wire,
+                                  sotto_arena *arena, sotto_err *err)
+{
+    const size_t needed =
+        p->method->needed ? p->method->needed(&p->round, record) : record->body.len;
+    sotto_message entry;
+    sotto_buf short_form;
+
+    if (needed >= record->body.len)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_buf_take(&short_form, arena, sotto_excerpt_size(record, needed), err));
+    SOTTO_TRY(sotto_excerpt_encode(&short_form, record, needed, err));
+    return enter(b, &p->round, sotto_buf_bytes(&short_form), &entry, wire, arena, err);
+}
+
+sotto_status sotto_board_put(sotto_board *b, const sotto_posted_round *p,
+                             const sotto_message *record, sotto_machine *machine,
+                             sotto_effects *effects, sotto_err *err)
+{
+    sotto_arena *arena = effects->arena;
+    sotto_board_entry *e = sotto_arena_take(arena, sizeof *e);
+    sotto_status verdict = SOTTO_OK;
+    sotto_message entry;
+    sotto_bytes wire;
+
+    if (!e)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the board");
+    SOTTO_TRY(encoded(&wire, record, arena, err));
+    sotto_hash_once(e->digest, SOTTO_SHA256, wire);
+    e->from = record->from;
+    SOTTO_TRY(enter(b, &p->round, wire, &entry, &e->wire, arena, err));
+    SOTTO_TRY(enter_excerpt(b, p, record, &e->excerpt, arena, err));
+    *b->last = e;
+    b->last = &e->next;
+    b->count++;
+    /* What does not count for the machine is on the board all the same: everybody judges for itself. */
+    return machine->ops->deliver(machine, &entry, 1, &verdict, effects, err);
+}
+
+sotto_status sotto_board_put_all(sotto_board *b, const sotto_posted_round *p,
+                                 sotto_machine *machine, sotto_effects *effects, sotto_err *err)
+{
+    if (!b->kind)
+        return SOTTO_OK;
+    /* Reading an entry may make the machine say more: that comes last. */
+    for (sotto_effect_message **at = &effects->sent; *at;) {
+        sotto_effect_message *m = *at;
+
+        if (m->message.to != SOTTO_TO_BOARD) {
+            at = &m->next;
+            continue;
+        }
+        *at = m->next;
+        if (effects->sent_end == &m->next)
+            effects->sent_end = at;
+        SOTTO_TRY(sotto_board_put(b, p, &m->message, machine, effects, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_board_admit(const sotto_board *b, sotto_db *db, const uint8_t id[SOTTO_ROUND_ID],
+                               uint32_t from, sotto_bytes record, bool *known, sotto_err *err)
+{
+    sotto_board_said said = {0};
+    uint8_t digest[32];
+
+    *known = false;
+    sotto_hash_once(digest, SOTTO_SHA256, record);
+    SOTTO_TRY(sotto_board_store_said(db, id, from, digest, &said, err));
+    for (const sotto_board_entry *e = b->first; e; e = e->next) {
+        said.has = said.has || memcmp(e->digest, digest, sizeof digest) == 0;
+        said.records += e->from == from;
+        said.bytes += e->from == from ? e->wire.len : 0;
+    }
+    if (SOTTO_RULE(board_once) && said.has) {
+        *known = true;
+        return SOTTO_OK;
+    }
+    if (SOTTO_RULE(board_most) && (said.records >= SOTTO_BOARD_MOST_RECORDS ||
+                                   said.bytes + record.len > SOTTO_BOARD_MOST_BYTES))
+        return sotto_fail(err, SOTTO_TOO_LARGE, "the board holds enough of %u", from);
+    return SOTTO_OK;
+}

@@ -1,0 +1,190 @@
+#include "serve/aggregator/board.h"
+
+#include "base/arena.h"
+#include "base/writer.h"
+
+#include <string.h>
+
+enum { OVERHEAD = 12 }; /* number and length of a message */
+
+static sotto_bytes id_bytes(const uint8_t *id)
+{
+    return sotto_bytes_of(id, SOTTO_ROUND_ID);
+}
+
+sotto_status sotto_board_store(sotto_tx *tx, const uint8_t id[SOTTO_ROUND_ID],
+                               const sotto_board *board, sotto_err *err)
+{
+    int64_t n = board->count;
+
+    for (const sotto_board_entry *e = board->first; e; e = e->next)
+        n--;
+    for (const sotto_board_entry *e = board->first; e; e = e->next) {
+        sotto_sql q;
+
+        SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                    "INSERT INTO board (round, n, sender, digest, wire, excerpt)"
+                                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                                    err));
+        sotto_sql_bytes(&q, 1, id_bytes(id));
+        sotto_sql_int(&q, 2, n++);
+        sotto_sql_int(&q, 3, e->from);
+        sotto_sql_bytes(&q, 4, sotto_bytes_of(e->digest, sizeof e->digest));
+        sotto_sql_bytes(&q, 5, e->wire);
+        sotto_sql_bytes(&q, 6, e->excerpt);
+        SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_board_store_count(sotto_tx *tx, const uint8_t id[SOTTO_ROUND_ID], int64_t *count,
+                                     sotto_err *err)
+{
+    bool row;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT count(*) FROM board WHERE round = ?1", err));
+    sotto_sql_bytes(&q, 1, id_bytes(id));
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    *count = row ? sotto_sql_column_int(&q, 0) : 0;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_board_store_end(sotto_tx *tx, const uint8_t id[SOTTO_ROUND_ID], sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "UPDATE board SET wire = excerpt WHERE round = ?1 AND length(excerpt) > 0", err));
+    sotto_sql_bytes(&q, 1, id_bytes(id));
+    return sotto_sql_erase(&q, NULL, err);
+}
+
+/* ---- what one has said ---------------------------------------------------------------------------------- */
+
+typedef struct asking {
+    const uint8_t *id, *digest;
+    uint32_t from;
+    sotto_board_said *out;
+} asking;
+
+static sotto_status look_up(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const asking *a = context;
+    bool row;
+    sotto_sql q;
+
+    SOTTO_TRY(
+        sotto_sql_prepare(tx, &q, "SELECT n FROM board WHERE round = ?1 AND digest = ?2", err));
+    sotto_sql_bytes(&q, 1, id_bytes(a->id));
+    sotto_sql_bytes(&q, 2, sotto_bytes_of(a->digest, 32));
+    SOTTO_TRY(sotto_sql_any(&q, &a->out->has, err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT count(*), CAST(COALESCE(sum(length(wire)), 0) AS BIGINT)"
+                                " FROM board WHERE round = ?1 AND sender = ?2",
+                                err));
+    sotto_sql_bytes(&q, 1, id_bytes(a->id));
+    sotto_sql_int(&q, 2, a->from);
+    SOTTO_TRY(sotto_sql_step(&q, &row, err));
+    a->out->records = row ? (uint64_t)sotto_sql_column_int(&q, 0) : 0;
+    a->out->bytes = row ? (uint64_t)sotto_sql_column_int(&q, 1) : 0;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_board_store_said(sotto_db *db, const uint8_t id[SOTTO_ROUND_ID], uint32_t from,
+                                    const uint8_t digest[32], sotto_board_said *out, sotto_err *err)
+{
+    asking a = {.id = id, .digest = digest, .from = from, .out = out};
+
+    memset(out, 0, sizeof *out);
+    return sotto_db_read(db, look_up, &a, err);
+}
+
+/* ---- reading -------------------------------------------------------------------------------------------- */
+
+typedef struct reading {
+    const uint8_t *id;
+    int64_t next;
+    size_t most;
+    bool whole;
+    sotto_arena *arena;
+    sotto_buf out;
+} reading;
+
+/* Up to which number one answer goes, and how many bytes that is. */
+static sotto_status measure(sotto_tx *tx, const reading *r, int64_t *end, size_t *size,
+                            sotto_err *err)
+{
+    bool row;
+    sotto_sql q;
+
+    *end = r->next;
+    *size = 0;
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q,
+        r->whole
+            ? "SELECT n, length(wire) FROM board WHERE round = ?1 AND n >= ?2 ORDER BY n LIMIT 4096"
+            : "SELECT n, CASE WHEN length(excerpt) > 0 THEN length(excerpt) ELSE length(wire) END"
+              " FROM board WHERE round = ?1 AND n >= ?2 ORDER BY n LIMIT 4096",
+        err));
+    sotto_sql_bytes(&q, 1, id_bytes(r->id));
+    sotto_sql_int(&q, 2, r->next);
+    for (;;) {
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+        if (!row)
+            return SOTTO_OK;
+        const size_t one = (size_t)sotto_sql_column_int(&q, 1) + OVERHEAD;
+        if (*size && *size + one > r->most)
+            continue;
+        if (sotto_sql_column_int(&q, 0) != *end)
+            continue;
+        *size += one;
+        ++*end;
+    }
+}
+
+static sotto_status read_page(sotto_tx *tx, void *context, sotto_err *err)
+{
+    reading *r = context;
+    int64_t end;
+    size_t size;
+
+    SOTTO_TRY(measure(tx, r, &end, &size, err));
+    SOTTO_TRY(sotto_buf_take(&r->out, r->arena, size, err));
+    for (int64_t n = r->next; n < end; n++) {
+        sotto_writer w = sotto_writer_on(&r->out);
+        bool row;
+        sotto_sql q;
+
+        SOTTO_TRY(sotto_sql_prepare(
+            tx, &q,
+            r->whole ? "SELECT wire FROM board WHERE round = ?1 AND n = ?2"
+                     : "SELECT CASE WHEN length(excerpt) > 0 THEN excerpt ELSE wire END FROM board"
+                       " WHERE round = ?1 AND n = ?2",
+            err));
+        sotto_sql_bytes(&q, 1, id_bytes(r->id));
+        sotto_sql_int(&q, 2, n);
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+        if (!row)
+            return SOTTO_OK;
+        sotto_write_uint(&w, (uint64_t)n, 8);
+        sotto_write_opaque32(&w, sotto_sql_column_bytes(&q, 0));
+        SOTTO_TRY(sotto_writer_finish(&w, "board", err));
+    }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_board_store_read(sotto_db *db, const uint8_t id[SOTTO_ROUND_ID], uint64_t since,
+                                    bool whole, size_t most, sotto_bytes *out, sotto_arena *arena,
+                                    sotto_err *err)
+{
+    reading r = {.id = id,
+                 .next = (int64_t)(since & INT64_MAX),
+                 .most = most,
+                 .whole = whole,
+                 .arena = arena};
+    const sotto_status status = sotto_db_read(db, read_page, &r, err);
+
+    *out = sotto_buf_bytes(&r.out);
+    return status;
+}

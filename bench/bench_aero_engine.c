@@ -4,7 +4,7 @@
 #include "bench.h"
 
 #include "aero_stub.h"
-#include "sim/crowd.h"
+#include "sim/population.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,28 +31,28 @@ static void play(const sotto_bench *b, const char *kind, unsigned proved_in)
 {
     const bool is_short = b->seconds < 0.05;
     const uint32_t devices = is_short ? 2000 : 1000000;
-    const sotto_sim_crowd_plan plan = {.devices = devices,
-                                       .rate = 0.01,
-                                       .one_in = is_short ? 20 : 100,
-                                       .checks = 40,
-                                       .committee = 15,
-                                       .threshold = 7,
-                                       .noise = 40,
-                                       .missing = 8,
-                                       .liars = is_short ? 10 : 400,
-                                       .length = 1000,
-                                       .seed = 1,
-                                       .faults = {.drop = 0.002,
-                                                  .duplicate = 0.01,
-                                                  .late = 0.002,
-                                                  .late_ms = 2000,
-                                                  .delay_least_ms = 1,
-                                                  .delay_most_ms = 300,
-                                                  .crash_before = 1e-5,
-                                                  .crash_after = 1e-5},
-                                       .memory = (uint64_t)4 << 30};
-    sotto_sim_crowd_report r;
-    sotto_sim_crowd *crowd;
+    const sotto_sim_population_plan plan = {.devices = devices,
+                                            .rate = 0.01,
+                                            .one_in = is_short ? 20 : 100,
+                                            .checks = 40,
+                                            .committee = 15,
+                                            .threshold = 7,
+                                            .noise = 40,
+                                            .missing = 8,
+                                            .liars = is_short ? 10 : 400,
+                                            .length = 1000,
+                                            .seed = 1,
+                                            .faults = {.drop = 0.002,
+                                                       .duplicate = 0.01,
+                                                       .late = 0.002,
+                                                       .late_ms = 2000,
+                                                       .delay_least_ms = 1,
+                                                       .delay_most_ms = 300,
+                                                       .crash_before = 1e-5,
+                                                       .crash_after = 1e-5},
+                                            .memory = (uint64_t)4 << 30};
+    sotto_sim_population_report r;
+    sotto_sim_population *population;
     sotto_arena arena;
     sotto_err err = {SOTTO_OK, ""};
     char stem[64];
@@ -63,10 +63,10 @@ static void play(const sotto_bench *b, const char *kind, unsigned proved_in)
     sotto_arena_init(&arena, (size_t)8 << 30);
     sotto_bench_prove_one_in(proved_in);
     double begin = cpu_seconds();
-    if (sotto_sim_crowd_new(&crowd, &plan, &arena, &err) != SOTTO_OK)
+    if (sotto_sim_population_new(&population, &plan, &arena, &err) != SOTTO_OK)
         sotto_bench_fail(err.reason);
     double registered = cpu_seconds();
-    if (sotto_sim_crowd_run(crowd, &r, &err) != SOTTO_OK)
+    if (sotto_sim_population_run(population, &r, &err) != SOTTO_OK)
         sotto_bench_fail(err.reason);
     double end = cpu_seconds();
     const sotto_bench_proofs proofs = sotto_bench_proofs_made();
@@ -81,7 +81,7 @@ static void play(const sotto_bench *b, const char *kind, unsigned proved_in)
     note(b, stem, "asked-on-the-board", "count", (double)r.challenges);
     note(b, stem, "proofs-made", "count", proofs.proved);
     note(b, stem, "proofs-checked", "count", proofs.verified);
-    sotto_sim_crowd_free(crowd);
+    sotto_sim_population_free(population);
     sotto_arena_clear(&arena);
 }
 

@@ -149,13 +149,13 @@ int main(int argc, char **argv)
     sotto_bench_aero_engine(&b);
     sotto_bench_aggregate(&b);
     sotto_bench_flamingo(&b);
-    sotto_bench_ingest(&b);
     sotto_bench_transport(&b);
     sotto_bench_analyst(&b);
     sotto_bench_privacy(&b);
     sotto_bench_privacy_noise(&b);
     sotto_bench_device(&b); /* before anything else uses SQLite */
     sotto_bench_db(&b);
+    sotto_bench_ingest(&b);
     sotto_bench_oblivious(&b);
     sotto_bench_learning(&b);
     sotto_bench_log(&b);

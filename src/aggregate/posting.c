@@ -8,17 +8,6 @@
 
 static const char LABEL[15] = "sotto-posting-1";
 
-const sotto_method *sotto_machine_method(uint16_t id)
-{
-    static const sotto_method *const methods[] = {&sotto_method_bbglr, &sotto_method_flamingo,
-                                                  &sotto_method_aero};
-
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
-        if (methods[i]->id == id)
-            return methods[i];
-    return NULL;
-}
-
 /* ---- wire ------------------------------------------------------------------------------------------------ */
 
 sotto_status sotto_posting_encode(sotto_buf *out, const sotto_posting *p, sotto_err *err)

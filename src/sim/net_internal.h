@@ -50,7 +50,7 @@ typedef struct participant {
     uint8_t bulk_digest[32];
 } participant;
 
-/* Gets what is sent to somebody who is no participant (crowd.c). */
+/* Gets what is sent to somebody who is no participant (population.c). */
 typedef sotto_status sotto_sim_strangers(void *context, sotto_sim_net *net, uint32_t to,
                                          sotto_bytes wire, sotto_err *err);
 

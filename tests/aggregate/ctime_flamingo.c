@@ -12,6 +12,12 @@
 
 enum { CLIENTS = 4, LENGTH = 300, OPENS = 100 };
 
+/* The only method of this program. */
+const sotto_method *sotto_machine_method(uint16_t id)
+{
+    return id == sotto_method_flamingo.id ? &sotto_method_flamingo : NULL;
+}
+
 typedef struct scene {
     sotto_epoch epoch;
     sotto_signer signers[CLIENTS], server;

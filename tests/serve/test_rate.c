@@ -151,6 +151,11 @@ static const char *donations_from_now(sotto_test *t)
     return text;
 }
 
+static int64_t held(sotto_test *t, sotto_test_service *s)
+{
+    return sotto_test_ask_number(t, s->leader->db, "SELECT count(*) FROM held");
+}
+
 static void a_batch_of_one_slot_is_held_by_what_a_slot_explains(sotto_test *t)
 {
     sotto_test_service s;
@@ -169,7 +174,9 @@ static void a_batch_of_one_slot_is_held_by_what_a_slot_explains(sotto_test *t)
     sotto_test_upload_some(t, &s, 21, 1, SOTTO_TEST_SOUND);
     s.patience = 10;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
-    CHECK_EQUAL(t, 1, sotto_test_ask_number(t, s.leader->db, "SELECT count(*) FROM held"));
+    for (uint64_t until = 0; held(t, &s) == 0 && sotto_test_waits(&until, 20);)
+        ;
+    CHECK_EQUAL(t, 1, held(t, &s));
     sotto_test_service_close(&s);
 }
 

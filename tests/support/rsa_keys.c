@@ -1,5 +1,5 @@
 /* RSA keys for the issuers of tests. To find two primes takes longer than all that a test does with them, and no test of a server is
- * about that: the n-th key that a process asks for is the n-th of build/rsa-keys, made by whoever needs it first. Linked with
+ * about that. The n-th key that a process asks for is the n-th of build/rsa-keys, made by whoever needs it first. Linked with
  * --wrap=sotto_rsa_private_generate; tests/crypto and the programs generate keys as the product does. */
 #define _POSIX_C_SOURCE 200809L
 

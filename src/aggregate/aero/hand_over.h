@@ -4,8 +4,8 @@
  * share of the same key, and old shares are worth nothing beside new ones. Old members wipe theirs.
  *
  *   probes     Of what each old member dealt, new members publish six random combinations of all numbers, each hidden by a pad. The
- *              combinations are drawn when everything is dealt. A dealer whose shares are on no polynomial is seen; so is one that
- *              dealt something else than its share, since probes of all old members are points of the old polynomial.
+ *              combinations are drawn when everything is dealt. A dealer whose shares are on no polynomial is seen. So is one
+ *              that dealt something else than its share: probes of all old members are points of the old polynomial.
  *   pads       come with the key, are dealt on with it, and each is used once: they limit how often a key is handed over.
  *   soundness  six combinations modulo a prime of 23 bits or more: a wrong dealer passes with 2^-137.
  *

@@ -13,7 +13,7 @@
  *              Only one member's noise is counted: the others of the set may be corrupt. The masks of threshold.h see to it that
  *              an opening is one hint, and not one for each honest member.
  *   robust     Members deal their noise (robust.h), and show 128 sums of half of its coefficients, each with a pad. Given what is
- *              shown, the noise is still a discrete Gaussian, with a covariance of at least sigma^2 / 2 in every direction: a pad's
+ *              shown, the noise is still a discrete Gaussian. Its covariance is at least sigma^2 / 2 in every direction, since a pad's
  *              variance is 128 x coefficients x sigma^2. Hints count with that half. A dealer's coefficient that is 2 x `look` or
  *              more stays unseen with 2^-128, so `threshold` dealers add at most so many times that.
  *

@@ -1,4 +1,4 @@
-/* What the board says of a robust opening. All members have to agree on who deals, and on what was dealt: a server that tells members
+/* What the board says of a robust opening. All members have to agree on who deals, and on what was dealt. A server that tells members
  * different things would get a hint on the key for each of them. */
 #include "aggregate/aero/aero.h"
 

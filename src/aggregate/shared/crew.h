@@ -3,7 +3,8 @@
  * Callers:  mask.c and the flamingo server, where a closed window leaves seconds of work.
  * Threads:  any thread may run a crew. Its members live as long as the call; the caller is one of them.
  *
- * Machines are pure, and a device's make no threads: a process has a crew of one until it says otherwise. `sotto serve` does.
+ * Machines are pure: a process has a crew of one until it says otherwise, as `sotto serve` does. Libraries for devices have crew_alone.c,
+ * which is always one.
  */
 #ifndef SOTTO_AGGREGATE_SHARED_CREW_H
 #define SOTTO_AGGREGATE_SHARED_CREW_H

@@ -1,52 +1,53 @@
 /* Rounds with many more devices than machines: the short form of what the benchmark plays with a million. */
 #include "aggregate/aero/aero.h"
-#include "sim/crowd.h"
+#include "sim/population.h"
 #include "support/test.h"
 
 #include <string.h>
 
 /* 1,500 devices, of which about 75 contribute, and 150 check. */
-static sotto_sim_crowd_plan small(uint64_t seed)
+static sotto_sim_population_plan small(uint64_t seed)
 {
-    return (sotto_sim_crowd_plan){.devices = 1500,
-                                  .rate = 0.05,
-                                  .one_in = 10,
-                                  .checks = 40,
-                                  .committee = 5,
-                                  .threshold = 3,
-                                  .noise = 8,
-                                  .missing = 4,
-                                  .liars = 12,
-                                  .length = 5,
-                                  .seed = seed,
-                                  .faults = {.delay_least_ms = 1, .delay_most_ms = 100},
-                                  .memory = (uint64_t)1 << 28};
+    return (sotto_sim_population_plan){.devices = 1500,
+                                       .rate = 0.05,
+                                       .one_in = 10,
+                                       .checks = 40,
+                                       .committee = 5,
+                                       .threshold = 3,
+                                       .noise = 8,
+                                       .missing = 4,
+                                       .liars = 12,
+                                       .length = 5,
+                                       .seed = seed,
+                                       .faults = {.delay_least_ms = 1, .delay_most_ms = 100},
+                                       .memory = (uint64_t)1 << 28};
 }
 
-static sotto_sim_crowd_report play(sotto_test *t, const sotto_sim_crowd_plan *plan,
-                                   uint64_t crash_at, sotto_sim_liar *liar, void *context)
+static sotto_sim_population_report play(sotto_test *t, const sotto_sim_population_plan *plan,
+                                        uint64_t crash_at, sotto_sim_liar *liar, void *context)
 {
     sotto_arena_mark mark = sotto_arena_here(&t->arena);
-    sotto_sim_crowd_report report;
-    sotto_sim_crowd *crowd;
+    sotto_sim_population_report report;
+    sotto_sim_population *population;
 
-    CHECK_OK(t, sotto_sim_crowd_new(&crowd, plan, &t->arena, &t->err));
+    CHECK_OK(t, sotto_sim_population_new(&population, plan, &t->arena, &t->err));
     if (crash_at)
-        sotto_sim_net_crash_at(sotto_sim_crowd_net(crowd), crash_at, SOTTO_SIM_CRASH_AFTER);
+        sotto_sim_net_crash_at(sotto_sim_population_net(population), crash_at,
+                               SOTTO_SIM_CRASH_AFTER);
     if (liar)
-        sotto_sim_net_lie(sotto_sim_crowd_net(crowd), SOTTO_TO_SERVER, liar, context);
-    CHECK_OK(t, sotto_sim_crowd_run(crowd, &report, &t->err));
+        sotto_sim_net_lie(sotto_sim_population_net(population), SOTTO_TO_SERVER, liar, context);
+    CHECK_OK(t, sotto_sim_population_run(population, &report, &t->err));
     CHECK_EQUAL(t, 0, report.net.forgetful);
     CHECK_EQUAL(t, 0, report.net.vow_conflicts);
-    sotto_sim_crowd_free(crowd);
+    sotto_sim_population_free(population);
     sotto_arena_rollback(&t->arena, mark);
     return report;
 }
 
 static void a_crowd_without_faults_is_added_up(sotto_test *t)
 {
-    const sotto_sim_crowd_plan plan = small(1);
-    sotto_sim_crowd_report r = play(t, &plan, 0, NULL, NULL);
+    const sotto_sim_population_plan plan = small(1);
+    sotto_sim_population_report r = play(t, &plan, 0, NULL, NULL);
 
     CHECK(t, r.net.released && r.is_exact);
     CHECK(t, r.drawn > 40 && r.drawn < 115); /* four standard deviations around 75 */
@@ -60,7 +61,7 @@ static void a_crowd_without_faults_is_added_up(sotto_test *t)
 /* All that the simulated network does. Whatever it is: the sum of those who were counted, and no leaf that is wrong. */
 static void a_crowd_with_all_faults_is_added_up(sotto_test *t)
 {
-    sotto_sim_crowd_plan plan = small(2);
+    sotto_sim_population_plan plan = small(2);
 
     plan.faults = (sotto_sim_faults){.drop = 0.01,
                                      .duplicate = 0.05,
@@ -70,7 +71,7 @@ static void a_crowd_with_all_faults_is_added_up(sotto_test *t)
                                      .delay_most_ms = 300,
                                      .crash_before = 0.002,
                                      .crash_after = 0.002};
-    sotto_sim_crowd_report r = play(t, &plan, 400, NULL, NULL);
+    sotto_sim_population_report r = play(t, &plan, 400, NULL, NULL);
     CHECK(t, r.net.released && r.is_exact);
     CHECK(t, r.net.contributions >= r.drawn - r.drawn / 8);
     CHECK(t, r.net.contributions < r.drawn);   /* something was lost */
@@ -98,8 +99,8 @@ static bool shows_another_leaf(void *context, sotto_sim_net *net, sotto_message 
 
 static void a_crowd_finds_what_a_server_made_up(sotto_test *t)
 {
-    const sotto_sim_crowd_plan plan = small(3);
-    sotto_sim_crowd_report r = play(t, &plan, 0, shows_another_leaf, NULL);
+    const sotto_sim_population_plan plan = small(3);
+    sotto_sim_population_report r = play(t, &plan, 0, shows_another_leaf, NULL);
 
     CHECK(t, r.wrong > 0);
     CHECK(t, !r.net.released);

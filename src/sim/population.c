@@ -1,4 +1,4 @@
-#include "sim/crowd.h"
+#include "sim/population.h"
 
 #include "aggregate/aero/client.h"
 #include "sim/net_internal.h"
@@ -20,8 +20,8 @@ typedef struct checker {
     uint8_t answered[SOTTO_AERO_MOST_ASKS / 8];
 } checker;
 
-struct sotto_sim_crowd {
-    sotto_sim_crowd_plan plan;
+struct sotto_sim_population {
+    sotto_sim_population_plan plan;
     sotto_round round;
     sotto_registry registry;
     sotto_aero_account account;
@@ -41,20 +41,21 @@ struct sotto_sim_crowd {
     bool has_promised, has_revealed, has_asked;
     sotto_status status; /* of what the tap did */
     sotto_err err;
-    sotto_sim_crowd_report report;
+    sotto_sim_population_report report;
 };
 
 /* ---- keys ------------------------------------------------------------------------------------------------- */
 
 /* The same whenever it speaks. */
-static void secret_of(const sotto_sim_crowd *c, uint8_t out[32], uint32_t index, unsigned purpose)
+static void secret_of(const sotto_sim_population *c, uint8_t out[32], uint32_t index,
+                      unsigned purpose)
 {
     uint64_t text[3] = {c->plan.seed, index, purpose};
 
     sotto_hash_once(out, SOTTO_SHA256, sotto_bytes_of(text, sizeof text));
 }
 
-static sotto_status signer_of(const sotto_sim_crowd *c, sotto_signer *out, uint32_t index,
+static sotto_status signer_of(const sotto_sim_population *c, sotto_signer *out, uint32_t index,
                               sotto_err *err)
 {
     uint8_t secret[32];
@@ -63,7 +64,7 @@ static sotto_status signer_of(const sotto_sim_crowd *c, sotto_signer *out, uint3
     return sotto_signer_init(out, secret, err);
 }
 
-static sotto_status register_all(sotto_sim_crowd *c, sotto_err *err)
+static sotto_status register_all(sotto_sim_population *c, sotto_err *err)
 {
     uint32_t count = c->plan.devices;
 
@@ -92,7 +93,7 @@ static sotto_status register_all(sotto_sim_crowd *c, sotto_err *err)
 }
 
 /* Only members of the committee need X25519 keys. Who they are does not depend on any key. */
-static sotto_status equip(sotto_sim_crowd *c, const uint32_t *members, sotto_err *err)
+static sotto_status equip(sotto_sim_population *c, const uint32_t *members, sotto_err *err)
 {
     const sotto_kem *kem = sotto_kem_find(SOTTO_KEM_X25519);
     uint8_t secret[32];
@@ -117,9 +118,9 @@ static sotto_status equip(sotto_sim_crowd *c, const uint32_t *members, sotto_err
 
 /* ---- the round -------------------------------------------------------------------------------------------- */
 
-static sotto_status make_round(sotto_sim_crowd *c, sotto_err *err)
+static sotto_status make_round(sotto_sim_population *c, sotto_err *err)
 {
-    const sotto_sim_crowd_plan *p = &c->plan;
+    const sotto_sim_population_plan *p = &c->plan;
     const sotto_aero_terms terms = {.set = 0,
                                     .profile = SOTTO_AERO_STANDARD,
                                     .bits = 12,
@@ -188,7 +189,7 @@ static sotto_status wire_of(sotto_bytes *out, const sotto_message *m, sotto_aren
 }
 
 /* To the server, some time within `within`, by a network with faults and from a device that may crash. */
-static sotto_status send(sotto_sim_crowd *c, sotto_bytes wire, uint64_t within, sotto_err *err)
+static sotto_status send(sotto_sim_population *c, sotto_bytes wire, uint64_t within, sotto_err *err)
 {
     const sotto_sim_faults *f = &c->plan.faults;
     unsigned copies = sotto_sim_random_chance(&c->random, f->duplicate) ? 2 : 1;
@@ -211,7 +212,7 @@ static sotto_status send(sotto_sim_crowd *c, sotto_bytes wire, uint64_t within, 
 }
 
 /* A device as its machine would be now. Clear the signer. */
-static sotto_aero_device *be(sotto_sim_crowd *c, sotto_signer *signer, uint32_t index,
+static sotto_aero_device *be(sotto_sim_population *c, sotto_signer *signer, uint32_t index,
                              sotto_err *err)
 {
     sotto_aero_device *d = sotto_arena_take(&c->scratch, sizeof *d);
@@ -229,7 +230,8 @@ static sotto_aero_device *be(sotto_sim_crowd *c, sotto_signer *signer, uint32_t 
     return d;
 }
 
-static sotto_status promise(sotto_sim_crowd *c, sotto_aero_device *d, uint8_t role, sotto_err *err)
+static sotto_status promise(sotto_sim_population *c, sotto_aero_device *d, uint8_t role,
+                            sotto_err *err)
 {
     uint64_t *entries = sotto_arena_take_array(&c->scratch, c->plan.length, sizeof *entries);
     speaker *s = &c->speakers[c->speaker_count];
@@ -252,7 +254,8 @@ static sotto_status promise(sotto_sim_crowd *c, sotto_aero_device *d, uint8_t ro
     return send(c, wire, (c->round.commit_by - c->net->now) * 3 / 4, err);
 }
 
-static sotto_status promise_as(sotto_sim_crowd *c, uint32_t index, uint8_t role, sotto_err *err)
+static sotto_status promise_as(sotto_sim_population *c, uint32_t index, uint8_t role,
+                               sotto_err *err)
 {
     sotto_signer signer;
 
@@ -265,7 +268,7 @@ static sotto_status promise_as(sotto_sim_crowd *c, uint32_t index, uint8_t role,
     return status;
 }
 
-static sotto_status promise_all(sotto_sim_crowd *c, sotto_err *err)
+static sotto_status promise_all(sotto_sim_population *c, sotto_err *err)
 {
     size_t most = (size_t)c->round.largest + c->plan.noise;
 
@@ -285,7 +288,7 @@ static sotto_status promise_all(sotto_sim_crowd *c, sotto_err *err)
     return SOTTO_OK;
 }
 
-static sotto_status reveal_all(sotto_sim_crowd *c, sotto_err *err)
+static sotto_status reveal_all(sotto_sim_population *c, sotto_err *err)
 {
     c->has_revealed = true;
     for (uint32_t i = 0; i < c->speaker_count; i++) {
@@ -297,7 +300,7 @@ static sotto_status reveal_all(sotto_sim_crowd *c, sotto_err *err)
 
 /* ---- checks ----------------------------------------------------------------------------------------------- */
 
-static sotto_status ask(sotto_sim_crowd *c, sotto_aero_device *d, sotto_err *err)
+static sotto_status ask(sotto_sim_population *c, sotto_aero_device *d, sotto_err *err)
 {
     checker *k = &c->checkers[c->checker_count];
     sotto_bytes wire = {NULL, 0};
@@ -318,7 +321,7 @@ static sotto_status ask(sotto_sim_crowd *c, sotto_aero_device *d, sotto_err *err
     return SOTTO_OK;
 }
 
-static sotto_status ask_all(sotto_sim_crowd *c, sotto_err *err)
+static sotto_status ask_all(sotto_sim_population *c, sotto_err *err)
 {
     uint32_t most = c->plan.devices / c->plan.one_in + 1;
 
@@ -340,14 +343,14 @@ static sotto_status ask_all(sotto_sim_crowd *c, sotto_err *err)
     return SOTTO_OK;
 }
 
-static sotto_status post_all(sotto_sim_crowd *c, const sotto_effects *effects, sotto_err *err)
+static sotto_status post_all(sotto_sim_population *c, const sotto_effects *effects, sotto_err *err)
 {
     for (const sotto_effect_message *m = effects->sent; m; m = m->next)
         SOTTO_TRY(sotto_sim_post(c->net, &m->message, err));
     return SOTTO_OK;
 }
 
-static sotto_status judge(sotto_sim_crowd *c, sotto_aero_device *d, checker *k,
+static sotto_status judge(sotto_sim_population *c, sotto_aero_device *d, checker *k,
                           const sotto_message *m, sotto_err *err)
 {
     sotto_status verdict;
@@ -369,7 +372,7 @@ static sotto_status judge(sotto_sim_crowd *c, sotto_aero_device *d, checker *k,
 static sotto_status take(void *context, sotto_sim_net *net, uint32_t to, sotto_bytes wire,
                          sotto_err *err)
 {
-    sotto_sim_crowd *c = context;
+    sotto_sim_population *c = context;
     sotto_message m;
     sotto_signer signer;
 
@@ -387,7 +390,7 @@ static sotto_status take(void *context, sotto_sim_net *net, uint32_t to, sotto_b
 }
 
 /* Who got no answer says so on the board. */
-static sotto_status complain(sotto_sim_crowd *c, const checker *k, sotto_err *err)
+static sotto_status complain(sotto_sim_population *c, const checker *k, sotto_err *err)
 {
     sotto_signer signer;
     sotto_effects effects;
@@ -411,7 +414,7 @@ static sotto_status complain(sotto_sim_crowd *c, const checker *k, sotto_err *er
 
 /* ---- the board --------------------------------------------------------------------------------------------- */
 
-static sotto_status read_entry(sotto_sim_crowd *c, const sotto_message *m, sotto_err *err)
+static sotto_status read_entry(sotto_sim_population *c, const sotto_message *m, sotto_err *err)
 {
     sotto_message known;
     sotto_bytes record;
@@ -431,7 +434,7 @@ static sotto_status read_entry(sotto_sim_crowd *c, const sotto_message *m, sotto
 
 static void watch(void *context, sotto_sim_net *net, const sotto_message *m, sotto_bytes wire)
 {
-    sotto_sim_crowd *c = context;
+    sotto_sim_population *c = context;
 
     (void)net;
     (void)wire;
@@ -441,10 +444,11 @@ static void watch(void *context, sotto_sim_net *net, const sotto_message *m, sot
 
 /* ---- a whole round ------------------------------------------------------------------------------------------ */
 
-sotto_status sotto_sim_crowd_new(sotto_sim_crowd **out, const sotto_sim_crowd_plan *plan,
-                                 sotto_arena *arena, sotto_err *err)
+sotto_status sotto_sim_population_new(sotto_sim_population **out,
+                                      const sotto_sim_population_plan *plan, sotto_arena *arena,
+                                      sotto_err *err)
 {
-    sotto_sim_crowd *c = sotto_arena_take(arena, sizeof *c);
+    sotto_sim_population *c = sotto_arena_take(arena, sizeof *c);
 
     *out = NULL;
     if (!c)
@@ -472,7 +476,7 @@ sotto_status sotto_sim_crowd_new(sotto_sim_crowd **out, const sotto_sim_crowd_pl
     return SOTTO_OK;
 }
 
-void sotto_sim_crowd_free(sotto_sim_crowd *c)
+void sotto_sim_population_free(sotto_sim_population *c)
 {
     sotto_sim_net_free(c->net);
     for (uint32_t i = 0; i < c->plan.committee; i++) {
@@ -485,12 +489,12 @@ void sotto_sim_crowd_free(sotto_sim_crowd *c)
     sotto_arena_clear(&c->of_entry);
 }
 
-sotto_sim_net *sotto_sim_crowd_net(sotto_sim_crowd *c)
+sotto_sim_net *sotto_sim_population_net(sotto_sim_population *c)
 {
     return c->net;
 }
 
-static bool is_exact(const sotto_sim_crowd *c)
+static bool is_exact(const sotto_sim_population *c)
 {
     const sotto_sim_report *r = &c->report.net;
     uint64_t counted = 0;
@@ -511,7 +515,7 @@ static bool is_exact(const sotto_sim_crowd *c)
 }
 
 /* Until then; what the tap did counts. */
-static sotto_status run_until(sotto_sim_crowd *c, uint64_t until_ms, sotto_err *err)
+static sotto_status run_until(sotto_sim_population *c, uint64_t until_ms, sotto_err *err)
 {
     SOTTO_TRY(sotto_sim_net_run(c->net, until_ms, &c->report.net, err));
     if (c->status != SOTTO_OK)
@@ -519,7 +523,8 @@ static sotto_status run_until(sotto_sim_crowd *c, uint64_t until_ms, sotto_err *
     return SOTTO_OK;
 }
 
-sotto_status sotto_sim_crowd_run(sotto_sim_crowd *c, sotto_sim_crowd_report *report, sotto_err *err)
+sotto_status sotto_sim_population_run(sotto_sim_population *c, sotto_sim_population_report *report,
+                                      sotto_err *err)
 {
     const sotto_round *r = &c->round;
     uint64_t window = r->verify_by - r->closes, begin = r->verify_by - window / 3;

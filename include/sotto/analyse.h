@@ -180,10 +180,12 @@ typedef struct sotto_stated_committee {
     uint64_t cohort;         /* drawn for a round, at most */
     uint64_t size, quorum;   /* decryptors; signatures that their votes need */
     int64_t tolerated;       /* corrupt decryptors; -1: not even none */
-    double tail; /* chance that one draw has more of them, at most; 1: nothing is known */
-    bool holds;  /* the tail is within delta */
     double
-        cut_off; /* chance that a server with liars can cut a client off in a round, at most; 1: nothing is known */
+        tail; /* chance that a committee of the rounds of delta has more of them, at most; 1: nothing is known */
+    bool holds; /* the tail is within delta */
+    double
+        cut_off; /* chance that a server with liars can cut a client off in these rounds, at most; 1: nothing is known */
+    bool connected; /* that chance is within delta */
 } sotto_stated_committee;
 
 /* What a recipe of encrypted sums states, what follows, and what its round said. All chances are upper bounds. */

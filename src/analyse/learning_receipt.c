@@ -73,7 +73,7 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
     if (sotto_recipe_one_server(&server, &l->head)) {
         out->liar = INFINITY;
         memcpy(out->server, server.name, sizeof out->server);
-        sotto_stated_committee_of(&out->stated, &l->head, claim->delta);
+        sotto_stated_committee_of(&out->stated, &l->head, (double)l->participations, claim->delta);
     }
     memcpy(out->hash, l->head.hash, sizeof out->hash);
     memcpy(out->model, model, sizeof out->model);

@@ -115,7 +115,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
     };
     if (sotto_recipe_one_server(&server, recipe)) {
         (void)snprintf(out->server, sizeof out->server, "%s", server.name);
-        sotto_stated_committee_of(&out->stated, recipe, claim->delta);
+        sotto_stated_committee_of(&out->stated, recipe, 1, claim->delta);
     }
     sotto_receipt_encryption(out, recipe);
     sotto_recipe_cohort(recipe, &out->cohort, task->cohort);

@@ -7,14 +7,14 @@
 
 /* A committee with more liars than it tolerates opens single vectors: a chance of that beyond delta is no guarantee. */
 void sotto_stated_committee_of(sotto_stated_committee *out, const sotto_recipe *recipe,
-                               double delta)
+                               double rounds, double delta)
 {
     sotto_one_server_odds odds;
     sotto_one_server s;
 
     if (!sotto_recipe_one_server(&s, recipe))
         return;
-    sotto_one_server_odds_of(&odds, recipe, &s);
+    sotto_one_server_odds_of(&odds, recipe, &s, rounds);
     *out = (sotto_stated_committee){.corrupt = s.corrupt,
                                     .dropout = s.dropout,
                                     .cohort = s.cohort,
@@ -23,7 +23,8 @@ void sotto_stated_committee_of(sotto_stated_committee *out, const sotto_recipe *
                                     .tolerated = odds.tolerated,
                                     .tail = odds.committee,
                                     .holds = odds.committee <= delta,
-                                    .cut_off = odds.cut_off};
+                                    .cut_off = odds.cut_off,
+                                    .connected = odds.cut_off <= delta};
 }
 
 #define say sotto_write_format
@@ -35,12 +36,15 @@ void sotto_stated_committee_say(sotto_writer *w, const sotto_stated_committee *s
         " drawn devices, a part of at most %.4g lies and of %.4g drops "
         "out\n"
         "  committee: %" PRIu64 " decryptors; %" PRIu64 " must sign, and %" PRId64 " may lie\n"
-        "  chance that a committee has more liars: at most %.3g for each draw\n"
-        "  chance that a server with liars can cut a client off: at most %.3g for each round\n",
+        "  chance that a committee has more liars: at most %.3g in the rounds of delta\n"
+        "  chance that a server with liars can cut a client off: at most %.3g in these\n",
         s->cohort, s->corrupt, s->dropout, s->size, s->quorum, s->tolerated < 0 ? 0 : s->tolerated,
         sotto_bound_shown(s->tail, 3), sotto_bound_shown(s->cut_off, 3));
     if (!s->holds)
         say(w,
             "  this committee proves nothing against a server that works with liars: that chance "
             "is above delta\n");
+    if (!s->connected)
+        say(w, "  this graph proves nothing against a server that works with liars: it may cut a "
+               "client off with a chance above delta\n");
 }

@@ -7,8 +7,9 @@
 #include "sotto/analyse.h"
 
 /* Nothing for other recipes. */
+/* rounds: that delta covers. */
 void sotto_stated_committee_of(sotto_stated_committee *out, const sotto_recipe *recipe,
-                               double delta);
+                               double rounds, double delta);
 void sotto_stated_committee_say(sotto_writer *w, const sotto_stated_committee *stated);
 
 #endif

@@ -296,17 +296,6 @@ static sotto_status claim_sizes(sotto_learning_claim *out, const sotto_learning 
     return SOTTO_OK;
 }
 
-static double expected_reports(const sotto_learning *l)
-{
-    sotto_one_server server;
-
-    if (!sotto_recipe_one_server(&server, &l->head))
-        return sotto_learning_least_expected(l);
-    /* The beacon draws a cohort, and a stated part of it may be lost. */
-    return fmin((double)l->head.population, (double)server.cohort) * (1 - server.dropout) *
-           l->head.participation.rate;
-}
-
 sotto_status sotto_learning_claim_compute(sotto_learning_claim *out, const sotto_learning *l,
                                           sotto_decimal honest, sotto_err *err)
 {
@@ -321,7 +310,7 @@ sotto_status sotto_learning_claim_compute(sotto_learning_claim *out, const sotto
                                   .unsampled_why = "not claimed: the numbers do not fit",
                                   .bound = sotto_learning_bound(l),
                                   .log2_miss = log_miss(l) / log(2),
-                                  .expected_reports = expected_reports(l)};
+                                  .expected_reports = sotto_learning_least_expected(l)};
     if (out->honest == 0)
         return sotto_fail(err, SOTTO_DENIED, "privacy.min_cohort: nobody of it is honest");
     prove_fits(out, l);

@@ -339,7 +339,7 @@ sotto_status sotto_learning_judge(sotto_recipe_verdict *verdict, sotto_learning_
     claim->session = policy && policy->when_hidden && isfinite(claim->sampled_epsilon);
     check_fits(&at, claim);
     check_one_server(&at, l);
-    sotto_recipe_warn_one_server(&at, &l->head);
+    sotto_recipe_warn_one_server(&at, &l->head, (double)l->participations);
     if (claim->report_bytes > 0 && !sotto_learning_one_server(l))
         check_factor(&at, l, claim);
     if (claim->report_bytes > 0)

@@ -1,5 +1,6 @@
 /* Rounds that a device draws one of: the recipe's numbers. */
 #include "recipe/learning_slots.h"
+#include "recipe/one_server.h"
 
 #include "base/rule.h"
 #include "recipe/participation.h"
@@ -62,8 +63,12 @@ uint64_t sotto_learning_reach(const sotto_learning *l)
 double sotto_learning_expected(const sotto_learning *l, uint64_t round)
 {
     const sotto_participation *p = &l->head.participation;
-    const double all = (double)l->head.population;
+    double all = (double)l->head.population;
+    sotto_one_server server;
 
+    /* The beacon draws a cohort, and a stated part of it may be lost. */
+    if (sotto_recipe_one_server(&server, &l->head))
+        all = fmin(all, (double)server.cohort) * (1 - server.dropout);
     switch (sotto_learning_policy(l)) {
     case SOTTO_ROUND_ALL:
         return all * sotto_participation_chance(p, (sotto_slot_range){round, round + 1});
@@ -149,8 +154,7 @@ void sotto_learning_check_slots(sotto_reading *r, const sotto_learning *l)
 {
     static const sotto_place type = {&taking, "type", 0}, privacy = {NULL, "privacy", 0},
                              participations = {&rounds, "participations", 0},
-                             on_no_turn = {&rounds, "on_no_turn", 0},
-                             by = {&privacy, "by", 0};
+                             on_no_turn = {&rounds, "on_no_turn", 0}, by = {&privacy, "by", 0};
 
     if (SOTTO_RULE(learning_without_importance) && l->head.participation.type == SOTTO_IMPORTANCE)
         sotto_reading_mistake(r, &type, "poisson, check-in or donation",

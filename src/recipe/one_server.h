@@ -35,19 +35,20 @@ uint64_t sotto_one_server_edge(uint64_t degree, uint64_t clients);
 /* What a server that works with liars may hope for, by exact tails (account/committee.h, account/neighbours.h). 1: nothing is known. */
 typedef struct sotto_one_server_odds {
     int64_t tolerated; /* corrupt decryptors; -1: not even none                 */
-    double committee;  /* one draw has more of them, at most                    */
-    double cut_off;    /* it can cut an honest client off in one round, at most */
+    double committee;  /* a committee has more of them in any of the rounds, at most */
+    double cut_off;    /* it can cut an honest client off in any of them, at most    */
 } sotto_one_server_odds;
+/* rounds: of one device, that one delta covers. Each may have a committee of its own. */
 void sotto_one_server_odds_of(sotto_one_server_odds *out, const sotto_recipe *recipe,
-                              const sotto_one_server *server);
+                              const sotto_one_server *server, double rounds);
 
 /* Bytes of a report with so many entries, at most: its vector, a share for each decryptor, and the edges of twice the degree and 100. */
 size_t sotto_one_server_report_bytes(const sotto_recipe *recipe, uint64_t entries);
 
 /* Devices of a cohort that may lie, rounded up: the server may have all of them in the sum that it releases. */
 uint64_t sotto_one_server_liars(const sotto_one_server *server);
-/* Warns where such a chance is above delta. */
-void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe);
+/* Warns where such a chance is above delta, over so many rounds. */
+void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe, double rounds);
 void sotto_recipe_check_one_server(sotto_reading *at, const sotto_recipe *recipe);
 
 #endif

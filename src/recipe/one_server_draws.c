@@ -9,11 +9,11 @@
 #include <stdio.h>
 
 void sotto_one_server_odds_of(sotto_one_server_odds *out, const sotto_recipe *recipe,
-                              const sotto_one_server *s)
+                              const sotto_one_server *s, double rounds)
 {
-    sotto_committee drawn = {.size = s->decryptors, .corrupt = s->corrupt, .draws = 1};
+    sotto_committee drawn = {.size = s->decryptors, .corrupt = s->corrupt, .draws = rounds};
     sotto_neighbours cut = {
-        .clients = s->cohort, .corrupt = sotto_one_server_liars(s), .rounds = 1};
+        .clients = s->cohort, .corrupt = sotto_one_server_liars(s), .rounds = rounds};
     sotto_neighbours_odds cut_odds;
     sotto_committee_odds odds;
     sotto_one_server_graph graph;
@@ -24,19 +24,19 @@ void sotto_one_server_odds_of(sotto_one_server_odds *out, const sotto_recipe *re
         .cut_off = 1};
     drawn.tolerated = out->tolerated < 0 ? 0 : (uint64_t)out->tolerated;
     if (out->tolerated >= 0 && sotto_committee_odds_of(&odds, &drawn, NULL) == SOTTO_OK)
-        out->committee = odds.one;
+        out->committee = odds.any;
     if (!sotto_recipe_one_server_graph(&graph, recipe) || s->cohort < recipe->min_cohort)
         return;
     cut.dropped = s->cohort - recipe->min_cohort;
     cut.degree = graph.degree;
     cut.least = graph.neighbours;
     if (sotto_neighbours_odds_of(&cut_odds, &cut, NULL) == SOTTO_OK)
-        out->cut_off = cut_odds.one;
+        out->cut_off = cut_odds.any;
 }
 
 /* Both draws against delta. A committee with too many liars opens single vectors, and a client that was cut off is a sum of its own. They
  * are told, not refused: a small fleet has no such committee, and its receipts say so. */
-void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe)
+void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe, double rounds)
 {
     static const sotto_place aggregation = {NULL, "aggregation", 0},
                              decryptors = {&aggregation, "decryptors", 0},
@@ -48,15 +48,16 @@ void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe)
 
     if (!sotto_recipe_one_server(&server, recipe))
         return;
-    sotto_one_server_odds_of(&odds, recipe, &server);
-    (void)snprintf(what, sizeof what,
-                   "a committee has more liars than it withstands with a chance of %.3g, above "
-                   "delta: `sotto budget committee` finds one that fits",
-                   sotto_bound_shown(odds.committee, 3));
+    sotto_one_server_odds_of(&odds, recipe, &server, rounds);
+    (void)snprintf(
+        what, sizeof what,
+        "a committee has more liars than it withstands with a chance of %.3g in a device's "
+        "rounds, above delta: `sotto budget committee` finds one that fits",
+        sotto_bound_shown(odds.committee, 3));
     if (SOTTO_RULE(one_server_committee_told) && odds.committee > delta)
         sotto_reading_warn(at, &decryptors, what);
     (void)snprintf(what, sizeof what,
-                   "a server with liars can cut a client off in a round with a chance of %.3g, "
+                   "a server with liars can cut a client off in its rounds with a chance of %.3g, "
                    "above delta: `sotto budget committee --clients` finds a degree that fits",
                    sotto_bound_shown(odds.cut_off, 3));
     if (SOTTO_RULE(one_server_graph_told) && odds.cut_off > delta)

@@ -69,6 +69,7 @@ void sotto_json_stated(sotto_json *j, const sotto_stated_committee *s)
     sotto_json_real(j, "tail", s->tail);
     sotto_json_bool(j, "holds", s->holds);
     sotto_json_real(j, "cut_off", s->cut_off);
+    sotto_json_bool(j, "connected", s->connected);
     sotto_json_end(j);
 }
 

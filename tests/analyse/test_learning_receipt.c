@@ -223,6 +223,9 @@ static void a_receipt_of_one_server_claims_no_bound(sotto_test *t)
     CHECK(t, says(t, &r, "taking part at random: not claimed: the one server sees who takes part"));
     CHECK(t, says(t, &r, "committee: 12 decryptors; 8 must sign"));
     CHECK(t, says(t, &r, "this committee proves nothing"));
+    CHECK(t, r.stated.connected && !says(t, &r, "this graph proves nothing"));
+    r.stated.connected = false;
+    CHECK(t, says(t, &r, "this graph proves nothing"));
     CHECK(t, says(t, &r, "counts on 7 honest devices of every 10"));
     CHECK(t, !says(t, &r, "both servers"));
 }

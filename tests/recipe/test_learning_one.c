@@ -1,5 +1,5 @@
 /* Learning recipes that one server adds up: what lint asks of them, what they claim, and what they say. */
-#include "recipe/learning.h"
+#include "recipe/learning_slots.h"
 
 #include "recipe/claim.h"
 #include "recipe/one_server.h"
@@ -71,6 +71,7 @@ static void noise_is_shared_by_those_who_stay(sotto_test *t)
     CHECK(t, j.claim.bound == 0 && j.claim.factor_needed <= 0);
     /* A tenth of twelve may be lost. */
     CHECK_NEAR(t, 10.8, j.claim.expected_reports, 1e-9);
+    CHECK_NEAR(t, 10.8, sotto_learning_divisor(j.learning, 0), 1e-9);
     CHECK(t, j.claim.report_bytes > 4 * ONE_LEARNING_PARAMETERS);
 }
 

@@ -123,7 +123,9 @@ static bool warns(const char *path, const char *what)
     return false;
 }
 
-static sotto_one_server_odds judged_draws(sotto_test *t, const char *old, const char *new)
+/* times: the same with so many rounds, of which any may be bad. */
+static sotto_one_server_odds judged_draws_of(sotto_test *t, const char *old, const char *new,
+                                             double times)
 {
     static const char privacy[] = ", \"by\": \"shares\", \"sigma\": 100, \"honest\": 0.85";
     const sotto_recipe *recipe = with_one_server(t, privacy, false);
@@ -134,8 +136,13 @@ static sotto_one_server_odds judged_draws(sotto_test *t, const char *old, const 
     CHECK_OK(t, sotto_recipe_read(&recipe, text, &t->arena, &mistakes, &t->err));
     CHECK_OK(t, lint(t, recipe));
     CHECK(t, sotto_recipe_one_server(&server, recipe));
-    sotto_one_server_odds_of(&odds, recipe, &server);
+    sotto_one_server_odds_of(&odds, recipe, &server, times);
     return odds;
+}
+
+static sotto_one_server_odds judged_draws(sotto_test *t, const char *old, const char *new)
+{
+    return judged_draws_of(t, old, new, 1);
 }
 
 /* The example's committee of 126 and its degree of 68 fit 5% of liars; 60 members do not, nor does a degree of 40. */
@@ -144,6 +151,8 @@ static void draws_above_delta_are_told(sotto_test *t)
     const sotto_one_server_odds right = judged_draws(t, "\"degree\": 68", "\"degree\": 70");
 
     CHECK(t, right.committee < 1e-11 && right.cut_off < 1e-6);
+    const sotto_one_server_odds often = judged_draws_of(t, "\"degree\": 68", "\"degree\": 70", 50);
+    CHECK(t, often.committee > 49 * right.committee && often.cut_off > 49 * right.cut_off);
     CHECK(t, !warns("aggregation.decryptors", "") && !warns("aggregation.graph", ""));
     const sotto_one_server_odds small = judged_draws(t, "\"count\": 126", "\"count\": 60");
     CHECK(t, small.committee > 1e-6 && small.tolerated == 13);

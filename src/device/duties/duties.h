@@ -1,5 +1,5 @@
-/* device/duties/duties.h - what a device does in rounds of one server: it sends a masked or encrypted vector, opens masks or sums with
- * others, gives noise, and checks what a server added up.
+/* device/duties/duties.h - what a device does in rounds of one server. It sends a masked or encrypted vector, opens masks or sums
+ * with others, gives noise, and checks what a server added up.
  *
  * Callers:  rounds.c, which is public (sotto/rounds.h); programs that play devices.
  * Memory:   what is given is copied.

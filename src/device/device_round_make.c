@@ -293,7 +293,7 @@ static sotto_status make(sotto_device *device, sotto_case *c, sotto_entropy *ent
     sotto_round_update m = {0};
 
     SOTTO_TRY(sotto_round_train(device, c, &m, entropy, err));
-    if (c->out.why == SOTTO_WHY_READY)
+    if (c->out.why == SOTTO_WHY_READY && m.update)
         SOTTO_TRY(pay_sealed(device, c, &m, entropy, err));
     if (m.update)
         sotto_wipe(m.update, (size_t)c->round->learning->parameters * sizeof *m.update);

@@ -107,7 +107,8 @@ typedef enum sotto_rounds_part {
 /* Takes part in a posted round, in each part that was drawn for this device and that the policy names. The round is held to its recipe:
  * cohort, smallest sum, committee, neighbours, ring. Its beacon and its committee's record are checked.
  *   parts  SOTTO_ROUNDS_*, added up; may be NULL
- *   why    as sotto_device_why: why there is no answer, or SOTTO_WHY_TRANSPORT
+ *   why    as sotto_device_why: why there is no answer, or SOTTO_WHY_TRANSPORT. SOTTO_WHY_SLOT_MISSED: an earlier call joined
+ *          the round without an answer, which is not paid for afterwards
  *   SOTTO_MISSING    the device does not know the round's recipe
  *   SOTTO_DENIED     consent does not cover it; the round asks for less protection than the recipe promises; or recipe or policy count
  *                    on more honest devices than are sure

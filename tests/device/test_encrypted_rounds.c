@@ -245,9 +245,32 @@ static void a_contribution_is_paid_for_once(sotto_test *t)
     CHECK_NEAR(t, 4.0, spent(t, &s), 1e-9);
     /* The key is not there yet: nothing of the vector leaves. It is paid for, and not again. */
     (void)!sotto_rounds_tick(s.rounds, (uint64_t)time(NULL) * 1000, &next, &t->err);
-    (void)!sotto_rounds_take(s.rounds, &parts, &why, posting, NULL);
+    CHECK_OK(t, sotto_rounds_take(s.rounds, &parts, &why, posting, &t->err));
     CHECK_EQUAL(t, 0, parts & SOTTO_ROUNDS_CLIENT);
+    CHECK_EQUAL(t, SOTTO_WHY_TRANSPORT, why.why);
     CHECK_NEAR(t, 4.0, spent(t, &s), 1e-9);
+    close_scene(&s);
+}
+
+static void who_joined_without_an_answer_pays_for_none(sotto_test *t)
+{
+    sotto_explanation why;
+    unsigned parts;
+    scene s;
+
+    open_scene(t, &s, ALL);
+    const sotto_bytes posting = first_round(t, &s, true);
+    CHECK_OK(t, sotto_device_consent(s.device, false, &t->err));
+    CHECK_OK(t, sotto_rounds_take(s.rounds, &parts, &why, posting, &t->err));
+    CHECK_EQUAL(t, SOTTO_ROUNDS_VERIFIER, parts & ~(unsigned)SOTTO_ROUNDS_DECRYPTOR);
+    CHECK_EQUAL(t, SOTTO_WHY_NO_CONSENT, why.why);
+    /* Its place in the journal is taken: an answer would cost its budget, and go nowhere. */
+    CHECK_OK(t, sotto_device_consent(s.device, true, &t->err));
+    CHECK_OK(t, sotto_device_offer(s.device, s.text, &t->err));
+    CHECK_OK(t, sotto_rounds_take(s.rounds, &parts, &why, posting, &t->err));
+    CHECK_EQUAL(t, 0, parts);
+    CHECK_EQUAL(t, SOTTO_WHY_SLOT_MISSED, why.why);
+    CHECK_NEAR(t, 0, spent(t, &s), 1e-9);
     close_scene(&s);
 }
 
@@ -334,9 +357,13 @@ static void a_number_beyond_the_budget_is_refused(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(a_contribution_is_paid_for_once),  CASE(who_is_not_drawn_checks_and_pays_nothing),
-        CASE(who_may_only_check_pays_nothing),  CASE(a_round_of_another_session_is_refused),
-        CASE(a_number_has_a_beacon_of_its_own), CASE(a_number_beyond_the_budget_is_refused),
+        CASE(a_contribution_is_paid_for_once),
+        CASE(who_joined_without_an_answer_pays_for_none),
+        CASE(who_is_not_drawn_checks_and_pays_nothing),
+        CASE(who_may_only_check_pays_nothing),
+        CASE(a_round_of_another_session_is_refused),
+        CASE(a_number_has_a_beacon_of_its_own),
+        CASE(a_number_beyond_the_budget_is_refused),
     };
     return RUN_TESTS(argc, argv, cases);
 }

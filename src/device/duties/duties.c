@@ -253,6 +253,12 @@ sotto_status sotto_duties_check(sotto_duties *d, const sotto_posted_round *p, ui
     return would_join(d, p, index, part, err);
 }
 
+sotto_status sotto_duties_holds(sotto_duties *d, const sotto_posted_round *p, unsigned part,
+                                bool *held, sotto_err *err)
+{
+    return sotto_journal_holds(&d->journal, p->id, part, held, err);
+}
+
 sotto_status sotto_duties_take(sotto_duties *d, sotto_bytes posting, uint32_t index, unsigned part,
                                const uint64_t *values, size_t count, sotto_err *err)
 {

@@ -114,6 +114,10 @@ bool sotto_duties_may_answer(const sotto_duties *d, const sotto_method *method);
 SOTTO_MUST_USE sotto_status sotto_duties_check(sotto_duties *d, const sotto_posted_round *posted,
                                                uint32_t index, unsigned part, sotto_err *err);
 
+/* Whether this part was taken in this round before: it is taken once, with a vector or without. */
+SOTTO_MUST_USE sotto_status sotto_duties_holds(sotto_duties *d, const sotto_posted_round *posted,
+                                               unsigned part, bool *held, sotto_err *err);
+
 /* Takes part in a posted round. values: NULL for a decryptor, and for who only checks; else the client's entries, its part of the noise
  * among them.
  *   SOTTO_DENIED     policy, consent or terms do not cover it; the round contradicts itself; or this device is not registered

@@ -2,6 +2,7 @@
 #include "device/duties/inside.h"
 #include "device/duties/journal_inside.h"
 
+#include "aggregate/aero/terms.h"
 #include "aggregate/inbox.h"
 #include "base/arena.h"
 #include "base/rule.h"
@@ -9,24 +10,32 @@
 
 #include <string.h>
 
-#define MOST ((size_t)33 << 20) /* of an answer */
+#define MOST        ((size_t)33 << 20) /* of a page of the board */
+#define MOST_MAIL   ((size_t)32 << 20) /* of answers, before the machine reads them */
+#define MOST_ANSWER ((size_t)SOTTO_AERO_LONG + 12 + SOTTO_MESSAGE_HEAD + SOTTO_SIGNATURE)
 
-/* One request, with as much room for its answer as it takes; the answer is in that room. */
+enum {
+    UNUSABLE = 502
+}; /* in the place of an answer that is too long: it may be about the moment */
+
+/* One request, with as much room for its answer as it takes, up to `most`; the answer is in that room. */
 static sotto_status carry(sotto_duties *d, const sotto_posted_round *p, const char *place,
-                          const char *type, sotto_bytes body, sotto_buf *room,
+                          const char *type, sotto_bytes body, size_t most, sotto_buf *room,
                           sotto_exchange_answer *answer, sotto_err *err)
 {
     for (;;) {
+        const size_t size = d->inbox < most ? d->inbox : most;
+
         memset(answer, 0, sizeof *answer);
-        if (room->cap < d->inbox)
-            SOTTO_TRY(sotto_buf_take(room, &d->memory, d->inbox, err));
+        if (room->cap < size)
+            SOTTO_TRY(sotto_buf_take(room, &d->memory, size, err));
         answer->body = *room;
         const sotto_status status =
             sotto_duties_carry(d, "rounds", p->id, place, type, body, answer);
         if (status == SOTTO_OK)
             return SOTTO_OK;
-        answer->status = 0;
-        if (status != SOTTO_TOO_LARGE || d->inbox == MOST)
+        answer->status = status == SOTTO_TOO_LARGE ? UNUSABLE : 0;
+        if (status != SOTTO_TOO_LARGE || size == most)
             return SOTTO_OK;
         d->inbox = d->inbox < MOST / 8 ? 8 * d->inbox : MOST;
     }
@@ -48,8 +57,8 @@ sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_roun
     sotto_write_uint(&w, duty->board, 8);
     sotto_write_uint(&w, duty->part == SOTTO_DUTY_DECRYPTOR, 1);
     SOTTO_TRY(sotto_writer_finish(&w, "board", err));
-    SOTTO_TRY(
-        carry(d, p, "board", SOTTO_ENTRIES_ASK_TYPE, sotto_buf_bytes(&body), &room, &answer, err));
+    SOTTO_TRY(carry(d, p, "board", SOTTO_ENTRIES_ASK_TYPE, sotto_buf_bytes(&body), MOST, &room,
+                    &answer, err));
     if (answer.status == 200)
         *out = sotto_buf_bytes(&answer.body);
     return SOTTO_OK;
@@ -73,7 +82,14 @@ sotto_status sotto_duties_ask(sotto_duties *d, const sotto_posted_round *p, int6
 {
     sotto_exchange_answer answer;
 
-    SOTTO_TRY(carry(d, p, "messages", SOTTO_MESSAGE_TYPE, body, &mail->room, &answer, err));
+    /* A server that answers at length keeps no complaint behind it from the board. */
+    if (SOTTO_RULE(duties_mail_bounded) && mail->len >= MOST_MAIL) {
+        *after = true;
+        *done = false;
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(
+        carry(d, p, "messages", SOTTO_MESSAGE_TYPE, body, MOST_ANSWER, &mail->room, &answer, err));
     *after = answer.status != 0;
     *done = answer.status == 200 || answer.status == 204 || sotto_duties_is_final(answer.status);
     if (!*done)
@@ -89,6 +105,7 @@ sotto_status sotto_duties_ask(sotto_duties *d, const sotto_posted_round *p, int6
     one->messages = sotto_bytes_of(copy, len);
     one->next = mail->answers;
     mail->answers = one;
+    mail->len += len;
     return SOTTO_OK;
 }
 

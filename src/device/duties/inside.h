@@ -49,6 +49,7 @@ typedef struct sotto_duties_mail {
         int64_t row; /* of the journal: the question */
         sotto_bytes messages;
     } * answers;
+    size_t len;     /* of all answers */
     sotto_buf room; /* of one answer as it arrives */
 } sotto_duties_mail;
 
@@ -58,7 +59,8 @@ SOTTO_MUST_USE sotto_status sotto_duties_fetch_entries(sotto_duties *d, const so
                                                        sotto_bytes *out, sotto_err *err);
 /* Whether what waits is a question, whose answer comes at once. */
 bool sotto_duties_is_question(const sotto_posted_round *p, sotto_bytes body);
-/* Asks it. *after: what waits behind it may go now; *done: there is an answer, or there will never be one. */
+/* Asks it, unless the mail is full: then it is asked after the machine has read that. *after: what waits behind it may go now; *done: there is
+ * an answer, or there will never be one. */
 SOTTO_MUST_USE sotto_status sotto_duties_ask(sotto_duties *d, const sotto_posted_round *p,
                                              int64_t row, sotto_bytes body, sotto_duties_mail *mail,
                                              bool *after, bool *done, sotto_err *err);

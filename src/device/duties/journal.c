@@ -284,6 +284,22 @@ sotto_status sotto_journal_add(sotto_journal *j, const sotto_journal_duty *duty,
     return sotto_journal_finish(j, insert_duty(j, duty, round, err), err);
 }
 
+sotto_status sotto_journal_holds(sotto_journal *j, const uint8_t round[SOTTO_ROUND_ID],
+                                 unsigned part, bool *held, sotto_err *err)
+{
+    sotto_status status;
+    sqlite3_stmt *q;
+
+    *held = false;
+    SOTTO_TRY(
+        sotto_journal_prepare(j, &q, "SELECT 1 FROM duty WHERE round = ?1 AND part = ?2", err));
+    sotto_journal_bind(q, 1, sotto_bytes_of(round, SOTTO_ROUND_ID));
+    (void)sqlite3_bind_int64(q, 2, part);
+    *held = sotto_journal_row(q, &status, err);
+    sqlite3_finalize(q);
+    return status;
+}
+
 static sotto_status read_duty(sqlite3_stmt *q, sotto_journal_duty *d, sotto_arena *arena,
                               sotto_err *err)
 {

@@ -67,6 +67,10 @@ typedef struct sotto_journal_duty {
 /* SOTTO_STALE: this part was taken in this round before. */
 SOTTO_MUST_USE sotto_status sotto_journal_add(sotto_journal *j, const sotto_journal_duty *duty,
                                               const uint8_t round[SOTTO_ROUND_ID], sotto_err *err);
+/* Whether this part was taken in this round, and may be over. */
+SOTTO_MUST_USE sotto_status sotto_journal_holds(sotto_journal *j,
+                                                const uint8_t round[SOTTO_ROUND_ID], unsigned part,
+                                                bool *held, sotto_err *err);
 /* The first duty behind `after`; found: false at the end. */
 SOTTO_MUST_USE sotto_status sotto_journal_next(sotto_journal *j, sotto_journal_duty *duty,
                                                int64_t after, bool *found, sotto_arena *arena,

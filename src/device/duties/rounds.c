@@ -441,7 +441,7 @@ static sotto_status make(sotto_rounds *r, sotto_case *c, const sotto_posted_roun
 }
 
 static sotto_status answer(sotto_rounds *r, const sotto_shelved *shelved,
-                           const sotto_posted_round *p, sotto_bytes posting, bool *made,
+                           const sotto_posted_round *p, sotto_bytes posting, bool held, bool *made,
                            sotto_explanation *why, sotto_err *err)
 {
     /* Where the beacon drew this device, it draws no more. */
@@ -461,6 +461,9 @@ static sotto_status answer(sotto_rounds *r, const sotto_shelved *shelved,
     }
     sotto_device_entropy(r->device, &entropy);
     sotto_status status = sotto_device_judge_posted(r->device, &c, &named, name, err);
+    /* The journal would not keep it, so it is not paid for. */
+    if (SOTTO_RULE(rounds_pay_for_what_is_kept) && held && c.out.why == SOTTO_WHY_READY)
+        sotto_explain(&c.out, SOTTO_WHY_SLOT_MISSED, "", "It joined this round without an answer.");
     if (status == SOTTO_OK && c.out.why == SOTTO_WHY_READY)
         status = c.round ? make_update(r, &c, p, posting, made, err)
                          : make(r, &c, p, posting, &entropy, made, err);
@@ -510,7 +513,7 @@ static sotto_status take_client(sotto_rounds *r, const sotto_shelved *shelved,
 {
     const bool verifies = sotto_method_entry(p->method) != NULL,
                drawn = !p->method->contributes || p->method->contributes(&p->round, r->index);
-    bool made = false;
+    bool made = false, held = false;
 
     if (!drawn)
         sotto_explain_not_sampled(why);
@@ -523,11 +526,12 @@ static sotto_status take_client(sotto_rounds *r, const sotto_shelved *shelved,
     }
     if (drawn) {
         SOTTO_TRY(sotto_duties_check(r->duties, p, r->index, SOTTO_DUTY_CLIENT, err));
-        SOTTO_TRY(answer(r, shelved, p, posting, &made, why, err));
+        SOTTO_TRY(sotto_duties_holds(r->duties, p, SOTTO_DUTY_CLIENT, &held, err));
+        SOTTO_TRY(answer(r, shelved, p, posting, held, &made, why, err));
     }
     if (made)
         *parts |= SOTTO_ROUNDS_CLIENT | (verifies ? SOTTO_ROUNDS_VERIFIER : 0u);
-    return made || !verifies ? SOTTO_OK : take_verifier(r, p, posting, parts, err);
+    return made || held || !verifies ? SOTTO_OK : take_verifier(r, p, posting, parts, err);
 }
 
 static sotto_status take_parts(sotto_rounds *r, const sotto_shelved *shelved,

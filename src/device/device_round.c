@@ -122,13 +122,15 @@ static sotto_status rho_of(sotto_decimal *out, const sotto_round_case *r, sotto_
     return SOTTO_OK;
 }
 
+/* Rounds of which a device draws one count from 1 on in the record: 0 would be no answer of the analysis (record.h). */
 static sotto_charge charge_of(const sotto_case *c)
 {
     const sotto_recipe *recipe = c->recipe;
+    const sotto_decision_scope scope = sotto_participation_scope(&recipe->participation);
     sotto_charge out = {.recipe = recipe->name,
                         .analysis = recipe->analysis,
                         .round = c->round->record.round,
-                        .scope = sotto_participation_scope(&recipe->participation),
+                        .scope = scope,
                         .by = recipe->by,
                         .by_name = sotto_noise_source_name(recipe->by),
                         .unprotected = true,
@@ -140,6 +142,8 @@ static sotto_charge charge_of(const sotto_case *c)
                         .population = recipe->population,
                         .asked = &c->asked};
 
+    if (SOTTO_RULE(first_round_is_an_answer) && scope == SOTTO_DECISION_ANALYSIS)
+        out.round++;
     out.fields = sotto_query_accessed(c->query, &out.field_count);
     return out;
 }

@@ -17,6 +17,11 @@
 #include "recipe/model.h"
 #include "seal/token/type2.h"
 
+enum {
+    SOTTO_ARC_SHOWS = 192, /* collections that a device's credentials of an epoch are for */
+    SOTTO_ARC_OTHERS = 64  /* of them for other recipes, where one must never lack any */
+};
+
 enum { SOTTO_LISTED_KEYS_MOST = 512, SOTTO_LISTED_KEY_ANALYSIS = 128 };
 #define SOTTO_LISTED_KEYS_LATEST INT64_C(253402300799) /* 9999-12-31T23:59:59Z */
 

@@ -132,6 +132,29 @@ static void a_report_has_the_time_of_its_slot(sotto_test *t)
     sotto_test_phone_close(&learner.phone);
 }
 
+/* The first round is an answer like any other: no second recipe of the analysis gets one in the same slot. */
+static void an_answer_in_the_first_round_is_the_only_one_of_the_analysis(sotto_test *t)
+{
+    enum { SLOT = 3600, SLOTS = 168 };
+    uint64_t made = 0;
+
+    start(t, CHECK_IN("fixed", "168", "1h"));
+    learner.recipe = swap(t, learner.recipe, "\"count\": 48, \"every\": \"1h\"",
+                          "\"count\": 1, \"every\": \"7d\"");
+    CHECK_OK(t, sotto_test_learner_offer(&learner, 0));
+    for (unsigned slot = 0; slot < SLOTS && made == 0; slot++) {
+        learner.phone.now = SOTTO_TEST_OPENS + slot * SLOT + 1;
+        made = sotto_test_tick(&learner.phone).made;
+    }
+    CHECK_EQUAL(t, 1, made);
+    learner.recipe = swap(t, learner.recipe, "\"recipe\": \"digits\"", "\"recipe\": \"again\"");
+    CHECK_OK(t, sotto_test_learner_offer(&learner, 0));
+    CHECK_EQUAL(t, 0, sotto_test_tick(&learner.phone).made);
+    CHECK_EQUAL(t, SOTTO_WHY_ANALYSIS_DONE, sotto_test_why(&learner.phone, "again#0"));
+    CHECK_EQUAL(t, 1, learner.trainings);
+    sotto_test_phone_close(&learner.phone);
+}
+
 /* Credentials are shown for all rounds together, and the shelf keeps a round by its own time. */
 static void a_credential_is_shown_once_in_a_session(sotto_test *t)
 {
@@ -159,6 +182,7 @@ int main(int argc, char **argv)
         CASE(nobody_else_picks_the_round_of_a_device),
         CASE(a_sliding_window_begins_when_a_device_arrives),
         CASE(a_report_has_the_time_of_its_slot),
+        CASE(an_answer_in_the_first_round_is_the_only_one_of_the_analysis),
         CASE(a_credential_is_shown_once_in_a_session),
     };
     return RUN_TESTS(argc, argv, cases);

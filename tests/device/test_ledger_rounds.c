@@ -280,6 +280,44 @@ static void a_new_period_pays_the_recipe_again(sotto_test *t)
     sotto_ledger_close(ledger);
 }
 
+/* The account began anew before the period changed, so that it may have lost the charge: of a recipe, and of its fields. */
+static void another_period_pays_the_recipe_again(sotto_test *t)
+{
+    enum { DAY = 86400 };
+    const sotto_access age = {"keyboard_ngrams", "age", true};
+    const uint64_t periods[] = {7 * DAY, 0};
+
+    for (size_t i = 0; i < 2; i++) {
+        sotto_budget_table days = sotto_test_wide, then = sotto_test_wide;
+        sotto_refusal refusal;
+        day d = plan_day(t);
+        sotto_spent analysis, field;
+
+        days.period = DAY;
+        then.period = periods[i];
+        sotto_ledger *ledger = sotto_test_ledger(t, NULL, NULL, &days);
+        CHECK_OK(t, sotto_ledger_spend_round(ledger, &d.charges[0], &d.rounds[0], &d.reports[0],
+                                             NOW, &refusal, &t->err));
+        const int64_t now = NOW + 3 * DAY;
+        const sotto_charge other = sotto_test_charge(t, "other", "0.3");
+        CHECK_OK(t, sotto_ledger_spend(ledger, &other, &d.reports[2], now, &refusal, &t->err));
+        CHECK_OK(t, sotto_ledger_adopt(ledger, &then, &sotto_test_recompute, now, &t->err));
+        for (size_t k = 1; k < ROUNDS; k++) { /* and once in the new period */
+            const sotto_report report = sotto_test_report(t, 10 + k);
+
+            CHECK_OK(t, sotto_ledger_spend_round(ledger, &d.charges[k], &d.rounds[k], &report, now,
+                                                 &refusal, &t->err));
+            CHECK_OK(t, sotto_ledger_spent_by_analysis(ledger, &analysis, SOTTO_TEST_ANALYSIS, now,
+                                                       &t->err));
+            CHECK_OK(t, sotto_ledger_spent_on_field(ledger, &field, &age, now, &t->err));
+            CHECK_EQUAL(t, ONE * 6 / 10, analysis.epsilon.units);
+            CHECK_EQUAL(t, ONE * 6 / 10, field.epsilon.units);
+        }
+        CHECK_EQUAL(t, ROUNDS, rho_of(t, ledger).updates);
+        sotto_ledger_close(ledger);
+    }
+}
+
 /* Budgets that are the recipe's own epsilon, to the last digit. */
 static void further_updates_cost_nothing(sotto_test *t)
 {
@@ -416,6 +454,7 @@ int main(int argc, char **argv)
         CASE(one_failing_step_leaves_no_update_unpaid),
         CASE(a_killed_process_leaves_accounts_that_agree),
         CASE(a_new_period_pays_the_recipe_again),
+        CASE(another_period_pays_the_recipe_again),
         CASE(further_updates_cost_nothing),
         CASE(a_field_that_became_sensitive_pays_for_the_whole_recipe),
         CASE(a_budget_that_does_not_hold_the_whole_recipe_refuses_its_first_update),

@@ -1,5 +1,6 @@
 /* Learning recipes: read, judged, explained; records of rounds and the tasks they make. */
 #include "recipe/learning.h"
+#include "recipe/listed_keys.h"
 
 #include "base/hex.h"
 #include "recipe/claim.h"
@@ -332,6 +333,21 @@ static void turns_that_end_too_often_make_no_fresh_samples(sotto_test *t)
     CHECK_EQUAL(t, 1, sotto_learning_spacing(&l));
 }
 
+/* A device that has shown its credential as often as it can is silent because of earlier coins. */
+static void a_credential_that_is_used_up_makes_no_fresh_samples(sotto_test *t)
+{
+    static const char fresh[] = "\"participations\": 150, \"separation\": 1";
+    sotto_learning l = *judge(t, sampled(t, "servers", fresh, hidden), NULL)->learning;
+
+    CHECK(t, sotto_learning_unsampled(&l) == NULL);
+    l.head.anonymity.tokens = SOTTO_TOKENS_ARC;
+    CHECK(t, strstr(sotto_learning_unsampled(&l), "ARC credential") != NULL);
+    l.rounds = SOTTO_ARC_SHOWS - SOTTO_ARC_OTHERS;
+    CHECK(t, sotto_learning_unsampled(&l) == NULL);
+    l.rounds++;
+    CHECK(t, sotto_learning_unsampled(&l) != NULL);
+}
+
 static const sotto_policy *policy_of(sotto_test *t, const char *field, const char *analysis)
 {
     char *text = sotto_arena_take(&t->arena, TEXT);
@@ -597,6 +613,7 @@ int main(int argc, char **argv)
         CASE(much_room_for_liars_is_warned_of_and_refused),
         CASE(participations_are_priced_by_zcdp),
         CASE(fresh_samples_cost_less_where_nobody_sees_them),
+        CASE(a_credential_that_is_used_up_makes_no_fresh_samples),
         CASE(turns_that_end_too_often_make_no_fresh_samples),
         CASE(a_policy_that_counts_on_hidden_samples_is_charged_by_them),
         CASE(a_claim_that_is_too_small_is_refused_with_what_would_do),

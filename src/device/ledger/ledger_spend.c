@@ -258,7 +258,8 @@ sotto_status sotto_ledger_spend_on_silence(sotto_ledger *ledger, const sotto_cha
 
 /* ---- a new policy ----------------------------------------------------------------------------------------- */
 
-/* What was spent under another period must not expire by the rules of this one, so it counts as spent now. */
+/* What was spent under another period must not expire by the rules of this one, so it counts as spent now. Whether an account
+ * still has the charge for a recipe of rounds is not known then: rows "rho paid", "rho recipe" and "rho whole" say so (rounds.c). */
 static sotto_status carry_over(sotto_ledger *ledger, int64_t now, sotto_err *err)
 {
     int64_t id = 0;
@@ -276,7 +277,9 @@ static sotto_status carry_over(sotto_ledger *ledger, int64_t now, sotto_err *err
         if (!row)
             break;
         SOTTO_TRY(sotto_ledger_fold(ledger, "accounts", id, err));
-        SOTTO_TRY(sotto_ledger_run(ledger, err, "UPDATE accounts SET last=max(last,?) WHERE id=?",
+        SOTTO_TRY(sotto_ledger_run(ledger, err,
+                                   "UPDATE accounts SET last=CASE WHEN name GLOB 'rho [prw]*' "
+                                   "THEN -1 ELSE max(last,?) END WHERE id=?",
                                    "ii", now, id));
         SOTTO_TRY(sotto_ledger_fold(ledger, "accounts", id, err));
     }

@@ -20,7 +20,7 @@
  *   delta     of a recipe: rho of all participations
  *   squares   of a recipe: the last round
  *   reports   updates
- *   last      when the last one was made; of a recipe: when its whole epsilon was last charged
+ *   last      when the last one was made; of a recipe: when its whole epsilon was last charged; -1: not known, since the period changed
  *
  * A row "rho paid HASH STREAM.FIELD" says when a field was last charged the whole epsilon of a recipe. A row "rho whole HASH NAME" says
  * when the analysis was, of a recipe whose session was charged before (session.h): its own row then says nothing of that.
@@ -148,6 +148,15 @@ static void name_paid(char out[SOTTO_RHO_NAME], const turn *t, size_t field)
     sotto_rho_name(out, "paid", t->round->hash, what);
 }
 
+/* What a row says of a charge for all participations. After a change of the period it is not known (ledger_spend.c), so the charge is
+ * made again. */
+static bool is_charged(const sotto_ledger *ledger, const sotto_rho_row *row, int64_t now)
+{
+    if (SOTTO_RULE(rounds_charged_after_another_period) && row->last == -1)
+        return false;
+    return row->id && !sotto_ledger_is_over(ledger, row->last, now);
+}
+
 /* Whether the analysis was charged for all participations, in this period. A session that was charged is no such charge: it is of
  * another theorem, which the policy in force may not count on. */
 static sotto_status whole_paid(sotto_ledger *ledger, turn *t, int64_t now, sotto_err *err)
@@ -156,12 +165,12 @@ static sotto_status whole_paid(sotto_ledger *ledger, turn *t, int64_t now, sotto
     sotto_rho_row whole;
 
     SOTTO_TRY(sotto_session_known(ledger, &t->after_session, t->round, err));
-    t->paid = t->sums.updates > 0 && !sotto_ledger_is_over(ledger, t->sums.last, now);
+    t->paid = is_charged(ledger, &t->sums, now);
     if (!t->after_session)
         return SOTTO_OK;
     sotto_rho_name(name, "whole", t->round->hash, t->round->recipe);
     SOTTO_TRY(sotto_rho_row_read(ledger, &whole, name, err));
-    t->paid = whole.id && !sotto_ledger_is_over(ledger, whole.last, now);
+    t->paid = is_charged(ledger, &whole, now);
     return SOTTO_OK;
 }
 
@@ -201,7 +210,7 @@ static sotto_status due(sotto_ledger *ledger, turn *t, int64_t now, sotto_err *e
         }
         name_paid(name, t, i);
         SOTTO_TRY(sotto_rho_row_read(ledger, &s, name, err));
-        t->field_paid[i] = s.id && !sotto_ledger_is_over(ledger, s.last, now);
+        t->field_paid[i] = is_charged(ledger, &s, now);
     }
     return SOTTO_OK;
 }

@@ -21,8 +21,9 @@
 enum {
     SOTTO_WALLET_KEYS = 256, /* rows at most                                                     */
     SOTTO_WALLET_AHEAD =
-        90 * 86400,           /* seconds: a collection that opens later is passed over for now    */
-    SOTTO_WALLET_SHOWN = 192, /* collections that ARC admits this device to in an epoch, at most  */
+        90 * 86400, /* seconds: a collection that opens later is passed over for now    */
+    SOTTO_WALLET_SHOWN =
+        SOTTO_ARC_SHOWS, /* collections that ARC admits this device to in an epoch, at most  */
     SOTTO_WALLET_NEVER_ASKED = -1, /* in the place of a time: of what ARC was shown for         */
     SOTTO_WALLET_PARTY = 128, /* bytes of an issuer's name                                        */
     SOTTO_WALLET_REST =

@@ -1,4 +1,6 @@
 /* Excerpts of records, who counts what was spent, and who gives noise. */
+#define _DEFAULT_SOURCE
+
 #include "hall.h"
 
 #include "aggregate/excerpt.h"
@@ -7,6 +9,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* A record of the first member, with a body of this length. */
 static sotto_message record_of(sotto_test *t, const hall *h, unsigned kind, size_t len)
@@ -80,6 +83,11 @@ static void only_keys_are_read_in_excerpts(sotto_test *t)
                  sotto_aero_record_open(&known, &h.round, sotto_buf_bytes(&wrong), false, &t->err));
     const sotto_message key = record_of(t, &h, SOTTO_AERO_KEY, key_size(&h));
     const size_t needed = sotto_aero_needed(&h.round, &key);
+    const sotto_message other = record_of(t, &h, SOTTO_AERO_VALUE, key_size(&h));
+    const sotto_buf as_long = excerpt_of(t, &other, needed);
+    CHECK_STATUS(
+        t, SOTTO_REJECTED,
+        sotto_aero_record_open(&known, &h.round, sotto_buf_bytes(&as_long), false, &t->err));
     CHECK_EQUAL(t, 32 + sotto_aero_poly_size(&h.derived->aero), needed);
     const sotto_buf right = excerpt_of(t, &key, needed);
     CHECK_OK(t, sotto_aero_record_open(&known, &h.round, sotto_buf_bytes(&right), false, &t->err));
@@ -99,6 +107,89 @@ static void a_key_has_one_size(sotto_test *t)
     CHECK_OK(t, sotto_message_encode(&wire, &cut, &t->err));
     CHECK_STATUS(t, SOTTO_REJECTED,
                  sotto_aero_record_open(&known, &h.round, sotto_buf_bytes(&wire), false, &t->err));
+    hall_close(&h);
+}
+
+/* One byte more is where the shares begin, and they are not there. */
+static void an_excerpt_has_one_size(sotto_test *t)
+{
+    sotto_message known;
+    hall h;
+
+    hall_open(t, &h, HALL_SMALL);
+    const sotto_message key = record_of(t, &h, SOTTO_AERO_KEY, key_size(&h));
+    const size_t head = sotto_aero_needed(&h.round, &key);
+    const size_t wrong[] = {0, head - 1, head + 1, key_size(&h)};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        for (unsigned is_checked = 0; is_checked < 2; is_checked++) {
+            const sotto_buf wire = excerpt_of(t, &key, wrong[i]);
+
+            CHECK_STATUS(t, SOTTO_REJECTED,
+                         sotto_aero_record_open(&known, &h.round, sotto_buf_bytes(&wire),
+                                                is_checked != 0, NULL));
+        }
+    hall_close(&h);
+}
+
+/* The server hands a member such an excerpt: it is read as a forgery, and the member takes no share from it. */
+static void a_cut_share_that_is_delivered_counts_for_nothing(sotto_test *t)
+{
+    sotto_effects effects;
+    sotto_status verdict;
+    sotto_buf body;
+    hall h;
+
+    hall_open(t, &h, HALL_SMALL);
+    sotto_sim_net *net = hall_net(t, &h, 1);
+    hall_until(t, net, h.round.opens);
+    sotto_aero_committee_member *m = hall_member(&h, net, 1);
+    const sotto_message key = record_of(t, &h, SOTTO_AERO_KEY, key_size(&h));
+    const sotto_buf wire = excerpt_of(t, &key, sotto_aero_needed(&h.round, &key) + 1);
+    /* Its dealer has committed to it. */
+    m->base.view->is_sealed = m->base.view->members[0].has_sealed = true;
+    sotto_aero_seal_key(m->base.view->members[0].key_seal, h.derived, key.from, key.body.data,
+                        sotto_bytes_of(key.body.data + 32, sotto_aero_poly_size(&h.derived->aero)));
+    CHECK_OK(t, sotto_buf_take(&body, &t->arena, 12 + wire.len, &t->err));
+    CHECK_OK(t, sotto_entry_encode(&body, m->base.view->next, sotto_buf_bytes(&wire), &t->err));
+    const sotto_message entry = {.epoch = h.round.epoch,
+                                 .round = h.round.number,
+                                 .kind = SOTTO_AERO_ENTRY,
+                                 .from = SOTTO_TO_BOARD,
+                                 .to = SOTTO_TO_EVERYBODY,
+                                 .body = sotto_buf_bytes(&body)};
+    sotto_effects_init(&effects, &t->arena);
+    const uint64_t next = m->base.view->next;
+    CHECK_OK(
+        t, m->base.machine.ops->deliver(&m->base.machine, &entry, 1, &verdict, &effects, &t->err));
+    CHECK_EQUAL(t, SOTTO_OK, verdict);
+    CHECK_EQUAL(t, next + 1, m->base.view->next);
+    CHECK_EQUAL(t, 0, m->base.view->dealers);
+    CHECK(t, !m->lacks);
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
+/* Nothing can be read behind the record, which ends where its first share begins. */
+static void a_member_reads_no_share_beyond_a_record(sotto_test *t)
+{
+    const size_t room = (size_t)1 << 20;
+    hall h;
+
+    hall_open(t, &h, HALL_SMALL);
+    sotto_sim_net *net = hall_net(t, &h, 1);
+    hall_until(t, net, h.round.opens);
+    sotto_aero_committee_member *m = hall_member(&h, net, 1);
+    sotto_message key = record_of(t, &h, SOTTO_AERO_KEY, key_size(&h));
+    uint8_t *pages = mmap(NULL, 2 * room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(t, pages != MAP_FAILED && key_size(&h) < room);
+    CHECK(t, mprotect(pages, room, PROT_READ | PROT_WRITE) == 0);
+    const size_t len = sotto_aero_needed(&h.round, &key) + 1;
+    memcpy(pages + room - len, key.body.data, len);
+    key.body = sotto_bytes_of(pages + room - len, len);
+    CHECK_OK(t, sotto_aero_member_take(m, &key, &t->err));
+    CHECK(t, m->lacks);
+    CHECK(t, munmap(pages, 2 * room) == 0);
+    sotto_sim_net_free(net);
     hall_close(&h);
 }
 
@@ -143,6 +234,9 @@ int main(int argc, char **argv)
         CASE(an_excerpt_is_read_as_it_was_written),
         CASE(only_keys_are_read_in_excerpts),
         CASE(a_key_has_one_size),
+        CASE(an_excerpt_has_one_size),
+        CASE(a_cut_share_that_is_delivered_counts_for_nothing),
+        CASE(a_member_reads_no_share_beyond_a_record),
         CASE(a_number_has_a_beacon_of_its_own),
         CASE(who_declines_gives_no_noise),
     };

@@ -210,7 +210,39 @@ static void a_dealer_of_too_much_noise_is_found(sotto_test *t)
     hall_close(&h);
 }
 
-/* ---- what members refuse ------------------------------------------------------------------------------------- */
+/* Sealed as it should be, but for one byte of each share. */
+static bool deals_what_nobody_opens(void *context, sotto_sim_net *net, sotto_message *m,
+                                    sotto_bytes *bulk)
+{
+    (void)bulk;
+    if (m->kind == SOTTO_AERO_NOISES) {
+        const sotto_aero_plan *plan = hall_server(net)->base.plan;
+        uint8_t *at = changed(context, m);
+
+        for (uint32_t i = 0; i < plan->terms.committee; i++)
+            at[i * sotto_aero_noises_sealed(plan)] ^= 1;
+    }
+    return true;
+}
+
+/* Nobody has a point then, and nobody can tell which dealer it was: the next attempt has others. */
+static void a_dealer_of_what_nobody_opens_is_asked_last(sotto_test *t)
+{
+    hall h;
+
+    hall_open(t, &h, robust());
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    sotto_sim_net_lie(net, SOTTO_SIM_DECRYPTOR(h.derived->committee[1]), deals_what_nobody_opens,
+                      t);
+    CHECK(t, hall_run(t, &h, net).released);
+    CHECK_EQUAL(t, 1, hall_server(net)->attempt);
+    for (uint32_t i = 0; i < h.plan.threshold; i++)
+        CHECK(t, hall_server(net)->set[i] != 1);
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
+/* ---- what members and the server refuse ------------------------------------------------------------------------------------- */
 
 typedef struct tamperer {
     sotto_test *t;
@@ -268,6 +300,30 @@ static void no_fast_part_is_given_in_a_robust_round(sotto_test *t)
     sotto_effects_init(&effects, &t->arena);
     CHECK_OK(t, sotto_aero_member_part(m, &ask, &verdict, &effects, &t->err));
     CHECK_EQUAL(t, SOTTO_REJECTED, verdict);
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
+/* Its place is that of a dealer's noises, which are read by their size. */
+static void no_fast_part_is_taken_in_a_robust_round(sotto_test *t)
+{
+    sotto_status verdict;
+    hall h;
+
+    hall_open(t, &h, robust());
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    hall_until(t, net, h.round.opens);
+    sotto_aero_aggregator *s = hall_server(net);
+    const size_t len = 1 + s->base.plan->ciphertexts * sotto_aero_poly_size(&s->base.plan->aero);
+    const uint8_t *body = sotto_arena_take(&t->arena, len);
+    CHECK(t, body != NULL);
+    const sotto_message part = {.kind = SOTTO_AERO_PART,
+                                .from = h.derived->committee[0],
+                                .body = sotto_bytes_of(body, len)};
+    s->attempt = 0; /* the first dealer is member 0 */
+    CHECK_OK(t, sotto_aero_server_part(s, &part, &verdict, &t->err));
+    CHECK_EQUAL(t, SOTTO_REJECTED, verdict);
+    CHECK_EQUAL(t, 0, s->parts[0].len);
     sotto_sim_net_free(net);
     hall_close(&h);
 }
@@ -367,8 +423,10 @@ int main(int argc, char **argv)
         CASE(a_crash_changes_nothing),
         CASE(four_of_five_points_are_not_believed),
         CASE(a_dealer_of_too_much_noise_is_found),
+        CASE(a_dealer_of_what_nobody_opens_is_asked_last),
         CASE(a_member_takes_only_what_the_board_says_was_dealt),
         CASE(no_fast_part_is_given_in_a_robust_round),
+        CASE(no_fast_part_is_taken_in_a_robust_round),
         CASE(a_point_is_given_once),
         CASE(dealers_are_called_by_the_board),
         CASE(what_looks_tell_is_counted),

@@ -489,6 +489,31 @@ static void a_record_is_on_the_board_once(sotto_test *t)
     aggregation_close(&b.a);
 }
 
+static void a_record_that_is_known_costs_no_write(sotto_test *t)
+{
+    static const uint8_t body[2] = {SOTTO_AERO_LEFT_OUT, SOTTO_AERO_CONTRIBUTOR};
+    static const char steps[] = "SELECT version FROM round";
+    uint8_t signature[SOTTO_SIGNATURE];
+    sotto_signer signer;
+    ballot b;
+
+    ballot_open(t, &b);
+    ballot_post(t, &b);
+    signer_of(t, &b, 3, &signer);
+    sotto_message m =
+        message_of(&b, SOTTO_AERO_COMPLAINT, 3, SOTTO_TO_BOARD, sotto_bytes_of(body, sizeof body));
+    CHECK_OK(t, sotto_message_sign(&m, signature, &signer, &t->err));
+    const int64_t before = sotto_test_ask_number(t, b.a.host->db, steps);
+    CHECK_EQUAL(t, 204, send(t, &b, &m));
+    const int64_t after = sotto_test_ask_number(t, b.a.host->db, steps);
+    CHECK(t, after > before);
+    for (unsigned i = 0; i < 3; i++)
+        CHECK_EQUAL(t, 204, send(t, &b, &m));
+    CHECK(t, sotto_test_ask_number(t, b.a.host->db, steps) == after);
+    sotto_signer_clear(&signer);
+    aggregation_close(&b.a);
+}
+
 static void one_device_does_not_fill_the_board(sotto_test *t)
 {
     const size_t len = (size_t)15 << 20;
@@ -628,6 +653,7 @@ int main(int argc, char **argv)
         CASE(devices_read_a_key_without_its_shares),
         CASE(nobody_puts_entries_on_the_board_itself),
         CASE(a_record_is_on_the_board_once),
+        CASE(a_record_that_is_known_costs_no_write),
         CASE(one_device_does_not_fill_the_board),
         CASE(every_role_is_named_by_the_policy),
         CASE(a_record_that_is_not_taken_stops_no_other),

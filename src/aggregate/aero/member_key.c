@@ -220,12 +220,15 @@ static sotto_status open_share(sotto_aero_committee_member *m, sotto_aero_share 
 {
     const sotto_aero_plan *plan = m->base.plan;
     size_t each = sotto_aero_sealed_share_size(plan), size = sotto_aero_poly_size(&plan->aero);
-    sotto_bytes sealed = sotto_bytes_of(key->body.data + 32 + size + (size_t)m->place * each, each);
     sotto_buf plain = sotto_aero_buffer(scratch, size);
     sotto_aead aead = {0};
 
     if (!plain.data)
         return sotto_aero_no_memory(err);
+    /* A server that shows a member the excerpt for others keeps it from opening anything. */
+    if (SOTTO_RULE(aero_shares_there) && key->body.len != 32 + size + plan->terms.committee * each)
+        return sotto_fail(err, SOTTO_MALFORMED, "aero: a part of the key without its shares");
+    sotto_bytes sealed = sotto_bytes_of(key->body.data + 32 + size + (size_t)m->place * each, each);
     sotto_status status = sotto_aero_share_cipher(&aead, m, PURPOSE, key->from, m->base.self.index,
                                                   SOTTO_AEAD_OPEN, err);
     if (status == SOTTO_OK)
@@ -243,11 +246,7 @@ sotto_status sotto_aero_member_take(sotto_aero_committee_member *m, const sotto_
 
     sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
     sotto_aero_share *share = sotto_arena_take(&scratch, sizeof *share);
-    /* A server that shows a member the excerpt for others keeps it from opening anything. */
-    const bool has_shares = key->body.len > sotto_aero_needed(m->base.round, key);
-    sotto_status status = !share       ? SOTTO_NO_MEMORY
-                          : has_shares ? open_share(m, share, key, &scratch, NULL)
-                                       : SOTTO_MALFORMED;
+    sotto_status status = share ? open_share(m, share, key, &scratch, NULL) : SOTTO_NO_MEMORY;
     if (status == SOTTO_OK)
         sotto_aero_share_add(&m->base.plan->aero, &m->share, share);
     sotto_arena_clear(&scratch);

@@ -47,26 +47,31 @@ bool sotto_aero_contributes(const sotto_round *round, uint32_t index)
     return drawn;
 }
 
-/* A part of the key with one sealed share for each member. */
-static size_t key_size(const sotto_round *round)
+/* A part of the key with one sealed share for each member. head, which may be NULL: without the shares. */
+static size_t key_size(const sotto_round *round, size_t *head)
 {
     sotto_aero_terms t;
 
     if (sotto_aero_terms_decode(&t, round->parameters, NULL) != SOTTO_OK)
         return 0;
+    if (head)
+        *head = 32 + poly_size(&t);
     return 32 + poly_size(&t) + t.committee * (poly_size(&t) + 16);
 }
 
 static sotto_status open_excerpt(sotto_message *known, const sotto_round *round, sotto_bytes record,
                                  bool is_checked, sotto_err *err)
 {
+    size_t head = 0, whole = key_size(round, &head);
     sotto_excerpt e;
 
     SOTTO_TRY(sotto_excerpt_decode(&e, record, err));
     /* Of any other record somebody could show a beginning that is not its own. */
     if (SOTTO_RULE(aero_excerpts_of_keys) &&
-        (e.message.kind != SOTTO_AERO_KEY || e.length != key_size(round)))
+        (e.message.kind != SOTTO_AERO_KEY || e.length != whole))
         return sotto_fail(err, SOTTO_REJECTED, "board: an excerpt of what is read whole");
+    if (SOTTO_RULE(aero_excerpts_of_heads) && e.message.body.len != head)
+        return sotto_fail(err, SOTTO_REJECTED, "board: an excerpt of another size");
     *known = e.message;
     return is_checked ? SOTTO_OK : sotto_excerpt_judge(&e, round, &sotto_method_aero, err);
 }
@@ -77,7 +82,7 @@ sotto_status sotto_aero_record_open(sotto_message *known, const sotto_round *rou
     if (sotto_excerpt_is(record))
         return open_excerpt(known, round, record, is_checked, err);
     SOTTO_TRY(sotto_message_decode(known, record, err));
-    if (known->kind == SOTTO_AERO_KEY && known->body.len != key_size(round))
+    if (known->kind == SOTTO_AERO_KEY && known->body.len != key_size(round, NULL))
         return sotto_fail(err, SOTTO_REJECTED, "board: a part of the key of another size");
     return is_checked ? SOTTO_OK : sotto_message_judge(known, round, &sotto_method_aero, err);
 }

@@ -3,6 +3,7 @@
 #include "aggregate/aero/robust.h"
 #include "aggregate/aero/server.h"
 
+#include "base/rule.h"
 #include "crypto/hash.h"
 
 #include <string.h>
@@ -242,6 +243,14 @@ sotto_status sotto_aero_server_open_points(sotto_aero_aggregator *s, sotto_effec
     return sotto_aero_server_again(s, effects, err);
 }
 
+/* All have dealt, and too few had a point: one of them dealt what nobody opens, and nobody can tell which. */
+static bool is_missed(const sotto_aero_aggregator *s, uint32_t dealer, uint32_t noises)
+{
+    if (SOTTO_RULE(aero_dealers_change) && noises == s->base.plan->terms.threshold)
+        return true;
+    return s->parts[dealer].len == 0;
+}
+
 sotto_status sotto_aero_server_deal_on(sotto_aero_aggregator *s, bool is_late,
                                        sotto_effects *effects, sotto_err *err)
 {
@@ -263,6 +272,6 @@ sotto_status sotto_aero_server_deal_on(sotto_aero_aggregator *s, bool is_late,
         return SOTTO_OK;
     for (uint32_t i = 0; i < t->threshold; i++)
         if (s->missed[s->set[i]] < SOTTO_AERO_MOST_TRIES)
-            s->missed[s->set[i]] = (uint8_t)(s->missed[s->set[i]] + (s->parts[i].len == 0));
+            s->missed[s->set[i]] = (uint8_t)(s->missed[s->set[i]] + is_missed(s, i, noises));
     return sotto_aero_server_again(s, effects, err);
 }

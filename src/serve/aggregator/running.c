@@ -247,8 +247,7 @@ static void note_end(const sotto_running *r, const sotto_round_end *end)
               sotto_log_uint("released", end->outcome == SOTTO_ROUND_RELEASED));
 }
 
-/* The machine is done: the sum is opened and stored, and everything else of the round is erased. reason: empty after a
- * restart, where the machine does not say it again. */
+/* The machine is done: the sum is opened and stored, and all else of the round is erased. reason: empty after a restart. */
 static sotto_status end_round(sotto_running *r, const char *reason, sotto_err *err)
 {
     sotto_round_result result = {0};
@@ -315,11 +314,9 @@ static sotto_status check(sotto_running *r, const sotto_message *m, const sotto_
 static sotto_status put_on_board(sotto_running *r, sotto_put *put, const sotto_message *m,
                                  sotto_effects *effects, sotto_err *err)
 {
-    bool known;
-
     put->status = sotto_board_admit(&r->board, r->context.db, r->posted.id, m->from, put->message,
-                                    &known, NULL);
-    if (put->status == SOTTO_TOO_LARGE || known)
+                                    &put->is_known, NULL);
+    if (put->status == SOTTO_TOO_LARGE || put->is_known)
         return SOTTO_OK;
     if (put->status != SOTTO_OK)
         return sotto_fail(err, put->status, "the board");
@@ -368,6 +365,7 @@ static sotto_status deliver(sotto_running *r, sotto_put *put, sotto_effects *eff
     sotto_message m;
 
     sotto_put_clear(put);
+    put->is_known = false;
     put->status = sotto_message_decode(&m, put->message, NULL);
     if (put->status == SOTTO_OK) {
         kind = sotto_method_kind(r->posted.method, m.kind);
@@ -445,9 +443,11 @@ static sotto_status run_step(sotto_running *r, sotto_put *puts, bool due, sotto_
     for (sotto_put *put = puts; put; put = put->next) {
         SOTTO_TRY(deliver(r, put, &effects, err));
         SOTTO_TRY(sotto_board_put_all(&r->board, &r->posted, r->machine, &effects, err));
+        if (SOTTO_RULE(board_known_is_free) && put->is_known)
+            continue;
         changed = changed || (put->status == SOTTO_OK && !put->answer.data);
     }
-    /* What was refused costs no write. */
+    /* What was refused, or is on the board, costs no write. */
     if (!changed)
         return SOTTO_OK;
     /* A message may have opened the next phase, which has a time of its own. */

@@ -35,7 +35,8 @@ typedef struct sotto_put {
         status; /* OK, also for what was acknowledged before; STALE: too late, or seen before; REJECTED: its sender
                                 * lied; AGAIN: too early; MALFORMED, TOO_LARGE; all others: try again later */
     sotto_buf
-        answer; /* to a question, as messages of an inbox: the caller's to release; else empty */
+        answer;    /* to a question, as messages of an inbox: the caller's to release; else empty */
+    bool is_known; /* a record that is on the board: running.c's */
     void (*done)(struct sotto_put *put);
 } sotto_put;
 

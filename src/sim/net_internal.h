@@ -88,6 +88,9 @@ participant *sotto_sim_find(sotto_sim_net *net, uint32_t index);
 sotto_status sotto_sim_schedule(sotto_sim_net *net, event e, sotto_err *err);
 sotto_status sotto_sim_copied(sotto_bytes *out, sotto_bytes from, sotto_arena *arena,
                               sotto_err *err);
+/* The message as it goes over the network, in the arena. */
+SOTTO_MUST_USE sotto_status sotto_sim_encoded(sotto_bytes *out, const sotto_message *m,
+                                              sotto_arena *arena, sotto_err *err);
 bool sotto_sim_is_cut_off(const sotto_sim_net *net, const participant *p);
 uint64_t sotto_sim_delay(sotto_sim_net *net);
 void sotto_sim_lose_memory(participant *p);

@@ -69,8 +69,8 @@ static sotto_status store_vows(sotto_sim_net *net, participant *p, const sotto_e
     return SOTTO_OK;
 }
 
-static sotto_status encoded(sotto_bytes *out, const sotto_message *m, sotto_arena *arena,
-                            sotto_err *err)
+sotto_status sotto_sim_encoded(sotto_bytes *out, const sotto_message *m, sotto_arena *arena,
+                               sotto_err *err)
 {
     size_t size = sotto_message_size(m);
     sotto_buf wire = sotto_buf_over(sotto_arena_take(arena, size), size);
@@ -94,7 +94,7 @@ static sotto_status store_kept(sotto_sim_net *net, participant *p, const sotto_e
         if (!kept)
             return sotto_sim_no_memory(err);
         p->kept = kept;
-        SOTTO_TRY(encoded(&wire, &k->message, net->arena, err));
+        SOTTO_TRY(sotto_sim_encoded(&wire, &k->message, net->arena, err));
         SOTTO_TRY(sotto_message_decode(&p->kept[p->kept_count++], wire, err));
     }
     return SOTTO_OK;
@@ -129,10 +129,10 @@ sotto_status sotto_sim_post(sotto_sim_net *net, const sotto_message *m, sotto_er
         return sotto_sim_no_memory(err);
     memcpy(e.session, m->session, sizeof e.session);
     e.kind = entry->kind;
-    SOTTO_TRY(encoded(&record, m, &net->scratch, err));
+    SOTTO_TRY(sotto_sim_encoded(&record, m, &net->scratch, err));
     SOTTO_TRY(sotto_entry_encode(&body, net->board++, record, err));
     e.body = sotto_buf_bytes(&body);
-    SOTTO_TRY(encoded(&wire, &e, net->arena, err));
+    SOTTO_TRY(sotto_sim_encoded(&wire, &e, net->arena, err));
     for (uint32_t i = 0; i <= net->clients + net->decryptors; i++) {
         participant *p = &net->all[i];
         uint64_t at = net->now + sotto_sim_delay(net);
@@ -172,7 +172,7 @@ static sotto_status send_one(sotto_sim_net *net, participant *p, const sotto_eff
     if (sotto_sim_random_chance(&net->random, net->faults.drop) || sotto_sim_is_cut_off(net, p) ||
         sotto_sim_is_cut_off(net, sotto_sim_find(net, sotto_sim_net_address(net, &m))))
         return SOTTO_OK;
-    SOTTO_TRY(encoded(&wire, &m, &net->scratch, err));
+    SOTTO_TRY(sotto_sim_encoded(&wire, &m, &net->scratch, err));
     for (unsigned i = 0; i < copies; i++)
         SOTTO_TRY(sotto_sim_net_inject(net, sotto_sim_net_address(net, &m), wire, bulk,
                                        net->now + sotto_sim_delay(net), err));

@@ -175,19 +175,6 @@ static int64_t entry_of(uint32_t index, uint32_t k)
 
 /* ---- what a device sends ----------------------------------------------------------------------------------- */
 
-static sotto_status wire_of(sotto_bytes *out, const sotto_message *m, sotto_arena *arena,
-                            sotto_err *err)
-{
-    size_t size = sotto_message_size(m);
-    sotto_buf wire = sotto_buf_over(sotto_arena_take(arena, size), size);
-
-    if (!wire.data)
-        return sotto_sim_no_memory(err);
-    SOTTO_TRY(sotto_message_encode(&wire, m, err));
-    *out = sotto_buf_bytes(&wire);
-    return SOTTO_OK;
-}
-
 /* To the server, some time within `within`, by a network with faults and from a device that may crash. */
 static sotto_status send(sotto_sim_population *c, sotto_bytes wire, uint64_t within, sotto_err *err)
 {
@@ -248,8 +235,8 @@ static sotto_status promise(sotto_sim_population *c, sotto_aero_device *d, uint8
         sotto_aero_contribute(d, role, role == SOTTO_AERO_NOISE ? NULL : &mine, &effects, err));
     c->done[d->base.self.index] = d->done;
     *s = (speaker){.index = d->base.self.index, .role = role};
-    SOTTO_TRY(wire_of(&s->reveal, &d->reveals[role][0], c->arena, err));
-    SOTTO_TRY(wire_of(&wire, &effects.sent->message, c->arena, err));
+    SOTTO_TRY(sotto_sim_encoded(&s->reveal, &d->reveals[role][0], c->arena, err));
+    SOTTO_TRY(sotto_sim_encoded(&wire, &effects.sent->message, c->arena, err));
     c->speaker_count++;
     return send(c, wire, (c->round.commit_by - c->net->now) * 3 / 4, err);
 }
@@ -314,7 +301,7 @@ static sotto_status ask(sotto_sim_population *c, sotto_aero_device *d, sotto_err
     sotto_effects_init(&effects, &c->scratch);
     SOTTO_TRY(sotto_aero_ask_all(d, &effects, err));
     for (const sotto_effect_message *m = effects.sent; m; m = m->next) {
-        SOTTO_TRY(wire_of(&wire, &m->message, c->arena, err));
+        SOTTO_TRY(sotto_sim_encoded(&wire, &m->message, c->arena, err));
         SOTTO_TRY(send(c, wire, (c->round.verify_by - c->net->now) / 4, err));
         c->report.asked++;
     }

@@ -63,15 +63,14 @@ static double liar_of(const sotto_recipe_claim *claim, const sotto_result *resul
                                        : claim->liar;
 }
 
-void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sotto_task *task,
-                      const sotto_recipe_claim *claim, const sotto_collection *collection,
-                      const sotto_result *result)
+/* What recipe, claim and collection say as it is. */
+static sotto_receipt stated(const sotto_recipe *recipe, const sotto_recipe_claim *claim,
+                            const sotto_collection *collection, const sotto_result *result)
 {
     const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
     const sotto_trust_words *words = sotto_trust_words_of(recipe->trust);
-    sotto_one_server server;
 
-    *out = (sotto_receipt){
+    return (sotto_receipt){
         .recipe = recipe->name,
         .analysis = recipe->analysis,
         .leader = recipe->leader,
@@ -113,6 +112,16 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
         .leader_rejections = collection->leader,
         .helper_rejections = collection->helper,
     };
+}
+
+void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sotto_task *task,
+                      const sotto_recipe_claim *claim, const sotto_collection *collection,
+                      const sotto_result *result)
+{
+    const sotto_trust_model *model = sotto_trust_model_of(recipe->trust);
+    sotto_one_server server;
+
+    *out = stated(recipe, claim, collection, result);
     if (sotto_recipe_one_server(&server, recipe)) {
         (void)snprintf(out->server, sizeof out->server, "%s", server.name);
         sotto_stated_committee_of(&out->stated, recipe, 1, claim->delta);

@@ -86,7 +86,7 @@ static const char *hint(const sim_job *job, const sotto_err *err)
 {
     switch (err->status) {
     case SOTTO_MALFORMED:
-        if (!strstr(err->reason, ": line "))
+        if (!strstr(err->reason, ": line ") && strncmp(err->reason, "line ", 5) != 0)
             return strstr(err->reason, "UTF-16")
                        ? NULL
                        : "write the names of columns into the first line, with commas between "

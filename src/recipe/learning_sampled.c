@@ -27,9 +27,9 @@ const char *sotto_learning_unsampled(const sotto_learning *l)
                "no fresh samples. A separation of 1 would do, or \"on_no_turn\": \"zeros\"";
     if (SOTTO_RULE(learning_sampling_shown) && a->tokens == SOTTO_TOKENS_ARC &&
         l->rounds > SOTTO_ARC_SHOWS - SOTTO_ARC_OTHERS)
-        return "not claimed: with so many rounds a device may use up what it can show of its ARC "
-               "credential in an epoch, and is silent then because of its earlier coins. Fewer "
-               "rounds would do, or tokens of type 2";
+        return "not claimed: in so many rounds a device may use up its ARC credential, and its "
+               "silence then follows from earlier coins. Fewer rounds would do, or tokens of type "
+               "2";
     if (SOTTO_RULE(learning_sampling_by_servers) && l->head.by != SOTTO_BY_SERVERS)
         return "not claimed: the theorem for samples of known size is taken for servers' noise";
     return NULL;

@@ -1,8 +1,57 @@
 #include "recipe/table.h"
 
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 enum { SIXTY_YEARS = 2000000000, MOST_ROWS = 1000000 };
+
+static bool is_of_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Behind a column, up to what it is compared with. */
+static const char *skip_comparison(const char *at)
+{
+    static const char *const words[] = {"is", "not", "in", "like", "glob", "between"};
+
+    for (bool more = true; more;) {
+        at += strspn(at, " \t\r\n\"=<>!(");
+        more = false;
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+            const size_t len = strlen(words[i]);
+
+            if (strncasecmp(at, words[i], len) == 0 && !is_of_name(at[len])) {
+                at += len;
+                more = true;
+            }
+        }
+    }
+    return at;
+}
+
+/* Whether the query compares the column with a text: `version = '1.10'` is not meant for numbers, of which 1.1 would be the same. */
+static bool is_compared_with_text(const char *query, const char *field)
+{
+    const size_t len = strlen(field);
+
+    for (const char *at = query; *at; at++) {
+        const char *before = at;
+
+        if (strncasecmp(at, field, len) != 0 || is_of_name(at[len]) ||
+            (at > query && is_of_name(at[-1])))
+            continue;
+        if (*skip_comparison(at + len) == '\'')
+            return true;
+        while (before > query && strchr(" \t\r\n\"=<>!", before[-1]))
+            before--;
+        if (before > query && before < at && before[-1] == '\'' &&
+            memchr(before, '=', (size_t)(at - before)))
+            return true;
+    }
+    return false;
+}
 
 static sotto_type type_of(const sotto_recipe *recipe, const char *stream, const char *field,
                           const sotto_streams *streams)
@@ -24,7 +73,7 @@ static sotto_type type_of(const sotto_recipe *recipe, const char *stream, const 
         if (type == SOTTO_ENCODER_BOOLEAN)
             return SOTTO_TYPE_BOOLEAN;
     }
-    return SOTTO_TYPE_NULL;
+    return is_compared_with_text(recipe->query, field) ? SOTTO_TYPE_TEXT : SOTTO_TYPE_NULL;
 }
 
 static const char *copy(const char *text, size_t len, sotto_arena *arena)

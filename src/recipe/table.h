@@ -20,7 +20,8 @@ typedef struct sotto_recipe_table {
     size_t described_count;
 } sotto_recipe_table;
 
-/* From what lint found that the query reads. A field has the type that `streams` states, or that its encoder asks for.
+/* From what lint found that the query reads. A field has the type that `streams` states, or that its encoder asks for. One that
+ * the query compares with a text is a text.
  *   out              must stay where it is: the stream points into it
  *   streams          may be NULL
  *   SOTTO_DENIED     the query reads several streams, or none; or what it reads can't be told without streams */

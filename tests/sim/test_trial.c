@@ -389,9 +389,41 @@ static void too_few_reports_give_no_answer(sotto_test *t)
     sotto_trial_clear(&trial);
 }
 
+/* A version that is asked for as a text is no number: 1.1 and 1.10 would be the same. */
+static void a_column_that_is_compared_with_a_text_is_one(sotto_test *t)
+{
+    static const struct {
+        const char *condition;
+        sotto_type type;
+    } cases[] = {
+        {"v = '1.1'", SOTTO_TYPE_TEXT},
+        {"'1.1' = v", SOTTO_TYPE_TEXT},
+        {"s.v NOT IN ('1.1')", SOTTO_TYPE_TEXT},
+        {"v > 1.1", SOTTO_TYPE_NULL},
+        {"v = 1 AND 'w' <> 'u'", SOTTO_TYPE_NULL},
+    };
+    static const char end[] = "SELECT v FROM s";
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char recipe[TEXT], text[TEXT + 100];
+        sotto_trial trial;
+
+        write_recipe(recipe, &all[3]);
+        const char *at = strstr(recipe, end) + strlen(end);
+        const int len = snprintf(text, sizeof text, "%.*s WHERE %s%s", (int)(at - recipe), recipe,
+                                 cases[i].condition, at);
+        CHECK_OK(t, sotto_trial_init(&trial, sotto_bytes_of(text, (size_t)len),
+                                     sotto_bytes_of(policy, strlen(policy)), NULL, &t->err));
+        CHECK_EQUAL(t, 1, trial.table.stream.field_count);
+        CHECK_EQUAL(t, cases[i].type, trial.table.fields[0].type);
+        sotto_trial_clear(&trial);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(a_column_that_is_compared_with_a_text_is_one),
         CASE(both_speeds_have_one_law_for_every_statistic_and_noise),
         CASE(both_speeds_have_one_law_for_every_pick_and_participation),
         CASE(both_speeds_have_one_law_for_importance_sampling),

@@ -249,6 +249,7 @@ static sotto_status run(demo *d, bool *right, sotto_err *err)
     SOTTO_TRY(demo_own_read(d, err));
     SOTTO_TRY(start(d, err));
     SOTTO_TRY(prepare(d, err));
+    SOTTO_TRY(demo_tasks_await(d, err));
     if (d->keep) {
         if (d->recipe_file) {
             say(d, "The devices of the file send their reports ...");

@@ -260,7 +260,9 @@ void demo_log_end(demo *d);
 SOTTO_MUST_USE sotto_status demo_forge(sotto_buf *out, const demo *d, sotto_arena *arena,
                                        sotto_err *err);
 
-/* demo_devices.c: all of them, over real HTTP. */
+/* demo_devices.c: until leader and helper both have the task. */
+SOTTO_MUST_USE sotto_status demo_tasks_await(demo *d, sotto_err *err);
+/* All devices, over real HTTP. */
 SOTTO_MUST_USE sotto_status demo_devices_run(demo *d, sotto_err *err);
 
 /* demo_show.c */

@@ -561,6 +561,17 @@ static sotto_status await_tasks(crew *c, sotto_err *err)
     return await_task(c, SOTTO_HTTP_PUT, url, "helper", err);
 }
 
+sotto_status demo_tasks_await(demo *d, sotto_err *err)
+{
+    crew c = {.d = d, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+    write_url(&c);
+    SOTTO_TRY(sotto_http_client_open(&c.client, &(sotto_http_client_options){0}, err));
+    const sotto_status status = await_tasks(&c, err);
+    sotto_http_client_close(c.client);
+    return status;
+}
+
 sotto_status demo_devices_run(demo *d, sotto_err *err)
 {
     const bool waits = (d->without & (DEMO_RELAY | DEMO_TOKENS)) != (DEMO_RELAY | DEMO_TOKENS);
@@ -571,7 +582,6 @@ sotto_status demo_devices_run(demo *d, sotto_err *err)
 
     write_url(&c);
     SOTTO_TRY(sotto_http_client_open(&c.client, &(sotto_http_client_options){0}, err));
-    SOTTO_TRY(await_tasks(&c, err));
     SOTTO_TRY(demo_tokens_enrolled(d, err));
     while (started < wanted && pthread_create(&threads[started], NULL, work, &c) == 0)
         started++;

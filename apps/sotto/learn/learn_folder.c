@@ -136,9 +136,12 @@ static int watch_main(int argc, char **argv)
         (void)fwrite(f.status_text.data, 1, f.status_text.len, stdout);
     } else if (code == EXIT_DONE) {
         draw_curve(&f);
-        printf("%s: %lld of %lld rounds, %lld of them burnt, %lld reports\n", text(&f, "recipe"),
-               whole(&f, "rounds"), whole(&f, "rounds_planned"), whole(&f, "burnt"),
-               whole(&f, "reports"));
+        printf("%s: %lld of %lld rounds, %lld of them burnt, ", text(&f, "recipe"),
+               whole(&f, "rounds"), whole(&f, "rounds_planned"), whole(&f, "burnt"));
+        if (json_object_get(f.status, "reports"))
+            printf("%lld reports\n", whole(&f, "reports"));
+        else
+            puts("reports that are not counted in public");
         printf("loss %.4f, accuracy %.2f%%\nmodel %s\n", real(&f, "loss"),
                100 * real(&f, "accuracy"), text(&f, "model"));
     }

@@ -364,7 +364,12 @@ sotto_http_flow sotto_upload_piece(sotto_upload *one, sotto_bytes piece)
 static void answer(sotto_put *put)
 {
     sotto_upload *one = (sotto_upload *)put;
+    sotto_uploads *u = &one->of->uploads;
 
+    /* Before the client hears of it, so that it may send the next one at once. */
+    pthread_mutex_lock(&u->lock);
+    unlist(u, one);
+    pthread_mutex_unlock(&u->lock);
     sotto_aggregator_acknowledge(one->of, one->request, put->status);
     end(one);
 }

@@ -118,9 +118,9 @@ void learn_entropy(sotto_entropy *out, struct sotto_sim_random *random, uint64_t
 /* ---- learn_ranks.c ----------------------------------------------------------------------------------------------- */
 
 SOTTO_MUST_USE sotto_status learn_ranks_open(learn_run *run, sotto_err *err);
-/* run->chosen and dummies: this rank's part of them. */
+/* run->chosen and dummies: this rank's part of them, or all where ranks have a counter. */
 void learn_ranks_divide(learn_run *run);
-/* How many of so many things are this rank's, and which is the i-th of these. */
+/* How many of so many things this rank may take, and which is the i-th of these. */
 size_t learn_ranks_part(const learn_run *run, size_t all);
 size_t learn_ranks_item(const learn_run *run, size_t i);
 /* All ranks have come so far, or all fail. Then numbers are added up over ranks. */

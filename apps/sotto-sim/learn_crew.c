@@ -1,5 +1,5 @@
-/* Threads that take devices of a round one at a time, and rows to evaluate a block at a time. All they add up are integers,
- * so their number changes nothing. */
+/* Threads that take devices of a round one at a time, and rows to evaluate a block at a time; those of all ranks together, where ranks have
+ * a counter. All they add up are integers, so their number changes nothing. */
 #define _POSIX_C_SOURCE 200809L
 #include "learn.h"
 
@@ -15,7 +15,7 @@ enum { EVALUATED = 256 };
 
 typedef struct shift {
     learn_run *run;
-    atomic_size_t next;
+    atomic_size_t *next;
     sotto_status (*take)(learn_hand *hand, size_t item, sotto_err *err);
     size_t items;
 } shift;
@@ -38,7 +38,7 @@ static void *work(void *context)
     learn_hand *h = w->hand;
 
     while (h->status == SOTTO_OK) {
-        const size_t item = atomic_fetch_add(&w->shift->next, 1);
+        const size_t item = atomic_fetch_add(w->shift->next, 1);
 
         if (item >= w->shift->items)
             break;
@@ -52,7 +52,8 @@ static sotto_status run_shift(learn_run *run, size_t items,
                               sotto_err *err)
 {
     const size_t count = (size_t)run->options->threads;
-    shift s = {.run = run, .take = take, .items = items};
+    atomic_size_t *shared = sotto_ranks_counter(&run->ranks), own = 0;
+    shift s = {.run = run, .next = shared ? shared : &own, .take = take, .items = items};
     worker workers[LEARN_THREADS] = {{.shift = &s, .hand = &run->hands[0]}};
     size_t started = 0;
 

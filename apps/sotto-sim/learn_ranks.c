@@ -20,22 +20,35 @@ static int more_rows_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Devices with most rows first, each to the rank that has the fewest rows so far: no rank is waited for longer than one device of the
- * last takes. */
-void learn_ranks_divide(learn_run *run)
+static void sort(learn_run *run)
 {
-    const sotto_ranks *r = &run->ranks;
-    uint64_t rows[SOTTO_RANKS] = {0};
-    size_t kept = 0;
-
-    if (r->count == 1)
-        return;
     for (size_t i = 0; i < run->chosen_count; i++) {
         const uint32_t device = run->chosen[i];
 
         run->by_rows[i] = (run->firsts[device + 1] - run->firsts[device]) << 32 | device;
     }
     qsort(run->by_rows, run->chosen_count, sizeof *run->by_rows, more_rows_first);
+    for (size_t i = 0; i < run->chosen_count; i++)
+        run->chosen[i] = (uint32_t)run->by_rows[i];
+}
+
+static bool divided(const learn_run *run)
+{
+    return run->ranks.count > 1 && !run->ranks.counters;
+}
+
+/* Devices with most rows first: of a counter, so that the last ones to be taken are short; else each to the rank that has the fewest rows
+ * so far. No rank is waited for longer than one device of the last takes, if all processors are as fast. */
+void learn_ranks_divide(learn_run *run)
+{
+    const sotto_ranks *r = &run->ranks;
+    uint64_t rows[SOTTO_RANKS] = {0};
+    size_t kept = 0;
+
+    if (r->count > 1)
+        sort(run);
+    if (!divided(run))
+        return;
     for (size_t i = 0; i < run->chosen_count; i++) {
         int least = 0;
 
@@ -53,12 +66,14 @@ size_t learn_ranks_part(const learn_run *run, size_t all)
 {
     const size_t rank = (size_t)run->ranks.rank, count = (size_t)run->ranks.count;
 
+    if (!divided(run))
+        return all;
     return all > rank ? (all - rank - 1) / count + 1 : 0;
 }
 
 size_t learn_ranks_item(const learn_run *run, size_t i)
 {
-    return i * (size_t)run->ranks.count + (size_t)run->ranks.rank;
+    return divided(run) ? i * (size_t)run->ranks.count + (size_t)run->ranks.rank : i;
 }
 
 sotto_status learn_ranks_gather(learn_run *run, sotto_status own, int64_t *numbers, size_t count,

@@ -20,6 +20,8 @@ sotto_status sotto_ranks_open(sotto_ranks *out, sotto_err *err)
         return sotto_fail(err, SOTTO_TOO_LARGE, "%d ranks: at most %d wanted", out->count,
                           SOTTO_RANKS);
     }
+    if (out->count > 1)
+        out->counters = sotto_mpi_counters(SOTTO_RANKS_COUNTERS);
     return SOTTO_OK;
 }
 
@@ -62,6 +64,18 @@ sotto_status sotto_ranks_settle(sotto_ranks *r, sotto_status own, const uint8_t 
         return sotto_fail(err, SOTTO_STALE, "ranks do not have the same %s", what);
     }
     return SOTTO_OK;
+}
+
+/* Rank 0 clears the next turn's counter. All ranks have settled since the turn that last used it, and settle again before its own. */
+atomic_size_t *sotto_ranks_counter(sotto_ranks *r)
+{
+    if (!r->counters)
+        return NULL;
+    const size_t turn = r->turn++;
+
+    if (r->rank == 0)
+        atomic_store(&r->counters[(turn + 1) % SOTTO_RANKS_COUNTERS], 0);
+    return &r->counters[turn % SOTTO_RANKS_COUNTERS];
 }
 
 void sotto_ranks_add(const sotto_ranks *r, int64_t *numbers, size_t count)

@@ -7,21 +7,27 @@
  * Callers:  learn.c, learn_crew.c.
  * Threads:  the first one alone calls.
  *
- * Every rank keeps the whole session and computes every step. Only devices and test rows are divided. What ranks add up are integers, so
- * their number changes nothing. An error of MPI itself ends all ranks.
+ * Every rank keeps the whole session and computes every step. Only devices and test rows are divided. Ranks of one machine take them from
+ * one counter, so that nobody waits for a slow processor; ranks of several machines divide them beforehand. What ranks add up are integers,
+ * so neither their number nor who took what changes anything. An error of MPI itself ends all ranks.
  */
 #ifndef SOTTO_APPS_SIM_RANKS_H
 #define SOTTO_APPS_SIM_RANKS_H
 
 #include "sotto/base.h"
 
-enum { SOTTO_RANKS = 1024 };
+#include <stdatomic.h>
+
+enum { SOTTO_RANKS = 1024, SOTTO_RANKS_COUNTERS = 3 };
 
 typedef struct sotto_ranks {
     int rank, count;
     bool joined; /* a launcher started this one                    */
     bool over;   /* some rank failed: no message is sent any more */
     bool silent; /* a rank before this one says why               */
+    /* Memory of all ranks, used in turn; NULL: one rank, or several machines. */
+    atomic_size_t *counters;
+    size_t turn; /* that the next counter is for */
 } sotto_ranks;
 
 /* One rank without a launcher. SOTTO_MISSING: there is one, and this build has no MPI; SOTTO_TOO_LARGE: too many ranks. */
@@ -36,6 +42,8 @@ SOTTO_MUST_USE sotto_status sotto_ranks_settle(sotto_ranks *ranks, sotto_status 
                                                sotto_err *err);
 /* After settling: numbers become their sums over all ranks. */
 void sotto_ranks_add(const sotto_ranks *ranks, int64_t *numbers, size_t count);
+/* After settling, by all ranks: a counter at 0 that they share. It is theirs until the settling after the next one. NULL: see counters. */
+atomic_size_t *sotto_ranks_counter(sotto_ranks *ranks);
 /* After settling: bytes become those of rank 0. */
 void sotto_ranks_copy(const sotto_ranks *ranks, void *bytes, size_t len);
 
@@ -44,6 +52,8 @@ void sotto_ranks_copy(const sotto_ranks *ranks, void *bytes, size_t len);
 /* SOTTO_MISSING: this build has no MPI. */
 SOTTO_MUST_USE sotto_status sotto_mpi_join(int *rank, int *count, sotto_err *err);
 void sotto_mpi_leave(void);
+/* So many counters at 0 in memory of all ranks; NULL: they have none, since they are on several machines. */
+atomic_size_t *sotto_mpi_counters(size_t count);
 void sotto_mpi_add(int64_t *numbers, size_t count);
 /* The least of each number over all ranks. Waits without taking CPU time, since ranks come here at different times. */
 void sotto_mpi_least(int64_t *numbers, size_t count);

@@ -16,9 +16,50 @@ sotto_status sotto_mpi_join(int *rank, int *count, sotto_err *err)
     return SOTTO_OK;
 }
 
+static MPI_Win shared = MPI_WIN_NULL;
+
 void sotto_mpi_leave(void)
 {
+    if (shared != MPI_WIN_NULL)
+        (void)MPI_Win_free(&shared);
     (void)MPI_Finalize();
+}
+
+/* Rank 0 brings the memory. A shared window that can't be had is no error: ranks then divide their work beforehand. */
+static atomic_size_t *share(MPI_Comm machine, size_t count)
+{
+    int rank = 0, unit = 0;
+    MPI_Aint size = 0;
+    atomic_size_t *own = NULL, *all = NULL;
+
+    (void)MPI_Comm_rank(machine, &rank);
+    (void)MPI_Comm_set_errhandler(machine, MPI_ERRORS_RETURN);
+    if (MPI_Win_allocate_shared(rank ? 0 : (MPI_Aint)(count * sizeof *own), (int)sizeof *own,
+                                MPI_INFO_NULL, machine, &own, &shared) != MPI_SUCCESS) {
+        shared = MPI_WIN_NULL;
+        return NULL;
+    }
+    for (size_t i = 0; rank == 0 && i < count; i++)
+        atomic_init(&own[i], 0);
+    (void)MPI_Win_shared_query(shared, 0, &size, &unit, &all);
+    return all;
+}
+
+atomic_size_t *sotto_mpi_counters(size_t count)
+{
+    MPI_Comm machine;
+    int here = 0, everywhere = 0;
+
+    (void)MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    (void)MPI_Comm_size(machine, &here);
+    (void)MPI_Comm_size(MPI_COMM_WORLD, &everywhere);
+    atomic_size_t *counters = here == everywhere ? share(machine, count) : NULL;
+    int64_t had = counters != NULL;
+
+    /* All have it or none does; and nobody counts before rank 0 has set its counters. */
+    sotto_mpi_least(&had, 1);
+    (void)MPI_Comm_free(&machine);
+    return had ? counters : NULL;
 }
 
 void sotto_mpi_add(int64_t *numbers, size_t count)

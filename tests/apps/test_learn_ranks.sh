@@ -1,6 +1,7 @@
 #!/bin/sh
 # test_learn_ranks.sh SOTTO SOURCE: `sotto sim learn` over ranks of MPI gives the bits of one process, goes on from its checkpoint, and
-# ends on all ranks when one fails.
+# ends on all ranks when one fails. Ranks that share memory take devices from one counter; ranks without it divide them beforehand, as
+# those of several machines do.
 sotto=$1 source=$2
 command -v mpirun >/dev/null || { echo "mpirun is not installed"; exit 77; }
 work=$(mktemp -d) || exit 1
@@ -17,8 +18,10 @@ mkdir raw && python3 "$source/tests/apps/make_learn_data.py" raw || exit 1
 ranks() { # COUNT OPTIONS...
     count=$1
     shift
-    mpirun --oversubscribe --allow-run-as-root -n "$count" "$sotto" sim learn --quiet "$@" >out 2>err
+    # shellcheck disable=SC2086 # several words
+    mpirun --oversubscribe --allow-run-as-root $apart -n "$count" "$sotto" sim learn --quiet "$@" >out 2>err
 }
+apart=
 
 complain() {
     echo "$1"
@@ -43,6 +46,10 @@ set -- --data digits --model logistic --schedule fix --slots 20 --per-step 4 --c
 "$sotto" sim learn --quiet "$@" >one || exit 1
 ranks 2 "$@" --threads 2 || complain "check-ins over two ranks"
 same "check-ins over two ranks"
+apart="--mca osc ^sm"
+ranks 2 "$@" || complain "check-ins over two ranks without memory in common"
+same "check-ins over two ranks without memory in common"
+apart=
 
 # One rank without its data, and one with other options: all end, and the reason is said once.
 ranks 1 --data digits --rounds 2 : -n 1 "$sotto" sim learn --quiet --data nowhere --rounds 2 && complain "a rank without data: it went on"

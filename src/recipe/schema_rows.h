@@ -50,7 +50,7 @@ OBJECT_ROW(IN_LEARN_MODEL, "learn-model", "learn: model", "An update has one num
 OBJECT_ROW(IN_LEARN_DATA, "learn-data", "learn: data", "The rows that a device trains on.")
 OBJECT_ROW(IN_LEARN_LOCAL, "learn-local", "learn: local", "Training on the device (McMahan et al. 2017).")
 OBJECT_ROW(IN_LEARN_UPDATE, "learn-update", "learn: update", "How an update becomes whole numbers that can be added up.")
-OBJECT_ROW(IN_LEARN_PROJECTION, "learn-projection", "learn: projection", "An update as fewer numbers, by a public matrix of signs that follows from recipe and round (Charikar et al. 2004). A sum is lifted by its transpose. Noise by shares then needs less room in the proof, and a report is shorter. Each lifted number has the noise of a sum, and what parameters that share a number add to each other: choose a smaller `server.rate`.")
+OBJECT_ROW(IN_LEARN_PROJECTION, "learn-projection", "learn: projection", "An update as fewer numbers, by a public matrix of signs that follows from recipe and round (Charikar et al. 2004). A sum is lifted by its transpose. Noise by shares then needs less room in the proof, and a report is shorter. Each lifted number has the noise of a sum, and what parameters that share a number add to each other, which evens out over rounds.")
 OBJECT_ROW(IN_LEARN_SERVER, "learn-server", "learn: server", "What is made of a sum: it is computed of the release alone, and costs no privacy.")
 OBJECT_ROW(IN_ROUNDS, "rounds", "rounds", "Round t opens at `opens` plus t times `every`. Its task is derived from the logged record of the round, which names recipe, round and model.")
 OBJECT_ROW(IN_LEARNING_PRIVACY, "learning-privacy", "privacy of a learning recipe", "`sotto recipe lint` recomputes each of these.")

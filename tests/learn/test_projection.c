@@ -232,8 +232,8 @@ static size_t cell_of(int64_t noise)
     return below < CELLS ? (size_t)below : CELLS - 1;
 }
 
-/* What is released of a round, less what was rounded, is Gaussian noise of sigma on every number, and lifted on every parameter: the
- * cells are equally likely, and numbers of the same row are the same but for their signs. */
+/* What is released of a round, less what was rounded, is Gaussian noise of sigma on every number. Lifted, it is so on every
+ * parameter of a group. By chi-square, over cells that are equally likely. */
 static void noise_on_a_lifted_release_has_the_law_that_is_claimed(sotto_test *t)
 {
     enum { ROUNDS = SOTTO_TEST_DRAWS(200) };

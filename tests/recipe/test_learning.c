@@ -556,6 +556,12 @@ static void a_task_is_bound_to_its_round_and_model(sotto_test *t)
     CHECK_BYTES(t, first.id, same.id, sizeof first.id);
     CHECK(t, memcmp(first.id, next.id, sizeof first.id) != 0);
     CHECK(t, memcmp(next.id, other.id, sizeof first.id) != 0);
+    /* Round 1 of the same recipe, had it opened an hour before: at the same time, and another task. */
+    sotto_learning earlier = l;
+    earlier.head.opens -= (int64_t)l.every;
+    compile(t, SOTTO_OK, &other, 1, 0x9f, &earlier);
+    CHECK_EQUAL(t, first.opens, other.opens);
+    CHECK(t, memcmp(first.id, other.id, sizeof first.id) != 0);
     CHECK_EQUAL(t, first.closes, next.opens);
     CHECK_EQUAL(t, 3600, next.closes - next.opens);
     CHECK_EQUAL(t, 48846, first.sizes.outputs);

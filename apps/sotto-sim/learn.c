@@ -49,6 +49,19 @@ static sotto_status check_training(const learn_run *run, sotto_err *err)
     return sotto_examples_check(&all, &run->model, err);
 }
 
+static sotto_status choose_numbers(learn_run *run, sotto_err *err)
+{
+    const uint64_t project = run->options->project;
+
+    run->numbers = project > 0 ? (size_t)project : run->model.parameters;
+    if (project == 0)
+        return SOTTO_OK;
+    run->lifted = sotto_arena_take_array(&run->arena, run->model.parameters, sizeof *run->lifted);
+    if (!run->lifted)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a sum");
+    return learn_projection_begin(run, err);
+}
+
 /* A device's chance, and the public number that sums are divided by. */
 static void choose_cohort(learn_run *run)
 {
@@ -105,7 +118,7 @@ static sotto_status choose_update(learn_run *run, sotto_err *err)
 {
     const learn_options *o = run->options;
     const sotto_update_config config = {
-        .dimension = run->model.parameters,
+        .dimension = run->numbers,
         .rounding = SOTTO_ROUNDING_RANDOM,
         .weights = o->weights,
         .cap = o->weights == SOTTO_WEIGHTS_COUNT ? run->dataset.largest : o->cap,
@@ -146,6 +159,9 @@ static sotto_status begin_session(learn_run *run, const uint8_t digest[32], sott
     for (size_t j = 0; o->blt && len > 0 && (size_t)len < sizeof text && j < SOTTO_BLT_BUFFERS; j++)
         len += snprintf(text + len, sizeof text - (size_t)len, "%lld %lld ",
                         (long long)run->blt.decay[j], (long long)run->blt.weight[j]);
+    if (o->project > 0 && len > 0 && (size_t)len < sizeof text)
+        len += snprintf(text + len, sizeof text - (size_t)len, "project %llu ",
+                        (unsigned long long)o->project);
     if (len < 0 || (size_t)len + 32 > sizeof text)
         return sotto_fail(err, SOTTO_BUG, "options that are too long");
     memcpy(text + len, digest, 32);
@@ -174,6 +190,7 @@ static sotto_status set_up(learn_run *run, sotto_err *err)
 
     SOTTO_TRY(load_data(run, digest, err));
     SOTTO_TRY(sotto_dataset_model(&run->model, &run->dataset, run->options->model, err));
+    SOTTO_TRY(choose_numbers(run, err));
     SOTTO_TRY(check_training(run, err));
     SOTTO_TRY(learn_checkin_plan(run, err));
     choose_cohort(run);
@@ -255,10 +272,20 @@ static sotto_status evaluate(learn_run *run, sotto_err *err)
     return sotto_session_note(&run->session, loss, accuracy, err);
 }
 
+/* A released sum as the step takes it. */
+static sotto_status lift(learn_run *run, const int64_t **out, sotto_err *err)
+{
+    *out = run->options->project > 0 ? run->lifted : run->sum;
+    return run->options->project > 0
+               ? sotto_projection_lift(&run->projection, run->lifted, run->sum, err)
+               : SOTTO_OK;
+}
+
 /* A step of a schedule: what it is divided by is public, or a theorem covers it. */
 static sotto_status close_scheduled(learn_run *run, sotto_err *err)
 {
     const double divisor = learn_checkin_divisor(run);
+    const int64_t *sum;
 
     learn_checkin_before_step(run);
     if (divisor <= 0) {
@@ -266,7 +293,8 @@ static sotto_status close_scheduled(learn_run *run, sotto_err *err)
         return SOTTO_OK;
     }
     SOTTO_TRY(add_noise(run, err));
-    sotto_session_close_round(&run->session, run->sum, 1 / (run->update.config.scale * divisor),
+    SOTTO_TRY(lift(run, &sum, err));
+    sotto_session_close_round(&run->session, sum, 1 / (run->update.config.scale * divisor),
                               run->devices);
     learn_checkin_after_step(run);
     return SOTTO_OK;
@@ -280,17 +308,18 @@ static sotto_status close_sampled(learn_run *run, sotto_err *err)
 
     /* A sum of few devices is not released. Correlated noise has to be, or it would not cancel. Where epsilon is claimed, a
      * round without devices is released like any other: that there were none must not be seen. */
+    const int64_t *sum;
     const bool hidden = o->noise > 0 && o->min_cohort <= 1;
     const bool burns = (!hidden && run->devices < o->min_cohort) || (counts && run->weight == 0);
     if (burns && o->algorithm == LEARN_FTRL)
-        memset(run->sum, 0, run->model.parameters * sizeof *run->sum);
+        memset(run->sum, 0, run->numbers * sizeof *run->sum);
     if (burns && o->algorithm != LEARN_FTRL) {
         sotto_session_burn_round(s);
     } else {
         SOTTO_TRY(add_noise(run, err));
+        SOTTO_TRY(lift(run, &sum, err));
         sotto_session_close_round(
-            s, run->sum,
-            1 / (run->update.config.scale * (counts ? (double)run->weight : run->cohort)),
+            s, sum, 1 / (run->update.config.scale * (counts ? (double)run->weight : run->cohort)),
             burns ? 0 : run->devices);
     }
     return SOTTO_OK;

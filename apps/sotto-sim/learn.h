@@ -16,6 +16,7 @@
 #include "learn/claim.h"
 #include "learn/dataset.h"
 #include "learn/one_bit.h"
+#include "learn/projection.h"
 #include "learn/rate.h"
 #include "learn/schedule_claim.h"
 #include "learn/session.h"
@@ -41,6 +42,7 @@ typedef struct learn_options {
     sotto_rate_law step_size;            /* 0: --server-rate                               */
     bool blt;                            /* dp-ftrl: noise by buffers, in place of trees  */
     uint64_t separation, participations; /* with blt; 0: not stated */
+    uint64_t project;                    /* numbers that an update is projected to; 0: it is not */
     bool one_bit; /* devices' own pure randomizer, in place of noise on the sum */
     uint64_t slots, per_step;
     double check_in, epsilon, local_epsilon, diameter, smooth;
@@ -60,6 +62,7 @@ typedef struct learn_hand {
     sotto_learner learner;
     sotto_arena arena, scratch;
     float *delta;
+    double *projected; /* or NULL */
     int64_t *integers, *sum;
     uint64_t weight, devices, failed;
     uint8_t *leader, *helper; /* aggregate shares */
@@ -77,6 +80,9 @@ typedef struct learn_run {
     sotto_dataset dataset;
     uint64_t *firsts;
     sotto_model model;
+    size_t numbers;              /* of an update as it is added up: the parameters, or --project */
+    sotto_projection projection; /* of the round at hand */
+    int64_t *lifted;             /* a sum for each parameter, with --project */
     sotto_update update;
     sotto_session session;
     sotto_pine pine;
@@ -106,6 +112,8 @@ typedef struct learn_run {
 
 SOTTO_MUST_USE sotto_status learn_crew_open(learn_run *run, sotto_err *err);
 void learn_crew_close(learn_run *run);
+/* run->projection of the session's next round. Without --project, nothing. */
+SOTTO_MUST_USE sotto_status learn_projection_begin(learn_run *run, sotto_err *err);
 /* run->sum, weight and devices: of all devices that take part in the session's next round. */
 SOTTO_MUST_USE sotto_status learn_crew_round(learn_run *run, sotto_err *err);
 /* Loss and accuracy of the session's model on the test rows. */

@@ -172,7 +172,7 @@ sotto_status learn_checkin_claim(const learn_run *run, uint64_t rounds, double m
     const sotto_schedule_noise noise = {.local_epsilon = run->options->one_bit ? local : 0,
                                         .sigma = multiplier * run->update.length * (1 - 1e-12),
                                         .length = run->update.length,
-                                        .dimension = run->model.parameters};
+                                        .dimension = run->numbers};
 
     if (!run->options->one_bit && multiplier <= 0)
         return sotto_fail(err, SOTTO_MISSING, "no noise, so nothing is claimed");

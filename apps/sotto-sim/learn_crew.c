@@ -123,6 +123,30 @@ static sotto_status take_dummy(learn_hand *h, size_t i, sotto_err *err)
     return add_bit(h, NULL, &entropy, err);
 }
 
+/* By the round's matrix. What is longer than the clip after that is clipped as it is encoded. */
+static sotto_status project(learn_hand *h, sotto_err *err)
+{
+    if (!h->projected)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_projection_apply(&h->run->projection, h->projected, h->delta, err));
+    for (size_t i = 0; i < h->run->numbers; i++)
+        h->delta[i] = (float)h->projected[i];
+    return SOTTO_OK;
+}
+
+/* All that a device needs to know of a round's matrix is public. */
+sotto_status learn_projection_begin(learn_run *run, sotto_err *err)
+{
+    uint8_t seed[SOTTO_PROJECTION_SEED] = {0};
+
+    if (run->options->project == 0)
+        return SOTTO_OK;
+    for (size_t i = 0; i < 8; i++)
+        seed[i] = (uint8_t)(run->options->seed >> 8 * i);
+    return sotto_projection_init(&run->projection, run->model.parameters, run->numbers, seed,
+                                 run->session.round, err);
+}
+
 static sotto_status take_device(learn_hand *h, size_t item, sotto_err *err)
 {
     const learn_run *run = h->run;
@@ -141,6 +165,7 @@ static sotto_status take_device(learn_hand *h, size_t item, sotto_err *err)
     uint64_t weight = 0;
 
     sotto_train(&h->learner, run->session.weights, &examples, &training, h->delta, &facts);
+    SOTTO_TRY(project(h, err));
     learn_entropy(&entropy, &random, seed ^ UINT64_C(0x726f756e64));
     SOTTO_TRY(
         sotto_update_encode(&run->update, h->integers, &weight, h->delta, count, &entropy, err));
@@ -151,14 +176,14 @@ static sotto_status take_device(learn_hand *h, size_t item, sotto_err *err)
         return add_bit(h, h->integers, &entropy, err);
     if (o->shares)
         return learn_shares_add(h, &entropy, err);
-    sotto_update_add(h->sum, h->integers, run->model.parameters);
+    sotto_update_add(h->sum, h->integers, run->numbers);
     return SOTTO_OK;
 }
 
 /* The round's sum over all threads and ranks, from wherever this rank has come to. */
 static sotto_status gather_round(learn_run *run, sotto_status status, sotto_err *err)
 {
-    const size_t count = run->model.parameters;
+    const size_t count = run->numbers;
     int64_t *facts = run->sum + count;
 
     memset(run->sum, 0, (count + LEARN_FACTS) * sizeof *run->sum);
@@ -180,8 +205,9 @@ static sotto_status gather_round(learn_run *run, sotto_status status, sotto_err 
 
 sotto_status learn_crew_round(learn_run *run, sotto_err *err)
 {
-    const size_t count = run->model.parameters;
+    const size_t count = run->numbers;
 
+    SOTTO_TRY(learn_projection_begin(run, err));
     run->chosen_count = run->dummies = 0;
     if (run->options->schedule)
         learn_checkin_choose(run);
@@ -252,7 +278,7 @@ sotto_status learn_crew_evaluate(learn_run *run, double *loss, double *accuracy,
 
 sotto_status learn_crew_open(learn_run *run, sotto_err *err)
 {
-    const size_t count = run->model.parameters;
+    const size_t count = run->numbers;
 
     run->chosen = sotto_arena_take_array(&run->arena, run->dataset.users, sizeof *run->chosen);
     run->sum = sotto_arena_take_array(&run->arena, count + LEARN_FACTS, sizeof *run->sum);
@@ -269,10 +295,12 @@ sotto_status learn_crew_open(learn_run *run, sotto_err *err)
         sotto_arena_init(&h->scratch, (size_t)1 << 31);
         SOTTO_TRY(
             sotto_learner_init(&h->learner, &run->model, run->dataset.largest, &h->arena, err));
-        h->delta = sotto_arena_take_array(&h->arena, count, sizeof *h->delta);
+        h->delta = sotto_arena_take_array(&h->arena, run->model.parameters, sizeof *h->delta);
+        if (run->options->project > 0)
+            h->projected = sotto_arena_take_array(&h->arena, count, sizeof *h->projected);
         h->integers = sotto_arena_take_array(&h->arena, count, sizeof *h->integers);
         h->sum = sotto_arena_take_array(&h->arena, count, sizeof *h->sum);
-        if (!h->delta || !h->integers || !h->sum)
+        if (!h->delta || !h->integers || !h->sum || (run->options->project > 0 && !h->projected))
             return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for thread %zu", i);
         if (run->options->shares)
             SOTTO_TRY(learn_shares_open_hand(h, err));

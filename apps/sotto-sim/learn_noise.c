@@ -9,7 +9,7 @@ enum { HALVES = 48 };
 static sotto_status set_update(learn_run *run, double noise, sotto_err *err)
 {
     const learn_options *o = run->options;
-    const sotto_update_config config = {.dimension = run->model.parameters,
+    const sotto_update_config config = {.dimension = run->numbers,
                                         .rounding = SOTTO_ROUNDING_RANDOM,
                                         .weights = o->weights,
                                         .cap = o->cap,

@@ -126,6 +126,9 @@ static bool check(learn_options *o)
         return complain("--rounds", "at most 16384 with --correlation blt");
     if (o->epsilon > 0 && (o->noise > 0 || o->local_epsilon > 0 || o->min_cohort > 1))
         return complain("--epsilon", "it goes without --noise, --local-epsilon and --min-cohort");
+    if (o->project > 0 && (o->algorithm == LEARN_FTRL || o->one_bit || o->step_size))
+        return complain("--project", "it goes without dp-ftrl, whose noise would not cancel over "
+                                     "matrices, one-bit and --step-size");
     if (!check_schedule(o) || !check_step_size(o))
         return false;
     if (!o->schedule && !o->rounds)
@@ -205,6 +208,7 @@ int learn_options_read(learn_options *o, const sotto_ranks *ranks, int argc, cha
         {.name = "--noise", .real = &o->noise, .least = 0, .most = 1000},
         {.name = "--delta", .real = &o->delta, .least = 1e-30, .most = 0.5},
         {.name = "--scale", .real = &o->scale, .least = 1e-6, .most = 1e12},
+        {.name = "--project", .whole = &o->project, .least = 1, .most = 0x1p24 - 1},
         {.name = "--cap", .whole = &o->cap, .least = 1, .most = million},
         {.name = "--server-rate", .real = &o->step.rate, .least = 1e-9, .most = million},
         {.name = "--decay", .real = &o->step.decay, .least = 1e-3, .most = 1},

@@ -16,7 +16,7 @@ typedef struct learn_report {
 
 sotto_status learn_shares_open(learn_run *run, sotto_err *err)
 {
-    const sotto_vdaf_shape shape = {.length = run->model.parameters,
+    const sotto_vdaf_shape shape = {.length = run->numbers,
                                     .most = (uint64_t)ceil(run->update.length)};
     sotto_vdaf_config task;
 

@@ -46,7 +46,7 @@ sotto_status learn_claim_at(const learn_run *run, uint64_t rounds, double multip
                               .multiplier = multiplier,
                               .sigma = multiplier * run->update.length * (1 - 1e-12),
                               .delta = o->delta,
-                              .numbers = rounds * run->model.parameters,
+                              .numbers = rounds * run->numbers,
                               .rate =
                                   fmin(1, run->cohort / (double)run->dataset.users * (1 + 1e-12) +
                                               0x1p-53), /* a coin has 53 bits */
@@ -116,6 +116,9 @@ void learn_show_begin(const learn_run *run)
            o->shares ? ", every update proved and added up in shares" : "");
     printf("clip %.4g, %.5g integers in one; a sum takes %u bits\n", o->clip,
            run->update.config.scale, run->update.bits);
+    if (o->project > 0)
+        printf("each update is projected to %zu numbers, by another matrix in each round\n",
+               run->numbers);
     if (o->schedule)
         begin_schedule(run);
     else if (o->epsilon > 0)
@@ -274,6 +277,8 @@ static void say_json(const learn_run *run, double seconds, const char *digest,
            algorithm_name(run->options), run->options->model, run->model.parameters,
            (unsigned long long)s->round, (unsigned long long)s->burnt,
            (unsigned long long)s->reports);
+    if (run->options->project > 0)
+        printf(", \"projected\": %zu", run->numbers);
     if (last) {
         sotto_number_format(number, last->loss);
         printf(", \"loss\": %s", number);

@@ -56,6 +56,7 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
         .sees = words->sees,
         .sigma = claim->sigma / (double)l->scale / l->clip,
         .bound_factor = l->bound_factor,
+        .lift = sotto_learning_lift(l),
         .divisor = divisor,
         .tokens = l->head.anonymity.tokens != SOTTO_TOKENS_NONE,
         .honest_devices = l->head.by == SOTTO_BY_SHARES ? claim->honest : 0,
@@ -67,7 +68,7 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
         out->gateway = l->head.anonymity.gateway;
     }
     /* Both roundings up: what is proved is a whole number of steps. */
-    out->liar = sotto_round_up((double)claim->bound / (double)l->scale / divisor, 3);
+    out->liar = sotto_round_up((double)claim->bound / (double)l->scale / divisor * out->lift, 4);
     if (sotto_learning_once(l))
         claim_slots(out, l, claim, seen, burnt);
     if (sotto_recipe_one_server(&server, &l->head)) {
@@ -179,6 +180,11 @@ static void say_trust(sotto_writer *w, const sotto_learning_receipt *r)
         "a liar: both servers checked that no report is longer than %g clips. So one report moves "
         "the mean of a round by at most %.3g.\n",
         r->bound_factor, r->liar);
+    if (r->lift > 1)
+        say(w,
+            "  sums are lifted from a projection, which makes any update up to %.3g times longer: "
+            "that is counted\n",
+            sotto_bound_shown(r->lift, 3));
     if (!r->tokens)
         say(w, "  without tokens, nothing keeps a device from sending several reports\n");
 }

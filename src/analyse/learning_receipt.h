@@ -34,9 +34,10 @@ typedef struct sotto_learning_receipt {
     const char *theorem, *sampling, *by, *honest, *inputs;
     double sigma;        /* of the noise that is counted on, in clips                  */
     double bound_factor; /* a liar's update, in clips, at most; 0: nothing bounds it   */
-    double divisor;      /* the public number that a sum is divided by                 */
-    double liar; /* how far one liar moves the mean of a round, at most; infinity: anywhere */
-    bool tokens; /* a device can send one report; without, several         */
+    double lift;    /* of a sum to parameters: a liar's update gets up to so many times longer */
+    double divisor; /* the public number that a sum is divided by                 */
+    double liar;    /* how far one liar moves the mean of a round, at most; infinity: anywhere */
+    bool tokens;    /* a device can send one report; without, several         */
     uint64_t honest_devices; /* that noise by shares counts on, of min_cohort; else 0  */
     /* Of all rounds, if nobody sees who takes part: then neither relay and gateway nor relay and leader work together. Infinity: nothing
      * is claimed for it, and the names are NULL. */

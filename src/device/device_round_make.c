@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/rule.h"
+#include "device/answer/shape.h"
 #include "device/answer/update.h"
 
 #include <math.h>
@@ -24,18 +25,22 @@ static size_t rows_ceiling(const sotto_device *device)
 
 bool sotto_round_fits(const sotto_device *device, const sotto_case *c)
 {
-    /* Bytes for a parameter: of the file, its weights, the trainer's update, the randomizer's, its numbers and the values. */
-    enum { PER_PARAMETER = 3 * 4 + 3 * 8, HALVES = 2, SLACK = 1 << 20 };
+    /* Bytes for a parameter: of the file, its weights and the trainer's update. For a number of the report: the randomizer's update, its
+     * numbers and the values. */
+    enum { PER_PARAMETER = 3 * 4, PER_NUMBER = 3 * 8, HALVES = 2, SLACK = 1 << 20 };
     const sotto_round_case *r = c->round;
     const char *names[COLUMNS];
     const size_t columns = sotto_query_columns(c->query, names, COLUMNS);
     const uint64_t row = columns * sizeof(sotto_value), rows = rows_ceiling(device),
-                   work = device->work.ceiling - SLACK, report = r->claim.report_bytes;
+                   work = device->work.ceiling - SLACK, report = r->claim.report_bytes,
+                   parameters = r->learning->parameters;
 
     if (r->learning->most_rows >= (rows - rows / 8) / (row ? row : 1))
         return false;
-    return r->learning->parameters <= work / PER_PARAMETER && report <= work / (HALVES + 1) &&
-           PER_PARAMETER * r->learning->parameters + HALVES * report <= work;
+    return parameters <= work / PER_PARAMETER && report <= work / (HALVES + 1) &&
+           PER_PARAMETER * parameters + PER_NUMBER * sotto_learning_length(r->learning) +
+                   HALVES * report <=
+               work;
 }
 
 typedef struct gathering {
@@ -149,20 +154,21 @@ static sotto_status check_update(const sotto_trainer_input *in, const float *upd
 static sotto_status prepare(sotto_device *device, const sotto_case *c, sotto_round_update *m,
                             sotto_err *err)
 {
-    const size_t count = (size_t)c->round->learning->parameters;
+    const sotto_learning *l = c->round->learning;
 
-    m->delta = sotto_arena_take_array(&device->work, count, sizeof *m->delta);
-    m->update = sotto_arena_take_array(&device->work, count, sizeof *m->update);
+    m->delta = sotto_arena_take_array(&device->work, (size_t)l->parameters, sizeof *m->delta);
+    m->update =
+        sotto_arena_take_array(&device->work, (size_t)sotto_learning_length(l), sizeof *m->update);
     if (!m->delta || !m->update)
         return sotto_fail(err, SOTTO_NO_MEMORY, "update");
-    return sotto_learning_randomizer(&m->randomizer, c->round->learning, &device->work, err);
+    return sotto_learning_randomizer(&m->randomizer, l, &device->work, err);
 }
 
 /* Writes the update as the randomizer takes it. A trainer that failed, or was late, has zeros sent in its place: whether it
  * fails, and how long it takes, can depend on rows. That holds for a round that closed meanwhile too, although servers may refuse
  * its report: a device that trained and then kept silent would tell how long it took. */
-static void train(sotto_device *device, sotto_case *c, const sotto_trainer_input *in,
-                  sotto_round_update *m)
+static sotto_status train(sotto_device *device, sotto_case *c, const sotto_trainer_input *in,
+                          sotto_round_update *m, sotto_err *err)
 {
     const sotto_trainer *trainer = &device->trainer->trainer;
     sotto_err said = {0};
@@ -170,13 +176,16 @@ static void train(sotto_device *device, sotto_case *c, const sotto_trainer_input
 
     if (status == SOTTO_AGAIN) {
         sotto_explain(&c->out, SOTTO_WHY_TRAINER, "trainer", "The trainer is asked again later.");
-        return;
+        return SOTTO_OK;
     }
     const bool failed =
         status != SOTTO_OK || check_update(in, m->delta, sotto_device_now(device)) != SOTTO_OK;
-    for (size_t i = 0; i < in->parameters; i++)
-        m->update[i] = failed ? 0 : (double)m->delta[i];
+    if (SOTTO_RULE(failed_updates_are_zeros) && failed)
+        memset(m->delta, 0, in->parameters * sizeof *m->delta);
+    const sotto_status shaped =
+        sotto_update_shape(m->update, c->round->learning, in->round, m->delta, in->row_count, err);
     sotto_wipe(m->delta, in->parameters * sizeof *m->delta);
+    return shaped;
 }
 
 /* ---- paying ---------------------------------------------------------------------------------------------------- */
@@ -219,7 +228,7 @@ static sotto_status pay_zeros(sotto_device *device, sotto_case *c, const sotto_r
     sotto_report report;
     sotto_err first = {0};
 
-    for (size_t i = 0; i < c->round->learning->parameters; i++)
+    for (size_t i = 0; i < sotto_learning_length(c->round->learning); i++)
         m->update[i] = 0;
     SOTTO_TRY(sotto_update_seal(&report, &c->plan, &m->randomizer, m->update, entropy,
                                 &device->work, err));
@@ -255,7 +264,7 @@ static sotto_status learn(sotto_device *device, sotto_case *c, sotto_trainer_inp
     sotto_arena_init(&rows, rows_ceiling(device));
     status = gather(c, in, &rows, err);
     if (status == SOTTO_OK)
-        train(device, c, in, m);
+        status = train(device, c, in, m, err);
     sotto_arena_clear(&rows);
     return status;
 }
@@ -296,7 +305,7 @@ static sotto_status make(sotto_device *device, sotto_case *c, sotto_entropy *ent
     if (c->out.why == SOTTO_WHY_READY && m.update)
         SOTTO_TRY(pay_sealed(device, c, &m, entropy, err));
     if (m.update)
-        sotto_wipe(m.update, (size_t)c->round->learning->parameters * sizeof *m.update);
+        sotto_wipe(m.update, (size_t)sotto_learning_length(c->round->learning) * sizeof *m.update);
     return SOTTO_OK;
 }
 

@@ -24,7 +24,7 @@ static sotto_status randomise(sotto_device *device, const sotto_round_update *m,
 sotto_status sotto_round_measure(sotto_device *device, sotto_case *c, sotto_measurement *out,
                                  sotto_err *err)
 {
-    const size_t count = (size_t)c->round->learning->parameters;
+    const size_t count = (size_t)sotto_learning_length(c->round->learning);
     sotto_round_update m = {0};
     sotto_entropy entropy;
 

@@ -67,6 +67,9 @@ struct sotto_device_rounds {
     /* Pays for a report that leaves by another way than the outbox. c->out says no, where a budget or the recipe does. */
     sotto_status (*pay)(sotto_device *device, sotto_case *c, const sotto_report *report,
                         sotto_err *err);
+    /* sotto_update_project (answer/shape.h). */
+    sotto_status (*project)(double *out, const sotto_learning *learning, uint64_t round,
+                            const float *delta, sotto_err *err);
 };
 
 /* An update that was trained, as the randomizer takes it. */

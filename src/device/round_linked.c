@@ -1,13 +1,15 @@
 #include "device/round.h"
 
 #include "base/alloc.h"
+#include "device/answer/shape.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const sotto_device_rounds linked = {
-    sotto_round_record_is, sotto_round_read, sotto_round_lint,    sotto_round_compile,
-    sotto_round_judge,     sotto_round_make, sotto_round_measure, sotto_round_pay};
+    sotto_round_record_is, sotto_round_read,  sotto_round_lint,
+    sotto_round_compile,   sotto_round_judge, sotto_round_make,
+    sotto_round_measure,   sotto_round_pay,   sotto_update_project};
 const sotto_device_rounds *const sotto_linked_rounds = &linked;
 
 sotto_status sotto_device_learn(sotto_device *device, const sotto_trainer *trainer, sotto_err *err)

@@ -29,8 +29,8 @@ typedef struct sotto_learning {
     /* What both kinds of recipe have. Its statistic, encoding and randomizer are all zeros, its query is that of the data,
      * and sigma_milli is of the grid, by servers alone. */
     sotto_recipe head;
-    const char *model;              /* its name            */
-    uint64_t parameters;            /* entries of a vector */
+    const char *model; /* its name            */
+    uint64_t parameters;
     uint8_t init[SOTTO_MODEL_HASH]; /* of round 0          */
     uint64_t most_rows;
     unsigned algorithm; /* in the order of the words of learn.local.algorithm */
@@ -39,6 +39,8 @@ typedef struct sotto_learning {
     double clip;
     uint64_t scale;
     sotto_update_weights weights;
+    uint64_t cap;       /* of capped weights: rows from which on a device counts fully; else 0 */
+    uint64_t projected; /* numbers that an update is projected to; 0: it is sent as it is      */
     unsigned optimizer; /* in the order of the words of learn.server.optimizer */
     double server_rate;
     uint64_t rounds, every, goal, largest, grace, participations, separation;
@@ -51,6 +53,11 @@ typedef struct sotto_learning {
 
 /* Whether one server adds up masked updates. Else two servers do. */
 bool sotto_learning_one_server(const sotto_learning *learning);
+
+/* Numbers of a report, and of a sum: one for each parameter, or as many as the recipe projects to. */
+uint64_t sotto_learning_length(const sotto_learning *learning);
+/* A sum of norm 1 moves the model by at most this: more than 1 where it is lifted from a projection. Rounded up. */
+double sotto_learning_lift(const sotto_learning *learning);
 
 /* Whether the text is an object with a key `learn`: which of both readers to ask. */
 bool sotto_learning_is(sotto_bytes json);
@@ -93,6 +100,7 @@ typedef struct sotto_learning_claim {
     uint64_t bound;            /* that is proved of a report's norm, in steps; 0: nothing is */
     uint64_t most;             /* of an entry of a report, in steps, its noise included      */
     double factor_needed;      /* least bound_factor with which honest reports pass, rounded up */
+    double factor_unprojected; /* the same without the recipe's projection; 0: it has none      */
     double log2_miss;          /* but for this chance they pass                    */
     sotto_fit fits[SOTTO_FITS];
     size_t fit_count;
@@ -122,6 +130,9 @@ sotto_decimal sotto_learning_charge(const sotto_learning *learning,
 SOTTO_MUST_USE sotto_status sotto_learning_randomizer(sotto_vector_randomizer *out,
                                                       const sotto_learning *learning,
                                                       sotto_arena *arena, sotto_err *err);
+/* The most numbers to which a projection would have honest reports pass with this bound_factor; 0: none would. */
+uint64_t sotto_learning_projects_to(const sotto_learning *learning,
+                                    const sotto_learning_claim *claim, double factor);
 /* The bound that is proved, in steps of the grid. */
 uint64_t sotto_learning_bound(const sotto_learning *learning);
 /* Standard deviation of the noise on a sum, in steps of the grid. */

@@ -27,6 +27,19 @@ bool sotto_learning_one_server(const sotto_learning *l)
     return sotto_trust_model_of(l->head.trust)->one_server;
 }
 
+uint64_t sotto_learning_length(const sotto_learning *l)
+{
+    return l->projected > 0 ? l->projected : l->parameters;
+}
+
+/* learn/projection.h: the root of how many parameters are in one number, at most. */
+double sotto_learning_lift(const sotto_learning *l)
+{
+    return l->projected > 0
+               ? sotto_round_up(sqrt(ceil((double)l->parameters / (double)l->projected)), 1)
+               : 1;
+}
+
 double sotto_learning_sigma(const sotto_learning *l)
 {
     const double sigma = l->multiplier * l->clip * (double)l->scale;
@@ -45,7 +58,7 @@ static sotto_vector_config config_of(const sotto_learning *l)
 
     return (sotto_vector_config){.law = shares ? SOTTO_SHARE_GAUSSIAN : SOTTO_SHARE_NONE,
                                  .adjacency = SOTTO_ADJACENCY_REPLACEMENT,
-                                 .dimension = (size_t)l->parameters,
+                                 .dimension = (size_t)sotto_learning_length(l),
                                  .clip = l->clip,
                                  .scale = (double)l->scale,
                                  .sigma = l->multiplier * l->clip,
@@ -144,13 +157,40 @@ static double log_miss(const sotto_learning *l)
 
 /* |x + n|^2 = |x|^2 + 2 <x, n> + |n|^2. Entries of n are sub-Gaussian with s^2, so <x, n> passes |x| s sqrt(2 t) with a chance
  * of exp(-t). |n|^2 passes s^2 (d + 2 sqrt(d t) + 2 t) with the same chance (Hsu, Kakade and Zhang 2012, theorem 1). */
-static double needed(const sotto_learning *l, double norm, double s)
+static double needed(const sotto_learning *l, double d, double norm, double s)
 {
-    const double t = log(2) - log_miss(l), d = (double)l->parameters;
+    const double t = log(2) - log_miss(l);
 
     return ceil(sotto_round_up(
         sqrt(norm * norm + 2 * norm * s * sqrt(2 * t) + s * s * (d + 2 * sqrt(d * t) + 2 * t)),
         SLACK));
+}
+
+/* The least bound_factor with which honest reports of so many numbers pass, rounded up. */
+static double factor_of(const sotto_learning *l, double device_sigma, double d)
+{
+    const double
+        clip = sotto_round_up(l->clip * (double)l->scale, SLACK),
+        norm = sotto_round_up(sqrt(sotto_vector_rounded_norm2(clip, d)), SLACK),
+        /* The parameter that is drawn with, which the randomizer rounded down for claims. */
+        most = sotto_round_up(device_sigma * (1 + 1e-12), SLACK),
+        steps = l->head.by == SOTTO_BY_SHARES ? needed(l, d, norm, most) : ceil(norm);
+
+    return sotto_round_up(steps / (l->clip * (double)l->scale), SLACK);
+}
+
+/* It grows with the numbers. */
+uint64_t sotto_learning_projects_to(const sotto_learning *l, const sotto_learning_claim *claim,
+                                    double factor)
+{
+    uint64_t low = 0, high = l->parameters;
+
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+
+        *(factor_of(l, claim->device_sigma, (double)middle) <= factor ? &low : &high) = middle;
+    }
+    return low;
 }
 
 /* ---- epsilon ------------------------------------------------------------------------------------------ */
@@ -171,7 +211,7 @@ static double divergence(const void *self, double alpha)
 static sotto_status shares_epsilon(sotto_bound *eps, sotto_learning_claim *out,
                                    const sotto_learning *l, double log_delta, sotto_err *err)
 {
-    const double d = (double)l->parameters;
+    const double d = (double)sotto_learning_length(l);
     several s = {.times = (double)l->participations};
 
     SOTTO_TRY(sotto_discrete_sum_open(&s.once, out->device_sigma, (double)out->honest, d,
@@ -202,8 +242,9 @@ static double lost_of(const sotto_learning_claim *claim, const sotto_learning *l
                                ? exp(log_miss(l)) + 0x1p-100
                                : 0;
 
-    return sotto_round_up(
-        (double)rounds * devices * ((double)l->parameters * sotto_noise_delta(1) + redrawn), SLACK);
+    return sotto_round_up((double)rounds * devices *
+                              ((double)sotto_learning_length(l) * sotto_noise_delta(1) + redrawn),
+                          SLACK);
 }
 
 static void claim_epsilon(sotto_learning_claim *out, const sotto_learning *l)
@@ -259,15 +300,13 @@ static sotto_status claim_report(sotto_learning_claim *out, const sotto_learning
                                  sotto_arena *arena, sotto_err *err)
 {
     const sotto_vdaf_client_ops *ops = sotto_vdaf_client_named("pine");
-    const sotto_vdaf_shape shape = {.length = l->parameters, .most = out->bound};
+    const sotto_vdaf_shape shape = {.length = sotto_learning_length(l), .most = out->bound};
     sotto_vdaf_config config;
     sotto_vdaf vdaf;
-    /* The parameter that is drawn with, which the randomizer rounded down for claims. */
-    const double most = sotto_round_up(out->device_sigma * (1 + 1e-12), SLACK);
-    const double steps =
-        l->head.by == SOTTO_BY_SHARES ? needed(l, out->norm, most) : ceil(out->norm);
 
-    out->factor_needed = sotto_round_up(steps / (l->clip * (double)l->scale), SLACK);
+    out->factor_needed = factor_of(l, out->device_sigma, (double)shape.length);
+    if (l->projected > 0)
+        out->factor_unprojected = factor_of(l, out->device_sigma, (double)l->parameters);
     if (!ops)
         return sotto_fail(err, SOTTO_MISSING, "this build has no PINE");
     ops->plan(&config, &shape);
@@ -292,7 +331,8 @@ static sotto_status claim_sizes(sotto_learning_claim *out, const sotto_learning 
     if (!sotto_learning_one_server(l))
         return claim_report(out, l, arena, err);
     prove_ring(out, l);
-    out->report_bytes = all_fit(out) ? sotto_one_server_report_bytes(&l->head, l->parameters) : 0;
+    out->report_bytes =
+        all_fit(out) ? sotto_one_server_report_bytes(&l->head, sotto_learning_length(l)) : 0;
     return SOTTO_OK;
 }
 

@@ -27,10 +27,20 @@ static void say_training(sotto_writer *w, const sotto_learning *l)
         " rows, and sends how its parameters moved. The rows stay on the device; they are\n    ",
         l->model, l->parameters, l->most_rows);
     sotto_explain_theirs(w, l->head.query, "    ");
+    if (l->projected > 0)
+        say(w,
+            "\nAn update is projected to %" PRIu64 " numbers by a public matrix of signs, which "
+            "is another one in each round.",
+            l->projected);
     say(w,
         "\nAn update longer than %g is scaled down to that norm, and rounded to a grid of "
         "1/%" PRIu64 ".\n",
         l->clip, l->scale);
+    if (l->weights == SOTTO_WEIGHTS_CAPPED)
+        say(w,
+            "Before it is rounded, the update of a device with fewer than %" PRIu64
+            " rows is made shorter: with half as many it counts half.\n",
+            l->cap);
 }
 
 /* A device that takes part once, in a round that it draws. */
@@ -187,7 +197,7 @@ static void say_servers(sotto_writer *w, const sotto_learning *l)
             l->head.leader, l->head.helper, l->head.min_cohort);
 }
 
-static void say_liars(sotto_writer *w, const sotto_learning *l)
+static void say_liars(sotto_writer *w, const sotto_learning *l, const sotto_learning_claim *claim)
 {
     if (sotto_learning_one_server(l))
         say(w, "%s\n", sotto_trust_words_of(l->head.trust)->inputs);
@@ -199,6 +209,13 @@ static void say_liars(sotto_writer *w, const sotto_learning *l)
             l->head.anonymity.tokens == SOTTO_TOKENS_NONE
                 ? " Without tokens, nothing keeps a device from sending several."
                 : "");
+    if (claim->factor_unprojected > 0)
+        say(w,
+            "Without the projection that bound would have to be %.3f clips; with it, %.3f. A sum "
+            "is lifted to %" PRIu64 " parameters, which makes what a liar sends up to %.3g times "
+            "longer. The updates of honest devices get longer with it.\n",
+            ceil(1000 * claim->factor_unprojected) / 1000, ceil(1000 * claim->factor_needed) / 1000,
+            l->parameters, sotto_bound_shown(sotto_learning_lift(l), 3));
 }
 
 sotto_status sotto_learning_explain(sotto_buf *out, const sotto_learning *l,
@@ -213,7 +230,7 @@ sotto_status sotto_learning_explain(sotto_buf *out, const sotto_learning *l,
     say_servers(&w, l);
     say_noise(&w, l, claim);
     say_claim(&w, l, claim);
-    say_liars(&w, l);
+    say_liars(&w, l, claim);
     if (claim->report_bytes > 0)
         say(&w, "A report is %zu bytes.\n", claim->report_bytes);
     say(&w,

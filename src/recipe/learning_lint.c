@@ -54,6 +54,7 @@ static void check_factor(sotto_reading *at, const sotto_learning *l,
                          const sotto_learning_claim *claim)
 {
     const bool shares = l->head.by == SOTTO_BY_SHARES;
+    const uint64_t to = sotto_learning_projects_to(l, claim, REFUSE_FACTOR);
     char text[200];
 
     (void)snprintf(text, sizeof text, "%.3f or more", thousandths(claim->factor_needed));
@@ -62,15 +63,19 @@ static void check_factor(sotto_reading *at, const sotto_learning *l,
                               "honest reports would be refused: their norm is up to %.3f clips",
                               thousandths(claim->factor_needed));
     const bool refused = shares && l->bound_factor > REFUSE_FACTOR;
+    int len = snprintf(text, sizeof text,
+                       "at most 10: a larger min_cohort, a smaller multiplier or model, or noise "
+                       "by servers");
+    if (to > 0)
+        (void)snprintf(text + len, sizeof text - (size_t)len,
+                       ", or a projection to at most %" PRIu64 " numbers", to);
     if (SOTTO_RULE(learning_factor_bounds) && refused)
-        sotto_reading_mistake(at, &factor,
-                              "at most 10: a larger min_cohort, a smaller multiplier or model, or "
-                              "noise by servers",
-                              "a liar could send an update of %g times the clip", l->bound_factor);
+        sotto_reading_mistake(at, &factor, text, "a liar could send an update of %g times the clip",
+                              l->bound_factor);
     if (!refused && l->bound_factor > WARN_FACTOR) {
         (void)snprintf(text, sizeof text,
-                       "a liar may send an update of up to %g times the clip: a larger cohort, or "
-                       "noise by servers, would lower it",
+                       "a liar may send an update of up to %g times the clip: a larger cohort, "
+                       "a projection or noise by servers would lower it",
                        l->bound_factor);
         sotto_reading_warn(at, &factor, text);
     }
@@ -167,6 +172,18 @@ static void check_reach(sotto_reading *at, const sotto_learning *l,
         sotto_reading_warn(at, &largest,
                            "more reports are expected than a sum has room for: servers refuse the "
                            "others");
+}
+
+/* Sums are divided by all reports, so devices that count less make steps shorter. */
+static void check_weights(sotto_reading *at, const sotto_learning *l)
+{
+    static const sotto_place weights = {&update, "weights", 0};
+
+    if (l->weights == SOTTO_WEIGHTS_CAPPED)
+        sotto_reading_warn(at, &weights,
+                           "sums are divided by the reports that are expected, not by their "
+                           "weights: where many devices have fewer rows than the cap, a larger "
+                           "server.rate makes up for it");
 }
 
 /* Sums are divided by all reports, so zeros make steps smaller. */
@@ -346,6 +363,7 @@ sotto_status sotto_learning_judge(sotto_recipe_verdict *verdict, sotto_learning_
         check_rounding(&at, l, claim);
     check_epsilon(&at, l, claim, honest);
     check_reach(&at, l, claim);
+    check_weights(&at, l);
     check_zeros(&at, l);
     sotto_reading_warn(&at, &learn, "only devices with libsotto-device-full answer");
     SOTTO_TRY(sotto_recipe_judge_query(&finding, &l->head, policy, streams, mistakes, err));

@@ -30,10 +30,11 @@ bool sotto_learning_is(sotto_bytes json)
     return is;
 }
 
+static const sotto_place in_learn = {NULL, "learn", 0}, in_update = {&in_learn, "update", 0};
+
 static void read_local(sotto_reading *r, sotto_learning *out, const json_t *local)
 {
-    static const sotto_place learn = {NULL, "learn", 0}, at = {&learn, "local", 0},
-                             epochs = {&at, "epochs", 0};
+    static const sotto_place at = {&in_learn, "local", 0}, epochs = {&at, "epochs", 0};
 
     out->algorithm = sotto_reading_choice(local, "learn-local", "algorithm");
     out->epochs = whole(local, "epochs");
@@ -44,20 +45,46 @@ static void read_local(sotto_reading *r, sotto_learning *out, const json_t *loca
         sotto_reading_mistake(r, &epochs, "1, or fedavg", "fedsgd takes one gradient of all rows");
 }
 
-static void read_update(sotto_reading *r, sotto_learning *out, const json_t *update)
+static void read_weights(sotto_reading *r, sotto_learning *out, const json_t *update)
 {
-    static const sotto_place learn = {NULL, "learn", 0}, at = {&learn, "update", 0},
-                             weights = {&at, "weights", 0};
+    static const sotto_place weights = {&in_update, "weights", 0}, cap = {&in_update, "cap", 0};
 
-    out->clip = number(update, "clip");
-    out->scale = whole(update, "scale");
     out->weights = (sotto_update_weights)(SOTTO_WEIGHTS_EQUAL +
                                           sotto_reading_choice(update, "learn-update", "weights"));
+    out->cap = whole(update, "cap");
+    const bool capped = out->weights == SOTTO_WEIGHTS_CAPPED;
+
     if (SOTTO_RULE(learning_weights_bounded) && out->weights == SOTTO_WEIGHTS_COUNT)
-        sotto_reading_mistake(r, &weights, "equal",
+        sotto_reading_mistake(r, &weights, "equal, or capped with a cap",
                               "nothing bounds what a device with many rows adds: no epsilon holds");
-    if (SOTTO_RULE(learning_weights_equal) && out->weights == SOTTO_WEIGHTS_CAPPED)
-        sotto_reading_mistake(r, &weights, "equal", "not yet: no report carries its weight");
+    if (SOTTO_RULE(learning_cap_stated) && capped && out->cap == 0)
+        sotto_reading_mistake(r, &weights, "capped with a cap", "capped weights need a cap");
+    if (!capped && out->cap > 0)
+        sotto_reading_mistake(r, &cap, "with capped weights", "no weight has a cap but capped");
+    if (SOTTO_RULE(learning_cap_reached) && out->cap > out->most_rows)
+        sotto_reading_mistake(r, &cap, "most_rows or less",
+                              "no device trains on more than %" PRIu64
+                              " rows: none would count fully",
+                              out->most_rows);
+}
+
+static void read_projection(sotto_reading *r, sotto_learning *out, const json_t *update)
+{
+    static const sotto_place projection = {&in_update, "projection", 0},
+                             dimension = {&projection, "dimension", 0};
+
+    out->projected = whole(json_object_get(update, "projection"), "dimension");
+    if (SOTTO_RULE(learning_projection_shorter) && out->projected >= out->parameters)
+        sotto_reading_mistake(r, &dimension, "fewer than learn.model.parameters",
+                              "a projection to as many numbers as there are parameters, or more");
+}
+
+static void read_update(sotto_reading *r, sotto_learning *out, const json_t *update)
+{
+    out->clip = number(update, "clip");
+    out->scale = whole(update, "scale");
+    read_weights(r, out, update);
+    read_projection(r, out, update);
 }
 
 static void read_learn(sotto_reading *r, sotto_learning *out)

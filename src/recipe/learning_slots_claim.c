@@ -116,8 +116,8 @@ static sotto_allocated allocated_of(const sotto_learning *l, const sotto_learnin
                              .chance = l->head.participation.rate + 0x1p-53,
                              .reach = reach,
                              .seen = released < reach ? released : reach,
-                             .numbers = (double)released * (double)l->parameters,
-                             .lost = sotto_noise_delta(released * l->parameters)};
+                             .numbers = (double)released * (double)sotto_learning_length(l),
+                             .lost = sotto_noise_delta(released * sotto_learning_length(l))};
 }
 
 void sotto_slots_claim_of(sotto_slots_claim *out, const sotto_learning *l,

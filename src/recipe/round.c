@@ -215,7 +215,8 @@ sotto_status sotto_round_record_check(const sotto_learning *l, const sotto_round
 static sotto_status plan_reports(sotto_task *out, const sotto_learning *l, sotto_err *err)
 {
     const sotto_vdaf_client_ops *ops = sotto_vdaf_client_named("pine");
-    const sotto_vdaf_shape shape = {.length = l->parameters, .most = sotto_learning_bound(l)};
+    const sotto_vdaf_shape shape = {.length = sotto_learning_length(l),
+                                    .most = sotto_learning_bound(l)};
     sotto_vdaf vdaf;
 
     if (!ops)
@@ -262,8 +263,8 @@ sotto_status sotto_round_task_compile(sotto_task *out, const sotto_learning *l,
                      .randomizer = "none",
                      .epsilon_local = INFINITY,
                      .p = 1,
-                     .bins = l->parameters,
-                     .weight = l->parameters,
+                     .bins = sotto_learning_length(l),
+                     .weight = sotto_learning_length(l),
                      .noise_sigma = l->head.by == SOTTO_BY_SERVERS ? sotto_learning_sigma(l) : 0};
     SOTTO_TRY(plan_reports(out, l, err));
     sotto_write_bytes(&w, sotto_bytes_of(SOTTO_ROUND_INFO_TAG, sizeof SOTTO_ROUND_INFO_TAG - 1));

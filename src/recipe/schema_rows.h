@@ -50,6 +50,7 @@ OBJECT_ROW(IN_LEARN_MODEL, "learn-model", "learn: model", "An update has one num
 OBJECT_ROW(IN_LEARN_DATA, "learn-data", "learn: data", "The rows that a device trains on.")
 OBJECT_ROW(IN_LEARN_LOCAL, "learn-local", "learn: local", "Training on the device (McMahan et al. 2017).")
 OBJECT_ROW(IN_LEARN_UPDATE, "learn-update", "learn: update", "How an update becomes whole numbers that can be added up.")
+OBJECT_ROW(IN_LEARN_PROJECTION, "learn-projection", "learn: projection", "An update as fewer numbers, by a public matrix of signs that follows from recipe and round (Charikar et al. 2004). A sum is lifted by its transpose. Noise by shares then needs less room in the proof, and a report is shorter. Each lifted number has the noise of a sum, and what parameters that share a number add to each other, which evens out over rounds.")
 OBJECT_ROW(IN_LEARN_SERVER, "learn-server", "learn: server", "What is made of a sum: it is computed of the release alone, and costs no privacy.")
 OBJECT_ROW(IN_ROUNDS, "rounds", "rounds", "Round t opens at `opens` plus t times `every`. Its task is derived from the logged record of the round, which names recipe, round and model.")
 OBJECT_ROW(IN_LEARNING_PRIVACY, "learning-privacy", "privacy of a learning recipe", "`sotto recipe lint` recomputes each of these.")
@@ -285,7 +286,11 @@ KEY_ROW(IN_LEARN_LOCAL, "decay", NUMBER, 0, 1e-3, 1, NULL, "1", "the rate's fact
 
 KEY_ROW(IN_LEARN_UPDATE, "clip", NUMBER, 0, 1e-9, 1e9, NULL, MUST, "Euclidean norm that an update is scaled down to where it is longer")
 KEY_ROW(IN_LEARN_UPDATE, "scale", WHOLE, 0, 1, 1073741824, NULL, MUST, "steps of the grid in one unit of an update; a power of two has log2(scale) bits behind the point. lint proves before round 0 that sums fit")
-KEY_ROW(IN_LEARN_UPDATE, "weights", CHOICE, 0, 0, 0, "equal|capped|count", "\"equal\"", "of devices in the sum. capped: not yet. count: refused, since nothing bounds what one device adds")
+KEY_ROW(IN_LEARN_UPDATE, "weights", CHOICE, 0, 0, 0, "equal|capped|count", "\"equal\"", "of devices in the sum. capped: a device with n rows counts min(n, cap)/cap, after its clip, so that one device adds no more than with equal. count: refused, since nothing bounds what one device adds")
+KEY_ROW(IN_LEARN_UPDATE, "cap", WHOLE, 0, 1, 1e6, NULL, MAY, "with capped: rows from which on a device counts fully; at most most_rows")
+KEY_ROW(IN_LEARN_UPDATE, "projection", OBJECT, 0, 0, 0, "learn-projection", MAY, "to fewer numbers than parameters; an update is clipped after it. Left out: an update is sent as it is")
+
+KEY_ROW(IN_LEARN_PROJECTION, "dimension", WHOLE, 0, 1, 16777215, NULL, MUST, "numbers of a report and of a sum: fewer than parameters")
 
 KEY_ROW(IN_LEARN_SERVER, "optimizer", CHOICE, 0, 0, 0, "sgd|momentum|adam|yogi", "\"sgd\"", "the step")
 KEY_ROW(IN_LEARN_SERVER, "rate", NUMBER, 0, 1e-9, 1e6, NULL, "1", "its learning rate")

@@ -112,6 +112,24 @@ static void a_receipt_says_how_far_a_liar_reaches(sotto_test *t)
     r.tokens = true;
     CHECK(t, !says(t, &r, "several"));
     CHECK_NEAR(t, 1000, r.divisor, 1e-2);
+    CHECK(t, !says(t, &r, "lifted"));
+}
+
+/* As many parameters as nine in a number: a report of the same bound moves the model three times as far. */
+static void a_liar_reaches_further_where_sums_are_lifted(sotto_test *t)
+{
+    sotto_learning_receipt whole, lifted;
+    sotto_learning l;
+    scene k;
+
+    open_scene(t, &k);
+    CHECK_OK(t, sotto_round_receipt_of(&whole, k.learning, &k.claim, &k.record, 0, 950, &t->err));
+    l = *k.learning;
+    l.projected = (l.parameters + 8) / 9;
+    CHECK_OK(t, sotto_round_receipt_of(&lifted, &l, &k.claim, &k.record, 0, 950, &t->err));
+    CHECK_NEAR(t, 3, lifted.lift, 1e-12);
+    CHECK(t, lifted.liar >= 3 * whole.liar * (1 - 1e-12) && lifted.liar < 3.001 * whole.liar);
+    CHECK(t, says(t, &lifted, "makes any update up to 3 times longer"));
 }
 
 static void a_round_that_is_too_small_gets_no_receipt(sotto_test *t)
@@ -236,6 +254,7 @@ int main(int argc, char **argv)
         CASE(a_rounds_receipt_is_for_all_rounds_of_a_device),
         CASE(a_receipt_names_who_must_not_see_who_takes_part),
         CASE(a_receipt_says_how_far_a_liar_reaches),
+        CASE(a_liar_reaches_further_where_sums_are_lifted),
         CASE(a_round_that_is_too_small_gets_no_receipt),
         CASE(a_session_counts_its_burnt_rounds),
         CASE(a_receipt_of_a_drawn_round_says_what_hiding_gains),

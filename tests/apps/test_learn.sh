@@ -95,6 +95,31 @@ says "coarse integers" "Mironov, Talwar and Zhang 2019" out
 expect 0 "another seed" learn "$@" --seed 2
 [ "$(model)" != "$first" ] || { echo "another seed: the same model"; failed=1; }
 
+# Projected: another model, and the same bits in shares and at any number of threads.
+expect 0 "projected" learn "$@" --project 2000 --threads 1
+projected=$(model)
+says "projected" '"projected": 2000' out
+[ "$projected" != "$first" ] || { echo "projected: the same model"; failed=1; }
+expect 0 "projected in shares" learn "$@" --project 2000 --shares --threads 3
+[ "$(model)" = "$projected" ] || { echo "projected in shares: another model"; failed=1; }
+for more in "--project 7850" "--project 8000"; do
+    expect 4 "$more" learn --data digits --model logistic --rounds 1 $more
+done
+expect 2 "projected dp-ftrl" learn --data digits --model logistic --algorithm dp-ftrl --noise 1 --project 100
+
+# Memory is that of the data, the model and each thread's own: neither rounds nor the devices of a round add to it.
+python3 - "$sotto" <<'PY' || failed=1
+import os, sys
+def peak(*more):
+    pid = os.posix_spawn(sys.argv[1], [sys.argv[1], "sim", "learn", "--quiet", "--data", "digits", "--model", "logistic", "--threads", "1", *more],
+                         os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
+    _, status, used = os.wait4(pid, 0)
+    assert status == 0, status
+    return used.ru_maxrss
+few, many = peak("--rounds", "2", "--cohort", "2"), peak("--rounds", "60", "--cohort", "25")
+sys.exit(f"flat memory: {few} KiB in 2 rounds, {many} in 60" if many > few + 1024 else 0)
+PY
+
 # ---- killed and gone on with, from wherever it was ---------------------------------------------------------------------------
 for part in 0.01 0.03 0.04 0.06; do
     rm -f point

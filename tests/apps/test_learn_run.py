@@ -192,11 +192,15 @@ def noise_by_shares_counts_on_honest_devices():
     """A receipt of such a claim says on how many."""
     call("init", "many", "--devices", "200", "--cohort", "200", "--rounds", "1", "--participations", "1", "--epsilon", "30")
     with open("many/recipe.json") as f:
-        text = f.read().replace('"by": "servers"', '"by": "shares"').replace('"bound_factor": 1.2', '"bound_factor": 9.9')
+        text = f.read().replace('"by": "servers"', '"by": "shares"')
+    # Without the projection, honest reports would need 8.3 clips or more.
+    text = text.replace('"bound_factor": 1.2', '"bound_factor": 4')
+    text = re.sub(r'("scale": [0-9]+)', r'\1, "projection": {"dimension": 1000}, "weights": "capped", "cap": 20', text)
     with open("many/recipe.json", "w") as f:
         f.write(re.sub(r'"multiplier": [0-9.]+', '"multiplier": 0.8', text))
     status = json.loads(call("run", "many/recipe.json", "--json").stdout)
     check(status["honest_devices"] == 80 and status["min_cohort"] == 160, "who is counted on", str(status))
+    check(status["bound_factor"] == 4 and 2.8284 < status["lift"] < 2.8285, "a sum is lifted from a projection", str(status))
     with open("many.learn/receipt-0.json") as f:
         check(json.load(f)["honest_devices"] == 80, "who is counted on in a round")
 

@@ -104,7 +104,8 @@ static void go_to(scene *s, uint64_t round)
     s->now = SOTTO_TEST_OPENS + (int64_t)round * 3600 + 1800;
 }
 
-static void open_scene(sotto_test *t, scene *s)
+/* The recipe has `old` replaced; NULL: nothing. */
+static void open_scene_of(sotto_test *t, scene *s, const char *old, const char *new)
 {
     static const uint8_t server[SOTTO_SIGN_PUBLIC] = {5};
     const sotto_fleet_options fleet = {.devices = ONE_LEARNING_DEVICES,
@@ -118,11 +119,16 @@ static void open_scene(sotto_test *t, scene *s)
     go_to(s, 0);
     s->model = sotto_test_model(t, 0.5F);
     sotto_hash_once(digest, SOTTO_SHA256, s->model);
-    s->recipe = sotto_test_one_learning(t, digest, NULL, NULL);
+    s->recipe = sotto_test_one_learning(t, digest, old, new);
     CHECK_OK(t, sotto_fleet_open(&s->fleet, &fleet, &t->err));
     open_device(t, s);
     sotto_registry_root(&s->fleet.epoch.registry, root);
     sotto_rounds_expect(s->rounds, root, 0);
+}
+
+static void open_scene(sotto_test *t, scene *s)
+{
+    open_scene_of(t, s, NULL, NULL);
 }
 
 static void close_scene(scene *s)
@@ -320,6 +326,32 @@ static void entries_have_a_share_of_the_noise(sotto_test *t)
     close_scene(&s);
 }
 
+/* A posted round has as many entries as the recipe projects to, and a report has no more. */
+static void a_projected_round_has_fewer_entries(sotto_test *t)
+{
+    enum { TO = 32 };
+    sotto_case c = {.draw = true};
+    sotto_measurement values;
+    sotto_explanation why;
+    unsigned parts;
+    scene s;
+
+    open_scene_of(t, &s, "\"scale\": 4096", "\"scale\": 4096, \"projection\": {\"dimension\": 32}");
+    const sotto_bytes record = sotto_test_round_record(t, s.recipe, 0, s.model);
+    CHECK_OK(t, sotto_device_offer(s.device, record, &t->err));
+    sotto_epoch_round round = round_of(t, &s, 0, record);
+    CHECK_STATUS(t, SOTTO_DENIED, take_posted(t, &s, &round, &parts, &why));
+    sotto_err_clear(&t->err);
+    c.now = s.now;
+    CHECK_OK(t, measure(t, &s, &c, &values));
+    CHECK_EQUAL(t, TO, values.count);
+    sotto_case_close(s.device, &c);
+    round.length = TO;
+    CHECK_OK(t, take_posted(t, &s, &round, &parts, &why));
+    CHECK_EQUAL(t, SOTTO_ROUNDS_CLIENT, parts);
+    close_scene(&s);
+}
+
 /* ---- what a round must keep to ------------------------------------------------------------------------------------------- */
 
 static void a_round_keeps_to_its_record(sotto_test *t)
@@ -397,6 +429,7 @@ int main(int argc, char **argv)
         CASE(an_update_is_trained_paid_for_and_acknowledged),
         CASE(all_rounds_of_a_device_are_one_charge),
         CASE(entries_have_a_share_of_the_noise),
+        CASE(a_projected_round_has_fewer_entries),
         CASE(a_round_keeps_to_its_record),
         CASE(a_recipe_begins_with_its_model),
         CASE(only_a_posted_round_is_answered),

@@ -1,5 +1,5 @@
 /* Made-up digits: a font of 5 by 7 dots, drawn by many hands on 28 by 28 pixels. Whoever has no data can train on them. */
-#include "learn_run.h"
+#include "learn_digits.h"
 
 #include "base/arena.h"
 #include "learn/random.h"

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "crypto/xof.h"
 #include "device/answer/participate.h"
+#include "device/answer/shape.h"
 #include "device/answer/update.h"
 #include "learn/train.h"
 #include "transport/http_client.h"
@@ -168,9 +169,7 @@ static sotto_status train(hand *h, uint64_t device, sotto_err *err)
     SOTTO_TRY(number_of(run, &training.seed, "sotto order", device, run->record.round, err));
     const sotto_examples examples = sotto_dataset_rows(&run->data, first, rows);
     sotto_train(&h->learner, run->session.weights, &examples, &training, h->delta, &facts);
-    for (size_t i = 0; i < run->model.parameters; i++)
-        h->update[i] = (double)h->delta[i];
-    return SOTTO_OK;
+    return sotto_update_shape(h->update, l, run->record.round, h->delta, rows, err);
 }
 
 /* The one place where a report is made: from an update to sealed bytes behind `body`. */
@@ -314,7 +313,8 @@ static sotto_status open_hand(hand *h, crew *c, sotto_err *err)
     SOTTO_TRY(sotto_learner_init(&h->learner, &run->model, run->data.largest, &h->arena, err));
     SOTTO_TRY(sotto_buf_take(&h->body, &h->arena, body, err));
     h->delta = sotto_arena_take_array(&h->arena, count, sizeof *h->delta);
-    h->update = sotto_arena_take_array(&h->arena, count, sizeof *h->update);
+    h->update = sotto_arena_take_array(&h->arena, (size_t)sotto_learning_length(run->learning),
+                                       sizeof *h->update);
     return h->delta && h->update ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a device");
 }
 

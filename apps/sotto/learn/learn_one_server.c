@@ -211,7 +211,7 @@ static sotto_status post(learn_one *one, sotto_err *err)
     const uint64_t now = now_ms();
     sotto_epoch_round round = {.number = run->record.round,
                                .ring = one->graph.wide ? SOTTO_RING_Z64 : SOTTO_RING_Z32,
-                               .length = run->learning->parameters,
+                               .length = sotto_learning_length(run->learning),
                                .most = run->claim.most,
                                .least = run->learning->head.min_cohort,
                                .neighbours = (uint32_t)one->graph.neighbours,
@@ -264,7 +264,8 @@ static sotto_status play(learn_one *one, bool *released, sotto_err *err)
 /* Two's complement in the round's ring. */
 static sotto_status read_sum(learn_one *one, sotto_collection *out, sotto_err *err)
 {
-    const size_t count = (size_t)one->run->learning->parameters, width = one->graph.wide ? 8 : 4;
+    const size_t count = (size_t)sotto_learning_length(one->run->learning),
+                 width = one->graph.wide ? 8 : 4;
     sotto_bytes sum;
 
     sotto_arena_reset(&one->asking);

@@ -1,5 +1,6 @@
 /* The recipe as it is published on this machine, its model, its data and its session. */
 #define _POSIX_C_SOURCE 200809L
+#include "learn_digits.h"
 #include "learn_run.h"
 #include "verbs.h"
 

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/hex.h"
 #include "crypto/hash.h"
+#include "device/answer/shape.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -206,12 +207,14 @@ static sotto_status step(learn_run *run, const sotto_collection *c, sotto_err *e
     const bool counted = !sotto_learning_once(run->learning);
     const double unit = 1 / ((double)run->learning->scale *
                              sotto_learning_divisor(run->learning, run->record.round));
-    int64_t *sum = sotto_arena_take_array(&run->round_arena, c->sum_count, sizeof *sum);
+    int64_t *sum = sotto_arena_take_array(&run->round_arena, c->sum_count, sizeof *sum),
+            *lifted =
+                sotto_arena_take_array(&run->round_arena, run->model.parameters, sizeof *lifted);
     uint8_t digest[SOTTO_SESSION_HASH];
     char text[LEARN_HEX];
 
-    if (!sum || c->sum_count != run->model.parameters)
-        return sotto_fail(err, sum ? SOTTO_BUG : SOTTO_NO_MEMORY, "the sum of a round");
+    if (!sum || !lifted || c->sum_count != sotto_learning_length(run->learning))
+        return sotto_fail(err, sum && lifted ? SOTTO_BUG : SOTTO_NO_MEMORY, "the sum of a round");
     for (size_t i = 0; i < c->sum_count; i++)
         sum[i] = (int64_t)c->sums[i].low;
     sotto_hash_once(digest, SOTTO_SHA256, sotto_bytes_of(sum, c->sum_count * sizeof *sum));
@@ -221,7 +224,8 @@ static sotto_status step(learn_run *run, const sotto_collection *c, sotto_err *e
                   run->record.round, c->reports, text);
     else
         learn_say(run, "round %" PRIu64 ": collected, sum %.16s", run->record.round, text);
-    sotto_session_close_round(&run->session, sum, unit, counted ? c->reports : 0);
+    SOTTO_TRY(sotto_update_unshape(lifted, run->learning, run->record.round, sum, err));
+    sotto_session_close_round(&run->session, lifted, unit, counted ? c->reports : 0);
     return SOTTO_OK;
 }
 

@@ -121,11 +121,6 @@ SOTTO_MUST_USE sotto_status learn_data_load(learn_run *run, sotto_err *err);
 SOTTO_MUST_USE sotto_status learn_evaluate(learn_run *run, double *loss, double *accuracy,
                                            sotto_err *err);
 
-/* learn_digits.c: so many users with so many rows each, drawn from a seed. */
-SOTTO_MUST_USE sotto_status learn_digits_make(sotto_dataset *out, size_t users, size_t rows,
-                                              size_t test, uint64_t seed, sotto_arena *arena,
-                                              sotto_err *err);
-
 /* Reports that round `round`, from 0, may expect: a device that has had its participations stays away. */
 double learn_expected_reports(const sotto_learning *learning, uint64_t round);
 

@@ -86,6 +86,7 @@ static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
     if (!r->server
              [0]) { /* nothing bounds a liar's update there, and the registry has one place for a device */
         sotto_json_real(j, "bound_factor", r->bound_factor);
+        sotto_json_real(j, "lift", r->lift);
         sotto_json_real(j, "liar_moves_mean", r->liar);
         sotto_json_bool(j, "one_report_a_device", r->tokens);
     }

@@ -105,6 +105,11 @@ static void print_json(const learning_job *k)
         slots_members(&j, k);
     sotto_json_real(&j, "bound_factor", l->bound_factor);
     sotto_json_real(&j, "bound_factor_needed", c->factor_needed);
+    if (c->factor_unprojected > 0) {
+        sotto_json_uint(&j, "projected", l->projected);
+        sotto_json_real(&j, "bound_factor_unprojected", c->factor_unprojected);
+        sotto_json_real(&j, "lift", sotto_learning_lift(l));
+    }
     sotto_json_uint(&j, "bound", c->bound);
     sotto_json_real(&j, "expected_reports", c->expected_reports);
     sotto_json_uint(&j, "report_bytes", c->report_bytes);
@@ -177,6 +182,10 @@ static void print_claim(const learning_job *k)
         printf("  proved          no report is longer than %g clips (%" PRIu64
                " steps); honest ones need %.3f\n",
                l->bound_factor, c->bound, ceil(1000 * c->factor_needed) / 1000);
+    if (c->factor_unprojected > 0)
+        printf("                  without the projection of %" PRIu64 " parameters to %" PRIu64
+               " they would need %.3f\n",
+               l->parameters, l->projected, ceil(1000 * c->factor_unprojected) / 1000);
     for (size_t i = 0; i < c->fit_count; i++)
         printf("  %-15s %s: %.6g <= %.6g\n", i == 0 ? "numbers fit" : "", c->fits[i].what,
                c->fits[i].left, c->fits[i].right);

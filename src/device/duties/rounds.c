@@ -360,7 +360,7 @@ static sotto_status check_record(const sotto_round_case *r, const sotto_round *r
         return sotto_fail(err, SOTTO_DENIED,
                           "round %" PRIu64 " was posted with the record of round %" PRIu64,
                           round->number, r->record.round);
-    return check_room(&r->head, round, r->learning->parameters, r->claim.most, err);
+    return check_room(&r->head, round, sotto_learning_length(r->learning), r->claim.most, err);
 }
 
 static sotto_status pay(sotto_rounds *r, sotto_case *c, const uint8_t *id, size_t bytes,

@@ -67,6 +67,9 @@ void sotto_vectors_voprf(const sotto_vector_file *file);
 bool sotto_vectors_tokens_knows(const json_t *item);
 void sotto_vectors_tokens(const sotto_vector_file *file);
 
+bool sotto_vectors_batched_knows(const json_t *item);
+void sotto_vectors_batched(const sotto_vector_file *file);
+
 bool sotto_vectors_challenges_knows(const json_t *item);
 void sotto_vectors_challenges(const sotto_vector_file *file);
 

@@ -56,8 +56,6 @@ static const char *reason_to_skip(const char *path, const char *kind)
         return "IDPF is not implemented";
     if (starts_with(kind, "Mastic"))
         return "Mastic is not implemented";
-    if (is_below(path, "privacypass") && starts_with(kind, "batched"))
-        return "batched tokens are not implemented";
     if (is_below(path, "privacypass") && starts_with(kind, "rate"))
         return "rate-limited tokens are not implemented: ARC took their place";
     return NULL;
@@ -114,6 +112,7 @@ static bool run_tokens(const sotto_vector_file *file)
         {sotto_vectors_blind_rsa_knows, sotto_vectors_blind_rsa},
         {sotto_vectors_voprf_knows, sotto_vectors_voprf},
         {sotto_vectors_tokens_knows, sotto_vectors_tokens},
+        {sotto_vectors_batched_knows, sotto_vectors_batched},
         {sotto_vectors_challenges_knows, sotto_vectors_challenges},
         {sotto_vectors_arc_knows, sotto_vectors_arc},
     };

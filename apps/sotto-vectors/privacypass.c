@@ -160,14 +160,14 @@ static sotto_status check_type1(const sotto_token_item *item, sotto_err *err)
     return status;
 }
 
-static sotto_status check_token(const sotto_token_item *item, sotto_err *err)
+sotto_status sotto_vectors_check_token(const sotto_token_item *item, sotto_err *err)
 {
     return json_object_get(item->json, "salt") ? check_type2(item, err) : check_type1(item, err);
 }
 
 static void run_token(const sotto_vector_file *file, const json_t *item, const char *name)
 {
-    sotto_token_count(file, item, name, check_token);
+    sotto_token_count(file, item, name, sotto_vectors_check_token);
 }
 
 void sotto_vectors_tokens(const sotto_vector_file *file)

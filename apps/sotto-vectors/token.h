@@ -23,4 +23,7 @@ typedef sotto_status sotto_token_check(const sotto_token_item *item, sotto_err *
 void sotto_token_count(const sotto_vector_file *file, const json_t *item, const char *name,
                        sotto_token_check *check);
 
+/* A token of type 1 or 2, from key to token. */
+SOTTO_MUST_USE sotto_status sotto_vectors_check_token(const sotto_token_item *item, sotto_err *err);
+
 #endif

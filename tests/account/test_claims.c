@@ -1,6 +1,7 @@
 /* Claims about locally randomised reports, held against the accountant's own questions. */
 #include "account/claims.h"
 #include "account/local/checkin.h"
+#include "account/local/sampling.h"
 #include "support/test.h"
 
 #include <string.h>
@@ -251,6 +252,25 @@ static void a_sample_is_priced_at_the_share_that_it_may_be(sotto_test *t)
     CHECK(t, claim.high < 1.02 * nominal.high);
 }
 
+/* A sixteenth of delta is for larger samples than the one that is priced, and what is left for the rest: together no more than delta. */
+static void samples_that_are_larger_are_paid_out_of_delta(sotto_test *t)
+{
+    const sotto_report_law law = any_of(2);
+    sotto_claim_question q = of(&law, 2000000), left;
+    sotto_answer claim, same, whole;
+    double share;
+
+    q.population = 1000000;
+    CHECK_OK(t, sotto_claim_sampled(&claim, &q, 0.05, &t->err));
+    CHECK_OK(t, sotto_sampled_share(&share, 1e6, 0.05, q.log_delta - log(16), &t->err));
+    left = q;
+    left.log_delta = q.log_delta + log1p(-1.0 / 16);
+    CHECK_OK(t, sotto_claim_cohort(&same, &left, share, &t->err));
+    CHECK_NEAR(t, same.high, claim.high, 1e-9);
+    CHECK_OK(t, sotto_claim_cohort(&whole, &q, share, &t->err));
+    CHECK(t, claim.high > whole.high);
+}
+
 static void donors_are_priced_at_the_share_that_they_may_be(sotto_test *t)
 {
     const sotto_report_law law = any_of(2);
@@ -280,6 +300,7 @@ int main(int argc, char **argv)
         CASE(what_gains_nothing_is_not_called_amplified),
         CASE(a_check_in_is_claimed_as_the_accountant_answers),
         CASE(a_sample_is_priced_at_the_share_that_it_may_be),
+        CASE(samples_that_are_larger_are_paid_out_of_delta),
         CASE(donors_are_priced_at_the_share_that_they_may_be),
         CASE(noise_whose_draws_cost_too_much_is_not_claimed),
     };

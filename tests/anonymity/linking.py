@@ -91,6 +91,8 @@ OBSERVERS = (
     ("witness", "helper", GUESSES, GUESSES, GUESSES, None, GUESSES, GUESSES),
     ("gateway's keys", "gateway", GUESSES, GUESSES, GUESSES, LINKS, GUESSES, GUESSES),
     ("gateway's keys", "leader", GUESSES, GUESSES, GUESSES, LINKS, GUESSES, GUESSES),
+    # Where each client has a key of its own, the gateway links by itself: see its row with itself.
+    ("gateway's keys", "helper", GUESSES, GUESSES, GUESSES, None, GUESSES, GUESSES),
     ("relay", "helper", JOBS, JOBS, JOBS, JOBS, JOBS, JOBS),
     # Stated assumptions: these two must not work together.
     ("relay", "leader", LINKS, LINKS, LINKS, LINKS, LINKS, LINKS),

@@ -233,6 +233,47 @@ tamper a_message_that_should_be_refused_but_is_not_is_noticed dap-18/messages.js
 tamper a_message_that_is_refused_but_should_not_be_is_noticed dap-18/hostile.json \
     "$(first '"expect": "reject"' '"expect": "accept"')"
 
+begin proofs_of_subtrees_are_checked
+python3 - "$dir" <<'END' || complain "no proofs were made"
+import base64, hashlib, json, sys
+leaf = lambda i: hashlib.sha256(b"\0" + bytes([i])).digest()
+node = lambda a, b: hashlib.sha256(b"\1" + a + b).digest()
+text = lambda x: base64.b64encode(x).decode()
+l = [leaf(i) for i in range(7)]
+left, right = node(node(l[0], l[1]), node(l[2], l[3])), node(l[4], l[5])
+root = node(left, node(right, l[6]))
+item = lambda proof, **more: dict(more, proof=[text(p) for p in proof])
+# Leaves 4 to 7 are no node of the tree of 7; 2 and 3 are one.
+part = dict(start=4, end=6, size=7, root1=text(right), root2=text(root))
+last = dict(start=4, end=7, size=7, root1=text(node(right, l[6])), root2=text(root))
+good = [item([l[6], left], **part), item([left], **last), item([l[4]], leafIdx=5, start=4, end=6, root=text(right), leafHash=text(l[5]))]
+bad = [item([left, l[6]], **part), item([l[6], left, left], **part), item([l[6]], **part), item([left], **dict(last, start=3)),
+       item([left], **dict(last, end=8)), item([l[4]], leafIdx=6, start=4, end=6, root=text(right), leafHash=text(l[5]))]
+json.dump([dict(x, wantErr=False) for x in good] + [dict(x, wantErr=True) for x in bad], open(sys.argv[1] + "/a.json", "w"))
+json.dump([dict(x, wantErr=False) for x in bad], open(sys.argv[1] + "/b.json", "w"))
+END
+ends_with 1 "9 passed, 6 failed, 0 skipped"
+
+begin batches_of_tokens_are_checked
+python3 - "$dir" "$own/tokens/type2.json" <<'END' || complain "no batch was made"
+import json, sys
+length = lambda n: bytes([n]) if n < 64 else bytes([64 | n >> 8, n & 255])
+def batch(tokens):
+    asked = b"".join(bytes.fromhex(t["token_request"]) for t in tokens)
+    answered = b"".join(b"\1\0\2" + bytes.fromhex(t["token_response"]) for t in tokens)
+    return {"issuance": tokens, "token_request": (length(len(asked)) + asked).hex(), "token_response": (length(len(answered)) + answered).hex()}
+tokens = [t for t in json.load(open(sys.argv[2])) if t.get("valid") is not False][:1] * 2
+whole = batch(tokens)
+other = dict(tokens[0], nonce="00" * 32)
+changed = dict(whole, issuance=[tokens[0], other])
+fewer = dict(whole, issuance=tokens[:1])
+longer = dict(whole, token_request=whole["token_request"] + "00")
+absent = dict(whole, token_response=whole["token_response"].replace("010002", "000002", 1))
+json.dump([whole] + [dict(x, valid=False) for x in (changed, fewer, longer, absent)], open(sys.argv[1] + "/a.json", "w"))
+json.dump([changed], open(sys.argv[1] + "/b.json", "w"))
+END
+ends_with 1 "5 passed, 1 failed, 0 skipped"
+
 begin a_dap_type_of_no_name_is_skipped
 echo '[{"type": "Strange", "hex": ""}, {"type": "Role", "hex": "02"}, {"type": "Role", "hex": "04"}]' >"$dir/a.json"
 ends_with 1 "1 passed, 1 failed, 1 skipped"

@@ -2,12 +2,14 @@
  * sees who answers. */
 #include "device/answer/participate.h"
 #include "device/device_internal.h"
+#include "device/ledger/outbox.h"
 
 #include "base/hex.h"
 #include "recipe/claim.h"
 #include "recipe/participation.h"
 #include "sim/random.h"
 #include "support/logs.h"
+#include "support/powerloss_vfs.h"
 #include "support/wallet.h"
 
 #include <math.h>
@@ -203,12 +205,17 @@ static sotto_bytes parties_with_relay(sotto_test *t)
 
 /* A phone that holds a token, has a relay, and takes from a log. Rates so far apart that what falls is certain but for once in a
  * million. */
-static void open_phone(sotto_test *t, bool event)
+static void open_phone_on(sotto_test *t, bool event, const sotto_storage *storage)
 {
     sotto_test_phone *phone = &sotto_test_wallet_phone;
 
     sotto_test_wallet_init(t);
+    if (storage) {
+        phone->options.events = sotto_test_temp(t, "power-events.db");
+        phone->options.ledger = sotto_test_temp(t, "power-ledger.db");
+    }
     sotto_test_phone_in_files(phone);
+    phone->options.storage = storage;
     sotto_test_phone_open(phone);
     CHECK_OK(t, sotto_device_consent(phone->device, true, &t->err));
     sotto_test_token_get(t);
@@ -231,6 +238,11 @@ static void open_phone(sotto_test *t, bool event)
              sotto_device_feed(phone->device, sotto_test_log_feed(t, &logs, &logs.size, 1, both, 2),
                                &taken, &t->err));
     CHECK_EQUAL(t, 2, taken);
+}
+
+static void open_phone(sotto_test *t, bool event)
+{
+    open_phone_on(t, event, NULL);
 }
 
 static void close_phone(void)
@@ -264,6 +276,47 @@ static void silence_about_the_default_is_paid_for_and_final(sotto_test *t)
     CHECK(t, why.why == SOTTO_WHY_NO_VALUE);
     CHECK(t, strstr(why.sentence, "Silence tells something too, so it was paid for."));
     close_phone();
+}
+
+/* Paid, and the report kept with its token, or none of it; and what was paid is not drawn for again. */
+static void check_whole(sotto_test *t, bool event)
+{
+    sotto_test_phone *phone = &sotto_test_wallet_phone;
+    const uint64_t paid = sotto_test_charged(phone);
+    uint64_t reports;
+
+    CHECK(t, paid <= 1);
+    CHECK_OK(t, sotto_outbox_count(phone->device->ledger, &reports, &t->err));
+    CHECK_EQUAL(t, event ? paid : 0, reports);
+    CHECK(t, sotto_test_token_is(t, reports ? SOTTO_TOKEN_SPENT : SOTTO_TOKEN_HELD));
+    CHECK_EQUAL(t, event && !paid, sotto_test_tick(phone).made);
+    CHECK_EQUAL(t, 0, sotto_test_tick(phone).made);
+    CHECK_EQUAL(t, 1, sotto_test_charged(phone));
+}
+
+static void power_lost_at_any_step_parts_no_draw_from_its_payment(sotto_test *t)
+{
+    for (int event = 0; event < 2; event++) {
+        bool done = false;
+
+        for (int64_t at = 0; !done; at++) {
+            const sotto_arena_mark mark = sotto_arena_here(&t->arena);
+
+            sotto_powerloss_start();
+            open_phone_on(t, event, &sotto_powerloss_storage);
+            sotto_powerloss_at((int64_t)sotto_powerloss_steps() + at);
+            done = sotto_device_tick(sotto_test_wallet_phone.device, NULL,
+                                     (sotto_conditions){true, true, true}, NULL) == SOTTO_OK;
+            sotto_test_phone_close(&sotto_test_wallet_phone);
+            sotto_powerloss_restore((uint64_t)at % 3);
+            sotto_test_phone_open(&sotto_test_wallet_phone);
+            CHECK(t, !sotto_device_closed(sotto_test_wallet_phone.device));
+            check_whole(t, event);
+            close_phone();
+            sotto_arena_rollback(&t->arena, mark);
+            CHECK(t, at < 200);
+        }
+    }
 }
 
 /* The local epsilon that fields are charged is that of a report and of none: 2, and log(10^9). */
@@ -323,6 +376,7 @@ int main(int argc, char **argv)
         CASE(what_would_tell_too_much_is_refused),
         CASE(a_rare_value_is_sent_and_paid_for),
         CASE(silence_about_the_default_is_paid_for_and_final),
+        CASE(power_lost_at_any_step_parts_no_draw_from_its_payment),
         CASE(a_field_that_allows_less_than_silence_costs_keeps_it),
         CASE(a_draw_for_another_version_is_no_second_chance),
     };

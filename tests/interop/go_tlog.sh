@@ -28,6 +28,14 @@ mkdir "$directory/merkle" "$directory/log"
 # Go signs and proves, sotto checks.
 "$build/tlog-peer" make "$directory/merkle" || exit 1
 "$vectors" "$directory/merkle" || exit 1
+# And finds a tile that is not the one that Go signed.
+mkdir "$directory/changed"
+sed 's|"tile/0/000": "....|"tile/0/000": "0000|' "$directory/merkle/log.json" >"$directory/changed/log.json"
+if "$vectors" "$directory/changed" >"$directory/said"; then
+    echo "a changed tile passes"
+    exit 1
+fi
+grep -q 'size 258.: inclusion proof: leads to another root$' "$directory/said" || { cat "$directory/said"; exit 1; }
 # sotto signs and proves, Go checks.
 "$make_tlog" "$directory/log" || exit 1
 "$build/tlog-peer" check "$directory/log"

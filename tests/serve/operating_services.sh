@@ -4,7 +4,7 @@
 command -v curl >/dev/null || { echo "skipped: no curl, which the page uses"; exit 77; }
 command -v openssl >/dev/null || { echo "skipped: no openssl, which the page uses"; exit 77; }
 services="gateway relay log witness issuer attester aggregator"
-ports=14
+ports=15
 . "$(dirname "$0")/operating_head.sh"
 export base services page
 
@@ -18,7 +18,7 @@ port_of() {
     echo $number
 }
 
-renamed=
+renamed="s/127\.0\.0\.1:8787/127.0.0.1:$((base + 14))/" # the leader's, where nobody is
 for pair in gateway:8801 relay:8802 log:8791 witness:8792 issuer:8793 attester:8794 aggregator:8795; do
     port=$(port_of "${pair%:*}")
     renamed="$renamed;s/127\.0\.0\.1:${pair#*:}/127.0.0.1:$port/"
@@ -66,6 +66,9 @@ expect 5 '^schema 1 is now 1$'
 expect 1 '^schema 2 is now 2$'
 expect 1 '^schema 3 is now 3$'
 expect 1 '^logs: 1$'
+expect 1 '^target https://leader.example/: does not answer: '
+expect 1 '"target https://leader.example/: does not answer: ' ready.json
+expect 1 'does not answer' ready.json # gateway and issuer do
 expect 1 '^400$' # of the gateway, through the relay
 expect 1 '^recipe.bundle$'
 expect 2 '^0 recipe '

@@ -3,9 +3,9 @@
 #include "base/hex.h"
 #include "crypto/signature.h"
 #include "seal/token/type2.h"
-#include "serve/host/health.h"
 #include "support/attested.h"
 #include "support/database.h"
+#include "support/health.h"
 #include "transport/http_client.h"
 
 #include <inttypes.h>
@@ -191,16 +191,6 @@ static void a_count_outlives_restarts_and_enrolments(sotto_test *t)
     close_with(&d, &v);
 }
 
-static bool health_says(const deployment *d, const char *text)
-{
-    static char said[4096];
-    sotto_buf out = sotto_buf_over(said, sizeof said - 1);
-
-    (void)sotto_health_describe(d->attester, &out);
-    said[out.len] = 0;
-    return strstr(said, text) != NULL;
-}
-
 /* Devices are told to retry, and the operator why. */
 static void an_attester_that_the_issuer_does_not_know_says_so(sotto_test *t)
 {
@@ -216,14 +206,14 @@ static void an_attester_that_the_issuer_does_not_know_says_so(sotto_test *t)
     own->issuer_token = own->operator_token;
     sotto_host_close(d.attester);
     sotto_test_attester_start(t, &d);
-    CHECK(t, !health_says(&d, text));
+    CHECK(t, !sotto_test_health_says(d.attester, text));
     CHECK_EQUAL(t, 503, send(t, &d, &v).status);
-    CHECK(t, health_says(&d, text));
+    CHECK(t, sotto_test_health_says(d.attester, text));
     own->issuer_token = right;
     sotto_host_close(d.attester);
     sotto_test_attester_start(t, &d);
     CHECK_EQUAL(t, 200, send(t, &d, &v).status);
-    CHECK(t, !health_says(&d, text));
+    CHECK(t, !sotto_test_health_says(d.attester, text));
     close_with(&d, &v);
 }
 

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/gateway/replays.h"
 #include "serve/host/options.h"
+#include "support/attested.h"
 #include "support/database.h"
 #include "support/oblivious.h"
 
@@ -100,6 +101,41 @@ static void answers_fit_a_device(sotto_test *t)
         sotto_serve_config_clear(&config);
     }
 }
+
+/* The issuer behind it sees the gateway's address, and nothing of who asks. */
+static void an_issuer_s_list_comes_through_a_gateway(sotto_test *t)
+{
+    static const char date[] = "Fri, 15 Jan 2027 08:00:00 GMT"; /* where the clock stands */
+    uint8_t lines[64];
+    sotto_buf fields = sotto_buf_over(lines, sizeof lines);
+    sotto_writer w = sotto_writer_on(&fields);
+    sotto_bhttp m = {.method = sotto_bytes_of("GET", 3),
+                     .scheme = sotto_bytes_of("https", 5),
+                     .authority = sotto_bytes_of("target.example", 14),
+                     .path = sotto_bytes_of("/keys", 5)};
+    sotto_test_gateway gateway;
+    sotto_test_attested d;
+
+    if (sotto_test_on_postgres())
+        NOT_FOR_THIS_DATABASE(t, "a gateway has an SQLite file");
+    sotto_test_attested_open(t, &d, NULL);
+    sotto_test_attested_collect(t, &d, "keyboard", 100, INT64_C(99999999999));
+    sotto_test_gateway_open(t, &gateway, sotto_host_port(d.issuer), "");
+    const unsigned port = sotto_host_port(gateway.host);
+    const sotto_hpke_config key = sotto_test_gateway_key(t, port);
+    sotto_bhttp_field_write(&w, "date", sotto_bytes_of(date, sizeof date - 1));
+    CHECK_OK(t, sotto_writer_finish(&w, "fields", &t->err));
+    m.fields = sotto_buf_bytes(&fields);
+    const sotto_test_sealed sealed = sotto_test_seal_message(t, &key, &m, 1);
+    const sotto_test_answer answer =
+        sotto_test_post(t, port, NULL, SOTTO_OHTTP_REQUEST_TYPE, sealed.wire);
+    const sotto_bhttp list = sotto_test_unseal(t, &sealed, &answer);
+    CHECK_EQUAL(t, 200, list.status);
+    CHECK(t, sotto_test_holds(list.content, sotto_bytes_of("\"analysis\":\"keyboard\"", 21)));
+    sotto_host_close(gateway.host);
+    sotto_test_attested_close(&d);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -107,6 +143,7 @@ int main(int argc, char **argv)
         CASE(replays_are_remembered_for_two_windows),
         CASE(tables_with_mistakes_are_refused),
         CASE(answers_fit_a_device),
+        CASE(an_issuer_s_list_comes_through_a_gateway),
     };
 
     if (!sotto_test_at_end(sotto_test_oblivious_forget))

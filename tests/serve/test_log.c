@@ -10,6 +10,7 @@
 #include "serve/log/log_service.h"
 #include "serve/witness/witness_service.h"
 #include "support/database.h"
+#include "support/health.h"
 #include "support/http.h"
 #include "tlog/bundle.h"
 #include "tlog/files.h"
@@ -211,6 +212,24 @@ static void a_log_waits_for_a_witness(sotto_test *t)
     CHECK_EQUAL(t, 503, sotto_logs_add(t, sotto_host_port(log), "one"));
     CHECK_EQUAL(t, 0, sotto_logs_metric(t, log, "sotto_log_entries"));
     CHECK_EQUAL(t, 0, sotto_logs_metric(t, log, "sotto_log_confirmed"));
+    sotto_host_close(log);
+}
+
+static void health_says_which_witness_does_not_answer(sotto_test *t)
+{
+    static const char line[] = "witness 1: did not cosign: it does not answer: 127.0.0.1: ";
+    sotto_logs_keys k;
+    sotto_host *witness, *log;
+
+    sotto_logs_make_keys(t, &k);
+    witness = sotto_logs_open_witness(t, &k, sotto_test_address(t));
+    log = sotto_logs_open_log(t, &k, sotto_test_address(t), sotto_host_port(witness));
+    sotto_logs_add_in_time(t, sotto_host_port(log), "one");
+    (void)sotto_logs_await_cosigned(t, &k, sotto_host_port(log), 1);
+    CHECK(t, !sotto_test_health_says(log, "witness "));
+    sotto_host_close(witness);
+    CHECK_EQUAL(t, 200, sotto_logs_add(t, sotto_host_port(log), "two"));
+    sotto_test_health_await(t, log, line, true);
     sotto_host_close(log);
 }
 
@@ -479,6 +498,7 @@ int main(int argc, char **argv)
         CASE(a_directory_that_went_back_is_refused),
         CASE(a_witness_shows_a_rollback),
         CASE(a_log_waits_for_a_witness),
+        CASE(health_says_which_witness_does_not_answer),
         CASE(a_tree_is_cosigned_before_the_next_is_signed),
         CASE(a_number_that_nobody_signed_stops_nothing),
         CASE(a_conflict_that_stays_is_asked_about_now_and_then),

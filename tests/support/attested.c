@@ -64,8 +64,9 @@ void sotto_test_attested_open_with(sotto_test *t, sotto_test_attested *d,
     (void)snprintf(lines, sizeof lines,
                    "[attester]\nlisten = 127.0.0.1:0\noperations = 127.0.0.1:0\n"
                    "operator_token = operator\nissuer_token = shared\n"
-                   "datastore_key = attester.key\nissuer = http://127.0.0.1:%u/\n%s",
-                   sotto_host_port(d->issuer), more);
+                   "datastore_key = attester.key\nissuer = http://127.0.0.1:%u/\n%s%s",
+                   sotto_host_port(d->issuer), strstr(more, "peer_check") ? "" : "peer_check = 0\n",
+                   more);
     configure(t, &sotto_test_attester_config, lines);
     ((sotto_attester_config *)sotto_test_attester_config.own)->attestation = attestation;
     sotto_test_attester_start(t, d);

@@ -40,8 +40,9 @@ sotto_status sotto_test_host_open(sotto_test *t, sotto_host **out, const char *d
     write_file(t, path, table);
     (void)snprintf(text, sizeof text,
                    "[%s]\nlisten = 127.0.0.1:0\noperations = 127.0.0.1:0\ndatabase = sqlite:%s.db\n"
-                   "datastore_key = %s.key\n%s = %s.txt\n%s",
-                   section, section, section, gateway ? "targets" : "gateways", section, more);
+                   "datastore_key = %s.key\n%s = %s.txt\n%s%s",
+                   section, section, section, gateway ? "targets" : "gateways", section,
+                   strstr(more, "peer_check") ? "" : "peer_check = 0\n", more);
     (void)snprintf(path, sizeof path, "%s/%s.ini", directory, section);
     write_file(t, path, text);
     sotto_serve_config_clear(config);

@@ -175,7 +175,9 @@ grep -q 'no fork of this log was seen' verb.err || fail "evidence of no fork"
 device 1 log nobody
 grep -q 'the policy names no log "nobody"' verb.err || fail "a log that the policy lacks"
 sed 's/50001/50003/' recipe.json >third.json
-is 0 "$sotto" recipe publish third.json --from "$url" --log "$log" --witness "$witness" --token log.token --out third
+is 0 "$sotto" recipe publish third.json --from "$url" --log "$log" --witness "$witness" --token log.token --out third --url https://recipes.example/third
+is 0 "$sotto" log verify third --log "$log" --witness "$witness" --json
+grep -q '"url": "https://recipes.example/third"' out || fail "the log does not say where a recipe is"
 device 1 offer third
 grep -q 'its feed is needed' verb.err || fail "a larger tree is believed without its feed"
 is 0 "$sotto" log feed bundle third --from "$url" --log "$log" --witness "$witness" --out log-files/feed

@@ -9,11 +9,13 @@
 #include "seal/token/arc.h"
 #include "serve/attester/attester_line.h"
 #include "serve/attester/attester_lists.h"
+#include "serve/attester/attester_sources.h"
 #include "serve/host/bearer.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
 #include "serve/host/host.h"
 #include "serve/host/host_metrics.h"
+#include "serve/host/peers.h"
 #include "serve/host/router.h"
 
 #include <stdatomic.h>
@@ -33,10 +35,11 @@ typedef struct attester {
     sotto_host *host;
     sotto_attester_config config;
     sotto_attestation attestation;
-    const char *urls[SOTTO_ATTESTER_SOURCES]; /* NULL: there is none */
-    sotto_bearer bearers[SOTTO_ATTESTER_SOURCES], operator;
+    sotto_attester_sources sources;
+    sotto_bearer operator;
     sotto_attester_lists *lists;
     sotto_attester_line *line; /* to the issuer */
+    sotto_peers *peers;
     atomic_uint_fast64_t forwarded, refused, dropped;
     int64_t drop_next; /* seconds since 1970; of the thread that ticks */
     atomic_bool dropping;
@@ -101,7 +104,7 @@ static sotto_status check_enrolment(void *context, uint8_t device[SOTTO_ATTESTER
 /* Where its keys are; leader and helper have theirs apart from DAP's resources. */
 static int write_keys_url(char *out, size_t size, const passage *p)
 {
-    return snprintf(out, size, "%s%skeys", p->attester->urls[p->from],
+    return snprintf(out, size, "%s%skeys", p->attester->sources.urls[p->from],
                     sotto_attester_is_arc(p->from) ? "arc/" : "");
 }
 
@@ -155,7 +158,7 @@ static void forward(passage *p)
 
     if (len > 0 && (size_t)len < sizeof url)
         len += snprintf(url + len, sizeof url - (size_t)len, "/%s/token-request", p->hex);
-    (void)snprintf(token, sizeof token, "Bearer %s", a->bearers[p->from].text);
+    (void)snprintf(token, sizeof token, "Bearer %s", a->sources.bearers[p->from].text);
     const sotto_http_call call = {.method = SOTTO_HTTP_POST,
                                   .url = url,
                                   .fields = fields,
@@ -234,7 +237,7 @@ static void on_list(void *context, sotto_status status, const sotto_http_respons
         return;
     }
     if (!p->listed && p->from == SOTTO_ATTESTER_LEADER &&
-        p->attester->urls[SOTTO_ATTESTER_HELPER]) {
+        p->attester->sources.urls[SOTTO_ATTESTER_HELPER]) {
         p->from = SOTTO_ATTESTER_HELPER; /* a credential is asked of either */
         fetch_list(p);
         return;
@@ -266,9 +269,9 @@ static void ask_for_list(passage *p)
     attester *a = p->attester;
     const bool may = sotto_attester_may_fetch(a->lists, p->asked.device);
 
-    if (p->from == SOTTO_ATTESTER_LEADER && !a->urls[SOTTO_ATTESTER_LEADER])
+    if (p->from == SOTTO_ATTESTER_LEADER && !a->sources.urls[SOTTO_ATTESTER_LEADER])
         p->from = SOTTO_ATTESTER_HELPER;
-    if (!a->urls[p->from]) { /* nobody here issues such credentials */
+    if (!a->sources.urls[p->from]) { /* nobody here issues such credentials */
         refuse(p, SOTTO_MISSING);
         return;
     }
@@ -433,6 +436,7 @@ static void tick(void *state)
     attester *a = state;
     const int64_t now = sotto_host_seconds(a->host);
 
+    sotto_peers_tick(a->peers);
     if (now < a->drop_next || atomic_exchange(&a->dropping, true))
         return;
     a->drop_next = now + DROP_EVERY_S;
@@ -442,31 +446,28 @@ static void tick(void *state)
 
 /* ---- the rest ---------------------------------------------------------------------------------------------------- */
 
+#define AT(field)                                                                                  \
+    offsetof(sotto_attester_config, field), sizeof(((const sotto_attester_config *)0)->field)
+
+/* clang-format off */
 static const sotto_option options[] = {
-    {"issuer", SOTTO_OPTION_URL, offsetof(sotto_attester_config, issuer), sizeof(const char *),
-     "http://127.0.0.1:8793/", 0, 0, NULL, "the issuer's URL, with a slash at its end",
-     SOTTO_OPTION_ALWAYS},
-    {"issuer_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, issuer_token),
-     sizeof(const char *), "{name}.issuer-token", 0, 0, "issuer-token",
+    {"issuer", SOTTO_OPTION_URL, AT(issuer), "http://127.0.0.1:8793/", 0, 0, NULL,
+     "the issuer's URL, with a slash at its end", SOTTO_OPTION_ALWAYS},
+    {"issuer_token", SOTTO_OPTION_SECRET, AT(issuer_token), "{name}.issuer-token", 0, 0, "issuer-token",
      "the file with the token by which the issuer knows this attester", SOTTO_OPTION_ALWAYS},
-    {"leader", SOTTO_OPTION_URL, offsetof(sotto_attester_config, leader), sizeof(const char *),
-     NULL, 0, 0, NULL,
-     "the URL of a leader that issues credentials of ARC, with a slash at its end",
-     SOTTO_OPTION_ALWAYS},
-    {"leader_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, leader_token),
-     sizeof(const char *), NULL, 0, 0, "leader-token",
+    {"leader", SOTTO_OPTION_URL, AT(leader), NULL, 0, 0, NULL,
+     "the URL of a leader that issues credentials of ARC, with a slash at its end", SOTTO_OPTION_ALWAYS},
+    {"leader_token", SOTTO_OPTION_SECRET, AT(leader_token), NULL, 0, 0, "leader-token",
      "the file with the token by which the leader knows this attester", SOTTO_OPTION_ALWAYS},
-    {"helper", SOTTO_OPTION_URL, offsetof(sotto_attester_config, helper), sizeof(const char *),
-     NULL, 0, 0, NULL,
-     "the URL of a helper that issues credentials of ARC, with a slash at its end",
-     SOTTO_OPTION_ALWAYS},
-    {"helper_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, helper_token),
-     sizeof(const char *), NULL, 0, 0, "helper-token",
+    {"helper", SOTTO_OPTION_URL, AT(helper), NULL, 0, 0, NULL,
+     "the URL of a helper that issues credentials of ARC, with a slash at its end", SOTTO_OPTION_ALWAYS},
+    {"helper_token", SOTTO_OPTION_SECRET, AT(helper_token), NULL, 0, 0, "helper-token",
      "the file with the token by which the helper knows this attester", SOTTO_OPTION_ALWAYS},
-    {"operator_token", SOTTO_OPTION_SECRET, offsetof(sotto_attester_config, operator_token),
-     sizeof(const char *), "{name}.operator-token", 0, 0, "operator-token",
+    {"operator_token", SOTTO_OPTION_SECRET, AT(operator_token), "{name}.operator-token", 0, 0, "operator-token",
      "the file with the token of who may enrol devices", SOTTO_OPTION_ALWAYS},
+    SOTTO_PEERS_OPTION_ROW(AT),
 };
+/* clang-format on */
 
 static const sotto_migration migrations[] = {
     {1, SOTTO_OWNER_SCHEMA SOTTO_ATTESTER_SCHEMA},
@@ -479,46 +480,8 @@ static void close_attester(void *state)
 
     sotto_attester_line_close(a->line);
     sotto_attester_lists_free(a->lists);
+    sotto_peers_free(a->peers);
     sotto_release(a, sizeof *a);
-}
-
-/* Paths go behind it as it is. A URL that could never be called is better refused now than for each device. */
-static sotto_status check_url(const attester *a, const char *name, const char *url, sotto_err *err)
-{
-    sotto_err why = {0};
-    char host[256];
-    const sotto_status status =
-        sotto_http_url_check(host, sizeof host, url, a->host->options.plain_http, &why);
-
-    if (status != SOTTO_OK)
-        return sotto_fail(err, status, "%s = %.60s: %s", name, url, why.reason);
-    if (url[strlen(url) - 1] != '/')
-        return sotto_fail(err, SOTTO_MALFORMED, "%s = %.60s: must end with a slash", name, url);
-    return SOTTO_OK;
-}
-
-/* Each with the token by which it knows us. */
-static sotto_status open_sources(attester *a, sotto_err *err)
-{
-    const sotto_attester_config *c = &a->config;
-    const struct {
-        const char *name, *url, *token;
-    } all[SOTTO_ATTESTER_SOURCES] = {
-        [SOTTO_ATTESTER_ISSUER] = {"issuer", c->issuer, c->issuer_token},
-        [SOTTO_ATTESTER_LEADER] = {"leader", c->leader, c->leader_token},
-        [SOTTO_ATTESTER_HELPER] = {"helper", c->helper, c->helper_token}};
-
-    for (size_t i = 0; i < SOTTO_ATTESTER_SOURCES; i++) {
-        if (!all[i].url)
-            continue;
-        if (!all[i].token)
-            return sotto_fail(err, SOTTO_MALFORMED, "%s = %.60s: needs %s_token", all[i].name,
-                              all[i].url, all[i].name);
-        SOTTO_TRY(check_url(a, all[i].name, all[i].url, err));
-        SOTTO_TRY(sotto_bearer_read(&a->bearers[i], all[i].token, err));
-        a->urls[i] = all[i].url;
-    }
-    return SOTTO_OK;
 }
 
 static sotto_status open_attester(void **state, sotto_host *host, const void *config,
@@ -535,16 +498,24 @@ static sotto_status open_attester(void **state, sotto_host *host, const void *co
         a->config.attestation ? *a->config.attestation : (sotto_attestation){check_enrolment, a};
     status = sotto_attester_lists_new(&a->lists, err);
     if (status == SOTTO_OK)
-        status = open_sources(a, err);
+        status =
+            sotto_attester_sources_open(&a->sources, &a->config, host->options.plain_http, err);
     if (status == SOTTO_OK)
         status = sotto_bearer_read(&a->operator, a->config.operator_token, err);
     if (status == SOTTO_OK)
-        status = sotto_attester_line_open(&a->line, host, a->config.issuer,
-                                          a->bearers[SOTTO_ATTESTER_ISSUER].text, tell, a, err);
+        status =
+            sotto_attester_line_open(&a->line, host, a->config.issuer,
+                                     a->sources.bearers[SOTTO_ATTESTER_ISSUER].text, tell, a, err);
+    if (status == SOTTO_OK)
+        status = sotto_peers_new(&a->peers, host, a->config.peer_check, err);
     if (status != SOTTO_OK) {
         close_attester(a);
         return status;
     }
+    /* From here on nothing fails: what is asked about must live until the host has ended its calls. */
+    for (size_t i = 0; i < SOTTO_ATTESTER_SOURCES; i++)
+        if (a->sources.urls[i])
+            sotto_peers_add(a->peers, sotto_attester_source_names[i], NULL, a->sources.urls[i]);
     *state = a;
     return SOTTO_OK;
 }
@@ -554,6 +525,7 @@ static void describe(void *state, sotto_buf *out)
     attester *a = state;
 
     sotto_health_say_number(out, "tokens: ", atomic_load(&a->forwarded), " forwarded\n");
+    sotto_peers_describe(a->peers, out);
     if (sotto_attester_line_is_unknown(a->line))
         sotto_health_say(out, "issuer: does not know this attester: its issuer_token is another\n");
     if (atomic_load(&a->unknown[SOTTO_ATTESTER_LEADER]))
@@ -573,6 +545,7 @@ static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
                      atomic_load(&a->refused));
     sotto_metric_one(w, "sotto_token_counts_dropped", "counter",
                      "Counts that went with their keys.", atomic_load(&a->dropped));
+    sotto_peers_metric(a->peers, w);
     return SOTTO_OK;
 }
 

@@ -30,7 +30,8 @@ typedef struct sotto_attester_config {
     const char *issuer, *leader, *helper;
     const char *issuer_token, *leader_token, *helper_token, *operator_token; /* files */
     const sotto_attestation
-        *attestation; /* NULL: enrolment keys; evidence is a public key and its signature */
+        *attestation;    /* NULL: enrolment keys; evidence is a public key and its signature */
+    uint64_t peer_check; /* seconds: host/peers.h */
 } sotto_attester_config;
 
 #endif

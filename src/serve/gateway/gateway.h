@@ -21,6 +21,7 @@
 #include "serve/gateway/replays.h"
 #include "serve/host/host.h"
 #include "serve/host/keys.h"
+#include "serve/host/peers.h"
 #include "serve/host/url_table.h"
 
 #include <pthread.h>
@@ -55,6 +56,7 @@ struct sotto_gateway {
     sotto_keys *keys;
     sotto_receivers **receivers; /* one for each worker */
     sotto_url_table *targets;
+    sotto_peers *peers; /* the targets, for health */
     sotto_replays *replays;
     int64_t not_before; /* requests dated earlier may have been opened by an earlier process */
     pthread_mutex_t lock;

@@ -95,6 +95,7 @@ static const sotto_option options[] = {
     {"answer_pad", SOTTO_OPTION_SIZE, AT(answer_pad), "1K", 64, 4096, NULL,
      "answers are padded to a multiple of this", SOTTO_OPTION_ALWAYS},
     SOTTO_KEY_OPTION_ROWS(AT),
+    SOTTO_PEERS_OPTION_ROW(AT),
 };
 /* clang-format on */
 
@@ -182,6 +183,12 @@ static sotto_status open_parts(sotto_gateway *g, sotto_err *err)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a gateway");
     for (unsigned i = 0; i < host->options.workers; i++)
         SOTTO_TRY(sotto_receivers_new(&g->receivers[i], g->keys, err));
+    SOTTO_TRY(sotto_peers_new(&g->peers, host, g->config.peer_check, err));
+    for (size_t i = 0; i < sotto_url_table_count(g->targets); i++) {
+        const sotto_url_row *row = sotto_url_table_row(g->targets, i);
+
+        sotto_peers_add(g->peers, "target", row->name, row->url);
+    }
     return SOTTO_OK;
 }
 
@@ -218,6 +225,7 @@ static void close(void *state)
     sotto_release(g->receivers, g->receivers ? g->host->options.workers * POINTER : 0);
     sotto_keys_close(g->keys);
     sotto_replays_free(g->replays);
+    sotto_peers_free(g->peers);
     sotto_url_table_free(g->targets);
     (void)pthread_mutex_destroy(&g->batch_lock);
     (void)pthread_mutex_destroy(&g->lock);
@@ -232,6 +240,7 @@ static void tick(void *state)
     sotto_err err = {0};
 
     sotto_gateway_batch_tick(g, sotto_gateway_batch_ms(g));
+    sotto_peers_tick(g->peers);
     if (sotto_keys_tick(g->keys, sotto_host_seconds(g->host), &err) != SOTTO_OK)
         sotto_log(&g->host->options.log, SOTTO_LOG_WARNING, "keys.not_rotated",
                   sotto_log_text("reason", err.reason));
@@ -242,6 +251,7 @@ static void describe(void *state, sotto_buf *out)
     const sotto_gateway *g = state;
 
     sotto_health_say_number(out, "targets: ", sotto_url_table_count(g->targets), "\n");
+    sotto_peers_describe(g->peers, out);
 }
 
 static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
@@ -262,6 +272,7 @@ static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
     sotto_metric_one(w, "sotto_gateway_remembered", "gauge",
                      "Requests that are remembered against replays.",
                      sotto_replays_count(g->replays));
+    sotto_peers_metric(g->peers, w);
     return SOTTO_OK;
 }
 

@@ -21,6 +21,7 @@ typedef struct sotto_gateway_config {
     uint64_t max_request;   /* bytes of an encapsulated request    */
     uint64_t answer_pad;    /* answers have a multiple of this     */
     sotto_key_times key_times;
+    uint64_t peer_check; /* seconds: host/peers.h */
 } sotto_gateway_config;
 
 extern const sotto_service sotto_gateway_service;

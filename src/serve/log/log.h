@@ -12,6 +12,7 @@
 
 #include "serve/host/bearer.h"
 #include "serve/host/host.h"
+#include "serve/host/last_seen.h"
 #include "serve/log/log_service.h"
 #include "tlog/key_file.h"
 #include "tlog/store.h"
@@ -38,6 +39,11 @@ typedef struct sotto_log_witness {
     char line[SOTTO_NOTE_LINE_MAX + 1];
 } sotto_log_witness;
 
+/* Why each witness did not cosign when it was asked last; empty: it did, or was not asked. */
+typedef struct sotto_log_refusals {
+    char why[SOTTO_KEY_FILE_KEYS][120];
+} sotto_log_refusals;
+
 typedef struct sotto_log_append sotto_log_append;
 
 struct sotto_log_server {
@@ -49,6 +55,8 @@ struct sotto_log_server {
     pthread_mutex_t lock;
     sotto_log_store *store;
     sotto_log_witness witnesses[SOTTO_KEY_FILE_KEYS];
+    sotto_log_refusals refusals; /* under `lock`; for health, the copy in ... */
+    sotto_last_seen *seen;
     pthread_mutex_t queue_lock;
     sotto_log_append *first, **end; /* wait to be signed */
     bool signing;

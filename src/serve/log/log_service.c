@@ -55,6 +55,7 @@ static void close_log(void *state)
 
     sotto_log_store_close(log->store);
     sotto_signer_file_clear(&log->key);
+    sotto_last_seen_free(log->seen);
     (void)pthread_mutex_destroy(&log->lock);
     (void)pthread_mutex_destroy(&log->queue_lock);
     sotto_release(log, sizeof *log);
@@ -72,7 +73,9 @@ static sotto_status open_log(void **state, sotto_host *host, const void *config,
     log->end = &log->first;
     (void)pthread_mutex_init(&log->lock, NULL);
     (void)pthread_mutex_init(&log->queue_lock, NULL);
-    status = start(log, err);
+    status = sotto_last_seen_new(&log->seen, sizeof log->refusals, err);
+    if (status == SOTTO_OK)
+        status = start(log, err);
     if (status != SOTTO_OK)
         close_log(log);
     else
@@ -111,6 +114,19 @@ static void tick(void *state)
 
 /* ---- health --------------------------------------------------------------------------------------------------------------- */
 
+static void describe_witnesses(sotto_log_server *log, sotto_buf *out)
+{
+    sotto_log_refusals refusals;
+
+    (void)sotto_last_seen_look(log->seen, &refusals);
+    for (size_t i = 0; i < log->witness_keys.count; i++)
+        if (refusals.why[i][0]) {
+            sotto_health_say_number(out, "witness ", i + 1, ": did not cosign: ");
+            sotto_health_say(out, refusals.why[i]);
+            sotto_health_say(out, "\n");
+        }
+}
+
 static void describe(void *state, sotto_buf *out)
 {
     sotto_log_server *log = state;
@@ -122,6 +138,7 @@ static void describe(void *state, sotto_buf *out)
     if (atomic_load(&log->rolled_back))
         sotto_health_say_number(out, "log: rolled back: a witness knows more than ",
                                 (uint64_t)atomic_load(&log->size), " entries; nothing is signed\n");
+    describe_witnesses(log, out);
 }
 
 static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)

@@ -19,7 +19,8 @@ enum { RETRY_SECONDS = 5, RENEW_SECONDS = 6 * 3600, ANSWER = 8192, URL = 2048 };
 typedef struct heard {
     sotto_log_witness *witness;
     bool shows;    /* its last checkpoint, and no cosignature */
-    unsigned http; /* 0: none came */
+    unsigned http; /* 0: none came ... */
+    char why[96];  /* ... and why      */
     size_t len;
     uint8_t body[ANSWER];
 } heard;
@@ -133,7 +134,17 @@ static sotto_status take_answer(sotto_log_server *log, const heard *h, sotto_err
     }
     if (h->http == 200)
         return take_line(log, witness, body, err);
+    if (h->http == 0)
+        return sotto_fail(err, SOTTO_IO, "it does not answer: %s", h->why);
     return sotto_fail(err, SOTTO_IO, "it answered with status %u", h->http);
+}
+
+/* Under the lock. */
+static void note_refusal(sotto_log_server *log, size_t witness, const char *why)
+{
+    (void)snprintf(log->refusals.why[witness], sizeof log->refusals.why[witness], "%.*s",
+                   (int)sizeof log->refusals.why[witness] - 1, why);
+    sotto_last_seen_put(log->seen, &log->refusals);
 }
 
 static void take(void *context, sotto_worker *worker)
@@ -149,6 +160,7 @@ static void take(void *context, sotto_worker *worker)
     witness->busy = false;
     witness->not_before = sotto_host_seconds(log->host) + RETRY_SECONDS;
     status = take_answer(log, h, &err);
+    note_refusal(log, witness->number, status == SOTTO_OK ? "" : err.reason);
     (void)pthread_mutex_unlock(&log->lock);
     if (status != SOTTO_OK)
         sotto_log(&log->host->options.log, SOTTO_LOG_WARNING, "log.not_cosigned",
@@ -164,7 +176,7 @@ static void on_answer(void *context, sotto_status status, const sotto_http_respo
 {
     heard *h = context;
 
-    (void)err;
+    (void)snprintf(h->why, sizeof h->why, "%.*s", (int)sizeof h->why - 1, err ? err->reason : "");
     h->http = status == SOTTO_OK ? response->status : 0;
     h->len = status == SOTTO_OK && response->body.len <= ANSWER ? response->body.len : 0;
     if (h->len > 0)

@@ -11,6 +11,7 @@
 #include "serve/host/health.h"
 #include "serve/host/host.h"
 #include "serve/host/host_metrics.h"
+#include "serve/host/peers.h"
 #include "serve/host/steps.h"
 #include "serve/host/url_table.h"
 #include "serve/relay/forward.h"
@@ -22,6 +23,7 @@ typedef struct relay {
     sotto_host *host;
     sotto_relay_config config;
     sotto_url_table *gateways;
+    sotto_peers *peers;
     /* one for each gateway */
     sotto_mix *mixes[SOTTO_URL_ROWS];
     sotto_relay_way ways[SOTTO_URL_ROWS];
@@ -114,6 +116,7 @@ static const sotto_option options[] = {
      "milliseconds that a request waits, at most, for others to leave with", SOTTO_OPTION_ALWAYS},
     {"max_request", SOTTO_OPTION_SIZE, AT(max_request), "4M", 1024, (uint64_t)256 << 20, NULL,
      "the longest encapsulated request", SOTTO_OPTION_ALWAYS},
+    SOTTO_PEERS_OPTION_ROW(AT),
 };
 /* clang-format on */
 
@@ -137,6 +140,10 @@ static sotto_status open(void **state, sotto_host *host, const void *config, sot
         r->ways[i].url = sotto_url_table_row(r->gateways, i)->url;
         SOTTO_TRY(sotto_mix_new(&r->mixes[i], r->config.mix_least, r->config.mix_delay_ms, err));
     }
+    SOTTO_TRY(sotto_peers_new(&r->peers, host, r->config.peer_check, err));
+    for (size_t i = 0; i < sotto_url_table_count(r->gateways); i++)
+        sotto_peers_add(r->peers, "gateway", sotto_url_table_row(r->gateways, i)->name,
+                        r->ways[i].url);
     return SOTTO_OK;
 }
 
@@ -173,8 +180,14 @@ static void close(void *state)
 
     for (size_t i = 0; i < SOTTO_URL_ROWS; i++)
         sotto_mix_free(r->mixes[i]);
+    sotto_peers_free(r->peers);
     sotto_url_table_free(r->gateways);
     sotto_release(r, sizeof *r);
+}
+
+static void tick(void *state)
+{
+    sotto_peers_tick(((relay *)state)->peers);
 }
 
 static void describe(void *state, sotto_buf *out)
@@ -182,6 +195,7 @@ static void describe(void *state, sotto_buf *out)
     const relay *r = state;
 
     sotto_health_say_number(out, "gateways: ", sotto_url_table_count(r->gateways), "\n");
+    sotto_peers_describe(r->peers, out);
 }
 
 static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
@@ -200,6 +214,7 @@ static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
                      atomic_load(&r->batches));
     sotto_metric_one(w, "sotto_relay_failed_total", "counter", "Requests that no gateway answered.",
                      failed);
+    sotto_peers_metric(r->peers, w);
     return SOTTO_OK;
 }
 
@@ -222,6 +237,7 @@ const sotto_service sotto_relay_service = {
     .stop = stop,
     .settle = settle,
     .close = close,
+    .tick = tick,
     .describe = describe,
     .metrics = metrics,
 };

@@ -14,6 +14,7 @@ typedef struct sotto_relay_config {
     uint64_t mix_least;    /* requests that a gateway gets at once, at least ...            */
     uint64_t mix_delay_ms; /* ... unless the oldest has waited for so long                  */
     uint64_t max_request;  /* bytes of an encapsulated request                              */
+    uint64_t peer_check;   /* seconds: host/peers.h                                         */
 } sotto_relay_config;
 
 extern const sotto_service sotto_relay_service;

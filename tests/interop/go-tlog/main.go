@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log"
@@ -140,6 +141,41 @@ func makeNotes(dir string) {
 	write(dir, "vkey_encoding.json", map[string]any{"valid": keys, "invalid": []string{"go.example/0", "go.example/0+00000000+AQ=="}})
 }
 
+// A whole log: checkpoints of several sizes, their tiles and the entries of the smaller ones. The last tree has two levels of tiles.
+func makeLog(dir string) {
+	const origin = "go.example/log"
+	t := &tree{}
+	skey, vkey, err := note.GenerateKey(&counter{100}, origin)
+	must(err)
+	signer, err := note.NewSigner(skey)
+	must(err)
+	checkpoints, tiles, bundles := map[string]string{}, map[string]string{}, map[string]string{}
+	var bundle []byte
+	for n := int64(1); n <= 258; n++ {
+		entry := []byte(fmt.Sprint("entry ", n))
+		t.add(n-1, entry)
+		bundle = append(binary.BigEndian.AppendUint16(bundle, uint16(len(entry))), entry...)
+		if n != 1 && n != 5 && n != 258 {
+			continue
+		}
+		root, err := tlog.TreeHash(n, t)
+		must(err)
+		signed, err := note.Sign(&note.Note{Text: fmt.Sprintf("%s\n%d\n%s\n", origin, n, b64(root))}, signer)
+		must(err)
+		checkpoints[fmt.Sprint(n)] = string(signed)
+		for _, tile := range tlog.NewTiles(8, 0, n) {
+			data, err := tlog.ReadTileData(tile, t)
+			must(err)
+			tiles[strings.Replace(tile.Path(), "tile/8/", "tile/", 1)] = hex.EncodeToString(data)
+		}
+		if n < 256 {
+			bundles[fmt.Sprintf("tile/entries/000.p/%d", n)] = hex.EncodeToString(bundle)
+		}
+	}
+	write(dir, "log.json", map[string]any{"origin": origin, "vkey": vkey, "skey_test_only": skey, "checkpoints": checkpoints,
+		"tiles_hex": tiles, "entry_bundles_hex": bundles})
+}
+
 // Tiles of a directory, as sumdb's client reads them: the same bytes under other paths.
 type files struct{ dir string }
 
@@ -244,6 +280,7 @@ func main() {
 	case len(os.Args) == 3 && os.Args[1] == "make":
 		makeProofs(os.Args[2])
 		makeNotes(os.Args[2])
+		makeLog(os.Args[2])
 	case len(os.Args) == 3 && os.Args[1] == "check":
 		check(os.Args[2])
 	default:

@@ -1,0 +1,120 @@
+/* Health names the servers behind a service that do not answer. */
+#define _POSIX_C_SOURCE 200809L
+#include "support/attested.h"
+#include "support/database.h"
+#include "support/health.h"
+#include "support/oblivious.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const sotto_log_sink silent = {0};
+static const char AWAY[] = "does not answer", CHECKED[] = "peer_check = 1\n";
+
+static sotto_host *open_relay(sotto_test *t, const char *table, const char *more)
+{
+    sotto_host *relay = NULL;
+
+    if (sotto_test_on_postgres())
+        NOT_FOR_THIS_DATABASE(t, "a relay keeps nothing");
+    CHECK_OK(t, sotto_test_host_open(t, &relay, sotto_test_directory(t), "relay", table, more, NULL,
+                                     silent));
+    return relay;
+}
+
+/* It takes requests all the same: "ready" says that. */
+static void a_relay_names_the_gateway_that_is_away(sotto_test *t)
+{
+    sotto_test_http gateway;
+    sotto_host *relay;
+    char table[200];
+
+    sotto_test_http_open(t, &gateway, (sotto_http_server_options){0});
+    (void)snprintf(table, sizeof table,
+                   "here http://127.0.0.1:%u/ok\ngone http://127.0.0.1:1/gateway\n", gateway.port);
+    relay = open_relay(t, table, CHECKED);
+    sotto_test_health_await(t, relay, "gateway gone: does not answer: 127.0.0.1: ", true);
+    sotto_test_health_await(t, relay, "gateway here", false);
+    CHECK(t, sotto_test_health_says(relay, "ready\ngateways: 2\n"));
+    sotto_test_http_close(&gateway);
+    sotto_test_health_await(t, relay, "gateway here: does not answer: 127.0.0.1: ", true);
+    sotto_host_close(relay);
+}
+
+/* A proxy before it says that nobody is behind it; once somebody is, health forgets it. */
+static void a_proxy_s_answer_is_not_a_gateway_s(sotto_test *t)
+{
+    sotto_test_http gateway;
+    sotto_host *relay;
+    char table[200];
+
+    sotto_test_http_open(t, &gateway, (sotto_http_server_options){0});
+    (void)snprintf(table, sizeof table, "g http://127.0.0.1:%u/fail/2/503/0\n", gateway.port);
+    relay = open_relay(t, table, CHECKED);
+    sotto_test_health_await(t, relay, "gateway g: does not answer: status 503\n", true);
+    sotto_test_health_await(t, relay, AWAY, false);
+    sotto_host_close(relay);
+    sotto_test_http_close(&gateway);
+}
+
+static void without_a_check_nobody_is_asked(sotto_test *t)
+{
+    sotto_test_http gateway;
+    sotto_host *relay;
+    char table[200];
+
+    sotto_test_http_open(t, &gateway, (sotto_http_server_options){0});
+    (void)snprintf(table, sizeof table, "g http://127.0.0.1:%u/ok\ngone http://127.0.0.1:1/g\n",
+                   gateway.port);
+    relay = open_relay(t, table, "peer_check = 0\n");
+    sotto_test_sleep_ms(1200); /* a tick */
+    CHECK_EQUAL(t, 0, gateway.heads);
+    CHECK(t, sotto_test_health_says(relay, "ready\ngateways: 2\n"));
+    CHECK(t, !sotto_test_health_says(relay, AWAY));
+    sotto_host_close(relay);
+    sotto_test_http_close(&gateway);
+}
+
+static void a_gateway_names_the_target_that_is_away(sotto_test *t)
+{
+    static const char line[] = "target https://target.example/: does not answer: 127.0.0.1: ";
+    sotto_test_http target;
+    sotto_test_gateway gateway;
+
+    if (sotto_test_on_postgres())
+        NOT_FOR_THIS_DATABASE(t, "a gateway has an SQLite file");
+    sotto_test_http_open(t, &target, (sotto_http_server_options){0});
+    sotto_test_gateway_open(t, &gateway, target.port, CHECKED);
+    sotto_test_health_await(t, gateway.host, "target ", false); /* 404 is an answer */
+    sotto_test_http_close(&target);
+    sotto_test_health_await(t, gateway.host, line, true);
+    CHECK(t, sotto_test_health_says(gateway.host, "ready\ntargets: 1\n"));
+    sotto_host_close(gateway.host);
+}
+
+static void an_attester_names_the_issuer_that_is_away(sotto_test *t)
+{
+    sotto_test_attested d;
+
+    sotto_test_attested_open_with(t, &d, NULL, CHECKED);
+    sotto_test_health_await(t, d.attester, "issuer", false);
+    sotto_host_close(d.issuer);
+    d.issuer = NULL;
+    sotto_test_health_await(t, d.attester, "issuer: does not answer: 127.0.0.1: ", true);
+    sotto_test_attested_close(&d);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_relay_names_the_gateway_that_is_away),
+        CASE(a_proxy_s_answer_is_not_a_gateway_s),
+        CASE(without_a_check_nobody_is_asked),
+        CASE(a_gateway_names_the_target_that_is_away),
+        CASE(an_attester_names_the_issuer_that_is_away),
+    };
+
+    if (!sotto_test_at_end(sotto_test_oblivious_forget))
+        return 1;
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -11,8 +11,8 @@ import tempfile
 from checks import call, check, exit_code
 
 sotto, source = sys.argv[1], sys.argv[2]
-# Devices draw for themselves, so that chance decides how many a round has. By these numbers of devices one of the rounds has fewer than it
-# needs with a chance of 3 * 10^-8 where all are added up, 5 * 10^-9 where one of a slot is, and 5 * 10^-8 where windows slide.
+# Devices draw for themselves, so chance decides how many a round has. One has too few with a chance of 3 * 10^-8 where all are added up.
+# Where one of a slot is used the chance is 5 * 10^-9, and with sliding windows 5 * 10^-8.
 COHORT = 10
 
 

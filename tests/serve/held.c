@@ -58,6 +58,13 @@ void held_await(sotto_test *t, sotto_server *server)
     CHECK(t, sotto_test_comes(t, server->db, "SELECT count(*) FROM held"));
 }
 
+void held_is_found(sotto_test *t, sotto_test_service *s, sotto_server *server)
+{
+    held_stays(t, s, 1);
+    held_await(t, server);
+    held_stays(t, s, 5);
+}
+
 void held_let_go(sotto_test *t, sotto_test_service *s, sotto_server *server, const char *reason,
                  sotto_status wanted)
 {

@@ -16,6 +16,8 @@ void held_is_released(sotto_test *t, sotto_test_service *s, uint64_t wanted);
 
 /* On a busy machine a server may not have looked at a batch yet when the last poll was answered. */
 void held_await(sotto_test *t, sotto_server *server);
+/* The collector asks, the server finds that there are too many, and the collector is told to wait. */
+void held_is_found(sotto_test *t, sotto_test_service *s, sotto_server *server);
 /* Its operator gives a reason. */
 void held_let_go(sotto_test *t, sotto_test_service *s, sotto_server *server, const char *reason,
                  sotto_status wanted);

@@ -212,7 +212,7 @@ static void acknowledged_reports_count_though_they_fail_later(sotto_test *t)
         sotto_test_upload_some(t, &s, 30, 1, SOTTO_TEST_SOUND);
         sotto_test_upload_some(t, &s, 6, 1, SOTTO_TEST_BAD_HELPER_SEAL);
         sotto_test_upload_some(t, &s, 5, 1, SOTTO_TEST_BAD_PROOF);
-        held_stays(t, &s, 60);
+        held_is_found(t, &s, s.leader);
         CHECK_EQUAL(t, 41, sotto_test_ask_number(t, s.leader->db, "SELECT arrived FROM held"));
         sotto_test_service_close(&s);
     }
@@ -289,7 +289,7 @@ static void a_list_says_held_no_longer_than_it_is(sotto_test *t)
     for (unsigned selected = 0; selected < 2; selected++) {
         open_either(t, &s, selected);
         sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
-        held_stays(t, &s, 60);
+        held_is_found(t, &s, s.leader);
         is_listed(t, s.leader, true, false);
         held_population(t, &s, true, 21);
         held_is_released(t, &s, 41);

@@ -1,8 +1,10 @@
-/* Learning recipes: read, judged, explained. */
+/* Learning recipes: read, judged, explained; records of rounds and the tasks they make. */
 #include "recipe/learning.h"
 #include "recipe/listed_keys.h"
 
-#include "support/judged.h"
+#include "base/hex.h"
+#include "recipe/claim.h"
+#include "support/recipes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +12,59 @@
 
 enum { TEXT = 8192 };
 
-typedef sotto_test_judged judged;
+static const char good[] =
+    "{ \"recipe\": \"digits-7\", \"version\": 1, \"analysis\": \"com.example.digits\",\n"
+    "  \"description\": \"Reads digits.\",\n"
+    "  \"learn\": { \"model\": {\"type\": \"lenet\", \"parameters\": 48846, \"init\": "
+    "\"9f00000000000000000000000000000000000000000000000000000000000001\"},\n"
+    "    \"data\": {\"query\": \"SELECT pixels, label FROM digits\", \"most_rows\": 100},\n"
+    "    \"local\": {\"algorithm\": \"fedavg\", \"epochs\": 1, \"batch\": 20, \"rate\": 0.1, "
+    "\"decay\": 0.99},\n"
+    "    \"update\": {\"clip\": 0.5, \"scale\": 32768, \"weights\": \"equal\"},\n"
+    "    \"server\": {\"optimizer\": \"sgd\", \"rate\": 1.0} },\n"
+    "  \"rounds\": {\"count\": 150, \"every\": \"1h\", \"goal\": 20000, \"largest\": 40000, "
+    "\"grace\": \"10m\", \"participations\": 4, \"separation\": 20},\n"
+    "  \"participation\": {\"type\": \"poisson\", \"rate\": 0.03},\n"
+    "  \"privacy\": {\"by\": \"shares\", \"law\": \"discrete-gaussian\", \"multiplier\": 8.0, "
+    "\"adjacency\": \"replacement\", \"epsilon\": 4.0, \"delta\": 1e-6, \"min_cohort\": 20000},\n"
+    "  \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader-2026a\", \"helper\": "
+    "\"key:helper-2026a\", \"proof\": {\"type\": \"pine\", \"bound_factor\": 19}},\n"
+    "  \"schedule\": {\"opens\": \"2026-12-01T00:00:00Z\", \"closes\": \"2026-12-08T00:00:00Z\", "
+    "\"precision\": \"1h\"},\n"
+    "  \"population\": 1000000 }\n";
+
+/* The good recipe with one text in place of another. */
+static sotto_bytes with(sotto_test *t, const char *old, const char *new)
+{
+    char *text = sotto_arena_take(&t->arena, TEXT);
+    const char *at = strstr(good, old);
+
+    CHECK(t, text != NULL && at != NULL);
+    (void)snprintf(text, TEXT, "%.*s%s%s", (int)(at - good), good, new, at + strlen(old));
+    return sotto_bytes_of(text, strlen(text));
+}
+
+typedef struct judged {
+    const sotto_learning *learning;
+    sotto_learning_claim claim;
+    sotto_recipe_verdict verdict;
+    sotto_mistakes mistakes;
+    sotto_status status;
+} judged;
+
+/* One with bound_factor 3.2, which 20,000 devices' noise at multiplier 1 fits into, unless `old` says otherwise. */
+static judged *judge(sotto_test *t, sotto_bytes text, const sotto_policy *policy)
+{
+    judged *j = sotto_arena_take(&t->arena, sizeof *j);
+
+    CHECK(t, j != NULL);
+    j->status = sotto_learning_read(&j->learning, text, &t->arena, &j->mistakes, &t->err);
+    if (j->status == SOTTO_OK)
+        j->status = sotto_learning_judge(&j->verdict, &j->claim, j->learning, policy, NULL,
+                                         &j->mistakes, &t->err);
+    sotto_err_clear(&t->err);
+    return j;
+}
 
 static const sotto_mistake *find(const judged *j, const char *path, sotto_severity severity)
 {
@@ -34,12 +88,12 @@ static void check_mistake(sotto_test *t, const judged *j, const char *path, cons
 
 static sotto_bytes sound(sotto_test *t)
 {
-    return sotto_test_digits(t, "\"multiplier\": 8.0", "\"multiplier\": 4.0, \"honest\": 0.9");
+    return with(t, "\"multiplier\": 8.0", "\"multiplier\": 4.0, \"honest\": 0.9");
 }
 
 static void a_learning_recipe_is_read_whole(sotto_test *t)
 {
-    judged *j = sotto_test_judge(t, sotto_test_digits(t, NULL, NULL), NULL);
+    judged *j = judge(t, sotto_bytes_of(good, sizeof good - 1), NULL);
     const sotto_learning *l = j->learning;
 
     CHECK(t, l != NULL);
@@ -59,7 +113,7 @@ static void a_learning_recipe_is_read_whole(sotto_test *t)
 static void readers_of_statistics_refuse_it(sotto_test *t)
 {
     sotto_mistakes *mistakes = sotto_arena_take(&t->arena, sizeof *mistakes);
-    const sotto_bytes text = sotto_test_digits(t, NULL, NULL);
+    const sotto_bytes text = sotto_bytes_of(good, sizeof good - 1);
     const sotto_recipe *recipe;
 
     CHECK(t, sotto_learning_is(text));
@@ -93,40 +147,33 @@ static void each_mistake_names_its_key(sotto_test *t)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        check_mistake(t,
-                      sotto_test_judge(t, sotto_test_digits(t, cases[i].old, cases[i].new), NULL),
-                      cases[i].path, cases[i].what);
+        check_mistake(t, judge(t, with(t, cases[i].old, cases[i].new), NULL), cases[i].path,
+                      cases[i].what);
 }
 
 /* Which inequality fails, both sides of it, and how many bits would do. */
 static void numbers_that_do_not_fit_are_told_with_both_sides(sotto_test *t)
 {
-    judged *j =
-        sotto_test_judge(t, sotto_test_digits(t, "\"scale\": 32768", "\"scale\": 16"), NULL);
+    judged *j = judge(t, with(t, "\"scale\": 32768", "\"scale\": 16"), NULL);
     const sotto_mistake *m = find(j, "learn.update.scale", SOTTO_MISTAKE);
 
     /* 8 * 0.5 * 16 steps over sqrt(10,000) devices: 0.64, and 2 are wanted. */
     check_mistake(t, j, "learn.update.scale", "2 <= 0.64 does not hold; 6 bits");
     CHECK(t, strcmp(m->accepted, "2^6 or more") == 0);
     CHECK_EQUAL(t, 0, j->claim.report_bytes);
-    j = sotto_test_judge(t, sotto_test_digits(t, "\"scale\": 32768", "\"scale\": 1073741824"),
-                         NULL);
+    j = judge(t, with(t, "\"scale\": 32768", "\"scale\": 1073741824"), NULL);
     check_mistake(t, j, "learn.update.scale", "2^15");
-    j = sotto_test_judge(t, sotto_test_digits(t, "\"by\": \"shares\"", "\"by\": \"servers\""),
-                         NULL);
+    j = judge(t, with(t, "\"by\": \"shares\"", "\"by\": \"servers\""), NULL);
     CHECK(t, !find(j, "learn.update.scale", SOTTO_MISTAKE));
-    j = sotto_test_judge(
-        t, sotto_test_digits(t, "\"scale\": 32768, \"weights\": \"equal\"", "\"scale\": 16777216"),
-        NULL);
+    j = judge(t, with(t, "\"scale\": 32768, \"weights\": \"equal\"", "\"scale\": 16777216"), NULL);
     check_mistake(t, j, "learn.update.scale", "");
-    j = sotto_test_judge(t, sotto_test_digits(t, "\"bound_factor\": 19", "\"bound_factor\": 1000"),
-                         NULL);
+    j = judge(t, with(t, "\"bound_factor\": 19", "\"bound_factor\": 1000"), NULL);
     CHECK(t, find(j, "learn.update.scale", SOTTO_MISTAKE) == NULL); /* 2^24 steps: Field64 */
 }
 
 static void sums_of_the_largest_round_keep_to_62_bits(sotto_test *t)
 {
-    sotto_learning l = *sotto_test_judge(t, sotto_test_digits(t, NULL, NULL), NULL)->learning;
+    sotto_learning l = *judge(t, sotto_bytes_of(good, sizeof good - 1), NULL)->learning;
     sotto_learning_claim claim;
 
     l.scale = (uint64_t)1 << 30;
@@ -145,20 +192,19 @@ static void sums_of_the_largest_round_keep_to_62_bits(sotto_test *t)
 /* S sqrt(1 + z^2 d/C): z 4, d 48,846, C 18,000, and what rare draws take beside it. */
 static void the_bound_admits_the_noise_of_honest_devices(sotto_test *t)
 {
-    judged *j = sotto_test_judge(t, sound(t), NULL);
+    judged *j = judge(t, sound(t), NULL);
     const double formula = sqrt(1 + 16.0 * 48846 / 18000);
 
     CHECK_EQUAL(t, 0, find(j, "learn.update.scale", SOTTO_MISTAKE) != NULL);
     CHECK(t, j->claim.factor_needed > formula && j->claim.factor_needed < 1.05 * formula);
-    j = sotto_test_judge(t, sotto_test_digits(t, "\"multiplier\": 8.0", "\"multiplier\": 16.0"),
-                         NULL);
+    j = judge(t, with(t, "\"multiplier\": 8.0", "\"multiplier\": 16.0"), NULL);
     check_mistake(t, j, "aggregation.proof.bound_factor", "honest reports would be refused");
 }
 
 /* With a lower bound, redraws change the law of the noise by more than the claim counts. */
 static void no_epsilon_is_claimed_where_noise_is_often_redrawn(sotto_test *t)
 {
-    sotto_learning l = *sotto_test_judge(t, sound(t), NULL)->learning;
+    sotto_learning l = *judge(t, sound(t), NULL)->learning;
     sotto_learning_claim claim;
 
     CHECK_OK(t, sotto_learning_claim_compute(&claim, &l, l.head.honest, &t->err));
@@ -180,12 +226,11 @@ static void no_epsilon_is_claimed_where_noise_is_often_redrawn(sotto_test *t)
 
 static void much_room_for_liars_is_warned_of_and_refused(sotto_test *t)
 {
-    judged *j = sotto_test_judge(t, sotto_test_digits(t, NULL, NULL), NULL);
+    judged *j = judge(t, sotto_bytes_of(good, sizeof good - 1), NULL);
 
     check_mistake(t, j, "aggregation.proof.bound_factor", "a liar could send");
     CHECK(t, strstr(find(j, "aggregation.proof.bound_factor", SOTTO_MISTAKE)->accepted, "servers"));
-    j = sotto_test_judge(t, sotto_test_digits(t, "\"by\": \"shares\"", "\"by\": \"servers\""),
-                         NULL);
+    j = judge(t, with(t, "\"by\": \"shares\"", "\"by\": \"servers\""), NULL);
     CHECK(t, !find(j, "aggregation.proof.bound_factor", SOTTO_MISTAKE));
     CHECK(t, find(j, "aggregation.proof.bound_factor", SOTTO_WARNING) != NULL);
 }
@@ -193,8 +238,7 @@ static void much_room_for_liars_is_warned_of_and_refused(sotto_test *t)
 /* rho = (2 clip / sigma)^2 / 2 for one participation, with what rounding and a lattice add. */
 static void participations_are_priced_by_zcdp(sotto_test *t)
 {
-    judged *j = sotto_test_judge(
-        t, sotto_test_digits(t, "\"by\": \"shares\"", "\"by\": \"servers\""), NULL);
+    judged *j = judge(t, with(t, "\"by\": \"shares\"", "\"by\": \"servers\""), NULL);
     const double one = pow(2 / 8.0, 2) / 2;
 
     CHECK(t, j->claim.rho > one && j->claim.rho < 1.02 * one);
@@ -202,10 +246,9 @@ static void participations_are_priced_by_zcdp(sotto_test *t)
     CHECK(t, strstr(j->claim.theorem, "Canonne") != NULL);
     CHECK(t, strstr(j->claim.unsampled_why, "not claimed: without a relay") != NULL);
     const double four = j->claim.epsilon;
-    j = sotto_test_judge(t, sotto_test_digits(t, "\"participations\": 4", "\"participations\": 1"),
-                         NULL);
+    j = judge(t, with(t, "\"participations\": 4", "\"participations\": 1"), NULL);
     CHECK(t, j->claim.epsilon < four);
-    j = sotto_test_judge(t, sotto_test_digits(t, NULL, NULL), NULL);
+    j = judge(t, sotto_bytes_of(good, sizeof good - 1), NULL);
     CHECK(t,
           j->claim.rho > one && j->claim.rho < 1.02 * one); /* sized for the half that is honest */
     CHECK(t, strstr(j->claim.theorem, "Kairouz") != NULL);
@@ -215,8 +258,7 @@ static void participations_are_priced_by_zcdp(sotto_test *t)
 static sotto_bytes sampled(sotto_test *t, const char *by, const char *rounds, const char *hidden)
 {
     const char *all =
-        (const char *)sotto_test_digits(t, "\"participations\": 4, \"separation\": 20", rounds)
-            .data;
+        (const char *)with(t, "\"participations\": 4, \"separation\": 20", rounds).data;
     char *text = sotto_arena_take(&t->arena, TEXT);
     const char *privacy = strstr(all, "\"by\": \"shares\""),
                *epsilon = strstr(all, "\"epsilon\": 4.0"),
@@ -237,7 +279,7 @@ static const char hidden[] = "\"anonymity\": {\"relay\": \"r\", \"gateway\": \"g
 static void fresh_samples_cost_less_where_nobody_sees_them(sotto_test *t)
 {
     static const char fresh[] = "\"participations\": 150, \"separation\": 1";
-    judged *j = sotto_test_judge(t, sampled(t, "servers", fresh, hidden), NULL);
+    judged *j = judge(t, sampled(t, "servers", fresh, hidden), NULL);
 
     /* Each round is 3 percent of the devices, half of whom are honest: 0.0321 with what is put aside. */
     CHECK(t, j->claim.epsilon > 18 && j->claim.epsilon < 22);
@@ -249,14 +291,13 @@ static void fresh_samples_cost_less_where_nobody_sees_them(sotto_test *t)
     out.data[out.len < TEXT ? out.len : TEXT - 1] = 0;
     CHECK(t, strstr((char *)out.data, "at the same delta (Wang") != NULL);
     CHECK(t, strstr((char *)out.data, "answer whenever their coin says so") != NULL);
-    j = sotto_test_judge(t, sampled(t, "servers", fresh, ""), NULL);
+    j = judge(t, sampled(t, "servers", fresh, ""), NULL);
     CHECK(t, !isfinite(j->claim.sampled_epsilon));
     CHECK(t, strstr(j->claim.unsampled_why, "without a relay") != NULL);
-    j = sotto_test_judge(t, sampled(t, "shares", fresh, hidden), NULL);
+    j = judge(t, sampled(t, "shares", fresh, hidden), NULL);
     CHECK(t, !isfinite(j->claim.sampled_epsilon));
     CHECK(t, strstr(j->claim.unsampled_why, "servers' noise") != NULL);
-    j = sotto_test_judge(
-        t, sampled(t, "servers", "\"participations\": 150, \"separation\": 2", hidden), NULL);
+    j = judge(t, sampled(t, "servers", "\"participations\": 150, \"separation\": 2", hidden), NULL);
     CHECK(t, !isfinite(j->claim.sampled_epsilon));
     CHECK(t, strstr(j->claim.unsampled_why, "silent for some rounds") != NULL);
 }
@@ -264,23 +305,21 @@ static void fresh_samples_cost_less_where_nobody_sees_them(sotto_test *t)
 /* Coins of 3 percent pass 4 of 150 rounds for every second device, and 40 hardly ever for any of ten million. */
 static void turns_that_end_too_often_make_no_fresh_samples(sotto_test *t)
 {
-    judged *j = sotto_test_judge(
-        t, sampled(t, "servers", "\"participations\": 150, \"separation\": 1", hidden), NULL);
+    judged *j =
+        judge(t, sampled(t, "servers", "\"participations\": 150, \"separation\": 1", hidden), NULL);
     const double all = j->claim.sampled_epsilon;
 
-    j = sotto_test_judge(
-        t, sampled(t, "servers", "\"participations\": 4, \"separation\": 1", hidden), NULL);
+    j = judge(t, sampled(t, "servers", "\"participations\": 4, \"separation\": 1", hidden), NULL);
     CHECK(t, !isfinite(j->claim.sampled_epsilon));
     CHECK(t, strstr(j->claim.unsampled_why, "use up their participations") != NULL);
-    j = sotto_test_judge(
-        t, sampled(t, "servers", "\"participations\": 40, \"separation\": 1", hidden), NULL);
+    j = judge(t, sampled(t, "servers", "\"participations\": 40, \"separation\": 1", hidden), NULL);
     CHECK(t, j->claim.sampled_epsilon > all && j->claim.sampled_epsilon < 1.02 * all);
     CHECK(t, j->claim.epsilon < 10);
-    j = sotto_test_judge(
-        t,
-        sampled(t, "servers",
-                "\"participations\": 4, \"separation\": 20, \"on_no_turn\": \"zeros\"", hidden),
-        NULL);
+    j = judge(t,
+              sampled(t, "servers",
+                      "\"participations\": 4, \"separation\": 20, \"on_no_turn\": \"zeros\"",
+                      hidden),
+              NULL);
     CHECK_NEAR(t, all, j->claim.sampled_epsilon, 1e-12);
     CHECK(t, j->learning->zeros && sotto_learning_spacing(j->learning) == 38);
     CHECK(t, strstr(find(j, "rounds.on_no_turn", SOTTO_WARNING)->what, "one report in 38"));
@@ -298,7 +337,7 @@ static void turns_that_end_too_often_make_no_fresh_samples(sotto_test *t)
 static void a_credential_that_is_used_up_makes_no_fresh_samples(sotto_test *t)
 {
     static const char fresh[] = "\"participations\": 150, \"separation\": 1";
-    sotto_learning l = *sotto_test_judge(t, sampled(t, "servers", fresh, hidden), NULL)->learning;
+    sotto_learning l = *judge(t, sampled(t, "servers", fresh, hidden), NULL)->learning;
 
     CHECK(t, sotto_learning_unsampled(&l) == NULL);
     l.head.anonymity.tokens = SOTTO_TOKENS_ARC;
@@ -341,11 +380,11 @@ static void a_policy_that_counts_on_hidden_samples_is_charged_by_them(sotto_test
 
     policy.logs = &log;
     policy.log_count = 1;
-    judged *j = sotto_test_judge(t, text, &policy);
+    judged *j = judge(t, text, &policy);
     check_mistake(t, j, "privacy.epsilon", "more than the policy gives");
     CHECK(t, !j->claim.session);
     policy.when_hidden = true;
-    j = sotto_test_judge(t, text, &policy);
+    j = judge(t, text, &policy);
     CHECK(t, !find(j, "privacy.epsilon", SOTTO_MISTAKE) && j->claim.session);
     const double charged = sotto_decimal_down(sotto_learning_charge(j->learning, &j->claim));
     CHECK(t, charged >= j->claim.sampled_epsilon && charged < j->claim.sampled_epsilon + 1e-9);
@@ -357,20 +396,18 @@ static void a_policy_that_counts_on_hidden_samples_is_charged_by_them(sotto_test
 
 static void a_claim_that_is_too_small_is_refused_with_what_would_do(sotto_test *t)
 {
-    judged *j = sotto_test_judge(
-        t,
-        sotto_test_digits(t,
-                          "\"by\": \"shares\", \"law\": \"discrete-gaussian\", \"multiplier\": "
-                          "8.0, \"adjacency\": \"replacement\", \"epsilon\": 4.0",
-                          "\"by\": \"servers\", \"multiplier\": 8.0, \"adjacency\": "
-                          "\"replacement\", \"epsilon\": 1.0"),
-        NULL);
+    judged *j = judge(t,
+                      with(t,
+                           "\"by\": \"shares\", \"law\": \"discrete-gaussian\", \"multiplier\": "
+                           "8.0, \"adjacency\": \"replacement\", \"epsilon\": 4.0",
+                           "\"by\": \"servers\", \"multiplier\": 8.0, \"adjacency\": "
+                           "\"replacement\", \"epsilon\": 1.0"),
+                      NULL);
 
     check_mistake(t, j, "privacy.epsilon", "4 participations");
     CHECK(t,
           strstr(find(j, "privacy.epsilon", SOTTO_MISTAKE)->accepted, "a multiplier of ") != NULL);
-    j = sotto_test_judge(t, sotto_test_digits(t, "\"population\": 1000000", "\"population\": 1000"),
-                         NULL);
+    j = judge(t, with(t, "\"population\": 1000000", "\"population\": 1000"), NULL);
     check_mistake(t, j, "privacy.min_cohort", "about 30 reports");
 }
 
@@ -379,52 +416,46 @@ static void a_policy_is_kept(sotto_test *t)
     static const char all[] = "\"epsilon\": 10, \"delta\": 1e-5, \"reports\": 10",
                       none[] = "\"epsilon_local\": \"none\", \"by\": [\"crowd\", \"servers\"], "
                                "\"epsilon\": 10, \"delta\": 1e-5, \"reports\": 10";
-    const sotto_bytes text = sotto_test_digits(t, "\"by\": \"shares\"", "\"by\": \"servers\"");
-    judged *j = sotto_test_judge(t, text, policy_of(t, none, all));
+    const sotto_bytes text = with(t, "\"by\": \"shares\"", "\"by\": \"servers\"");
+    judged *j = judge(t, text, policy_of(t, none, all));
 
     CHECK_EQUAL(t, 0, j->mistakes.errors);
     CHECK_EQUAL(t, 2, j->verdict.read_count);
     CHECK(t, j->verdict.accepts && j->verdict.why[0] == '\0');
-    j = sotto_test_judge(
-        t, text,
-        policy_of(t, "\"epsilon_local\": 4, \"epsilon\": 10, \"delta\": 1e-5, \"reports\": 10",
-                  all));
+    j = judge(t, text,
+              policy_of(t,
+                        "\"epsilon_local\": 4, \"epsilon\": 10, \"delta\": 1e-5, \"reports\": 10",
+                        all));
     check_mistake(t, j, "privacy.by", "no local protection");
-    j = sotto_test_judge(
-        t, text,
-        policy_of(t,
-                  "\"epsilon_local\": \"none\", \"by\": [\"shares\"], \"epsilon\": 10, "
-                  "\"delta\": 1e-5, \"reports\": 10",
-                  all));
+    j = judge(t, text,
+              policy_of(t,
+                        "\"epsilon_local\": \"none\", \"by\": [\"shares\"], \"epsilon\": 10, "
+                        "\"delta\": 1e-5, \"reports\": 10",
+                        all));
     check_mistake(t, j, "privacy.by", "does not let servers");
-    j = sotto_test_judge(
-        t, text,
-        policy_of(t,
-                  "\"epsilon_local\": \"none\", \"by\": [\"servers\"], \"epsilon\": 3, "
-                  "\"delta\": 1e-5, \"reports\": 10",
-                  all));
+    j = judge(t, text,
+              policy_of(t,
+                        "\"epsilon_local\": \"none\", \"by\": [\"servers\"], \"epsilon\": 3, "
+                        "\"delta\": 1e-5, \"reports\": 10",
+                        all));
     check_mistake(t, j, "privacy.epsilon", "more than the policy gives digits.");
-    j = sotto_test_judge(t, text,
-                         policy_of(t, none, "\"epsilon\": 10, \"delta\": 1e-5, \"reports\": 3"));
+    j = judge(t, text, policy_of(t, none, "\"epsilon\": 10, \"delta\": 1e-5, \"reports\": 3"));
     check_mistake(t, j, "rounds.participations", "the whole analysis");
-    j = sotto_test_judge(
-        t, text,
-        policy_of(t, none,
-                  "\"epsilon\": 10, \"delta\": 1e-5, \"reports\": 10, \"queries\": "
-                  "[\"SELECT label FROM digits\"]"));
+    j = judge(t, text,
+              policy_of(t, none,
+                        "\"epsilon\": 10, \"delta\": 1e-5, \"reports\": 10, \"queries\": "
+                        "[\"SELECT label FROM digits\"]"));
     check_mistake(t, j, "learn.data.query", "not one of");
-    j = sotto_test_judge(t,
-                         sotto_test_digits(t, "\"parameters\": 48846", "\"parameters\": 1000000"),
-                         policy_of(t, none, all));
+    j = judge(t, with(t, "\"parameters\": 48846", "\"parameters\": 1000000"),
+              policy_of(t, none, all));
     check_mistake(t, j, "learn.model.parameters", "longer than the policy allows");
 }
 
 static void it_is_explained_in_words(sotto_test *t)
 {
-    judged *j = sotto_test_judge(t,
-                                 sotto_test_digits(t, "\"description\": \"Reads digits.\"",
-                                                   "\"description\": \"a\\u001b[2Jb\""),
-                                 NULL);
+    judged *j =
+        judge(t, with(t, "\"description\": \"Reads digits.\"", "\"description\": \"a\\u001b[2Jb\""),
+              NULL);
     sotto_buf out = sotto_test_buf(t, TEXT);
 
     CHECK_OK(t, sotto_learning_explain(&out, j->learning, &j->claim, &t->err));
@@ -434,12 +465,139 @@ static void it_is_explained_in_words(sotto_test *t)
     CHECK(t, strstr((char *)out.data, "A round that is not released costs the same") != NULL);
     CHECK(t, strstr((char *)out.data, "a\\x1b[2Jb") != NULL);
     /* No smaller delta is shown than the one that is claimed. */
-    j = sotto_test_judge(t, sotto_test_digits(t, "\"delta\": 1e-6", "\"delta\": 0.0000012341"),
-                         NULL);
+    j = judge(t, with(t, "\"delta\": 1e-6", "\"delta\": 0.0000012341"), NULL);
     out.len = 0;
     CHECK_OK(t, sotto_learning_explain(&out, j->learning, &j->claim, &t->err));
     out.data[out.len < TEXT ? out.len : TEXT - 1] = 0;
     CHECK(t, strstr((char *)out.data, "at delta 1.24e-06") != NULL);
+}
+
+/* ---- rounds -------------------------------------------------------------------------------------------------- */
+
+static void a_record_has_one_spelling(sotto_test *t)
+{
+    static const char digest[] = "9f00000000000000000000000000000000000000000000000000000000000001";
+    static const char *const wrong[] = {
+        "",
+        "sotto-round-2\nround 3\nmodel %s\n\n{}",
+        "sotto-round-1\nround 03\nmodel %s\n\n{}",
+        "sotto-round-1\nround 3 \nmodel %s\n\n{}",
+        "sotto-round-1\nround \nmodel %s\n\n{}",
+        "sotto-round-1\nround 1000000\nmodel %s\n\n{}",
+        "sotto-round-1\nmodel %s\nround 3\n\n{}",
+        "sotto-round-1\nround 3\nmodel 0%s\n\n{}",
+        "sotto-round-1\nround 3\nmodel %s\n{}",
+        "sotto-round-1\nround 3\nmodel %s\n\n",
+        "sotto-round-1\nround 3\nmodel %s",
+        "sotto-round-1\nround 3\nmodel %s\nsignature 00\n\n{}",
+        "sotto-round-1\nround 3\nmodel %s\nsigned 00\n\n{}",
+    };
+    sotto_round_record record;
+    sotto_buf out = sotto_test_buf(t, 512);
+    char text[512];
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        (void)snprintf(text, sizeof text, wrong[i], digest);
+        CHECK_STATUS(
+            t, SOTTO_MALFORMED,
+            sotto_round_record_decode(&record, sotto_bytes_of(text, strlen(text)), &t->err));
+    }
+    (void)snprintf(text, sizeof text, "sotto-round-1\nround 3\nmodel %s\n\n{}", digest);
+    sotto_err_clear(&t->err);
+    CHECK_OK(t, sotto_round_record_decode(&record, sotto_bytes_of(text, strlen(text)), &t->err));
+    CHECK(t, record.round == 3 && record.model[0] == 0x9f && record.recipe.len == 2);
+    CHECK_OK(t, sotto_round_record_encode(&out, &record, &t->err));
+    CHECK_EQUAL(t, strlen(text), out.len);
+    CHECK_BYTES(t, text, out.data, out.len);
+}
+
+/* ---- who names the models ------------------------------------------------------------------------------------ */
+
+static sotto_status try_record(sotto_test *t, const sotto_learning *learning,
+                               const sotto_round_record *record)
+{
+    sotto_task task;
+
+    sotto_err_clear(&t->err);
+    return sotto_round_task_compile(&task, learning, record, sotto_test_parties(t, "{", "{"),
+                                    &t->arena, &t->err);
+}
+
+static void a_record_is_signed_by_the_owner_of_its_recipe(sotto_test *t)
+{
+    uint8_t seed[SOTTO_SIGN_SEED] = {1};
+    sotto_round_record record = {.round = 1}, again;
+    sotto_buf out = sotto_test_buf(t, 8192);
+    const sotto_learning *plain, *owned;
+    sotto_signer owner, other;
+    char key[128], digits[2 * SOTTO_SIGN_PUBLIC + 1];
+
+    CHECK_OK(t, sotto_signer_init(&owner, seed, &t->err));
+    seed[0] = 2;
+    CHECK_OK(t, sotto_signer_init(&other, seed, &t->err));
+    sotto_hex_encode(digits, sotto_bytes_of(owner.public_key, sizeof owner.public_key));
+    (void)snprintf(key, sizeof key, "\"rounds\": {\"key\": \"%s\", ", digits);
+    plain = judge(t, with(t, "{", "{"), NULL)->learning;
+    owned = judge(t, with(t, "\"rounds\": {", key), NULL)->learning;
+    CHECK(t, owned->owned && !plain->owned);
+
+    record.recipe = owned->head.text;
+    CHECK_STATUS(t, SOTTO_REJECTED, try_record(t, owned, &record));
+    CHECK_OK(t, sotto_round_record_sign(&record, &other, &t->err));
+    CHECK_STATUS(t, SOTTO_REJECTED, try_record(t, owned, &record));
+    CHECK_OK(t, sotto_round_record_sign(&record, &owner, &t->err));
+    CHECK_OK(t, try_record(t, owned, &record));
+    /* It reads as it was written, and is good for nothing else. */
+    CHECK_OK(t, sotto_round_record_encode(&out, &record, &t->err));
+    CHECK_OK(t, sotto_round_record_decode(&again, sotto_buf_bytes(&out), &t->err));
+    CHECK_OK(t, try_record(t, owned, &again));
+    again.round = 2;
+    CHECK_STATUS(t, SOTTO_REJECTED, try_record(t, owned, &again));
+    again = record;
+    again.model[0] ^= 1;
+    CHECK_STATUS(t, SOTTO_REJECTED, try_record(t, owned, &again));
+    again = record;
+    again.signature[40] ^= 1;
+    CHECK_STATUS(t, SOTTO_REJECTED, try_record(t, owned, &again));
+    CHECK_STATUS(t, SOTTO_REJECTED, try_record(t, plain, &record)); /* one spelling */
+    sotto_signer_clear(&owner);
+    sotto_signer_clear(&other);
+}
+
+static void compile(sotto_test *t, sotto_status wanted, sotto_task *task, uint64_t round,
+                    uint8_t model, const sotto_learning *learning)
+{
+    sotto_round_record record = {.round = round};
+
+    record.model[0] = model;
+    record.model[31] = 1;
+    CHECK_STATUS(t, wanted,
+                 sotto_round_task_compile(task, learning, &record, sotto_test_parties(t, "{", "{"),
+                                          &t->arena, &t->err));
+    sotto_err_clear(&t->err);
+}
+
+static void a_task_is_bound_to_its_round_and_model(sotto_test *t)
+{
+    sotto_learning l =
+        *judge(t, with(t, "\"by\": \"shares\"", "\"by\": \"servers\""), NULL)->learning;
+    sotto_task first, same, next, other;
+
+    compile(t, SOTTO_OK, &first, 0, 0x9f, &l);
+    compile(t, SOTTO_OK, &same, 0, 0x9f, &l);
+    compile(t, SOTTO_OK, &next, 1, 0x9f, &l);
+    compile(t, SOTTO_OK, &other, 1, 0x11, &l);
+    CHECK_BYTES(t, first.id, same.id, sizeof first.id);
+    CHECK(t, memcmp(first.id, next.id, sizeof first.id) != 0);
+    CHECK(t, memcmp(next.id, other.id, sizeof first.id) != 0);
+    CHECK_EQUAL(t, first.closes, next.opens);
+    CHECK_EQUAL(t, 3600, next.closes - next.opens);
+    CHECK_EQUAL(t, 48846, first.sizes.outputs);
+    CHECK_NEAR(t, 131072, first.noise_sigma, 0);
+    compile(t, SOTTO_DENIED, &other, 0, 0x11, &l); /* not the model that the recipe begins with */
+    compile(t, SOTTO_DENIED, &other, 150, 0x9f, &l);
+    l.scale = (uint64_t)1 << 30;
+    compile(t, SOTTO_DENIED, &other, 1, 0x9f, &l);
 }
 
 int main(int argc, char **argv)
@@ -461,6 +619,9 @@ int main(int argc, char **argv)
         CASE(a_claim_that_is_too_small_is_refused_with_what_would_do),
         CASE(a_policy_is_kept),
         CASE(it_is_explained_in_words),
+        CASE(a_record_has_one_spelling),
+        CASE(a_record_is_signed_by_the_owner_of_its_recipe),
+        CASE(a_task_is_bound_to_its_round_and_model),
     };
     return RUN_TESTS(argc, argv, cases);
 }

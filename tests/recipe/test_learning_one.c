@@ -1,9 +1,11 @@
 /* Learning recipes that one server adds up: what lint asks of them, what they claim, and what they say. */
 #include "recipe/learning_slots.h"
 
+#include "recipe/claim.h"
 #include "recipe/one_server.h"
 #include "support/judged.h"
 #include "support/one_learning.h"
+#include "support/recipes.h"
 
 #include <math.h>
 #include <string.h>

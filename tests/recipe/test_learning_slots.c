@@ -1,8 +1,10 @@
 /* Learning recipes in which a device draws one round: what lint asks of them, and what drawing in secret gains. */
 #include "account/gauss/allocation.h"
 #include "base/arena.h"
+#include "recipe/claim.h"
 #include "recipe/learning_slots.h"
 #include "support/judged.h"
+#include "support/recipes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "ballot.h"
 
-#include "aggregate/shared/mask.h"
+#include "aggregate/excerpt.h"
 #include "base/arena.h"
-#include "serve/aggregator/aggregator.h"
 
 #include <string.h>
 
@@ -28,10 +27,10 @@ static sotto_status hear(void *context, const sotto_round *round, sotto_duties_n
 
 /* ---- a round ------------------------------------------------------------------------------------------------------- */
 
-void ballot_open(sotto_test *t, ballot *b)
+void ballot_open(sotto_test *t, ballot *b, const char *more)
 {
     memset(b, 0, sizeof *b);
-    aggregation_open(t, &b->a, DEVICES, 0, "");
+    aggregation_open(t, &b->a, DEVICES, 0, more);
     b->a.fleet.own = &ballot_trial;
     b->a.fleet.news = hear;
     memset(ballot_leaves, 0, sizeof ballot_leaves);
@@ -68,6 +67,7 @@ void ballot_write(sotto_test *t, ballot *b)
 {
     sotto_epoch *e = &b->a.fleet.epoch;
     const uint64_t now = aggregation_now(&b->a);
+    const unsigned slow = b->slow ? b->slow : 1;
     uint8_t bytes[SOTTO_ROUND_MOST_BYTES];
     sotto_buf round = sotto_buf_over(bytes, sizeof bytes), wire;
 
@@ -86,10 +86,10 @@ void ballot_write(sotto_test *t, ballot *b)
                              .noise = silent,
                              .registered = DEVICES,
                              .opens = now,
-                             .commit_by = now + COMMIT_BY,
-                             .closes = now + CLOSES,
-                             .verify_by = now + VERIFY_BY,
-                             .release_by = now + RELEASE_BY,
+                             .commit_by = now + slow * COMMIT_BY,
+                             .closes = now + slow * CLOSES,
+                             .verify_by = now + slow * VERIFY_BY,
+                             .release_by = now + slow * RELEASE_BY,
                              .keys = &e->registry};
     memcpy(b->round.session, e->session, sizeof b->round.session);
     memcpy(b->round.beacon, e->beacon, sizeof b->round.beacon);
@@ -199,63 +199,4 @@ ballot_seen ballot_look(sotto_test *t, const ballot *b, uint8_t whole)
         if (out.entries == before)
             return out;
     }
-}
-
-/* Fewer than one round in five has none, so that twenty in a row have a chance below 2^-46. */
-uint32_t ballot_write_with_bystander(sotto_test *t, ballot *b)
-{
-    for (unsigned tries = 0; tries < 20; tries++) {
-        ballot_write(t, b);
-        for (uint32_t i = 0; i < DEVICES; i++)
-            if (sotto_aero_committee_place(b->plan, i) < 0 &&
-                sotto_aero_noise_place(b->plan, i) < 0)
-                return i;
-    }
-    CHECK(t, false);
-    return 0;
-}
-
-static sotto_bytes put_of(sotto_test *t, const sotto_message *m)
-{
-    const size_t size = sotto_message_size(m);
-    sotto_buf out;
-
-    CHECK_OK(t, sotto_buf_take(&out, &t->arena, size + 4, &t->err));
-    for (unsigned i = 0; i < 4; i++)
-        out.data[out.len++] = (uint8_t)(size >> (24 - 8 * i));
-    CHECK_OK(t, sotto_message_encode(&out, m, &t->err));
-    return sotto_buf_bytes(&out);
-}
-
-unsigned ballot_send(sotto_test *t, const ballot *b, const sotto_message *m)
-{
-    return aggregation_ask(t, &b->a, SOTTO_HTTP_POST, aggregation_place(t, &b->a, "/messages"), "",
-                           SOTTO_MESSAGE_TYPE, put_of(t, m))
-        .status;
-}
-
-sotto_message ballot_message(const ballot *b, unsigned kind, uint32_t from, uint32_t to,
-                             sotto_bytes body)
-{
-    sotto_message m = {.epoch = b->round.epoch,
-                       .round = b->round.number,
-                       .kind = (uint16_t)kind,
-                       .from = from,
-                       .to = to,
-                       .body = body};
-
-    memcpy(m.session, b->round.session, sizeof m.session);
-    return m;
-}
-
-void ballot_signer(sotto_test *t, const ballot *b, uint32_t device, sotto_signer *out)
-{
-    static const uint8_t no_round[SOTTO_ROUND_ID];
-    uint8_t key[32];
-
-    CHECK_OK(t,
-             sotto_round_kdf(key, "sotto-duties-1",
-                             sotto_bytes_of(b->a.fleet.devices[device].secret, SOTTO_DUTIES_SECRET),
-                             no_round, 0, 1, &t->err));
-    CHECK_OK(t, sotto_signer_init(out, key, &t->err));
 }

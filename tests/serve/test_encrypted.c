@@ -1,19 +1,36 @@
-/* Encrypted sums over HTTP: devices contribute, give noise, check, and open; what a server may not do, and what the board takes. */
+/* Encrypted sums over HTTP: an aggregator with its board, and devices that contribute, give noise, check, and open. Proofs are doubles. */
 #define _POSIX_C_SOURCE 200809L
 #include "ballot.h"
 
+#include "aggregate/shared/mask.h"
 #include "base/arena.h"
+#include "serve/aggregator/aggregator.h"
 
 #include <limits.h>
 #include <string.h>
 
 /* ---- sums ------------------------------------------------------------------------------------------------------------ */
 
+/* Writes rounds until one has a device that is in no committee: its index. Fewer than one in five has none, so that twenty in a row have
+ * a chance below 2^-46. */
+static uint32_t write_with_bystander(sotto_test *t, ballot *b)
+{
+    for (unsigned tries = 0; tries < 20; tries++) {
+        ballot_write(t, b);
+        for (uint32_t i = 0; i < DEVICES; i++)
+            if (sotto_aero_committee_place(b->plan, i) < 0 &&
+                sotto_aero_noise_place(b->plan, i) < 0)
+                return i;
+    }
+    CHECK(t, false);
+    return 0;
+}
+
 static void an_encrypted_sum_is_opened_over_http(sotto_test *t)
 {
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     ballot_join(t, &b, 0x7e); /* the first and the last only check */
     /* One member of the committee is lost. */
@@ -53,7 +70,7 @@ static void a_restart_after_any_request_changes_nothing(sotto_test *t)
 {
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     ballot_join(t, &b, 0xff);
     lose_memory(t, &b, 0, 1);
@@ -120,12 +137,11 @@ static sotto_status put_in_place(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* Everybody checks forty leaves, which are more than there are: so the edited one is among them. */
 static void an_operator_that_edits_its_database_is_caught(sotto_test *t)
 {
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     ballot_join(t, &b, 0xff);
     while (aggregation_now(&b.a) + 250 < b.round.closes)
@@ -135,6 +151,7 @@ static void an_operator_that_edits_its_database_is_caught(sotto_test *t)
     aggregation_restart(t, &b.a);
     CHECK(t, aggregation_ends(t, &b.a, "burnt"));
     const ballot_seen board = ballot_look(t, &b, 0);
+    /* Everybody checks forty leaves, which are more than there are: so the edited one is among them. */
     CHECK(t, board.of[SOTTO_AERO_COMPLAINT] > 0);
     CHECK_EQUAL(t, 0, board.of[SOTTO_AERO_VERDICT]);
     aggregation_close(&b.a);
@@ -153,7 +170,7 @@ static void devices_read_a_key_without_its_shares(sotto_test *t)
 {
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     ballot_join(t, &b, 0xff);
     deal(t, &b);
@@ -171,21 +188,67 @@ static void devices_read_a_key_without_its_shares(sotto_test *t)
     aggregation_close(&b.a);
 }
 
+static sotto_bytes put_of(sotto_test *t, const sotto_message *m)
+{
+    const size_t size = sotto_message_size(m);
+    sotto_buf out;
+
+    CHECK_OK(t, sotto_buf_take(&out, &t->arena, size + 4, &t->err));
+    for (unsigned i = 0; i < 4; i++)
+        out.data[out.len++] = (uint8_t)(size >> (24 - 8 * i));
+    CHECK_OK(t, sotto_message_encode(&out, m, &t->err));
+    return sotto_buf_bytes(&out);
+}
+
+static unsigned send(sotto_test *t, const ballot *b, const sotto_message *m)
+{
+    return aggregation_ask(t, &b->a, SOTTO_HTTP_POST, aggregation_place(t, &b->a, "/messages"), "",
+                           SOTTO_MESSAGE_TYPE, put_of(t, m))
+        .status;
+}
+
+static sotto_message message_of(const ballot *b, unsigned kind, uint32_t from, uint32_t to,
+                                sotto_bytes body)
+{
+    sotto_message m = {.epoch = b->round.epoch,
+                       .round = b->round.number,
+                       .kind = (uint16_t)kind,
+                       .from = from,
+                       .to = to,
+                       .body = body};
+
+    memcpy(m.session, b->round.session, sizeof m.session);
+    return m;
+}
+
 static void nobody_puts_entries_on_the_board_itself(sotto_test *t)
 {
     uint8_t body[12 + 8];
     sotto_buf out = sotto_buf_over(body, sizeof body);
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     /* An entry is signed by nobody: whoever delivers it vouches for its number. */
     CHECK_OK(t, sotto_entry_encode(&out, 0, sotto_bytes_of("a record", 8), &t->err));
-    const sotto_message entry = ballot_message(&b, SOTTO_AERO_ENTRY, SOTTO_TO_BOARD,
-                                               SOTTO_TO_EVERYBODY, sotto_buf_bytes(&out));
-    CHECK_EQUAL(t, 403, ballot_send(t, &b, &entry));
+    const sotto_message entry =
+        message_of(&b, SOTTO_AERO_ENTRY, SOTTO_TO_BOARD, SOTTO_TO_EVERYBODY, sotto_buf_bytes(&out));
+    CHECK_EQUAL(t, 403, send(t, &b, &entry));
     CHECK_EQUAL(t, 0, ballot_look(t, &b, 1).entries);
     aggregation_close(&b.a);
+}
+
+/* A signer with a device's own keys. */
+static void signer_of(sotto_test *t, const ballot *b, uint32_t device, sotto_signer *out)
+{
+    static const uint8_t no_round[SOTTO_ROUND_ID];
+    uint8_t key[32];
+
+    CHECK_OK(t,
+             sotto_round_kdf(key, "sotto-duties-1",
+                             sotto_bytes_of(b->a.fleet.devices[device].secret, SOTTO_DUTIES_SECRET),
+                             no_round, 0, 1, &t->err));
+    CHECK_OK(t, sotto_signer_init(out, key, &t->err));
 }
 
 static void a_record_is_on_the_board_once(sotto_test *t)
@@ -195,21 +258,21 @@ static void a_record_is_on_the_board_once(sotto_test *t)
     sotto_signer signer;
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
-    ballot_signer(t, &b, 3, &signer);
-    sotto_message m = ballot_message(&b, SOTTO_AERO_COMPLAINT, 3, SOTTO_TO_BOARD,
-                                     sotto_bytes_of(body, sizeof body));
-    CHECK_EQUAL(t, 400, ballot_send(t, &b, &m)); /* not signed */
+    signer_of(t, &b, 3, &signer);
+    sotto_message m =
+        message_of(&b, SOTTO_AERO_COMPLAINT, 3, SOTTO_TO_BOARD, sotto_bytes_of(body, sizeof body));
+    CHECK_EQUAL(t, 400, send(t, &b, &m)); /* not signed */
     CHECK_OK(t, sotto_message_sign(&m, signature, &signer, &t->err));
-    CHECK_EQUAL(t, 204, ballot_send(t, &b, &m));
-    CHECK_EQUAL(t, 204, ballot_send(t, &b, &m)); /* the answer was missed */
+    CHECK_EQUAL(t, 204, send(t, &b, &m));
+    CHECK_EQUAL(t, 204, send(t, &b, &m)); /* the answer was missed */
     CHECK_EQUAL(t, 1, ballot_look(t, &b, 1).entries);
     signature[5] ^= 1;
-    CHECK_EQUAL(t, 403, ballot_send(t, &b, &m));
+    CHECK_EQUAL(t, 403, send(t, &b, &m));
     m.from = 4;
     CHECK_OK(t, sotto_message_sign(&m, signature, &signer, &t->err));
-    CHECK_EQUAL(t, 403, ballot_send(t, &b, &m)); /* in another's name */
+    CHECK_EQUAL(t, 403, send(t, &b, &m)); /* in another's name */
     sotto_signer_clear(&signer);
     aggregation_close(&b.a);
 }
@@ -222,18 +285,18 @@ static void a_record_that_is_known_costs_no_write(sotto_test *t)
     sotto_signer signer;
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
-    ballot_signer(t, &b, 3, &signer);
-    sotto_message m = ballot_message(&b, SOTTO_AERO_COMPLAINT, 3, SOTTO_TO_BOARD,
-                                     sotto_bytes_of(body, sizeof body));
+    signer_of(t, &b, 3, &signer);
+    sotto_message m =
+        message_of(&b, SOTTO_AERO_COMPLAINT, 3, SOTTO_TO_BOARD, sotto_bytes_of(body, sizeof body));
     CHECK_OK(t, sotto_message_sign(&m, signature, &signer, &t->err));
     const int64_t before = sotto_test_ask_number(t, b.a.host->db, steps);
-    CHECK_EQUAL(t, 204, ballot_send(t, &b, &m));
+    CHECK_EQUAL(t, 204, send(t, &b, &m));
     const int64_t after = sotto_test_ask_number(t, b.a.host->db, steps);
     CHECK(t, after > before);
     for (unsigned i = 0; i < 3; i++)
-        CHECK_EQUAL(t, 204, ballot_send(t, &b, &m));
+        CHECK_EQUAL(t, 204, send(t, &b, &m));
     CHECK(t, sotto_test_ask_number(t, b.a.host->db, steps) == after);
     sotto_signer_clear(&signer);
     aggregation_close(&b.a);
@@ -248,15 +311,15 @@ static void one_device_does_not_fill_the_board(sotto_test *t)
     ballot b;
 
     CHECK(t, body != NULL);
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
-    ballot_signer(t, &b, 3, &signer);
+    signer_of(t, &b, 3, &signer);
     for (unsigned i = 0; i < 6; i++) {
         body[1] = (uint8_t)i;
         sotto_message m =
-            ballot_message(&b, SOTTO_AERO_COMPLAINT, 3, SOTTO_TO_BOARD, sotto_bytes_of(body, len));
+            message_of(&b, SOTTO_AERO_COMPLAINT, 3, SOTTO_TO_BOARD, sotto_bytes_of(body, len));
         CHECK_OK(t, sotto_message_sign(&m, signature, &signer, &t->err));
-        const unsigned status = ballot_send(t, &b, &m);
+        const unsigned status = send(t, &b, &m);
         CHECK(t, status == 204 || status == 413);
         taken += status == 204;
     }
@@ -303,8 +366,8 @@ static void every_role_is_named_by_the_policy(sotto_test *t)
     };
     ballot b;
 
-    ballot_open(t, &b);
-    const uint32_t other = ballot_write_with_bystander(t, &b), member = b.plan->committee[0];
+    ballot_open(t, &b, "");
+    const uint32_t other = write_with_bystander(t, &b), member = b.plan->committee[0];
     CHECK_OK(t, takes(t, &b, other, VERIFIER, CLIENT, false, true));
     CHECK_OK(t, takes(t, &b, other, VERIFIER | CONTRIBUTOR, CLIENT, true, true));
     CHECK_OK(t, takes(t, &b, member, SOTTO_DUTY_COMMITTEE, MEMBER, false, true));
@@ -324,7 +387,7 @@ static void a_record_that_is_not_taken_stops_no_other(sotto_test *t)
 {
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     ballot_join(t, &b, 0xff);
     /* This one has two promises to send, and a commitment to a key where it is a member. */
@@ -354,7 +417,7 @@ static void nobody_gives_noise_without_consent(sotto_test *t)
 {
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     b.a.fleet.without = SOTTO_DUTY_NOISE;
     for (uint32_t i = 0; i < DEVICES; i++) {
         sotto_fleet_kill(&b.a.fleet, i);

@@ -1,6 +1,9 @@
 #include "support/judged.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { TEXT = 8192 };
 
 static const char good[] =
     "{ \"recipe\": \"digits-7\", \"version\": 1, \"analysis\": \"com.example.digits\",\n"
@@ -23,9 +26,21 @@ static const char good[] =
     "\"precision\": \"1h\"},\n"
     "  \"population\": 1000000 }\n";
 
-sotto_bytes sotto_test_digits(sotto_test *t, const char *old, const char *new)
+sotto_bytes sotto_test_learning_with(sotto_test *t, const char *old, const char *new)
 {
-    return sotto_test_replace(t, good, old, new);
+    char *text = sotto_arena_take(&t->arena, TEXT);
+    const char *at = old ? strstr(good, old) : good + sizeof good - 1;
+
+    CHECK(t, text != NULL && at != NULL);
+    (void)snprintf(text, TEXT, "%.*s%s%s", (int)(at - good), good, old ? new : "",
+                   at + (old ? strlen(old) : 0));
+    return sotto_bytes_of(text, strlen(text));
+}
+
+sotto_bytes sotto_test_learning_sound(sotto_test *t)
+{
+    return sotto_test_learning_with(t, "\"multiplier\": 8.0",
+                                    "\"multiplier\": 4.0, \"honest\": 0.9");
 }
 
 sotto_test_judged *sotto_test_judge(sotto_test *t, sotto_bytes text, const sotto_policy *policy)
@@ -33,11 +48,32 @@ sotto_test_judged *sotto_test_judge(sotto_test *t, sotto_bytes text, const sotto
     sotto_test_judged *j = sotto_arena_take(&t->arena, sizeof *j);
 
     CHECK(t, j != NULL);
-    memset(j, 0, sizeof *j);
     j->status = sotto_learning_read(&j->learning, text, &t->arena, &j->mistakes, &t->err);
     if (j->status == SOTTO_OK)
         j->status = sotto_learning_judge(&j->verdict, &j->claim, j->learning, policy, NULL,
                                          &j->mistakes, &t->err);
     sotto_err_clear(&t->err);
     return j;
+}
+
+const sotto_mistake *sotto_test_mistake(const sotto_test_judged *j, const char *path,
+                                        sotto_severity severity)
+{
+    for (size_t i = 0; i < j->mistakes.count; i++)
+        if (strcmp(j->mistakes.items[i].path, path) == 0 &&
+            j->mistakes.items[i].severity == severity)
+            return &j->mistakes.items[i];
+    return NULL;
+}
+
+void sotto_test_check_mistake(sotto_test *t, const sotto_test_judged *j, const char *path,
+                              const char *what)
+{
+    const sotto_mistake *m = sotto_test_mistake(j, path, SOTTO_MISTAKE);
+
+    if (!m || !strstr(m->what, what))
+        for (size_t i = 0; i < j->mistakes.count; i++)
+            (void)fprintf(stderr, "%s: %s (%s)\n", j->mistakes.items[i].path,
+                          j->mistakes.items[i].what, j->mistakes.items[i].accepted);
+    CHECK(t, j->status != SOTTO_OK && m != NULL && strstr(m->what, what) != NULL);
 }

@@ -257,7 +257,7 @@ static void counts_go_with_their_keys(sotto_test *t)
     close_with(&d, &v);
 }
 
-static void count_one(sotto_test *t, const deployment *d, sotto_attester_asked *asked,
+static void count_one(sotto_test *t, const deployment *d, sotto_attester_request *asked,
                       sotto_status status)
 {
     CHECK_OK(t, sotto_attester_count(d->attester->db, &asked, 1, &t->err));
@@ -268,7 +268,7 @@ enum { TOGETHER = 5 };
 
 static void requests_are_counted_together_and_each_for_itself(sotto_test *t)
 {
-    sotto_attester_asked asked[TOGETHER] = {0}, *all[TOGETHER];
+    sotto_attester_request asked[TOGETHER] = {0}, *all[TOGETHER];
     deployment d;
 
     open_all(t, &d);
@@ -365,7 +365,7 @@ enum { MANY = 6000 };
 
 static void many_counts_go_a_few_at_a_time(sotto_test *t)
 {
-    sotto_attester_asked old = {.key = {{1}, FAR}}, open = {.key = {{2}, FAR + 2}};
+    sotto_attester_request old = {.key = {{1}, FAR}}, open = {.key = {{2}, FAR + 2}};
     uint64_t dropped = 0, turns = 0;
     bool more = true;
     char sql[400];

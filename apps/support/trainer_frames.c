@@ -1,10 +1,10 @@
 #include "support/trainer_frames.h"
 
+#include "base/floats.h"
 #include "base/rule.h"
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -187,20 +187,6 @@ static bool place_of(const json_t *tensor, size_t bytes, size_t *from, size_t *t
     return true;
 }
 
-static sotto_status copy_floats(float *out, const uint8_t *from, size_t count, sotto_err *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *at = from + 4 * i;
-        const uint32_t bits =
-            (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-
-        memcpy(&out[i], &bits, sizeof bits);
-        if (SOTTO_RULE(trainer_numbers_finite) && !isfinite(out[i]))
-            return sotto_fail(err, SOTTO_REJECTED, "trainer: a number is not finite");
-    }
-    return SOTTO_OK;
-}
-
 static sotto_status take_tensor(float *update, size_t count, const char *name, const json_t *wanted,
                                 const tensors *model, const tensors *found, sotto_err *err)
 {
@@ -216,7 +202,10 @@ static sotto_status take_tensor(float *update, size_t count, const char *name, c
         return sotto_fail(err, SOTTO_MALFORMED, "trainer: \"%.40s\" has another shape", name);
     if (!place_of(tensor, found->data.len, &from, &stop) || stop - from != end - to)
         return sotto_fail(err, SOTTO_MALFORMED, "trainer: \"%.40s\" has another length", name);
-    return copy_floats(update + to / 4, found->data.data + from, (end - to) / 4, err);
+    const bool finite = sotto_floats_read(update + to / 4, found->data.data + from, (end - to) / 4);
+    if (SOTTO_RULE(trainer_numbers_finite) && !finite)
+        return sotto_fail(err, SOTTO_REJECTED, "trainer: a number is not finite");
+    return SOTTO_OK;
 }
 
 static size_t tensor_count(const json_t *header)

@@ -105,3 +105,14 @@ sotto_status sotto_machine_has_no_result(const sotto_machine *machine, sotto_rou
     memset(out, 0, sizeof *out);
     return sotto_fail(err, SOTTO_MISSING, "round: this part has no result");
 }
+
+sotto_status sotto_machine_outcome(sotto_round_result *out, const uint32_t *blamed, size_t count,
+                                   bool burnt, bool released, sotto_err *err)
+{
+    memset(out, 0, sizeof *out);
+    out->blamed = blamed;
+    out->blamed_count = count;
+    if (burnt)
+        return sotto_fail(err, SOTTO_DENIED, "round: it ended without a sum");
+    return released ? SOTTO_OK : sotto_fail(err, SOTTO_AGAIN, "round: it is not over");
+}

@@ -61,5 +61,11 @@ SOTTO_MUST_USE sotto_status sotto_machine_offers_nothing(sotto_machine *machine,
                                                          sotto_effects *effects, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_machine_has_no_result(const sotto_machine *machine,
                                                         sotto_round_result *out, sotto_err *err);
+/* How the result of a server's part begins: with nothing in it but whom it blames. The caller adds the sum after SOTTO_OK.
+ *   SOTTO_DENIED  the round is burnt
+ *   SOTTO_AGAIN   it is not over */
+SOTTO_MUST_USE sotto_status sotto_machine_outcome(sotto_round_result *out, const uint32_t *blamed,
+                                                  size_t count, bool burnt, bool released,
+                                                  sotto_err *err);
 
 #endif

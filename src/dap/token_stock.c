@@ -17,7 +17,7 @@ struct sotto_token_stock {
     uint8_t key[SOTTO_TOKEN_KEY_ID], challenge[SOTTO_TOKEN_DIGEST];
     size_t left;
     pid_t owner; /* the process that filled it */
-    sotto_token_asked asked[STOCK];
+    sotto_token_draft drafts[STOCK];
     uint8_t encoded[STOCK][NUMBER], blinds[STOCK][NUMBER];
     uint8_t blinded[STOCK][NUMBER], inverses[STOCK][NUMBER];
 };
@@ -36,7 +36,7 @@ void sotto_token_stock_free(sotto_token_stock *stock)
 }
 
 /* As sotto_admission_nonce makes each, with the public keys in lanes as far as this machine has them. */
-static sotto_status make_nonces(sotto_token_asked asked[STOCK], sotto_err *err)
+static sotto_status make_nonces(sotto_token_draft drafts[STOCK], sotto_err *err)
 {
     static const uint8_t base[SOTTO_X25519_SIZE] = {9}; /* RFC 7748, 6.1 */
     uint8_t keys[STOCK][SOTTO_X25519_SIZE], *out[STOCK];
@@ -44,27 +44,27 @@ static sotto_status make_nonces(sotto_token_asked asked[STOCK], sotto_err *err)
 
     for (size_t i = 0; i < STOCK; i++) {
         out[i] = keys[i];
-        seeds[i] = asked[i].seed;
+        seeds[i] = drafts[i].seed;
         points[i] = base;
     }
     const size_t done = sotto_x25519_many(out, seeds, points, STOCK);
     for (size_t i = 0; i < done; i++)
-        sotto_hash_once(asked[i].random.nonce, SOTTO_SHA256,
+        sotto_hash_once(drafts[i].random.nonce, SOTTO_SHA256,
                         sotto_bytes_of(keys[i], sizeof keys[i]));
     for (size_t i = done; i < STOCK; i++)
-        SOTTO_TRY(sotto_admission_nonce(asked[i].random.nonce, asked[i].seed, err));
+        SOTTO_TRY(sotto_admission_nonce(drafts[i].random.nonce, drafts[i].seed, err));
     return SOTTO_OK;
 }
 
 /* All but nonce and blinding. */
-static sotto_status draw(sotto_token_asked *out, sotto_type2_key *key, sotto_err *err)
+static sotto_status draw(sotto_token_draft *out, sotto_type2_key *key, sotto_err *err)
 {
     SOTTO_TRY(sotto_random_bytes(out->seed, sizeof out->seed, err));
     return sotto_type2_draw(&out->random, key, err);
 }
 
 /* All but the blinding. */
-static sotto_status begin(sotto_token_asked *out, uint8_t encoded[NUMBER], sotto_type2_key *key,
+static sotto_status begin(sotto_token_draft *out, uint8_t encoded[NUMBER], sotto_type2_key *key,
                           const uint8_t challenge[SOTTO_TOKEN_DIGEST], sotto_err *err)
 {
     const sotto_bytes input = sotto_bytes_of(out->pending.input, SOTTO_TOKEN_INPUT);
@@ -78,23 +78,23 @@ static sotto_status begin(sotto_token_asked *out, uint8_t encoded[NUMBER], sotto
 static sotto_status fill(sotto_token_stock *stock, sotto_type2_key *key, sotto_err *err)
 {
     for (size_t i = 0; i < STOCK; i++)
-        SOTTO_TRY(draw(&stock->asked[i], key, err));
-    SOTTO_TRY(make_nonces(stock->asked, err));
+        SOTTO_TRY(draw(&stock->drafts[i], key, err));
+    SOTTO_TRY(make_nonces(stock->drafts, err));
     for (size_t i = 0; i < STOCK; i++) {
-        SOTTO_TRY(begin(&stock->asked[i], stock->encoded[i], key, stock->challenge, err));
-        memcpy(stock->blinds[i], stock->asked[i].random.blind, NUMBER);
+        SOTTO_TRY(begin(&stock->drafts[i], stock->encoded[i], key, stock->challenge, err));
+        memcpy(stock->blinds[i], stock->drafts[i].random.blind, NUMBER);
     }
     SOTTO_TRY(sotto_rsa_blind_many(&key->rsa, stock->blinded[0], stock->inverses[0],
                                    stock->encoded[0], stock->blinds[0], STOCK, err));
     for (size_t i = 0; i < STOCK; i++) {
-        memcpy(stock->asked[i].request + SOTTO_TYPE2_REQUEST - NUMBER, stock->blinded[i], NUMBER);
-        memcpy(stock->asked[i].pending.inverse, stock->inverses[i], NUMBER);
+        memcpy(stock->drafts[i].request + SOTTO_TYPE2_REQUEST - NUMBER, stock->blinded[i], NUMBER);
+        memcpy(stock->drafts[i].pending.inverse, stock->inverses[i], NUMBER);
     }
     stock->left = STOCK;
     return SOTTO_OK;
 }
 
-sotto_status sotto_token_stock_take(sotto_token_stock *stock, sotto_token_asked *out,
+sotto_status sotto_token_stock_take(sotto_token_stock *stock, sotto_token_draft *out,
                                     sotto_type2_key *key,
                                     const uint8_t challenge[SOTTO_TOKEN_DIGEST], sotto_err *err)
 {
@@ -107,7 +107,7 @@ sotto_status sotto_token_stock_take(sotto_token_stock *stock, sotto_token_asked 
     memcpy(stock->challenge, challenge, sizeof stock->challenge);
     if (stock->left == 0)
         SOTTO_TRY(fill(stock, key, err));
-    *out = stock->asked[--stock->left];
-    sotto_wipe(&stock->asked[stock->left], sizeof stock->asked[0]);
+    *out = stock->drafts[--stock->left];
+    sotto_wipe(&stock->drafts[stock->left], sizeof stock->drafts[0]);
     return SOTTO_OK;
 }

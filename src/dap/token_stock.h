@@ -11,12 +11,12 @@
 #include "dap/admission.h"
 
 /* A request, and what it was made from. */
-typedef struct sotto_token_asked {
+typedef struct sotto_token_draft {
     uint8_t seed[SOTTO_ONCE_SEED]; /* of the one-time key */
     sotto_type2_random random;
     sotto_type2_pending pending;
     uint8_t request[SOTTO_TYPE2_REQUEST];
-} sotto_token_asked;
+} sotto_token_draft;
 
 typedef struct sotto_token_stock sotto_token_stock;
 
@@ -26,7 +26,7 @@ SOTTO_MUST_USE sotto_token_stock *sotto_token_stock_new(void);
 void sotto_token_stock_free(sotto_token_stock *stock);
 /* A request that nobody else gets. There is a stock for one key and challenge at a time.
  *   SOTTO_REJECTED  a number has a factor with the key's modulus in common */
-SOTTO_MUST_USE sotto_status sotto_token_stock_take(sotto_token_stock *stock, sotto_token_asked *out,
+SOTTO_MUST_USE sotto_status sotto_token_stock_take(sotto_token_stock *stock, sotto_token_draft *out,
                                                    sotto_type2_key *key,
                                                    const uint8_t challenge[SOTTO_TOKEN_DIGEST],
                                                    sotto_err *err);

@@ -2,6 +2,7 @@
 #include "device/round.h"
 
 #include "base/arena.h"
+#include "base/floats.h"
 #include "base/hex.h"
 #include "base/rule.h"
 #include "crypto/hash.h"
@@ -10,7 +11,6 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -94,20 +94,6 @@ static sotto_status check_places(json_t *header, uint64_t bytes, sotto_err *err)
                         : sotto_fail(err, SOTTO_MALFORMED, "model: bytes behind its tensors");
 }
 
-static sotto_status read_floats(float *out, size_t count, const uint8_t *from, sotto_err *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        const uint8_t *at = from + 4 * i;
-        const uint32_t bits =
-            (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-
-        memcpy(&out[i], &bits, sizeof bits);
-        if (SOTTO_RULE(model_is_finite) && !isfinite(out[i]))
-            return sotto_fail(err, SOTTO_MALFORMED, "model: a number is not finite");
-    }
-    return SOTTO_OK;
-}
-
 sotto_status sotto_model_weights_read(float *weights, size_t count, sotto_bytes file,
                                       sotto_err *err)
 {
@@ -130,8 +116,11 @@ sotto_status sotto_model_weights_read(float *weights, size_t count, sotto_bytes 
         status = check_places(header, bytes, err);
     json_decref(header);
     SOTTO_TRY(status);
-    return read_floats(weights, bytes / 4 < count ? (size_t)(bytes / 4) : count,
-                       file.data + 8 + len, err);
+    const bool finite = sotto_floats_read(weights, file.data + 8 + len,
+                                          bytes / 4 < count ? (size_t)(bytes / 4) : count);
+    if (SOTTO_RULE(model_is_finite) && !finite)
+        return sotto_fail(err, SOTTO_MALFORMED, "model: a number is not finite");
+    return SOTTO_OK;
 }
 
 /* ---- fetching it ----------------------------------------------------------------------------------------------- */

@@ -137,7 +137,7 @@ static sotto_status take_request(void *stock, sotto_wallet_row *row, sotto_type2
                                  sotto_type2_pending *pending, uint8_t request[SOTTO_TYPE2_REQUEST])
 {
     uint8_t challenge[SOTTO_TOKEN_DIGEST], *secret = row->secret;
-    sotto_token_asked asked;
+    sotto_token_draft asked;
 
     SOTTO_TRY(sotto_device_challenge(challenge, row, NULL));
     SOTTO_TRY(sotto_token_stock_take(stock, &asked, key, challenge, NULL));

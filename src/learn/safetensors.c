@@ -1,10 +1,10 @@
 #include "learn/model_file.h"
 
 #include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/floats.h"
 #include "base/rule.h"
 
 size_t sotto_model_file_size(const sotto_model *model)
@@ -108,16 +108,9 @@ static sotto_status read_tensor(const sotto_tensor *t, const json_t *entry, sott
     if (json_object_size(entry) != 3 || !place_of(entry, t, data.len, from))
         return sotto_fail(err, SOTTO_MALFORMED, "safetensors: %s: its data_offsets are wrong",
                           t->name);
-    for (size_t i = 0; i < t->count; i++) {
-        const uint8_t *at = data.data + *from + i * 4;
-        const uint32_t bits =
-            (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-
-        memcpy(&weights[t->offset + i], &bits, sizeof bits);
-        if (SOTTO_RULE(finite_model_files) && !isfinite(weights[t->offset + i]))
-            return sotto_fail(err, SOTTO_MALFORMED, "safetensors: %s: a number is not finite",
-                              t->name);
-    }
+    const bool finite = sotto_floats_read(weights + t->offset, data.data + *from, t->count);
+    if (SOTTO_RULE(finite_model_files) && !finite)
+        return sotto_fail(err, SOTTO_MALFORMED, "safetensors: %s: a number is not finite", t->name);
     return SOTTO_OK;
 }
 

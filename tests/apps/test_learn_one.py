@@ -11,24 +11,15 @@ import subprocess
 import sys
 import tempfile
 
+import checks
+from checks import check, exit_code
+
 sotto, source = sys.argv[1], sys.argv[2]
 long_form = "SOTTO_TEST_LONG" in os.environ
-failures = 0
 
 
-def check(holds, what, more=""):
-    global failures
-    if not holds:
-        failures += 1
-        print(f"FAILED: {what}\n{more}")
-
-
-def call(*words, code=0, says=""):
-    done = subprocess.run([sotto, "learn", *words], capture_output=True, text=True)
-    text = done.stdout + done.stderr
-    check(done.returncode == code, f"learn {' '.join(words)}: wanted {code}, got {done.returncode}", text)
-    check(says in text, f"learn {' '.join(words)}: does not say '{says}'", text)
-    return done
+def call(*words, **wanted):
+    return checks.call(sotto, "learn", *words, **wanted)
 
 
 def small_recipe(name, rounds):
@@ -77,9 +68,12 @@ with tempfile.TemporaryDirectory() as work:
     check(updates("one") == [2] * 16, "every device paid for both rounds", updates("one"))
 
     # Some are lost in each round: they pay nothing for it, and their masks are opened by the committee.
-    done = call("run", "small.json", "--data", "table", "--out", "lossy", "--drop", "15", "--stop-after", "1")
+    # In one of a hundred runs more than four of ten are, and the round burns.
+    done = subprocess.run([sotto, "learn", "run", "small.json", "--data", "table", "--out", "lossy", "--drop", "15", "--stop-after", "1"],
+                          capture_output=True, text=True)
     took = [int(n) for n in re.findall(r"round 0: (\d+) of 16 devices trained", done.stderr)]
     check(took == [sum(updates("lossy"))], "whoever is off pays nothing", done.stderr)
+    check(done.returncode == (0 if took[0] >= 12 else 5), f"{took} devices: exit code {done.returncode}", done.stdout + done.stderr)
 
     if long_form:
         small_recipe("killed.json", 3)
@@ -94,4 +88,4 @@ with tempfile.TemporaryDirectory() as work:
         call("run", "killed.json", "--data", "table", "--out", "killed", says="3 rounds, 1 of them burnt")
         check(updates("killed") == [3] * 16, "a round that was paid for is not paid again", updates("killed"))
 
-sys.exit(1 if failures else 0)
+sys.exit(exit_code())

@@ -15,23 +15,11 @@ import urllib.request
 sotto = sys.argv[1]
 devices, needed = 11, 10
 waits = 600  # seconds: a machine that does ten things at once
-failures = 0
 running = {}
 
 
-def check(holds, what, more=""):
-    global failures
-    if not holds:
-        failures += 1
-        print(f"FAILED: {what}\n{more}", flush=True)
-
-
-def call(*words, code=0, says="", **more):
-    done = subprocess.run([sotto, *words], capture_output=True, text=True, **more)
-    text = done.stdout + done.stderr
-    check(done.returncode == code, f"{' '.join(words)}: wanted {code}, got {done.returncode}", text)
-    check(says in text, f"{' '.join(words)}: does not say '{says}'", text)
-    return done.stdout
+def call(*words, **wanted):
+    return checks.call(sotto, *words, **wanted).stdout
 
 
 def write(name, text, secret=False):
@@ -178,6 +166,9 @@ class Device:
 TRAINER = """
 import json, struct, sys
 
+import checks
+from checks import check, exit_code
+
 def send(kind, body):
     sys.stdout.buffer.write(struct.pack(">IB", len(body) + 1, kind) + body)
     sys.stdout.buffer.flush()
@@ -298,4 +289,4 @@ with tempfile.TemporaryDirectory() as work:
             process.kill()
             process.wait()
         os.chdir("/")
-sys.exit(1 if failures else 0)
+sys.exit(exit_code())

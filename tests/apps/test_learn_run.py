@@ -17,25 +17,16 @@ import threading
 import time
 import zipfile
 
+import checks
+from checks import check, exit_code
+
 sotto, source = sys.argv[1], sys.argv[2]
 long_form = "SOTTO_TEST_LONG" in os.environ
 rounds, kills = (6, 20) if long_form else (2, 0)
-failures = 0
 
 
-def check(holds, what, more=""):
-    global failures
-    if not holds:
-        failures += 1
-        print(f"FAILED: {what}\n{more}")
-
-
-def call(*words, code=0, says=""):
-    done = subprocess.run([sotto, "learn", *words], capture_output=True, text=True)
-    text = done.stdout + done.stderr
-    check(done.returncode == code, f"learn {' '.join(words)}: wanted {code}, got {done.returncode}", text)
-    check(says in text, f"learn {' '.join(words)}: does not say '{says}'", text)
-    return done
+def call(*words, **wanted):
+    return checks.call(sotto, "learn", *words, **wanted)
 
 
 def servers_of(parent, name):
@@ -253,4 +244,4 @@ with tempfile.TemporaryDirectory() as work:
     noise_by_shares_counts_on_honest_devices()
     mistakes_are_told()
     os.chdir("/")
-sys.exit(1 if failures else 0)
+sys.exit(exit_code())

@@ -11,10 +11,10 @@ enum { TAKEN = 40 };
 
 static const uint8_t challenge[SOTTO_TOKEN_DIGEST] = {7};
 
-static sotto_token_asked take(sotto_test *t, sotto_token_stock *stock, sotto_test_issuer *issuer,
+static sotto_token_draft take(sotto_test *t, sotto_token_stock *stock, sotto_test_issuer *issuer,
                               const uint8_t asked[SOTTO_TOKEN_DIGEST])
 {
-    sotto_token_asked out;
+    sotto_token_draft out;
 
     CHECK_OK(t, sotto_token_stock_take(stock, &out, &issuer->key, asked, &t->err));
     return out;
@@ -22,7 +22,7 @@ static sotto_token_asked take(sotto_test *t, sotto_token_stock *stock, sotto_tes
 
 /* What the device would have made of the same randomness. */
 static void check_made_of_it(sotto_test *t, sotto_test_issuer *issuer,
-                             const sotto_token_asked *asked, const uint8_t of[SOTTO_TOKEN_DIGEST])
+                             const sotto_token_draft *asked, const uint8_t of[SOTTO_TOKEN_DIGEST])
 {
     uint8_t request[SOTTO_TYPE2_REQUEST], nonce[SOTTO_TOKEN_NONCE];
     sotto_type2_pending pending;
@@ -37,7 +37,7 @@ static void check_made_of_it(sotto_test *t, sotto_test_issuer *issuer,
 
 static void each_request_is_its_own_and_gets_a_token(sotto_test *t)
 {
-    static sotto_token_asked all[TAKEN];
+    static sotto_token_draft all[TAKEN];
     uint8_t response[SOTTO_TYPE2_RESPONSE], token[SOTTO_TYPE2_TOKEN];
     sotto_token_stock *stock = sotto_token_stock_new();
     sotto_test_issuer issuer;
@@ -65,7 +65,7 @@ static void another_key_or_challenge_has_its_own(sotto_test *t)
     const uint8_t later[SOTTO_TOKEN_DIGEST] = {8};
     sotto_token_stock *stock = sotto_token_stock_new();
     sotto_test_issuer issuers[2];
-    sotto_token_asked asked;
+    sotto_token_draft asked;
 
     sotto_test_issuer_open(t, &issuers[0], 0);
     sotto_test_issuer_open(t, &issuers[1], 1);
@@ -85,7 +85,7 @@ static void a_modulus_of_small_factors_is_refused(sotto_test *t)
     uint8_t modulus[SOTTO_TYPE2_NUMBER];
     sotto_token_stock *stock = sotto_token_stock_new();
     sotto_type2_key key = {.id = {1}};
-    sotto_token_asked asked;
+    sotto_token_draft asked;
 
     memset(modulus, 0xff, sizeof modulus); /* 2^2048 - 1, which 3, 5 and 17 divide */
     CHECK_OK(t, sotto_rsa_public_init(&key.rsa, sotto_bytes_of(modulus, sizeof modulus),
@@ -100,7 +100,7 @@ static void a_modulus_of_small_factors_is_refused(sotto_test *t)
 static void a_child_has_requests_of_its_own(sotto_test *t)
 {
     sotto_token_stock *stock = sotto_token_stock_new();
-    sotto_token_asked mine, first;
+    sotto_token_draft mine, first;
     sotto_test_issuer issuer;
     uint8_t seed[SOTTO_ONCE_SEED];
     int pipes[2], status = -1;

@@ -11,23 +11,6 @@
 
 static sotto_test_learner one;
 
-static sotto_budget_line analysis_line;
-
-static sotto_status keep_line(void *context, const sotto_budget_line *line, sotto_err *err)
-{
-    (void)context;
-    (void)err;
-    if (line->analysis)
-        analysis_line = *line;
-    return SOTTO_OK;
-}
-
-static double spent(sotto_test *t)
-{
-    CHECK_OK(t, sotto_device_ledger(one.phone.device, keep_line, NULL, &t->err));
-    return analysis_line.epsilon;
-}
-
 static void check_sentence(sotto_test *t, const char *round, sotto_why why, const char *part)
 {
     sotto_explanation out;
@@ -74,14 +57,14 @@ static void all_participations_are_paid_before_the_first_update_leaves(sotto_tes
 {
     sotto_test_learner_start(t, &one, NULL, NULL);
     CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 0));
-    CHECK_NEAR(t, 2.5, spent(t), 1e-9);
-    CHECK_EQUAL(t, 1, analysis_line.reports);
+    CHECK_NEAR(t, 2.5, sotto_test_learner_spent(&one).epsilon, 1e-9);
+    CHECK_EQUAL(t, 1, sotto_test_learner_spent(&one).reports);
     const sotto_rho_line first = sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE);
     CHECK(t, first.rho > 0 && first.participations == 1 && first.allowed == 3);
     CHECK_NEAR(t, 3 * first.rho, first.rho_allowed, 1e-9);
     CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 2));
-    CHECK_NEAR(t, 2.5, spent(t), 1e-9);
-    CHECK_EQUAL(t, 2, analysis_line.reports);
+    CHECK_NEAR(t, 2.5, sotto_test_learner_spent(&one).epsilon, 1e-9);
+    CHECK_EQUAL(t, 2, sotto_test_learner_spent(&one).reports);
     const sotto_rho_line second = sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE);
     CHECK_NEAR(t, 2 * first.rho, second.rho, 1e-9);
     CHECK_EQUAL(t, 2, second.last_round);
@@ -112,7 +95,7 @@ static void a_burnt_round_is_paid_for(sotto_test *t)
     one.phone.now += 14 * 86400;
     CHECK_EQUAL(t, 0, sotto_test_tick(&one.phone).waiting);
     CHECK_EQUAL(t, 1, sotto_test_lines(&one.phone, "digits#0", SOTTO_RECORD_GIVEN_UP));
-    CHECK_NEAR(t, 2.5, spent(t), 1e-9);
+    CHECK_NEAR(t, 2.5, sotto_test_learner_spent(&one).epsilon, 1e-9);
     CHECK_EQUAL(t, 1, sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).participations);
     sotto_test_phone_close(&one.phone);
 }
@@ -279,7 +262,7 @@ static void a_stale_model_is_not_trained(sotto_test *t)
     CHECK_EQUAL(t, 0, sotto_test_tick(&one.phone).made);
     check_sentence(t, "digits#3", SOTTO_WHY_READY, "");
     CHECK_EQUAL(t, 0, one.trainings);
-    CHECK_NEAR(t, 0, spent(t), 0);
+    CHECK_NEAR(t, 0, sotto_test_learner_spent(&one).epsilon, 0);
     one.model = right; /* nothing was lost */
     one.phone.now += 15;
     CHECK_EQUAL(t, 1, sotto_test_tick(&one.phone).made);
@@ -308,7 +291,7 @@ static void an_update_is_of_its_round(sotto_test *t)
     CHECK_EQUAL(t, 1, sotto_test_tick(&one.phone).made);
     CHECK_EQUAL(t, 1, one.trainings);
     CHECK_EQUAL(t, 1, one.phone.sends);
-    CHECK_NEAR(t, 2.5, spent(t), 1e-9);
+    CHECK_NEAR(t, 2.5, sotto_test_learner_spent(&one).epsilon, 1e-9);
     check_update(t, 0, 3, 0);
     one.seconds = 0;
     CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 5));
@@ -368,7 +351,7 @@ static void a_device_that_starts_again_goes_on(sotto_test *t)
     CHECK_EQUAL(t, 0, sotto_test_tick(&one.phone).made);
     CHECK_EQUAL(t, 0, sotto_test_learner_round(&one, 1)); /* too near */
     CHECK_EQUAL(t, 1, sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).participations);
-    CHECK_NEAR(t, 2.5, spent(t), 1e-9);
+    CHECK_NEAR(t, 2.5, sotto_test_learner_spent(&one).epsilon, 1e-9);
     sotto_test_phone_close(&one.phone);
 }
 
@@ -412,7 +395,7 @@ static void a_trainer_that_fails_has_zeros_sent_and_paid(sotto_test *t)
         one.trained = cases[i].trained;
         one.seconds = cases[i].seconds;
         CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 0));
-        CHECK_NEAR(t, 2.5, spent(t), 1e-9);
+        CHECK_NEAR(t, 2.5, sotto_test_learner_spent(&one).epsilon, 1e-9);
         CHECK_EQUAL(t, 1, one.phone.sends);
         check_update(t, 0, 0, 0);
         sotto_test_phone_close(&one.phone);
@@ -427,7 +410,7 @@ static void rows_that_do_not_fit_have_zeros_sent_and_paid(sotto_test *t)
     CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 0));
     CHECK_EQUAL(t, 0, one.rows);
     CHECK_EQUAL(t, 1, one.phone.sends);
-    CHECK_NEAR(t, 2.5, spent(t), 1e-9);
+    CHECK_NEAR(t, 2.5, sotto_test_learner_spent(&one).epsilon, 1e-9);
     sotto_test_phone_close(&one.phone);
 }
 
@@ -447,7 +430,7 @@ static void a_trainer_that_can_not_now_costs_nothing(sotto_test *t)
     sotto_test_learner_start(t, &one, NULL, NULL);
     one.trained = SOTTO_AGAIN;
     CHECK_EQUAL(t, 0, sotto_test_learner_round(&one, 0));
-    CHECK_NEAR(t, 0, spent(t), 0);
+    CHECK_NEAR(t, 0, sotto_test_learner_spent(&one).epsilon, 0);
     one.trained = SOTTO_OK;
     CHECK_EQUAL(t, 1, sotto_test_tick(&one.phone).made);
     CHECK_OK(t, sotto_device_learn(one.phone.device, NULL, &t->err));

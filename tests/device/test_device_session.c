@@ -172,23 +172,6 @@ static uint64_t live(sotto_test *t, uint64_t round)
     return sotto_test_tick(&one.phone).made;
 }
 
-static sotto_budget_line analysis_line;
-
-static sotto_status keep_line(void *context, const sotto_budget_line *line, sotto_err *err)
-{
-    (void)context;
-    (void)err;
-    if (line->analysis)
-        analysis_line = *line;
-    return SOTTO_OK;
-}
-
-static double spent(sotto_test *t)
-{
-    CHECK_OK(t, sotto_device_ledger(one.phone.device, keep_line, NULL, &t->err));
-    return analysis_line.epsilon;
-}
-
 /* ---- what is charged -------------------------------------------------------------------------------------------- */
 
 /* The ledger is charged the same, whatever coins say. */
@@ -198,13 +181,13 @@ static void a_session_is_paid_before_its_first_coin(sotto_test *t)
 
     start(t, false, "\"rate\": 0.2", "8", hidden);
     made += live(t, 0);
-    const double charged = spent(t);
+    const double charged = sotto_test_learner_spent(&one).epsilon;
     CHECK(t, charged > 1 && charged < 8);
-    CHECK_EQUAL(t, 48, analysis_line.reports);
+    CHECK_EQUAL(t, 48, sotto_test_learner_spent(&one).reports);
     for (uint64_t round = 1; round < ROUNDS; round++) {
         made += live(t, round);
-        CHECK_NEAR(t, charged, spent(t), 1e-12);
-        CHECK_EQUAL(t, 48, analysis_line.reports);
+        CHECK_NEAR(t, charged, sotto_test_learner_spent(&one).epsilon, 1e-12);
+        CHECK_EQUAL(t, 48, sotto_test_learner_spent(&one).reports);
     }
     CHECK_EQUAL(t, 1, sotto_test_lines(&one.phone, "digits", SOTTO_RECORD_SESSION));
     CHECK_EQUAL(t, made, sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).participations);
@@ -221,7 +204,7 @@ static void a_coin_that_says_no_was_paid_for(sotto_test *t)
     CHECK_EQUAL(t, 0, live(t, 0));
     CHECK_EQUAL(t, SOTTO_WHY_NOT_SAMPLED, sotto_test_why(&one.phone, "digits#0"));
     CHECK_EQUAL(t, 1, sotto_test_lines(&one.phone, NULL, SOTTO_RECORD_DECIDED));
-    CHECK(t, spent(t) > 0.2);
+    CHECK(t, sotto_test_learner_spent(&one).epsilon > 0.2);
     CHECK_EQUAL(t, 1, sotto_test_learner_rho(&one, SOTTO_RHO_SESSION).participations);
     end();
 }
@@ -237,7 +220,8 @@ static void the_charge_is_that_of_the_theorem(sotto_test *t)
     CHECK_OK(t, sotto_learning_read(&learning, one.recipe, &t->arena, mistakes, &t->err));
     CHECK_OK(t, sotto_learning_claim_compute(&claim, learning, SOTTO_HONEST_UNSAID, &t->err));
     (void)live(t, 0);
-    CHECK(t, spent(t) >= claim.sampled_epsilon && spent(t) < claim.sampled_epsilon + 1e-9);
+    CHECK(t, sotto_test_learner_spent(&one).epsilon >= claim.sampled_epsilon &&
+                 sotto_test_learner_spent(&one).epsilon < claim.sampled_epsilon + 1e-9);
     CHECK(t, claim.sampled_epsilon < claim.epsilon);
     end();
 }
@@ -249,7 +233,7 @@ static void without_a_word_of_the_policy_a_recipe_is_charged_by_zcdp(sotto_test 
     start(t, false, "\"rate\": 0.2", "40", "");
     for (uint64_t round = 0; round < ROUNDS; round++) {
         made += live(t, round);
-        CHECK_NEAR(t, made ? 12 : 0, spent(t), 1e-9);
+        CHECK_NEAR(t, made ? 12 : 0, sotto_test_learner_spent(&one).epsilon, 1e-9);
     }
     CHECK(t, made > 0);
     CHECK_EQUAL(t, 0, sotto_test_learner_rho(&one, SOTTO_RHO_SESSION).participations);
@@ -257,7 +241,7 @@ static void without_a_word_of_the_policy_a_recipe_is_charged_by_zcdp(sotto_test 
     start(t, false, "\"rate\": 0.2", "8",
           ""); /* for which there is no room, and no coin is tossed */
     CHECK_STATUS(t, SOTTO_DENIED, offer(t, 0));
-    CHECK_NEAR(t, 0, spent(t), 1e-12);
+    CHECK_NEAR(t, 0, sotto_test_learner_spent(&one).epsilon, 1e-12);
     end();
 }
 
@@ -294,11 +278,11 @@ static void a_device_that_starts_again_is_charged_once(sotto_test *t)
 {
     start(t, true, "\"rate\": 0.2", "8", hidden);
     (void)live(t, 0);
-    const double charged = spent(t);
+    const double charged = sotto_test_learner_spent(&one).epsilon;
     reopen(t, one.phone.options.policy);
     for (uint64_t round = 1; round < 4; round++)
         (void)live(t, round);
-    CHECK_NEAR(t, charged, spent(t), 1e-12);
+    CHECK_NEAR(t, charged, sotto_test_learner_spent(&one).epsilon, 1e-12);
     CHECK_EQUAL(t, 1, sotto_test_lines(&one.phone, "digits", SOTTO_RECORD_SESSION));
     end();
 }
@@ -309,11 +293,11 @@ static void a_policy_that_takes_its_word_back_charges_by_zcdp(sotto_test *t)
 
     start(t, true, "\"rate\": 0.2", "40", hidden);
     (void)live(t, 0);
-    const double charged = spent(t);
+    const double charged = sotto_test_learner_spent(&one).epsilon;
     reopen(t, policy_of(t, "40", ""));
     for (uint64_t round = 1; round < ROUNDS; round++)
         made += live(t, round);
-    CHECK_NEAR(t, made ? charged + 12 : charged, spent(t), 1e-9);
+    CHECK_NEAR(t, made ? charged + 12 : charged, sotto_test_learner_spent(&one).epsilon, 1e-9);
     end();
 }
 
@@ -322,10 +306,11 @@ static void a_policy_that_comes_after_a_coin_charges_by_zcdp(sotto_test *t)
 {
     start(t, true, "\"rate\": 0.03", "40", "");
     (void)live(t, 0);
-    const double before = spent(t);
+    const double before = sotto_test_learner_spent(&one).epsilon;
     reopen(t, policy_of(t, "40", hidden));
     (void)live(t, 1);
-    CHECK(t, spent(t) <= before || spent(t) >= 12);
+    CHECK(t, sotto_test_learner_spent(&one).epsilon <= before ||
+                 sotto_test_learner_spent(&one).epsilon >= 12);
     CHECK_EQUAL(t, 0, sotto_test_lines(&one.phone, "digits", SOTTO_RECORD_SESSION));
     end();
 }
@@ -370,7 +355,7 @@ static void without_a_turn_a_device_sends_zeros(sotto_test *t)
     CHECK(t, real[0] != real[1] && real[0] == real[2] && real[1] == real[3]);
     CHECK_EQUAL(t, 2, sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).participations);
     CHECK_EQUAL(t, 2, sotto_test_lines(&one.phone, NULL, SOTTO_RECORD_DUMMY));
-    CHECK_NEAR(t, 2.5, spent(t), 1e-9);
+    CHECK_NEAR(t, 2.5, sotto_test_learner_spent(&one).epsilon, 1e-9);
     sotto_test_phone_close(&one.phone);
 }
 

@@ -212,7 +212,8 @@ static double spent(sotto_test *t, scene *s)
 
 /* ---- what it does ------------------------------------------------------------------------------------------------ */
 
-/* The budget of the session pays for a round of a low number alone: the beacon is drawn anew until one of those has this device. */
+/* The budget of the session pays for a round of a low number alone: the beacon is drawn anew until one of those has this device. A beacon
+ * has it with chance 1/4, so 200 in a row miss it with a chance of 10^-25. */
 static sotto_bytes first_round(sotto_test *t, scene *s, bool wanted)
 {
     bool drawn = !wanted;

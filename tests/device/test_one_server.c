@@ -1,5 +1,6 @@
 /* A device with a ledger in rounds of one server: what it pays, what allows it, and what it refuses. */
 #define _POSIX_C_SOURCE 200809L
+#include "support/one_rounds.h"
 #include "support/one_server.h"
 
 #include "base/arena.h"
@@ -98,22 +99,12 @@ static void close_scene(scene *s)
     sotto_fleet_close(&s->fleet);
 }
 
-static sotto_status take_posted(sotto_test *t, scene *s, const sotto_epoch_round *round,
-                                unsigned *parts, sotto_explanation *why)
-{
-    uint8_t id[SOTTO_ROUND_ID];
-    sotto_bytes posting;
-
-    CHECK_OK(t, sotto_epoch_post(&s->fleet.epoch, round, &posting, id, &t->arena, &t->err));
-    return sotto_rounds_take(s->rounds, parts, why, posting, &t->err);
-}
-
 static sotto_status take(sotto_test *t, scene *s, uint64_t number, unsigned *parts,
                          sotto_explanation *why)
 {
     const sotto_epoch_round round = sotto_test_one_server_round(t, s->recipe, number, 10);
 
-    return take_posted(t, s, &round, parts, why);
+    return sotto_test_take_round(t, s->rounds, &s->fleet.epoch, &round, parts, why);
 }
 
 static void tick(sotto_test *t, scene *s)
@@ -152,14 +143,6 @@ static told record_of(sotto_test *t, scene *s, const char *name)
     return all;
 }
 
-static sotto_why why_of(sotto_test *t, scene *s, const char *name)
-{
-    sotto_explanation why;
-
-    CHECK_OK(t, sotto_device_why(s->device, &why, name, &t->err));
-    return why.why;
-}
-
 /* ---- what it does ------------------------------------------------------------------------------------------------ */
 
 static void a_round_is_paid_for_sent_and_acknowledged(sotto_test *t)
@@ -172,15 +155,15 @@ static void a_round_is_paid_for_sent_and_acknowledged(sotto_test *t)
     CHECK_OK(t, take(t, &s, 1, &parts, &why));
     CHECK_EQUAL(t, SOTTO_ROUNDS_CLIENT, parts);
     CHECK_EQUAL(t, SOTTO_WHY_TRANSPORT, why.why);
-    CHECK_EQUAL(t, SOTTO_WHY_TRANSPORT, why_of(t, &s, "launches#1"));
+    CHECK_EQUAL(t, SOTTO_WHY_TRANSPORT, sotto_test_round_why(t, s.device, "launches#1"));
     CHECK_EQUAL(t, 0, s.sent);
     /* Nobody answers: it has left, and goes again. */
     tick(t, &s);
     CHECK(t, s.sent >= 1);
-    CHECK_EQUAL(t, SOTTO_WHY_TRANSPORT, why_of(t, &s, "launches#1"));
+    CHECK_EQUAL(t, SOTTO_WHY_TRANSPORT, sotto_test_round_why(t, s.device, "launches#1"));
     s.status = 204;
     tick(t, &s);
-    CHECK_EQUAL(t, SOTTO_WHY_ANSWERED, why_of(t, &s, "launches#1"));
+    CHECK_EQUAL(t, SOTTO_WHY_ANSWERED, sotto_test_round_why(t, s.device, "launches#1"));
     const told all = record_of(t, &s, "launches#1");
     CHECK_EQUAL(t, 3, all.count);
     CHECK_EQUAL(t, SOTTO_RECORD_SPENT, all.kinds[0]);
@@ -199,7 +182,7 @@ static void a_vector_that_is_refused_is_given_up(sotto_test *t)
     CHECK_OK(t, take(t, &s, 1, NULL, &why));
     s.status = 403;
     tick(t, &s);
-    CHECK_EQUAL(t, SOTTO_WHY_GIVEN_UP, why_of(t, &s, "launches#1"));
+    CHECK_EQUAL(t, SOTTO_WHY_GIVEN_UP, sotto_test_round_why(t, s.device, "launches#1"));
     const unsigned sent = s.sent;
     tick(t, &s);
     CHECK_EQUAL(t, sent, s.sent);
@@ -330,7 +313,7 @@ static void what_was_given_up_does_not_leave(sotto_test *t)
                                   (int64_t)time(NULL), &t->err));
     tick(t, &s);
     CHECK_EQUAL(t, 0, s.sent);
-    CHECK_EQUAL(t, SOTTO_WHY_GIVEN_UP, why_of(t, &s, "launches#1"));
+    CHECK_EQUAL(t, SOTTO_WHY_GIVEN_UP, sotto_test_round_why(t, s.device, "launches#1"));
     close_scene(&s);
 }
 
@@ -362,9 +345,10 @@ static void a_round_keeps_its_recipes_promises(sotto_test *t)
     all[7].round.recipe[0] ^= 1;
     all[8].round.number = 1000000;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        CHECK_STATUS(t, all[i].status, take_posted(t, &s, &all[i].round, NULL, &why));
+        CHECK_STATUS(t, all[i].status,
+                     sotto_test_take_round(t, s.rounds, &s.fleet.epoch, &all[i].round, NULL, &why));
     CHECK_NEAR(t, 0, record_of(t, &s, NULL).epsilon, 1e-9);
-    CHECK_OK(t, take_posted(t, &s, &right, NULL, &why));
+    CHECK_OK(t, sotto_test_take_round(t, s.rounds, &s.fleet.epoch, &right, NULL, &why));
     CHECK_EQUAL(t, SOTTO_WHY_TRANSPORT, why.why);
     close_scene(&s);
 }
@@ -385,7 +369,7 @@ static sotto_status take_other(sotto_test *t, scene *s, const char *honest, cons
     const sotto_bytes recipe = sotto_bytes_of(text, strlen(text));
     CHECK_OK(t, sotto_device_offer(s->device, recipe, &t->err));
     const sotto_epoch_round round = sotto_test_one_server_round(t, recipe, 1, 10);
-    return take_posted(t, s, &round, NULL, &why);
+    return sotto_test_take_round(t, s->rounds, &s->fleet.epoch, &round, NULL, &why);
 }
 
 /* A price is for noise that is there, whichever of those drawn the server says are online. */

@@ -1,5 +1,6 @@
 /* A device in rounds of learning that one server posted: it trains, clips, adds its part of the noise, pays, and keeps to the record. */
 #include "support/one_learning.h"
+#include "support/one_rounds.h"
 
 #include "crypto/hash.h"
 #include "device/round.h"
@@ -166,16 +167,6 @@ static sotto_epoch_round round_of(sotto_test *t, const scene *s, uint64_t number
     return out;
 }
 
-static sotto_status take_posted(sotto_test *t, scene *s, const sotto_epoch_round *round,
-                                unsigned *parts, sotto_explanation *why)
-{
-    uint8_t id[SOTTO_ROUND_ID];
-    sotto_bytes posting;
-
-    CHECK_OK(t, sotto_epoch_post(&s->fleet.epoch, round, &posting, id, &t->arena, &t->err));
-    return sotto_rounds_take(s->rounds, parts, why, posting, &t->err);
-}
-
 /* Goes to the round, offers its record, and has it posted. */
 static sotto_status take(sotto_test *t, scene *s, uint64_t number, unsigned *parts,
                          sotto_explanation *why)
@@ -185,15 +176,7 @@ static sotto_status take(sotto_test *t, scene *s, uint64_t number, unsigned *par
     go_to(s, number);
     CHECK_OK(t, sotto_device_offer(s->device, record, &t->err));
     const sotto_epoch_round round = round_of(t, s, number, record);
-    return take_posted(t, s, &round, parts, why);
-}
-
-static sotto_why why_of(sotto_test *t, const scene *s, const char *name)
-{
-    sotto_explanation why;
-
-    CHECK_OK(t, sotto_device_why(s->device, &why, name, &t->err));
-    return why.why;
+    return sotto_test_take_round(t, s->rounds, &s->fleet.epoch, &round, parts, why);
 }
 
 static sotto_status keep_rho(void *context, const sotto_rho_line *line, sotto_err *err)
@@ -252,7 +235,7 @@ static void an_update_is_trained_paid_for_and_acknowledged(sotto_test *t)
     s.status = 204;
     tick(t, &s);
     CHECK(t, s.sent >= 1);
-    CHECK_EQUAL(t, SOTTO_WHY_ANSWERED, why_of(t, &s, "digits#0"));
+    CHECK_EQUAL(t, SOTTO_WHY_ANSWERED, sotto_test_round_why(t, s.device, "digits#0"));
     /* The same round again, under another posting. */
     CHECK_OK(t, take(t, &s, 0, &parts, &why));
     CHECK(t, parts == 0 && s.trainings == 1);
@@ -379,12 +362,13 @@ static void a_round_keeps_to_its_record(sotto_test *t)
         wrong.most -= i == 3;
         wrong.least -= i == 4;
         wrong.recipe[0] ^= i == 5;
-        CHECK_STATUS(t, names[i].status, take_posted(t, &s, &wrong, &parts, &why));
+        CHECK_STATUS(t, names[i].status,
+                     sotto_test_take_round(t, s.rounds, &s.fleet.epoch, &wrong, &parts, &why));
         sotto_err_clear(&t->err);
     }
     CHECK_NEAR(t, 0, spent(t, &s), 1e-9);
     CHECK_EQUAL(t, 0, s.trainings);
-    CHECK_OK(t, take_posted(t, &s, &right, &parts, &why));
+    CHECK_OK(t, sotto_test_take_round(t, s.rounds, &s.fleet.epoch, &right, &parts, &why));
     CHECK_EQUAL(t, SOTTO_ROUNDS_CLIENT, parts);
     close_scene(&s);
 }
@@ -415,7 +399,7 @@ static void only_a_posted_round_is_answered(sotto_test *t)
         t, sotto_device_offer(s.device, sotto_test_round_record(t, s.recipe, 0, s.model), &t->err));
     CHECK_OK(t, sotto_device_tick(s.device, &tick, (sotto_conditions){true, true, true}, &t->err));
     CHECK(t, tick.made == 0 && s.trainings == 0);
-    CHECK_EQUAL(t, SOTTO_WHY_PARTIES, why_of(t, &s, "digits#0"));
+    CHECK_EQUAL(t, SOTTO_WHY_PARTIES, sotto_test_round_why(t, s.device, "digits#0"));
     CHECK_OK(t, sotto_device_learn(s.device, NULL, &t->err));
     CHECK_OK(t, take(t, &s, 0, &parts, &why));
     CHECK(t, parts == 0 && why.why == SOTTO_WHY_TRAINER);

@@ -3,38 +3,21 @@
 
 #include "recipe/claim.h"
 #include "recipe/one_server.h"
+#include "support/judged.h"
 #include "support/one_learning.h"
 #include "support/recipes.h"
 
 #include <math.h>
 #include <string.h>
 
-typedef struct judged {
-    const sotto_learning *learning;
-    sotto_learning_claim claim;
-    sotto_recipe_verdict verdict;
-    sotto_status status;
-} judged;
+typedef sotto_test_judged judged;
 
-static sotto_mistakes mistakes;
 static const uint8_t model[32] = {7};
 
-static judged judge_text(sotto_test *t, sotto_bytes text, const sotto_policy *policy)
+static const judged *judge(sotto_test *t, const char *old, const char *new,
+                           const sotto_policy *policy)
 {
-    judged j = {0};
-
-    memset(&mistakes, 0, sizeof mistakes);
-    j.status = sotto_learning_read(&j.learning, text, &t->arena, &mistakes, &t->err);
-    if (j.status == SOTTO_OK)
-        j.status = sotto_learning_judge(&j.verdict, &j.claim, j.learning, policy, NULL, &mistakes,
-                                        &t->err);
-    sotto_err_clear(&t->err);
-    return j;
-}
-
-static judged judge(sotto_test *t, const char *old, const char *new, const sotto_policy *policy)
-{
-    return judge_text(t, sotto_test_one_learning(t, model, old, new), policy);
+    return sotto_test_judge(t, sotto_test_one_learning(t, model, old, new), policy);
 }
 
 static const sotto_policy *policy_of(sotto_test *t, const char *old, const char *new)
@@ -42,9 +25,9 @@ static const sotto_policy *policy_of(sotto_test *t, const char *old, const char 
     const char *text = sotto_test_one_learning_policy;
     const sotto_bytes read =
         old ? sotto_test_replace(t, text, old, new) : sotto_bytes_of(text, strlen(text));
+    static sotto_mistakes mistakes;
     const sotto_policy *policy;
 
-    memset(&mistakes, 0, sizeof mistakes);
     CHECK_OK(t, sotto_policy_read(&policy, read, &t->arena, &mistakes, &t->err));
     return policy;
 }
@@ -52,41 +35,43 @@ static const sotto_policy *policy_of(sotto_test *t, const char *old, const char 
 static void refused(sotto_test *t, const char *old, const char *new, const char *path,
                     const char *what)
 {
-    CHECK(t, judge(t, old, new, NULL).status != SOTTO_OK);
-    CHECK(t, sotto_test_has_mistake(&mistakes, path, what));
+    const judged *j = judge(t, old, new, NULL);
+
+    CHECK(t, j->status != SOTTO_OK);
+    CHECK(t, sotto_test_has_mistake(&j->mistakes, path, what));
 }
 
 /* 0.75 of ten are seven: each device has a seventh of the variance. */
 static void noise_is_shared_by_those_who_stay(sotto_test *t)
 {
-    const judged j = judge(t, NULL, NULL, policy_of(t, NULL, NULL));
+    const judged *j = judge(t, NULL, NULL, policy_of(t, NULL, NULL));
 
-    CHECK_STATUS(t, SOTTO_OK, j.status);
-    CHECK(t, sotto_learning_one_server(j.learning));
-    CHECK_EQUAL(t, 7, j.claim.honest);
-    CHECK_NEAR(t, 8 * 0.5 * 4096, j.claim.device_sigma * sqrt(7), 1);
+    CHECK_STATUS(t, SOTTO_OK, j->status);
+    CHECK(t, sotto_learning_one_server(j->learning));
+    CHECK_EQUAL(t, 7, j->claim.honest);
+    CHECK_NEAR(t, 8 * 0.5 * 4096, j->claim.device_sigma * sqrt(7), 1);
     /* 2 clips over 8 of them: (1 / 4)^2 / 2 each, and more by the rounding to the grid. */
-    CHECK(t, j.claim.rho >= 0.03125 && j.claim.rho < 0.0345);
-    CHECK(t, j.claim.epsilon > 2 && j.claim.epsilon <= 3);
-    CHECK(t, j.claim.bound == 0 && j.claim.factor_needed <= 0);
+    CHECK(t, j->claim.rho >= 0.03125 && j->claim.rho < 0.0345);
+    CHECK(t, j->claim.epsilon > 2 && j->claim.epsilon <= 3);
+    CHECK(t, j->claim.bound == 0 && j->claim.factor_needed <= 0);
     /* A tenth of twelve may be lost. */
-    CHECK_NEAR(t, 10.8, j.claim.expected_reports, 1e-9);
-    CHECK_NEAR(t, 10.8, sotto_learning_divisor(j.learning, 0), 1e-9);
-    CHECK(t, j.claim.report_bytes > 4 * ONE_LEARNING_PARAMETERS);
+    CHECK_NEAR(t, 10.8, j->claim.expected_reports, 1e-9);
+    CHECK_NEAR(t, 10.8, sotto_learning_divisor(j->learning, 0), 1e-9);
+    CHECK(t, j->claim.report_bytes > 4 * ONE_LEARNING_PARAMETERS);
 }
 
 /* Half of ten are honest where no policy says otherwise: less noise is counted on. */
 static void fewer_honest_devices_cost_more(sotto_test *t)
 {
     static const char old[] = "\"epsilon\": 3", new[] = "\"epsilon\": 2.4";
-    const judged stated = judge(t, old, new, policy_of(t, NULL, NULL)),
-                 half = judge(t, old, new, policy_of(t, "\"honest\": 0.75", "\"honest\": 0.5"));
+    const judged *stated = judge(t, old, new, policy_of(t, NULL, NULL)),
+                 *half = judge(t, old, new, policy_of(t, "\"honest\": 0.75", "\"honest\": 0.5"));
 
-    CHECK_STATUS(t, SOTTO_OK, stated.status);
-    CHECK_EQUAL(t, 5, half.claim.honest);
-    CHECK(t, half.claim.rho > 1.39 * stated.claim.rho);
-    CHECK_STATUS(t, SOTTO_DENIED, half.status);
-    CHECK(t, sotto_test_has_mistake(&mistakes, "privacy.epsilon", "5 honest reports"));
+    CHECK_STATUS(t, SOTTO_OK, stated->status);
+    CHECK_EQUAL(t, 5, half->claim.honest);
+    CHECK(t, half->claim.rho > 1.39 * stated->claim.rho);
+    CHECK_STATUS(t, SOTTO_DENIED, half->status);
+    CHECK(t, sotto_test_has_mistake(&half->mistakes, "privacy.epsilon", "5 honest reports"));
 }
 
 static void lint_asks_what_it_asks_of_statistics(sotto_test *t)
@@ -115,22 +100,22 @@ static void numbers_fit_the_ring(sotto_test *t)
 {
     const sotto_bytes narrow =
         sotto_test_one_learning(t, model, "\"largest\": 12", "\"largest\": 100000");
-    const judged none = judge_text(t, narrow, NULL);
+    const judged *none = sotto_test_judge(t, narrow, NULL);
 
-    CHECK(t, none.status != SOTTO_OK);
-    CHECK(t, sotto_test_has_mistake(&mistakes, "learn.update.scale", "half of the ring"));
-    CHECK(t, isinf(none.claim.epsilon) && none.claim.report_bytes == 0);
-    const judged wide =
-        judge_text(t, sotto_test_replace(t, (const char *)narrow.data, "z32", "z64"), NULL);
-    CHECK_STATUS(t, SOTTO_OK, wide.status);
+    CHECK(t, none->status != SOTTO_OK);
+    CHECK(t, sotto_test_has_mistake(&none->mistakes, "learn.update.scale", "half of the ring"));
+    CHECK(t, isinf(none->claim.epsilon) && none->claim.report_bytes == 0);
+    const judged *wide =
+        sotto_test_judge(t, sotto_test_replace(t, (const char *)narrow.data, "z32", "z64"), NULL);
+    CHECK_STATUS(t, SOTTO_OK, wide->status);
 }
 
 static void nothing_is_gained_by_taking_part_at_random(sotto_test *t)
 {
-    const judged j = judge(t, NULL, NULL, policy_of(t, NULL, NULL));
+    const judged *j = judge(t, NULL, NULL, policy_of(t, NULL, NULL));
 
-    CHECK(t, strstr(j.claim.unsampled_why, "the one server sees who takes part") != NULL);
-    CHECK(t, isinf(j.claim.sampled_epsilon));
+    CHECK(t, strstr(j->claim.unsampled_why, "the one server sees who takes part") != NULL);
+    CHECK(t, isinf(j->claim.sampled_epsilon));
 }
 
 static void rounds_that_would_never_be_released_are_refused(sotto_test *t)
@@ -140,26 +125,28 @@ static void rounds_that_would_never_be_released_are_refused(sotto_test *t)
 
 static void a_policy_must_allow_it(sotto_test *t)
 {
-    const judged j =
+    const judged *j =
         judge(t, NULL, NULL, policy_of(t, "\"trusts\": [\"flamingo\"]", "\"trusts\": [\"split\"]"));
 
-    CHECK_STATUS(t, SOTTO_DENIED, j.status);
-    CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.trust", "does not allow"));
+    CHECK_STATUS(t, SOTTO_DENIED, j->status);
+    CHECK(t, sotto_test_has_mistake(&j->mistakes, "aggregation.trust", "does not allow"));
 }
 
 static void a_round_of_one_server_is_no_task(sotto_test *t)
 {
-    const judged j = judge(t, NULL, NULL, NULL);
-    sotto_round_record record = {.round = 0, .recipe = j.learning->head.text};
+    const judged *j = judge(t, NULL, NULL, NULL);
+    sotto_round_record record = {.round = 0, .recipe = j->learning->head.text};
+    static sotto_mistakes mistakes;
     const sotto_parties *parties;
     sotto_task task;
 
     memcpy(record.model, model, sizeof model);
-    CHECK_OK(t, sotto_round_record_check(j.learning, &record, &t->err));
+    CHECK_OK(t, sotto_round_record_check(j->learning, &record, &t->err));
     CHECK_OK(t,
              sotto_parties_read(&parties, sotto_bytes_of("{}", 2), &t->arena, &mistakes, &t->err));
-    CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_round_task_compile(&task, j.learning, &record, parties, &t->arena, &t->err));
+    CHECK_STATUS(
+        t, SOTTO_DENIED,
+        sotto_round_task_compile(&task, j->learning, &record, parties, &t->arena, &t->err));
     CHECK_REASON(t, "only split has DAP tasks");
 }
 
@@ -174,9 +161,9 @@ static void it_is_explained(sotto_test *t)
     };
     static char memory[8192];
     sotto_buf out = sotto_buf_over(memory, sizeof memory - 1);
-    const judged j = judge(t, NULL, NULL, policy_of(t, NULL, NULL));
+    const judged *j = judge(t, NULL, NULL, policy_of(t, NULL, NULL));
 
-    CHECK_OK(t, sotto_learning_explain(&out, j.learning, &j.claim, &t->err));
+    CHECK_OK(t, sotto_learning_explain(&out, j->learning, &j->claim, &t->err));
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         CHECK(t, strstr(memory, words[i]) != NULL);
     CHECK(t, strstr(memory, "Both servers") == NULL);

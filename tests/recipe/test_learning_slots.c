@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "recipe/claim.h"
 #include "recipe/learning_slots.h"
+#include "support/judged.h"
 #include "support/recipes.h"
 
 #include <math.h>
@@ -37,13 +38,7 @@ static const char text[] =
     " \"schedule\": {\"opens\": \"2026-12-01T00:00:00Z\", \"closes\": \"2026-12-08T00:00:00Z\","
     " \"precision\": \"1h\"}, \"population\": 200000}";
 
-typedef struct judged {
-    const sotto_learning *learning;
-    sotto_learning_claim claim;
-    sotto_recipe_verdict verdict;
-    sotto_mistakes mistakes;
-    sotto_status status;
-} judged;
+typedef sotto_test_judged judged;
 
 static sotto_bytes with(sotto_test *t, const char *old, const char *new)
 {
@@ -66,22 +61,9 @@ static sotto_bytes fixed(sotto_test *t)
     return and_with(t, out, "\"precision\": \"1h\"", "\"precision\": \"15m\"");
 }
 
-static judged *judge(sotto_test *t, sotto_bytes recipe)
-{
-    judged *j = sotto_arena_take(&t->arena, sizeof *j);
-
-    memset(j, 0, sizeof *j);
-    j->status = sotto_learning_read(&j->learning, recipe, &t->arena, &j->mistakes, &t->err);
-    if (j->status == SOTTO_OK)
-        j->status = sotto_learning_judge(&j->verdict, &j->claim, j->learning, NULL, NULL,
-                                         &j->mistakes, &t->err);
-    sotto_err_clear(&t->err);
-    return j;
-}
-
 static judged *sound(sotto_test *t, sotto_bytes recipe)
 {
-    judged *j = judge(t, recipe);
+    judged *j = sotto_test_judge(t, recipe, NULL);
 
     for (size_t i = 0; i < j->mistakes.count; i++)
         if (j->mistakes.items[i].severity == SOTTO_MISTAKE)
@@ -126,14 +108,17 @@ static void slots_are_the_recipes_rounds(sotto_test *t)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        if (!refused(judge(t, with(t, cases[i].old, cases[i].new)), cases[i].path, cases[i].what)) {
+        if (!refused(sotto_test_judge(t, with(t, cases[i].old, cases[i].new), NULL), cases[i].path,
+                     cases[i].what)) {
             (void)fprintf(stderr, "%s is not refused\n", cases[i].path);
             CHECK(t, false);
         }
     (void)sound(t, fixed(t));
-    CHECK(t, refused(judge(t, and_with(t, fixed(t), "\"window\": 576", "\"window\": 575")),
+    CHECK(t, refused(sotto_test_judge(
+                         t, and_with(t, fixed(t), "\"window\": 576", "\"window\": 575"), NULL),
                      "participation.window", "a slot of a round"));
-    CHECK(t, refused(judge(t, and_with(t, fixed(t), "\"largest\": 12000", "\"largest\": 47")),
+    CHECK(t, refused(sotto_test_judge(
+                         t, and_with(t, fixed(t), "\"largest\": 12000", "\"largest\": 47"), NULL),
                      "rounds.largest", "48 slots"));
 }
 

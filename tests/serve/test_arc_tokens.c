@@ -2,13 +2,13 @@
 #include "support/arc_admitted.h"
 #include "support/database.h"
 #include "support/steps.h"
+#include "support/uploaders.h"
 
 #include "base/arena.h"
 #include "serve/tasks/arc_issue.h"
 #include "serve/tasks/batches.h"
 #include "serve/tasks/gc.h"
 
-#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -290,35 +290,13 @@ static void leader_and_helper_add_one_report_of_a_device(sotto_test *t)
     sotto_test_arc_keep(t, &a);
     at_leader = report_of(t, &a);
     at_helper = report_of(t, &a);
-    CHECK_EQUAL(t, 0, sotto_test_job_error(t, &a.s, at_helper));
-    CHECK_EQUAL(t, 0, sotto_test_upload_error(t, &a.s, at_leader));
-    sotto_test_want(t, &a.s);
-    sotto_test_await(t, a.s.leader->db, "SELECT count(*) FROM job WHERE state = 2", 1);
-    CHECK_EQUAL(t, 1, sotto_test_refused(t, &a.s, SOTTO_CAUSE_HELPER + SOTTO_REPORT_TOKEN_SPENT));
+    sotto_test_second_is_rejected(t, &a.s, at_helper, at_leader);
     sotto_test_arc_close(&a);
-}
-
-typedef struct uploader {
-    sotto_test *t;
-    sotto_test_service s; /* a copy, with a client of its own */
-    sotto_bytes reports;
-    size_t failed;
-    unsigned status;
-} uploader;
-
-static void *upload(void *context)
-{
-    uploader *u = context;
-    sotto_http_response r = sotto_test_upload(u->t, &u->s, u->reports);
-
-    u->status = r.status;
-    u->failed = r.body.len / (SOTTO_REPORT_ID_SIZE + 1);
-    return NULL;
 }
 
 enum { RACED = 20 };
 
-static void make_raced(sotto_test *t, sotto_test_arc *a, uploader u[2])
+static void make_raced(sotto_test *t, sotto_test_arc *a, sotto_bytes reports[2])
 {
     sotto_buf out[2];
     sotto_bytes of[2][RACED];
@@ -335,7 +313,7 @@ static void make_raced(sotto_test *t, sotto_test_arc *a, uploader u[2])
         for (size_t i = 0; i < RACED; i++)
             sotto_write_bytes(&w, of[k][i]);
         CHECK_OK(t, sotto_writer_finish(&w, "reports", &t->err));
-        u[k].reports = sotto_buf_bytes(&out[k]);
+        reports[k] = sotto_buf_bytes(&out[k]);
     }
 }
 
@@ -343,39 +321,15 @@ static void make_raced(sotto_test *t, sotto_test_arc *a, uploader u[2])
 static void replicas_take_one_report_of_a_device(sotto_test *t)
 {
     static sotto_test_arc a;
-    static uploader u[2];
-    static sotto_test tests[2];
-    sotto_server_options options;
-    sotto_server *second = NULL;
-    pthread_t threads[2];
+    sotto_bytes reports[2];
 
     if (!sotto_test_on_postgres())
         NOT_FOR_THIS_DATABASE(t, "SQLite has one leader");
     sotto_test_arc_open(t, &a, &later);
-    options = a.s.leader_options;
-    options.host.listen = "127.0.0.1:0";
-    CHECK_OK(t, sotto_server_open(&second, &options, &t->err));
-    make_raced(t, &a, u);
-    for (unsigned i = 0; i < 2; i++) {
-        u[i].t = &tests[i];
-        u[i].s = a.s;
-        sotto_arena_init(&tests[i].arena, (size_t)64 << 20);
-        CHECK_OK(t,
-                 sotto_http_client_open(&u[i].s.client, &(sotto_http_client_options){0}, &t->err));
-    }
-    u[1].s.leader = second;
-    for (unsigned i = 0; i < 2; i++)
-        CHECK_EQUAL(t, 0, pthread_create(&threads[i], NULL, upload, &u[i]));
-    for (unsigned i = 0; i < 2; i++) {
-        CHECK_EQUAL(t, 0, pthread_join(threads[i], NULL));
-        sotto_http_client_close(u[i].s.client);
-        CHECK_EQUAL(t, 200, u[i].status);
-        sotto_arena_clear(&tests[i].arena);
-    }
-    CHECK_EQUAL(t, RACED, u[0].failed + u[1].failed);
+    make_raced(t, &a, reports);
+    CHECK_EQUAL(t, RACED, sotto_test_upload_at_two(t, &a.s, reports));
     CHECK_EQUAL(t, RACED, spent(t, a.s.leader));
     CHECK_EQUAL(t, RACED, sotto_test_ask_number(t, a.s.leader->db, "SELECT count(*) FROM mark"));
-    sotto_server_close(second);
     sotto_test_arc_close(&a);
 }
 

@@ -1,9 +1,7 @@
 /* Attester and issuer together, as devices and the operator see them, over HTTP. */
 #define _POSIX_C_SOURCE 200809L
-#include "base/hex.h"
-#include "crypto/signature.h"
-#include "seal/token/type2.h"
-#include "support/attested.h"
+#include "asking_device.h"
+
 #include "support/database.h"
 #include "support/health.h"
 #include "transport/http_client.h"
@@ -15,8 +13,6 @@
 #include <sys/stat.h>
 
 #define OPERATOR SOTTO_TEST_OPERATOR
-
-enum { BODY = 2 + 96 + SOTTO_TYPE2_REQUEST };
 
 typedef sotto_test_attested deployment;
 static const sotto_attestation *plug_in;
@@ -31,118 +27,22 @@ static void close_all(deployment *d)
     sotto_test_attested_close(d);
 }
 
-static sotto_http_response ask(sotto_test *t, const deployment *d, const sotto_host *host,
-                               sotto_http_method method, const char *path, const char *who,
-                               sotto_bytes body)
-{
-    return sotto_test_attested_ask(t, d, host, method, path, who, body);
-}
-
-/* ---- devices ----------------------------------------------------------------------------------------------------- */
-
-typedef struct device {
-    sotto_signer signer;
-    sotto_type2_key key;
-    sotto_type2_pending pending;
-    uint8_t digest[32], body[BODY];
-    char path[100];
-} device;
-
-static const sotto_bytes none = {NULL, 0};
-
-static unsigned enrol(sotto_test *t, const deployment *d, const device *v, sotto_http_method method,
-                      const char *who)
-{
-    char path[100] = "devices/";
-
-    sotto_hex_encode(path + 8, sotto_bytes_of(v->signer.public_key, 32));
-    return ask(t, d, d->attester, method, path, who, none).status;
-}
-
-static void sign_request(sotto_test *t, device *v)
-{
-    uint8_t text[sizeof SOTTO_ATTESTED_LABEL - 1 + 32 + SOTTO_TYPE2_REQUEST];
-    uint8_t *request = v->body + 2 + 96, *at = text + sizeof SOTTO_ATTESTED_LABEL - 1;
-
-    memcpy(text, SOTTO_ATTESTED_LABEL, sizeof SOTTO_ATTESTED_LABEL - 1);
-    memcpy(at, v->key.id, 32);
-    memcpy(at + 32, request, SOTTO_TYPE2_REQUEST);
-    v->body[0] = 0;
-    v->body[1] = 96;
-    memcpy(v->body + 2, v->signer.public_key, 32);
-    CHECK_OK(t,
-             sotto_sign(&v->signer, v->body + 2 + 32, sotto_bytes_of(text, sizeof text), &t->err));
-    memcpy(v->path, "tokens/", 7);
-    sotto_hex_encode(v->path + 7, sotto_bytes_of(v->key.id, 32));
-}
-
-/* A new request under the key of the collection that opens and closes then. */
-static void prepare_until(sotto_test *t, const deployment *d, device *v, unsigned opens,
-                          int64_t closes)
-{
-    sotto_type2_random random;
-    char path[100];
-
-    (void)snprintf(path, sizeof path, "collections/keyboard/%u/%lld", opens, (long long)closes);
-    const sotto_http_response spki = ask(t, d, d->issuer, SOTTO_HTTP_PUT, path, OPERATOR, none);
-    sotto_type2_key_clear(&v->key);
-    CHECK_OK(t, sotto_type2_key_decode(&v->key, spki.body, &t->err));
-    CHECK_OK(t, sotto_type2_draw(&random, &v->key, &t->err));
-    CHECK_OK(t, sotto_type2_request(&v->key, &v->pending, v->body + 2 + 96, v->digest, &random,
-                                    &t->err));
-    sign_request(t, v);
-}
-
-static void prepare(sotto_test *t, const deployment *d, device *v, unsigned opens)
-{
-    prepare_until(t, d, v, opens, INT64_C(99999999999));
-}
-
-/* wrong: the blinded number is not below the modulus, which the issuer alone sees. */
-static void prepare_wrong(sotto_test *t, const deployment *d, device *v, unsigned opens, bool wrong)
-{
-    prepare(t, d, v, opens);
-    if (wrong)
-        memset(v->body + BODY - SOTTO_TYPE2_NUMBER, 0xff, SOTTO_TYPE2_NUMBER);
-    sign_request(t, v);
-}
-
-static void make_device(sotto_test *t, device *v, uint8_t first)
-{
-    uint8_t seed[32] = {first};
-
-    memset(v, 0, sizeof *v);
-    CHECK_OK(t, sotto_signer_init(&v->signer, seed, &t->err));
-}
-
-static void clear_device(device *v)
-{
-    sotto_type2_key_clear(&v->key);
-    sotto_signer_clear(&v->signer);
-}
-
-static sotto_http_response send(sotto_test *t, const deployment *d, const device *v)
-{
-    return ask(t, d, d->attester, SOTTO_HTTP_POST, v->path, "none",
-               sotto_bytes_of(v->body, sizeof v->body));
-}
-
 static int64_t counted(sotto_test *t, const deployment *d)
 {
     return sotto_test_ask_number(t, d->attester->db, "SELECT count(*) FROM issuance");
 }
 
 /* All of it, and a device that the attester knows. */
-static void open_enrolled(sotto_test *t, deployment *d, device *v)
+static void open_enrolled(sotto_test *t, deployment *d, asking_device *v)
 {
     open_all(t, d);
-    make_device(t, v, 1);
-    CHECK_EQUAL(t, 204, enrol(t, d, v, SOTTO_HTTP_PUT, OPERATOR));
+    asking_make(t, v, 1);
+    CHECK_EQUAL(t, 204, asking_enrol(t, d, v, SOTTO_HTTP_PUT, OPERATOR));
 }
 
-static void close_with(deployment *d, device *v)
+static void close_with(deployment *d, asking_device *v)
 {
-    clear_device(v);
+    asking_clear(v);
     close_all(d);
 }
 
@@ -153,21 +53,21 @@ static void a_device_has_one_token_a_key(sotto_test *t)
     uint8_t token[SOTTO_TYPE2_TOKEN];
     sotto_token read;
     deployment d;
-    device v;
+    asking_device v;
 
     open_enrolled(t, &d, &v);
-    prepare(t, &d, &v, 100);
-    const sotto_http_response first = send(t, &d, &v), again = send(t, &d, &v);
+    asking_prepare(t, &d, &v, 100);
+    const sotto_http_response first = asking_send(t, &d, &v), again = asking_send(t, &d, &v);
     CHECK_EQUAL(t, 200, first.status);
     CHECK_EQUAL(t, 200, again.status); /* its answer was lost: the same one comes again */
     CHECK_BYTES(t, first.body.data, again.body.data, SOTTO_TYPE2_RESPONSE);
     CHECK_OK(t, sotto_type2_finish(&v.key, token, &v.pending, first.body, &t->err));
     CHECK_OK(t, sotto_token_decode(&read, sotto_bytes_of(token, sizeof token), &t->err));
     CHECK_OK(t, sotto_type2_verify(&v.key, &read, v.digest, &t->err));
-    prepare(t, &d, &v, 100);
-    CHECK_EQUAL(t, 409, send(t, &d, &v).status);
-    prepare(t, &d, &v, 200);
-    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    asking_prepare(t, &d, &v, 100);
+    CHECK_EQUAL(t, 409, asking_send(t, &d, &v).status);
+    asking_prepare(t, &d, &v, 200);
+    CHECK_EQUAL(t, 200, asking_send(t, &d, &v).status);
     CHECK_EQUAL(t, 2, counted(t, &d));
     close_with(&d, &v);
 }
@@ -175,19 +75,19 @@ static void a_device_has_one_token_a_key(sotto_test *t)
 static void a_count_outlives_restarts_and_enrolments(sotto_test *t)
 {
     deployment d;
-    device v;
+    asking_device v;
 
     open_enrolled(t, &d, &v);
-    prepare(t, &d, &v, 100);
-    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    asking_prepare(t, &d, &v, 100);
+    CHECK_EQUAL(t, 200, asking_send(t, &d, &v).status);
     sotto_host_close(d.attester);
     sotto_test_attester_start(t, &d);
-    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
-    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_DELETE, OPERATOR));
-    CHECK_EQUAL(t, 403, send(t, &d, &v).status);
-    CHECK_EQUAL(t, 204, enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
-    prepare(t, &d, &v, 100);
-    CHECK_EQUAL(t, 409, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 200, asking_send(t, &d, &v).status);
+    CHECK_EQUAL(t, 204, asking_enrol(t, &d, &v, SOTTO_HTTP_DELETE, OPERATOR));
+    CHECK_EQUAL(t, 403, asking_send(t, &d, &v).status);
+    CHECK_EQUAL(t, 204, asking_enrol(t, &d, &v, SOTTO_HTTP_PUT, OPERATOR));
+    asking_prepare(t, &d, &v, 100);
+    CHECK_EQUAL(t, 409, asking_send(t, &d, &v).status);
     close_with(&d, &v);
 }
 
@@ -197,22 +97,22 @@ static void an_attester_that_the_issuer_does_not_know_says_so(sotto_test *t)
     static const char text[] = "issuer: does not know this attester";
     sotto_attester_config *own;
     deployment d;
-    device v;
+    asking_device v;
 
     open_enrolled(t, &d, &v);
-    prepare(t, &d, &v, 100);
+    asking_prepare(t, &d, &v, 100);
     own = sotto_test_attester_config.own;
     const char *right = own->issuer_token;
     own->issuer_token = own->operator_token;
     sotto_host_close(d.attester);
     sotto_test_attester_start(t, &d);
     CHECK(t, !sotto_test_health_says(d.attester, text));
-    CHECK_EQUAL(t, 503, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 503, asking_send(t, &d, &v).status);
     CHECK(t, sotto_test_health_says(d.attester, text));
     own->issuer_token = right;
     sotto_host_close(d.attester);
     sotto_test_attester_start(t, &d);
-    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 200, asking_send(t, &d, &v).status);
     CHECK(t, !sotto_test_health_says(d.attester, text));
     close_with(&d, &v);
 }
@@ -236,13 +136,13 @@ static void of_many_requests_at_once_one_is_answered(sotto_test *t)
     static const sotto_http_field type = {"Content-Type", SOTTO_ATTESTED_TYPE};
     char url[300];
     deployment d;
-    device v;
+    asking_device v;
 
     atomic_store(&issued, 0);
     atomic_store(&refused, 0);
     open_enrolled(t, &d, &v);
     for (unsigned i = 0; i < AT_ONCE; i++) {
-        prepare(t, &d, &v, 100);
+        asking_prepare(t, &d, &v, 100);
         (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/%s", sotto_host_port(d.attester),
                        v.path);
         const sotto_http_call call = {.method = SOTTO_HTTP_POST,
@@ -265,12 +165,12 @@ static void of_many_requests_at_once_one_is_answered(sotto_test *t)
 static void only_enrolled_devices_have_tokens(sotto_test *t)
 {
     deployment d;
-    device v;
+    asking_device v;
 
     open_all(t, &d);
-    make_device(t, &v, 2);
-    prepare(t, &d, &v, 100);
-    CHECK_EQUAL(t, 403, send(t, &d, &v).status);
+    asking_make(t, &v, 2);
+    asking_prepare(t, &d, &v, 100);
+    CHECK_EQUAL(t, 403, asking_send(t, &d, &v).status);
     CHECK_EQUAL(t, 0, counted(t, &d));
     close_with(&d, &v);
 }
@@ -278,18 +178,18 @@ static void only_enrolled_devices_have_tokens(sotto_test *t)
 static void a_device_signs_its_request(sotto_test *t)
 {
     deployment d;
-    device v;
+    asking_device v;
 
     open_enrolled(t, &d, &v);
-    prepare(t, &d, &v, 100);
+    asking_prepare(t, &d, &v, 100);
     v.body[60] ^= 1; /* the signature */
-    CHECK_EQUAL(t, 403, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 403, asking_send(t, &d, &v).status);
     v.body[60] ^= 1;
-    v.body[BODY - 1] ^= 1; /* what was signed */
-    CHECK_EQUAL(t, 403, send(t, &d, &v).status);
-    v.body[BODY - 1] ^= 1;
+    v.body[ASKING_BODY - 1] ^= 1; /* what was signed */
+    CHECK_EQUAL(t, 403, asking_send(t, &d, &v).status);
+    v.body[ASKING_BODY - 1] ^= 1;
     v.body[1] = 95;
-    CHECK_EQUAL(t, 400, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 400, asking_send(t, &d, &v).status);
     CHECK_EQUAL(t, 0, counted(t, &d));
     close_with(&d, &v);
 }
@@ -297,12 +197,12 @@ static void a_device_signs_its_request(sotto_test *t)
 static void a_key_that_is_not_listed_is_not_counted(sotto_test *t)
 {
     deployment d;
-    device v;
+    asking_device v;
 
     open_enrolled(t, &d, &v);
-    prepare(t, &d, &v, 100);
+    asking_prepare(t, &d, &v, 100);
     sotto_test_do(t, d.issuer->db, "DELETE FROM token_key");
-    CHECK_EQUAL(t, 404, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 404, asking_send(t, &d, &v).status);
     CHECK_EQUAL(t, 0, counted(t, &d));
     close_with(&d, &v);
 }
@@ -311,14 +211,14 @@ static void a_key_that_has_closed_is_not_counted(sotto_test *t)
 {
     char sql[80];
     deployment d;
-    device v;
+    asking_device v;
 
     open_enrolled(t, &d, &v);
-    prepare(t, &d, &v, 100);
+    asking_prepare(t, &d, &v, 100);
     (void)snprintf(sql, sizeof sql, "UPDATE token_key SET closes = %lld",
                    (long long)sotto_host_seconds(d.issuer) - 60);
     sotto_test_do(t, d.issuer->db, sql); /* still on the list */
-    CHECK_EQUAL(t, 410, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 410, asking_send(t, &d, &v).status);
     CHECK_EQUAL(t, 0, counted(t, &d));
     close_with(&d, &v);
 }
@@ -327,27 +227,27 @@ static void a_key_that_has_closed_is_not_counted(sotto_test *t)
 static void counts_go_with_their_keys(sotto_test *t)
 {
     deployment d;
-    device v;
+    asking_device v;
 
     open_enrolled(t, &d, &v);
-    prepare(t, &d, &v, 100);
-    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    asking_prepare(t, &d, &v, 100);
+    CHECK_EQUAL(t, 200, asking_send(t, &d, &v).status);
     sotto_test_do(t, d.attester->db, "UPDATE listed SET closes = 1");
-    prepare(t, &d, &v, 200);
-    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    asking_prepare(t, &d, &v, 200);
+    CHECK_EQUAL(t, 200, asking_send(t, &d, &v).status);
     sotto_host_close(d.attester);
     sotto_test_attester_start(t, &d);
     for (uint64_t until = 0; counted(t, &d) > 1 && sotto_test_waits(&until, 20);)
         ;
     CHECK_EQUAL(t, 1, counted(t, &d));
-    CHECK_EQUAL(t, 200, send(t, &d, &v).status); /* under the key that is open */
-    prepare(t, &d, &v, 100);
-    CHECK_EQUAL(t, 410, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 200, asking_send(t, &d, &v).status); /* under the key that is open */
+    asking_prepare(t, &d, &v, 100);
+    CHECK_EQUAL(t, 410, asking_send(t, &d, &v).status);
     CHECK_EQUAL(t, 1, counted(t, &d));
     close_with(&d, &v);
 }
 
-static void count_one(sotto_test *t, const deployment *d, sotto_attester_asked *asked,
+static void count_one(sotto_test *t, const deployment *d, sotto_attester_request *asked,
                       sotto_status status)
 {
     CHECK_OK(t, sotto_attester_count(d->attester->db, &asked, 1, &t->err));
@@ -358,7 +258,7 @@ enum { TOGETHER = 5 };
 
 static void requests_are_counted_together_and_each_for_itself(sotto_test *t)
 {
-    sotto_attester_asked asked[TOGETHER] = {0}, *all[TOGETHER];
+    sotto_attester_request asked[TOGETHER] = {0}, *all[TOGETHER];
     deployment d;
 
     open_all(t, &d);
@@ -385,13 +285,13 @@ static void requests_are_counted_together_and_each_for_itself(sotto_test *t)
 enum { DEVICES = 150 };
 
 typedef struct crowd {
-    device *devices;
+    asking_device *devices;
     atomic_uint right, wrong;
 } crowd;
 
 typedef struct one_of {
     crowd *crowd;
-    device *device;
+    asking_device *device;
     unsigned status; /* that it should hear */
 } one_of;
 
@@ -414,7 +314,7 @@ static void on_crowd_answer(void *context, sotto_status status, const sotto_http
 static void of_many_devices_at_once_each_gets_its_own(sotto_test *t)
 {
     static const sotto_http_field type = {"Content-Type", SOTTO_ATTESTED_TYPE};
-    static device devices[DEVICES];
+    static asking_device devices[DEVICES];
     static one_of ones[DEVICES];
     crowd all = {.devices = devices};
     char url[300];
@@ -423,10 +323,10 @@ static void of_many_devices_at_once_each_gets_its_own(sotto_test *t)
     open_all(t, &d);
     for (unsigned i = 0; i < DEVICES; i++) {
         ones[i] = (one_of){&all, &devices[i], i % 10 == 9 ? 400 : 200};
-        make_device(t, &devices[i], (uint8_t)(i + 1));
+        asking_make(t, &devices[i], (uint8_t)(i + 1));
         CHECK_OK(t,
                  sotto_attester_enrol(d.attester->db, devices[i].signer.public_key, true, &t->err));
-        prepare_wrong(t, &d, &devices[i], 100 + i % 2, i % 10 == 9);
+        asking_prepare_wrong(t, &d, &devices[i], 100 + i % 2, i % 10 == 9);
     }
     for (unsigned i = 0; i < DEVICES; i++) {
         (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/%s", sotto_host_port(d.attester),
@@ -435,7 +335,7 @@ static void of_many_devices_at_once_each_gets_its_own(sotto_test *t)
                                       .url = url,
                                       .fields = &type,
                                       .field_count = 1,
-                                      .body = sotto_bytes_of(devices[i].body, BODY),
+                                      .body = sotto_bytes_of(devices[i].body, ASKING_BODY),
                                       .attempts = 1};
         CHECK_OK(t, sotto_http_call_start(d.client, &call, on_crowd_answer, &ones[i], &t->err));
     }
@@ -445,7 +345,7 @@ static void of_many_devices_at_once_each_gets_its_own(sotto_test *t)
     CHECK_EQUAL(t, DEVICES, atomic_load(&all.right));
     CHECK_EQUAL(t, DEVICES, counted(t, &d));
     for (unsigned i = 0; i < DEVICES; i++)
-        clear_device(&devices[i]);
+        asking_clear(&devices[i]);
     close_all(&d);
 }
 
@@ -455,7 +355,7 @@ enum { MANY = 6000 };
 
 static void many_counts_go_a_few_at_a_time(sotto_test *t)
 {
-    sotto_attester_asked old = {.key = {{1}, FAR}}, open = {.key = {{2}, FAR + 2}};
+    sotto_attester_request old = {.key = {{1}, FAR}}, open = {.key = {{2}, FAR + 2}};
     uint64_t dropped = 0, turns = 0;
     bool more = true;
     char sql[400];
@@ -484,36 +384,36 @@ static void many_counts_go_a_few_at_a_time(sotto_test *t)
 /* It is told to come later, and nobody else is. */
 static void invented_keys_do_not_fetch_the_list_each_time(sotto_test *t)
 {
-    device v, other;
+    asking_device v, other;
     deployment d;
     unsigned status = 0;
 
     open_enrolled(t, &d, &v);
-    make_device(t, &other, 2);
-    CHECK_EQUAL(t, 204, enrol(t, &d, &other, SOTTO_HTTP_PUT, OPERATOR));
-    prepare(t, &d, &v, 100);
+    asking_make(t, &other, 2);
+    CHECK_EQUAL(t, 204, asking_enrol(t, &d, &other, SOTTO_HTTP_PUT, OPERATOR));
+    asking_prepare(t, &d, &v, 100);
     sotto_test_do(t, d.issuer->db, "DELETE FROM token_key");
-    CHECK_EQUAL(t, 404, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 404, asking_send(t, &d, &v).status);
     for (uint64_t until = 0; status != 503 && sotto_test_waits(&until, 1);)
-        status = send(t, &d, &v).status;
+        status = asking_send(t, &d, &v).status;
     CHECK_EQUAL(t, 503, status);
-    prepare(t, &d, &other, 200);
-    CHECK_EQUAL(t, 200, send(t, &d, &other).status);
-    prepare(t, &d, &v, 200); /* which is known by now */
-    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
+    asking_prepare(t, &d, &other, 200);
+    CHECK_EQUAL(t, 200, asking_send(t, &d, &other).status);
+    asking_prepare(t, &d, &v, 200); /* which is known by now */
+    CHECK_EQUAL(t, 200, asking_send(t, &d, &v).status);
     CHECK_EQUAL(t, 2, counted(t, &d));
-    clear_device(&other);
+    asking_clear(&other);
     close_with(&d, &v);
 }
 
 static void only_the_operator_enrols(sotto_test *t)
 {
     deployment d;
-    device v;
+    asking_device v;
 
     open_all(t, &d);
-    make_device(t, &v, 1);
-    CHECK_EQUAL(t, 401, enrol(t, &d, &v, SOTTO_HTTP_PUT, "Bearer attester-of-the-test"));
+    asking_make(t, &v, 1);
+    CHECK_EQUAL(t, 401, asking_enrol(t, &d, &v, SOTTO_HTTP_PUT, "Bearer attester-of-the-test"));
     CHECK_EQUAL(t, 0, sotto_test_ask_number(t, d.attester->db, "SELECT count(*) FROM device"));
     close_with(&d, &v);
 }
@@ -567,20 +467,20 @@ static void a_platform_may_attest_in_its_own_way(sotto_test *t)
 {
     static const sotto_attestation own = {by_first_byte, NULL};
     deployment d;
-    device v;
+    asking_device v;
 
     plug_in = &own;
     open_all(t, &d);
     plug_in = NULL;
-    make_device(t, &v, 1);
-    prepare(t, &d, &v, 100);
+    asking_make(t, &v, 1);
+    asking_prepare(t, &d, &v, 100);
     v.body[3] = 'y';
-    CHECK_EQUAL(t, 403, send(t, &d, &v).status);
+    CHECK_EQUAL(t, 403, asking_send(t, &d, &v).status);
     v.body[3] = 'x';
-    CHECK_EQUAL(t, 200, send(t, &d, &v).status);
-    prepare(t, &d, &v, 100);
+    CHECK_EQUAL(t, 200, asking_send(t, &d, &v).status);
+    asking_prepare(t, &d, &v, 100);
     v.body[3] = 'x';
-    CHECK_EQUAL(t, 409, send(t, &d, &v).status); /* it is the same device to the plug-in */
+    CHECK_EQUAL(t, 409, asking_send(t, &d, &v).status); /* it is the same device to the plug-in */
     close_with(&d, &v);
 }
 

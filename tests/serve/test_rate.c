@@ -1,6 +1,6 @@
 /* A batch that more reports came for than there are devices is held, on each side by its own operator's figure. */
 #define _POSIX_C_SOURCE 200809L
-#include "support/steps.h"
+#include "held.h"
 
 #include "recipe/model.h"
 #include "serve/tasks/rate.h"
@@ -13,71 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-enum { MOST = 64 };
-
-static void set_population(sotto_test *t, sotto_test_service *s, bool leader, uint64_t population)
-{
-    sotto_server *server = leader ? s->leader : s->helper;
-    uint8_t memory[64];
-    sotto_buf ids = sotto_buf_over(memory, sizeof memory);
-    sotto_mistakes *mistakes = sotto_arena_take(&t->arena, sizeof *mistakes);
-
-    CHECK_OK(t, sotto_tasks_add(server->db, server->columns, leader ? SOTTO_LEADER : SOTTO_HELPER,
-                                sotto_bytes_of(s->recipe_text, strlen(s->recipe_text)),
-                                sotto_bytes_of(s->parties_text, strlen(s->parties_text)),
-                                population, sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
-}
-
-static void stays_held(sotto_test *t, sotto_test_service *s, unsigned polls)
-{
-    uint64_t reports, counts[16];
-
-    s->patience = polls;
-    CHECK_EQUAL(t, 202, sotto_test_collect(t, s, 1, &reports, counts));
-}
-
-static void is_released(sotto_test *t, sotto_test_service *s, uint64_t wanted)
-{
-    uint64_t reports = 0, counts[16];
-
-    s->patience = sotto_test_patience();
-    CHECK_EQUAL(t, 200, sotto_test_collect(t, s, 1, &reports, counts));
-    CHECK_EQUAL(t, wanted, reports);
-}
-
-/* One job at the helper, of sound reports and after them some with a proof that fails. The checksum is of the sound. */
-static sotto_test_job send_job(sotto_test *t, sotto_test_service *s, size_t sound, size_t bad)
-{
-    sotto_bytes reports[MOST];
-    sotto_test_job job, whole;
-
-    CHECK(t, sound + bad <= MOST);
-    for (size_t i = 0; i < sound + bad; i++)
-        reports[i] =
-            sotto_test_sealed_report(t, s, 1, i < sound ? SOTTO_TEST_SOUND : SOTTO_TEST_BAD_PROOF);
-    job = sotto_test_job_of(t, s, reports, sound, NULL);
-    whole = bad ? sotto_test_job_of(t, s, reports, sound + bad, NULL) : job;
-    CHECK_EQUAL(t, 201, sotto_test_send_job(t, s, whole.request).status);
-    return job;
-}
-
-/* On a busy machine a server may not have looked at a batch yet when the last poll was answered. */
-static void await_held(sotto_test *t, sotto_server *server)
-{
-    CHECK(t, sotto_test_comes(t, server->db, "SELECT count(*) FROM held"));
-}
-
-static void let_go(sotto_test *t, sotto_test_service *s, sotto_server *server, const char *reason,
-                   sotto_status wanted)
-{
-    const sotto_server_task *task = sotto_tasks_find(server->tasks, s->task.id);
-    sotto_rate_release release = {task->n, {false, s->bucket, s->bucket + 1, {{0}, 0}}, reason};
-
-    if (wanted == SOTTO_OK)
-        await_held(t, server);
-    CHECK_STATUS(t, wanted, sotto_db_run(server->db, sotto_rate_release_batch, &release, &t->err));
-}
 
 /* What the collector is told for ever of the one batch that went. */
 static void is_told(sotto_test *t, sotto_server *server, sotto_rate_checking wanted)
@@ -92,9 +27,9 @@ static void is_told(sotto_test *t, sotto_server *server, sotto_rate_checking wan
 static void open_held(sotto_test *t, sotto_test_service *s)
 {
     sotto_test_service_open(t, s, &(sotto_test_service_options){0});
-    set_population(t, s, true, 20);
+    held_population(t, s, true, 20);
     sotto_test_upload_some(t, s, 41, 1, SOTTO_TEST_SOUND);
-    stays_held(t, s, 10);
+    held_stays(t, s, 10);
 }
 
 /* A helper that does. */
@@ -104,8 +39,8 @@ static sotto_test_job open_held_helper(sotto_test *t, sotto_test_service *s)
     sotto_http_response response;
 
     sotto_test_service_open(t, s, &(sotto_test_service_options){0});
-    set_population(t, s, false, 20);
-    job = send_job(t, s, 41, 0);
+    held_population(t, s, false, 20);
+    job = held_send_job(t, s, 41, 0);
     response = sotto_test_ask_share(t, s, 1, 41, job.checksum);
     CHECK_EQUAL(t, 503, response.status);
     CHECK(t, response.retry_after_s > 0);
@@ -119,7 +54,7 @@ static void open_either(sotto_test *t, sotto_test_service *s, bool leader_select
                             &(sotto_test_service_options){.leader_selected = leader_selected,
                                                           .job_delay_ms = 1000,
                                                           .job_reports = 100});
-    set_population(t, s, true, 20);
+    held_population(t, s, true, 20);
 }
 
 static void twice_the_expected_number_is_released(sotto_test *t)
@@ -127,10 +62,10 @@ static void twice_the_expected_number_is_released(sotto_test *t)
     sotto_test_service s;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, true, 20);
-    set_population(t, &s, false, 20);
+    held_population(t, &s, true, 20);
+    held_population(t, &s, false, 20);
     sotto_test_upload_some(t, &s, 40, 1, SOTTO_TEST_SOUND);
-    is_released(t, &s, 40);
+    held_is_released(t, &s, 40);
     is_told(t, s.leader, SOTTO_RATE_PASSED);
     is_told(t, s.helper, SOTTO_RATE_PASSED);
     sotto_test_service_close(&s);
@@ -163,14 +98,14 @@ static void a_batch_of_one_slot_is_held_by_what_a_slot_explains(sotto_test *t)
 
     sotto_test_service_open(t, &s,
                             &(sotto_test_service_options){.participation = donations_from_now(t)});
-    set_population(t, &s, false, 100); /* one slot of ten: 10 are expected, 20 may come */
+    held_population(t, &s, false, 100); /* one slot of ten: 10 are expected, 20 may come */
     sotto_test_upload_some(t, &s, 20, 1, SOTTO_TEST_SOUND);
-    set_population(t, &s, true, 100);
-    is_released(t, &s, 20);
+    held_population(t, &s, true, 100);
+    held_is_released(t, &s, 20);
     sotto_test_service_close(&s);
     sotto_test_service_open(t, &s,
                             &(sotto_test_service_options){.participation = donations_from_now(t)});
-    set_population(t, &s, true, 100);
+    held_population(t, &s, true, 100);
     sotto_test_upload_some(t, &s, 21, 1, SOTTO_TEST_SOUND);
     s.patience = 10;
     CHECK_EQUAL(t, 202, sotto_test_collect(t, &s, 1, &reports, counts));
@@ -216,9 +151,9 @@ static void one_more_is_held_until_the_leaders_operator_gives_a_reason(sotto_tes
     sotto_test_service s;
 
     open_held(t, &s);
-    let_go(t, &s, s.leader, "", SOTTO_DENIED);
-    let_go(t, &s, s.leader, "a campaign made more people take part", SOTTO_OK);
-    is_released(t, &s, 41);
+    held_let_go(t, &s, s.leader, "", SOTTO_DENIED);
+    held_let_go(t, &s, s.leader, "a campaign made more people take part", SOTTO_OK);
+    held_is_released(t, &s, 41);
     is_told(t, s.leader, SOTTO_RATE_RELEASED);
     is_told(t, s.helper, SOTTO_RATE_OFF);
     sotto_test_service_close(&s);
@@ -229,7 +164,7 @@ static void the_helper_holds_by_its_own_figure(sotto_test *t)
     sotto_test_service s;
     sotto_test_job job = open_held_helper(t, &s);
 
-    let_go(t, &s, s.helper, "counted by hand", SOTTO_OK);
+    held_let_go(t, &s, s.helper, "counted by hand", SOTTO_OK);
     CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
     is_told(t, s.helper, SOTTO_RATE_RELEASED);
     sotto_test_service_close(&s);
@@ -241,8 +176,8 @@ static void a_reason_covers_no_more_than_it_was_given_for(sotto_test *t)
     sotto_test_service s;
     sotto_test_job job = open_held_helper(t, &s);
 
-    let_go(t, &s, s.helper, "counted by hand", SOTTO_OK);
-    sotto_dap_checksum_merge(job.checksum, send_job(t, &s, 1, 0).checksum);
+    held_let_go(t, &s, s.helper, "counted by hand", SOTTO_OK);
+    sotto_dap_checksum_merge(job.checksum, held_send_job(t, &s, 1, 0).checksum);
     CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 42, job.checksum).status);
     sotto_test_service_close(&s);
 }
@@ -256,14 +191,14 @@ static void junk_holds_no_batch(sotto_test *t)
     sotto_bytes sound;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, true, 20);
-    set_population(t, &s, false, 20);
+    held_population(t, &s, true, 20);
+    held_population(t, &s, false, 20);
     sound = sotto_test_sealed_reports(t, &s, 30, 1, SOTTO_TEST_SOUND);
     for (size_t i = 0; i < sizeof junk / sizeof junk[0]; i++)
         sotto_test_upload_some(t, &s, 20, 1, junk[i]);
     for (unsigned i = 0; i < 3; i++) /* twice as a replay */
         CHECK_EQUAL(t, 200, sotto_test_upload(t, &s, sound).status);
-    is_released(t, &s, 30);
+    held_is_released(t, &s, 30);
     sotto_test_service_close(&s);
 }
 
@@ -277,7 +212,7 @@ static void acknowledged_reports_count_though_they_fail_later(sotto_test *t)
         sotto_test_upload_some(t, &s, 30, 1, SOTTO_TEST_SOUND);
         sotto_test_upload_some(t, &s, 6, 1, SOTTO_TEST_BAD_HELPER_SEAL);
         sotto_test_upload_some(t, &s, 5, 1, SOTTO_TEST_BAD_PROOF);
-        stays_held(t, &s, 60);
+        held_is_found(t, &s, s.leader);
         CHECK_EQUAL(t, 41, sotto_test_ask_number(t, s.leader->db, "SELECT arrived FROM held"));
         sotto_test_service_close(&s);
     }
@@ -289,10 +224,10 @@ static void a_corrected_population_counts_at_once(sotto_test *t)
     sotto_test_service s;
 
     open_held(t, &s);
-    set_population(t, &s, true, 0); /* no figure given: the old one stays */
-    stays_held(t, &s, 10);
-    set_population(t, &s, true, 21);
-    is_released(t, &s, 41);
+    held_population(t, &s, true, 0); /* no figure given: the old one stays */
+    held_stays(t, &s, 10);
+    held_population(t, &s, true, 21);
+    held_is_released(t, &s, 41);
     is_told(t, s.leader, SOTTO_RATE_PASSED);
     sotto_test_service_close(&s);
 }
@@ -323,7 +258,7 @@ static void is_listed(sotto_test *t, sotto_server *server, bool held, bool reaso
 {
     listed l;
 
-    await_held(t, server);
+    held_await(t, server);
     CHECK_OK(t, sotto_db_read(server->db, read_list, &l, &t->err));
     CHECK_EQUAL(t, 1, l.lines);
     CHECK_EQUAL(t, held, l.held);
@@ -337,11 +272,11 @@ static void what_was_collected_is_not_released_again(sotto_test *t)
     sotto_test_job job = open_held_helper(t, &s);
 
     is_listed(t, s.helper, true, false);
-    set_population(t, &s, false, 21);
+    held_population(t, &s, false, 21);
     is_listed(t, s.helper, true, false); /* until the leader asks again */
     CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
     is_listed(t, s.helper, false, false);
-    let_go(t, &s, s.helper, "too late", SOTTO_MISSING);
+    held_let_go(t, &s, s.helper, "too late", SOTTO_MISSING);
     CHECK(t, strstr(t->err.reason, "was collected"));
     is_listed(t, s.helper, false, false);
     sotto_test_service_close(&s);
@@ -354,10 +289,10 @@ static void a_list_says_held_no_longer_than_it_is(sotto_test *t)
     for (unsigned selected = 0; selected < 2; selected++) {
         open_either(t, &s, selected);
         sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
-        stays_held(t, &s, 60);
+        held_is_found(t, &s, s.leader);
         is_listed(t, s.leader, true, false);
-        set_population(t, &s, true, 21);
-        is_released(t, &s, 41);
+        held_population(t, &s, true, 21);
+        held_is_released(t, &s, 41);
         is_listed(t, s.leader, false, false);
         sotto_test_service_close(&s);
     }
@@ -368,14 +303,14 @@ static void a_reason_is_given_once(sotto_test *t)
     sotto_test_service s;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, true, 20);
-    let_go(t, &s, s.leader, "nothing yet", SOTTO_MISSING);
+    held_population(t, &s, true, 20);
+    held_let_go(t, &s, s.leader, "nothing yet", SOTTO_MISSING);
     CHECK(t, strstr(t->err.reason, "no such batch"));
     sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
-    stays_held(t, &s, 10);
-    let_go(t, &s, s.leader, "a campaign", SOTTO_OK);
+    held_stays(t, &s, 10);
+    held_let_go(t, &s, s.leader, "a campaign", SOTTO_OK);
     is_listed(t, s.leader, false, true);
-    let_go(t, &s, s.leader, "another", SOTTO_MISSING);
+    held_let_go(t, &s, s.leader, "another", SOTTO_MISSING);
     CHECK(t, strstr(t->err.reason, "released before"));
     sotto_test_service_close(&s);
 }
@@ -464,19 +399,19 @@ static void the_leaders_operator_is_told_of_a_held_batch(sotto_test *t)
         sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
         s.leader_options.host.log = (sotto_log_sink){.write = count_lines, .context = told};
         sotto_test_leader_restart(t, &s);
-        set_population(t, &s, true, 20);
+        held_population(t, &s, true, 20);
         sotto_test_upload_some(t, &s, 41, 1, SOTTO_TEST_SOUND);
         CHECK(t, soon_holds(s.leader, 0));
-        stays_held(t, &s, 10);
+        held_stays(t, &s, 10);
         CHECK(t, soon_holds(s.leader, 1));
         says_that_it_holds(t, s.leader);
-        stays_held(t, &s, 60); /* looks again, more than once */
+        held_stays(t, &s, 60); /* looks again, more than once */
         CHECK_EQUAL(t, 1, atomic_load(&told[HELD]));
         if (corrected)
-            set_population(t, &s, true, 21);
+            held_population(t, &s, true, 21);
         else
-            let_go(t, &s, s.leader, "a campaign", SOTTO_OK);
-        is_released(t, &s, 41);
+            held_let_go(t, &s, s.leader, "a campaign", SOTTO_OK);
+        held_is_released(t, &s, 41);
         CHECK_EQUAL(t, corrected ? 0 : 1, atomic_load(&told[LET_GO]));
         CHECK(t, soon_holds(s.leader, 0));
         sotto_test_service_close(&s);
@@ -492,14 +427,14 @@ static void the_helpers_operator_is_told_of_a_held_batch(sotto_test *t)
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
     s.helper_options.host.log = (sotto_log_sink){.write = count_lines, .context = told};
     sotto_test_helper_restart(t, &s);
-    set_population(t, &s, false, 20);
-    job = send_job(t, &s, 41, 0);
+    held_population(t, &s, false, 20);
+    job = held_send_job(t, &s, 41, 0);
     for (unsigned i = 0; i < 2; i++)
         CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
     CHECK_EQUAL(t, 1, atomic_load(&told[HELD]));
     CHECK(t, soon_holds(s.helper, 1));
     says_that_it_holds(t, s.helper);
-    set_population(t, &s, false, 21);
+    held_population(t, &s, false, 21);
     CHECK(t, soon_holds(s.helper, 1)); /* until the leader asks again */
     CHECK_EQUAL(t, 201, sotto_test_ask_share(t, &s, 1, 41, job.checksum).status);
     CHECK(t, soon_holds(s.helper, 0));
@@ -513,8 +448,8 @@ static void refused_reports_count_too(sotto_test *t)
     sotto_test_job job;
 
     sotto_test_service_open(t, &s, &(sotto_test_service_options){0});
-    set_population(t, &s, false, 20);
-    job = send_job(t, &s, 30, 11);
+    held_population(t, &s, false, 20);
+    job = held_send_job(t, &s, 30, 11);
     CHECK_EQUAL(t, 503, sotto_test_ask_share(t, &s, 1, 30, job.checksum).status);
     sotto_test_service_close(&s);
 }
@@ -567,9 +502,9 @@ static void a_batch_is_compared_with_earlier_ones(sotto_test *t)
     q.end = s.bucket + 3,
     q.verified = 60; /* a batch of three buckets may have three times as many */
     CHECK(t, !rate_of(t, q).held && rate_of(t, q).expected == 30);
-    set_population(t, &s, false, 5);
+    held_population(t, &s, false, 5);
     CHECK(t, rate_of(t, q).held && rate_of(t, q).expected == 5);
-    set_population(t, &s, false, 1000);
+    held_population(t, &s, false, 1000);
     q.verified = 61;
     CHECK(t, rate_of(t, q).held);
     q.history = false;

@@ -2,12 +2,12 @@
 #include "support/admitted.h"
 #include "support/database.h"
 #include "support/steps.h"
+#include "support/uploaders.h"
 
 #include "base/arena.h"
 #include "dap/task_configuration.h"
 #include "serve/tasks/batches.h"
 
-#include <pthread.h>
 #include <string.h>
 
 enum { SPLIT = 48 }; /* the first collection is the one that is open */
@@ -278,33 +278,11 @@ static void leader_and_helper_add_one_report_for_a_token(sotto_test *t)
     sotto_test_keep_token(t, &a);
     at_leader = report_of(t, &a);
     at_helper = report_of(t, &a);
-    CHECK_EQUAL(t, 0, sotto_test_job_error(t, &a.s, at_helper));
-    CHECK_EQUAL(t, 0, sotto_test_upload_error(t, &a.s, at_leader));
-    sotto_test_want(t, &a.s);
-    sotto_test_await(t, a.s.leader->db, "SELECT count(*) FROM job WHERE state = 2", 1);
-    CHECK_EQUAL(t, 1, sotto_test_refused(t, &a.s, SOTTO_CAUSE_HELPER + SOTTO_REPORT_TOKEN_SPENT));
+    sotto_test_second_is_rejected(t, &a.s, at_helper, at_leader);
     sotto_test_admitted_close(&a);
 }
 
 /* ---- replicas ---------------------------------------------------------------------------------------------------- */
-
-typedef struct uploader {
-    sotto_test *t;
-    sotto_test_service s; /* a copy, with a client of its own */
-    sotto_bytes reports;
-    size_t failed;
-    unsigned status;
-} uploader;
-
-static void *upload(void *context)
-{
-    uploader *u = context;
-    sotto_http_response r = sotto_test_upload(u->t, &u->s, u->reports);
-
-    u->status = r.status;
-    u->failed = r.body.len / (SOTTO_REPORT_ID_SIZE + 1);
-    return NULL;
-}
 
 static sotto_bytes reports_of_all(sotto_test *t, sotto_test_admitted *a, size_t count, bool back)
 {
@@ -329,27 +307,22 @@ static void what_races_at_leader_and_helper_is_added_once(sotto_test *t)
 {
     enum { COUNT = 24, JOB = 4 };
     static sotto_test_admitted a;
-    static sotto_test other;
-    static uploader u;
+    static sotto_test_uploader u;
     sotto_bytes at_helper[COUNT];
     uint8_t errors[COUNT];
     uint64_t spent = 0;
-    pthread_t thread;
 
     /* A cohort that never fills: a collection that ends early would close the batch to later jobs. */
     sotto_test_admitted_open(t, &a, SPLIT,
                              &(sotto_test_service_options){
                                  .job_delay_ms = 1, .job_reports = JOB, .min_cohort = 2 * COUNT});
-    u = (uploader){.t = &other, .s = a.s};
-    u.reports = reports_of_all(t, &a, COUNT, false);
+    const sotto_bytes at_leader = reports_of_all(t, &a, COUNT, false);
     for (size_t i = 0; i < COUNT; i++) {
         a.seeds = (uint8_t)(COUNT - 1 - i);
         at_helper[i] = report_of(t, &a);
     }
-    sotto_arena_init(&other.arena, (size_t)64 << 20);
-    CHECK_OK(t, sotto_http_client_open(&u.s.client, &(sotto_http_client_options){0}, &t->err));
     sotto_test_want(t, &a.s);
-    CHECK_EQUAL(t, 0, pthread_create(&thread, NULL, upload, &u));
+    sotto_test_uploader_start(t, &u, &a.s, a.s.leader, at_leader);
     for (size_t i = 0; i < COUNT; i += JOB) { /* the last tokens first: both meet in the middle */
         const sotto_test_job job = sotto_test_job_of(t, &a.s, at_helper + i, JOB, NULL);
         const sotto_http_response response = sotto_test_send_job(t, &a.s, job.request);
@@ -357,10 +330,7 @@ static void what_races_at_leader_and_helper_is_added_once(sotto_test *t)
         CHECK_EQUAL(t, 201, response.status);
         sotto_test_job_errors(t, response.body, errors + i, JOB);
     }
-    CHECK_EQUAL(t, 0, pthread_join(thread, NULL));
-    sotto_http_client_close(u.s.client);
-    sotto_arena_clear(&other.arena);
-    CHECK_EQUAL(t, 200, u.status);
+    sotto_test_uploader_end(t, &u);
     CHECK_EQUAL(t, 0, u.failed);
     for (size_t i = 0; i < COUNT; i++) {
         if (errors[i] != 0)
@@ -379,39 +349,17 @@ static void replicas_take_one_report_for_a_token(sotto_test *t)
 {
     enum { COUNT = 60 };
     static sotto_test_admitted a;
-    static uploader u[2];
-    static sotto_test tests[2];
-    sotto_server_options options;
-    sotto_server *second = NULL;
-    pthread_t threads[2];
+    sotto_bytes reports[2];
 
     if (!sotto_test_on_postgres())
         NOT_FOR_THIS_DATABASE(t, "SQLite has one leader");
     sotto_test_admitted_open(t, &a, SPLIT, &later);
-    options = a.s.leader_options;
-    options.host.listen = "127.0.0.1:0";
-    CHECK_OK(t, sotto_server_open(&second, &options, &t->err));
-    for (unsigned i = 0; i < 2; i++) {
-        u[i] = (uploader){.t = &tests[i], .s = a.s};
-        u[i].reports = reports_of_all(t, &a, COUNT, i == 1);
-        sotto_arena_init(&tests[i].arena, (size_t)64 << 20);
-        CHECK_OK(t,
-                 sotto_http_client_open(&u[i].s.client, &(sotto_http_client_options){0}, &t->err));
-    }
-    u[1].s.leader = second;
     for (unsigned i = 0; i < 2; i++)
-        CHECK_EQUAL(t, 0, pthread_create(&threads[i], NULL, upload, &u[i]));
-    for (unsigned i = 0; i < 2; i++) {
-        CHECK_EQUAL(t, 0, pthread_join(threads[i], NULL));
-        sotto_http_client_close(u[i].s.client);
-        CHECK_EQUAL(t, 200, u[i].status);
-        sotto_arena_clear(&tests[i].arena);
-    }
-    CHECK_EQUAL(t, COUNT, u[0].failed + u[1].failed);
+        reports[i] = reports_of_all(t, &a, COUNT, i == 1);
+    CHECK_EQUAL(t, COUNT, sotto_test_upload_at_two(t, &a.s, reports));
     CHECK_EQUAL(t, COUNT, sotto_test_ask_number(t, a.s.leader->db, "SELECT count(*) FROM spent"));
     CHECK_EQUAL(t, COUNT, sotto_test_ask_number(t, a.s.leader->db, "SELECT count(*) FROM mark"));
     CHECK_EQUAL(t, COUNT, sotto_test_refused(t, &a.s, SOTTO_REPORT_TOKEN_SPENT));
-    sotto_server_close(second);
     sotto_test_admitted_close(&a);
 }
 

@@ -247,6 +247,23 @@ sotto_rho_line sotto_test_learner_rho(sotto_test_learner *l, sotto_rho_account a
 
 /* ---- the servers --------------------------------------------------------------------------------------------- */
 
+static sotto_status keep_analysis(void *context, const sotto_budget_line *line, sotto_err *err)
+{
+    (void)err;
+    if (line->analysis)
+        *(sotto_budget_line *)context = *line;
+    return SOTTO_OK;
+}
+
+sotto_budget_line sotto_test_learner_spent(sotto_test_learner *l)
+{
+    sotto_budget_line line = {0};
+
+    CHECK_OK(l->phone.t,
+             sotto_device_ledger(l->phone.device, keep_analysis, &line, &l->phone.t->err));
+    return line;
+}
+
 static void compile(sotto_test *t, sotto_task *task, sotto_bytes wire, sotto_bytes parties_text)
 {
     sotto_mistakes *mistakes = sotto_test_take(t, sizeof *mistakes);

@@ -57,6 +57,8 @@ sotto_status sotto_test_learner_offer(sotto_test_learner *l, uint64_t round);
 uint64_t sotto_test_learner_round(sotto_test_learner *l, uint64_t round);
 /* The line of the recipe; participations is 0 where there is none. */
 sotto_rho_line sotto_test_learner_rho(sotto_test_learner *l, sotto_rho_account account);
+/* What the recipe's analysis was charged. */
+sotto_budget_line sotto_test_learner_spent(sotto_test_learner *l);
 /* The update that an upload has, in steps of the grid, as both servers find it together; its proof must hold.
  *   SOTTO_REJECTED  it is no report of the round with this record */
 sotto_status sotto_test_learner_update(sotto_test_learner *l, int64_t *out, size_t upload,

@@ -17,13 +17,13 @@ const sotto_recipe *sotto_test_recipe(sotto_test *t, const char *old, const char
 const sotto_policy *sotto_test_policy(sotto_test *t, const char *old, const char *new);
 const sotto_parties *sotto_test_parties(sotto_test *t, const char *old, const char *new);
 
-/* The example with this way to add up, whose aggregation has all of its keys. */
 /* The example where not SOTTO_BY_CROWD but others add the noise: without its randomizer, `by` and what stands behind it in "privacy". */
 sotto_bytes sotto_test_recipe_text_by(sotto_test *t, const char *by);
 /* The same, of a number in place of its bins: `statistic` of the age, clipped to 0 .. 100, or a count. epsilon is 3. */
 sotto_bytes sotto_test_recipe_text_of(sotto_test *t, const char *statistic, const char *by);
 const sotto_recipe *sotto_test_recipe_of(sotto_test *t, const char *statistic, const char *by);
 
+/* The example with this way to add up, whose aggregation has all of its keys. */
 sotto_bytes sotto_test_recipe_text_trusting(sotto_test *t, sotto_trust trust);
 const sotto_recipe *sotto_test_recipe_trusting(sotto_test *t, sotto_trust trust);
 

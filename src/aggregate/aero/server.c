@@ -335,13 +335,9 @@ static sotto_status result(const sotto_machine *machine, sotto_round_result *out
 {
     const sotto_aero_aggregator *s = (const sotto_aero_aggregator *)machine;
 
-    memset(out, 0, sizeof *out);
-    out->blamed = s->blamed;
-    out->blamed_count = s->blamed_count;
-    if (s->posted & SOTTO_AERO_FAILED)
-        return sotto_fail(err, SOTTO_DENIED, "aero: the round ended without a sum");
-    if (!(s->posted & SOTTO_AERO_RELEASED))
-        return sotto_fail(err, SOTTO_AGAIN, "aero: the round is not over");
+    SOTTO_TRY(sotto_machine_outcome(out, s->blamed, s->blamed_count,
+                                    (s->posted & SOTTO_AERO_FAILED) != 0,
+                                    (s->posted & SOTTO_AERO_RELEASED) != 0, err));
     out->contributions = s->counted_count;
     out->counted = s->counted;
     out->counted_count = s->counted_count;

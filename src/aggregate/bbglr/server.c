@@ -403,13 +403,8 @@ static sotto_status result(const sotto_machine *machine, sotto_round_result *out
 {
     const bbglr_server *s = (const bbglr_server *)machine;
 
-    memset(out, 0, sizeof *out);
-    out->blamed = s->blamed;
-    out->blamed_count = s->blamed_count;
-    if (s->phase == SERVER_BURNT)
-        return sotto_fail(err, SOTTO_DENIED, "bbglr: the round is burnt");
-    if (s->phase != SERVER_RELEASED)
-        return sotto_fail(err, SOTTO_AGAIN, "bbglr: the round is not over");
+    SOTTO_TRY(sotto_machine_outcome(out, s->blamed, s->blamed_count, s->phase == SERVER_BURNT,
+                                    s->phase == SERVER_RELEASED, err));
     out->contributions = sotto_bbglr_server_count(s, STAGE_ONLINE);
     out->opening = sotto_buf_bytes(&s->opening);
     return SOTTO_OK;

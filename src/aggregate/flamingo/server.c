@@ -461,13 +461,8 @@ static sotto_status result(const sotto_machine *machine, sotto_round_result *out
 {
     const flamingo_server *s = (const flamingo_server *)machine;
 
-    memset(out, 0, sizeof *out);
-    out->blamed = s->blamed;
-    out->blamed_count = s->blamed_count;
-    if (s->phase == SERVER_BURNT)
-        return sotto_fail(err, SOTTO_DENIED, "flamingo: the round ended without a sum");
-    if (s->phase != SERVER_RELEASED)
-        return sotto_fail(err, SOTTO_AGAIN, "flamingo: the round is not over");
+    SOTTO_TRY(sotto_machine_outcome(out, s->blamed, s->blamed_count, s->phase == SERVER_BURNT,
+                                    s->phase == SERVER_RELEASED, err));
     out->contributions = sotto_bits_count(s->online, (size_t)(s->round->registered + 7) / 8);
     out->opening = sotto_buf_bytes(&s->opening);
     return SOTTO_OK;

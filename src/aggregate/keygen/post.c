@@ -37,21 +37,30 @@ sotto_status sotto_keygen_post_decode(sotto_keygen_post *p, sotto_bytes wire, so
 
 /* ---- bodies --------------------------------------------------------------------------------------------------- */
 
-sotto_status sotto_keygen_places_decode(sotto_keygen_places *out, sotto_bytes body, uint32_t limit,
-                                        sotto_err *err)
+/* Places below the limit, ascending; with two values behind each unless `values` is NULL. */
+static sotto_status decode_places(uint16_t *at, uint32_t *count, const uint8_t **values,
+                                  sotto_bytes body, uint32_t limit, sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(body);
     bool wrong = false;
 
-    out->count = (uint32_t)sotto_read_uint(&in, 2);
-    if (out->count > limit || limit > SOTTO_DECRYPTORS_MOST)
-        return sotto_fail(err, SOTTO_MALFORMED, "%s: %u places", WHAT, out->count);
-    for (uint32_t i = 0; i < out->count; i++) {
-        out->at[i] = (uint16_t)sotto_read_uint(&in, 2);
-        wrong = wrong || out->at[i] >= limit || (i > 0 && out->at[i] <= out->at[i - 1]);
+    *count = (uint32_t)sotto_read_uint(&in, 2);
+    if (*count > limit || limit > SOTTO_DECRYPTORS_MOST)
+        return sotto_fail(err, SOTTO_MALFORMED, "%s: %u places", WHAT, *count);
+    for (uint32_t i = 0; i < *count; i++) {
+        at[i] = (uint16_t)sotto_read_uint(&in, 2);
+        if (values)
+            values[i] = sotto_read_bytes(&in, 2 * SOTTO_P256_SCALAR).data;
+        wrong = wrong || at[i] >= limit || (i > 0 && at[i] <= at[i - 1]);
     }
     SOTTO_TRY(sotto_reader_finish(&in, WHAT, err));
     return wrong ? sotto_fail(err, SOTTO_MALFORMED, "%s: places do not ascend", WHAT) : SOTTO_OK;
+}
+
+sotto_status sotto_keygen_places_decode(sotto_keygen_places *out, sotto_bytes body, uint32_t limit,
+                                        sotto_err *err)
+{
+    return decode_places(out->at, &out->count, NULL, body, limit, err);
 }
 
 static uint32_t size_of(const bool *set, uint32_t count)
@@ -78,19 +87,7 @@ sotto_status sotto_keygen_places_encode(sotto_buf *out, const bool *set, uint32_
 sotto_status sotto_keygen_shown_decode(sotto_keygen_shown *out, sotto_bytes body, uint32_t limit,
                                        sotto_err *err)
 {
-    sotto_reader in = sotto_reader_over(body);
-    bool wrong = false;
-
-    out->count = (uint32_t)sotto_read_uint(&in, 2);
-    if (out->count > limit || limit > SOTTO_DECRYPTORS_MOST)
-        return sotto_fail(err, SOTTO_MALFORMED, "%s: values of %u places", WHAT, out->count);
-    for (uint32_t i = 0; i < out->count; i++) {
-        out->at[i] = (uint16_t)sotto_read_uint(&in, 2);
-        out->values[i] = sotto_read_bytes(&in, 2 * SOTTO_P256_SCALAR).data;
-        wrong = wrong || out->at[i] >= limit || (i > 0 && out->at[i] <= out->at[i - 1]);
-    }
-    SOTTO_TRY(sotto_reader_finish(&in, WHAT, err));
-    return wrong ? sotto_fail(err, SOTTO_MALFORMED, "%s: places do not ascend", WHAT) : SOTTO_OK;
+    return decode_places(out->at, &out->count, out->values, body, limit, err);
 }
 
 sotto_status sotto_keygen_shown_encode(sotto_buf *out, const bool *set,

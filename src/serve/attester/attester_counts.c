@@ -86,7 +86,7 @@ sotto_status sotto_attester_is_enrolled(sotto_db *db, const uint8_t id[SOTTO_ATT
 /* ---- counting ---------------------------------------------------------------------------------------------------- */
 
 typedef struct batch {
-    sotto_attester_asked **all;
+    sotto_attester_request **all;
     size_t count;
 } batch;
 
@@ -112,7 +112,7 @@ static sotto_status note_key(sotto_tx *tx, const sotto_attester_key *key, bool *
     return sotto_sql_run(&q, NULL, err);
 }
 
-static sotto_status count_one(sotto_tx *tx, sotto_attester_asked *asked, sotto_err *err)
+static sotto_status count_one(sotto_tx *tx, sotto_attester_request *asked, sotto_err *err)
 {
     const sotto_bytes device = sotto_bytes_of(asked->device, sizeof asked->device);
     const sotto_bytes id = sotto_bytes_of(asked->key.id, sizeof asked->key.id);
@@ -160,12 +160,12 @@ static sotto_status count_all(sotto_tx *tx, void *context, sotto_err *err)
 
 static int by_device(const void *a, const void *b)
 {
-    const sotto_attester_asked *const *x = a, *const *y = b;
+    const sotto_attester_request *const *x = a, *const *y = b;
 
     return memcmp((*x)->device, (*y)->device, SOTTO_ATTESTER_ID);
 }
 
-sotto_status sotto_attester_count(sotto_db *db, sotto_attester_asked **all, size_t count,
+sotto_status sotto_attester_count(sotto_db *db, sotto_attester_request **all, size_t count,
                                   sotto_err *err)
 {
     batch b = {all, count};

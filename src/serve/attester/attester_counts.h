@@ -20,13 +20,13 @@ typedef struct sotto_attester_key {
 } sotto_attester_key;
 
 /* A request of a device that was attested, under a listed key. */
-typedef struct sotto_attester_asked {
-    struct sotto_attester_asked *next; /* the caller's */
+typedef struct sotto_attester_request {
+    struct sotto_attester_request *next; /* the caller's */
     uint8_t device[SOTTO_ATTESTER_ID];
     sotto_attester_key key;
     uint8_t request[SOTTO_TYPE2_REQUEST];
     sotto_status status; /* of its count */
-} sotto_attester_asked;
+} sotto_attester_request;
 
 #define SOTTO_ATTESTER_SCHEMA                                                                      \
     "CREATE TABLE device (id {bytes} PRIMARY KEY);"                                                \
@@ -54,7 +54,7 @@ SOTTO_MUST_USE sotto_status sotto_attester_is_enrolled(sotto_db *db,
  * A failure: nothing was counted. Else each has its status:
  *   SOTTO_DENIED  the device has asked under this key with another request
  *   SOTTO_STALE   the key's counts were dropped */
-SOTTO_MUST_USE sotto_status sotto_attester_count(sotto_db *db, sotto_attester_asked **all,
+SOTTO_MUST_USE sotto_status sotto_attester_count(sotto_db *db, sotto_attester_request **all,
                                                  size_t count, sotto_err *err);
 /* Drops some counts of one key that closed before that time, and adds their number to *dropped. *more: there may be others. */
 SOTTO_MUST_USE sotto_status sotto_attester_drop(sotto_db *db, int64_t before, uint64_t *dropped,

@@ -19,7 +19,7 @@ struct sotto_attester_line {
     sotto_attester_told *told;
     void *context;
     pthread_mutex_t lock; /* of what follows */
-    sotto_attester_asked *first, **end;
+    sotto_attester_request *first, **end;
     unsigned under_way; /* batches */
     atomic_bool unknown;
 };
@@ -28,7 +28,7 @@ struct sotto_attester_line {
 typedef struct batch {
     sotto_attester_line *line;
     size_t count;
-    sotto_attester_asked *all[MOST];
+    sotto_attester_request *all[MOST];
     uint8_t body[MOST * SOTTO_TYPE2_REQUEST];
 } batch;
 
@@ -66,10 +66,10 @@ bool sotto_attester_line_is_unknown(sotto_attester_line *line)
 /* Under the lock: those in front that have the key of the first. The rest keeps its order. */
 static void take_some(sotto_attester_line *l, batch *b)
 {
-    sotto_attester_asked **at = &l->first;
+    sotto_attester_request **at = &l->first;
 
     while (*at && b->count < MOST) {
-        sotto_attester_asked *asked = *at;
+        sotto_attester_request *asked = *at;
 
         if (b->count > 0 && memcmp(asked->key.id, b->all[0]->key.id, sizeof asked->key.id) != 0) {
             at = &asked->next;
@@ -189,7 +189,7 @@ static void leave_out_uncounted(batch *b)
     size_t kept = 0;
 
     for (size_t i = 0; i < b->count; i++) {
-        sotto_attester_asked *asked = b->all[i];
+        sotto_attester_request *asked = b->all[i];
 
         if (SOTTO_RULE(counted_before_forwarded) && asked->status != SOTTO_OK) {
             b->line->told(b->line->context, asked, asked->status, sotto_bytes_of(NULL, 0));
@@ -215,7 +215,7 @@ static void run_batch(void *context, sotto_worker *worker)
     finish(b);
 }
 
-void sotto_attester_line_join(sotto_attester_line *line, sotto_attester_asked *asked)
+void sotto_attester_line_join(sotto_attester_line *line, sotto_attester_request *asked)
 {
     batch *b = NULL;
 

@@ -18,7 +18,7 @@ enum {
 typedef struct sotto_attester_line sotto_attester_line;
 
 /* Called once for each request that joined: with the issuer's response, which is borrowed, or a failure. */
-typedef void sotto_attester_told(void *context, sotto_attester_asked *asked, sotto_status status,
+typedef void sotto_attester_told(void *context, sotto_attester_request *asked, sotto_status status,
                                  sotto_bytes response);
 
 /* issuer: its URL; bearer: the token by which it knows the attester. Both must outlive the line. */
@@ -29,7 +29,7 @@ SOTTO_MUST_USE sotto_status sotto_attester_line_open(sotto_attester_line **line,
 /* Nobody may wait in it. NULL is fine. */
 void sotto_attester_line_close(sotto_attester_line *line);
 
-void sotto_attester_line_join(sotto_attester_line *line, sotto_attester_asked *asked);
+void sotto_attester_line_join(sotto_attester_line *line, sotto_attester_request *asked);
 
 /* Whether the issuer did not know the attester's token when it answered last. */
 bool sotto_attester_line_is_unknown(sotto_attester_line *line);

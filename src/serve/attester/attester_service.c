@@ -48,7 +48,7 @@ typedef struct attester {
 
 /* One request on its way. */
 typedef struct passage {
-    sotto_attester_asked
+    sotto_attester_request
         asked; /* first: the line knows a passage by it. Its key closes: once it was found on the list */
     attester *attester;
     sotto_http_request *request;
@@ -110,7 +110,7 @@ static int write_keys_url(char *out, size_t size, const passage *p)
 
 /* ---- the issuer -------------------------------------------------------------------------------------------------- */
 
-static void tell(void *context, sotto_attester_asked *asked, sotto_status status,
+static void tell(void *context, sotto_attester_request *asked, sotto_status status,
                  sotto_bytes response)
 {
     static const sotto_http_field type = {"Content-Type", SOTTO_TOKEN_RESPONSE_TYPE};
@@ -194,8 +194,8 @@ static void count_and_forward(void *context, sotto_worker *worker)
         return;
     }
     /* One of ARC is shorter; zeros stand behind it. */
-    sotto_status status =
-        sotto_attester_count(p->attester->host->db, (sotto_attester_asked *[]){&p->asked}, 1, NULL);
+    sotto_status status = sotto_attester_count(p->attester->host->db,
+                                               (sotto_attester_request *[]){&p->asked}, 1, NULL);
     if (status == SOTTO_OK)
         status = p->asked.status;
     if (status != SOTTO_OK)

@@ -1,0 +1,24 @@
+"""checks.py: what tests of programs share: a check that is counted, a call that must end and speak as it should, and the exit code."""
+import subprocess
+
+failures = 0
+
+
+def check(holds, what, more=""):
+    global failures
+    if not holds:
+        failures += 1
+        print(f"FAILED: {what}\n{more}", flush=True)
+
+
+def call(*words, code=0, says="", **more):
+    """Runs a program; what it prints must have these words."""
+    done = subprocess.run(words, capture_output=True, text=True, **more)
+    text, name = done.stdout + done.stderr, " ".join(words[1:])
+    check(done.returncode == code, f"{name}: wanted {code}, got {done.returncode}", text)
+    check(says in text, f"{name}: does not say '{says}'", text)
+    return done
+
+
+def exit_code():
+    return 1 if failures else 0

@@ -41,7 +41,7 @@ const char *const sotto_reference_price[] = {
     "      \"participation\": {\"type\": \"poisson\", \"rate\": 0.0546},\n",
     "      \"privacy\": {\"adjacency\": \"replacement\", \"epsilon\": 0.3, \"delta\": 0.000001, \"min_cohort\": 26900, \"by\": \"crowd\"},\n",
     "\n",
-    "`>` marks the best way of those by the recipe's own `by`; `--by crowd,shares,servers` lets price choose among all. Each line is a recipe of its own that `sotto recipe lint` accepts with these very numbers; `--out FILE` writes the marked one, by a name of its own: `--name NAME`, or the recipe's with a number behind it. Lint prints the same accuracy, and which randomizer is best for these bins.\n",
+    "`>` marks the best way of those by the recipe's own `by`; `--by crowd,shares,servers` lets price choose among all. Each line is a recipe of its own that `sotto recipe lint` accepts with these very numbers. `--out FILE` writes the marked one. It has the name of `--name`, or the recipe's with a number behind it. Lint prints the same accuracy, and which randomizer is best for these bins.\n",
     "\n",
     "The other way round: a cohort and a goal have an epsilon. With a policy, price says what is left of its budgets, and what its devices refuse:\n",
     "\n",

@@ -167,10 +167,10 @@ static void watch_text(analysis_job *job)
     sotto_decimal_format(epsilon, sum);
     sotto_decimal_format(delta, deltas);
     printf("\nasked so far: epsilon %s, delta %s, as a device that answered all steps adds them "
-           "up\n"
-           "a ledger pays the epsilon that each recipe states; an answer reveals no more, and its "
-           "receipt says how much\n",
+           "up\n",
            epsilon, delta);
+    printf("a ledger pays the epsilon that each recipe states; an answer reveals no more, and its "
+           "receipt says how much\n");
     say_next(job);
 }
 

@@ -212,16 +212,16 @@ static int failed(const sotto_err *err)
 int sotto_price_save(sotto_price_job *job, sotto_bytes text)
 {
     static const sotto_place place = {NULL, "recipe", 0};
-    char name[SOTTO_REFINE_NAME + 3] = "\"";
+    char name[SOTTO_REFINE_NAME + 1], quoted[SOTTO_REFINE_NAME + 3];
     sotto_span span;
     sotto_err err = {0};
 
     if (!job->out)
         return EXIT_DONE;
-    if (sotto_recipe_next_name(name + 1, job->recipe.recipe, job->name, &err) != SOTTO_OK)
+    if (sotto_recipe_next_name(name, job->recipe.recipe, job->name, &err) != SOTTO_OK)
         return failed(&err);
-    (void)strcat(name, "\"");
-    sotto_splice splice = {.comes = sotto_bytes_of(name, strlen(name))};
+    (void)snprintf(quoted, sizeof quoted, "\"%s\"", name);
+    sotto_splice splice = {.comes = sotto_bytes_of(quoted, strlen(quoted))};
     if (!sotto_place_find(&place, text, &span))
         return EXIT_FAILED;
     splice.from = span.value;
@@ -245,7 +245,7 @@ static int check_name(const sotto_price_job *job)
 
     if (job->name && !job->out)
         return complain("--name", " goes with --out.");
-    if (!job->name || sotto_recipe_next_name(name, job->recipe.recipe, job->name, &err) == SOTTO_OK)
+    if (!job->out || sotto_recipe_next_name(name, job->recipe.recipe, job->name, &err) == SOTTO_OK)
         return EXIT_DONE;
     (void)failed(&err);
     return EXIT_USAGE;

@@ -4,6 +4,7 @@
 #define SOTTO_APPS_PEOPLE_OF_H
 
 #include "recipe/model.h"
+#include "recipe/statistic.h"
 #include "recipe/table.h"
 #include "support/people.h"
 
@@ -38,6 +39,29 @@ static inline uint64_t sotto_people_unlisted(const sotto_recipe *recipe, const u
     return all;
 }
 
+/* Numbers beyond the range of the encoder count as its ends, and many of them make a sum or a mean another one. Said from a fiftieth on. An end of
+ * 0 is where people have nothing, and quantiles say `or more` by themselves. */
+static inline void sotto_people_say_ends(const sotto_recipe *recipe, const uint64_t *truth)
+{
+    const bool number =
+        recipe->statistic == SOTTO_STATISTIC_SUM || recipe->statistic == SOTTO_STATISTIC_MEAN;
+    const uint64_t bins = number ? recipe->encoding.bins : 0;
+    uint64_t all = 0, at_end = 0;
+
+    if (bins < 3)
+        return;
+    const sotto_number_grid grid = sotto_recipe_grid(recipe);
+    const double ends[] = {grid.min, grid.min + grid.step * (double)(bins - 1)};
+    for (uint64_t i = 0; i < bins; i++)
+        all += truth[i];
+    at_end += ends[0] != 0 ? truth[0] : 0;
+    at_end += ends[1] != 0 ? truth[bins - 1] : 0;
+    if (at_end > 0 && 50 * at_end >= all)
+        printf("reports at the ends of the range: %" PRIu64 " at %.10g, %" PRIu64
+               " at %.10g; numbers beyond count as these\n",
+               truth[0], ends[0], truth[bins - 1], ends[1]);
+}
+
 /* Says how many reports have no bin, or that of <oov>: a misspelt value or a forgotten one shows in these alone. */
 static inline void sotto_people_say_outside(const sotto_recipe *recipe, const uint64_t *truth,
                                             uint64_t without)
@@ -49,6 +73,7 @@ static inline void sotto_people_say_outside(const sotto_recipe *recipe, const ui
                without);
     if (unlisted > 0)
         printf("reports of <oov>: %" PRIu64 "; they have a value that no bin names\n", unlisted);
+    sotto_people_say_ends(recipe, truth);
 }
 
 /* Says that rows might be grouped. */

@@ -176,6 +176,10 @@ expect 1 "a value of another type among the first" "$sotto" sim run --policy pol
 says "a value of another type among the first" "line 9: column version: 'old' is no integer" err
 expect 0 "a mean" "$sotto" sim run --policy policy.json --recipe ages.json --csv ages.csv --fast --quiet --skip-bad-rows
 says "a mean" "within its interval" out
+grep -q "ends of the range" out && { echo "a mean: no number is beyond its range"; failed=1; }
+sed 's/"max": 100/"max": 50/' ages.json >short.json
+expect 0 "a mean of clipped numbers" "$sotto" sim run --policy policy.json --recipe short.json --csv ages.csv --fast --quiet --skip-bad-rows
+says "a mean of clipped numbers" "reports at the ends of the range: 223 at 0, 8880 at 50; numbers beyond count as these" out
 awk 'BEGIN { print "version"; for (i = 0; i < 20000; i++) print i % 90 }' >half.csv
 expect 0 "a picture of a mean" "$sotto" sim run --policy policy.json --recipe ages.json --csv half.csv --fast --quiet --svg mean.svg --html mean.html
 says "a picture of a mean" '<title>mean: ' mean.svg

@@ -45,12 +45,13 @@ static void print_row(const char *recipe, const sim_job *job, const sim_score *s
            100 * sum->held, sim_score_reports(score, job), c->report_bytes);
 }
 
-static int run_one(const sim_options *options, const char *recipe, FILE *out)
+static int run_one(const sim_options *options, const char *recipe, FILE *out, bool first)
 {
     sim_score score;
     sim_job job;
     int code = sim_job_load(&job, options, recipe);
 
+    job.warned = !first;
     sim_score_init(&score);
     if (code == EXIT_DONE)
         code = sim_job_open(&job);
@@ -88,7 +89,7 @@ int sim_verb_compare(const sim_options *options)
         printf("%-28s %9s %9s %9s %9s %7s %9s %8s\n", "recipe", "epsilon", "error", "predicted",
                "interval", "held", "reports", "bytes");
     for (size_t i = 0; i < options->recipe_count; i++) {
-        const int code = run_one(options, options->recipes[i], out);
+        const int code = run_one(options, options->recipes[i], out, i == 0);
 
         worst = worst == EXIT_DONE ? code : worst;
     }

@@ -39,6 +39,12 @@ static int print_mistakes(const sim_job *job, const char *file, const sotto_mist
             return EXIT_LINT;
         }
     }
+    if (recipe && job->edited[0]) {
+        (void)fprintf(stderr,
+                      "sotto sim: that is said of the recipe with %s; the file has another value\n",
+                      job->edited);
+        return EXIT_LINT;
+    }
     (void)fprintf(stderr, "sotto sim: `sotto recipe lint %s --policy %s%s%s` says more\n",
                   job->recipe, job->options->policy, job->options->streams ? " --streams " : "",
                   job->options->streams ? job->options->streams : "");
@@ -151,6 +157,8 @@ int sim_job_open(sim_job *job)
         err.status = status;
         return sim_complain(job, &err);
     }
+    if (!job->warned)
+        sotto_people_say_likely(job->people);
     if (job->trial.unhidden && !job->options->quiet)
         (void)fprintf(stderr, "relay, tokens and log are left out: they hide who answers, and "
                               "change no answer\n");

@@ -2,6 +2,7 @@
 #include "sim.h"
 
 #include "show.h"
+#include "support/people_of.h"
 #include "view/view.h"
 
 #include <errno.h>
@@ -80,9 +81,11 @@ static sotto_status show_run(void *context, const sim_job *job, const sotto_sim_
     view.most = SHOWN;
     if (options->repeat == 1 && !options->json) {
         printf("%" PRIu64 " devices simulated, seed %" PRIu64 "%s: %" PRIu64 " reported, %" PRIu64
-               " were silent\n\n",
+               " were silent\n",
                job->simulated, options->seed, options->fast ? ", --fast" : "",
                o->collection.reports, o->silent);
+        sotto_people_say_outside(job->trial.recipe, o->truth, o->without);
+        printf("\n");
         SOTTO_TRY(sotto_view_answer(&view, &answer, arena, err));
         print_figures(o);
     }
@@ -165,6 +168,8 @@ static int print_json(const sim_score *score, const sim_job *job)
     sotto_json_bool(&j, "fast", job->options->fast);
     sotto_json_uint(&j, "reports", score->reports);
     sotto_json_uint(&j, "rows_left_out", sotto_people_skipped(job->people));
+    sotto_json_uint(&j, "reports_of_no_value", score->without);
+    sotto_json_uint(&j, "reports_of_oov", score->unlisted);
     sotto_json_real(&j, "error", sum.error);
     sotto_json_real(&j, "predicted", sum.predicted);
     sotto_json_real(&j, "held", sum.held);

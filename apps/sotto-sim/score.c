@@ -1,6 +1,7 @@
 #include "sim.h"
 
 #include "show.h"
+#include "support/people_of.h"
 #include "view/view.h"
 
 #include <inttypes.h>
@@ -53,6 +54,8 @@ sotto_status sim_score_add(void *context, const sim_job *job, const sotto_sim_ou
     for (size_t i = 0; i < outcome->line_count; i++)
         add_line(&lines[i], &outcome->lines[i]);
     score->reports += outcome->collection.reports;
+    score->without += outcome->without;
+    score->unlisted += sotto_people_unlisted(job->trial.recipe, outcome->truth);
     score->outcomes++;
     score->wrong += outcome->check.wrong;
     return SOTTO_OK;

@@ -17,7 +17,7 @@
 
 #include <stdio.h>
 
-enum { SIM_RECIPES = 8, SIM_VARIED = 3, SIM_VALUES = 32, SIM_THREADS = 64 };
+enum { SIM_RECIPES = 8, SIM_VARIED = 3, SIM_VALUES = 32, SIM_THREADS = 64, SIM_POINT = 512 };
 
 /* One `--vary PATH=VALUE,VALUE,...`. */
 typedef struct sim_varied {
@@ -53,7 +53,9 @@ typedef struct sim_job {
     const sotto_streams *streams;
     sotto_trial trial;
     sotto_people *people;
-    uint64_t simulated; /* devices of the last run */
+    uint64_t simulated;     /* devices of the last run */
+    bool warned;            /* of the rows already: the same ones for every point of a sweep */
+    char edited[SIM_POINT]; /* "privacy.sigma=9": what is not as the file has it; empty: nothing */
 } sim_job;
 
 /* Reads the files. EXIT_FAILED after having said why. */
@@ -92,8 +94,9 @@ typedef struct sim_score {
     sim_line_score *lines; /* cohort by cohort */
     size_t cohorts, per_cohort;
     uint64_t reports, outcomes;
-    uint64_t small; /* runs that released nothing: too few devices took part */
-    uint64_t wrong; /* runs whose answer sotto_result_compare calls wrong */
+    uint64_t without, unlisted; /* reports on no value, and on <oov> */
+    uint64_t small;             /* runs that released nothing: too few devices took part */
+    uint64_t wrong;             /* runs whose answer sotto_result_compare calls wrong */
 } sim_score;
 
 void sim_score_init(sim_score *score);

@@ -2,6 +2,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "sim.h"
 
+#include "base/arena.h"
+#include "base/writer.h"
+#include "recipe/splice.h"
 #include "show.h"
 #include "view/curve.h"
 
@@ -19,55 +22,131 @@ typedef struct sweep {
     size_t at[SIM_VARIED]; /* which value of each parameter */
     sotto_curve_point points[SIM_VALUES];
     size_t point_count;
-    bool headed;
+    bool headed, ran;
 } sweep;
 
 /* ---- a parameter ------------------------------------------------------------------------------------------------ */
 
-/* Sets a key such as privacy.epsilon; its last part may be new. */
-static bool set(json_t *recipe, const char *path, const char *text)
-{
-    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL), *in = recipe;
-    char copy[96], *part = copy, *dot;
+enum { DEEPEST = 16 };
 
-    if (!value)
-        value = json_string(text);
-    (void)snprintf(copy, sizeof copy, "%s", path);
-    while (in && (dot = strchr(part, '.')) != NULL) {
-        *dot = 0;
-        in = json_object_get(in, part);
-        part = dot + 1;
-    }
-    return json_is_object(in) ? json_object_set_new(in, part, value) == 0
-                              : (json_decref(value), false);
+static sotto_bytes kept(sim_job *job, const char *text)
+{
+    const size_t len = text ? strlen(text) : 0;
+    uint8_t *copy = text ? sotto_arena_take(&job->arena, len + 1) : NULL;
+
+    if (copy)
+        memcpy(copy, text, len);
+    return sotto_bytes_of(copy, copy ? len : 0);
 }
 
-/* The recipe's text with this point's values. */
-static bool edit(sim_job *job, const sweep *s, sotto_bytes original)
+static sotto_bytes quoted(sim_job *job, const char *text)
 {
-    json_t *recipe = json_loadb((const char *)original.data, original.len, 0, NULL);
-    bool done = recipe != NULL;
+    json_t *string = json_string(text);
+    char *dumped = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+    const sotto_bytes out = kept(job, dumped);
 
-    for (size_t i = 0; done && i < s->options->varied_count; i++) {
+    free(dumped);
+    json_decref(string);
+    return out;
+}
+
+/* The value as JSON, with the digits that were typed; a text that is none becomes a string. */
+static sotto_bytes value_of(sim_job *job, const char *text)
+{
+    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+    const sotto_bytes out = value ? kept(job, text) : quoted(job, text);
+
+    json_decref(value);
+    return out;
+}
+
+/* "key": value, behind the brace that opens this object. */
+static sotto_bytes member_of(sim_job *job, const char *key, sotto_bytes value, sotto_bytes object)
+{
+    size_t at = 1;
+    sotto_buf out;
+
+    while (at < object.len && strchr(" \t\r\n", object.data[at]))
+        at++;
+    const bool empty = at < object.len && object.data[at] == '}';
+    const sotto_bytes name = quoted(job, key);
+    if (sotto_buf_take(&out, &job->arena, name.len + value.len + 8, NULL) != SOTTO_OK)
+        return (sotto_bytes){0};
+    sotto_writer w = sotto_writer_on(&out);
+    sotto_write_bytes(&w, name);
+    sotto_write_format(&w, ": ");
+    sotto_write_bytes(&w, value);
+    sotto_write_format(&w, "%s", empty ? "" : ", ");
+    return sotto_buf_bytes(&out);
+}
+
+/* Sets a key such as privacy.epsilon; its last part may be new. All other bytes stay, and so does every line: a mistake is told where the file
+ * has it. */
+static bool set(sim_job *job, const char *path, const char *text)
+{
+    const sotto_bytes value = value_of(job, text);
+    sotto_place places[DEEPEST] = {{0}};
+    char copy[96], *part = copy, *dot;
+    size_t last = 0;
+    sotto_splice splice;
+    sotto_span span = {0};
+
+    (void)snprintf(copy, sizeof copy, "%s", path);
+    for (; (dot = strchr(part, '.')) != NULL && last + 1 < DEEPEST; part = dot + 1, last++) {
+        *dot = 0;
+        places[last] = (sotto_place){last > 0 ? &places[last - 1] : NULL, part, 0};
+    }
+    places[last] = (sotto_place){last > 0 ? &places[last - 1] : NULL, part, 0};
+    if (sotto_place_find(&places[last], job->recipe_text, &span))
+        splice = (sotto_splice){span.value, span.end, value};
+    else if (!sotto_place_find(places[last].up, job->recipe_text, &span) ||
+             job->recipe_text.data[span.value] != '{')
+        return false;
+    else
+        splice = (sotto_splice){
+            span.value + 1, span.value + 1,
+            member_of(job, part, value,
+                      sotto_bytes_of(job->recipe_text.data + span.value, span.end - span.value))};
+    return splice.comes.len > 0 && sotto_splice_text(&job->recipe_text, job->recipe_text, &splice,
+                                                     1, &job->arena, NULL) == SOTTO_OK;
+}
+
+/* "privacy.sigma=9 devices=1000": the point at hand. */
+static void name_point(char *out, size_t size, const sweep *s)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < s->options->varied_count && used < size; i++) {
+        const sim_varied *v = &s->options->varied[i];
+        const int len = snprintf(out + used, size - used, "%s%s=%s", i > 0 ? " " : "", v->path,
+                                 v->values[s->at[i]]);
+
+        used += len > 0 ? (size_t)len : 0;
+    }
+}
+
+/* The recipe's text with this point's values. One that is no JSON stays as it is, and is refused as such. */
+static bool edit(sim_job *job, const sweep *s)
+{
+    json_t *recipe = json_loadb((const char *)job->recipe_text.data, job->recipe_text.len,
+                                JSON_REJECT_DUPLICATES, NULL);
+    bool done = true;
+
+    for (size_t i = 0; recipe && done && i < s->options->varied_count; i++) {
         const sim_varied *v = &s->options->varied[i];
         const char *value = v->values[s->at[i]];
 
         if (strcmp(v->path, "devices") == 0)
             job->devices = strtoull(value, NULL, 10);
         else
-            done = set(recipe, v->path, value);
+            done = set(job, v->path, value);
         if (!done)
             (void)fprintf(stderr, "sotto sim sweep: %s: the recipe has no such key\n", v->path);
     }
-    char *text = done ? json_dumps(recipe, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+    if (recipe)
+        name_point(job->edited, sizeof job->edited, s);
     json_decref(recipe);
-    const size_t len = text ? strlen(text) : 0;
-    uint8_t *copy = text ? sotto_arena_take(&job->arena, len + 1) : NULL;
-    if (copy)
-        memcpy(copy, text, len);
-    free(text);
-    job->recipe_text = sotto_bytes_of(copy, len);
-    return copy != NULL;
+    return done;
 }
 
 /* ---- one point ---------------------------------------------------------------------------------------------------- */
@@ -116,13 +195,14 @@ static void point_json(const sweep *s, const sim_summary *sum, int code)
 
 static void print_point(const sweep *s, const sim_summary *sum, int code)
 {
+    char name[SIM_POINT];
+
     if (s->options->json) {
         point_json(s, sum, code);
         return;
     }
-    for (size_t i = 0; i < s->options->varied_count; i++)
-        printf("%s%s=%s", i ? " " : "", s->options->varied[i].path,
-               s->options->varied[i].values[s->at[i]]);
+    name_point(name, sizeof name, s);
+    printf("%s", name);
     if (code == EXIT_DONE)
         printf(": error %.4g, predicted %.4g, half-width %.4g, %.1f%% held\n", sum->error,
                sum->predicted, sum->half, 100 * sum->held);
@@ -138,8 +218,10 @@ static int run_point(sweep *s, const char *what)
     sim_job job;
     int code = sim_job_load(&job, s->options, s->options->recipes[0]);
 
+    job.warned = s->ran;
+    s->ran = true;
     sim_score_init(&score);
-    if (code == EXIT_DONE && !edit(&job, s, job.recipe_text))
+    if (code == EXIT_DONE && !edit(&job, s))
         code = EXIT_USAGE;
     if (code == EXIT_DONE)
         code = sim_job_open(&job);

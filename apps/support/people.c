@@ -160,6 +160,8 @@ sotto_status sotto_people_open(sotto_people **out, const sotto_people_options *o
         status = find_columns(people, err);
     if (status == SOTTO_OK)
         status = sotto_people_tell_types(people, err);
+    if (status == SOTTO_OK && !options->device_column)
+        status = sotto_people_look_for_devices(people, err);
     if (status == SOTTO_OK && options->device_column) {
         people->grouped = true;
         status = sotto_groups_fill(people, err);

@@ -64,6 +64,10 @@ SOTTO_MUST_USE sotto_status sotto_people_next(sotto_people *people, sotto_people
 /* From the first device again. */
 SOTTO_MUST_USE sotto_status sotto_people_rewind(sotto_people *people, sotto_err *err);
 
+/* The column that looks as if it named devices, where no device_column was given: by its name, and since values repeat among the first rows.
+ * NULL: there is none, or the file is a pipe. Without control codes. */
+const char *sotto_people_likely(const sotto_people *people);
+
 /* Rows that were left out in the current pass. */
 uint64_t sotto_people_skipped(const sotto_people *people);
 /* Devices of a pass, where options.devices was set or sotto_people_count was called; else 0. */

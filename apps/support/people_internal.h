@@ -45,7 +45,8 @@ struct sotto_people {
     uint64_t number;     /* of the next device                          */
     uint64_t copies;     /* of the device at hand that are still to come */
     uint64_t skipped, skipped_in_groups;
-    sotto_packed row; /* the device at hand: its rows, one behind the other */
+    char likely[SOTTO_CSV_SHOWN]; /* empty: none */
+    sotto_packed row;             /* the device at hand: its rows, one behind the other */
     bool grouped;
     sotto_groups groups;
 };
@@ -63,6 +64,9 @@ SOTTO_MUST_USE sotto_status sotto_people_unpack(const sotto_people *people, sott
                                                 sotto_err *err);
 /* Tells the types that nobody stated. */
 SOTTO_MUST_USE sotto_status sotto_people_tell_types(sotto_people *people, sotto_err *err);
+
+/* people_likely.c: looks for a column that may name devices. */
+SOTTO_MUST_USE sotto_status sotto_people_look_for_devices(sotto_people *people, sotto_err *err);
 
 /* The next row that is good, packed behind `out`. SOTTO_MISSING: there is none. */
 SOTTO_MUST_USE sotto_status sotto_people_read(sotto_people *people, sotto_packed *out,

@@ -240,6 +240,7 @@ typedef struct sotto_receipt {
     double epsilon_local, replacement_local; /* infinity: a report has no local protection */
     bool none_told; /* devices without a value were silent: the epsilons hold between values only */
     double epsilon_cohort, delta;
+    double epsilon_charged; /* what the ledger of each device that answered pays: the recipe's */
     uint64_t min_cohort, honest; /* of min_cohort, how many are taken to be honest */
     double honest_share;
     const char *theorem;

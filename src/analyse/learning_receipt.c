@@ -21,6 +21,7 @@ static void claim_slots(sotto_learning_receipt *out, const sotto_learning *l,
     const uint64_t warm_up = sotto_learning_warm_up(l);
 
     out->policy = sotto_round_policy_name(sotto_learning_policy(l));
+    out->policy_words = sotto_round_policy_words(sotto_learning_policy(l));
     sotto_slots_claim_of(&out->slots, l, claim, seen);
     if (SOTTO_RULE(slots_burnt_unclaimed) && burnt > (seen < warm_up ? seen : warm_up)) {
         out->slots.epsilon = INFINITY;
@@ -133,12 +134,13 @@ static void say_sampling(sotto_writer *w, const sotto_learning_receipt *r)
 static void say_slots(sotto_writer *w, const sotto_learning_receipt *r)
 {
     if (r->slots.why)
-        say(w, "  drawing a round in secret (%s): a gain is %s\n", r->policy, r->slots.why);
+        say(w, "  drawing a round in secret (%s): a gain is %s\n", r->policy_words, r->slots.why);
     else
         say(w,
             "  drawing a round in secret (%s): epsilon %.4g at the same delta for all rounds until "
             "then\n  by %s\n  that needs %s\n",
-            r->policy, sotto_bound_shown(r->slots.epsilon, 4), r->slots.theorem, r->slots.honest);
+            r->policy_words, sotto_bound_shown(r->slots.epsilon, 4), r->slots.theorem,
+            r->slots.honest);
 }
 
 static void say_claim(sotto_writer *w, const sotto_learning_receipt *r)

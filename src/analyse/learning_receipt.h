@@ -45,7 +45,8 @@ typedef struct sotto_learning_receipt {
     const char *relay, *gateway;
     const char
         *policy; /* of slots; NULL: devices are drawn anew in each round, and reports are counted */
-    sotto_slots_claim slots; /* of all rounds until then, where devices draw one */
+    const char *policy_words; /* the same for people; NULL with it */
+    sotto_slots_claim slots;  /* of all rounds until then, where devices draw one */
 } sotto_learning_receipt;
 
 /* reports: of the sum; burnt: rounds before it that were. SOTTO_DENIED: fewer than min_cohort, so that there is nothing to give a receipt for. */

@@ -90,6 +90,7 @@ static sotto_receipt stated(const sotto_recipe *recipe, const sotto_recipe_claim
         .none_told = claim->none_told,
         .epsilon_cohort = claim->epsilon_cohort,
         .delta = claim->delta,
+        .epsilon_charged = sotto_decimal_up(recipe->epsilon),
         .min_cohort = recipe->min_cohort,
         .honest = claim->honest,
         .honest_share = recipe->min_cohort ? (double)claim->honest / (double)recipe->min_cohort : 0,
@@ -255,6 +256,10 @@ static void say_answer(sotto_writer *w, const sotto_receipt *r)
         say(w, "  noise by the devices: sigma %.3g each, on every sum; intervals cover all of it\n",
             sqrt(r->device_variance));
     say(w, "  basis: %s\n", r->theorem);
+    say(w,
+        "  charged: each device that answered pays epsilon %.6g from its ledger, as the recipe "
+        "states; the answer reveals no more than the %.4g above\n",
+        r->epsilon_charged, epsilon);
 }
 
 /* A token for each device stops devices, and not those who make tokens. Of ARC the servers are the issuers. */

@@ -28,6 +28,21 @@ typedef enum sotto_round_policy {
 /* learning: NULL is a recipe of statistics, which has none of these policies. */
 sotto_round_policy sotto_learning_policy(const sotto_learning *learning);
 const char *sotto_round_policy_name(sotto_round_policy policy);
+/* What becomes of the reports of a round, for people. Inline: devices say none of it. */
+static inline const char *sotto_round_policy_words(sotto_round_policy policy)
+{
+    switch (policy) {
+    case SOTTO_ROUND_ALL:
+        return "all reports of a round are added up";
+    case SOTTO_ROUND_ONE_OF:
+        return "one report of each slot is used";
+    case SOTTO_ROUND_ALL_AFTER_WARM_UP:
+        return "all reports of a round are added up; the first rounds are not released";
+    case SOTTO_ROUND_DRAWN_ANEW:
+    default:
+        return "each round is drawn for by itself";
+    }
+}
 /* Whether a device draws one round of the session, and takes part in no other. NULL: no. */
 bool sotto_learning_once(const sotto_learning *learning);
 

@@ -16,8 +16,9 @@ typedef struct kind {
     sotto_randomizer_kind randomizer;
 } kind;
 
-static size_t list_kinds(kind out[SOTTO_PRICE_WAYS], sotto_statistic statistic)
+static size_t list_kinds(kind out[SOTTO_PRICE_WAYS], const sotto_recipe *recipe)
 {
+    const sotto_statistic statistic = recipe->statistic;
     static const sotto_randomizer_kind of_bins[] = {SOTTO_ONE_HOT_ASYMMETRIC,
                                                     SOTTO_ONE_HOT_SYMMETRIC, SOTTO_CHOICE_RESPONSE,
                                                     SOTTO_SUBSET_SELECTION};
@@ -25,6 +26,10 @@ static size_t list_kinds(kind out[SOTTO_PRICE_WAYS], sotto_statistic statistic)
         statistic == SOTTO_STATISTIC_HISTOGRAM || statistic == SOTTO_STATISTIC_QUANTILES;
     size_t count = 0;
 
+    if (recipe->trust == SOTTO_TRUST_AERO) { /* nobody else adds noise to encrypted sums */
+        out[count++] = (kind){.by = SOTTO_BY_COMMITTEE};
+        return count;
+    }
     for (size_t i = 0; bins && i < sizeof of_bins / sizeof of_bins[0]; i++)
         out[count++] = (kind){SOTTO_BY_CROWD, of_bins[i]};
     if (statistic == SOTTO_STATISTIC_COUNT)
@@ -221,7 +226,7 @@ sotto_status sotto_price_ways(sotto_price_way ways[SOTTO_PRICE_WAYS], size_t *co
     if (is_of_machine(status))
         return sotto_fail(err, status, "%s", why.reason);
     const sotto_decimal local_most = sotto_price_local_most(q->policy, verdict);
-    *count = list_kinds(kinds, recipe->statistic);
+    *count = list_kinds(kinds, recipe);
     for (size_t i = 0; i < *count; i++) {
         ways[i] = (sotto_price_way){.by = kinds[i].by, .randomizer = kinds[i].randomizer};
         SOTTO_TRY(price_one(&ways[i], q, recipe, local_most, arena, err));
@@ -276,7 +281,7 @@ bool sotto_price_best_randomizer(sotto_best_randomizer *out, const sotto_recipe 
     *out = (sotto_best_randomizer){0};
     if (recipe->participation.type == SOTTO_IMPORTANCE)
         return false;
-    const size_t count = list_kinds(kinds, recipe->statistic);
+    const size_t count = list_kinds(kinds, recipe);
     for (size_t i = 0; i < count && kinds[i].by == SOTTO_BY_CROWD; i++) {
         sotto_price_begin(&s, &q, recipe, kinds[i].by, kinds[i].randomizer,
                           sotto_price_local_most(policy, verdict));

@@ -4,6 +4,7 @@
 #include "account/honest.h"
 #include "account/numeric/shown.h"
 #include "recipe/claim.h"
+#include "recipe/encrypted.h"
 #include "recipe/participation.h"
 
 #include <inttypes.h>
@@ -154,10 +155,16 @@ double sotto_price_reached(const sotto_price_question *question, const sotto_acc
 
 static sotto_status reaches(bool *out, const sotto_price_search *s, double reports, sotto_err *err)
 {
+    sotto_encrypted sums;
     sotto_accuracy a;
     sotto_err why = {0};
-    const sotto_status status =
-        sotto_recipe_accuracy(&a, &s->recipe, reports, &s->question->options, &why);
+    sotto_status status = SOTTO_OK;
+
+    /* More noise than fits the encryption is none. */
+    if (s->recipe.by == SOTTO_BY_COMMITTEE)
+        status = sotto_encrypted_plan(&sums, &s->recipe, &why);
+    if (status == SOTTO_OK)
+        status = sotto_recipe_accuracy(&a, &s->recipe, reports, &s->question->options, &why);
 
     *out = status == SOTTO_OK &&
            sotto_price_reached(s->question, &a, s->devices) <= s->question->wanted;

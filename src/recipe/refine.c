@@ -74,25 +74,24 @@ static sotto_status check(const sotto_recipe *frame, const sotto_refine_question
 
 /* ---- the text ------------------------------------------------------------------------------------------ */
 
-/* NAME becomes NAME.2, and NAME.2 becomes NAME.3. */
-static sotto_status name_next(sotto_refined *out, const sotto_recipe *frame, const char *given,
-                              sotto_err *err)
+sotto_status sotto_recipe_next_name(char out[SOTTO_REFINE_NAME + 1], const sotto_recipe *frame,
+                                    const char *given, sotto_err *err)
 {
+    const size_t size = SOTTO_REFINE_NAME + 1;
     const char *dot = strrchr(frame->name, '.'), *digits = dot ? dot + 1 : "";
     const size_t count = strspn(digits, "0123456789");
     const bool numbered = count > 0 && count < 7 && digits[count] == 0;
     const unsigned long next = numbered ? strtoul(digits, NULL, 10) + 1 : 2;
     const int stem = (int)(numbered ? (size_t)(dot - frame->name) : strlen(frame->name));
-    const int len =
-        given ? snprintf(out->name, sizeof out->name, "%s", given)
-              : snprintf(out->name, sizeof out->name, "%.*s.%lu", stem, frame->name, next);
+    const int len = given ? snprintf(out, size, "%s", given)
+                          : snprintf(out, size, "%.*s.%lu", stem, frame->name, next);
 
-    if (len <= 0 || (size_t)len >= sizeof out->name ||
-        strspn(out->name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-") !=
+    if (len <= 0 || (size_t)len >= size ||
+        strspn(out, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-") !=
             (size_t)len)
         return sotto_fail(err, SOTTO_MALFORMED,
                           "a name has 1 to 64 of the characters A-Z a-z 0-9 . _ : -");
-    if (strcmp(out->name, frame->name) == 0)
+    if (strcmp(out, frame->name) == 0)
         return sotto_fail(err, SOTTO_MALFORMED,
                           "devices answer a recipe of one name once: the next one takes another");
     return SOTTO_OK;
@@ -169,7 +168,7 @@ sotto_status sotto_recipe_refine(sotto_refined *out, const sotto_recipe *frame,
     const sotto_number_grid grid = sotto_recipe_grid(frame);
     const uint64_t bins = q->bins > 0 ? q->bins : frame->encoding.bins;
     SOTTO_TRY(check(frame, q, bins, err));
-    SOTTO_TRY(name_next(out, frame, q->name, err));
+    SOTTO_TRY(sotto_recipe_next_name(out->name, frame, q->name, err));
     widen(out, q, grid, grid.min + grid.step * (double)(frame->encoding.bins - 1));
     if (e->type == SOTTO_ENCODER_INTEGER)
         place_integers(out, bins);

@@ -1,6 +1,6 @@
 /* recipe/refine.h - the next question of a search for a quantile: the same one, with smaller steps where the quantile is.
  *
- * Callers:  `sotto recipe refine`. Devices link none of it.
+ * Callers:  `sotto recipe refine` and `sotto recipe price`. Devices link none of it.
  * Memory:   what is found lives in the arena.
  *
  * Numbers outside the new range count as its ends, as the encoder clips them. So ranks stay what they are, and the next answer's
@@ -28,6 +28,12 @@ typedef struct sotto_refined {
     bool from_first,
         to_last; /* the interval has an end of the range, where numbers may lie beyond */
 } sotto_refined;
+
+/* Another recipe takes another name, since devices answer one recipe of a name: the name that was given, or NAME.2 of NAME, and NAME.3 of NAME.2.
+ *   SOTTO_MALFORMED  no recipe can have this name, or the frame has it */
+SOTTO_MUST_USE sotto_status sotto_recipe_next_name(char out[SOTTO_REFINE_NAME + 1],
+                                                   const sotto_recipe *frame, const char *given,
+                                                   sotto_err *err);
 
 /* SOTTO_DENIED     not a recipe of quantiles; or so many bins have no smaller steps there
  * SOTTO_MALFORMED  an interval outside the range, or a name that no recipe can have */

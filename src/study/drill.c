@@ -168,6 +168,46 @@ static bool say_encoding(sotto_writer *w, const sotto_recipe *r, uint64_t bin, u
     return divided;
 }
 
+bool sotto_study_divides(const sotto_recipe *r)
+{
+    for (size_t i = 0; i < r->encoding.count; i++) {
+        const sotto_encoder *e = &r->encoding.encoders[i];
+
+        if (e->type == SOTTO_ENCODER_BUCKETS ||
+            (e->type == SOTTO_ENCODER_INTEGER && e->as.integer.step > 1) ||
+            (e->type == SOTTO_ENCODER_PREFIX_TREE && !e->as.tree.salt))
+            return true;
+    }
+    return false;
+}
+
+/* A text of SQL, whose quotes are doubled. */
+static void say_quoted(sotto_writer *w, const char *text)
+{
+    say(w, "'");
+    for (; *text; text++)
+        say(w, "%s%c", *text == '\'' ? "'" : "", *text);
+    say(w, "'");
+}
+
+sotto_status sotto_study_where(sotto_buf *out, const sotto_recipe *r, uint64_t bin, sotto_err *err)
+{
+    uint64_t rest = r->encoding.bins;
+    sotto_writer w = sotto_writer_on(out);
+
+    for (size_t i = 0; i < r->encoding.count; i++, bin %= rest) {
+        const sotto_encoder *e = &r->encoding.encoders[i];
+        const uint64_t first = e->oov ? 1 : 0;
+
+        rest /= e->bins;
+        if (e->type != SOTTO_ENCODER_CATEGORIES || bin / rest < first)
+            return sotto_fail(err, SOTTO_DENIED, "%.60s: the bin has no listed value", e->column);
+        say(&w, "%s%s = ", i > 0 ? " AND " : "", e->column);
+        say_quoted(&w, e->as.categories.items[bin / rest - first]);
+    }
+    return sotto_writer_finish(&w, "a condition", err);
+}
+
 static void say_time(sotto_writer *w, int64_t time)
 {
     char text[SOTTO_CALENDAR_TEXT];
@@ -215,7 +255,7 @@ sotto_status sotto_study_drill(sotto_bytes *out, const sotto_recipe *r, uint64_t
     if (!divided)
         return sotto_fail(err, SOTTO_DENIED,
                           "no column of this bin has smaller parts: write the next recipe, and ask "
-                          "it with --recipe");
+                          "it with --recipe FILE");
     return sotto_splice_text(out, r->text, splices, CHANGES, arena, err);
 }
 

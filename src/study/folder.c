@@ -46,7 +46,7 @@ bool sotto_folder_has(const sotto_folder *f, unsigned step, const char *name)
 /* ---- opening ------------------------------------------------------------------------------------------------------ */
 
 /* What stands in a folder before analysis.json, which makes it an analysis. */
-static const char *const early[] = {"lock", "policy.json", "frame.json", "01"};
+static const char *const early[] = {"lock", "policy.json", "streams.json", "frame.json", "01"};
 static const char *const early_step[] = {"recipe.json"};
 
 static bool ends_in(const char *name, const char *ending)

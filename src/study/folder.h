@@ -1,7 +1,7 @@
 /* study/folder.h - an analysis on disk: its settings, and for each step the recipe, the answer and what was spent.
  *
  *     analysis.json    settings, written once           01/recipe.json   as it was published; never changed
- *     policy.json      of the devices                   01/answer.json   as `sotto collect --json` prints it; its receipt is in it
+ *     policy.json      of the devices; streams.json     01/answer.json   as `sotto collect --json` prints it; its receipt is in it
  *     journal.txt      a line for each thing done       01/answer.txt .csv .html   the same for people
  *     stopped          where it was ended               01/last.txt      why there is no answer yet
  *

@@ -148,6 +148,7 @@ static void claims(sotto_json *j, const sotto_receipt *r)
     sotto_json_real(j, "epsilon_local", r->epsilon_local);
     sotto_json_real(j, "replacement_local", r->replacement_local);
     sotto_json_real(j, "epsilon_cohort", r->epsilon_cohort);
+    sotto_json_real(j, "epsilon_charged", r->epsilon_charged);
     sotto_json_real(j, "delta", r->delta);
     sotto_json_uint(j, "min_cohort", r->min_cohort);
     sotto_json_uint(j, "honest", r->honest);

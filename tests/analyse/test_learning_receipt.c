@@ -193,7 +193,8 @@ static void a_receipt_of_a_drawn_round_says_what_hiding_gains(sotto_test *t)
     CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 0, 3000, &t->err));
     CHECK(t, r.slots.why == NULL && r.slots.epsilon < r.epsilon);
     CHECK(t, says(t, &r, "round 3: reports that are not counted in public"));
-    CHECK(t, says(t, &r, "drawing a round in secret (all): epsilon "));
+    CHECK(t,
+          says(t, &r, "drawing a round in secret (all reports of a round are added up): epsilon "));
     CHECK(t, says(t, &r, "that needs leader and helper, who see how many"));
     CHECK(t, says(t, &r, "random allocation of one update to a round"));
     CHECK_NEAR(t, 100000 / 48.0, r.divisor, 1e-6);

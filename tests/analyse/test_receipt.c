@@ -248,6 +248,7 @@ static void a_receipt_reads_well(sotto_test *t)
         "2026-11-20T00:00:00Z",
         "key:leader-2026a) or the helper",
         "20000 reports are honest (50% of the smallest cohort, 40000)",
+        "charged: each device that answered pays epsilon 0.3 from its ledger, as the recipe states",
         "amplified by aggregation: yes",
         "amplified by sampling: not claimed",
         "3 report_replayed, 12 vdaf_verify_error",

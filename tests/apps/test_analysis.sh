@@ -89,9 +89,35 @@ cp "$source"/examples/error-codes/*.json .
 sed 's/"min_cohort": [0-9]*/"min_cohort": 1000/' recipe.json >codes.json
 expect 0 "step 1" start H --recipe codes.json --policy policy.json --simulate errors.csv --fast
 expect 0 "receipt" result H --quiet
-expect 2 "the last step is a histogram: --bin LABEL goes on" drill H --quantile 0.5
-label=$(sed -n '3{s/^[0-9]*,//;s/,.*//;p}' H/01/answer.csv)
-expect 2 "no column of this bin has smaller parts" drill H --bin "$label"
+expect 2 "the last step is a histogram of listed values, which have no smaller parts: --recipe FILE goes on" drill H --quantile 0.5
+expect 0 "next: sotto analysis drill H --recipe FILE" watch H
+grep -q "a ledger pays the epsilon that each recipe states" out || complain "watch: what does a ledger pay?"
+expect 2 "no column of this bin has smaller parts" drill H --bin "4.8 | E17"
+grep -qF "WHERE version = '4.8' AND code = 'E17'" err || { complain "a bin of listed values: how is it asked about?"; cat err; }
+expect 2 "the last step has no bin with this label" drill H --bin nonsense
+# What has smaller parts is divided, as is said.
+"$source/examples/heatmap/make-users.sh" >map.csv
+expect 0 "step 1" start G --recipe "$source/examples/heatmap/recipe.json" --policy "$source/examples/heatmap/policy.json" --simulate map.csv --fast
+expect 0 "receipt" result G --quiet
+expect 2 "the last step is a histogram: --bin LABEL goes on" drill G --quantile 0.5
+expect 0 "next: sotto analysis drill G --bin LABEL" watch G
+expect 0 "step 2 is G/02/recipe.json" drill G --bin "[11,12) | [4,5)"
+
+# ---- tables of the devices: types that rows do not tell ------------------------------------------------------------------------------
+cat >streams.json <<'STREAMS'
+{"errors": {"fields": {"version": "text", "code": "text", "model": "text"}, "max_age": "30d", "max_rows": 100}}
+STREAMS
+expect 0 "step 1" start T1 --recipe codes.json --policy policy.json --simulate errors.csv --fast --streams streams.json
+cmp -s streams.json T1/streams.json || complain "the folder does not keep the streams"
+expect 0 "receipt" result T1 --quiet
+sed 's/"code": "text", //' streams.json >lacking.json
+expect 3 "code" start T2 --recipe codes.json --policy policy.json --simulate errors.csv --fast --streams lacking.json
+[ -e T2 ] && complain "a folder is made for a recipe that devices with these streams refuse"
+echo '{' >broken.json
+expect 3 "broken.json:" start T2 --recipe codes.json --policy policy.json --simulate errors.csv --streams broken.json
+: >nothing.json
+expect 2 "prints one" start T2 --recipe codes.json --policy policy.json --simulate errors.csv --streams nothing.json
+expect 1 "No such file" start T2 --recipe codes.json --policy policy.json --simulate errors.csv --streams missing.json
 
 # ---- words, by simulated devices ---------------------------------------------------------------------------------------------------
 cp "$source"/examples/words/*.json .

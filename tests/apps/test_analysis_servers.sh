@@ -29,10 +29,13 @@ policy = json.load(open(folder + "/policy.json"))
 policy["analyses"]["com.example.commute"].update(epsilon=100, reports=9)
 policy["fields"]["commutes.way"].update(epsilon=100, reports=9, epsilon_local="none", by=["servers"])
 json.dump(policy, open("allowed.json", "w"))
+# What devices have allows less than the analyst's copy says: their ledgers decide.
+policy["analyses"]["com.example.commute"]["reports"] = policy["fields"]["commutes.way"]["reports"] = 5
+json.dump(policy, open("five.json", "w"))
 FRAME
 for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
     mkdir "device$i"
-    cp allowed.json "device$i/policy.json"
+    cp five.json "device$i/policy.json"
     cp "$folder"/parties.json "$folder"/streams.json "device$i"
     echo '{"way": "ab"}' | "$sotto" device donate commutes --json-lines - --dir "device$i" >/dev/null || complain "device $i: no event"
     "$sotto" device consent yes --dir "device$i" >/dev/null || complain "device $i: no consent"
@@ -128,6 +131,23 @@ for pid in open("/proc/%s/task/%s/children" % (sys.argv[1], sys.argv[1])).read()
 HELPER
 [ -s helper ] || complain "no process of the helper"
 answer Y 1
+# Five reports are all that a ledger allows. The analyst may ask a sixth time, and hears nothing but that there is no answer.
+sed 's/"recipe": "own"/"recipe": "sixth"/' own.json >sixth.json
+expect 0 "step 1 is" start L --recipe sixth.json --policy allowed.json $servers
+for server in leader helper; do
+    (cd "$folder" && "$sotto" admin task add "$work/L/01/recipe.json" parties.json --config $server.ini --population 12) >out 2>err || complain "a sixth step: no task"
+done
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    mkdir "device$i/sixth"
+    "$sotto" device offer L/01/recipe.json --dir "device$i" >>offered 2>&1
+    "$sotto" device tick --idle --charging --network --out "device$i/sixth" --dir "device$i" >>offered 2>&1
+done
+[ -z "$(ls device*/sixth | grep report)" ] || complain "a sixth step: a device answers beyond its ledger"
+"$sotto" device why sixth --dir device1 >out 2>&1
+grep -qF "5 of 5 reports are used" out || { complain "a sixth step: the person is not told why"; cat out offered; }
+expect 5 "step 1 has no answer" result L --close-early --wait 1
+grep -qi "refused\|ledger\|budget" err && { complain "a sixth step: the analyst is told what ledgers refused"; cat err; }
+expect 0 "too few reports came so far" watch L
 kill -KILL "$(cat helper)"
 expect 7 "the helper can't be reached" result Y --close-early --wait 1
 grep -q "Kept: 0 answered steps, and the recipe of step 1. The same command asks for this answer again" err || complain "a helper that is gone: what is kept?"

@@ -31,12 +31,19 @@ CHECK
 "$sotto" demo --recipe recipe.json --csv users.csv --policy policy.json >out 2>err
 [ $? -eq 3 ] || complain "a policy that refuses: no exit code 3"
 grep -qF "min_cohort" err || { complain "a policy that refuses: does not say why"; cat err; }
+cp users.csv some-users.csv
 printf '4.5\n' >>users.csv
 "$sotto" demo --recipe recipe.json --csv users.csv >out 2>err && complain "a ragged row"
 grep -qF "line 302: 1 fields for 3 columns" err || { complain "a ragged row: does not say where"; cat err; }
 echo '{' >broken.json
 "$sotto" demo --recipe broken.json --csv users.csv >out 2>err
 [ $? -eq 3 ] || complain "a broken recipe: no exit code 3"
+# Rows of few users, some with a code that is not listed: both are said.
+awk -F, 'NR == 1 { print "user," $0 } NR > 1 && NR < 13 { print "u" NR % 6 "," $0 } END { print "u1,4.8,E99,mini" }' some-users.csv >grouped.csv
+sed 's/"min_cohort": 200/"min_cohort": 10/' recipe.json >ten.json
+"$sotto" demo --recipe ten.json --csv grouped.csv >out 2>err || { complain "few rows"; cat err; }
+grep -qF "if it names devices, add --device-column 'user'" err || { complain "few rows: no word about users"; cat err; }
+grep -qF "reports of no value: 1;" out || { complain "few rows: no word about what has no bin"; cat out; }
 head -100 users.csv >few.csv
 "$sotto" demo --recipe recipe.json --csv few.csv >out 2>err
 [ $? -eq 5 ] || complain "too few rows: no exit code 5"

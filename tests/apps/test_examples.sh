@@ -37,6 +37,8 @@ for recipe in "$source"/examples/*/*.json; do
     sed 's/"min_cohort": [0-9]*/"min_cohort": 20/; s/"epsilon": [0-9.]*,/"epsilon": 9,/' "$recipe" >recipe.json
     "$sotto" sim run --recipe recipe.json --policy policy.json --csv few.csv $column --quiet >out 2>err || complain "$recipe: the whole path"
 done
+"$sotto" recipe lint "$source/examples/checkins.json" --policy "$source/examples/checkins-policy.json" >out 2>err || complain "checkins.json: lint"
+grep -q "drawing a round once, in secret; all reports of a round are added up" out || complain "checkins.json: what is drawn?"
 [ $((found - learning)) -ge 7 ] && [ "$learning" -ge 1 ] || { echo "only $found examples were found, $learning of them of learning"; failed=1; }
 
 # Answers hold the truth. What was planted is found: E17 of version 4.8 among the five largest counts; the model that has most of it. And so are the town

@@ -84,6 +84,17 @@ assert abs(predicted["36"] / predicted["9"] - 4) < 1e-9, predicted
 CHECK
 expect 3 "a sweep over what lint refuses" sim sweep --recipe recipe.json --fast --vary privacy.sigma=1,9
 says "a sweep over what lint refuses" "privacy.sigma=9: error" out
+line=$(grep -n '"epsilon"' recipe.json | head -1 | cut -d: -f1)
+says "a sweep over what lint refuses" "recipe.json:$line:" err
+says "a sweep over what lint refuses" "that is said of the recipe with privacy.sigma=1" err
+grep -q "recipe lint" err && { echo "a sweep over what lint refuses: lint would say ok"; failed=1; }
+expect 0 "a sweep over a new key" sim sweep --recipe recipe.json --fast --vary pick=first,one-at-random
+says "a sweep over a new key" "pick=first: error" out
+expect 2 "a sweep over no key" sim sweep --recipe recipe.json --fast --vary nothing.sigma=1,9
+says "a sweep over no key" "nothing.sigma: the recipe has no such key" err
+echo '{"recipe": ' >torn.json
+expect 3 "a sweep over no JSON" sim sweep --recipe torn.json --fast --vary privacy.sigma=1,9
+says "a sweep over no JSON" "torn.json:" err
 sed 's/"sigma": 9/"sigma": 18/' recipe.json >other.json
 expect 0 "a comparison" sim compare --recipe recipe.json --recipe other.json --fast
 says "a comparison" "other.json" out
@@ -104,6 +115,25 @@ for name in sys.argv[1:]:
     assert d["devices"] == d["reports"] == 12000 and d["wrong"] == 0, d
 CHECK
 ls sotto-rows-* 2>/dev/null && { echo "rows are left behind"; failed=1; }
+
+# A file of several rows a device, read as one of as many devices: it is said, and once in a sweep. What has no bin is counted.
+expect 0 "rows that are no devices" "$sotto" sim run --policy policy.json --csv rows.csv --recipe recipe.json --fast --quiet
+says "rows that are no devices" "if it names devices, add --device-column 'user'" err
+expect 0 "rows by device" "$sotto" sim run --policy policy.json --csv rows.csv --recipe recipe.json --fast --quiet --device-column user
+grep -q device-column err && { echo "rows by device: a hint that was followed"; failed=1; }
+expect 0 "a sweep over rows" "$sotto" sim sweep --policy policy.json --csv rows.csv --recipe recipe.json --fast --quiet --vary privacy.sigma=9,18
+[ "$(grep -c device-column err)" = 1 ] || { echo "a sweep over rows: not said once"; cat err; failed=1; }
+awk 'BEGIN { print "userId,paid,version,code"; for (i = 0; i < 12000; i++) printf "u%d,1,4.%d,E%02d\n", i, 5 + i % 4, 1 + i % 30 }' >single.csv
+expect 0 "a row a user" "$sotto" sim run --policy policy.json --csv single.csv --recipe recipe.json --fast --quiet
+grep -q device-column err && { echo "a row a user: a hint"; failed=1; }
+{ cat users.csv; for i in 1 2 3; do echo "4.5,E99"; done; } >unknown.csv
+expect 0 "values without a bin" "$sotto" sim run --policy policy.json --csv unknown.csv --recipe recipe.json --fast --quiet
+says "values without a bin" "reports of no value: 3; the query had no row, or its value has no bin" out
+sed 's/"oov": false/"oov": true/' recipe.json >open.json
+expect 0 "values of <oov>" "$sotto" sim run --policy policy.json --csv unknown.csv --recipe open.json --fast --quiet
+says "values of <oov>" "reports of <oov>: 3; they have a value that no bin names" out
+expect 0 "values of <oov>, for programs" "$sotto" sim run --policy policy.json --csv unknown.csv --recipe open.json --fast --quiet --json
+says "values of <oov>, for programs" '"reports_of_oov": 3' out
 
 # ---- bad rows: what happened, which line, what to type next ------------------------------------------------------------------
 bad() { # WHAT WORDS BYTES
@@ -146,6 +176,10 @@ expect 1 "a value of another type among the first" "$sotto" sim run --policy pol
 says "a value of another type among the first" "line 9: column version: 'old' is no integer" err
 expect 0 "a mean" "$sotto" sim run --policy policy.json --recipe ages.json --csv ages.csv --fast --quiet --skip-bad-rows
 says "a mean" "within its interval" out
+grep -q "ends of the range" out && { echo "a mean: no number is beyond its range"; failed=1; }
+sed 's/"max": 100/"max": 50/' ages.json >short.json
+expect 0 "a mean of clipped numbers" "$sotto" sim run --policy policy.json --recipe short.json --csv ages.csv --fast --quiet --skip-bad-rows
+says "a mean of clipped numbers" "reports at the ends of the range: 223 at 0, 8880 at 50; numbers beyond count as these" out
 awk 'BEGIN { print "version"; for (i = 0; i < 20000; i++) print i % 90 }' >half.csv
 expect 0 "a picture of a mean" "$sotto" sim run --policy policy.json --recipe ages.json --csv half.csv --fast --quiet --svg mean.svg --html mean.html
 says "a picture of a mean" '<title>mean: ' mean.svg

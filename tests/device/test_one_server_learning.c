@@ -323,14 +323,15 @@ static void a_projected_round_has_fewer_entries(sotto_test *t)
     const sotto_bytes record = sotto_test_round_record(t, s.recipe, 0, s.model);
     CHECK_OK(t, sotto_device_offer(s.device, record, &t->err));
     sotto_epoch_round round = round_of(t, &s, 0, record);
-    CHECK_STATUS(t, SOTTO_DENIED, take_posted(t, &s, &round, &parts, &why));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_test_take_round(t, s.rounds, &s.fleet.epoch, &round, &parts, &why));
     sotto_err_clear(&t->err);
     c.now = s.now;
     CHECK_OK(t, measure(t, &s, &c, &values));
     CHECK_EQUAL(t, TO, values.count);
     sotto_case_close(s.device, &c);
     round.length = TO;
-    CHECK_OK(t, take_posted(t, &s, &round, &parts, &why));
+    CHECK_OK(t, sotto_test_take_round(t, s.rounds, &s.fleet.epoch, &round, &parts, &why));
     CHECK_EQUAL(t, SOTTO_ROUNDS_CLIENT, parts);
     close_scene(&s);
 }

@@ -1,8 +1,11 @@
 /* What lint, claim and explain say of a recipe whose sums are added up encrypted. */
 #include "account/gauss/rdp.h"
+#include "noise/noise.h"
 #include "recipe/claim.h"
 #include "recipe/deviation.h"
 #include "recipe/encrypted.h"
+#include "recipe/price.h"
+#include "sim/random.h"
 #include "sotto/lint.h"
 #include "support/recipes.h"
 
@@ -160,6 +163,65 @@ static void nobody_but_a_committee_adds_noise(sotto_test *t)
             "privacy.by", "nobody else adds noise");
 }
 
+typedef struct drawing {
+    sotto_sim_random random;
+    sotto_entropy entropy;
+} drawing;
+
+/* What all noise members add to one sum, as they draw it. */
+static double drawn_deviation(sotto_test *t, const sotto_encrypted *e, unsigned draws)
+{
+    static int64_t parts[512];
+    sotto_noise noise;
+    drawing d;
+    double squares = 0;
+
+    CHECK(t, e->terms.noise_members <= 512);
+    sotto_sim_random_init(&d.random, 11);
+    sotto_entropy_init(&d.entropy, sotto_sim_random_fill, &d.random);
+    CHECK_OK(t, sotto_noise_gaussian(&noise, e->noise.num, e->noise.den, &t->arena, &t->err));
+    for (unsigned i = 0; i < draws; i++) {
+        double sum = 0;
+
+        CHECK_OK(t, sotto_noise_draw(&noise, parts, e->terms.noise_members, &d.entropy, &t->err));
+        for (uint32_t j = 0; j < e->terms.noise_members; j++)
+            sum += (double)parts[j];
+        squares += sum * sum;
+    }
+    return sqrt(squares / draws);
+}
+
+/* Price finds the least noise of the committee, and what it predicts is how far sums are off. */
+static void noise_of_a_committee_is_priced(sotto_test *t)
+{
+    static sotto_price_way ways[SOTTO_PRICE_WAYS];
+    const sotto_recipe *recipe = read(t, text_of(t));
+    sotto_price_question q = {.find = SOTTO_PRICE_FIND_ACCURACY,
+                              .epsilon = recipe->epsilon,
+                              .delta = recipe->delta,
+                              .cohort = recipe->min_cohort,
+                              .population = recipe->population,
+                              .rate = recipe->participation.rate};
+    sotto_encrypted e;
+    size_t count;
+
+    CHECK_OK(t, sotto_price_ways(ways, &count, &q, recipe, &t->arena, &t->err));
+    CHECK_EQUAL(t, 1, count);
+    CHECK(t, ways[0].by == SOTTO_BY_COMMITTEE && ways[0].found && ways[0].meets);
+    CHECK(t, ways[0].claim.epsilon_cohort <= sotto_decimal_down(recipe->epsilon));
+    CHECK(t, ways[0].recipe->sigma_milli < recipe->sigma_milli); /* which had more than it needs */
+    CHECK_OK(t, sotto_encrypted_plan(&e, ways[0].recipe, &t->err));
+    CHECK_NEAR(t, 1, drawn_deviation(t, &e, 2000) / ways[0].accuracy.deviation, 0.05);
+    /* The most noise that still shows a bin within 2% of the reports. */
+    q.find = SOTTO_PRICE_FIND_EPSILON;
+    q.goal = SOTTO_GOAL_HALF_WIDTH;
+    q.unit = SOTTO_UNIT_PART;
+    q.wanted = 0.02;
+    CHECK_OK(t, sotto_price_ways(ways, &count, &q, recipe, &t->arena, &t->err));
+    CHECK(t, ways[0].meets && sotto_price_reached(&q, &ways[0].accuracy, 1e9) <= 0.02);
+    CHECK(t, sotto_price_reached(&q, &ways[0].accuracy, 1e9) > 0.0198);
+}
+
 static void what_is_not_built_is_refused(sotto_test *t)
 {
     refused(t, "\"count\": 1", "\"count\": 4", "aggregation.committee.count", "not yet");
@@ -273,6 +335,7 @@ int main(int argc, char **argv)
         CASE(answers_are_as_noisy_as_they_can_be),
         CASE(a_recipe_that_fits_is_accepted),
         CASE(nobody_but_a_committee_adds_noise),
+        CASE(noise_of_a_committee_is_priced),
         CASE(what_is_not_built_is_refused),
         CASE(sizes_that_protect_nobody_are_refused),
         CASE(sums_that_do_not_fit_are_refused),

@@ -358,6 +358,38 @@ static void a_choice_is_proved_to_be_one(sotto_test *t)
     CHECK_EQUAL(t, 273, task.vdaf.length); /* one for "no value" */
 }
 
+static sotto_prio3_config vdaf_of(sotto_test *t, const char *statistic, const char *by)
+{
+    sotto_task task = {0};
+
+    CHECK_OK(t, sotto_task_compile(&task, sotto_test_recipe_of(t, statistic, by),
+                                   sotto_test_parties(t, NULL, NULL), 0, &t->arena, &t->err));
+    return task.vdaf;
+}
+
+/* A report with noise in it is no single bit or bin any more: its numbers are proved to be within a range. */
+static void each_statistic_has_the_proof_made_for_it(sotto_test *t)
+{
+    static const struct {
+        const char *statistic;
+        sotto_prio3_type by_servers, by_shares;
+    } rows[] = {{"count", SOTTO_PRIO3_COUNT, SOTTO_PRIO3_SUM},
+                {"sum", SOTTO_PRIO3_SUM, SOTTO_PRIO3_SUM},
+                {"mean", SOTTO_PRIO3_SUM_VEC, SOTTO_PRIO3_SUM_VEC},
+                {"quantiles", SOTTO_PRIO3_HISTOGRAM, SOTTO_PRIO3_SUM_VEC}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const sotto_prio3_config servers =
+                                     vdaf_of(t, rows[i].statistic, "\"servers\", \"sigma\": 500"),
+                                 shares =
+                                     vdaf_of(t, rows[i].statistic, "\"shares\", \"sigma\": 500");
+
+        CHECK_EQUAL(t, rows[i].by_servers, servers.type);
+        CHECK_EQUAL(t, rows[i].by_shares, shares.type);
+        CHECK(t, shares.max > servers.max);
+    }
+}
+
 static void cohorts_are_numbered_by_their_values(sotto_test *t)
 {
     const sotto_recipe *recipe =
@@ -414,6 +446,7 @@ int main(int argc, char **argv)
         CASE(a_later_key_may_cover_the_end),
         CASE(other_trusts_have_no_task),
         CASE(a_choice_is_proved_to_be_one),
+        CASE(each_statistic_has_the_proof_made_for_it),
         CASE(cohorts_are_numbered_by_their_values),
         CASE(targets_are_listed_values),
     };

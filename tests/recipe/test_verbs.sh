@@ -132,6 +132,7 @@ says "accepted: fields that the policy lists for this analysis"
 
 # Accuracy, before asking.
 expect 0 "accuracy        at 95%, with 50000 reports: each bin +-" lint recipe.json
+says "charged         epsilon 0.3 from the ledger of each device that answers"
 says "best for this   subset with epsilon_local"
 expect 0 '"best_randomizer":{"randomizer":"subset"' lint recipe.json --json
 expect 0 "wanted: a half-width of at most 0.5%, at epsilon 0.3" price recipe.json --half-width 0.5%
@@ -142,6 +143,7 @@ expect 0 "wanted: to tell counts of 2000 devices of a cohort from 0" price recip
 expect 0 "budgets left    com.example.keyboard-ngrams: epsilon 0.43" price recipe.json --half-width 1% --cohort 50000 --policy policy.json
 says "no: privacy: field keyboard_ngrams.age: the policy does not allow noise by servers"
 expect 5 "needs at least 268000 devices; with 20000, all of them asked" price recipe.json --half-width 0.1% --population 20000
+says "What helps: a larger error, more devices"
 expect 4 "It is by servers: add --by servers" price recipe.json --largest-error 0.2% --cohort 40000 --epsilon 0.5
 expect 4 '"ok":false' price recipe.json --largest-error 0.1% --cohort 40000 --epsilon 0.3 --json
 expect 4 "how many answer by importance depends" price importance.json
@@ -157,6 +159,14 @@ expect 0 "In the recipe, in place of its \`randomizer\`, \`participation\`, \`pr
 sed '1,/^In the recipe/d' "$out" >fragment
 awk '/^  "randomizer"/ { while ((getline line < "fragment") > 0) print line; next } /^  "(participation|privacy)"/ { next } { print }' recipe.json >pasted.json
 expect 0 "ok. It may claim" lint priced.json
+# Another recipe has another name, or devices that answered the first would answer neither.
+first=$(sed -n 's/.*"recipe": "\([^"]*\)".*/\1/p' recipe.json)
+grep -q "\"recipe\": \"$first.2\"" priced.json || complain "a priced recipe has the name of the first"
+expect 0 "" price recipe.json --half-width 0.5% --out named.json --name mine
+grep -q '"recipe": "mine"' named.json || complain "--name is not the recipe's"
+expect 2 "devices answer a recipe of one name once" price recipe.json --half-width 0.5% --out named.json --name "$first"
+expect 2 "a name has 1 to 64 of the characters" price recipe.json --half-width 0.5% --out named.json --name "a b"
+expect 2 "--name goes with --out" price recipe.json --half-width 0.5% --name mine
 expect 0 "ok. It may claim" lint pasted.json
 : >empty.json
 expect 3 "prints one to start from" lint empty.json

@@ -84,6 +84,39 @@ static void a_bin_without_parts_is_refused(sotto_test *t)
     CHECK(t, n->encoding.encoders[0].bins == 1);
 }
 
+static const char listed[] =
+    "{\"recipe\": \"codes\", \"version\": 1, \"analysis\": \"com.example.errors\","
+    " \"query\": \"SELECT version, code FROM errors\","
+    " \"encode\": {\"version\": {\"type\": \"categories\", \"values\": [\"4.7\", \"4.8\"], "
+    "\"oov\": false},"
+    " \"code\": {\"type\": \"categories\", \"values\": [\"E01\", \"it's\"]},"
+    " \"combine\": [\"version\", \"code\"]}, \"participation\": {\"type\": \"poisson\", \"rate\": "
+    "1},"
+    " \"privacy\": {\"adjacency\": \"replacement\", \"by\": \"servers\", \"sigma\": 9, "
+    "\"epsilon\": 1,"
+    " \"delta\": 1e-6, \"min_cohort\": 1000},"
+    " \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\", \"helper\": "
+    "\"key:helper\"},"
+    " \"schedule\": {\"opens\": \"2026-11-20T00:00:00Z\", \"closes\": \"2026-11-27T00:00:00Z\","
+    " \"precision\": \"1h\"}, \"population\": 20000}";
+
+/* What devices of a bin of listed values have besides is asked by hand, with these words in the query. */
+static void listed_values_are_a_condition(sotto_test *t)
+{
+    const sotto_recipe *r = read(t, sotto_bytes_of(listed, strlen(listed)));
+    const char *wanted = "version = '4.8' AND code = 'it''s'";
+    uint8_t memory[200];
+    sotto_buf where = sotto_buf_over(memory, sizeof memory), none = sotto_buf_over(memory, 200);
+    sotto_buf small = sotto_buf_over(memory, 5);
+
+    CHECK(t, !sotto_study_divides(r) && sotto_study_divides(sotto_test_recipe(t, NULL, NULL)));
+    CHECK_OK(t, sotto_study_where(&where, r, bin_of(t, r, "4.8 | it's"), &t->err));
+    CHECK(t, where.len == strlen(wanted) && memcmp(memory, wanted, where.len) == 0);
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_study_where(&none, r, bin_of(t, r, "4.8 | <oov>"), &t->err));
+    CHECK_STATUS(t, SOTTO_TOO_LARGE, sotto_study_where(&small, r, r->encoding.bins - 1, &t->err));
+}
+
 static void steps_share_one_budget(sotto_test *t)
 {
     const sotto_recipe *r = sotto_test_recipe(t, NULL, NULL);
@@ -157,6 +190,7 @@ int main(int argc, char **argv)
         CASE(a_bucket_and_a_phrase_are_divided),
         CASE(steps_are_divided_and_lists_keep_one_value),
         CASE(a_bin_without_parts_is_refused),
+        CASE(listed_values_are_a_condition),
         CASE(steps_share_one_budget),
         CASE(a_step_of_another_analysis_is_paid_for_by_that_one),
         CASE(a_field_pays_for_steps_that_read_it),

@@ -204,6 +204,7 @@ static void json_has_every_number_as_it_is(sotto_test *t)
     CHECK(t, json_integer_value(json_object_get(none, "sum")) == -3);
     CHECK_NEAR(t, a.receipt.epsilon_cohort,
                json_real_value(json_object_get(receipt, "epsilon_cohort")), 0);
+    CHECK_NEAR(t, 0.3, json_real_value(json_object_get(receipt, "epsilon_charged")), 1e-12);
     CHECK(t, json_is_null(json_object_get(receipt, "helper_rejections")));
     CHECK(t, json_is_false(json_object_get(receipt, "leader_rate_checked")));
     CHECK(t, strcmp(json_string_value(json_object_get(json, "from")), "2026-11-20T00:00:00Z") == 0);

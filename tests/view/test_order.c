@@ -1,4 +1,4 @@
-/* Answers that people look at: figures without bins as pictures, and bars in order. */
+/* Answers that people look at: figures without bins as pictures, bars in order, and a page that can be read anywhere. */
 #include "sotto/view.h"
 
 #include "support/recipes.h"
@@ -6,6 +6,7 @@
 #include "xml.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static char memory[1 << 18];
@@ -129,11 +130,70 @@ static void numbers_are_shown_in_their_order(sotto_test *t)
     CHECK(t, strstr(memory, "################################ ") != NULL);
 }
 
+/* ---- the page --------------------------------------------------------------------------------------------- */
+
+/* The luminance of #rgb or #rrggbb (Web Content Accessibility Guidelines 2.1, "relative luminance"). */
+static double luminance(const char *colour)
+{
+    static const double part[] = {0.2126, 0.7152, 0.0722};
+    const bool brief = strspn(colour + 1, "0123456789abcdef") == 3;
+    double all = 0;
+
+    for (size_t i = 0; i < 3; i++) {
+        const char digits[3] = {colour[brief ? 1 + i : 1 + 2 * i],
+                                colour[brief ? 1 + i : 2 + 2 * i], 0};
+        const double c = (double)strtol(digits, NULL, 16) / 255;
+
+        all += part[i] * (c <= 0.03928 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4));
+    }
+    return all;
+}
+
+/* How far a colour is from the paper's, in the part of the style that begins here: 1 to 21. */
+static double contrast(sotto_test *t, const char *style, const char *name)
+{
+    const char *paper = strstr(style, "--paper:#"), *other = strstr(style, name);
+
+    CHECK(t, paper != NULL && other != NULL);
+    const double a = luminance(paper + strlen("--paper:")), b = luminance(other + strlen(name));
+    return (fmax(a, b) + 0.05) / (fmin(a, b) + 0.05);
+}
+
+/* On a phone, on paper, in the light and in the dark. */
+static void a_page_is_readable_wherever_it_is_read(sotto_test *t)
+{
+    static const char *const where[] = {":root{color-scheme:light dark;",
+                                        "@media(prefers-color-scheme:dark){:root{",
+                                        "@media print{:root{"};
+    answer a;
+
+    make(t, &a);
+    a.result.figures[0] = (sotto_result_figure){.name = "mean", .value = 14, .low = 13, .high = 15};
+    a.result.figure_count = 1;
+    (void)show(t, &a, SOTTO_VIEW_HTML);
+    CHECK(t, strstr(memory, "<meta name=\"viewport\" content=\"width=device-width, "
+                            "initial-scale=1\"/>"));
+    /* In a narrow window a bar has a line of its own, and a table scrolls within itself. */
+    CHECK(t, strstr(memory, "@media(max-width:44rem){.bars li{grid-template-columns:1fr;"));
+    CHECK(t, strstr(memory, ".wide{overflow-x:auto}") &&
+                 strstr(memory, "<div class=\"wide\"><table>"));
+    CHECK(t, strstr(memory, "break-inside:avoid")); /* no bar is cut by the end of a sheet */
+    for (size_t i = 0; i < sizeof where / sizeof where[0]; i++) {
+        const char *style = strstr(memory, where[i]);
+
+        CHECK(t, style != NULL);
+        CHECK(t, contrast(t, style, "--ink:") >= 7);
+        CHECK(t, contrast(t, style, "--soft:") >= 4.5);
+        CHECK(t, contrast(t, style, "--mark:") >= 4.5);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(figures_without_bins_are_drawn_on_scales),
         CASE(numbers_are_shown_in_their_order),
+        CASE(a_page_is_readable_wherever_it_is_read),
     };
 
     return RUN_TESTS(argc, argv, cases);

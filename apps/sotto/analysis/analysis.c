@@ -3,6 +3,7 @@
 
 #define WHO                                                                                        \
     "Who answers: simulated devices, or real ones through servers.\n\n"                            \
+    "  --streams FILE       tables of the devices, and types of their columns (docs/recipe.md)\n"  \
     "  --simulate CSV       simulated devices, one a row (docs/simulating.md); nothing is sent\n"  \
     "  --device-column C    rows with the same C are one device\n"                                 \
     "  --devices N          each device of the file stands for as many as make N\n"                \

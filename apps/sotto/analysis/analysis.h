@@ -23,7 +23,7 @@
 /* What was typed; NULL and 0: not. */
 typedef struct analysis_options {
     const char *verb, *folder;
-    const char *recipe, *policy;
+    const char *recipe, *policy, *streams;
     const char *simulate, *device_column, *devices, *seed; /* simulated devices */
     const char *parties, *pairing, *key, *ca, *wait;       /* servers */
     const char *from, *log, *token, *witness;              /* the public log */
@@ -50,6 +50,8 @@ typedef struct analysis_job {
     json_t *settings;
     sotto_bytes policy_text;
     const sotto_policy *policy;
+    sotto_bytes streams_text; /* empty: nobody stated the devices' streams */
+    const sotto_streams *streams;
     const sotto_recipe *steps[SOTTO_FOLDER_STEPS + 1]; /* from 1 */
 } analysis_job;
 
@@ -96,6 +98,8 @@ int analysis_result(int argc, char **argv);
 int analysis_stop(int argc, char **argv);
 int analysis_export(int argc, char **argv);
 int analysis_drill(int argc, char **argv);
+/* "--quantile T": what goes on from this step. */
+const char *analysis_drill_options(const sotto_recipe *last);
 int analysis_discover(int argc, char **argv);
 /* What the search of this folder has found so far: text, JSON or CSV. */
 int analysis_show_found(analysis_job *job, FILE *out, bool json, bool csv, size_t most);

@@ -108,8 +108,8 @@ static int judge(analysis_job *job, sotto_bytes text, const sotto_recipe **recip
 
     err.status = sotto_recipe_read(recipe, text, &job->arena, &job->mistakes, &err);
     if (err.status == SOTTO_OK)
-        err.status =
-            sotto_recipe_judge(verdict, &claim, *recipe, job->policy, NULL, &job->mistakes, &err);
+        err.status = sotto_recipe_judge(verdict, &claim, *recipe, job->policy, job->streams,
+                                        &job->mistakes, &err);
     if (err.status == SOTTO_OK)
         return EXIT_DONE;
     sotto_mistakes_print("recipe", &job->mistakes);
@@ -169,9 +169,9 @@ int analysis_publish(analysis_job *job, sotto_bytes text, bool one_budget)
 /* ---- answers ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct parts {
-    char recipe[SOTTO_FOLDER_FILE], policy[SOTTO_FOLDER_FILE], json[SOTTO_FOLDER_FILE],
-        csv[SOTTO_FOLDER_FILE], html[SOTTO_FOLDER_FILE], text[SOTTO_FOLDER_FILE],
-        bundle[SOTTO_FOLDER_FILE], seed[32];
+    char recipe[SOTTO_FOLDER_FILE], policy[SOTTO_FOLDER_FILE], streams[SOTTO_FOLDER_FILE],
+        json[SOTTO_FOLDER_FILE], csv[SOTTO_FOLDER_FILE], html[SOTTO_FOLDER_FILE],
+        text[SOTTO_FOLDER_FILE], bundle[SOTTO_FOLDER_FILE], seed[32];
 } parts;
 
 static void name_parts(parts *p, const analysis_job *job, unsigned step)
@@ -180,6 +180,7 @@ static void name_parts(parts *p, const analysis_job *job, unsigned step)
 
     sotto_folder_file(p->recipe, &job->folder, step, "recipe.json");
     sotto_folder_file(p->policy, &job->folder, 0, "policy.json");
+    sotto_folder_file(p->streams, &job->folder, 0, "streams.json");
     sotto_folder_file(p->json, &job->folder, step, "answer.json.part");
     sotto_folder_file(p->csv, &job->folder, step, "answer.csv.part");
     sotto_folder_file(p->html, &job->folder, step, "answer.html.part");
@@ -199,6 +200,7 @@ static int simulate(analysis_job *job, const parts *p, bool brief)
     add(&c, "run");
     add_pair(&c, "--recipe", p->recipe);
     add_pair(&c, "--policy", p->policy);
+    add_pair(&c, "--streams", job->streams ? p->streams : NULL);
     add_pair(&c, "--csv", analysis_setting(job, "simulate", "csv"));
     add_pair(&c, "--device-column", analysis_setting(job, "simulate", "device_column"));
     add_pair(&c, "--devices", analysis_setting(job, "simulate", "devices"));

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "recipe/refine.h"
 #include "study/drill.h"
+#include "view/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -27,6 +28,24 @@ static bool find_bin(const sotto_recipe *r, const char *wanted, uint64_t *out)
     return false;
 }
 
+/* A bin of listed values has nothing to divide. The finer question is then about another column of the same devices. */
+static int nothing_finer(const analysis_job *job, const sotto_recipe *last, uint64_t bin,
+                         const char *why)
+{
+    static uint8_t memory[LABEL];
+    sotto_buf where = sotto_buf_over(memory, sizeof memory);
+    const int code = analysis_misused(job->o, "--bin", why);
+    sotto_text t = sotto_show_text(stderr);
+
+    if (sotto_study_where(&where, last, bin, NULL) != SOTTO_OK)
+        return code;
+    sotto_text_say(
+        &t, "sotto analysis drill: a recipe that asks for another column has in its query: WHERE ");
+    (void)sotto_text_plain(&t, sotto_buf_bytes(&where));
+    sotto_text_say(&t, "\n");
+    return code;
+}
+
 static int next_of_bin(analysis_job *job, const sotto_recipe *last, sotto_bytes *text)
 {
     int64_t opens, closes;
@@ -42,8 +61,9 @@ static int next_of_bin(analysis_job *job, const sotto_recipe *last, sotto_bytes 
                                     ? "the last step asks for quantiles: --quantile T goes on"
                                     : "the last step has no bins: --recipe FILE goes on");
     if (!find_bin(last, job->o->bin, &bin))
-        return analysis_misused(
-            job->o, "--bin", "the last step has no bin with this label, as its answer prints it");
+        return analysis_misused(job->o, "--bin",
+                                "the last step has no bin with this label; `sotto analysis result` "
+                                "prints the labels");
     (void)snprintf(name, sizeof name, "%.50s.%u", job->steps[1]->name, job->folder.steps + 1);
     analysis_schedule(job, last, &opens, &closes);
     if (closes == 0) {
@@ -53,7 +73,7 @@ static int next_of_bin(analysis_job *job, const sotto_recipe *last, sotto_bytes 
     err.status =
         sotto_study_drill(text, last, bin, (unsigned)parts, name, opens, closes, &job->arena, &err);
     if (err.status == SOTTO_DENIED) /* no budget is short */
-        return analysis_misused(job->o, "--bin", err.reason);
+        return nothing_finer(job, last, bin, err.reason);
     return err.status == SOTTO_OK ? EXIT_DONE : analysis_failed(job, &err);
 }
 
@@ -70,9 +90,12 @@ static int next_of_quantile(analysis_job *job, const sotto_recipe *last,
 
     if (last->statistic != SOTTO_STATISTIC_QUANTILES)
         return analysis_misused(job->o, "--quantile",
-                                last->statistic == SOTTO_STATISTIC_HISTOGRAM
+                                last->statistic != SOTTO_STATISTIC_HISTOGRAM
+                                    ? "the last step has no quantiles: --recipe FILE goes on"
+                                : sotto_study_divides(last)
                                     ? "the last step is a histogram: --bin LABEL goes on"
-                                    : "the last step has no quantiles: --recipe FILE goes on");
+                                    : "the last step is a histogram of listed values, which have "
+                                      "no smaller parts: --recipe FILE goes on");
     (void)snprintf(name, sizeof name, "quantile %.40s", quantile);
     for (size_t i = 0; i < answer->figure_count; i++)
         if (strcmp(answer->figures[i].name, name) == 0) {
@@ -97,6 +120,15 @@ static int next_of_quantile(analysis_job *job, const sotto_recipe *last,
                quantile, question.low, question.high, refined.bins, refined.min, refined.max,
                refined.step);
     return EXIT_DONE;
+}
+
+const char *analysis_drill_options(const sotto_recipe *last)
+{
+    if (last->statistic == SOTTO_STATISTIC_QUANTILES)
+        return "--quantile T";
+    return last->statistic == SOTTO_STATISTIC_HISTOGRAM && sotto_study_divides(last)
+               ? "--bin LABEL"
+               : "--recipe FILE";
 }
 
 static int next_text(analysis_job *job, sotto_bytes *text)

@@ -38,12 +38,20 @@ int analysis_read(analysis_job *job, const char *path, sotto_bytes *out)
     return EXIT_FAILED;
 }
 
-static int read_policy(analysis_job *job, const char *name)
+/* The texts that are there: what the devices allow, and the tables they have. */
+static int read_devices(analysis_job *job, const char *policy, const char *streams)
 {
+    const char *name = policy;
     sotto_err err = {0};
 
-    if (sotto_policy_read(&job->policy, job->policy_text, &job->arena, &job->mistakes, &err) ==
-        SOTTO_OK)
+    err.status =
+        sotto_policy_read(&job->policy, job->policy_text, &job->arena, &job->mistakes, &err);
+    if (err.status == SOTTO_OK && job->streams_text.len > 0) {
+        name = streams;
+        err.status =
+            sotto_streams_read(&job->streams, job->streams_text, &job->arena, &job->mistakes, &err);
+    }
+    if (err.status == SOTTO_OK)
         return EXIT_DONE;
     return job->mistakes.errors > 0 ? print_mistakes(job, name) : analysis_failed(job, &err);
 }
@@ -98,6 +106,7 @@ static json_t *settings_of(const analysis_options *o, json_t *search)
     json_t *all = json_object(), *group = json_object();
 
     (void)json_object_set_new(all, "format", json_integer(FORMAT));
+    set_text(all, "streams", o->streams ? "yes" : NULL);
     if (o->simulate) {
         (void)set_path(group, "csv", o->simulate);
         set_text(group, "device_column", o->device_column);
@@ -166,6 +175,8 @@ static int write_settings(analysis_job *job)
                      : sotto_fail(&err, SOTTO_NO_MEMORY, "settings of %zu bytes", size);
     if (err.status == SOTTO_OK)
         err.status = sotto_folder_write(&job->folder, 0, "policy.json", job->policy_text, &err);
+    if (err.status == SOTTO_OK && job->streams_text.len > 0)
+        err.status = sotto_folder_write(&job->folder, 0, "streams.json", job->streams_text, &err);
     /* The last: with it the folder is an analysis. */
     if (err.status == SOTTO_OK)
         err.status =
@@ -188,7 +199,12 @@ int analysis_prepare(analysis_job *job, const analysis_options *o, json_t *searc
     int code = check_sources(o);
     if (code == EXIT_DONE)
         code = analysis_read(job, o->policy, &job->policy_text);
-    return code == EXIT_DONE ? read_policy(job, o->policy) : code;
+    if (code == EXIT_DONE && o->streams)
+        code = analysis_read(job, o->streams, &job->streams_text);
+    if (code == EXIT_DONE && o->streams && job->streams_text.len == 0)
+        return analysis_misused(o, "--streams",
+                                "the file is empty; `sotto recipe new --streams` prints one");
+    return code == EXIT_DONE ? read_devices(job, o->policy, o->streams) : code;
 }
 
 int analysis_make(analysis_job *job, sotto_bytes frame, sotto_bytes first)
@@ -216,11 +232,17 @@ static int read_settings(analysis_job *job)
     if (err.status == SOTTO_OK)
         err.status =
             sotto_folder_read(&job->policy_text, &job->folder, 0, "policy.json", &job->arena, &err);
+    job->settings = err.status != SOTTO_OK ? NULL
+                                           : json_loadb((const char *)text.data, text.len,
+                                                        JSON_REJECT_DUPLICATES, NULL);
+    /* A start that crashed may have left one that this analysis does not have. */
+    if (json_object_get(job->settings, "streams"))
+        err.status = sotto_folder_read(&job->streams_text, &job->folder, 0, "streams.json",
+                                       &job->arena, &err);
     if (err.status != SOTTO_OK)
         return analysis_failed(job, &err);
-    job->settings = json_loadb((const char *)text.data, text.len, JSON_REJECT_DUPLICATES, NULL);
     if (json_integer_value(json_object_get(job->settings, "format")) == FORMAT)
-        return read_policy(job, "policy.json");
+        return read_devices(job, "policy.json", "streams.json");
     (void)fprintf(stderr,
                   "sotto analysis %s: %s/analysis.json: not as `sotto analysis` wrote it; the "
                   "recipes and answers in the folder are complete by themselves\n",
@@ -258,7 +280,7 @@ int analysis_open(analysis_job *job, const analysis_options *o)
 int analysis_compare(analysis_job *job, const analysis_options *o, json_t *search, bool *same)
 {
     json_t *settings = settings_of(o, search);
-    sotto_bytes recipe = {0}, policy = {0}, frame = {0};
+    sotto_bytes recipe = {0}, policy = {0}, frame = {0}, streams = {0};
     sotto_err err = {0};
     int code = check_sources(o);
 
@@ -266,12 +288,15 @@ int analysis_compare(analysis_job *job, const analysis_options *o, json_t *searc
         code = analysis_read(job, o->recipe, &recipe);
     if (code == EXIT_DONE)
         code = analysis_read(job, o->policy, &policy);
+    if (code == EXIT_DONE && o->streams)
+        code = analysis_read(job, o->streams, &streams);
     if (code == EXIT_DONE) {
         err.status = sotto_folder_read(&frame, &job->folder, 0, "frame.json", &job->arena, &err);
         code = err.status == SOTTO_OK ? EXIT_DONE : analysis_failed(job, &err);
     }
     *same = code == EXIT_DONE && json_equal(settings, job->settings) &&
-            sotto_bytes_equal(recipe, frame) && sotto_bytes_equal(policy, job->policy_text);
+            sotto_bytes_equal(recipe, frame) && sotto_bytes_equal(policy, job->policy_text) &&
+            sotto_bytes_equal(streams, job->streams_text);
     json_decref(settings);
     return code;
 }

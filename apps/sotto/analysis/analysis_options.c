@@ -83,6 +83,7 @@ int analysis_options_read(analysis_options *o, int argc, char **argv)
 {
     const option options[] = {{"--recipe", BEGIN | DRILL, &o->recipe, NULL},
                               {"--policy", BEGIN, &o->policy, NULL},
+                              {"--streams", BEGIN, &o->streams, NULL},
                               {"--simulate", BEGIN, &o->simulate, NULL},
                               {"--device-column", BEGIN, &o->device_column, NULL},
                               {"--devices", BEGIN, &o->devices, NULL},

@@ -138,11 +138,11 @@ int analysis_search_settings(json_t *s, const analysis_options *o)
 
 bool analysis_search_is_fixed(const analysis_options *o)
 {
-    return !o->recipe && !o->policy && !o->simulate && !o->parties && !o->words && !o->places &&
-           !o->phrases && !o->alphabet && !o->cells && !o->rounds && !o->longest && !o->levels &&
-           !o->epsilon && !o->delta && !o->deny && !o->box && !o->per && !o->device_column &&
-           !o->devices && !o->seed && !o->fast && !o->pairing && !o->key && !o->ca && !o->plain &&
-           !o->from && !o->log && !o->token && !o->witness;
+    return !o->recipe && !o->policy && !o->streams && !o->simulate && !o->parties && !o->words &&
+           !o->places && !o->phrases && !o->alphabet && !o->cells && !o->rounds && !o->longest &&
+           !o->levels && !o->epsilon && !o->delta && !o->deny && !o->box && !o->per &&
+           !o->device_column && !o->devices && !o->seed && !o->fast && !o->pairing && !o->key &&
+           !o->ca && !o->plain && !o->from && !o->log && !o->token && !o->witness;
 }
 
 /* ---- the search ------------------------------------------------------------------------------------------------------------ */

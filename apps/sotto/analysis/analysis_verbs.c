@@ -139,7 +139,8 @@ static void say_next(const analysis_job *job)
     else if (open)
         printf("next: sotto analysis result %s\n", path);
     else
-        printf("next: sotto analysis drill %s ..., or export %s --csv FILE\n", path, path);
+        printf("next: sotto analysis drill %s %s, or export %s --csv FILE\n", path,
+               analysis_drill_options(job->steps[steps]), path);
 }
 
 static void watch_text(analysis_job *job)
@@ -168,6 +169,8 @@ static void watch_text(analysis_job *job)
     printf("\nasked so far: epsilon %s, delta %s, as a device that answered all steps adds them "
            "up\n",
            epsilon, delta);
+    printf("a ledger pays the epsilon that each recipe states; an answer reveals no more, and its "
+           "receipt says how much\n");
     say_next(job);
 }
 

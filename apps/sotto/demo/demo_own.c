@@ -72,6 +72,7 @@ static sotto_status open_people(demo *d, sotto_err *err)
     SOTTO_TRY(sotto_people_open(&d->people, &options, err));
     SOTTO_TRY(sotto_people_count(d->people, err));
     d->devices = sotto_people_all(d->people);
+    sotto_people_say_likely(d->people);
     for (size_t i = 0; i < options.field_count; i++)
         d->table.fields[i].type = sotto_people_fields(d->people)[i].type;
     if (d->devices >= d->recipe->min_cohort)

@@ -3,6 +3,7 @@
 #include "show.h"
 
 #include "base/clock.h"
+#include "support/people_of.h"
 
 #include <stdio.h>
 
@@ -33,6 +34,18 @@ static sotto_status check(const demo *d, sotto_result_check *out, bool *right, s
     SOTTO_TRY(sotto_result_compare(out, &d->result, d->truth.bins, d->result.count, err));
     *right = d->collection.reports == d->truth.answered && !out->wrong;
     return SOTTO_OK;
+}
+
+/* Of rows that somebody brought. */
+static void print_outside(const demo *d)
+{
+    uint64_t without = d->truth.answered;
+
+    if (!d->recipe_file)
+        return;
+    for (size_t i = 0; i < d->values; i++)
+        without -= d->truth.bins[i];
+    sotto_people_say_outside(d->recipe, d->truth.bins, without);
 }
 
 static void print_hostile(const demo *d)
@@ -114,6 +127,7 @@ sotto_status demo_show(demo *d, bool *right, sotto_err *err)
     if (d->json)
         return show_json(d, answer, err);
     SOTTO_TRY(sotto_view_answer(&view, &answer, &d->arena, err));
+    print_outside(d);
     print_hostile(d);
     if (d->check && d->collection.reports != d->truth.answered)
         (void)printf("\n%llu reports should count, but %llu do.\n",

@@ -142,7 +142,8 @@ static void print_slots(const learning_job *k)
     sotto_slots_claim slots;
 
     sotto_slots_claim_of(&slots, k->learning, &k->claim, k->learning->rounds);
-    printf("  drawing a round %s: ", sotto_round_policy_name(sotto_learning_policy(k->learning)));
+    printf("  drawing a round once, in secret; %s\n                  ",
+           sotto_round_policy_words(sotto_learning_policy(k->learning)));
     if (slots.why)
         printf("a gain is %s\n", slots.why);
     else

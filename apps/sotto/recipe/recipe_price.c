@@ -1,6 +1,8 @@
 /* sotto recipe price - what a question costs, before it is asked. */
 #include "recipe_price.h"
 
+#include "recipe/refine.h"
+#include "recipe/splice.h"
 #include "recipe/statistic.h"
 #include "support/number.h"
 
@@ -37,6 +39,7 @@ static int read_words(sotto_price_job *job, typed *t, int argc, char **argv)
         {.name = "--confidence", .text = &t->confidence},
         {.name = "--have", .text = &t->have},
         {.name = "--by", .text = &t->by},
+        {.name = "--name", .text = &job->name},
         {.name = "--out", .text = &job->out}};
     const int code =
         sotto_recipe_job_parse(&job->recipe, argc, argv, 1, words, sizeof words / sizeof words[0]);
@@ -120,7 +123,7 @@ static int read_goal(sotto_price_job *job, const typed *t)
 /* ---- the budget -------------------------------------------------------------------------------------- */
 
 /* Words with commas between. */
-static bool read_by(unsigned *out, const char *text)
+static bool read_by(unsigned *out, const char *text, bool encrypted)
 {
     char words[64], *rest = words;
 
@@ -135,7 +138,7 @@ static bool read_by(unsigned *out, const char *text)
         if (rest)
             *rest++ = 0;
         const unsigned bit = sotto_noise_source_bit(word);
-        if (bit == 0 || bit == 1U << SOTTO_BY_COMMITTEE)
+        if (bit == 0 || (bit == 1U << SOTTO_BY_COMMITTEE && !encrypted))
             return false;
         *out |= bit;
     }
@@ -164,7 +167,7 @@ static int read_budget(sotto_price_job *job, const typed *t)
         return complain("--confidence", " is a number from 0.5 to 0.999999.");
     if (t->have && !read_number(&q->options.have, t->have, 1e-6, 1))
         return complain("--have", " is a number above 0, up to 1.");
-    if (t->by && !read_by(&job->by, t->by))
+    if (t->by && !read_by(&job->by, t->by, job->recipe.recipe->trust == SOTTO_TRUST_AERO))
         return complain("--by", " takes crowd, shares and servers, with commas between.");
     return EXIT_DONE;
 }
@@ -206,6 +209,48 @@ static int failed(const sotto_err *err)
     return sotto_exit_code(err->status, SOTTO_AT_DATA);
 }
 
+int sotto_price_save(sotto_price_job *job, sotto_bytes text)
+{
+    static const sotto_place place = {NULL, "recipe", 0};
+    char name[SOTTO_REFINE_NAME + 1], quoted[SOTTO_REFINE_NAME + 3];
+    sotto_span span;
+    sotto_err err = {0};
+
+    if (!job->out)
+        return EXIT_DONE;
+    if (sotto_recipe_next_name(name, job->recipe.recipe, job->name, &err) != SOTTO_OK)
+        return failed(&err);
+    (void)snprintf(quoted, sizeof quoted, "\"%s\"", name);
+    sotto_splice splice = {.comes = sotto_bytes_of(quoted, strlen(quoted))};
+    if (!sotto_place_find(&place, text, &span))
+        return EXIT_FAILED;
+    splice.from = span.value;
+    splice.to = span.end;
+    if (sotto_splice_text(&text, text, &splice, 1, &job->recipe.arena, &err) != SOTTO_OK)
+        return failed(&err);
+    const int code = sotto_recipe_save("price", job->out, text);
+    if (code == EXIT_DONE && !job->recipe.json)
+        (void)fprintf(stderr,
+                      "%s has all of the recipe, by the name %s: devices answer one recipe of a "
+                      "name\n",
+                      job->out, name);
+    return code;
+}
+
+/* A name that can't be is told before anything is computed. */
+static int check_name(const sotto_price_job *job)
+{
+    char name[SOTTO_REFINE_NAME + 1];
+    sotto_err err = {0};
+
+    if (job->name && !job->out)
+        return complain("--name", " goes with --out.");
+    if (!job->out || sotto_recipe_next_name(name, job->recipe.recipe, job->name, &err) == SOTTO_OK)
+        return EXIT_DONE;
+    (void)failed(&err);
+    return EXIT_USAGE;
+}
+
 static int answer(sotto_price_job *job)
 {
     sotto_err err = {0};
@@ -226,7 +271,7 @@ static int answer(sotto_price_job *job)
     if (!job->recipe.json)
         sotto_price_print(job);
     if (job->best && job->best->meets)
-        return job->out ? sotto_recipe_save("price", job->out, job->best->text) : EXIT_DONE;
+        return sotto_price_save(job, job->best->text);
     return job->best && job->best->needs_devices ? EXIT_SMALL : EXIT_REFUSED;
 }
 
@@ -241,6 +286,8 @@ int sotto_recipe_price(int argc, char **argv)
         code = sotto_recipe_job_read(&job.recipe);
     if (code == EXIT_DONE)
         code = read_question(&job, &t);
+    if (code == EXIT_DONE)
+        code = check_name(&job);
     if (code == EXIT_DONE)
         code = job.recipe.recipe->participation.type == SOTTO_IMPORTANCE
                    ? sotto_price_answer_rates(&job)

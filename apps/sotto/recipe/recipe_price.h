@@ -10,6 +10,7 @@ typedef struct sotto_price_job {
     sotto_price_question question;
     const char *goal_text; /* as it was typed */
     const char *out;       /* file for the whole recipe; NULL: none */
+    const char *name;      /* of that recipe; NULL: this one's with a number behind it */
     unsigned by;           /* sources of noise to choose from: bits */
     bool by_given;
     sotto_price_way *ways;
@@ -21,6 +22,9 @@ typedef struct sotto_price_job {
 
 void sotto_price_print(const sotto_price_job *job);
 bool sotto_price_print_json(const sotto_price_job *job);
+
+/* Writes this recipe by a name of its own, if a file was named. An exit code. */
+int sotto_price_save(sotto_price_job *job, sotto_bytes text);
 
 /* recipe_price_rates.c: importance sampling, whose rates are found. An exit code. */
 int sotto_price_answer_rates(sotto_price_job *job);

@@ -136,8 +136,9 @@ static void print_filling(const sotto_price_way *w)
     else
         printf("                  and not with a chance of %.2g before it closes\n",
                SOTTO_PRICE_FILLED);
-    printf("  a device        sends %zu bytes with a chance of %.4g\n", w->claim.report_bytes,
-           sends(r));
+    if (w->claim.report_bytes > 0) /* of encrypted sums nobody has counted them */
+        printf("  a device        sends %zu bytes with a chance of %.4g\n", w->claim.report_bytes,
+               sends(r));
 }
 
 /* The answer is about reports, and most questions are about devices. */
@@ -212,7 +213,10 @@ static void print_others(const sotto_price_job *job)
             "the policy allows that.\n",
             sotto_noise_source_name(other->by), sotto_noise_source_name(other->by));
     else
-        printf("\nNot possible by any source of noise.\n");
+        printf("\nNot possible by any source of noise. What helps: a larger error, %s.\n",
+               job->best && job->best->needs_devices
+                   ? "more devices\n(--population N), or a larger --epsilon"
+                   : "a larger\n--epsilon, a larger --cohort, or a policy that allows more");
 }
 
 /* What the numbers of the goal's column are of. */

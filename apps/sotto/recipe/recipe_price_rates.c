@@ -97,5 +97,5 @@ int sotto_price_answer_rates(sotto_price_job *job)
         print_plan(job, &plan);
     if (!plan.rates[SOTTO_RATES_BEST].found)
         return EXIT_REFUSED;
-    return job->out ? sotto_recipe_save("price", job->out, plan.text) : EXIT_DONE;
+    return sotto_price_save(job, plan.text);
 }

@@ -190,6 +190,7 @@ static void print_claim_json(const sotto_recipe_job *job)
     sotto_recipe_verdict_members(&j, &job->verdict);
     sotto_json_object(&j, "claim");
     claim_members(&j, &job->claim);
+    sotto_json_real(&j, "charged", sotto_decimal_up(job->recipe->epsilon));
     sotto_json_end(&j);
     sotto_recipe_encrypted_members(&j, job->recipe);
     sotto_json_object(&j, "forecast");
@@ -270,7 +271,11 @@ static void print_answer(const sotto_recipe_job *job, const sotto_recipe_claim *
                job->recipe->adjacency != SOTTO_ADJACENCY_REPLACEMENT
                    ? "; of whether somebody had a value, not of which"
                    : "");
-    printf("                  basis: %s\n", c->theorem);
+    printf("                  basis: %s\n"
+           "  charged         epsilon %.6g from the ledger of each device that answers, as the "
+           "recipe states;\n"
+           "                  the answer reveals no more than the epsilon above\n",
+           c->theorem, sotto_decimal_up(job->recipe->epsilon));
     if (c->by == SOTTO_BY_SERVERS || c->by == SOTTO_BY_COMMITTEE)
         return; /* others' noise stays */
     if (c->by == SOTTO_BY_CROWD)

@@ -262,7 +262,7 @@ static void open_text(uint8_t *out, uint8_t tag[SOTTO_AEAD_TAG_SIZE], const uint
     at = g.rounds == 10 ? open_steps(&g, out, text, 10) : open_steps(&g, out, text, 14);
     for (; at < text.len; at += BLOCK)
         open_block(&g, out + at, text.data + at, text.len - at);
-    hash_block(&g, reversed(_mm_set_epi64x((long long)(8 * aad.len), (long long)(8 * text.len))));
+    hash_block(&g, reversed(_mm_set_epi64x(8 * (long long)aad.len, 8 * (long long)text.len)));
     store(tag, _mm_xor_si128(reversed(g.hash), encrypt(&g, load(start))));
     sotto_wipe(&g, sizeof g);
 }

@@ -5,7 +5,7 @@
 #include "serve/leader/upload.h"
 
 /* Sums of long reports: those of a full job (leader.c), and of the flushes that come while it is formed. */
-enum { MOST_CACHED = 24 << 20, MOST_SUMS = 48 << 20 };
+enum { MOST_CACHED = 24 << 20, MOST_SUMS = 36 << 20 };
 enum { PART_MEMORY = 256 << 20, POINTER = sizeof(void *) };
 
 sotto_cached_reports *sotto_cached_reports_new(sotto_leader *leader, size_t records, size_t uploads)

@@ -55,13 +55,14 @@ static sotto_status open_all(costing *c, size_t side, sotto_err *err)
         const sotto_hpke_ciphertext *sealed = sealed_to(r, side);
         size_t start = c->plain[side].len;
         sotto_plaintext_input_share share;
+        sotto_message_key key;
 
         c->aad.len = 0;
         SOTTO_TRY(sotto_input_share_aad_encode(&c->aad, c->d->task.id, c->d->task.configuration,
                                                &r->metadata, r->public_share, err));
-        SOTTO_TRY(sotto_receivers_unseal(c->receivers[side], &c->plain[side], sealed->config_id,
-                                         &agreed[i], sotto_buf_bytes(&c->aad), sealed->payload,
-                                         err));
+        SOTTO_TRY(sotto_receivers_unseal_keyed(
+            c->receivers[side], &c->plain[side], sealed->config_id, &agreed[i],
+            sotto_buf_bytes(&c->aad), sealed->payload, &key, err));
         SOTTO_TRY(sotto_plaintext_input_share_decode(
             &share, sotto_bytes_of(c->plain[side].data + start, c->plain[side].len - start), err));
         memcpy(c->inputs[side][i].nonce, r->metadata.report_id, SOTTO_PRIO3_NONCE_SIZE);

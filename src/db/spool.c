@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/directory.h"
 #include "db/spool_blocks.h"
+#include "db/spool_direct.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,8 @@ struct sotto_spool {
     sotto_spool_blocks blocks;
     sotto_spool_job *first, **last;
     uint64_t syncs;
-    uint8_t block[AT_ONCE]; /* the thread's, for bytes that come in pieces; sealed ones */
+    sotto_spool_direct direct; /* the thread's */
+    uint8_t block[AT_ONCE];    /* the thread's, for bytes that come in pieces; sealed ones */
     bool closing, started;
     pthread_t thread;
 };
@@ -95,34 +97,54 @@ static sotto_status write_at(sotto_spool *spool, const uint8_t *data, size_t len
                              : sotto_fail(err, SOTTO_IO, "spool: %s", sqlite3_errstr(code));
 }
 
+/* Out of the direct block, or through the VFS where that can't be done. */
+static sotto_status write_direct(sotto_spool *spool, size_t len, uint64_t at, sotto_err *err)
+{
+    sotto_err why = {0};
+    sotto_status status = sotto_spool_direct_write(&spool->direct, len, at, &why);
+
+    if (status != SOTTO_MISSING)
+        return status == SOTTO_OK ? status : sotto_fail(err, status, "%s", why.reason);
+    for (size_t done = 0; done < len; done += AT_ONCE)
+        SOTTO_TRY(write_at(spool, spool->direct.block + done,
+                           len - done < AT_ONCE ? len - done : AT_ONCE, at + done, err));
+    return SOTTO_OK;
+}
+
 /* Writes what is given to it from a block's beginning on, in whole blocks: writing part of a page would read it first. What
  * does not fill a block waits here for what follows. */
 typedef struct joiner {
     sotto_spool *spool;
     uint64_t at;
     uint8_t *block;
-    size_t len; /* in the block; less than BLOCK between two calls */
+    size_t size; /* of the block */
+    size_t len;  /* in the block; less than its size between two calls */
+    bool direct; /* out of the block alone: the disk takes no other memory */
 } joiner;
 
-enum { BLOCK = AT_ONCE };
+static sotto_status write_block(joiner *j, const uint8_t *from, size_t len, sotto_err *err)
+{
+    SOTTO_TRY(j->direct ? write_direct(j->spool, len, j->at, err)
+                        : write_at(j->spool, from, len, j->at, err));
+    j->at += len;
+    j->len = 0;
+    return SOTTO_OK;
+}
 
 static sotto_status join(joiner *j, sotto_bytes bytes, sotto_err *err)
 {
     while (bytes.len > 0) {
-        size_t len = BLOCK - j->len < bytes.len ? BLOCK - j->len : bytes.len;
+        size_t len = j->size - j->len < bytes.len ? j->size - j->len : bytes.len;
         const uint8_t *from = bytes.data;
 
-        if (j->len > 0 || len < BLOCK) {
+        if (j->direct || j->len > 0 || len < j->size) {
             memcpy(j->block + j->len, bytes.data, len);
             from = j->block;
         }
         j->len += len;
         bytes = sotto_bytes_of(bytes.data + len, bytes.len - len);
-        if (j->len < BLOCK)
-            break;
-        SOTTO_TRY(write_at(j->spool, from, BLOCK, j->at, err));
-        j->at += BLOCK;
-        j->len = 0;
+        if (j->len == j->size)
+            SOTTO_TRY(write_block(j, from, j->size, err));
     }
     return SOTTO_OK;
 }
@@ -135,17 +157,7 @@ static sotto_status finish(joiner *j, sotto_err *err)
     if (j->len == 0)
         return SOTTO_OK;
     memset(j->block + j->len, 0, filled - j->len);
-    return write_at(j->spool, j->block, filled, j->at, err);
-}
-
-static sotto_status write_piece(sotto_spool *spool, const sotto_spool_piece *piece, sotto_err *err)
-{
-    joiner j = {spool, piece->place.block * SOTTO_SPOOL_BLOCK, spool->block, 0};
-
-    SOTTO_TRY(join(&j, piece->bytes, err));
-    for (size_t i = 0; i < piece->more_count; i++)
-        SOTTO_TRY(join(&j, piece->more[i], err));
-    return finish(&j, err);
+    return write_block(j, j->block, filled, err);
 }
 
 static size_t length_of(const sotto_spool_piece *piece)
@@ -155,6 +167,29 @@ static size_t length_of(const sotto_spool_piece *piece)
     for (size_t i = 0; i < piece->more_count; i++)
         len += piece->more[i].len;
     return len;
+}
+
+/* A short one waits for the disk longer than the page cache would have taken. */
+static bool goes_directly(const sotto_spool *spool, const sotto_spool_piece *piece)
+{
+    enum { LONG = 512 << 10 };
+
+    return spool->direct.on && length_of(piece) >= LONG;
+}
+
+static sotto_status write_piece(sotto_spool *spool, const sotto_spool_piece *piece, sotto_err *err)
+{
+    joiner j = {spool, piece->place.block * SOTTO_SPOOL_BLOCK, spool->block, AT_ONCE, 0, false};
+
+    if (goes_directly(spool, piece)) {
+        j.direct = true;
+        j.block = spool->direct.block;
+        j.size = SOTTO_SPOOL_DIRECT_BLOCK;
+    }
+    SOTTO_TRY(join(&j, piece->bytes, err));
+    for (size_t i = 0; i < piece->more_count; i++)
+        SOTTO_TRY(join(&j, piece->more[i], err));
+    return finish(&j, err);
 }
 
 static sotto_status place_pieces(sotto_spool *spool, sotto_spool_job *job, sotto_err *err)
@@ -334,7 +369,10 @@ static sotto_status open_file(sotto_spool *spool, const char *vfs_name, sotto_er
     code = vfs->xOpen(vfs, spool->name, spool->file, FLAGS, &given);
     if (code != SQLITE_OK)
         return sotto_fail(err, SOTTO_IO, "%.80s: %s", spool->path, sqlite3_errstr(code));
-    return lock_file(spool, err);
+    SOTTO_TRY(lock_file(spool, err));
+    if (!vfs_name)
+        sotto_spool_direct_open(&spool->direct, spool->path);
+    return SOTTO_OK;
 }
 
 sotto_status sotto_spool_open(sotto_spool **out, const char *address, const char *vfs,
@@ -355,6 +393,7 @@ sotto_status sotto_spool_open(sotto_spool **out, const char *address, const char
     (void)pthread_mutex_init(&spool->lock, NULL);
     (void)pthread_cond_init(&spool->some, NULL);
     spool->last = &spool->first;
+    spool->direct.fd = -1;
     len = snprintf(spool->path, sizeof spool->path, "%s-bodies", address + sizeof scheme - 1);
     if (len > 0 && (size_t)len < sizeof spool->path)
         status = open_file(spool, vfs, err);
@@ -384,6 +423,7 @@ void sotto_spool_close(sotto_spool *spool)
         (void)spool->file->pMethods->xUnlock(spool->file, SQLITE_LOCK_NONE);
         (void)spool->file->pMethods->xClose(spool->file);
     }
+    sotto_spool_direct_close(&spool->direct);
     sotto_release(spool->file, spool->file_size);
     if (spool->name)
         sqlite3_free_filename(spool->name);

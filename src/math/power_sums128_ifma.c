@@ -5,6 +5,10 @@
 
 enum { LANES = SOTTO_F128_LANES };
 
+/* Bytes from a block of columns to the next but one. Rows are too far apart for the processor to follow them all by itself, above
+ * all where a block begins within a cache line. */
+enum { AHEAD = 2 * LANES * SOTTO_F128_SIZE, LINE = 64 };
+
 /* Rows that are worked on together. Their sums grow unreduced: in a limb, 5 products of 52 bits a row
  * come to less than 2^63. Their running vectors take 16 KiB, which stay in the nearest cache. */
 enum { GROUP = 64 };
@@ -93,6 +97,8 @@ static inline void sum_rows(sotto_f128x8_acc *even_out, sotto_f128x8_acc *odd_ou
         sotto_f128x8 x = sotto_f128x8_load(m, left);
         sotto_f128x8 f = constant(rows[i].f);
 
+        __builtin_prefetch(m + AHEAD);
+        __builtin_prefetch(m + AHEAD + LINE);
         sotto_f128x8_acc_mul(&even, &x, &rows[i].running);
         sotto_f128x8_acc_mul(&odd, &x, &f);
         if (advance) {

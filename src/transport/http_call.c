@@ -8,6 +8,17 @@
 
 /* ---- what comes back ----------------------------------------------------------------------------- */
 
+/* Room for all of a body once a part of it has come: then it is not copied and wiped each time it doubles. What is announced alone
+ * takes no memory. */
+static size_t announced(const sotto_http_pending *p)
+{
+    enum { PART = 16 };
+
+    return p->announced <= p->max_response && p->response.body.len >= p->announced / PART
+               ? (size_t)p->announced
+               : 0;
+}
+
 static bool grow(sotto_http_pending *p, size_t more)
 {
     const size_t len = p->response.body.len;
@@ -17,6 +28,7 @@ static bool grow(sotto_http_pending *p, size_t more)
     if (more <= p->body_cap - len)
         return true;
     cap = cap < 4096 ? 4096 : cap;
+    cap = cap < announced(p) ? announced(p) : cap;
     cap = cap < len + more ? len + more : cap;
     cap = cap > p->max_response ? p->max_response : cap;
     body = sotto_alloc(cap);

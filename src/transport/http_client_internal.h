@@ -45,8 +45,9 @@ struct sotto_http_pending {
     unsigned attempts, attempt;
     unsigned timeout_ms;
     size_t max_response;
-    uint64_t due;   /* ns: not before */
-    uint64_t until; /* ns: an attempt without libcurl ends then, connecting included */
+    uint64_t due;       /* ns: not before */
+    uint64_t until;     /* ns: an attempt without libcurl ends then, connecting included */
+    uint64_t announced; /* length of the answer's body, as its head says; 0: it does not */
     uint8_t *body;
     size_t body_cap;
     sotto_http_response response;

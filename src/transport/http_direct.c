@@ -372,6 +372,7 @@ static bool read_head(sotto_http_direct *c)
     c->p->response.retry_after_s = seconds_of(c->head.retry_after);
     c->in_body = true;
     c->left = c->head.length;
+    c->p->announced = c->head.sized ? c->head.length : 0;
     return read_body(c, rest);
 }
 

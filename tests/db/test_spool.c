@@ -1,11 +1,13 @@
 /* Bytes in a spool: where they are put, that they are synced, and whose they are. */
-#define _DEFAULT_SOURCE /* syscall */
+#define _GNU_SOURCE /* syscall, O_DIRECT */
 #include "db/spool.h"
 #include "db/spool_blocks.h"
 #include "support/database.h"
 #include "support/powerloss_vfs.h"
 #include "support/test.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,7 +64,7 @@ static sotto_status open_it(sotto_spool **spool, const char *path, const char *v
 
 static void check_bytes(sotto_test *t, sotto_spool *spool, const sotto_spool_piece *piece)
 {
-    static uint8_t memory[64 * BLOCK];
+    static uint8_t memory[2048 * BLOCK];
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
 
     CHECK_OK(t, sotto_spool_get(spool, &out, &piece->place, &t->err));
@@ -309,6 +311,112 @@ static void places_never_overlap_and_are_used_again(sotto_test *t)
     sotto_spool_blocks_clear(&blocks);
 }
 
+/* ---- past the page cache -------------------------------------------------------------------------------------- */
+
+/* In the place of the C library's: what is written directly, and what comes of it. */
+static unsigned direct_writes, unsynced_directly;
+static int direct_errno;
+
+ssize_t pwrite(int fd, const void *data, size_t len, off_t at)
+{
+    if (fcntl(fd, F_GETFL) & O_DIRECT) {
+        direct_writes++;
+        unsynced_directly++;
+        if (direct_errno) {
+            errno = direct_errno;
+            return -1;
+        }
+    }
+    return syscall(SYS_pwrite64, fd, data, len, at);
+}
+
+/* SQLite's VFS syncs with this one, if it finds it. */
+__attribute__((visibility("default"))) int fdatasync(int fd)
+{
+    unsynced_directly = 0;
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+enum { LONG = 512 << 10, DIRECT = 2 << 20 };
+
+static sotto_spool_piece long_piece(unsigned seed, size_t len)
+{
+    static uint8_t memory[3 * DIRECT];
+
+    for (size_t i = 0; i < len; i++)
+        memory[i] = (uint8_t)((i * 41 >> 4) + seed);
+    return (sotto_spool_piece){.bytes = sotto_bytes_of(memory, len)};
+}
+
+static bool has_direct_writes(sotto_test *t)
+{
+    int fd = open(sotto_test_temp(t, "probe"), O_WRONLY | O_CREAT | O_DIRECT, 0600);
+
+    if (fd >= 0)
+        (void)close(fd);
+    return fd >= 0;
+}
+
+/* Each into places that others had before it, short or long: what the page cache holds of those is not what is read. */
+static void long_bodies_go_to_the_disk_directly(sotto_test *t)
+{
+    static const size_t lengths[] = {LONG,       LONG - 1,       LONG + 1,  DIRECT - 1, DIRECT,
+                                     DIRECT + 1, 2 * DIRECT + 7, 3 * BLOCK, 2 * DIRECT};
+    sotto_spool *spool;
+
+    CHECK_OK(t, open_it(&spool, sotto_test_temp(t, "store.db"), NULL, &t->err));
+    for (unsigned i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        sotto_spool_piece piece = long_piece(i, lengths[i]);
+
+        direct_writes = 0;
+        unsynced_directly = 0;
+        CHECK_OK(t, put(spool, &piece, 1, NULL));
+        CHECK(t, (direct_writes > 0) == (lengths[i] >= LONG) || !has_direct_writes(t));
+        CHECK_EQUAL(t, 0, unsynced_directly);
+        CHECK_EQUAL(t, 0, piece.place.block);
+        check_bytes(t, spool, &piece);
+        sotto_spool_give_back(spool, &piece.place);
+    }
+    sotto_spool_close(spool);
+}
+
+static void a_disk_that_fails_directly_fails_the_job(sotto_test *t)
+{
+    sotto_spool_piece piece = long_piece(1, LONG);
+    sotto_spool *spool;
+
+    if (!has_direct_writes(t)) {
+        SKIP(t, "this file system has no direct writes");
+        return;
+    }
+    CHECK_OK(t, open_it(&spool, sotto_test_temp(t, "store.db"), NULL, &t->err));
+    direct_errno = ENOSPC;
+    CHECK_STATUS(t, SOTTO_IO, put(spool, &piece, 1, NULL));
+    CHECK_EQUAL(t, 0, piece.place.len);
+    direct_errno = 0;
+    CHECK_OK(t, put(spool, &piece, 1, NULL));
+    CHECK_EQUAL(t, 0, piece.place.block);
+    check_bytes(t, spool, &piece);
+    sotto_spool_close(spool);
+}
+
+/* Some file systems refuse only when they are written to. */
+static void where_direct_writes_are_refused_the_cache_is_used(sotto_test *t)
+{
+    sotto_spool_piece pieces[2] = {long_piece(1, DIRECT + 9), long_piece(1, LONG)};
+    sotto_spool *spool;
+
+    CHECK_OK(t, open_it(&spool, sotto_test_temp(t, "store.db"), NULL, &t->err));
+    direct_errno = EINVAL;
+    direct_writes = 0;
+    CHECK_OK(t, put(spool, pieces, 2, NULL));
+    CHECK(t, direct_writes <= 1); /* it is not asked again */
+    direct_errno = 0;
+    check_bytes(t, spool, &pieces[0]);
+    check_bytes(t, spool, &pieces[1]);
+    sotto_spool_close(spool);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -322,6 +430,9 @@ int main(int argc, char **argv)
         CASE(one_at_a_time_has_it),
         CASE(what_rows_name_is_not_given_away),
         CASE(places_never_overlap_and_are_used_again),
+        CASE(long_bodies_go_to_the_disk_directly),
+        CASE(a_disk_that_fails_directly_fails_the_job),
+        CASE(where_direct_writes_are_refused_the_cache_is_used),
     };
 
     return RUN_TESTS(argc, argv, cases);

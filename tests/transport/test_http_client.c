@@ -343,6 +343,29 @@ static void an_answer_too_large_is_not_read(sotto_test *t)
     sotto_test_http_close(&http);
 }
 
+/* Around the lengths at which its memory grows, to the end. */
+static void a_long_answer_comes_whole(sotto_test *t)
+{
+    static const unsigned lengths[] = {4096, 65535, 65536, 65537, 300000, 3000001};
+    sotto_http_client *client = client_of(t, (sotto_http_client_options){0});
+
+    sotto_test_http_open(t, &http, (sotto_http_server_options){0});
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        char path[32];
+        size_t wrong = 0;
+
+        (void)snprintf(path, sizeof path, "/big/%u", lengths[i]);
+        const sotto_http_response r =
+            call(t, client, (sotto_http_call){.url = url(path), .max_response = lengths[i]});
+        CHECK_EQUAL(t, lengths[i], r.body.len);
+        for (size_t k = 0; k < r.body.len; k++)
+            wrong += r.body.data[k] != 'x';
+        CHECK_EQUAL(t, 0, wrong);
+    }
+    sotto_http_client_close(client);
+    sotto_test_http_close(&http);
+}
+
 static void redirects_are_not_followed(sotto_test *t)
 {
     sotto_http_client *client = client_of(t, (sotto_http_client_options){0});
@@ -495,6 +518,7 @@ int main(int argc, char **argv)
         CASE(a_lost_connection_is_tried_again_if_that_is_safe),
         CASE(a_silent_peer_is_given_up),
         CASE(an_answer_too_large_is_not_read),
+        CASE(a_long_answer_comes_whole),
         CASE(redirects_are_not_followed),
         CASE(plain_http_stays_on_loopback),
         CASE(many_calls_run_at_once),

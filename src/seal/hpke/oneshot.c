@@ -1,5 +1,6 @@
 /* One message: sotto_hpke_seal, sotto_hpke_unseal and the receiver's hot path (RFC 9180, 6.1). */
 #include "base/alloc.h"
+#include "crypto/gcm.h"
 #include "seal/hpke/agreed.h"
 #include "seal/hpke/exporting.h"
 #include "seal/hpke/sender.h"
@@ -176,7 +177,7 @@ static sotto_status check_before_work(const sotto_hpke_receiver *receiver, const
 
 static sotto_status unseal(sotto_hpke_receiver *receiver, sotto_buf *out,
                            const sotto_agreement *with, sotto_bytes aad, sotto_bytes ciphertext,
-                           const sotto_hpke_export *secret, sotto_message_key *key, sotto_err *err)
+                           const sotto_hpke_export *secret, sotto_err *err)
 {
     sotto_hpke_setup setup;
     message_keys keys;
@@ -191,11 +192,6 @@ static sotto_status unseal(sotto_hpke_receiver *receiver, sotto_buf *out,
         status = sotto_aead_open(&receiver->aead, out, keys.nonce, aad, ciphertext, err);
     if (status == SOTTO_OK)
         status = export_secret(secret, &receiver->purpose, &setup, err);
-    if (status == SOTTO_OK && key) {
-        *key = (sotto_message_key){.aead = receiver->purpose.with.aead->id};
-        memcpy(key->key, keys.key, receiver->purpose.with.aead->key_size);
-        memcpy(key->nonce, keys.nonce, sizeof key->nonce);
-    }
     sotto_wipe(&keys, sizeof keys);
     sotto_wipe(&setup, sizeof setup);
     return status;
@@ -205,7 +201,17 @@ sotto_status sotto_hpke_receiver_unseal_with(sotto_hpke_receiver *receiver, sott
                                              const sotto_agreement *with, sotto_bytes aad,
                                              sotto_bytes ciphertext, sotto_err *err)
 {
-    return unseal(receiver, out, with, aad, ciphertext, NULL, NULL, err);
+    return unseal(receiver, out, with, aad, ciphertext, NULL, err);
+}
+
+/* By the receiver's own cipher, or with wide registers if the text is long. */
+static sotto_status open_keyed(sotto_aead *aead, sotto_buf *out, const sotto_message_key *key,
+                               sotto_bytes aad, sotto_bytes ciphertext, sotto_err *err)
+{
+    if (sotto_gcm_opens(aead->info, ciphertext.len))
+        return sotto_gcm_open(out, aead->info, key->key, key->nonce, aad, ciphertext, err);
+    SOTTO_TRY(sotto_aead_set_key(aead, key->key, err));
+    return sotto_aead_open(aead, out, key->nonce, aad, ciphertext, err);
 }
 
 sotto_status sotto_hpke_receiver_unseal_keyed(sotto_hpke_receiver *receiver, sotto_buf *out,
@@ -213,7 +219,19 @@ sotto_status sotto_hpke_receiver_unseal_keyed(sotto_hpke_receiver *receiver, sot
                                               sotto_bytes ciphertext, sotto_message_key *key,
                                               sotto_err *err)
 {
-    return unseal(receiver, out, with, aad, ciphertext, NULL, key, err);
+    sotto_hpke_setup setup;
+
+    SOTTO_TRY(check_before_work(receiver, out, ciphertext, err));
+    SOTTO_TRY(sotto_hpke_setup_receive(&setup, receiver, with, err));
+    *key = (sotto_message_key){.aead = receiver->purpose.with.aead->id};
+    sotto_status status =
+        sotto_hpke_schedule_aead(key->key, key->nonce, &receiver->purpose, &setup.secret, err);
+    if (status == SOTTO_OK)
+        status = open_keyed(&receiver->aead, out, key, aad, ciphertext, err);
+    if (status != SOTTO_OK)
+        sotto_wipe(key, sizeof *key);
+    sotto_wipe(&setup, sizeof setup);
+    return status;
 }
 
 sotto_status sotto_message_key_open(const sotto_message_key *key, sotto_buf *out, sotto_bytes aad,
@@ -227,9 +245,7 @@ sotto_status sotto_message_key_open(const sotto_message_key *key, sotto_buf *out
         return sotto_fail(err, SOTTO_MALFORMED, "a message's key: no such AEAD");
     status = sotto_aead_init(&aead, info, SOTTO_AEAD_OPEN, err);
     if (status == SOTTO_OK)
-        status = sotto_aead_set_key(&aead, key->key, err);
-    if (status == SOTTO_OK)
-        status = sotto_aead_open(&aead, out, key->nonce, aad, ciphertext, err);
+        status = open_keyed(&aead, out, key, aad, ciphertext, err);
     sotto_aead_clear(&aead);
     return status;
 }
@@ -239,7 +255,7 @@ sotto_status sotto_hpke_receiver_unseal_exporting(sotto_hpke_receiver *receiver,
                                                   sotto_bytes ciphertext,
                                                   const sotto_hpke_export *secret, sotto_err *err)
 {
-    return unseal(receiver, out, with, sotto_bytes_of(NULL, 0), ciphertext, secret, NULL, err);
+    return unseal(receiver, out, with, sotto_bytes_of(NULL, 0), ciphertext, secret, err);
 }
 
 sotto_status sotto_hpke_receiver_unseal(sotto_hpke_receiver *receiver, sotto_buf *out,

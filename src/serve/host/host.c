@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/rule.h"
+#include "db/sqlite_memory.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/datastore.h"
 #include "serve/host/descriptors.h"
@@ -201,6 +202,7 @@ sotto_status sotto_host_open(sotto_host **out, const sotto_service *service,
     (void)pthread_mutex_init(&h->client_lock, NULL);
     set_defaults(&h->options);
     sotto_alloc_keep_blocks(LARGE_BLOCKS);
+    (void)sotto_sqlite_memory_keep(); /* where SQLite is in use already, it is only slower */
     h->started = sotto_host_seconds(h);
     status = sotto_random_bytes(random, sizeof random, err);
     if (status == SOTTO_OK) {

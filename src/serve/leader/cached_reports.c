@@ -4,13 +4,15 @@
 #include "serve/leader/leader.h"
 #include "serve/leader/upload.h"
 
-enum { MOST_CACHED = 24 << 20, PART_MEMORY = 256 << 20, POINTER = sizeof(void *) };
+/* Sums of long reports: those of a full job (leader.c), and of the flushes that come while it is formed. */
+enum { MOST_CACHED = 24 << 20, MOST_SUMS = 36 << 20 };
+enum { PART_MEMORY = 256 << 20, POINTER = sizeof(void *) };
 
 sotto_cached_reports *sotto_cached_reports_new(sotto_leader *leader, size_t records, size_t uploads)
 {
     sotto_cached_reports *cached;
 
-    if (atomic_load(&leader->cached_bytes) >= MOST_CACHED)
+    if (atomic_load(&leader->cached_bytes) >= (records > 0 ? MOST_CACHED : MOST_SUMS))
         return NULL;
     cached = sotto_alloc(sizeof *cached);
     if (!cached)

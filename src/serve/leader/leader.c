@@ -19,7 +19,7 @@ size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task
 {
     /* Bytes of bodies, which stay until the answer, or of sums of long ones, each of a few reports. What is computed from them
      * is not counted. */
-    enum { BODIES = 4 << 20, SUMS = 16 << 20, A_SUM = 8 };
+    enum { BODIES = 4 << 20, SUMS = 24 << 20, A_SUM = 8 };
     if (!task)
         return 1;
     size_t limits[] = {

@@ -12,6 +12,9 @@ import threading
 import time
 import urllib.request
 
+import checks
+from checks import check, exit_code
+
 sotto = sys.argv[1]
 devices, needed = 11, 10
 waits = 600  # seconds: a machine that does ten things at once
@@ -165,9 +168,6 @@ class Device:
 
 TRAINER = """
 import json, struct, sys
-
-import checks
-from checks import check, exit_code
 
 def send(kind, body):
     sys.stdout.buffer.write(struct.pack(">IB", len(body) + 1, kind) + body)

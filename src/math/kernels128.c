@@ -5,6 +5,7 @@
 
 static const sotto_f128_kernels portable = {
     "portable",
+    false,
     sotto_f128_power_sums_portable,
     sotto_f128_vectors_add_portable,
     sotto_f128_factor_level_portable,
@@ -13,6 +14,7 @@ static const sotto_f128_kernels portable = {
 #if defined(__x86_64__)
 static const sotto_f128_kernels avx2 = {
     "avx2",
+    false,
     sotto_f128_power_sums_avx2,
     sotto_f128_vectors_add_avx2,
     sotto_f128_factor_level_portable,
@@ -20,6 +22,7 @@ static const sotto_f128_kernels avx2 = {
 
 static const sotto_f128_kernels ifma = {
     "ifma",
+    true,
     sotto_f128_power_sums_ifma,
     sotto_f128_vectors_add_ifma,
     sotto_f128_factor_level_ifma,

@@ -16,6 +16,8 @@
 
 typedef struct sotto_f128_kernels {
     const char *name;
+    /* May other rooms run code for AVX-512 with its 52-bit multiplier (lanes128_ifma.h)? */
+    bool ifma;
     /* As in math/power_sums.h. */
     void (*power_sums)(sotto_f128 *out, const uint8_t *m, size_t count, size_t width,
                        const sotto_f128 *f, const sotto_f128 *r, sotto_f128 *scratch);

@@ -40,6 +40,29 @@ static inline sotto_v8 sotto_v8_of(int64_t x)
     return _mm512_set1_epi64(x);
 }
 
+/* Word i of vector j and word j of vector i change places. */
+static inline void sotto_v8_transpose(sotto_v8 v[SOTTO_F128_LANES])
+{
+    sotto_v8 pairs[SOTTO_F128_LANES];
+
+    for (unsigned i = 0; i < SOTTO_F128_LANES; i += 2) {
+        pairs[i] = _mm512_unpacklo_epi64(v[i], v[i + 1]);
+        pairs[i + 1] = _mm512_unpackhi_epi64(v[i], v[i + 1]);
+    }
+    for (unsigned odd = 0; odd < 2; odd++) {
+        sotto_v8 *p = pairs + odd;
+        sotto_v8 a = _mm512_shuffle_i64x2(p[0], p[2], 0x88),
+                 b = _mm512_shuffle_i64x2(p[4], p[6], 0x88);
+        sotto_v8 c = _mm512_shuffle_i64x2(p[0], p[2], 0xdd),
+                 d = _mm512_shuffle_i64x2(p[4], p[6], 0xdd);
+
+        v[odd] = _mm512_shuffle_i64x2(a, b, 0x88);
+        v[odd + 2] = _mm512_shuffle_i64x2(c, d, 0x88);
+        v[odd + 4] = _mm512_shuffle_i64x2(a, b, 0xdd);
+        v[odd + 6] = _mm512_shuffle_i64x2(c, d, 0xdd);
+    }
+}
+
 static inline sotto_f128x8 sotto_f128x8_of_words(sotto_v8 low, sotto_v8 high)
 {
     return (sotto_f128x8){{low,
@@ -137,6 +160,18 @@ static inline sotto_f128x8 sotto_f128x8_reduce(const sotto_f128x8_acc *acc)
     return (sotto_f128x8){{t2, t3, t4}};
 }
 
+/* reduce for a sum of up to 128 products, whose limbs are carried first. */
+static inline sotto_f128x8 sotto_f128x8_reduce_sum(sotto_f128x8_acc acc)
+{
+    const sotto_v8 mask = sotto_v8_of(SOTTO_LIMB_MASK);
+
+    for (unsigned k = 0; k < 4; k++) {
+        acc.limb[k + 1] = _mm512_add_epi64(acc.limb[k + 1], _mm512_srai_epi64(acc.limb[k], 52));
+        acc.limb[k] = _mm512_and_si512(acc.limb[k], mask);
+    }
+    return sotto_f128x8_reduce(&acc);
+}
+
 /* Zero, with the 4p that reduce wants. */
 static inline sotto_f128x8_acc sotto_f128x8_acc_zero(void)
 {
@@ -176,21 +211,25 @@ static inline sotto_f128x8 sotto_f128x8_carry(sotto_f128x8 x)
     return x;
 }
 
-/* Stores x modulo p in wire encoding, for 0 <= x < 2^140 with exact limbs of any sign. What is above
- * 2^128 is folded; then p goes away if adding 2^128 - p reaches 2^128. */
+/* x modulo p, exact and below 2^128 + 2^82, for 0 <= x < 2^140 with exact limbs of any sign: what is above 2^128 is folded. */
+static inline sotto_f128x8 sotto_f128x8_settle(sotto_f128x8 x)
+{
+    x = sotto_f128x8_carry(x);
+    sotto_v8 h = _mm512_srli_epi64(x.limb[2], 24);
+    x.limb[0] = _mm512_sub_epi64(x.limb[0], h);
+    x.limb[1] = _mm512_madd52lo_epu64(x.limb[1], h, sotto_v8_of(SOTTO_LIMB_K));
+    x.limb[2] = _mm512_and_si512(x.limb[2], sotto_v8_of((1 << 24) - 1));
+    return sotto_f128x8_carry(x);
+}
+
+/* Stores x modulo p in wire encoding, for what settle takes; p goes away if adding 2^128 - p reaches 2^128. */
 static inline void sotto_f128x8_store(void *at, sotto_f128x8 x)
 {
     const sotto_v8 first_half = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
     const sotto_v8 second_half = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
     const sotto_v8 k = sotto_v8_of(SOTTO_LIMB_K), top = sotto_v8_of((1 << 24) - 1);
 
-    x = sotto_f128x8_carry(x);
-    sotto_v8 h = _mm512_srli_epi64(x.limb[2], 24);
-    x.limb[0] = _mm512_sub_epi64(x.limb[0], h);
-    x.limb[1] = _mm512_madd52lo_epu64(x.limb[1], h, k);
-    x.limb[2] = _mm512_and_si512(x.limb[2], top);
-    x = sotto_f128x8_carry(x);
-
+    x = sotto_f128x8_settle(x);
     sotto_f128x8 less = {
         {_mm512_sub_epi64(x.limb[0], sotto_v8_of(1)), _mm512_add_epi64(x.limb[1], k), x.limb[2]}};
     less = sotto_f128x8_carry(less);

@@ -21,28 +21,6 @@ typedef struct row {
 _Static_assert(sizeof(row) == 4 * sizeof(sotto_v8), "a row's constants are stored as one vector");
 _Static_assert(sizeof(row) == 16 * sizeof(sotto_f128), "see sotto_f128_power_sums_scratch");
 
-static inline void transpose(sotto_v8 v[LANES])
-{
-    sotto_v8 pairs[LANES];
-
-    for (unsigned i = 0; i < LANES; i += 2) {
-        pairs[i] = _mm512_unpacklo_epi64(v[i], v[i + 1]);
-        pairs[i + 1] = _mm512_unpackhi_epi64(v[i], v[i + 1]);
-    }
-    for (unsigned odd = 0; odd < 2; odd++) {
-        sotto_v8 *p = pairs + odd;
-        sotto_v8 a = _mm512_shuffle_i64x2(p[0], p[2], 0x88),
-                 b = _mm512_shuffle_i64x2(p[4], p[6], 0x88);
-        sotto_v8 c = _mm512_shuffle_i64x2(p[0], p[2], 0xdd),
-                 d = _mm512_shuffle_i64x2(p[4], p[6], 0xdd);
-
-        v[odd] = _mm512_shuffle_i64x2(a, b, 0x88);
-        v[odd + 2] = _mm512_shuffle_i64x2(c, d, 0x88);
-        v[odd + 4] = _mm512_shuffle_i64x2(a, b, 0xdd);
-        v[odd + 6] = _mm512_shuffle_i64x2(c, d, 0xdd);
-    }
-}
-
 /* Eight rows, of which `count` are wanted; lanes are rows until the end. */
 static void start_rows(row *rows, const sotto_f128 *f, const sotto_f128 *r, size_t count)
 {
@@ -66,7 +44,7 @@ static void start_rows(row *rows, const sotto_f128 *f, const sotto_f128 *r, size
     for (unsigned limb = 0; limb < 3; limb++) {
         for (unsigned k = 0; k < LANES; k++)
             turned[k] = power[k].limb[limb];
-        transpose(turned);
+        sotto_v8_transpose(turned);
         for (unsigned i = 0; i < LANES; i++)
             rows[i].running.limb[limb] = turned[i];
     }
@@ -75,7 +53,7 @@ static void start_rows(row *rows, const sotto_f128 *f, const sotto_f128 *r, size
         turned[3 + limb] = r8.limb[limb];
     }
     turned[6] = turned[7] = _mm512_setzero_si512();
-    transpose(turned);
+    sotto_v8_transpose(turned);
     for (unsigned i = 0; i < LANES; i++)
         _mm512_store_si512(rows[i].f, turned[i]);
 }
@@ -112,16 +90,11 @@ static inline void sum_rows(sotto_f128x8_acc *even_out, sotto_f128x8_acc *odd_ou
 }
 
 /* Reduces the sums of up to eight columns and adds them to every second element of out. */
-static void settle(sotto_f128 *out, sotto_f128x8_acc *acc, size_t columns)
+static void settle(sotto_f128 *out, const sotto_f128x8_acc *acc, size_t columns)
 {
-    const sotto_v8 mask = sotto_v8_of(SOTTO_LIMB_MASK);
     _Alignas(64) sotto_f128 sums[LANES];
 
-    for (unsigned k = 0; k < 4; k++) {
-        acc->limb[k + 1] = _mm512_add_epi64(acc->limb[k + 1], _mm512_srai_epi64(acc->limb[k], 52));
-        acc->limb[k] = _mm512_and_si512(acc->limb[k], mask);
-    }
-    sotto_f128x8_store(sums, sotto_f128x8_exact(sotto_f128x8_reduce(acc)));
+    sotto_f128x8_store(sums, sotto_f128x8_exact(sotto_f128x8_reduce_sum(*acc)));
     for (size_t j = 0; j < columns; j++)
         out[2 * j] = sotto_f128_add(out[2 * j], sums[j]);
 }

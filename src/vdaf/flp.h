@@ -32,13 +32,22 @@ typedef struct sotto_flp {
                   const uint8_t *joint_rand, void *scratch);
 } sotto_flp;
 
+/* One report's shares, and where its verifier goes. */
+typedef struct sotto_flp_query {
+    uint8_t *verifier;
+    const uint8_t *meas, *proof, *query_rand, *joint_rand;
+    bool usable; /* set by queries: false if the query point is a root of unity */
+} sotto_flp_query;
+
+enum { SOTTO_FLP_QUERIES = 8 };
+
 /* What aggregators do. A table of its own: a library for devices has none of it. */
 typedef struct sotto_flp_checks {
     size_t (*query_scratch)(const sotto_circuit *c);
-    /* False if the query point is a root of unity: the report must be refused. */
-    bool (*query)(const sotto_circuit *c, uint8_t *verifier, const uint8_t *meas,
-                  const uint8_t *proof, const uint8_t *query_rand, const uint8_t *joint_rand,
-                  void *scratch);
+    /* How many reports are best queried together: half of SOTTO_FLP_QUERIES or all, as the machine and the circuit want it. */
+    size_t (*at_once)(const sotto_circuit *c);
+    /* Up to SOTTO_FLP_QUERIES of them. A report whose query is not usable must be refused. */
+    void (*queries)(const sotto_circuit *c, sotto_flp_query *queries, size_t count, void *scratch);
     /* Adds up c->shares verifiers, each `offset` bytes into its share, and decides. */
     bool (*decide)(const sotto_circuit *c, const uint8_t *const *verifiers, size_t offset);
 

@@ -7,8 +7,15 @@
 
 static size_t query_scratch(const sotto_circuit *c)
 {
-    return (2 * gadget_count(c) + 2 * c->calls + c->arity + FIELD(power_sums_scratch)(c->calls)) *
-           sizeof(fe);
+    size_t alone =
+        (2 * gadget_count(c) + 2 * c->calls + c->arity + FIELD(power_sums_scratch)(c->calls)) *
+        sizeof(fe);
+
+#ifdef QUERY_LANES
+    if (sotto_query_lanes_fit(c) && sotto_query_lanes_scratch(c) > alone)
+        return sotto_query_lanes_scratch(c);
+#endif
+    return alone;
 }
 
 /* The proof's gadget values, with the missing ones filled in. */
@@ -173,28 +180,53 @@ static fe simple_output(const sotto_circuit *c, const gadget_values *y, const ui
     return FIELD(acc_reduce)(&acc);
 }
 
-static bool query(const sotto_circuit *c, uint8_t *verifier, const uint8_t *meas,
-                  const uint8_t *proof, const uint8_t *query_rand, const uint8_t *joint_rand,
-                  void *scratch)
+static bool query(const sotto_circuit *c, const sotto_flp_query *q, void *scratch)
 {
     const flp_tables *tables = c->tables;
     fe *factors = scratch, *room = factors + gadget_count(c), *more = room + gadget_count(c);
-    uint8_t *wires = verifier + FE_SIZE;
-    fe t = FIELD(to_weight)(get(query_rand, c->query_rand_len - 1));
+    uint8_t *wires = q->verifier + FE_SIZE;
+    fe t = FIELD(to_weight)(get(q->query_rand, c->query_rand_len - 1));
 
     fe t_to_p = FIELD(factors)(factors, c->gadget_log, c->gadget_log - c->wire_log, t,
                                tables->gadget_roots);
-    gadget_values y = complete_gadget(c, proof + c->arity * FE_SIZE, room);
+    gadget_values y = complete_gadget(c, q->proof + c->arity * FE_SIZE, room);
 
     if (c->shape == SOTTO_SHAPE_CHUNKS) {
-        query_chunk_wires(c, wires, meas, proof, joint_rand, factors, more);
-        put(verifier, 0, chunk_output(c, &y, meas, query_rand));
+        query_chunk_wires(c, wires, q->meas, q->proof, q->joint_rand, factors, more);
+        put(q->verifier, 0, chunk_output(c, &y, q->meas, q->query_rand));
     } else {
-        query_simple_wires(c, wires, meas, proof, factors);
-        put(verifier, 0, simple_output(c, &y, meas, query_rand));
+        query_simple_wires(c, wires, q->meas, q->proof, factors);
+        put(q->verifier, 0, simple_output(c, &y, q->meas, q->query_rand));
     }
     put(wires, c->arity, gadget_at_point(c, &y, factors, t_to_p));
     return !FIELD(equal)(t_to_p, FIELD(one_weight)());
+}
+
+static void queries(const sotto_circuit *c, sotto_flp_query *all, size_t count, void *scratch)
+{
+#ifdef QUERY_LANES
+    /* Lanes cost the same however few have a report. */
+    if (count >= SOTTO_QUERY_LANES / 2 && sotto_query_lanes_fit(c)) {
+        const flp_tables *t = c->tables;
+        sotto_query_tables tables = {t->gadget_roots, t->wire_inv, t->gadget_inv, t->shares_inv};
+
+        sotto_query_lanes_ifma(c, &tables, all, count, scratch);
+        return;
+    }
+#endif
+    for (size_t i = 0; i < count; i++)
+        all[i].usable = query(c, &all[i], scratch);
+}
+
+/* Where each is queried alone, few are waited for, so that shares are still in the nearest cache. */
+static size_t at_once(const sotto_circuit *c)
+{
+#ifdef QUERY_LANES
+    if (sotto_query_lanes_fit(c))
+        return SOTTO_FLP_QUERIES;
+#endif
+    (void)c;
+    return SOTTO_FLP_QUERIES / 2;
 }
 
 /* ---- decision ------------------------------------------------------------------------------------ */
@@ -240,6 +272,6 @@ static bool decide(const sotto_circuit *c, const uint8_t *const *verifiers, size
 
 #define FLP_CHECKS                                                                                 \
     {                                                                                              \
-        .query_scratch = query_scratch, .query = query, .decide = decide, .truncate = truncate,    \
-        .accumulate = accumulate, .merge = merge,                                                  \
+        .query_scratch = query_scratch, .at_once = at_once, .queries = queries, .decide = decide,  \
+        .truncate = truncate, .accumulate = accumulate, .merge = merge,                            \
     }

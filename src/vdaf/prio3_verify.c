@@ -1,7 +1,7 @@
 /* The aggregators (draft-irtf-cfrg-vdaf-20, section 7.2.2): expand, query, decide, for batches of reports.
  *
- * A batch is worked on four reports at a time, since four XOFs in lockstep cost little more than one. A
- * report that is refused gives its lane to the next; nothing of it reaches the others.
+ * A batch is worked on four reports at a time, since four XOFs in lockstep cost little more than one. Two such groups are
+ * queried together. A report that is refused gives its lane to the next; nothing of it reaches the others.
  */
 #include "vdaf/flp.h"
 #include "vdaf/prio3_xof.h"
@@ -30,8 +30,18 @@ typedef struct group {
     uint8_t *parts[SOTTO_LANES];
     uint8_t *joint_rand[SOTTO_LANES];
     uint8_t *query_rand[SOTTO_LANES];
-    void *query_scratch;
 } group;
+
+/* Groups that are queried together. */
+enum { GROUPS = SOTTO_FLP_QUERIES / SOTTO_LANES };
+
+_Static_assert(GROUPS == 2, "sotto_prio3_verify_init makes two");
+
+typedef struct groups {
+    group each[GROUPS];
+    unsigned count; /* how many of them are used */
+    void *query_scratch;
+} groups;
 
 static void refuse(sotto_prio3_verification *out, sotto_status status, const char *reason)
 {
@@ -134,19 +144,25 @@ static void derive_query_rand(group *g)
 
 /* ---- querying ------------------------------------------------------------------------------------ */
 
-static void query_lane(const group *g, unsigned lane)
+static sotto_flp_query query_of(const group *g, unsigned lane, unsigned proof)
 {
     const sotto_circuit *c = g->c;
+
+    return (sotto_flp_query){
+        .verifier = g->verifier_share[lane] + sotto_circuit_bytes(c, proof * c->verifier_len),
+        .meas = g->out[lane]->measurement_share,
+        .proof = g->proofs[lane] + sotto_circuit_bytes(c, proof * c->proof_len),
+        .query_rand = g->query_rand[lane] + sotto_circuit_bytes(c, proof * c->query_rand_len),
+        .joint_rand = g->joint_rand[lane] + sotto_circuit_bytes(c, proof * c->joint_rand_len),
+    };
+}
+
+/* Ends the verifier share with this aggregator's own part, or takes it back. */
+static void end_lane(const group *g, unsigned lane, bool usable)
+{
     sotto_prio3_verification *out = g->out[lane];
     uint8_t *verifiers = g->verifier_share[lane];
-    bool usable = true;
 
-    for (unsigned i = 0; i < c->proofs; i++)
-        usable &= sotto_flp_checks_of(c)->query(
-            c, verifiers + sotto_circuit_bytes(c, i * c->verifier_len), out->measurement_share,
-            g->proofs[lane] + sotto_circuit_bytes(c, i * c->proof_len),
-            g->query_rand[lane] + sotto_circuit_bytes(c, i * c->query_rand_len),
-            g->joint_rand[lane] + sotto_circuit_bytes(c, i * c->joint_rand_len), g->query_scratch);
     SOTTO_DECLASSIFY(&usable, sizeof usable);
     if (!usable) {
         refuse(out, SOTTO_REJECTED, "query randomness: the test point is a root of unity");
@@ -154,12 +170,34 @@ static void query_lane(const group *g, unsigned lane)
         out->verifier_share = sotto_bytes_of(NULL, 0);
         return;
     }
-    if (c->joint_rand_len)
+    if (g->c->joint_rand_len)
         memcpy(verifiers + g->vdaf->sizes.verifier_share - SEED,
                g->parts[lane] + (size_t)g->verifier->aggregator * SEED, SEED);
 }
 
-static void verify_group(group *g)
+static void query_groups(const groups *all)
+{
+    const sotto_circuit *c = all->each[0].c;
+    sotto_flp_query queries[SOTTO_FLP_QUERIES];
+    bool usable[SOTTO_FLP_QUERIES];
+    size_t count = 0;
+
+    for (unsigned proof = 0; proof < c->proofs; proof++) {
+        count = 0;
+        for (unsigned i = 0; i < all->count; i++)
+            for (unsigned l = 0; l < all->each[i].lanes; l++)
+                queries[count++] = query_of(&all->each[i], l, proof);
+        sotto_flp_checks_of(c)->queries(c, queries, count, all->query_scratch);
+        for (size_t i = 0; i < count; i++)
+            usable[i] = (proof == 0 || usable[i]) & queries[i].usable;
+    }
+    count = 0;
+    for (unsigned i = 0; i < all->count; i++)
+        for (unsigned l = 0; l < all->each[i].lanes; l++)
+            end_lane(&all->each[i], l, usable[count++]);
+}
+
+static void derive_group(group *g)
 {
     if (g->lanes == 0)
         return;
@@ -170,9 +208,15 @@ static void verify_group(group *g)
         derive_joint_rand(g);
     }
     derive_query_rand(g);
-    for (unsigned l = 0; l < g->lanes; l++)
-        query_lane(g, l);
-    g->lanes = 0;
+}
+
+static void verify_groups(groups *all)
+{
+    for (unsigned i = 0; i < all->count; i++)
+        derive_group(&all->each[i]);
+    query_groups(all);
+    for (unsigned i = 0; i < all->count; i++)
+        all->each[i].lanes = 0;
 }
 
 /* ---- admitting reports to the group --------------------------------------------------------------- */
@@ -236,8 +280,6 @@ static sotto_status lay_out(group *g, size_t count, sotto_arena *arena)
     unsigned lanes = count < SOTTO_LANES ? (unsigned)count : SOTTO_LANES;
     bool complete = true;
 
-    g->query_scratch = sotto_arena_take(arena, sotto_flp_checks_of(c)->query_scratch(c));
-    complete = g->query_scratch;
     for (unsigned l = 0; l < lanes; l++) {
         g->parts[l] = sotto_arena_take(arena, g->vdaf->sizes.public_share);
         g->joint_rand[l] =
@@ -254,18 +296,39 @@ static sotto_status lay_out(group *g, size_t count, sotto_arena *arena)
     return complete ? SOTTO_OK : SOTTO_NO_MEMORY;
 }
 
-static sotto_status verify_all(group *g, sotto_prio3_verification *out,
+static sotto_status lay_out_all(groups *all, size_t count, sotto_arena *arena)
+{
+    const sotto_circuit *c = all->each[0].c;
+
+    all->query_scratch = sotto_arena_take(arena, sotto_flp_checks_of(c)->query_scratch(c));
+    if (!all->query_scratch)
+        return SOTTO_NO_MEMORY;
+    all->count = (unsigned)(sotto_flp_checks_of(c)->at_once(c) / SOTTO_LANES);
+    for (size_t i = 0; i < all->count && i * SOTTO_LANES < count; i++)
+        SOTTO_TRY(lay_out(&all->each[i], count - i * SOTTO_LANES, arena));
+    return SOTTO_OK;
+}
+
+static sotto_status verify_all(groups *all, sotto_prio3_verification *out,
                                const sotto_prio3_report *reports, size_t count, sotto_arena *arena)
 {
-    SOTTO_TRY(lay_out(g, count, arena));
+    const sotto_prio3 *vdaf = all->each[0].vdaf;
+    unsigned aggregator = all->each[0].verifier->aggregator;
+
+    SOTTO_TRY(lay_out_all(all, count, arena));
     for (size_t i = 0; i < count; i++) {
-        check_report(g->vdaf, g->verifier->aggregator, &reports[i], &out[i]);
-        if (out[i].status == SOTTO_AGAIN)
-            SOTTO_TRY(admit(g, &reports[i], &out[i], arena));
-        if (g->lanes == SOTTO_LANES)
-            verify_group(g);
+        unsigned at = 0;
+
+        check_report(vdaf, aggregator, &reports[i], &out[i]);
+        if (out[i].status != SOTTO_AGAIN)
+            continue;
+        while (all->each[at].lanes == SOTTO_LANES)
+            at++;
+        SOTTO_TRY(admit(&all->each[at], &reports[i], &out[i], arena));
+        if (all->each[all->count - 1].lanes == SOTTO_LANES)
+            verify_groups(all);
     }
-    verify_group(g);
+    verify_groups(all);
     return SOTTO_OK;
 }
 
@@ -294,12 +357,13 @@ sotto_status sotto_prio3_verify_init(const sotto_prio3 *vdaf, sotto_prio3_verifi
                                      sotto_arena *arena, sotto_err *err)
 {
     group g = {.vdaf = vdaf, .c = vdaf->circuit, .verifier = verifier};
+    groups all = {.each = {g, g}};
     sotto_arena_mark mark = sotto_arena_here(arena);
     sotto_status status = check_verifier(vdaf, verifier, err);
 
     if (status != SOTTO_OK)
         return refuse_all(out, count, status);
-    if (count == 0 || verify_all(&g, out, reports, count, arena) == SOTTO_OK)
+    if (count == 0 || verify_all(&all, out, reports, count, arena) == SOTTO_OK)
         return SOTTO_OK;
     sotto_arena_rollback(arena, mark);
     (void)refuse_all(out, count, SOTTO_NO_MEMORY);

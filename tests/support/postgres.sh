@@ -3,6 +3,9 @@
 # postgres.sh start DIR        the same in DIR, which must not exist; prints the address
 # postgres.sh restart DIR      ends it as a crash would, and starts it again
 # postgres.sh stop DIR         ends it and removes DIR
+# SOTTO_POSTGRES_OPTIONS   settings of the server, such as "-c shared_buffers=1GB"
+# SOTTO_POSTGRES_LOG_MB    files of its log that are made beforehand, as a server has them that has run for a while. A fresh one
+#                          writes each of them twice, first with zeros, while everybody who commits waits.
 # Exits with 77, which ctest counts as skipped, where no server can be had. It listens on a socket in its directory
 # alone. A server refuses to run as root: then it runs as the user that the package made for it.
 set -u
@@ -50,12 +53,23 @@ start() {
         keep "$1/data"
     fi
     launch "$1"
+    if [ -n "${SOTTO_POSTGRES_LOG_MB:-}" ]; then
+        make_log "$1" $((SOTTO_POSTGRES_LOG_MB / 16)) || exit 1
+    fi
     echo "host=$1 user=sotto dbname=postgres"
+}
+
+# Fills so many files with nothing; a checkpoint then names them anew, to be written over.
+make_log() {
+    { yes "SELECT pg_logical_emit_message(false, 'sotto', ''); SELECT pg_switch_wal();" | head -n "$2"
+      echo "CHECKPOINT; SELECT pg_switch_wal(); CHECKPOINT;"; } |
+        "$bin/psql" -qX -v ON_ERROR_STOP=1 -o /dev/null -h "$1" -U sotto postgres
 }
 
 launch() {
     ( cd "$1" && $as "$bin/pg_ctl" -D "$1/data" -w -t 60 -l "$1/data/log" \
-        -o "-k '$1' -c listen_addresses= -c max_connections=100 -c shared_buffers=32MB -c wal_buffers=16MB ${SOTTO_POSTGRES_OPTIONS:-}" start ) \
+        -o "-k '$1' -c listen_addresses= -c max_connections=100 -c shared_buffers=32MB -c wal_buffers=16MB \
+            -c min_wal_size=${SOTTO_POSTGRES_LOG_MB:-80}MB ${SOTTO_POSTGRES_OPTIONS:-}" start ) \
         >"$1/start.log" 2>&1 || { cat "$1/start.log" "$1/data/log" >&2; exit 1; }
 }
 
@@ -90,7 +104,7 @@ run)
     "$@"
     ;;
 *)
-    sed -n '2,5p' "$0" >&2
+    sed -n '2,8p' "$0" >&2
     exit 2
     ;;
 esac

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { TOGETHER = 1024 };
+
 sotto_status sotto_flamingo_graph_init(sotto_flamingo_graph *graph, const sotto_round *round,
                                        const sotto_flamingo_parameters *p, sotto_arena *arena,
                                        sotto_err *err)
@@ -15,8 +17,7 @@ sotto_status sotto_flamingo_graph_init(sotto_flamingo_graph *graph, const sotto_
 
     *graph = (sotto_flamingo_graph){.count = p->cohort, .edge = p->edge};
     graph->cohort = sotto_arena_take_array(arena, p->cohort, sizeof *graph->cohort);
-    graph->blocks = sotto_arena_take_array(arena, p->cohort, 16);
-    if (!graph->cohort || !graph->blocks)
+    if (!graph->cohort)
         return sotto_fail(err, SOTTO_NO_MEMORY, "graph: no memory");
     sotto_draw_seed(seed, "sotto-draw-cohort-1", round->beacon, round->session, round->epoch,
                     round->number);
@@ -40,19 +41,28 @@ int64_t sotto_flamingo_place(const sotto_flamingo_graph *graph, uint32_t index)
     return low < graph->count && graph->cohort[low] == index ? (int64_t)low : -1;
 }
 
-/* A pair's block names the lower client first, so that both ends compute the same. */
+/* A pair's block names the lower client first, so that both ends compute the same. As many blocks at a time as the first-level cache
+ * holds. */
 sotto_status sotto_flamingo_row(const sotto_flamingo_graph *graph, uint32_t place, uint8_t *row,
                                 sotto_err *err)
 {
-    memset(graph->blocks, 0, (size_t)16 * graph->count);
-    for (uint32_t j = 0; j < graph->count; j++) {
-        sotto_row_put_index(graph->blocks + (size_t)16 * j, graph->cohort[j < place ? j : place]);
-        sotto_row_put_index(graph->blocks + (size_t)16 * j + 4,
-                            graph->cohort[j < place ? place : j]);
+    uint8_t blocks[TOGETHER][16] = {{0}};
+
+    for (uint32_t first = 0; first < graph->count; first += TOGETHER) {
+        const uint32_t more = graph->count - first < TOGETHER ? graph->count - first : TOGETHER;
+
+        for (uint32_t i = 0; i < more; i++) {
+            const uint32_t j = first + i;
+
+            sotto_row_put_index(blocks[i], graph->cohort[j < place ? j : place]);
+            sotto_row_put_index(blocks[i] + 4, graph->cohort[j < place ? place : j]);
+            memset(blocks[i] + 8, 0, 8);
+        }
+        SOTTO_TRY(sotto_blocks_encrypt(graph->key, blocks[0], more, err));
+        for (uint32_t i = 0; i < more; i++)
+            row[first + i] = sotto_load64(blocks[i]) <= graph->edge;
     }
-    SOTTO_TRY(sotto_blocks_encrypt(graph->key, graph->blocks, graph->count, err));
-    for (uint32_t j = 0; j < graph->count; j++)
-        row[j] = j != place && sotto_load64(graph->blocks + (size_t)16 * j) <= graph->edge;
+    row[place] = 0;
     return SOTTO_OK;
 }
 

@@ -43,12 +43,12 @@ int64_t sotto_flamingo_place(const sotto_flamingo_graph *graph, uint32_t index)
 
 /* A pair's block names the lower client first, so that both ends compute the same. As many blocks at a time as the first-level cache
  * holds. */
-sotto_status sotto_flamingo_row(const sotto_flamingo_graph *graph, uint32_t place, uint8_t *row,
-                                sotto_err *err)
+static sotto_status row_from(const sotto_flamingo_graph *graph, uint32_t place, uint32_t from,
+                             uint8_t *row, sotto_err *err)
 {
     uint8_t blocks[TOGETHER][16] = {{0}};
 
-    for (uint32_t first = 0; first < graph->count; first += TOGETHER) {
+    for (uint32_t first = from; first < graph->count; first += TOGETHER) {
         const uint32_t more = graph->count - first < TOGETHER ? graph->count - first : TOGETHER;
 
         for (uint32_t i = 0; i < more; i++) {
@@ -62,54 +62,60 @@ sotto_status sotto_flamingo_row(const sotto_flamingo_graph *graph, uint32_t plac
         for (uint32_t i = 0; i < more; i++)
             row[first + i] = sotto_load64(blocks[i]) <= graph->edge;
     }
+    return SOTTO_OK;
+}
+
+sotto_status sotto_flamingo_row(const sotto_flamingo_graph *graph, uint32_t place, uint8_t *row,
+                                sotto_err *err)
+{
+    SOTTO_TRY(row_from(graph, place, 0, row, err));
     row[place] = 0;
     return SOTTO_OK;
 }
 
+/* The first of those that hang together with this one, as far as is known; ways are made shorter meanwhile. */
+static uint32_t first_of(uint32_t *to, uint32_t i)
+{
+    while (to[i] != i) {
+        to[i] = to[to[i]];
+        i = to[i];
+    }
+    return i;
+}
+
+/* Each edge is looked at once, from its lower end. */
 sotto_status sotto_flamingo_judge(const sotto_flamingo_graph *graph, const uint8_t *online,
                                   uint32_t *least, bool *whole, sotto_arena *scratch,
                                   sotto_err *err)
 {
     uint8_t *row = sotto_arena_take(scratch, graph->count);
-    uint8_t *reached = sotto_arena_take(scratch, graph->count);
-    uint32_t *queue = sotto_arena_take_array(scratch, graph->count, sizeof *queue);
-    uint32_t ends = 0, total = 0;
+    uint32_t *degree = sotto_arena_take_array(scratch, graph->count, sizeof *degree);
+    uint32_t *to = sotto_arena_take_array(scratch, graph->count, sizeof *to);
+    uint32_t parts = 0;
 
-    if (!row || !reached || !queue)
+    if (!row || !degree || !to)
         return sotto_fail(err, SOTTO_NO_MEMORY, "graph: no memory");
-    *least = UINT32_MAX;
     for (uint32_t i = 0; i < graph->count; i++)
-        if (sotto_bits_has(online, graph->cohort[i]) && total++ == 0) {
-            queue[ends++] = i;
-            reached[i] = 1;
-        }
-    for (uint32_t at = 0; at < ends; at++) {
-        uint32_t degree = 0;
-
-        SOTTO_TRY(sotto_flamingo_row(graph, queue[at], row, err));
-        for (uint32_t j = 0; j < graph->count; j++) {
+        to[i] = i;
+    for (uint32_t i = 0; i < graph->count; i++) {
+        if (!sotto_bits_has(online, graph->cohort[i]))
+            continue;
+        SOTTO_TRY(row_from(graph, i, i + 1, row, err));
+        for (uint32_t j = i + 1; j < graph->count; j++) {
             if (!row[j] || !sotto_bits_has(online, graph->cohort[j]))
                 continue;
-            degree++;
-            if (!reached[j])
-                queue[ends++] = j;
-            reached[j] = 1;
+            degree[i]++;
+            degree[j]++;
+            to[first_of(to, j)] = first_of(to, i);
         }
-        if (degree < *least)
-            *least = degree;
     }
-    *whole = ends == total;
-    /* Whoever was not reached is judged too: a rule that is off must not hide another. */
+    *least = UINT32_MAX;
     for (uint32_t i = 0; i < graph->count; i++) {
-        uint32_t degree = 0;
-
-        if (reached[i] || !sotto_bits_has(online, graph->cohort[i]))
+        if (!sotto_bits_has(online, graph->cohort[i]))
             continue;
-        SOTTO_TRY(sotto_flamingo_row(graph, i, row, err));
-        for (uint32_t j = 0; j < graph->count; j++)
-            degree += row[j] && sotto_bits_has(online, graph->cohort[j]);
-        if (degree < *least)
-            *least = degree;
+        parts += to[i] == i;
+        *least = degree[i] < *least ? degree[i] : *least;
     }
+    *whole = parts <= 1;
     return SOTTO_OK;
 }

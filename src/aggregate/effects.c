@@ -42,15 +42,29 @@ static sotto_status append(sotto_effect_message ***end, sotto_arena *arena,
         return no_room(err);
     node->message = *message;
     node->bulk = bulk;
-    if (!copy(&node->message.body, message->body, arena) ||
-        !copy(&node->message.signature, message->signature, arena))
-        return no_room(err);
     **end = node;
     *end = &node->next;
     return SOTTO_OK;
 }
 
+static sotto_status append_copy(sotto_effect_message ***end, sotto_arena *arena,
+                                const sotto_message *message, const sotto_vector *bulk,
+                                sotto_err *err)
+{
+    sotto_message own = *message;
+
+    if (!copy(&own.body, message->body, arena) || !copy(&own.signature, message->signature, arena))
+        return no_room(err);
+    return append(end, arena, &own, bulk, err);
+}
+
 sotto_status sotto_effects_send(sotto_effects *effects, const sotto_message *message,
+                                const sotto_vector *bulk, sotto_err *err)
+{
+    return append_copy(&effects->sent_end, effects->arena, message, bulk, err);
+}
+
+sotto_status sotto_effects_pass(sotto_effects *effects, const sotto_message *message,
                                 const sotto_vector *bulk, sotto_err *err)
 {
     return append(&effects->sent_end, effects->arena, message, bulk, err);
@@ -59,7 +73,7 @@ sotto_status sotto_effects_send(sotto_effects *effects, const sotto_message *mes
 sotto_status sotto_effects_keep(sotto_effects *effects, const sotto_message *message,
                                 sotto_err *err)
 {
-    return append(&effects->kept_end, effects->arena, message, NULL, err);
+    return append_copy(&effects->kept_end, effects->arena, message, NULL, err);
 }
 
 sotto_status sotto_effects_vow(sotto_effects *effects, const sotto_vow *vow, sotto_err *err)

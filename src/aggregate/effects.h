@@ -48,6 +48,9 @@ void sotto_effects_init(sotto_effects *effects, sotto_arena *arena);
 /* bulk: NULL, or what goes with it; it must outlive the effects. */
 SOTTO_MUST_USE sotto_status sotto_effects_send(sotto_effects *effects, const sotto_message *message,
                                                const sotto_vector *bulk, sotto_err *err);
+/* The same for a message whose body and signature are in the effects' arena: they are not copied. */
+SOTTO_MUST_USE sotto_status sotto_effects_pass(sotto_effects *effects, const sotto_message *message,
+                                               const sotto_vector *bulk, sotto_err *err);
 /* A delivered message that restore needs: it is stored once, and not again with every saved state. */
 SOTTO_MUST_USE sotto_status sotto_effects_keep(sotto_effects *effects, const sotto_message *message,
                                                sotto_err *err);

@@ -276,9 +276,12 @@ static void write_shares(camp *s, sotto_rows *rows, uint8_t *at, uint32_t place,
 
         if (!(clients >> i & 1))
             continue;
-        sotto_flamingo_body report = report_of(s, s->shares_of ? s->shares_of : s, i);
+        /* Turned, with everybody a decryptor: places are indices. */
+        sotto_flamingo_body report =
+            report_of(s, s->shares_of ? s->shares_of : s, s->turned ? place : i);
         sotto_row_put_index(row, i);
-        memcpy(row + 4, sotto_rows_at(&report.a, place), SOTTO_FLAMINGO_SEALED_SHARE);
+        memcpy(row + 4, sotto_rows_at(&report.a, s->turned ? i : place),
+               SOTTO_FLAMINGO_SEALED_SHARE);
         rows->count++;
     }
 }
@@ -387,19 +390,15 @@ bool camp_reads(camp *s, uint32_t client)
 {
     sotto_vector v = s->sent[client];
     uint32_t copy[CAMP_LENGTH];
-    sotto_keystream stream;
     uint8_t seed[32];
 
     memcpy(copy, v.of.z32, sizeof copy);
     v.of.z32 = copy;
-    CHECK_OK(s->t, sotto_keystream_init(&stream, &s->t->err));
     if (camp_knows_self(s, client, seed))
-        CHECK_OK(s->t, sotto_mask_apply(&v, &stream, seed, -1, &s->t->err));
+        CHECK_OK(s->t, sotto_mask_apply(&v, seed, -1, &s->t->err));
     for (uint32_t j = 0; j < s->c.clients; j++)
         if (j != client &&
             (camp_knows_edge(s, client, j, seed) || camp_knows_edge(s, j, client, seed)))
-            CHECK_OK(s->t,
-                     sotto_mask_apply(&v, &stream, seed, -sotto_pair_sign(client, j), &s->t->err));
-    sotto_keystream_clear(&stream);
+            CHECK_OK(s->t, sotto_mask_apply(&v, seed, -sotto_pair_sign(client, j), &s->t->err));
     return memcmp(copy, s->c.inputs[client].of.z32, sizeof copy) == 0;
 }

@@ -40,6 +40,8 @@ typedef struct camp {
     const struct camp *shares_of;          /* sealed shares of another round */
     const struct camp *edges_of;           /* ciphertexts of another round */
     uint8_t (*instead)[SOTTO_TDH2_SEALED]; /* this ciphertext for all edges */
+    bool
+        turned; /* a decryptor is shown the shares that it sealed itself, as those of whom they are for */
     uint32_t strangers; /* clients whose own signatures are passed off as votes */
 } camp;
 

@@ -329,13 +329,11 @@ bool court_reads(court *s, uint32_t client)
     sotto_vector v = s->clients[client].vector;
     uint32_t neighbours[COURT_MOST];
     uint8_t secret[32], agreed[32], seed[32];
-    sotto_keystream stream;
     sotto_dh dh;
 
-    CHECK_OK(s->t, sotto_keystream_init(&stream, &s->t->err));
     if (court_learns(s, client, SOTTO_BBGLR_WANT_SEED, secret)) {
         CHECK_OK(s->t, sotto_bbglr_self_seed(seed, secret, s->id, client, &s->t->err));
-        CHECK_OK(s->t, sotto_mask_apply(&v, &stream, seed, -1, &s->t->err));
+        CHECK_OK(s->t, sotto_mask_apply(&v, seed, -1, &s->t->err));
     }
     if (court_learns(s, client, SOTTO_BBGLR_WANT_KEY, secret)) {
         CHECK_OK(s->t, sotto_dh_init(&dh, sotto_kem_find(SOTTO_KEM_X25519),
@@ -346,11 +344,10 @@ bool court_reads(court *s, uint32_t client)
                      sotto_dh_agree(&dh, agreed, sotto_bytes_of(s->clients[neighbours[i]].keys, 32),
                                     "key", &s->t->err));
             CHECK_OK(s->t, sotto_pair_seed(seed, agreed, s->id, client, neighbours[i], &s->t->err));
-            CHECK_OK(s->t, sotto_mask_apply(&v, &stream, seed,
-                                            -sotto_pair_sign(client, neighbours[i]), &s->t->err));
+            CHECK_OK(s->t, sotto_mask_apply(&v, seed, -sotto_pair_sign(client, neighbours[i]),
+                                            &s->t->err));
         }
         sotto_dh_clear(&dh);
     }
-    sotto_keystream_clear(&stream);
     return memcmp(v.of.z32, s->c.inputs[client].of.z32, (size_t)4 * COURT_LENGTH) == 0;
 }

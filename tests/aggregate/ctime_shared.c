@@ -34,19 +34,16 @@ static void masking_does_not_depend_on_the_vector(sotto_test *t)
     uint8_t agreed[32] = {5}, seed[32];
     const uint8_t id[SOTTO_ROUND_ID] = {6};
     sotto_vector v = {.ring = SOTTO_RING_Z64, .length = ENTRIES, .of.z64 = entries};
-    sotto_keystream stream;
 
-    CHECK_OK(t, sotto_keystream_init(&stream, &t->err));
     sotto_ctime_secret(agreed, sizeof agreed);
     sotto_ctime_secret(entries, sizeof entries);
     CHECK_OK(t, sotto_pair_seed(seed, agreed, id, 3, 4, &t->err));
-    CHECK_OK(t, sotto_mask_apply(&v, &stream, seed, sotto_pair_sign(3, 4), &t->err));
+    CHECK_OK(t, sotto_mask_apply(&v, seed, sotto_pair_sign(3, 4), &t->err));
     v.ring = SOTTO_RING_Z32;
     v.of.z32 = (uint32_t *)(void *)entries;
-    CHECK_OK(t, sotto_mask_apply(&v, &stream, seed, -1, &t->err));
+    CHECK_OK(t, sotto_mask_apply(&v, seed, -1, &t->err));
     sotto_ctime_public(entries, sizeof entries);
     CHECK(t, entries[ENTRIES - 1] != entries[ENTRIES - 2]);
-    sotto_keystream_clear(&stream);
 }
 
 /* A client seals the seed of a mask; a decryptor gives its part with its share of the key, and proves it. */

@@ -196,20 +196,24 @@ static bool lies_about_shares(void *context, sotto_sim_net *net, sotto_message *
 static void a_neighbour_that_lies_is_named_and_skipped(sotto_test *t)
 {
     unsigned silent = SOTTO_BBGLR_MASKED;
-    round_case c;
 
-    round_case_init(t, &c, BBGLR_ROW, 21, SOTTO_RING_Z64, 5, 1);
-    sotto_sim_net *net = round_case_net(t, &c, 1);
-    sotto_sim_net_lie(net, 4, lies_about_shares, t);
-    sotto_sim_net_lie(net, 11, lies_about_shares, t);
-    sotto_sim_net_lie(net, 7, sotto_sim_liar_silent, &silent);
-    sotto_sim_report report = round_case_run(t, &c, net);
-    CHECK(t, report.released);
-    CHECK_EQUAL(t, 20, report.contributions);
-    CHECK_EQUAL(t, 2, report.blamed_count);
-    CHECK_EQUAL(t, 15, report.blamed[0] + report.blamed[1]);
-    sotto_sim_net_free(net);
-    round_case_clear(&c);
+    /* Several rounds: in some of them, shares that are off by one give a mask key that is off by a few. */
+    for (uint64_t seed = 1; seed < 7; seed++) {
+        round_case c;
+
+        round_case_init(t, &c, BBGLR_ROW, 21, SOTTO_RING_Z64, 5, seed);
+        sotto_sim_net *net = round_case_net(t, &c, seed);
+        sotto_sim_net_lie(net, 4, lies_about_shares, t);
+        sotto_sim_net_lie(net, 11, lies_about_shares, t);
+        sotto_sim_net_lie(net, 7, sotto_sim_liar_silent, &silent);
+        sotto_sim_report report = round_case_run(t, &c, net);
+        CHECK(t, report.released);
+        CHECK_EQUAL(t, 20, report.contributions);
+        CHECK_EQUAL(t, 2, report.blamed_count);
+        CHECK_EQUAL(t, 15, report.blamed[0] + report.blamed[1]);
+        sotto_sim_net_free(net);
+        round_case_clear(&c);
+    }
 }
 
 /* Deals shares that do not open. Nobody can recover it: the round ends without a sum, and it is named. */

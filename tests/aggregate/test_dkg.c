@@ -131,6 +131,32 @@ static void a_committee_makes_a_key_that_its_threshold_has(sotto_test *t)
     close_meeting(&m);
 }
 
+/* Tables make seals cheaper, and no different. */
+static void a_prepared_key_seals_the_same(sotto_test *t)
+{
+    uint8_t plain[32] = {5, 6, 7}, label[SOTTO_TDH2_LABEL] = {1}, seed[32] = {9};
+    uint8_t sealed[2][SOTTO_TDH2_SEALED];
+    static meeting m;
+
+    open_meeting(t, &m, 1);
+    deal_all(t, &m, NULL);
+    make_key(t, &m);
+    sotto_point *key = sotto_point_new(&m.t.group), *copy = sotto_point_new(&m.t.group);
+    CHECK(t, sotto_point_decode_wide(&m.t.group, key, m.key));
+    sotto_point_copy(&m.t.group, copy, key);
+    for (unsigned i = 0; i < 3; i++) { /* without tables, with them, and to another point */
+        CHECK_OK(t, sotto_keystream_seed(&m.stream, seed, &t->err));
+        CHECK_OK(t, sotto_tdh2_seal(&m.t, sealed[i > 0], i < 2 ? key : copy, label, plain,
+                                    &m.stream, &t->err));
+        CHECK_BYTES(t, sealed[0], sealed[i > 0], sizeof sealed[0]);
+        CHECK(t, sotto_tdh2_is_valid_vartime(&m.t, sealed[i > 0], label));
+        CHECK_OK(t, sotto_tdh2_prepare(&m.t, key, &t->err));
+    }
+    sotto_point_free(key);
+    sotto_point_free(copy);
+    close_meeting(&m);
+}
+
 /* A dealer's value for member 2 is wrong. It answers the complaint wrongly, not at all, or rightly. */
 static void bad_dealers_do_not_count(sotto_test *t)
 {
@@ -370,9 +396,12 @@ static void a_key_is_handed_on_and_shares_do_not_mix(sotto_test *t)
     }
     const sotto_scalar *two[THRESHOLD] = {&shares[1], &shares[4]};
     CHECK(t, rebuild(&new, two, places, old.key));
-    /* A corrupt member of the old committee and one of the new have a threshold of shares, but of two polynomials. */
+    /* A corrupt member of the old committee and one of the new have a threshold of shares, but of two polynomials. Had members
+     * passed their shares on as they are, they would have the key. */
     two[1] = &old.shares[4];
     CHECK(t, !rebuild(&new, two, places, old.key));
+    two[0] = &old.shares[1];
+    CHECK(t, rebuild(&new, two, places, old.key));
     sotto_dkg_forget(&new.dealers[0]);
     static const sotto_scalar none;
     CHECK(t, memcmp(&new.dealers[0].a[0], &none, sizeof none) == 0);
@@ -516,6 +545,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_committee_makes_a_key_that_its_threshold_has),
+        CASE(a_prepared_key_seals_the_same),
         CASE(bad_dealers_do_not_count),
         CASE(a_dealer_that_had_to_show_too_much_does_not_count),
         CASE(a_quorum_signs_who_counts),

@@ -369,6 +369,27 @@ static void shares_are_opened_in_their_round_only(sotto_test *t)
     camp_close(&second);
 }
 
+/* Client 0 is offline, and a decryptor. It could open what it sealed to each of the others, since both agreed on one secret. If
+ * that were shown to it as theirs, it would give all shares of its own self mask. */
+static void shares_are_opened_for_their_client_and_decryptor_only(sotto_test *t)
+{
+    static camp s;
+
+    play(t, &s, SEVEN);
+    camp_show_all(&s, ALL, NOT_0);
+    camp_ask_set(&s, (camp_question){.labels = NOT_0, .from = NOT_0, .to = 1, .set = FIRST});
+    s.turned = true;
+    CHECK_OK(t, camp_ask(&s, 0, &(camp_question){.labels = NOT_0, .shares = NOT_0, .set = FIRST}));
+    CHECK_EQUAL(t, 4, s.answers);
+    for (uint32_t u = 1; u < 7; u++)
+        if (s.has_share[u][0]) {
+            memcpy(s.shares[0][u], s.shares[u][0], SOTTO_SHAMIR_SHARE);
+            s.has_share[0][u] = true;
+        }
+    CHECK(t, !camp_reads(&s, 0));
+    camp_close(&s);
+}
+
 /* ---- the committee ----------------------------------------------------------------------------------- */
 
 static sotto_status opened(sotto_test *t, camp *s, const sotto_decryptors_record *record)
@@ -495,6 +516,7 @@ int main(int argc, char **argv)
         CASE(a_ciphertext_can_not_be_turned_into_another),
         CASE(edges_are_opened_in_their_round_only),
         CASE(shares_are_opened_in_their_round_only),
+        CASE(shares_are_opened_for_their_client_and_decryptor_only),
         CASE(the_committee_is_the_beacons),
         CASE(the_key_is_the_committees),
         CASE(a_round_names_its_committee),

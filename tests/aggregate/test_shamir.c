@@ -166,6 +166,43 @@ static void wrong_shares_are_named_and_skipped(sotto_test *t)
     }
 }
 
+static sotto_f64 times(sotto_f64 a, sotto_f64 b)
+{
+    return sotto_f64_mul(a, sotto_f64_to_weight(b));
+}
+
+/* Both are off by what the other takes back at zero, where the secret is. */
+static void liars_that_agree_have_nobody_else_named(sotto_test *t)
+{
+    sotto_f64 xs[THRESHOLD], weights[THRESHOLD];
+    uint8_t secret[32];
+    dealt d;
+
+    deal(t, &d, 5, false);
+    for (size_t i = 0; i < THRESHOLD; i++)
+        xs[i] = sotto_f64_from(d.points[i].holder + 1);
+    for (size_t i = 0; i < THRESHOLD; i++) {
+        sotto_f64 above = sotto_f64_one(), below = sotto_f64_one();
+
+        for (size_t j = 0; j < THRESHOLD; j++)
+            if (j != i) {
+                above = times(above, xs[j]);
+                below = times(below, sotto_f64_sub(xs[j], xs[i]));
+            }
+        weights[i] = times(above, sotto_f64_inv(below));
+    }
+    /* weights[1] a + weights[3] b = 0 */
+    sotto_f64 a = sotto_f64_add(sotto_f64_load(d.shares[1]), weights[3]);
+    sotto_f64 b = sotto_f64_sub(sotto_f64_load(d.shares[3]), weights[1]);
+    sotto_f64_store(d.shares[1], a);
+    sotto_f64_store(d.shares[3], b);
+    CHECK_OK(t,
+             sotto_shamir_find_vartime(secret, d.points, HOLDERS, THRESHOLD, is_it, &d, &t->err));
+    CHECK_BYTES(t, d.secret, secret, 32);
+    for (size_t i = 0; i < HOLDERS; i++)
+        CHECK(t, d.points[i].wrong == (i == 1 || i == 3));
+}
+
 static void too_many_wrong_shares_give_nothing(sotto_test *t)
 {
     static const uint8_t nothing[32];
@@ -193,9 +230,10 @@ static void shares_are_field_elements(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(fewer_than_the_threshold_learn_nothing), CASE(the_threshold_learns_all),
-        CASE(any_so_many_shares_give_the_secret),     CASE(wrong_shares_are_named_and_skipped),
-        CASE(too_many_wrong_shares_give_nothing),     CASE(shares_are_field_elements),
+        CASE(fewer_than_the_threshold_learn_nothing),  CASE(the_threshold_learns_all),
+        CASE(any_so_many_shares_give_the_secret),      CASE(wrong_shares_are_named_and_skipped),
+        CASE(too_many_wrong_shares_give_nothing),      CASE(shares_are_field_elements),
+        CASE(liars_that_agree_have_nobody_else_named),
     };
     return RUN_TESTS(argc, argv, cases);
 }

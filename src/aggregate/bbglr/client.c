@@ -276,8 +276,7 @@ static bool within_bound(const sotto_vector *v, uint64_t most)
     return beyond == 0;
 }
 
-static sotto_status add_pair_masks(bbglr_client *c, sotto_vector *v, sotto_keystream *stream,
-                                   sotto_err *err)
+static sotto_status add_pair_masks(bbglr_client *c, sotto_vector *v, sotto_err *err)
 {
     uint8_t agreed[32], seed[32];
     sotto_dh own;
@@ -294,8 +293,8 @@ static sotto_status add_pair_masks(bbglr_client *c, sotto_vector *v, sotto_keyst
             status =
                 sotto_pair_seed(seed, agreed, c->part.id, c->part.self.index, peer->index, err);
         if (status == SOTTO_OK)
-            status = sotto_mask_apply(v, stream, seed,
-                                      sotto_pair_sign(c->part.self.index, peer->index), err);
+            status =
+                sotto_mask_apply(v, seed, sotto_pair_sign(c->part.self.index, peer->index), err);
     }
     sotto_dh_clear(&own);
     sotto_wipe(agreed, sizeof agreed);
@@ -306,19 +305,15 @@ static sotto_status add_pair_masks(bbglr_client *c, sotto_vector *v, sotto_keyst
 static sotto_status add_masks(bbglr_client *c, sotto_vector *v, sotto_err *err)
 {
     uint8_t secret[32], seed[32];
-    sotto_keystream stream;
-    sotto_status status = sotto_keystream_init(&stream, err);
+    sotto_status status = add_pair_masks(c, v, err);
 
-    if (status == SOTTO_OK)
-        status = add_pair_masks(c, v, &stream, err);
     if (status == SOTTO_OK)
         status = sotto_bbglr_client_secret(c, secret, CLIENT_SELF_SEED, err);
     if (status == SOTTO_OK)
         status = sotto_bbglr_self_seed(seed, secret, c->part.id, c->part.self.index, err);
     /* Without it, a vector that comes after its pair masks were recovered would lie open. */
     if (status == SOTTO_OK)
-        status = sotto_mask_apply(v, &stream, seed, 1, err);
-    sotto_keystream_clear(&stream);
+        status = sotto_mask_apply(v, seed, 1, err);
     sotto_wipe(secret, sizeof secret);
     sotto_wipe(seed, sizeof seed);
     return status;

@@ -60,7 +60,6 @@ typedef struct sotto_flamingo_graph {
     uint32_t *cohort; /* registry indices, ascending */
     uint64_t edge;
     uint8_t key[32];
-    uint8_t *blocks; /* scratch for one row */
 } sotto_flamingo_graph;
 
 SOTTO_MUST_USE sotto_status sotto_flamingo_graph_init(sotto_flamingo_graph *graph,

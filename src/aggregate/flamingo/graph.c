@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { TOGETHER = 1024 };
+
 sotto_status sotto_flamingo_graph_init(sotto_flamingo_graph *graph, const sotto_round *round,
                                        const sotto_flamingo_parameters *p, sotto_arena *arena,
                                        sotto_err *err)
@@ -15,8 +17,7 @@ sotto_status sotto_flamingo_graph_init(sotto_flamingo_graph *graph, const sotto_
 
     *graph = (sotto_flamingo_graph){.count = p->cohort, .edge = p->edge};
     graph->cohort = sotto_arena_take_array(arena, p->cohort, sizeof *graph->cohort);
-    graph->blocks = sotto_arena_take_array(arena, p->cohort, 16);
-    if (!graph->cohort || !graph->blocks)
+    if (!graph->cohort)
         return sotto_fail(err, SOTTO_NO_MEMORY, "graph: no memory");
     sotto_draw_seed(seed, "sotto-draw-cohort-1", round->beacon, round->session, round->epoch,
                     round->number);
@@ -40,66 +41,81 @@ int64_t sotto_flamingo_place(const sotto_flamingo_graph *graph, uint32_t index)
     return low < graph->count && graph->cohort[low] == index ? (int64_t)low : -1;
 }
 
-/* A pair's block names the lower client first, so that both ends compute the same. */
-sotto_status sotto_flamingo_row(const sotto_flamingo_graph *graph, uint32_t place, uint8_t *row,
-                                sotto_err *err)
+/* A pair's block names the lower client first, so that both ends compute the same. As many blocks at a time as the first-level cache
+ * holds. */
+static sotto_status row_from(const sotto_flamingo_graph *graph, uint32_t place, uint32_t from,
+                             uint8_t *row, sotto_err *err)
 {
-    memset(graph->blocks, 0, (size_t)16 * graph->count);
-    for (uint32_t j = 0; j < graph->count; j++) {
-        sotto_row_put_index(graph->blocks + (size_t)16 * j, graph->cohort[j < place ? j : place]);
-        sotto_row_put_index(graph->blocks + (size_t)16 * j + 4,
-                            graph->cohort[j < place ? place : j]);
+    uint8_t blocks[TOGETHER][16] = {{0}};
+
+    for (uint32_t first = from; first < graph->count; first += TOGETHER) {
+        const uint32_t more = graph->count - first < TOGETHER ? graph->count - first : TOGETHER;
+
+        for (uint32_t i = 0; i < more; i++) {
+            const uint32_t j = first + i;
+
+            sotto_row_put_index(blocks[i], graph->cohort[j < place ? j : place]);
+            sotto_row_put_index(blocks[i] + 4, graph->cohort[j < place ? place : j]);
+            memset(blocks[i] + 8, 0, 8);
+        }
+        SOTTO_TRY(sotto_blocks_encrypt(graph->key, blocks[0], more, err));
+        for (uint32_t i = 0; i < more; i++)
+            row[first + i] = sotto_load64(blocks[i]) <= graph->edge;
     }
-    SOTTO_TRY(sotto_blocks_encrypt(graph->key, graph->blocks, graph->count, err));
-    for (uint32_t j = 0; j < graph->count; j++)
-        row[j] = j != place && sotto_load64(graph->blocks + (size_t)16 * j) <= graph->edge;
     return SOTTO_OK;
 }
 
+sotto_status sotto_flamingo_row(const sotto_flamingo_graph *graph, uint32_t place, uint8_t *row,
+                                sotto_err *err)
+{
+    SOTTO_TRY(row_from(graph, place, 0, row, err));
+    row[place] = 0;
+    return SOTTO_OK;
+}
+
+/* The first of those that hang together with this one, as far as is known; ways are made shorter meanwhile. */
+static uint32_t first_of(uint32_t *to, uint32_t i)
+{
+    while (to[i] != i) {
+        to[i] = to[to[i]];
+        i = to[i];
+    }
+    return i;
+}
+
+/* Each edge is looked at once, from its lower end. */
 sotto_status sotto_flamingo_judge(const sotto_flamingo_graph *graph, const uint8_t *online,
                                   uint32_t *least, bool *whole, sotto_arena *scratch,
                                   sotto_err *err)
 {
     uint8_t *row = sotto_arena_take(scratch, graph->count);
-    uint8_t *reached = sotto_arena_take(scratch, graph->count);
-    uint32_t *queue = sotto_arena_take_array(scratch, graph->count, sizeof *queue);
-    uint32_t ends = 0, total = 0;
+    uint32_t *degree = sotto_arena_take_array(scratch, graph->count, sizeof *degree);
+    uint32_t *to = sotto_arena_take_array(scratch, graph->count, sizeof *to);
+    uint32_t parts = 0;
 
-    if (!row || !reached || !queue)
+    if (!row || !degree || !to)
         return sotto_fail(err, SOTTO_NO_MEMORY, "graph: no memory");
-    *least = UINT32_MAX;
     for (uint32_t i = 0; i < graph->count; i++)
-        if (sotto_bits_has(online, graph->cohort[i]) && total++ == 0) {
-            queue[ends++] = i;
-            reached[i] = 1;
-        }
-    for (uint32_t at = 0; at < ends; at++) {
-        uint32_t degree = 0;
-
-        SOTTO_TRY(sotto_flamingo_row(graph, queue[at], row, err));
-        for (uint32_t j = 0; j < graph->count; j++) {
+        to[i] = i;
+    for (uint32_t i = 0; i < graph->count; i++) {
+        if (!sotto_bits_has(online, graph->cohort[i]))
+            continue;
+        SOTTO_TRY(row_from(graph, i, i + 1, row, err));
+        for (uint32_t j = i + 1; j < graph->count; j++) {
             if (!row[j] || !sotto_bits_has(online, graph->cohort[j]))
                 continue;
-            degree++;
-            if (!reached[j])
-                queue[ends++] = j;
-            reached[j] = 1;
+            degree[i]++;
+            degree[j]++;
+            to[first_of(to, j)] = first_of(to, i);
         }
-        if (degree < *least)
-            *least = degree;
     }
-    *whole = ends == total;
-    /* Whoever was not reached is judged too: a rule that is off must not hide another. */
+    *least = UINT32_MAX;
     for (uint32_t i = 0; i < graph->count; i++) {
-        uint32_t degree = 0;
-
-        if (reached[i] || !sotto_bits_has(online, graph->cohort[i]))
+        if (!sotto_bits_has(online, graph->cohort[i]))
             continue;
-        SOTTO_TRY(sotto_flamingo_row(graph, i, row, err));
-        for (uint32_t j = 0; j < graph->count; j++)
-            degree += row[j] && sotto_bits_has(online, graph->cohort[j]);
-        if (degree < *least)
-            *least = degree;
+        parts += to[i] == i;
+        *least = degree[i] < *least ? degree[i] : *least;
     }
+    *whole = parts <= 1;
     return SOTTO_OK;
 }

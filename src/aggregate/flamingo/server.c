@@ -3,7 +3,6 @@
 
 #include "aggregate/machine.h"
 #include "base/rule.h"
-#include "crypto/hash.h"
 
 #include <string.h>
 
@@ -32,51 +31,6 @@ static uint64_t label_by(const flamingo_server *s)
 
 /* ---- labels ---------------------------------------------------------------------------------------------- */
 
-static void write_seen(uint8_t *row, uint32_t client, const server_client *c)
-{
-    sotto_row_put_index(row, client);
-    sotto_row_put_index(row + 4, (uint32_t)c->report.len);
-    memcpy(row + 8, c->digest, sizeof c->digest);
-    memcpy(row + 40, c->signature.data, SOTTO_SIGNATURE);
-}
-
-static sotto_status vow_labels(const flamingo_server *s, const sotto_flamingo_body *body,
-                               sotto_effects *effects, sotto_err *err)
-{
-    sotto_vow v = {.kind = SOTTO_FLAMINGO_LABELS,
-                   .epoch = s->round->epoch,
-                   .round = s->round->number,
-                   .subject = SOTTO_TO_SERVER};
-
-    sotto_hash_once(v.digest, SOTTO_SHA256, body->head);
-    return sotto_effects_vow(effects, &v, err);
-}
-
-static sotto_status send_labels(flamingo_server *s, sotto_effects *effects, sotto_err *err)
-{
-    size_t bytes = (size_t)(s->round->registered + 7) / 8;
-    uint8_t *rows = sotto_arena_take_array(
-        effects->arena, (size_t)sotto_flamingo_server_reports(s) + 1, SOTTO_FLAMINGO_SEEN_ROW);
-    sotto_flamingo_body body = {.head = {s->online, bytes},
-                                .a = {rows, 0, SOTTO_FLAMINGO_SEEN_ROW}};
-
-    if (!rows)
-        return no_memory(err);
-    for (uint32_t i = 0; i < s->round->registered; i++)
-        if (s->clients[i].report.data) {
-            sotto_bits_set(s->online, i);
-            write_seen(rows + body.a.count++ * SOTTO_FLAMINGO_SEEN_ROW, i, &s->clients[i]);
-        }
-    SOTTO_TRY(vow_labels(s, &body, effects, err));
-    for (uint32_t i = 0; i < members_of(s); i++)
-        SOTTO_TRY(sotto_flamingo_send(effects, s->round, &s->self,
-                                      s->round->decryptors->record.members[i],
-                                      SOTTO_FLAMINGO_LABELS, &body, NULL, err));
-    s->phase = SERVER_LABEL;
-    sotto_effects_wake(effects, label_by(s));
-    return SOTTO_OK;
-}
-
 /* A client below the wanted neighbours burns the round: its vector is in the sum and can't be taken out again. */
 static sotto_status close_window(flamingo_server *s, sotto_effects *effects, sotto_err *err)
 {
@@ -84,7 +38,10 @@ static sotto_status close_window(flamingo_server *s, sotto_effects *effects, sot
         burn(s, effects, "flamingo: too few clients reported");
         return SOTTO_OK;
     }
-    return send_labels(s, effects, err);
+    SOTTO_TRY(sotto_flamingo_server_send_labels(s, effects, err));
+    s->phase = SERVER_LABEL;
+    sotto_effects_wake(effects, label_by(s));
+    return SOTTO_OK;
 }
 
 /* ---- opening --------------------------------------------------------------------------------------------- */
@@ -108,108 +65,6 @@ static bool choose_set(flamingo_server *s)
     return count == wanted;
 }
 
-static void write_votes(const flamingo_server *s, sotto_rows *rows, uint8_t *at)
-{
-    for (uint32_t i = 0; i < members_of(s); i++) {
-        uint8_t *row = at + rows->count * SOTTO_FLAMINGO_VOTE_ROW;
-
-        if (!s->decryptors[i].vote.data)
-            continue;
-        sotto_row_put_index(row, s->round->decryptors->record.members[i]);
-        memcpy(row + 4, s->decryptors[i].vote.data, SOTTO_SIGNATURE);
-        rows->count++;
-    }
-}
-
-/* Where each online client's report has its sealed shares, in the order of indices. */
-static sotto_status find_shares(const flamingo_server *s, const uint8_t **sealed, sotto_err *err)
-{
-    size_t at = 0;
-
-    for (uint32_t i = 0; i < s->round->registered; i++) {
-        sotto_flamingo_body report;
-
-        if (!sotto_bits_has(s->online, i))
-            continue;
-        SOTTO_TRY(sotto_flamingo_body_decode(&report, SOTTO_FLAMINGO_REPORT, s->round->registered,
-                                             s->clients[i].report, err));
-        sealed[at++] = report.a.at;
-    }
-    return SOTTO_OK;
-}
-
-/* The shares that online clients sealed to one decryptor. */
-static void write_shares(const flamingo_server *s, sotto_rows *rows, uint8_t *at,
-                         const uint8_t *const *sealed, uint32_t place)
-{
-    rows->count = 0;
-    for (uint32_t i = 0; i < s->round->registered; i++) {
-        uint8_t *row = at + rows->count * SOTTO_FLAMINGO_SHARE_ROW;
-
-        if (!sotto_bits_has(s->online, i))
-            continue;
-        sotto_row_put_index(row, i);
-        memcpy(row + 4, sealed[rows->count] + (size_t)place * SOTTO_FLAMINGO_SEALED_SHARE,
-               SOTTO_FLAMINGO_SEALED_SHARE);
-        rows->count++;
-    }
-}
-
-/* The digest that decryptors signed: of the labels as they were sent. */
-static sotto_status labels_digest(const flamingo_server *s, uint8_t out[32], sotto_arena *scratch,
-                                  sotto_err *err)
-{
-    size_t bytes = (size_t)(s->round->registered + 7) / 8;
-    uint32_t online = sotto_bits_count(s->online, bytes);
-    uint8_t *rows = sotto_arena_take_array(scratch, (size_t)online + 1, SOTTO_FLAMINGO_SEEN_ROW);
-    sotto_flamingo_body body = {.head = {s->online, bytes},
-                                .a = {rows, online, SOTTO_FLAMINGO_SEEN_ROW}};
-    size_t size = sotto_flamingo_body_size(SOTTO_FLAMINGO_LABELS, &body), at = 0;
-    sotto_buf wire = sotto_buf_over(sotto_arena_take(scratch, size), size);
-
-    if (!rows || !wire.data)
-        return no_memory(err);
-    for (uint32_t i = 0; i < s->round->registered; i++)
-        if (sotto_bits_has(s->online, i))
-            write_seen(rows + at++ * SOTTO_FLAMINGO_SEEN_ROW, i, &s->clients[i]);
-    SOTTO_TRY(sotto_flamingo_body_encode(&wire, SOTTO_FLAMINGO_LABELS, &body, err));
-    sotto_hash_once(out, SOTTO_SHA256, sotto_buf_bytes(&wire));
-    return SOTTO_OK;
-}
-
-static sotto_status send_open(flamingo_server *s, sotto_effects *effects, sotto_err *err)
-{
-    uint8_t head[SOTTO_FLAMINGO_OPEN_HEAD];
-    uint8_t *votes = sotto_arena_take_array(effects->arena, members_of(s), SOTTO_FLAMINGO_VOTE_ROW);
-    uint8_t *shares =
-        sotto_arena_take_array(effects->arena, s->graph.count, SOTTO_FLAMINGO_SHARE_ROW);
-    const uint8_t **sealed = sotto_arena_take_array(effects->arena, s->graph.count, sizeof *sealed);
-    sotto_flamingo_body body = {.head = {head, sizeof head},
-                                .a = {votes, 0, SOTTO_FLAMINGO_VOTE_ROW},
-                                .b = {shares, 0, SOTTO_FLAMINGO_SHARE_ROW},
-                                .c = s->wanted};
-
-    if (!votes || !shares || !sealed)
-        return no_memory(err);
-    SOTTO_TRY(labels_digest(s, head, effects->arena, err));
-    SOTTO_TRY(find_shares(s, sealed, err));
-    head[32] = s->attempt;
-    head[33] = s->prove;
-    memcpy(head + 34, s->set, sizeof s->set);
-    write_votes(s, &body.a, votes);
-    for (uint32_t i = 0; i < members_of(s); i++) {
-        if (!sotto_bits_has(s->set, i))
-            continue;
-        write_shares(s, &body.b, shares, sealed, i);
-        SOTTO_TRY(sotto_flamingo_send(effects, s->round, &s->self,
-                                      s->round->decryptors->record.members[i], SOTTO_FLAMINGO_OPEN,
-                                      &body, NULL, err));
-    }
-    s->deadline = 0;
-    sotto_effects_wake(effects, 0); /* the next tick knows the time */
-    return SOTTO_OK;
-}
-
 /* Another set, or the same one with proofs. */
 static sotto_status try_again(flamingo_server *s, bool same_set, sotto_effects *effects,
                               sotto_err *err)
@@ -219,7 +74,10 @@ static sotto_status try_again(flamingo_server *s, bool same_set, sotto_effects *
         return SOTTO_OK;
     }
     s->attempt++;
-    return send_open(s, effects, err);
+    SOTTO_TRY(sotto_flamingo_server_send_open(s, effects, err));
+    s->deadline = 0;
+    sotto_effects_wake(effects, 0); /* the next tick knows the time */
+    return SOTTO_OK;
 }
 
 static sotto_status start_opening(flamingo_server *s, sotto_effects *effects, sotto_err *err)
@@ -336,14 +194,13 @@ static sotto_status take_vote(flamingo_server *s, const sotto_message *m, sotto_
                               sotto_err *err)
 {
     int place = sotto_decryptors_place(s->round->decryptors, m->from);
-    uint8_t digest[32];
 
     if (s->phase < SERVER_LABEL)
         return SOTTO_AGAIN;
     if (s->phase != SERVER_LABEL || s->decryptors[place].vote.data)
         return SOTTO_STALE;
-    SOTTO_TRY(labels_digest(s, digest, effects->arena, err));
-    if (memcmp(digest, m->body.data, sizeof digest) != 0)
+    SOTTO_TRY(sotto_flamingo_server_label(s, effects->arena, err));
+    if (memcmp(s->labels, m->body.data, sizeof s->labels) != 0)
         return sotto_fail(err, SOTTO_REJECTED, "vote: for labels that were not sent");
     SOTTO_TRY(keep(s, m, effects, err));
     return sotto_flamingo_server_votes(s) == members_of(s) ? start_opening(s, effects, err)

@@ -1,5 +1,5 @@
-/* aggregate/flamingo/server.h - the server's machine as its files share it: state in server_state.c, steps in server.c, what is put
- * together in server_open.c. */
+/* aggregate/flamingo/server.h - the server's machine as its files share it: state in server_state.c, steps in server.c, what is told to
+ * decryptors in server_send.c, what is put together in server_open.c. */
 #ifndef SOTTO_AGGREGATE_FLAMINGO_SERVER_H
 #define SOTTO_AGGREGATE_FLAMINGO_SERVER_H
 
@@ -39,7 +39,9 @@ typedef struct flamingo_server {
     server_client *clients;
     server_decryptor *decryptors; /* by place */
     uint8_t *online;              /* bitmap, from SERVER_LABEL on */
-    uint8_t attempt;              /* from 1 */
+    bool is_labelled;             /* `labels` is the digest of what decryptors were told to sign */
+    uint8_t labels[32];
+    uint8_t attempt; /* from 1 */
     bool prove;
     uint8_t set[32];   /* places of those who are asked together */
     uint64_t deadline; /* of this attempt; 0: not set yet */
@@ -57,6 +59,17 @@ bool sotto_flamingo_server_all_answered(const flamingo_server *s);
 /* Its answer to this attempt; false: none. */
 bool sotto_flamingo_server_answer(const flamingo_server *s, uint32_t place,
                                   sotto_flamingo_body *out);
+
+/* Tells every decryptor who is online: whoever reported. */
+SOTTO_MUST_USE sotto_status sotto_flamingo_server_send_labels(flamingo_server *s,
+                                                              sotto_effects *effects,
+                                                              sotto_err *err);
+/* Computes `labels` where a restored machine does not have it yet. */
+SOTTO_MUST_USE sotto_status sotto_flamingo_server_label(flamingo_server *s, sotto_arena *scratch,
+                                                        sotto_err *err);
+/* Tells those in the set what is to be opened in this attempt. */
+SOTTO_MUST_USE sotto_status sotto_flamingo_server_send_open(flamingo_server *s,
+                                                            sotto_effects *effects, sotto_err *err);
 
 /* Lists the edges between online and offline clients. */
 SOTTO_MUST_USE sotto_status sotto_flamingo_server_want(flamingo_server *s, sotto_err *err);

@@ -8,18 +8,54 @@
 
 static const char LABEL[] = "sotto-beacon-1";
 
-/* The point of an input, in long form. */
-static sotto_status point_of(sotto_tdh2 *t, uint8_t out[SOTTO_P256_WIDE],
-                             const sotto_beacon_input *input, sotto_err *err)
+sotto_status sotto_beacon_input_encode(sotto_buf *out, const sotto_beacon_input *input,
+                                       sotto_err *err)
 {
-    uint8_t text[72];
-    sotto_buf written = sotto_buf_over(text, sizeof text);
-    sotto_writer w = sotto_writer_on(&written);
-    const sotto_bytes message = {text, sizeof text};
+    sotto_writer w = sotto_writer_on(out);
 
     sotto_write_bytes(&w, sotto_bytes_of(input->session, 32));
     sotto_write_bytes(&w, sotto_bytes_of(input->registry, 32));
     sotto_write_uint(&w, input->epoch, 8);
+    return sotto_writer_finish(&w, "beacon input", err);
+}
+
+sotto_status sotto_beacon_input_decode(sotto_beacon_input *input, sotto_bytes wire, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(wire);
+
+    sotto_read_fixed(&in, input->session, 32);
+    sotto_read_fixed(&in, input->registry, 32);
+    input->epoch = sotto_read_uint(&in, 8);
+    return sotto_reader_finish(&in, "beacon input", err);
+}
+
+sotto_status sotto_beacon_part_encode(sotto_buf *out, const sotto_beacon_part *part, sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_write_uint(&w, part->place, 4);
+    sotto_write_bytes(&w, sotto_bytes_of(part->bytes, sizeof part->bytes));
+    return sotto_writer_finish(&w, "beacon part", err);
+}
+
+sotto_status sotto_beacon_part_decode(sotto_beacon_part *part, sotto_bytes wire, sotto_err *err)
+{
+    sotto_reader in = sotto_reader_over(wire);
+
+    part->place = (uint32_t)sotto_read_uint(&in, 4);
+    sotto_read_fixed(&in, part->bytes, sizeof part->bytes);
+    return sotto_reader_finish(&in, "beacon part", err);
+}
+
+/* The point of an input, in long form. */
+static sotto_status point_of(sotto_tdh2 *t, uint8_t out[SOTTO_P256_WIDE],
+                             const sotto_beacon_input *input, sotto_err *err)
+{
+    uint8_t text[SOTTO_BEACON_INPUT];
+    sotto_buf written = sotto_buf_over(text, sizeof text);
+    const sotto_bytes message = {text, sizeof text};
+
+    SOTTO_TRY(sotto_beacon_input_encode(&written, input, err));
     sotto_point_hash_vartime(&t->group, t->at[0], sotto_bytes_of(LABEL, sizeof LABEL - 1), &message,
                              1);
     bool whole = sotto_point_encode_wide(&t->group, out, t->at[0]);

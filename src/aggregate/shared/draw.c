@@ -75,10 +75,16 @@ static void replace_largest(sotto_ticket *heap, uint32_t count, sotto_ticket t)
 sotto_status sotto_draw_set(uint32_t *out, uint32_t count, uint32_t of, const uint8_t seed[32],
                             sotto_arena *scratch, sotto_err *err)
 {
-    sotto_ticket *least = sotto_arena_take_array(scratch, (size_t)count + 1, sizeof *least);
+    sotto_ticket *least;
 
     if (count > of)
         return sotto_fail(err, SOTTO_DENIED, "draw: %u of %u", count, of);
+    if (count == of) { /* everybody: no ticket decides anything */
+        for (uint32_t i = 0; i < count; i++)
+            out[i] = i;
+        return SOTTO_OK;
+    }
+    least = sotto_arena_take_array(scratch, (size_t)count + 1, sizeof *least);
     if (!least)
         return sotto_fail(err, SOTTO_NO_MEMORY, "draw: no memory");
     /* The first ones are larger than any ticket. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    TILE = 16384,   /* stays in the first-level cache  */
+    TILE = 4096,    /* stays in the first-level cache  */
     PIECE = 131072, /* stays in the second-level cache */
 };
 
@@ -68,34 +68,30 @@ const char *sotto_mask_name(void)
     return set->name;
 }
 
-static void add32(uint8_t *v, const uint8_t *mask, size_t len, uint32_t sign)
-{
-    for (size_t i = 0; i < len; i += 4) {
-        uint32_t x, m;
-
-        memcpy(&m, mask + i, sizeof m);
-        memcpy(&x, v + i, sizeof x);
-        x += sign * m;
-        memcpy(v + i, &x, sizeof x);
+/* v += mask or v -= mask, in entries of one type. A factor of -1 would be a product, which vectors of 128 bits do not have. */
+#define SOTTO_TILE(name, type, operation)                                                          \
+    static void name(uint8_t *v, const uint8_t *mask, size_t len)                                  \
+    {                                                                                              \
+        for (size_t i = 0; i < len; i += sizeof(type)) {                                           \
+            type x, m;                                                                             \
+                                                                                                   \
+            memcpy(&m, mask + i, sizeof m);                                                        \
+            memcpy(&x, v + i, sizeof x);                                                           \
+            x = x operation m;                                                                     \
+            memcpy(v + i, &x, sizeof x);                                                           \
+        }                                                                                          \
     }
-}
 
-static void add64(uint8_t *v, const uint8_t *mask, size_t len, uint64_t sign)
-{
-    for (size_t i = 0; i < len; i += 8) {
-        uint64_t x, m;
-
-        memcpy(&m, mask + i, sizeof m);
-        memcpy(&x, v + i, sizeof x);
-        x += sign * m;
-        memcpy(v + i, &x, sizeof x);
-    }
-}
+SOTTO_TILE(add32, uint32_t, +)
+SOTTO_TILE(take32, uint32_t, -)
+SOTTO_TILE(add64, uint64_t, +)
+SOTTO_TILE(take64, uint64_t, -)
 
 static sotto_status add_evp(uint8_t *piece, size_t len, size_t width, sotto_keystream *stream,
                             const uint8_t seed[32], uint64_t block, int sign, sotto_err *err)
 {
-    uint64_t factor = sign > 0 ? 1 : UINT64_MAX; /* -1, in either ring */
+    void (*const combine)(uint8_t *, const uint8_t *, size_t) =
+        width == 4 ? (sign > 0 ? add32 : take32) : (sign > 0 ? add64 : take64);
     uint8_t tile[TILE];
     sotto_status status = sotto_keystream_seek(stream, seed, block, err);
 
@@ -103,10 +99,8 @@ static sotto_status add_evp(uint8_t *piece, size_t len, size_t width, sotto_keys
         size_t part = len - i < TILE ? len - i : TILE;
 
         status = sotto_keystream_next(stream, tile, part, err);
-        if (status == SOTTO_OK && width == 4)
-            add32(piece + i, tile, part, (uint32_t)factor);
-        else if (status == SOTTO_OK)
-            add64(piece + i, tile, part, factor);
+        if (status == SOTTO_OK)
+            combine(piece + i, tile, part);
     }
     sotto_wipe(tile, sizeof tile);
     return status;
@@ -144,16 +138,6 @@ static uint8_t *entries_of(const sotto_vector *v)
     return v->ring == SOTTO_RING_Z32 ? (uint8_t *)v->of.z32 : (uint8_t *)v->of.z64;
 }
 
-sotto_status sotto_mask_apply(sotto_vector *v, sotto_keystream *stream, const uint8_t seed[32],
-                              int sign, sotto_err *err)
-{
-    size_t width = sotto_ring_width(v->ring);
-
-    if (width == 0)
-        return sotto_fail(err, SOTTO_BUG, "mask: a ring that has none");
-    return add_piece(entries_of(v), v->length * width, width, stream, seed, 0, sign, err);
-}
-
 void sotto_mask_row_add(sotto_buf *rows, int sign, const uint8_t seed[32])
 {
     uint8_t *row = rows->data + rows->len;
@@ -174,7 +158,7 @@ static sotto_status apply_pieces(void *context, size_t first, size_t end, sotto_
     const row_work *w = context;
     const size_t width = sotto_ring_width(w->v->ring), len = w->v->length * width;
     sotto_keystream stream;
-    sotto_status status = sotto_keystream_init(&stream, err);
+    sotto_status status = sotto_keystream_init_long(&stream, err);
 
     for (size_t at = first * PIECE; at < end * PIECE && at < len && status == SOTTO_OK; at += PIECE)
         for (size_t i = 0; i < w->count && status == SOTTO_OK; i++) {
@@ -196,4 +180,15 @@ sotto_status sotto_mask_apply_rows(sotto_vector *v, const uint8_t *rows, size_t 
     if (width == 0)
         return sotto_fail(err, SOTTO_BUG, "mask: a ring that has none");
     return sotto_crew_run(apply_pieces, &work, (v->length * width + PIECE - 1) / PIECE, err);
+}
+
+sotto_status sotto_mask_apply(sotto_vector *v, const uint8_t seed[32], int sign, sotto_err *err)
+{
+    uint8_t row[SOTTO_MASK_ROW];
+    sotto_buf out = sotto_buf_over(row, sizeof row);
+
+    sotto_mask_row_add(&out, sign, seed);
+    const sotto_status status = sotto_mask_apply_rows(v, row, 1, err);
+    sotto_wipe(row, sizeof row);
+    return status;
 }

@@ -1,4 +1,5 @@
-/* aggregate/shared/mask.h - masks: a seed, stretched to the length of a vector and added to it or taken away.
+/* aggregate/shared/mask.h - masks: a seed, stretched to the length of a vector and added to it or taken away. The stream is that
+ * of sotto_keystream_init_long: AES-128 in counter mode, key and nonce from the seed (decision 253).
  *
  * Callers:  both ends of a pair and the server, all by the same functions: a sign convention that stands in two places is
  *           two conventions.
@@ -27,8 +28,8 @@ SOTTO_MUST_USE sotto_status sotto_pair_seed(uint8_t out[32], const uint8_t agree
                                             uint32_t other, sotto_err *err);
 
 /* v += sign * stretched seed, modulo 2^32 or 2^64. */
-SOTTO_MUST_USE sotto_status sotto_mask_apply(sotto_vector *v, sotto_keystream *stream,
-                                             const uint8_t seed[32], int sign, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_mask_apply(sotto_vector *v, const uint8_t seed[32], int sign,
+                                             sotto_err *err);
 
 /* Many masks at once: rows of a sign (0: take away, 1: add) and a seed. A piece of the vector stays in the cache while all
  * masks pass over it. On as many threads as the process asked for (aggregate/shared/crew.h). */

@@ -1,4 +1,4 @@
-/* aggregate/shared/mask_aes.h - the round keys of AES-256 (FIPS 197, 5.2) for the files that stretch masks with wide registers.
+/* aggregate/shared/mask_aes.h - the round keys of AES-128 (FIPS 197, 5.2) for the files that stretch masks with wide registers.
  *
  * Callers:  mask_vaes.c, mask_vaes512.c: x86-64 with AES instructions.
  * Secrets:  seed and keys; wipe them. No time depends on them.
@@ -13,7 +13,7 @@
 /* Without it the compiler keeps the blocks in memory between rounds. */
 #define UNROLLED _Pragma("GCC unroll 16")
 
-enum { SOTTO_MASK_ROUNDS = 14 };
+enum { SOTTO_MASK_ROUNDS = 10 };
 
 typedef struct sotto_mask_keys {
     __m128i key[SOTTO_MASK_ROUNDS + 1];
@@ -27,32 +27,27 @@ static inline __m128i sotto_mask_next_key(__m128i key, __m128i word)
     return _mm_xor_si128(key, word);
 }
 
-/* Every other key takes the rotated last word, the others only its substitution. */
-#define EXPAND_EVEN(i, constant)                                                                   \
+#define EXPAND(i, constant)                                                                        \
     (s->key[i] = sotto_mask_next_key(                                                              \
-         s->key[(i)-2],                                                                            \
+         s->key[(i)-1],                                                                            \
          _mm_shuffle_epi32(_mm_aeskeygenassist_si128(s->key[(i)-1], constant), 0xff)))
-#define EXPAND_ODD(i)                                                                              \
-    (s->key[i] = sotto_mask_next_key(                                                              \
-         s->key[(i)-2], _mm_shuffle_epi32(_mm_aeskeygenassist_si128(s->key[(i)-1], 0), 0xaa)))
 
+/* Every block begins with the same nonce, so the first key, which is added to each block, has it. */
 static inline void sotto_mask_expand(sotto_mask_keys *s, const uint8_t seed[32])
 {
     s->key[0] = _mm_loadu_si128((const __m128i *)(const void *)seed);
-    s->key[1] = _mm_loadu_si128((const __m128i *)(const void *)(seed + 16));
-    EXPAND_EVEN(2, 0x01);
-    EXPAND_ODD(3);
-    EXPAND_EVEN(4, 0x02);
-    EXPAND_ODD(5);
-    EXPAND_EVEN(6, 0x04);
-    EXPAND_ODD(7);
-    EXPAND_EVEN(8, 0x08);
-    EXPAND_ODD(9);
-    EXPAND_EVEN(10, 0x10);
-    EXPAND_ODD(11);
-    EXPAND_EVEN(12, 0x20);
-    EXPAND_ODD(13);
-    EXPAND_EVEN(14, 0x40);
+    EXPAND(1, 0x01);
+    EXPAND(2, 0x02);
+    EXPAND(3, 0x04);
+    EXPAND(4, 0x08);
+    EXPAND(5, 0x10);
+    EXPAND(6, 0x20);
+    EXPAND(7, 0x40);
+    EXPAND(8, 0x80);
+    EXPAND(9, 0x1b);
+    EXPAND(10, 0x36);
+    s->key[0] =
+        _mm_xor_si128(s->key[0], _mm_loadl_epi64((const __m128i *)(const void *)(seed + 16)));
 }
 
 /* Inlined for each width and sign, which are then no longer asked for in the loop. */
@@ -68,7 +63,6 @@ static inline void sotto_mask_expand(sotto_mask_keys *s, const uint8_t seed[32])
             steps(piece, len, keys, block, 8, -1);                                                 \
     } while (0)
 
-#undef EXPAND_EVEN
-#undef EXPAND_ODD
+#undef EXPAND
 
 #endif

@@ -1,4 +1,4 @@
-/* AES-256 in counter mode, two blocks in each register and eight registers at a time, added to the vector as it is made: no
+/* AES-128 in counter mode, two blocks in each register and eight registers at a time, added to the vector as it is made: no
  * mask is ever in memory. The crypto library's counter mode is the reference. */
 #include "aggregate/shared/mask_aes.h"
 

@@ -2,10 +2,11 @@
 
 #include "aggregate/shared/shamir_field64.h"
 #include "base/declassify.h"
+#include "base/rule.h"
 
 #include <string.h>
 
-enum { LIMB_BYTES = 7, TRIES = 512 };
+enum { LIMB_BYTES = 7, TRIES = 512, MORE_TRIES = 64 };
 
 static sotto_f64 point_of(uint32_t holder)
 {
@@ -138,9 +139,12 @@ static void choose(uint8_t *chosen, size_t count, unsigned attempt)
     }
 }
 
-static void mark_wrong_vartime(sotto_shamir_point *points, const uint8_t *chosen, size_t count,
-                               size_t threshold)
+/* How many there are. */
+static size_t mark_wrong_vartime(sotto_shamir_point *points, const uint8_t *chosen, size_t count,
+                                 size_t threshold)
 {
+    size_t wrong = 0;
+
     for (size_t i = 0; i < count; i++)
         points[i].wrong = false;
     for (size_t i = threshold; i < count; i++) {
@@ -151,29 +155,53 @@ static void mark_wrong_vartime(sotto_shamir_point *points, const uint8_t *chosen
         for (size_t l = 0; l < SOTTO_SHAMIR_LIMBS; l++)
             if (sotto_load64(point->share + 8 * l) != wanted[l].v)
                 point->wrong = true;
+        wrong += point->wrong;
     }
+    return wrong;
+}
+
+/* The secret by one choice of points, with those marked that do not fit. */
+static bool try_choice(uint8_t secret[SOTTO_SHAMIR_SECRET], sotto_shamir_point *points,
+                       size_t count, size_t threshold, unsigned attempt, sotto_shamir_test *test,
+                       void *context, size_t *wrong)
+{
+    uint8_t chosen[SOTTO_SHAMIR_MOST_HOLDERS] = {0};
+    sotto_f64 limbs[SOTTO_SHAMIR_LIMBS];
+
+    choose(chosen, count, attempt);
+    interpolate_vartime(limbs, points, chosen, threshold, sotto_f64_zero());
+    const bool found = unpack_vartime(secret, limbs) && test(context, secret);
+    if (found)
+        *wrong = mark_wrong_vartime(points, chosen, count, threshold);
+    sotto_wipe(limbs, sizeof limbs);
+    return found;
 }
 
 sotto_status sotto_shamir_find_vartime(uint8_t secret[SOTTO_SHAMIR_SECRET],
                                        sotto_shamir_point *points, size_t count, size_t threshold,
                                        sotto_shamir_test *test, void *context, sotto_err *err)
 {
-    uint8_t chosen[SOTTO_SHAMIR_MOST_HOLDERS] = {0};
-    sotto_f64 limbs[SOTTO_SHAMIR_LIMBS];
+    unsigned best = TRIES, last = TRIES;
+    size_t least = SIZE_MAX, wrong = 0;
 
     if (count > SOTTO_SHAMIR_MOST_HOLDERS || threshold < 2)
         return sotto_fail(err, SOTTO_BUG, "shamir: %zu points", count);
     if (count < threshold)
         return sotto_fail(err, SOTTO_AGAIN, "shamir: %zu shares of %zu", count, threshold);
-    for (unsigned attempt = 0; attempt < TRIES; attempt++) {
-        choose(chosen, count, attempt);
-        interpolate_vartime(limbs, points, chosen, threshold, sotto_f64_zero());
-        if (!unpack_vartime(secret, limbs) || !test(context, secret))
+    for (unsigned attempt = 0; attempt < last; attempt++) {
+        if (!try_choice(secret, points, count, threshold, attempt, test, context, &wrong))
             continue;
-        mark_wrong_vartime(points, chosen, count, threshold);
-        sotto_wipe(limbs, sizeof limbs);
+        /* Two wrong shares in a choice may cancel each other out: the secret is right, and the right shares look wrong. */
+        if (SOTTO_RULE(shamir_most_fit) && 2 * wrong > count - threshold) {
+            last = best == TRIES && attempt + MORE_TRIES < TRIES ? attempt + MORE_TRIES : last;
+            best = wrong < least ? attempt : best;
+            least = wrong < least ? wrong : least;
+            continue;
+        }
         return SOTTO_OK;
     }
+    if (best < TRIES && try_choice(secret, points, count, threshold, best, test, context, &wrong))
+        return SOTTO_OK;
     sotto_wipe(secret, SOTTO_SHAMIR_SECRET);
     return sotto_fail(err, SOTTO_REJECTED, "shamir: the shares fit no secret");
 }

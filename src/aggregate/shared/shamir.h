@@ -46,7 +46,8 @@ typedef struct sotto_shamir_point {
 /* Whether this is the secret that was shared: against a public key or a commitment. */
 typedef bool sotto_shamir_test(void *context, const uint8_t secret[SOTTO_SHAMIR_SECRET]);
 
-/* Finds the secret among count points of different holders, of which some may be wrong, and marks those that are.
+/* Finds the secret among count points of different holders, of which some may be wrong. Marks those that are not on the polynomial
+ * that most are on.
  *   SOTTO_AGAIN     fewer points than the threshold
  *   SOTTO_REJECTED  512 choices of points were tried and none passed the test */
 SOTTO_MUST_USE sotto_status sotto_shamir_find_vartime(uint8_t secret[SOTTO_SHAMIR_SECRET],

@@ -36,9 +36,15 @@ sotto_status sotto_tdh2_init(sotto_tdh2 *t, sotto_err *err)
     return SOTTO_OK;
 }
 
-sotto_status sotto_tdh2_prepare(sotto_tdh2 *t, sotto_err *err)
+sotto_status sotto_tdh2_prepare(sotto_tdh2 *t, const sotto_point *key, sotto_err *err)
 {
-    return sotto_group_prepare(&t->second, err);
+    if (t->prepared)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_group_prepare(&t->second, err));
+    SOTTO_TRY(sotto_group_init_at(&t->at_key, &sotto_p256, key, err));
+    SOTTO_TRY(sotto_group_prepare(&t->at_key, err));
+    t->prepared = key;
+    return SOTTO_OK;
 }
 
 void sotto_tdh2_clear(sotto_tdh2 *t)
@@ -47,6 +53,7 @@ void sotto_tdh2_clear(sotto_tdh2 *t)
         sotto_point_free(t->at[i]);
     sotto_aead_clear(&t->seal);
     sotto_aead_clear(&t->open);
+    sotto_group_clear(&t->at_key);
     sotto_group_clear(&t->second);
     sotto_group_clear(&t->group);
     memset(t, 0, sizeof *t);
@@ -146,7 +153,10 @@ sotto_status sotto_tdh2_seal(sotto_tdh2 *t, uint8_t out[SOTTO_TDH2_SEALED], cons
     sotto_point_multiply(&t->second, t->at[1], &r, NULL);
     sotto_point_multiply(g, t->at[2], &s, NULL);
     sotto_point_multiply(&t->second, t->at[3], &s, NULL);
-    sotto_point_multiply(g, t->at[4], &r, key);
+    if (key == t->prepared)
+        sotto_point_multiply(&t->at_key, t->at[4], &r, NULL);
+    else
+        sotto_point_multiply(g, t->at[4], &r, key);
     bool whole = sotto_point_encode_wide(g, out + AT_U, t->at[0]) &&
                  sotto_point_encode_wide(g, out + AT_U2, t->at[1]) &&
                  sotto_point_encode_wide(g, w, t->at[2]) &&
@@ -169,6 +179,8 @@ sotto_status sotto_tdh2_seal(sotto_tdh2 *t, uint8_t out[SOTTO_TDH2_SEALED], cons
     sotto_wipe(shared, sizeof shared);
     SOTTO_TRY(status);
     SOTTO_TRY(sotto_group_finish(&t->second, err));
+    if (t->prepared)
+        SOTTO_TRY(sotto_group_finish(&t->at_key, err));
     return sotto_group_finish(g, err);
 }
 

@@ -11,6 +11,7 @@
 #include "serve/host/host.h"
 #include "serve/host/host_metrics.h"
 #include "serve/host/router.h"
+#include "serve/witness/beacon_duty.h"
 #include "tlog/key_file.h"
 #include "tlog/witness.h"
 
@@ -30,6 +31,7 @@ typedef struct witness {
     sotto_signer_file key;
     sotto_key_file logs;
     char origins[SOTTO_KEY_FILE_KEYS][ORIGIN_HEX]; /* SHA-256 of each log's origin */
+    sotto_beacon_duty beacon;
     atomic_uint_fast64_t cosigned, refused, forks;
 } witness;
 
@@ -262,6 +264,14 @@ static void get_checkpoint(void *state, const sotto_route *route, sotto_http_req
     sotto_db_post(w->host->db, &asked->job);
 }
 
+static void give_part(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    witness *w = state;
+
+    (void)route;
+    sotto_beacon_duty_answer(&w->beacon, request);
+}
+
 /* ---- the service --------------------------------------------------------------------------------------------------------- */
 
 static sotto_status start(witness *w, const sotto_witness_config *config, sotto_err *err)
@@ -285,7 +295,8 @@ static sotto_status start(witness *w, const sotto_witness_config *config, sotto_
         sotto_hash_once(digest, SOTTO_SHA256, w->logs.keys[i].name);
         sotto_hex_encode(w->origins[i], sotto_bytes_of(digest, sizeof digest));
     }
-    return SOTTO_OK;
+    return sotto_beacon_duty_open(&w->beacon, w->host, config->beacon_share, config->beacon_token,
+                                  err);
 }
 
 static void close_witness(void *state)
@@ -293,6 +304,7 @@ static void close_witness(void *state)
     witness *w = state;
 
     sotto_signer_file_clear(&w->key);
+    sotto_beacon_duty_clear(&w->beacon);
     sotto_release(w, sizeof *w);
 }
 
@@ -330,6 +342,11 @@ static sotto_status metrics(void *state, sotto_writer *out, sotto_err *err)
                      (uint64_t)atomic_load(&w->refused));
     sotto_metric_one(out, "sotto_witness_forks", "counter",
                      "Checkpoints that are evidence of a fork.", (uint64_t)atomic_load(&w->forks));
+    sotto_metric_one(out, "sotto_witness_beacon_parts", "counter",
+                     "Parts of a beacon that were given.", (uint64_t)atomic_load(&w->beacon.given));
+    sotto_metric_one(out, "sotto_witness_beacon_refused", "counter",
+                     "Second sessions of an epoch that were refused.",
+                     (uint64_t)atomic_load(&w->beacon.refused));
     return SOTTO_OK;
 }
 
@@ -339,6 +356,10 @@ static const sotto_route routes[] = {
      .max_body = SOTTO_WITNESS_BODY,
      .handle = add_checkpoint},
     {.method = SOTTO_HTTP_GET, .path = "{origin}/checkpoint", .handle = get_checkpoint},
+    {.method = SOTTO_HTTP_POST,
+     .path = "beacon",
+     .max_body = SOTTO_BEACON_INPUT,
+     .handle = give_part},
 };
 
 #define OWN(field) offsetof(sotto_witness_config, field), sizeof(((sotto_witness_config *)0)->field)
@@ -348,6 +369,11 @@ static const sotto_option options[] = {
      "file with the key that cosigns, one line PRIVATE+KEY+...", SOTTO_OPTION_ALWAYS},
     {"logs", SOTTO_OPTION_FILE, OWN(logs), "{name}.logs", 0, 0, NULL,
      "file with the public keys of the logs that it watches, one a line", SOTTO_OPTION_ALWAYS},
+    {"beacon_share", SOTTO_OPTION_SECRET, OWN(beacon_share), NULL, 0, 0, "beacon-share",
+     "file with its place and share of a beacon's key; none: it gives no parts of a beacon",
+     SOTTO_OPTION_ALWAYS},
+    {"beacon_token", SOTTO_OPTION_SECRET, OWN(beacon_token), NULL, 0, 0, "beacon-token",
+     "file with the token of whoever may ask for a beacon", SOTTO_OPTION_ALWAYS},
 };
 
 static const sotto_migration migrations[] = {
@@ -357,6 +383,7 @@ static const sotto_migration migrations[] = {
      " note {bytes} NOT NULL);"
      "CREATE TABLE fork (origin {bytes} NOT NULL, size {int} NOT NULL, note {bytes} NOT NULL,"
      " earlier {bytes} NOT NULL, PRIMARY KEY (origin, size));"},
+    {2, SOTTO_BEACON_DUTY_SCHEMA},
 };
 
 const sotto_service sotto_witness_service = {
@@ -371,7 +398,7 @@ const sotto_service sotto_witness_service = {
     .option_count = sizeof options / sizeof options[0],
     .config_size = sizeof(sotto_witness_config),
     .migrations = migrations,
-    .migration_count = 1,
+    .migration_count = sizeof migrations / sizeof migrations[0],
     .open = open_witness,
     .close = close_witness,
     .describe = describe,

@@ -118,9 +118,6 @@ struct sotto_driver {
     /* While it is on, what is deleted is overwritten; NULL: that is not to be had. */
     sotto_status (*erasing)(sotto_conn *conn, bool on, sotto_err *err);
     bool (*column)(const sotto_statement *statement, unsigned column, sotto_cell *out);
-    /* Adds long bytes as rows (db/pieces.h); NULL: one long value is as good. */
-    sotto_status (*put_pieces)(sotto_conn *conn, const char *table, int64_t n, sotto_bytes bytes,
-                               sotto_err *err);
 
     /* Idle work between transactions, told how many syncs it took; NULL: none. */
     void (*tidy)(sotto_conn *conn);

@@ -452,6 +452,5 @@ const sotto_driver sotto_driver_postgres = {
     .step = sotto_pg_step,
     .changed = sotto_pg_changed,
     .column = sotto_pg_column,
-    .put_pieces = sotto_pg_put_pieces,
     .listen = pg_listen,
 };

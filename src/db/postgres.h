@@ -33,8 +33,6 @@ void sotto_pg_bind(sotto_statement *statement, unsigned at, const sotto_cell *va
 sotto_status sotto_pg_step(sotto_statement *statement, bool *row, sotto_err *err);
 uint64_t sotto_pg_changed(const sotto_statement *statement);
 bool sotto_pg_column(const sotto_statement *statement, unsigned column, sotto_cell *out);
-sotto_status sotto_pg_put_pieces(sotto_conn *conn, const char *table, int64_t n, sotto_bytes bytes,
-                                 sotto_err *err);
 
 static inline sotto_pg *sotto_pg_of(sotto_conn *conn)
 {

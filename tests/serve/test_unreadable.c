@@ -62,16 +62,9 @@ static void a_segment_without_its_body_is_noted(sotto_test *t)
     static const char *const lost[] = {
         "DELETE FROM segment_body WHERE segment = (SELECT n FROM segment WHERE reports = 200)",
         "DELETE FROM segment_key WHERE segment = (SELECT n FROM segment WHERE reports = 200)",
-        /* PostgreSQL alone: pieces of a long body. */
-        "DELETE FROM segment_piece WHERE i = 1 AND n = (SELECT n FROM segment WHERE reports = 200)",
-        "INSERT INTO segment_piece (n, i, piece) SELECT n, 99, 'more' FROM segment"
-        " WHERE reports = 200",
-        "UPDATE segment_body SET body = '\\x7fffffffffffffff'"
-        " WHERE segment = (SELECT n FROM segment WHERE reports = 200)",
     };
-    const size_t count = sotto_test_on_postgres() ? sizeof lost / sizeof lost[0] : 2;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < 2; i++) {
         sotto_test_service s;
 
         open_two(t, &s);
@@ -330,7 +323,6 @@ static void a_database_from_before_notes_is_taken_along(sotto_test *t)
         "DROP TABLE refused",
         "DROP TABLE token_key",
         "DROP TABLE arc_key",
-        "DROP TABLE segment_piece",
         "DROP TABLE spent",
         "DROP TABLE fold",
         "ALTER TABLE sub_aggregate DROP COLUMN fold",
@@ -346,10 +338,6 @@ static void a_database_from_before_notes_is_taken_along(sotto_test *t)
     sotto_test_want(t, &s);
     CHECK(t, sotto_test_comes(t, s.leader->db, "SELECT count(*) FROM job"));
     sotto_test_upload_some(t, &s, MANY, 1, SOTTO_TEST_SOUND);
-    if (sotto_test_on_postgres()) /* where bodies were in rows */
-        sotto_test_do(t, s.leader->db,
-                      "UPDATE segment_body SET body = (SELECT string_agg(piece, '' ORDER BY i)"
-                      " FROM segment_piece p WHERE p.n = segment) WHERE length(body) = 8");
     for (size_t i = 0; i < sizeof back / sizeof back[0]; i++)
         sotto_test_do(t, s.leader->db, back[i]);
     sotto_test_do(t, s.leader->db, "ALTER TABLE sub_aggregate RENAME COLUMN away TO checksum");

@@ -4,7 +4,6 @@
 #include "base/arena.h"
 #include "base/rule.h"
 #include "dap/job.h"
-#include "db/pieces.h"
 #include "serve/leader/sealed_shares.h"
 #include "serve/tasks/schema.h"
 #include "sotto/random.h"
@@ -260,32 +259,9 @@ static sotto_status put_bytes(sotto_tx *tx, const char *sql, int64_t n, sotto_by
 /* Where a body would be, a row may have its place in the spool: nothing that was sealed is as short. */
 _Static_assert((int)SOTTO_SPOOL_PLACE_SIZE < (int)SOTTO_COLUMN_OVERHEAD, "a place is no body");
 
-/* Nor is a length, which stands there for a body in pieces. Shorter ones are in one row, as others of their transaction are. */
-enum { LENGTH = 8, IN_PIECES = 32 << 10 };
-
-_Static_assert((int)LENGTH != (int)SOTTO_SPOOL_PLACE_SIZE &&
-                   (int)LENGTH < (int)SOTTO_COLUMN_OVERHEAD,
-               "a length is neither a place nor a body");
-
-static sotto_status put_body(sotto_tx *tx, const sotto_segment *s, sotto_err *err)
-{
-    uint8_t place[SOTTO_SPOOL_PLACE_SIZE], length[LENGTH];
-    sotto_bytes body = s->body;
-
-    if (s->place.len > 0) {
-        sotto_spool_place_write(place, &s->place);
-        body = sotto_bytes_of(place, sizeof place);
-    } else if (s->body.len >= IN_PIECES && sotto_pieces_wanted(tx)) {
-        SOTTO_TRY(sotto_pieces_put(tx, "segment_piece", s->n, s->body, err));
-        sotto_row_name(length, (int64_t)s->body.len);
-        body = sotto_bytes_of(length, sizeof length);
-    }
-    return put_bytes(tx, "INSERT INTO segment_body (segment, body) VALUES (?1, ?2)", s->n, body,
-                     err);
-}
-
 sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *s, sotto_err *err)
 {
+    uint8_t place[SOTTO_SPOOL_PLACE_SIZE];
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
@@ -299,7 +275,9 @@ sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *s, sotto_err *
     sotto_sql_bytes(&q, 5, sotto_bytes_of(s->skip, skip_bytes(s->reports)));
     sotto_sql_int(&q, 6, s->owner);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    SOTTO_TRY(put_body(tx, s, err));
+    sotto_spool_place_write(place, &s->place);
+    SOTTO_TRY(put_bytes(tx, "INSERT INTO segment_body (segment, body) VALUES (?1, ?2)", s->n,
+                        s->place.len > 0 ? sotto_bytes_of(place, sizeof place) : s->body, err));
     return put_bytes(tx, "INSERT INTO segment_key (segment, secret) VALUES (?1, ?2)", s->n, s->key,
                      err);
 }
@@ -313,46 +291,14 @@ size_t sotto_segment_skipped(sotto_bytes skip)
     return count;
 }
 
-/* A body in pieces. What a repair of the database left of them may be fewer, or more. */
-static sotto_status gather(sotto_tx *tx, const sotto_segment *s, sotto_bytes *body,
-                           sotto_arena *arena, sotto_err *err)
-{
-    sotto_reader in = sotto_reader_over(*body);
-    uint64_t length = sotto_read_uint(&in, LENGTH);
-    sotto_writer w;
-    sotto_buf room;
-    sotto_sql q;
-    bool row;
-
-    if (length > SOTTO_SEGMENT_MAX_BODY) /* as in find_body */
-        return sotto_fail(err, SOTTO_MALFORMED, "a body that is longer than any");
-    SOTTO_TRY(sotto_buf_take(&room, arena, (size_t)length + 1, err));
-    room.cap = (size_t)length;
-    w = sotto_writer_on(&room);
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q, "SELECT piece FROM segment_piece WHERE n = ?1 ORDER BY i", err));
-    sotto_sql_int(&q, 1, s->n);
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    while (row) {
-        sotto_write_bytes(&w, sotto_sql_column_bytes(&q, 0));
-        SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    }
-    if (sotto_writer_finish(&w, "a body", NULL) != SOTTO_OK || room.len != length)
-        return sotto_fail(err, SOTTO_MALFORMED, "a body whose pieces are not all there");
-    *body = sotto_buf_bytes(&room);
-    return SOTTO_OK;
-}
-
 /* The sealed body of a row, wherever it is. */
-static sotto_status find_body(sotto_tx *tx, sotto_segment *s, sotto_bytes *body, sotto_spool *spool,
+static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *spool,
                               sotto_arena *arena, sotto_err *err)
 {
     sotto_status status;
     sotto_buf room;
 
     s->place = (sotto_spool_place){0};
-    if (body->len == LENGTH)
-        return gather(tx, s, body, arena, err);
     if (body->len != SOTTO_SPOOL_PLACE_SIZE)
         return SOTTO_OK;
     SOTTO_TRY(sotto_spool_place_read(&s->place, *body, err));
@@ -434,7 +380,7 @@ sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_colum
     if (sotto_sql_column_null(&q, 4) || sotto_sql_column_null(&q, 5))
         return sotto_fail(err, SOTTO_MALFORMED, "a segment's body or its key is gone");
     body = sotto_sql_column_bytes(&q, 4);
-    SOTTO_TRY(find_body(tx, s, &body, spool, arena, err));
+    SOTTO_TRY(find_body(s, &body, spool, arena, err));
     SOTTO_TRY(open_segment(s, columns, body, sotto_sql_column_bytes(&q, 5), arena, err));
     return sotto_sql_run(&q, NULL, err);
 }
@@ -526,7 +472,6 @@ sotto_status sotto_segments_destroy(sotto_tx *tx, int64_t job, sotto_err *err)
     static const char *const statements[] = {
         "DELETE FROM segment_key WHERE segment IN (SELECT n FROM segment WHERE job = ?1)",
         "DELETE FROM segment_body WHERE segment IN (SELECT n FROM segment WHERE job = ?1)",
-        "DELETE FROM segment_piece WHERE n IN (SELECT n FROM segment WHERE job = ?1)",
         "DELETE FROM segment WHERE job = ?1",
     };
 

@@ -29,7 +29,7 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
      "CREATE INDEX segment_waiting ON segment (task, bucket, job);"
      "CREATE INDEX segment_job ON segment (job);"
      /* `body` is the sealed reports; or, where a file beside SQLite's keeps those (db/spool.h), the 16 bytes that say at
-      * which place of it they are; or, where PostgreSQL keeps those as pieces, their length in eight bytes. */
+      * which place of it they are. */
      "CREATE TABLE segment_body (segment {int} PRIMARY KEY, body {bytes} NOT NULL);"
      /* What is sealed can't be compressed, and trying takes longer than all else PostgreSQL does for it. */
      "{only_postgres} ALTER TABLE segment_body ALTER COLUMN body SET STORAGE EXTERNAL;\n"
@@ -144,9 +144,4 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
     {14, "CREATE TABLE arc_key (n {int} PRIMARY KEY, id {bytes} NOT NULL UNIQUE,"
          " opens {int} NOT NULL UNIQUE, closes {int} NOT NULL, public_key {bytes} NOT NULL,"
          " secret {bytes} NOT NULL, attester {bytes} NOT NULL);"},
-    /* Leader, PostgreSQL: long bodies (db/pieces.h), by their segment's number. The row in segment_body then has the body's length
-     * in eight bytes. Pieces fill a page each and stay whole. SQLite's servers keep theirs in a file. */
-    {15, "CREATE TABLE segment_piece (n {int} NOT NULL, i {int} NOT NULL, piece {bytes} NOT NULL);"
-         "{only_postgres} ALTER TABLE segment_piece ALTER COLUMN piece SET STORAGE PLAIN;\n"
-         "CREATE INDEX segment_piece_n ON segment_piece (n);"},
 };

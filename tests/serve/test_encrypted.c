@@ -1,236 +1,14 @@
 /* Encrypted sums over HTTP: an aggregator with its board, and devices that contribute, give noise, check, and open. Proofs are doubles. */
 #define _POSIX_C_SOURCE 200809L
-#include "aggregation.h"
+#include "ballot.h"
 
-#include "aggregate/aero/aero.h"
-#include "aggregate/excerpt.h"
 #include "aggregate/shared/mask.h"
 #include "base/arena.h"
 #include "serve/aggregator/aggregator.h"
+#include "support/liar.h"
 
 #include <limits.h>
 #include <string.h>
-
-enum {
-    DEVICES = 8,
-    COMMITTEE = 5,
-    OPENING = 3, /* members that open */
-    NOISE = 4,
-    COMMIT_BY = 3000,
-    CLOSES = 5000,
-    VERIFY_BY = 8000,
-    RELEASE_BY = 14000
-};
-
-static const sotto_bytes nothing = {NULL, 0};
-/* Sizes that tests can afford protect nobody. */
-static const sotto_aero_account trial = {.is_trial = true};
-static const sotto_round_noise silent = {.den = 1, .shares = 2};
-
-/* What devices heard of their vectors. */
-static unsigned leaves[DEVICES], arrives[DEVICES];
-
-static sotto_status hear(void *context, const sotto_round *round, sotto_duties_news news,
-                         sotto_err *err)
-{
-    const sotto_fleet_device *d = context;
-    const size_t device = (size_t)(d - d->of->devices);
-
-    (void)round;
-    (void)err;
-    leaves[device] += news == SOTTO_DUTIES_LEAVES;
-    arrives[device] += news == SOTTO_DUTIES_TAKEN;
-    return SOTTO_OK;
-}
-
-/* ---- a round ------------------------------------------------------------------------------------------------------- */
-
-typedef struct ballot {
-    aggregation a;
-    sotto_aero_plan *plan; /* who is drawn for what */
-    sotto_round round;
-    uint8_t parameters[SOTTO_AERO_TERMS];
-} ballot;
-
-static void ballot_open(sotto_test *t, ballot *b)
-{
-    memset(b, 0, sizeof *b);
-    aggregation_open(t, &b->a, DEVICES, 0, "");
-    b->a.fleet.own = &trial;
-    b->a.fleet.news = hear;
-    memset(leaves, 0, sizeof leaves);
-    memset(arrives, 0, sizeof arrives);
-    b->a.fleet.terms =
-        (sotto_duties_terms){.methods = 1u << SOTTO_METHOD_AERO, .least = 2, .noise = silent};
-    for (uint32_t i = 0; i < DEVICES; i++) {
-        sotto_fleet_kill(&b->a.fleet, i);
-        CHECK_OK(t, sotto_fleet_revive(&b->a.fleet, i, &t->err));
-    }
-}
-
-static void write_terms(sotto_test *t, ballot *b)
-{
-    const sotto_aero_terms terms = {.set = 0,
-                                    .profile = SOTTO_AERO_STANDARD,
-                                    .bits = 12,
-                                    .checks = 40,
-                                    .committee = COMMITTEE,
-                                    .threshold = OPENING,
-                                    .noise_members = NOISE,
-                                    .noise_corrupt = 1,
-                                    .noise_missing = 1,
-                                    .liars = 1,
-                                    .rate = UINT64_MAX,
-                                    .delta_bits = 30};
-    sotto_buf out = sotto_buf_over(b->parameters, sizeof b->parameters);
-
-    CHECK_OK(t, sotto_aero_terms_encode(&out, &terms, &t->err));
-    b->round.parameters = sotto_buf_bytes(&out);
-}
-
-/* Writes the posting of the next number, with a beacon of its own. */
-static void ballot_write(sotto_test *t, ballot *b)
-{
-    sotto_epoch *e = &b->a.fleet.epoch;
-    const uint64_t now = aggregation_now(&b->a);
-    uint8_t bytes[SOTTO_ROUND_MOST_BYTES];
-    sotto_buf round = sotto_buf_over(bytes, sizeof bytes), wire;
-
-    e->number = ++b->a.number;
-    CHECK_OK(t, sotto_epoch_beacon(e, &t->arena, &t->err));
-    sotto_fleet_expect(&b->a.fleet, COMMITTEE);
-    b->round = (sotto_round){.epoch = e->number,
-                             .number = e->number,
-                             .method = SOTTO_METHOD_AERO,
-                             .version = SOTTO_ROUND_VERSION,
-                             .ring = SOTTO_RING_Z64,
-                             .length = LENGTH,
-                             .most = MOST,
-                             .least = 2,
-                             .largest = DEVICES,
-                             .noise = silent,
-                             .registered = DEVICES,
-                             .opens = now,
-                             .commit_by = now + COMMIT_BY,
-                             .closes = now + CLOSES,
-                             .verify_by = now + VERIFY_BY,
-                             .release_by = now + RELEASE_BY,
-                             .keys = &e->registry};
-    memcpy(b->round.session, e->session, sizeof b->round.session);
-    memcpy(b->round.beacon, e->beacon, sizeof b->round.beacon);
-    sotto_registry_root(&e->registry, b->round.registry);
-    write_terms(t, b);
-    CHECK_OK(t, sotto_round_encode(&round, &b->round, &t->err));
-    CHECK_OK(t, sotto_round_id(&b->round, b->a.id, &t->err));
-    const sotto_posting posting = {.registry = e->registry,
-                                   .part_count = e->part_count,
-                                   .parts = e->parts,
-                                   .round = sotto_buf_bytes(&round)};
-    CHECK_OK(t, sotto_buf_take(&wire, &t->arena, 1 << 16, &t->err));
-    CHECK_OK(t, sotto_posting_encode(&wire, &posting, &t->err));
-    b->a.posting = sotto_buf_bytes(&wire);
-    b->plan = sotto_arena_take(&t->arena, sizeof *b->plan);
-    CHECK(t, b->plan != NULL);
-    CHECK_OK(t, sotto_aero_plan_init(b->plan, &b->round, &t->arena, &t->err));
-}
-
-static void ballot_post(sotto_test *t, ballot *b)
-{
-    ballot_write(t, b);
-    CHECK_EQUAL(t, 201,
-                aggregation_ask(t, &b->a, SOTTO_HTTP_POST, "rounds", OPERATOR, SOTTO_POSTING_TYPE,
-                                b->a.posting)
-                    .status);
-}
-
-/* Everybody checks; those of the bits contribute; members open. */
-static void ballot_join(sotto_test *t, ballot *b, unsigned contributors)
-{
-    for (uint32_t i = 0; i < DEVICES; i++) {
-        sotto_duties *d = b->a.fleet.devices[i].duties;
-        uint64_t values[LENGTH];
-
-        for (size_t k = 0; k < LENGTH; k++)
-            values[k] = aggregation_value(i, k);
-        CHECK_OK(t, sotto_duties_take(d, b->a.posting, i, SOTTO_DUTY_CLIENT,
-                                      contributors >> i & 1 ? values : NULL, LENGTH, &t->err));
-        if (sotto_aero_committee_place(b->plan, i) >= 0)
-            CHECK_OK(t,
-                     sotto_duties_take(d, b->a.posting, i, SOTTO_DUTY_DECRYPTOR, NULL, 0, &t->err));
-        b->a.fleet.devices[i].next_ms = 0;
-    }
-}
-
-static bool sum_is(sotto_test *t, const ballot *b, unsigned contributors)
-{
-    const sotto_http_response r =
-        aggregation_ask(t, &b->a, SOTTO_HTTP_GET, aggregation_place(t, &b->a, "/sum"), OPERATOR,
-                        "text/plain", nothing);
-
-    if (r.status != 200 || r.body.len != 8 * LENGTH)
-        return false;
-    for (size_t k = 0; k < LENGTH; k++) {
-        uint64_t got = 0, sum = 0;
-
-        for (unsigned i = 0; i < 8; i++)
-            got |= (uint64_t)r.body.data[8 * k + i] << 8 * i;
-        for (uint32_t i = 0; i < DEVICES; i++)
-            sum += contributors >> i & 1 ? aggregation_value(i, k) : 0;
-        if (got != sum)
-            return false;
-    }
-    return true;
-}
-
-static sotto_http_response read_board(sotto_test *t, const ballot *b, uint64_t since, uint8_t whole)
-{
-    uint8_t ask[SOTTO_ENTRIES_ASK] = {0};
-
-    ask[7] = (uint8_t)since;
-    ask[8] = whole;
-    return aggregation_ask(t, &b->a, SOTTO_HTTP_POST, aggregation_place(t, &b->a, "/board"), "",
-                           SOTTO_ENTRIES_ASK_TYPE, sotto_bytes_of(ask, sizeof ask));
-}
-
-typedef struct seen {
-    unsigned entries, excerpts;
-    unsigned of[SOTTO_AERO_PART + 1];
-} seen;
-
-static seen look(sotto_test *t, const ballot *b, uint8_t whole)
-{
-    seen out = {0};
-
-    for (;;) {
-        const sotto_http_response r = read_board(t, b, out.entries, whole);
-        sotto_inbox page = {.left = r.body, .since = out.entries};
-        const unsigned before = out.entries;
-        sotto_bytes wire, record;
-        uint64_t n, index;
-
-        CHECK_EQUAL(t, 200, r.status);
-        while (sotto_inbox_next(&page, &n, &wire)) {
-            sotto_message entry, m;
-            sotto_excerpt e;
-
-            CHECK_OK(t, sotto_message_decode(&entry, wire, &t->err));
-            CHECK_OK(t, sotto_entry_decode(&index, &record, entry.body, &t->err));
-            CHECK_EQUAL(t, n, index);
-            if (sotto_excerpt_is(record)) {
-                CHECK_OK(t, sotto_excerpt_decode(&e, record, &t->err));
-                m = e.message;
-                out.excerpts++;
-            } else {
-                CHECK_OK(t, sotto_message_decode(&m, record, &t->err));
-            }
-            CHECK(t, m.kind <= SOTTO_AERO_PART);
-            out.of[m.kind]++;
-            out.entries++;
-        }
-        if (out.entries == before)
-            return out;
-    }
-}
 
 /* ---- sums ------------------------------------------------------------------------------------------------------------ */
 
@@ -253,15 +31,15 @@ static void an_encrypted_sum_is_opened_over_http(sotto_test *t)
 {
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     ballot_join(t, &b, 0x7e); /* the first and the last only check */
     /* One member of the committee is lost. */
     sotto_fleet_kill(&b.a.fleet, b.plan->committee[0]);
     const unsigned stay = 0x7eu & ~(1u << b.plan->committee[0]);
     CHECK(t, aggregation_ends(t, &b.a, "released"));
-    CHECK(t, sum_is(t, &b, stay));
-    const seen board = look(t, &b, 0);
+    CHECK(t, ballot_sum_is(t, &b, stay));
+    const ballot_seen board = ballot_look(t, &b, 0);
     CHECK_EQUAL(t, COMMITTEE - 1, board.of[SOTTO_AERO_SEAL]);
     CHECK_EQUAL(t, COMMITTEE - 1, board.of[SOTTO_AERO_CERTIFY]);
     CHECK_EQUAL(t, COMMITTEE - 1, board.of[SOTTO_AERO_VERDICT]);
@@ -269,8 +47,8 @@ static void an_encrypted_sum_is_opened_over_http(sotto_test *t)
     CHECK_EQUAL(t, 0, board.of[SOTTO_AERO_COMPLAINT]);
     /* A ledger hears of the vector alone, and of nothing that noise or checks send. */
     for (uint32_t i = 0; i < DEVICES; i++) {
-        CHECK_EQUAL(t, stay >> i & 1, leaves[i]);
-        CHECK_EQUAL(t, stay >> i & 1, arrives[i]);
+        CHECK_EQUAL(t, stay >> i & 1, ballot_leaves[i]);
+        CHECK_EQUAL(t, stay >> i & 1, ballot_arrives[i]);
     }
     aggregation_close(&b.a);
 }
@@ -285,7 +63,7 @@ static void a_restart_after_any_request_changes_nothing(sotto_test *t)
 {
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     for (unsigned after = 1; after < 700; after += requests()) {
         ballot_post(t, &b);
         ballot_join(t, &b, 0xff);
@@ -299,76 +77,26 @@ static void a_restart_after_any_request_changes_nothing(sotto_test *t)
         aggregation_restart(t, &b.a);
         b.a.fleet.exchanges_left = UINT_MAX;
         CHECK(t, aggregation_ends(t, &b.a, "released"));
-        CHECK(t, sum_is(t, &b, 0xff));
+        CHECK(t, ballot_sum_is(t, &b, 0xff));
     }
     aggregation_close(&b.a);
 }
 
 /* ---- a server that lies ------------------------------------------------------------------------------------------------ */
 
-typedef struct edit {
-    const uint8_t *id;
-    sotto_arena *arena;
-    int64_t victim;
-    sotto_bytes wire;
-} edit;
-
-/* An operator has its database: one device's answer in the place of another's. */
-static sotto_status put_in_place(sotto_tx *tx, void *context, sotto_err *err)
-{
-    edit *e = context;
-    sotto_message found[2];
-    unsigned count = 0;
-    bool row = true;
-    sotto_sql q;
-
-    for (int64_t n = 0; row && count < 2; n++) {
-        sotto_message m;
-
-        SOTTO_TRY(
-            sotto_sql_prepare(tx, &q, "SELECT wire FROM kept WHERE round = ?1 AND n = ?2", err));
-        sotto_sql_bytes(&q, 1, sotto_bytes_of(e->id, SOTTO_ROUND_ID));
-        sotto_sql_int(&q, 2, n);
-        SOTTO_TRY(sotto_sql_step(&q, &row, err));
-        const sotto_bytes wire = row ? sotto_sql_column_bytes(&q, 0) : (sotto_bytes){NULL, 0};
-        uint8_t *copy = sotto_arena_take(e->arena, wire.len + 1);
-        if (!row || !copy)
-            break;
-        memcpy(copy, wire.data, wire.len);
-        SOTTO_TRY(sotto_message_decode(&m, sotto_bytes_of(copy, wire.len), err));
-        if (m.kind != SOTTO_AERO_REVEAL || m.body.data[0] != SOTTO_AERO_CONTRIBUTOR)
-            continue;
-        e->victim = count ? e->victim : n;
-        found[count++] = m;
-    }
-    if (count < 2)
-        return SOTTO_MISSING;
-    sotto_buf out;
-    found[0].body = found[1].body;
-    SOTTO_TRY(sotto_buf_take(&out, e->arena, sotto_message_size(&found[0]), err));
-    SOTTO_TRY(sotto_message_encode(&out, &found[0], err));
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q, "UPDATE kept SET wire = ?3 WHERE round = ?1 AND n = ?2", err));
-    sotto_sql_bytes(&q, 1, sotto_bytes_of(e->id, SOTTO_ROUND_ID));
-    sotto_sql_int(&q, 2, e->victim);
-    sotto_sql_bytes(&q, 3, sotto_buf_bytes(&out));
-    return sotto_sql_run(&q, NULL, err);
-}
-
 static void an_operator_that_edits_its_database_is_caught(sotto_test *t)
 {
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     ballot_join(t, &b, 0xff);
     while (aggregation_now(&b.a) + 250 < b.round.closes)
         aggregation_turn(t, &b.a, 250);
-    edit e = {.id = b.a.id, .arena = &t->arena};
-    CHECK_OK(t, sotto_db_run(b.a.host->db, put_in_place, &e, &t->err));
+    CHECK_OK(t, sotto_lie_in_database(b.a.host->db, b.a.id, &(sotto_lie){0}, &t->arena, &t->err));
     aggregation_restart(t, &b.a);
     CHECK(t, aggregation_ends(t, &b.a, "burnt"));
-    const seen board = look(t, &b, 0);
+    const ballot_seen board = ballot_look(t, &b, 0);
     CHECK(t, board.of[SOTTO_AERO_COMPLAINT] > 0);
     CHECK_EQUAL(t, 0, board.of[SOTTO_AERO_VERDICT]);
     aggregation_close(&b.a);
@@ -387,21 +115,21 @@ static void devices_read_a_key_without_its_shares(sotto_test *t)
 {
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     ballot_join(t, &b, 0xff);
     deal(t, &b);
-    const seen whole = look(t, &b, 1), excerpts = look(t, &b, 0);
+    const ballot_seen whole = ballot_look(t, &b, 1), excerpts = ballot_look(t, &b, 0);
     CHECK_EQUAL(t, whole.entries, excerpts.entries);
     CHECK_EQUAL(t, COMMITTEE, whole.of[SOTTO_AERO_KEY]);
     CHECK_EQUAL(t, COMMITTEE, excerpts.excerpts);
     CHECK_EQUAL(t, 0, whole.excerpts);
     CHECK(t, aggregation_ends(t, &b.a, "released"));
     /* Shares are erased then; all else stays for whoever asks. */
-    CHECK_EQUAL(t, COMMITTEE, look(t, &b, 1).excerpts);
-    CHECK_EQUAL(t, 400, read_board(t, &b, 0, 2).status);
+    CHECK_EQUAL(t, COMMITTEE, ballot_look(t, &b, 1).excerpts);
+    CHECK_EQUAL(t, 400, ballot_read(t, &b, 0, 2).status);
     b.a.id[0] ^= 1;
-    CHECK_EQUAL(t, 404, read_board(t, &b, 0, 0).status);
+    CHECK_EQUAL(t, 404, ballot_read(t, &b, 0, 0).status);
     aggregation_close(&b.a);
 }
 
@@ -444,14 +172,14 @@ static void nobody_puts_entries_on_the_board_itself(sotto_test *t)
     sotto_buf out = sotto_buf_over(body, sizeof body);
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     /* An entry is signed by nobody: whoever delivers it vouches for its number. */
     CHECK_OK(t, sotto_entry_encode(&out, 0, sotto_bytes_of("a record", 8), &t->err));
     const sotto_message entry =
         message_of(&b, SOTTO_AERO_ENTRY, SOTTO_TO_BOARD, SOTTO_TO_EVERYBODY, sotto_buf_bytes(&out));
     CHECK_EQUAL(t, 403, send(t, &b, &entry));
-    CHECK_EQUAL(t, 0, look(t, &b, 1).entries);
+    CHECK_EQUAL(t, 0, ballot_look(t, &b, 1).entries);
     aggregation_close(&b.a);
 }
 
@@ -475,7 +203,7 @@ static void a_record_is_on_the_board_once(sotto_test *t)
     sotto_signer signer;
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     signer_of(t, &b, 3, &signer);
     sotto_message m =
@@ -484,7 +212,7 @@ static void a_record_is_on_the_board_once(sotto_test *t)
     CHECK_OK(t, sotto_message_sign(&m, signature, &signer, &t->err));
     CHECK_EQUAL(t, 204, send(t, &b, &m));
     CHECK_EQUAL(t, 204, send(t, &b, &m)); /* the answer was missed */
-    CHECK_EQUAL(t, 1, look(t, &b, 1).entries);
+    CHECK_EQUAL(t, 1, ballot_look(t, &b, 1).entries);
     signature[5] ^= 1;
     CHECK_EQUAL(t, 403, send(t, &b, &m));
     m.from = 4;
@@ -502,7 +230,7 @@ static void a_record_that_is_known_costs_no_write(sotto_test *t)
     sotto_signer signer;
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     signer_of(t, &b, 3, &signer);
     sotto_message m =
@@ -528,7 +256,7 @@ static void one_device_does_not_fill_the_board(sotto_test *t)
     ballot b;
 
     CHECK(t, body != NULL);
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     signer_of(t, &b, 3, &signer);
     for (unsigned i = 0; i < 6; i++) {
@@ -561,7 +289,7 @@ static sotto_status takes(sotto_test *t, const ballot *b, uint32_t device, unsig
         .witnesses = (const uint8_t(*)[SOTTO_P256_WIDE])f->epoch.witnesses.verify,
         .witness_count = f->epoch.witnesses.count,
         .terms = f->terms,
-        .own = &trial,
+        .own = &ballot_trial,
         .server = f->server};
     sotto_duties *d;
 
@@ -583,7 +311,7 @@ static void every_role_is_named_by_the_policy(sotto_test *t)
     };
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     const uint32_t other = write_with_bystander(t, &b), member = b.plan->committee[0];
     CHECK_OK(t, takes(t, &b, other, VERIFIER, CLIENT, false, true));
     CHECK_OK(t, takes(t, &b, other, VERIFIER | CONTRIBUTOR, CLIENT, true, true));
@@ -604,14 +332,14 @@ static void a_record_that_is_not_taken_stops_no_other(sotto_test *t)
 {
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     ballot_post(t, &b);
     ballot_join(t, &b, 0xff);
     /* This one has two promises to send, and a commitment to a key where it is a member. */
     const uint32_t late = b.plan->noise[0];
     const unsigned wanted = 2 + (sotto_aero_committee_place(b.plan, late) >= 0);
     sotto_fleet_kill(&b.a.fleet, late);
-    while (look(t, &b, 0).of[SOTTO_AERO_CERTIFY] < OPENING)
+    while (ballot_look(t, &b, 0).of[SOTTO_AERO_CERTIFY] < OPENING)
         aggregation_turn(t, &b.a, 250);
     CHECK(t, aggregation_now(&b.a) < b.round.commit_by);
     for (uint32_t i = 0; i < DEVICES; i++)
@@ -634,7 +362,7 @@ static void nobody_gives_noise_without_consent(sotto_test *t)
 {
     ballot b;
 
-    ballot_open(t, &b);
+    ballot_open(t, &b, "");
     b.a.fleet.without = SOTTO_DUTY_NOISE;
     for (uint32_t i = 0; i < DEVICES; i++) {
         sotto_fleet_kill(&b.a.fleet, i);
@@ -644,7 +372,7 @@ static void nobody_gives_noise_without_consent(sotto_test *t)
     ballot_join(t, &b, 0xff);
     /* Nobody is made to: there is too little noise, and nothing is opened. */
     CHECK(t, aggregation_ends(t, &b.a, "burnt"));
-    CHECK_EQUAL(t, 0, look(t, &b, 0).of[SOTTO_AERO_ADDED]);
+    CHECK_EQUAL(t, 0, ballot_look(t, &b, 0).of[SOTTO_AERO_ADDED]);
     aggregation_close(&b.a);
 }
 

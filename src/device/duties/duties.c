@@ -446,7 +446,7 @@ static sotto_status advance(sotto_duties *d, const sotto_posted_round *p, sotto_
     bool answered = false;
 
     if (duty->state.len && now_ms >= p->round.opens) {
-        SOTTO_TRY(sotto_duties_fetch_entries(d, p, duty, &mail.entries, err));
+        SOTTO_TRY(sotto_duties_fetch_entries(d, p, duty, &mail, err));
         SOTTO_TRY(fetch(d, duty, p->id, &inbox, &answered, gone, err));
     }
     if (answered)

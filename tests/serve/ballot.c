@@ -1,0 +1,202 @@
+#define _POSIX_C_SOURCE 200809L
+#include "ballot.h"
+
+#include "aggregate/excerpt.h"
+#include "base/arena.h"
+
+#include <string.h>
+
+static const sotto_bytes nothing = {NULL, 0};
+const sotto_aero_account ballot_trial = {.is_trial = true};
+static const sotto_round_noise silent = {.den = 1, .shares = 2};
+
+unsigned ballot_leaves[DEVICES], ballot_arrives[DEVICES];
+
+static sotto_status hear(void *context, const sotto_round *round, sotto_duties_news news,
+                         sotto_err *err)
+{
+    const sotto_fleet_device *d = context;
+    const size_t device = (size_t)(d - d->of->devices);
+
+    (void)round;
+    (void)err;
+    ballot_leaves[device] += news == SOTTO_DUTIES_LEAVES;
+    ballot_arrives[device] += news == SOTTO_DUTIES_TAKEN;
+    return SOTTO_OK;
+}
+
+/* ---- a round ------------------------------------------------------------------------------------------------------- */
+
+void ballot_open(sotto_test *t, ballot *b, const char *more)
+{
+    memset(b, 0, sizeof *b);
+    aggregation_open(t, &b->a, DEVICES, 0, more);
+    b->a.fleet.own = &ballot_trial;
+    b->a.fleet.news = hear;
+    memset(ballot_leaves, 0, sizeof ballot_leaves);
+    memset(ballot_arrives, 0, sizeof ballot_arrives);
+    b->a.fleet.terms =
+        (sotto_duties_terms){.methods = 1u << SOTTO_METHOD_AERO, .least = 2, .noise = silent};
+    for (uint32_t i = 0; i < DEVICES; i++) {
+        sotto_fleet_kill(&b->a.fleet, i);
+        CHECK_OK(t, sotto_fleet_revive(&b->a.fleet, i, &t->err));
+    }
+}
+
+static void write_terms(sotto_test *t, ballot *b)
+{
+    const sotto_aero_terms terms = {.set = 0,
+                                    .profile = SOTTO_AERO_STANDARD,
+                                    .bits = 12,
+                                    .checks = 40,
+                                    .committee = COMMITTEE,
+                                    .threshold = OPENING,
+                                    .noise_members = NOISE,
+                                    .noise_corrupt = 1,
+                                    .noise_missing = 1,
+                                    .liars = 1,
+                                    .rate = UINT64_MAX,
+                                    .delta_bits = 30};
+    sotto_buf out = sotto_buf_over(b->parameters, sizeof b->parameters);
+
+    CHECK_OK(t, sotto_aero_terms_encode(&out, &terms, &t->err));
+    b->round.parameters = sotto_buf_bytes(&out);
+}
+
+void ballot_write(sotto_test *t, ballot *b)
+{
+    sotto_epoch *e = &b->a.fleet.epoch;
+    const uint64_t now = aggregation_now(&b->a);
+    const unsigned slow = b->slow ? b->slow : 1;
+    uint8_t bytes[SOTTO_ROUND_MOST_BYTES];
+    sotto_buf round = sotto_buf_over(bytes, sizeof bytes), wire;
+
+    e->number = ++b->a.number;
+    CHECK_OK(t, sotto_epoch_beacon(e, &t->arena, &t->err));
+    sotto_fleet_expect(&b->a.fleet, COMMITTEE);
+    b->round = (sotto_round){.epoch = e->number,
+                             .number = e->number,
+                             .method = SOTTO_METHOD_AERO,
+                             .version = SOTTO_ROUND_VERSION,
+                             .ring = SOTTO_RING_Z64,
+                             .length = LENGTH,
+                             .most = MOST,
+                             .least = 2,
+                             .largest = DEVICES,
+                             .noise = silent,
+                             .registered = DEVICES,
+                             .opens = now,
+                             .commit_by = now + slow * COMMIT_BY,
+                             .closes = now + slow * CLOSES,
+                             .verify_by = now + slow * VERIFY_BY,
+                             .release_by = now + slow * RELEASE_BY,
+                             .keys = &e->registry};
+    memcpy(b->round.session, e->session, sizeof b->round.session);
+    memcpy(b->round.beacon, e->beacon, sizeof b->round.beacon);
+    sotto_registry_root(&e->registry, b->round.registry);
+    write_terms(t, b);
+    CHECK_OK(t, sotto_round_encode(&round, &b->round, &t->err));
+    CHECK_OK(t, sotto_round_id(&b->round, b->a.id, &t->err));
+    const sotto_posting posting = {.registry = e->registry,
+                                   .part_count = e->part_count,
+                                   .parts = e->parts,
+                                   .round = sotto_buf_bytes(&round)};
+    CHECK_OK(t, sotto_buf_take(&wire, &t->arena, 1 << 16, &t->err));
+    CHECK_OK(t, sotto_posting_encode(&wire, &posting, &t->err));
+    b->a.posting = sotto_buf_bytes(&wire);
+    b->plan = sotto_arena_take(&t->arena, sizeof *b->plan);
+    CHECK(t, b->plan != NULL);
+    CHECK_OK(t, sotto_aero_plan_init(b->plan, &b->round, &t->arena, &t->err));
+}
+
+void ballot_post(sotto_test *t, ballot *b)
+{
+    ballot_write(t, b);
+    CHECK_EQUAL(t, 201,
+                aggregation_ask(t, &b->a, SOTTO_HTTP_POST, "rounds", OPERATOR, SOTTO_POSTING_TYPE,
+                                b->a.posting)
+                    .status);
+}
+
+void ballot_join(sotto_test *t, ballot *b, unsigned contributors)
+{
+    for (uint32_t i = 0; i < DEVICES; i++) {
+        sotto_duties *d = b->a.fleet.devices[i].duties;
+        uint64_t values[LENGTH];
+
+        for (size_t k = 0; k < LENGTH; k++)
+            values[k] = aggregation_value(i, k);
+        CHECK_OK(t, sotto_duties_take(d, b->a.posting, i, SOTTO_DUTY_CLIENT,
+                                      contributors >> i & 1 ? values : NULL, LENGTH, &t->err));
+        if (sotto_aero_committee_place(b->plan, i) >= 0)
+            CHECK_OK(t,
+                     sotto_duties_take(d, b->a.posting, i, SOTTO_DUTY_DECRYPTOR, NULL, 0, &t->err));
+        b->a.fleet.devices[i].next_ms = 0;
+    }
+}
+
+bool ballot_sum_is(sotto_test *t, const ballot *b, unsigned contributors)
+{
+    const sotto_http_response r =
+        aggregation_ask(t, &b->a, SOTTO_HTTP_GET, aggregation_place(t, &b->a, "/sum"), OPERATOR,
+                        "text/plain", nothing);
+
+    if (r.status != 200 || r.body.len != 8 * LENGTH)
+        return false;
+    for (size_t k = 0; k < LENGTH; k++) {
+        uint64_t got = 0, sum = 0;
+
+        for (unsigned i = 0; i < 8; i++)
+            got |= (uint64_t)r.body.data[8 * k + i] << 8 * i;
+        for (uint32_t i = 0; i < DEVICES; i++)
+            sum += contributors >> i & 1 ? aggregation_value(i, k) : 0;
+        if (got != sum)
+            return false;
+    }
+    return true;
+}
+
+sotto_http_response ballot_read(sotto_test *t, const ballot *b, uint64_t since, uint8_t whole)
+{
+    uint8_t ask[SOTTO_ENTRIES_ASK] = {0};
+
+    ask[7] = (uint8_t)since;
+    ask[8] = whole;
+    return aggregation_ask(t, &b->a, SOTTO_HTTP_POST, aggregation_place(t, &b->a, "/board"), "",
+                           SOTTO_ENTRIES_ASK_TYPE, sotto_bytes_of(ask, sizeof ask));
+}
+
+ballot_seen ballot_look(sotto_test *t, const ballot *b, uint8_t whole)
+{
+    ballot_seen out = {0};
+
+    for (;;) {
+        const sotto_http_response r = ballot_read(t, b, out.entries, whole);
+        sotto_inbox page = {.left = r.body, .since = out.entries};
+        const unsigned before = out.entries;
+        sotto_bytes wire, record;
+        uint64_t n, index;
+
+        CHECK_EQUAL(t, 200, r.status);
+        while (sotto_inbox_next(&page, &n, &wire)) {
+            sotto_message entry, m;
+            sotto_excerpt e;
+
+            CHECK_OK(t, sotto_message_decode(&entry, wire, &t->err));
+            CHECK_OK(t, sotto_entry_decode(&index, &record, entry.body, &t->err));
+            CHECK_EQUAL(t, n, index);
+            if (sotto_excerpt_is(record)) {
+                CHECK_OK(t, sotto_excerpt_decode(&e, record, &t->err));
+                m = e.message;
+                out.excerpts++;
+            } else {
+                CHECK_OK(t, sotto_message_decode(&m, record, &t->err));
+            }
+            CHECK(t, m.kind <= SOTTO_AERO_PART);
+            out.of[m.kind]++;
+            out.entries++;
+        }
+        if (out.entries == before)
+            return out;
+    }
+}

@@ -1,0 +1,52 @@
+/* tests/serve/ballot.h - eight devices in rounds of encrypted sums, over an aggregator in this process. Proofs are doubles. */
+#ifndef SOTTO_TESTS_SERVE_BALLOT_H
+#define SOTTO_TESTS_SERVE_BALLOT_H
+
+#include "aggregation.h"
+
+#include "aggregate/aero/aero.h"
+
+enum {
+    DEVICES = 8,
+    COMMITTEE = 5,
+    OPENING = 3, /* members that open */
+    NOISE = 4,
+    COMMIT_BY = 3000,
+    CLOSES = 5000,
+    VERIFY_BY = 8000,
+    RELEASE_BY = 14000
+};
+
+/* Sizes that tests can afford protect nobody. */
+extern const sotto_aero_account ballot_trial;
+
+/* What devices heard of their vectors. */
+extern unsigned ballot_leaves[DEVICES], ballot_arrives[DEVICES];
+
+typedef struct ballot {
+    aggregation a;
+    unsigned slow;         /* how many times as long as above a round takes; 0: once */
+    sotto_aero_plan *plan; /* who is drawn for what */
+    sotto_round round;
+    uint8_t parameters[SOTTO_AERO_TERMS];
+} ballot;
+
+/* more: lines of the aggregator's options. */
+void ballot_open(sotto_test *t, ballot *b, const char *more);
+/* Writes the posting of the next number, with a beacon of its own; the second posts it, too. */
+void ballot_write(sotto_test *t, ballot *b);
+void ballot_post(sotto_test *t, ballot *b);
+/* Everybody checks; those of the bits contribute; members open. */
+void ballot_join(sotto_test *t, ballot *b, unsigned contributors);
+/* Whether the round's sum is that of these devices. */
+bool ballot_sum_is(sotto_test *t, const ballot *b, unsigned contributors);
+
+sotto_http_response ballot_read(sotto_test *t, const ballot *b, uint64_t since, uint8_t whole);
+typedef struct ballot_seen {
+    unsigned entries, excerpts;
+    unsigned of[SOTTO_AERO_PART + 1];
+} ballot_seen;
+/* What is on the board. */
+ballot_seen ballot_look(sotto_test *t, const ballot *b, uint8_t whole);
+
+#endif

@@ -54,7 +54,9 @@ static sotto_status exchange_of(void *context, sotto_exchange *exchange)
                                   .body = sotto_buf_bytes(&body),
                                   .attempts = 1,
                                   .max_response = (size_t)exchange->most_answer};
+    f->requests++;
     SOTTO_TRY(sotto_http_call_wait(f->client, &response, &call, &f->scratch, NULL));
+    f->received += response.body.len;
     if (f->bend && response.status == 200)
         f->bend(f, (uint32_t)((sotto_fleet_device *)context - f->devices), exchange->url,
                 (uint8_t *)(size_t)response.body.data, response.body.len);

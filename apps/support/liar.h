@@ -7,7 +7,8 @@
 #include "db/store.h"
 
 typedef struct sotto_lie {
-    uint32_t victim, copied; /* devices: the second one's answer stands in the place of the first one's */
+    uint32_t victim,
+        copied; /* devices: the second one's answer stands in the place of the first one's */
 } sotto_lie;
 
 /* The aggregator reads its database when it starts: it has to be switched off and on for this.

@@ -255,6 +255,75 @@ static void a_witness_cosigns_boards_of_listed_aggregators(sotto_test *t)
     observed_close(&o);
 }
 
+/* ---- names, trees and leaves ------------------------------------------------------------------------------------------ */
+
+static void a_board_has_one_name(sotto_test *t)
+{
+    const uint8_t key[SOTTO_SIGN_PUBLIC] = {0xab}, id[SOTTO_ROUND_ID] = {9};
+    uint8_t server[SOTTO_SIGN_PUBLIC], round[SOTTO_ROUND_ID];
+    char origin[SOTTO_BOARD_ORIGIN + 1];
+    const sotto_bytes name = sotto_bytes_of(origin, SOTTO_BOARD_ORIGIN);
+
+    sotto_board_origin(origin, key, id);
+    CHECK_EQUAL(t, SOTTO_BOARD_ORIGIN, strlen(origin));
+    CHECK(t, sotto_board_origin_read(server, round, name));
+    CHECK_BYTES(t, key, server, sizeof key);
+    CHECK_BYTES(t, id, round, sizeof id);
+    origin[12] = 'A';
+    CHECK(t, !sotto_board_origin_read(server, round, name));
+    sotto_board_origin(origin, key, id);
+    origin[0] = 'S';
+    CHECK(t, !sotto_board_origin_read(server, round, name));
+    sotto_board_origin(origin, key, id);
+    CHECK(t, !sotto_board_origin_read(server, round, sotto_bytes_of(origin, name.len - 1)));
+}
+
+static void a_list_proves_that_it_grew(sotto_test *t)
+{
+    enum { MOST_LEAVES = 20 };
+    sotto_merkle_hash leaves[MOST_LEAVES], before, after;
+    sotto_merkle_proof proof;
+
+    for (uint8_t i = 0; i < MOST_LEAVES; i++)
+        sotto_merkle_leaf(&leaves[i], sotto_bytes_of(&i, 1));
+    for (size_t count = 1; count <= MOST_LEAVES; count++)
+        for (size_t old = 1; old <= count; old++) {
+            sotto_merkle_list_root(&before, leaves, old);
+            sotto_merkle_list_root(&after, leaves, count);
+            sotto_merkle_list_consistency(&proof, leaves, old, count);
+            CHECK_OK(t,
+                     sotto_merkle_check_consistency(&proof, old, &before, count, &after, &t->err));
+            before.bytes[0] ^= 1;
+            CHECK_STATUS(t, SOTTO_REJECTED,
+                         sotto_merkle_check_consistency(&proof, old, &before, count, &after, NULL));
+        }
+}
+
+/* Members read a record whole and others an excerpt of it: both have the same tree. */
+static void a_record_has_one_leaf(sotto_test *t)
+{
+    static const uint8_t body[100] = {1, 2, 3}, other[100] = {1, 2, 4};
+    sotto_message m = {.kind = SOTTO_AERO_KEY, .to = SOTTO_TO_BOARD, .body = {body, sizeof body}};
+    sotto_buf whole = sotto_test_buf(t, 1000), wanted = sotto_test_buf(t, SOTTO_EXCERPT_LEAF);
+
+    CHECK_OK(t, sotto_message_encode(&whole, &m, &t->err));
+    CHECK_OK(t, sotto_excerpt_leaf(&wanted, sotto_buf_bytes(&whole), &t->err));
+    for (size_t needed = 0; needed <= sizeof body; needed += 20) {
+        sotto_buf wire = sotto_test_buf(t, 1000), leaf = sotto_test_buf(t, SOTTO_EXCERPT_LEAF);
+
+        CHECK_OK(t, sotto_excerpt_encode(&wire, &m, needed, &t->err));
+        CHECK_OK(t, sotto_excerpt_leaf(&leaf, sotto_buf_bytes(&wire), &t->err));
+        CHECK_EQUAL(t, wanted.len, leaf.len);
+        CHECK_BYTES(t, wanted.data, leaf.data, leaf.len);
+    }
+    m.body.data = other;
+    whole.len = 0;
+    sotto_buf leaf = sotto_test_buf(t, SOTTO_EXCERPT_LEAF);
+    CHECK_OK(t, sotto_message_encode(&whole, &m, &t->err));
+    CHECK_OK(t, sotto_excerpt_leaf(&leaf, sotto_buf_bytes(&whole), &t->err));
+    CHECK(t, leaf.len == wanted.len && memcmp(leaf.data, wanted.data, leaf.len) != 0);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -265,6 +334,9 @@ int main(int argc, char **argv)
         CASE(without_witnesses_two_boards_are_not_seen),
         CASE(a_witness_cosigns_one_board_of_a_round),
         CASE(a_witness_cosigns_boards_of_listed_aggregators),
+        CASE(a_board_has_one_name),
+        CASE(a_list_proves_that_it_grew),
+        CASE(a_record_has_one_leaf),
     };
 
     if (!sotto_test_at_end(sotto_logs_forget))

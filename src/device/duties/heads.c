@@ -137,8 +137,8 @@ static sotto_status compare(const sotto_journal_duty *duty, const sotto_checkpoi
     sotto_bytes wire;
     uint64_t n;
 
-    mail->leaves = sotto_arena_take_array(arena, (size_t)(head->size - duty->board) + 1,
-                                          sizeof *mail->leaves);
+    mail->leaves =
+        sotto_arena_take_array(arena, (size_t)(head->size - duty->board) + 1, sizeof *mail->leaves);
     if (!mail->leaves)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a board");
     while (sotto_inbox_next(&entries, &n, &wire)) {

@@ -411,7 +411,7 @@ static const sotto_option options[] = {
     {"max_uploads", SOTTO_OPTION_NUMBER, AT(max_uploads), "64", 1, 4096, NULL,
      "long vectors that are received at once, at most; others wait", SOTTO_OPTION_ALWAYS},
     {"witnesses", SOTTO_OPTION_FILE, AT(witnesses), NULL, 0, 0, NULL,
-     "file with the witnesses that cosign the boards of rounds, a public key, a space and a URL on each line", SOTTO_OPTION_ALWAYS},
+     "file with the witnesses that are asked, a public key, a space and a URL on each line", SOTTO_OPTION_ALWAYS},
 };
 /* clang-format on */
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-    LOOK_MS = 200,   /* between two looks at a board */
+    LOOK_MS = 200,    /* between two looks at a board */
     ANSWER_MS = 4000, /* that a witness is waited for */
     IDLE_MS = 1000,
     ANSWER = 1024,
@@ -191,8 +191,8 @@ static sotto_status sign(attempt *t, const sotto_head *head, sotto_err *err)
 
     sotto_board_origin(t->origin, p->posting.registry.server, p->id);
     c.origin = sotto_bytes_of(t->origin, SOTTO_BOARD_ORIGIN);
-    SOTTO_TRY(sotto_note_key_init(&t->key, c.origin, SOTTO_NOTE_ED25519,
-                                  p->posting.registry.server, err));
+    SOTTO_TRY(sotto_note_key_init(&t->key, c.origin, SOTTO_NOTE_ED25519, p->posting.registry.server,
+                                  err));
     const sotto_note_signer signer = {t->key, t->a->key.signer.signer};
 
     sotto_merkle_list_root(&c.root, head->leaves, head->count);
@@ -210,7 +210,8 @@ static sotto_status ask(attempt *t, size_t witness, sotto_err *err)
 {
     const sotto_head *head = t->one->head;
     const char *base = t->a->witnesses.urls[witness];
-    sotto_witness_request request = {.old = head->sizes[witness], .note = sotto_buf_bytes(&t->note)};
+    sotto_witness_request request = {.old = head->sizes[witness],
+                                     .note = sotto_buf_bytes(&t->note)};
     uint8_t body[SOTTO_WITNESS_REQUEST];
     sotto_buf out = sotto_buf_over(body, sizeof body);
     char url[URL];
@@ -263,8 +264,8 @@ static sotto_status grow(sotto_aggregator *a, sotto_listed_round *one, sotto_are
 
     *asking = false;
     SOTTO_TRY(make_head(a, one, err));
-    SOTTO_TRY(sotto_board_store_leaves(a->host->db, id, one->head->count, &digests, &count, arena,
-                                       err));
+    SOTTO_TRY(
+        sotto_board_store_leaves(a->host->db, id, one->head->count, &digests, &count, arena, err));
     SOTTO_TRY(take_leaves(one->head, digests, count, err));
     if (one->head->count == 0 || is_cosigned(a, one->head))
         return SOTTO_OK;

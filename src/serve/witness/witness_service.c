@@ -186,7 +186,7 @@ static const sotto_note_key *board_of(const witness *w, sotto_note_key *out, sot
     if (SOTTO_RULE(witness_boards_listed) && !listed)
         return NULL;
     return sotto_note_key_init(out, origin, SOTTO_NOTE_ED25519, server, NULL) == SOTTO_OK ? out
-                                                                                        : NULL;
+                                                                                          : NULL;
 }
 
 static void add_checkpoint(void *state, const sotto_route *route, sotto_http_request *request)

@@ -1,6 +1,7 @@
 /* Entries of a board as a server hands them to a member of the committee: whole records, excerpts in their place, and bytes that are neither. Input: a
  * list of (how, kind, from, length of an excerpt in two bytes, length of two bytes, body). `how`: 1 an excerpt, 2 the body itself in the place
  * of a record, 4 under another number. Records are signed as they should be, so that they are read. Each input has a member of its own. */
+#include "aero_stage.h"
 #include "target.h"
 
 #include "aggregate/aero/member.h"
@@ -11,8 +12,6 @@
 #include <string.h>
 
 enum { PEOPLE = 4, EXCERPT = 1, RAW = 2, ELSEWHERE = 4 };
-
-static const sotto_aero_account TRIAL = {.is_trial = true};
 
 typedef struct stage {
     bool is_there;
@@ -50,36 +49,8 @@ static sotto_status make_keys(stage *g)
 
 static sotto_status set_up(stage *g)
 {
-    const sotto_aero_terms terms = {.profile = SOTTO_AERO_STANDARD,
-                                    .bits = 12,
-                                    .checks = 3,
-                                    .committee = PEOPLE,
-                                    .threshold = 2,
-                                    .noise_members = 2,
-                                    .rate = UINT64_MAX};
-    sotto_buf out = sotto_buf_over(g->terms, sizeof g->terms);
-
     SOTTO_TRY(make_keys(g));
-    SOTTO_TRY(sotto_aero_terms_encode(&out, &terms, NULL));
-    g->round = (sotto_round){.number = 1,
-                             .method = SOTTO_METHOD_AERO,
-                             .version = SOTTO_ROUND_VERSION,
-                             .ring = SOTTO_RING_Z64,
-                             .length = 3,
-                             .most = 10,
-                             .least = 2,
-                             .largest = PEOPLE,
-                             .noise = {.den = 1, .shares = 2},
-                             .registered = PEOPLE,
-                             .opens = 1,
-                             .commit_by = 100,
-                             .closes = 200,
-                             .verify_by = 300,
-                             .release_by = 400,
-                             .parameters = sotto_buf_bytes(&out),
-                             .keys = &g->registry,
-                             .account = &TRIAL};
-    sotto_registry_root(&g->registry, g->round.registry);
+    SOTTO_TRY(fuzz_aero_round(&g->round, g->terms, &g->registry, SOTTO_AERO_FAST));
     sotto_arena_init(&g->memory, (size_t)1 << 28);
     sotto_arena_init(&g->scratch, (size_t)1 << 28);
     g->is_there = true;

@@ -124,7 +124,7 @@ static sotto_status draw_people(scene *s, sotto_err *err)
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------------ */
 
-/* How many times as long as alone this process needs for its work, since others use this machine: 1 to 8. */
+/* How many times as long as alone this process needs for its work, since others use this machine: 1 to 4. */
 static unsigned business(void)
 {
     const uint64_t from = sotto_clock_wall(&sotto_clock_system);
@@ -134,7 +134,7 @@ static unsigned business(void)
     while (now - used < wanted)
         now = clock();
     const uint64_t wall = (sotto_clock_wall(&sotto_clock_system) - from) / 200000000;
-    return wall < 1 ? 1 : wall > 8 ? 8 : (unsigned)wall;
+    return wall < 1 ? 1 : wall > 4 ? 4 : (unsigned)wall;
 }
 
 /* A round that opened nothing had too few contributors, by chance, or this machine was busy: the next one has more time. */

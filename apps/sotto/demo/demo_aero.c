@@ -157,6 +157,7 @@ static sotto_status play_liar(scene *s, bool *released, sotto_err *err)
 {
     s->lies = true;
     for (unsigned i = 0; i < TRIES; i++) {
+        s->patience *= i > 0 ? 2 : 1;
         SOTTO_TRY(demo_aero_play(s, s->patience, released, err));
         if (*released || s->board.complaints)
             break;

@@ -109,7 +109,8 @@ static sotto_status draw_round(scene *s, unsigned patience, sotto_err *err)
     s->round.commit_by = s->round.opens + times * (10000 + 300 * n);
     s->round.closes = s->round.commit_by + times * (8000 + 60 * n);
     s->round.verify_by = s->round.closes + times * (10000 + 220 * n);
-    s->round.release_by = s->round.verify_by + times * (15000 + 50 * n);
+    /* It ends with the sum. Each of nine attempts has a twelfth of this, in which members have to be asked one after the other. */
+    s->round.release_by = s->round.verify_by + times * (s->lies ? 10000 : 60000 + 300 * n);
     memcpy(s->round.session, e->session, sizeof s->round.session);
     memcpy(s->round.beacon, e->beacon, sizeof s->round.beacon);
     sotto_registry_root(&e->registry, s->round.registry);

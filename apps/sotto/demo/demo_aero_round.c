@@ -267,7 +267,7 @@ static void switch_off(scene *s)
 
     if (s->board.last[SOTTO_AERO_SUMMED] && s->fleet.devices[first].duties)
         sotto_fleet_kill(&s->fleet, first);
-    for (uint32_t i = 0; s->board.complaints && i < s->fleet.count; i++)
+    for (uint32_t i = 0; s->lies && s->board.complaints && i < s->fleet.count; i++)
         if (sotto_aero_committee_place(s->drawn, i) < 0)
             sotto_fleet_kill(&s->fleet, i);
 }

@@ -1,6 +1,7 @@
 /* What machines of a round are told. Input: a list of (whom, kind, from, length of two bytes, body). For whom 0 it is a record of the board,
  * whose signature counts as checked; 1 is the server, 2 a member, 3 a device. From 64 on it is a round that is opened on the robust path, and
  * everything before the opening is over. Machines are made once and go on from one input to the next. */
+#include "aero_stage.h"
 #include "target.h"
 
 #include "aggregate/aero/member.h"
@@ -26,19 +27,8 @@ typedef struct stage {
 
 static stage stages[2]; /* by path */
 
-static const sotto_aero_account TRIAL = {.is_trial = true};
-
 static sotto_status set_up(stage *g, uint8_t opening)
 {
-    const sotto_aero_terms terms = {.profile = SOTTO_AERO_STANDARD,
-                                    .bits = 12,
-                                    .checks = 3,
-                                    .committee = PEOPLE,
-                                    .threshold = 2,
-                                    .noise_members = 2,
-                                    .rate = UINT64_MAX,
-                                    .opening = opening};
-    sotto_buf out = sotto_buf_over(g->terms, sizeof g->terms);
     const uint8_t seed[32] = {1};
 
     SOTTO_TRY(sotto_signer_init(&g->signer, seed, NULL));
@@ -48,26 +38,7 @@ static sotto_status set_up(stage *g, uint8_t opening)
                                    .pair = (const uint8_t(*)[32])g->pair,
                                    .channel = (const uint8_t(*)[32])g->channel,
                                    .count = PEOPLE};
-    SOTTO_TRY(sotto_aero_terms_encode(&out, &terms, NULL));
-    g->round = (sotto_round){.number = 1,
-                             .method = SOTTO_METHOD_AERO,
-                             .version = SOTTO_ROUND_VERSION,
-                             .ring = SOTTO_RING_Z64,
-                             .length = 3,
-                             .most = 10,
-                             .least = 2,
-                             .largest = PEOPLE,
-                             .noise = {.den = 1, .shares = 2},
-                             .registered = PEOPLE,
-                             .opens = 1,
-                             .commit_by = 100,
-                             .closes = 200,
-                             .verify_by = 300,
-                             .release_by = 400,
-                             .parameters = sotto_buf_bytes(&out),
-                             .keys = &g->registry,
-                             .account = &TRIAL};
-    sotto_registry_root(&g->registry, g->round.registry);
+    SOTTO_TRY(fuzz_aero_round(&g->round, g->terms, &g->registry, opening));
     sotto_arena_init(&g->arena, (size_t)1 << 28);
     SOTTO_TRY(sotto_aero_plan_init(&g->plan, &g->round, &g->arena, NULL));
     return sotto_aero_view_init(&g->view, &g->plan, &g->arena, NULL);

@@ -54,7 +54,12 @@ static sotto_status exchange_of(void *context, sotto_exchange *exchange)
                                   .body = sotto_buf_bytes(&body),
                                   .attempts = 1,
                                   .max_response = (size_t)exchange->most_answer};
+    f->requests++;
     SOTTO_TRY(sotto_http_call_wait(f->client, &response, &call, &f->scratch, NULL));
+    f->received += response.body.len;
+    if (f->bend && response.status == 200)
+        f->bend(f, (uint32_t)((sotto_fleet_device *)context - f->devices), exchange->url,
+                (uint8_t *)(size_t)response.body.data, response.body.len);
     const sotto_exchange_head head = {.size = sizeof head, .status = response.status};
     SOTTO_TRY(exchange->begin(exchange, &head));
     return exchange->take(exchange, response.body.data, response.body.len);
@@ -94,6 +99,8 @@ sotto_status sotto_fleet_revive(sotto_fleet *f, uint32_t device, sotto_err *err)
         .witnesses = (const uint8_t(*)[SOTTO_P256_WIDE])f->epoch.witnesses.verify,
         .witness_count = f->epoch.witnesses.count,
         .terms = f->terms,
+        .logs = f->logs,
+        .log_count = f->log_count,
         .server = f->server,
         .host = {.exchange = exchange_of,
                  .counter = {.read = read_counter, .raise = raise_counter},

@@ -32,16 +32,23 @@ typedef struct sotto_fleet {
     sotto_epoch epoch;
     sotto_duties_terms terms; /* of all devices */
     const sotto_aero_account *own;
+    const struct sotto_policy_log
+        *logs; /* whose witnesses cosign boards, for devices that are revived from then on */
+    size_t log_count;
     unsigned without; /* SOTTO_DUTY_* that the policy of devices that are revived does not name */
     sotto_duties_news_fn
         *news;         /* for devices that are revived from then on; their context is the device */
     sotto_arena arena; /* the epoch's lists */
-    sotto_arena scratch; /* of one exchange */
-    unsigned messages;   /* that were sent to rounds */
+    sotto_arena scratch;         /* of one exchange */
+    unsigned messages;           /* that were sent to rounds */
+    uint64_t requests, received; /* of all devices, and bytes of the answers */
     unsigned
         messages_with; /* the status that they are answered with, and nobody gets them; 0: as the server answers */
-    unsigned answers_with;   /* this status, and nobody is asked; 0: as the server answers */
-    sotto_bytes answer;      /* the body then */
+    unsigned answers_with; /* this status, and nobody is asked; 0: as the server answers */
+    sotto_bytes answer;    /* the body then */
+    /* A server that tells each device something else: changes what this device is answered. NULL: as it came. */
+    void (*bend)(struct sotto_fleet *f, uint32_t device, const char *url, uint8_t *body,
+                 size_t len);
     unsigned exchanges_left; /* before the network goes away; UINT_MAX: never */
 } sotto_fleet;
 

@@ -26,6 +26,10 @@ SOTTO_MUST_USE sotto_status sotto_excerpt_encode(sotto_buf *out, const sotto_mes
 /* SOTTO_MALFORMED for everything that encode would not have written. */
 SOTTO_MUST_USE sotto_status sotto_excerpt_decode(sotto_excerpt *out, sotto_bytes wire,
                                                  sotto_err *err);
+/* What stands for a record in its board's tree: all of it but the body, which is there by its length and hash. The same for a whole record and for
+ * each of its excerpts. At most SOTTO_EXCERPT_LEAF bytes. SOTTO_MALFORMED: neither a message nor an excerpt. */
+enum { SOTTO_EXCERPT_LEAF = 512 };
+SOTTO_MUST_USE sotto_status sotto_excerpt_leaf(sotto_buf *out, sotto_bytes record, sotto_err *err);
 /* As sotto_message_judge. */
 SOTTO_MUST_USE sotto_status sotto_excerpt_judge(const sotto_excerpt *excerpt,
                                                 const sotto_round *round,

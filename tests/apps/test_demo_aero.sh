@@ -1,6 +1,6 @@
 #!/bin/sh
-# test_demo_aero.sh SOTTO: encrypted sums answer the demo's question, and a server that lies is caught. A minute of proofs: the short form
-# looks at options alone, and aggregate_gathering plays such rounds with a double of proofs. SOTTO_TEST_LONG makes it long.
+# test_demo_aero.sh SOTTO: encrypted sums answer the demo's question, and a server that lies is caught. Minutes of proofs and windows: the short
+# form looks at options alone, and serve_board_heads plays such rounds with a double of proofs. SOTTO_TEST_LONG makes it long.
 sotto=$1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -27,7 +27,8 @@ says 'amplified by sampling: not claimed: whoever adds up sees who takes part'
 says '1 member of the committee that was switched off'
 says 'on the log: key at [0-9]*, certificate at [0-9]*, promises at [0-9]*, leaves at [0-9]*, sums at [0-9]*, verdict at [0-9]*'
 says 'Caught: device [0-9]* looked at that leaf'
-says 'nothing was opened: '
+says 'nothing was opened'
+says 'Devices read boards that the witness had cosigned'
 ! grep -q 'a trial\|prove nothing' "$work/out" || { echo "the sizes protect nobody"; failed=1; }
 [ "$failed" -eq 0 ] || cat "$work/out" "$work/err"
 exit $failed

@@ -193,6 +193,14 @@ void aggregation_answer(sotto_test *t, aggregation *a, uint32_t device, bool cli
     a->fleet.devices[device].next_ms = 0;
 }
 
+/* Whether nothing of a board waits for witnesses. */
+static bool is_headed(const sotto_aggregator *server, const sotto_listed_round *one, uint64_t now)
+{
+    return server->witnesses.count == 0 ||
+           !sotto_method_entry(sotto_running_posted(one->running)->method) ||
+           (!one->heading && one->next_head > now);
+}
+
 /* Whether a server has done all that is due by the clock: it looked for rounds, and no round waits for a tick. */
 static bool is_settled(const sotto_host *host, uint64_t now)
 {
@@ -201,7 +209,8 @@ static bool is_settled(const sotto_host *host, uint64_t now)
     pthread_mutex_lock(&server->lock);
     bool settled = !server->looking && server->next_look > now;
     for (const sotto_listed_round *one = server->rounds; one; one = one->next)
-        settled = settled && !one->ticking && sotto_running_wake(one->running) > now;
+        settled = settled && !one->ticking && sotto_running_wake(one->running) > now &&
+                  is_headed(server, one, now);
     pthread_mutex_unlock(&server->lock);
     return settled;
 }

@@ -5,6 +5,7 @@
 #include "aggregate/shared/mask.h"
 #include "base/arena.h"
 #include "serve/aggregator/aggregator.h"
+#include "support/liar.h"
 
 #include <limits.h>
 #include <string.h>
@@ -88,55 +89,6 @@ static void a_restart_after_any_request_changes_nothing(sotto_test *t)
 
 /* ---- a server that lies ------------------------------------------------------------------------------------------------ */
 
-typedef struct edit {
-    const uint8_t *id;
-    sotto_arena *arena;
-    int64_t victim;
-    sotto_bytes wire;
-} edit;
-
-/* An operator has its database: one device's answer in the place of another's. */
-static sotto_status put_in_place(sotto_tx *tx, void *context, sotto_err *err)
-{
-    edit *e = context;
-    sotto_message found[2];
-    unsigned count = 0;
-    bool row = true;
-    sotto_sql q;
-
-    for (int64_t n = 0; row && count < 2; n++) {
-        sotto_message m;
-
-        SOTTO_TRY(
-            sotto_sql_prepare(tx, &q, "SELECT wire FROM kept WHERE round = ?1 AND n = ?2", err));
-        sotto_sql_bytes(&q, 1, sotto_bytes_of(e->id, SOTTO_ROUND_ID));
-        sotto_sql_int(&q, 2, n);
-        SOTTO_TRY(sotto_sql_step(&q, &row, err));
-        const sotto_bytes wire = row ? sotto_sql_column_bytes(&q, 0) : (sotto_bytes){NULL, 0};
-        uint8_t *copy = sotto_arena_take(e->arena, wire.len + 1);
-        if (!row || !copy)
-            break;
-        memcpy(copy, wire.data, wire.len);
-        SOTTO_TRY(sotto_message_decode(&m, sotto_bytes_of(copy, wire.len), err));
-        if (m.kind != SOTTO_AERO_REVEAL || m.body.data[0] != SOTTO_AERO_CONTRIBUTOR)
-            continue;
-        e->victim = count ? e->victim : n;
-        found[count++] = m;
-    }
-    if (count < 2)
-        return SOTTO_MISSING;
-    sotto_buf out;
-    found[0].body = found[1].body;
-    SOTTO_TRY(sotto_buf_take(&out, e->arena, sotto_message_size(&found[0]), err));
-    SOTTO_TRY(sotto_message_encode(&out, &found[0], err));
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q, "UPDATE kept SET wire = ?3 WHERE round = ?1 AND n = ?2", err));
-    sotto_sql_bytes(&q, 1, sotto_bytes_of(e->id, SOTTO_ROUND_ID));
-    sotto_sql_int(&q, 2, e->victim);
-    sotto_sql_bytes(&q, 3, sotto_buf_bytes(&out));
-    return sotto_sql_run(&q, NULL, err);
-}
-
 static void an_operator_that_edits_its_database_is_caught(sotto_test *t)
 {
     ballot b;
@@ -146,8 +98,7 @@ static void an_operator_that_edits_its_database_is_caught(sotto_test *t)
     ballot_join(t, &b, 0xff);
     while (aggregation_now(&b.a) + 250 < b.round.closes)
         aggregation_turn(t, &b.a, 250);
-    edit e = {.id = b.a.id, .arena = &t->arena};
-    CHECK_OK(t, sotto_db_run(b.a.host->db, put_in_place, &e, &t->err));
+    CHECK_OK(t, sotto_lie_in_database(b.a.host->db, b.a.id, &(sotto_lie){0}, &t->arena, &t->err));
     aggregation_restart(t, &b.a);
     CHECK(t, aggregation_ends(t, &b.a, "burnt"));
     const ballot_seen board = ballot_look(t, &b, 0);

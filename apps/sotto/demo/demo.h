@@ -14,7 +14,7 @@
  *     demo_keep.c     servers that stay, and their files
  *     demo_aggregator.c  one server, as its operator starts it and asks it
  *     demo_flamingo.c the same question with one server (--trust flamingo)
- *     demo_aero.c     the same question with encrypted sums (--trust aero)
+ *     demo_aero.c     the same question with encrypted sums (--trust aero); rounds are in demo_aero_round.c
  *     demo_show.c     the answer, the receipt, and whether it is right
  */
 #ifndef SOTTO_APPS_DEMO_H
@@ -160,7 +160,7 @@ SOTTO_MUST_USE sotto_status demo_own_policy(demo *d, const char *issuers, const 
 /* demo_flamingo.c: all of it, from its server to what is printed. */
 SOTTO_MUST_USE sotto_status demo_flamingo(demo *d, bool *right, sotto_err *err);
 
-/* demo_aero.c: all of it, in this process. *right: also whether a server that lies was caught. */
+/* demo_aero.c: all of it, from its servers to what is printed. *right: also whether a server that lies was caught. */
 SOTTO_MUST_USE sotto_status demo_aero(demo *d, bool *right, sotto_err *err);
 
 /* demo_keep.c: writes and lists the files, and waits for a signal. */
@@ -180,11 +180,18 @@ SOTTO_MUST_USE sotto_status demo_write_file(const demo *d, const char *name, con
 /* demo_aggregator.c: one server, started with a fresh key and a fresh token of its operator. */
 typedef struct demo_aggregator {
     demo_server process;
+    char lines[200];             /* of its options */
     char token[DEMO_SECRET + 8]; /* "Bearer ..." */
     uint8_t key[SOTTO_SIGN_PUBLIC];
 } demo_aggregator;
 struct sotto_http_client;
 SOTTO_MUST_USE sotto_status demo_aggregator_start(demo *d, demo_aggregator *a, sotto_err *err);
+/* The same in two steps, with further lines of options; and again, after it was stopped. */
+SOTTO_MUST_USE sotto_status demo_aggregator_key(const demo *d, demo_aggregator *a, sotto_err *err);
+SOTTO_MUST_USE sotto_status demo_aggregator_start_with(demo *d, demo_aggregator *a,
+                                                       const char *more, sotto_err *err);
+SOTTO_MUST_USE sotto_status demo_aggregator_again(const demo *d, demo_aggregator *a,
+                                                  sotto_err *err);
 /* SOTTO_DENIED: it refuses the round. */
 SOTTO_MUST_USE sotto_status demo_aggregator_post(const demo_aggregator *a,
                                                  struct sotto_http_client *client,

@@ -13,7 +13,7 @@
 
 /* ---- starting -------------------------------------------------------------------------------------------------------- */
 
-static sotto_status make_key(const demo *d, demo_aggregator *a, sotto_err *err)
+sotto_status demo_aggregator_key(const demo *d, demo_aggregator *a, sotto_err *err)
 {
     uint8_t seed[SOTTO_SIGN_SEED];
     char text[SOTTO_NOTE_KEY_TEXT + 2];
@@ -38,17 +38,29 @@ static sotto_status make_key(const demo *d, demo_aggregator *a, sotto_err *err)
     return status;
 }
 
-sotto_status demo_aggregator_start(demo *d, demo_aggregator *a, sotto_err *err)
+sotto_status demo_aggregator_start_with(demo *d, demo_aggregator *a, const char *more,
+                                        sotto_err *err)
 {
     char token[DEMO_SECRET];
 
-    SOTTO_TRY(make_key(d, a, err));
     SOTTO_TRY(demo_secret(d, "operator.token", token, err));
     (void)snprintf(a->token, sizeof a->token, "Bearer %s", token);
-    return demo_process_start(
-        d, &a->process, "aggregator",
-        "workers = 2\nsigning_key = aggregator-signing.key\noperator_token = operator.token\n",
-        err);
+    (void)snprintf(a->lines, sizeof a->lines,
+                   "workers = 2\nsigning_key = aggregator-signing.key\n"
+                   "operator_token = operator.token\n%s",
+                   more);
+    return demo_aggregator_again(d, a, err);
+}
+
+sotto_status demo_aggregator_start(demo *d, demo_aggregator *a, sotto_err *err)
+{
+    SOTTO_TRY(demo_aggregator_key(d, a, err));
+    return demo_aggregator_start_with(d, a, "", err);
+}
+
+sotto_status demo_aggregator_again(const demo *d, demo_aggregator *a, sotto_err *err)
+{
+    return demo_process_start(d, &a->process, "aggregator", a->lines, err);
 }
 
 /* ---- asking ---------------------------------------------------------------------------------------------------------- */

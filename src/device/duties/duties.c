@@ -19,7 +19,7 @@
 #define FIRST     ((size_t)64 << 10) /* at first */
 #define MAX_VALUE (96 << 20)         /* of the journal */
 
-enum { ANSWER = 4096 };
+enum { ANSWER = 4096, LOOKS = 40 /* at a board, in each phase */ };
 enum { VOW_COMMITTEE = 0x8000 }; /* beside the kinds of methods */
 enum { KEY_SIGN = 1, KEY_PAIR, KEY_CHANNEL };
 
@@ -446,7 +446,7 @@ static sotto_status advance(sotto_duties *d, const sotto_posted_round *p, sotto_
     bool answered = false;
 
     if (duty->state.len && now_ms >= p->round.opens) {
-        SOTTO_TRY(sotto_duties_fetch_entries(d, p, duty, &mail.entries, err));
+        SOTTO_TRY(sotto_duties_fetch_entries(d, p, duty, &mail, err));
         SOTTO_TRY(fetch(d, duty, p->id, &inbox, &answered, gone, err));
     }
     if (answered)
@@ -475,6 +475,25 @@ static sotto_status converse(sotto_duties *d, const sotto_posted_round *p, sotto
     return SOTTO_OK;
 }
 
+/* How long nothing is looked for. A board is read by everybody who is registered, so those outside the committee look a few times in each phase.
+ * Members wait for each other. */
+static uint64_t patience(const sotto_posted_round *p, const sotto_journal_duty *duty,
+                         uint64_t now_ms)
+{
+    const sotto_round *r = &p->round;
+    const uint64_t phases[] = {r->opens, r->commit_by, r->closes, r->verify_by, r->release_by};
+    uint64_t wait = 0;
+
+    if (!sotto_method_entry(p->method) || duty->part == SOTTO_DUTY_DECRYPTOR)
+        return SOTTO_DUTIES_POLL_MS;
+    for (size_t i = 1; i < sizeof phases / sizeof phases[0]; i++)
+        if (now_ms >= phases[i - 1] && now_ms < phases[i])
+            wait = (phases[i] - phases[i - 1]) / LOOKS;
+    if (duty->wake > now_ms && duty->wake - now_ms < wait)
+        wait = duty->wake - now_ms;
+    return wait > SOTTO_DUTIES_POLL_MS ? wait : SOTTO_DUTIES_POLL_MS;
+}
+
 static sotto_status serve_posted(sotto_duties *d, const sotto_posted_round *p,
                                  sotto_journal_duty *duty, uint64_t now_ms, uint64_t *next_ms,
                                  sotto_err *err)
@@ -486,7 +505,9 @@ static sotto_status serve_posted(sotto_duties *d, const sotto_posted_round *p,
     SOTTO_TRY(converse(d, p, duty, now_ms, &left, &asked, err));
     if (gone || (duty->done && !left))
         return end_duty(d, duty, &p->round, err);
-    uint64_t next = left && !asked ? now_ms + SOTTO_DUTIES_RETRY_MS : now_ms + SOTTO_DUTIES_POLL_MS;
+    uint64_t next = now_ms + (asked  ? SOTTO_DUTIES_POLL_MS
+                              : left ? SOTTO_DUTIES_RETRY_MS
+                                     : patience(p, duty, now_ms));
     if (now_ms < p->round.opens && next < p->round.opens)
         next = p->round.opens;
     if (next < *next_ms)

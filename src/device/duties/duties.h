@@ -52,7 +52,10 @@ typedef struct sotto_duties_options {
     uint32_t witness_count;
     sotto_duties_terms terms; /* all zeros: no round is joined until sotto_duties_expect */
     const sotto_aero_account
-        *own;               /* what it knows of itself (aggregate/posting.h); NULL: nothing */
+        *own; /* what it knows of itself (aggregate/posting.h); NULL: nothing */
+    /* Whose witnesses cosign boards: a quorum of each log that has one. Borrowed; none: the server is believed. */
+    const struct sotto_policy_log *logs;
+    size_t log_count;
     const char *server;     /* the aggregator's URL, with its last slash */
     sotto_device_host host; /* exchange and counter; others are not used */
     /* Told of each client's vector, with host.context. It may be told again after a crash. SOTTO_DENIED ends the duty; NULL:

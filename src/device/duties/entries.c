@@ -41,9 +41,9 @@ static sotto_status carry(sotto_duties *d, const sotto_posted_round *p, const ch
     }
 }
 
-sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_round *p,
-                                        const sotto_journal_duty *duty, sotto_bytes *out,
-                                        sotto_err *err)
+sotto_status sotto_duties_fetch_page(sotto_duties *d, const sotto_posted_round *p,
+                                     const sotto_journal_duty *duty, uint64_t since,
+                                     sotto_bytes *out, sotto_err *err)
 {
     uint8_t ask[SOTTO_ENTRIES_ASK];
     sotto_buf body = sotto_buf_over(ask, sizeof ask);
@@ -52,9 +52,7 @@ sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_roun
     sotto_buf room = {0};
 
     *out = (sotto_bytes){NULL, 0};
-    if (!sotto_method_entry(p->method))
-        return SOTTO_OK;
-    sotto_write_uint(&w, duty->board, 8);
+    sotto_write_uint(&w, since, 8);
     sotto_write_uint(&w, duty->part == SOTTO_DUTY_DECRYPTOR, 1);
     SOTTO_TRY(sotto_writer_finish(&w, "board", err));
     SOTTO_TRY(carry(d, p, "board", SOTTO_ENTRIES_ASK_TYPE, sotto_buf_bytes(&body), MOST, &room,
@@ -62,6 +60,17 @@ sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_roun
     if (answer.status == 200)
         *out = sotto_buf_bytes(&answer.body);
     return SOTTO_OK;
+}
+
+sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_round *p,
+                                        const sotto_journal_duty *duty, sotto_duties_mail *mail,
+                                        sotto_err *err)
+{
+    if (!sotto_method_entry(p->method))
+        return SOTTO_OK;
+    if (sotto_duties_wants_heads(d))
+        return sotto_duties_fetch_cosigned(d, p, duty, mail, err);
+    return sotto_duties_fetch_page(d, p, duty, duty->board, &mail->entries, err);
 }
 
 /* ---- questions ------------------------------------------------------------------------------------------ */
@@ -162,8 +171,10 @@ sotto_status sotto_duties_read(const sotto_posted_round *p, sotto_machine *machi
 {
     const stack entries = {mail->entries, SOTTO_TO_EVERYBODY, &duty->board},
                 inbox = {mail->inbox, duty->index, &duty->since};
+    const uint64_t before = duty->board;
 
     SOTTO_TRY(read_stack(p, machine, &entries, effects, arena, err));
+    sotto_duties_grow(duty, before, mail);
     SOTTO_TRY(read_stack(p, machine, &inbox, effects, arena, err));
     for (const struct sotto_duties_answer *a = mail->answers; a; a = a->next) {
         const stack answer = {a->messages, duty->index, NULL};

@@ -1,5 +1,5 @@
-/* device/duties/inside.h - duties as their files share them: rounds in duties.c, boards and questions in entries.c, key generations in
- * keygen_duty.c.
+/* device/duties/inside.h - duties as their files share them: rounds in duties.c, boards and questions in entries.c, boards that
+ * witnesses cosign in heads.c, key generations in keygen_duty.c.
  */
 #ifndef SOTTO_DEVICE_DUTIES_INSIDE_H
 #define SOTTO_DEVICE_DUTIES_INSIDE_H
@@ -44,6 +44,7 @@ unsigned sotto_duties_needed(const sotto_method *method, unsigned part, bool vec
 /* What came for a duty: entries of the board, messages of its inbox, and answers to what it asked. Empty: nothing did. */
 typedef struct sotto_duties_mail {
     sotto_bytes entries, inbox;
+    sotto_merkle_hash *leaves; /* of the entries, in the board's tree; NULL: nobody cosigns it */
     struct sotto_duties_answer {
         struct sotto_duties_answer *next;
         int64_t row; /* of the journal: the question */
@@ -53,10 +54,22 @@ typedef struct sotto_duties_mail {
     sotto_buf room; /* of one answer as it arrives */
 } sotto_duties_mail;
 
-/* Entries that this duty has not seen. Nothing where there is no answer, or no board. */
+/* Entries that this duty has not seen. Nothing where there is no answer, or no board.
+ *   SOTTO_REJECTED  they are not those that witnesses cosigned: this device is shown another board than others */
 SOTTO_MUST_USE sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_round *p,
                                                        const sotto_journal_duty *duty,
-                                                       sotto_bytes *out, sotto_err *err);
+                                                       sotto_duties_mail *mail, sotto_err *err);
+/* One answer to a request for entries from this number on. */
+SOTTO_MUST_USE sotto_status sotto_duties_fetch_page(sotto_duties *d, const sotto_posted_round *p,
+                                                    const sotto_journal_duty *duty, uint64_t since,
+                                                    sotto_bytes *out, sotto_err *err);
+/* heads.c: whether the policy names witnesses; entries that a quorum of them cosigned; and those that the machine read, added to the tree. */
+bool sotto_duties_wants_heads(const sotto_duties *d);
+SOTTO_MUST_USE sotto_status sotto_duties_fetch_cosigned(sotto_duties *d,
+                                                        const sotto_posted_round *p,
+                                                        const sotto_journal_duty *duty,
+                                                        sotto_duties_mail *mail, sotto_err *err);
+void sotto_duties_grow(sotto_journal_duty *duty, uint64_t before, const sotto_duties_mail *mail);
 /* Whether what waits is a question, whose answer comes at once. */
 bool sotto_duties_is_question(const sotto_posted_round *p, sotto_bytes body);
 /* Asks it, unless the mail is full: then it is asked after the machine has read that. *after: what waits behind it may go now; *done: there is

@@ -23,7 +23,8 @@ static const char SCHEMA[] =
     " INTEGER NOT NULL) STRICT;"
     "CREATE TABLE IF NOT EXISTS vow (session BLOB NOT NULL, epoch INTEGER NOT NULL, round INTEGER"
     " NOT NULL, kind INTEGER NOT NULL, subject INTEGER NOT NULL, digest BLOB NOT NULL,"
-    " PRIMARY KEY (session, epoch, round, kind, subject)) STRICT;" SOTTO_JOURNAL_KEYGEN_SCHEMA;
+    " PRIMARY KEY (session, epoch, round, kind, subject)) STRICT;" SOTTO_JOURNAL_TREE_SCHEMA
+        SOTTO_JOURNAL_KEYGEN_SCHEMA;
 
 static const char WHAT[] = "journal of duties";
 
@@ -192,7 +193,7 @@ sotto_status sotto_journal_set_consent(sotto_journal *j, bool given, sotto_err *
                          "UPDATE meta SET consent = 0; UPDATE share SET share = NULL;"
                          "UPDATE duty SET posting = NULL, state = NULL, vector = NULL, ended = 1;"
                          "DELETE FROM kept; DELETE FROM waiting; DELETE FROM "
-                         "progress;" SOTTO_JOURNAL_KEYGEN_FORGET,
+                         "progress; DELETE FROM tree;" SOTTO_JOURNAL_KEYGEN_FORGET,
                          WHAT, err),
         err);
 }
@@ -333,6 +334,8 @@ sotto_status sotto_journal_next(sotto_journal *j, sotto_journal_duty *duty, int6
     if (*found)
         status = read_duty(q, duty, arena, err);
     sqlite3_finalize(q);
+    if (*found && status == SOTTO_OK)
+        status = sotto_journal_load_tree(j, duty->n, &duty->tree, arena, err);
     return status;
 }
 
@@ -430,6 +433,7 @@ static sotto_status store_step(sotto_journal *j, const sotto_journal_duty *duty,
     sqlite3_stmt *q;
 
     SOTTO_TRY(store_progress(j, duty, effects, err));
+    SOTTO_TRY(sotto_journal_store_tree(j, duty->n, &duty->tree, err));
     for (const sotto_effect_vow *v = effects->vows; v; v = v->next)
         SOTTO_TRY(sotto_journal_insert_vow(j, round->session, &v->vow, err));
     for (const sotto_effect_message *m = effects->kept; m; m = m->next)
@@ -539,5 +543,7 @@ sotto_status sotto_journal_end(sotto_journal *j, int64_t n, sotto_err *err)
         status = sotto_journal_run_for(j, "DELETE FROM waiting WHERE duty = ?1", n, err);
     if (status == SOTTO_OK)
         status = sotto_journal_run_for(j, "DELETE FROM progress WHERE duty = ?1", n, err);
+    if (status == SOTTO_OK)
+        status = sotto_journal_run_for(j, "DELETE FROM tree WHERE duty = ?1", n, err);
     return sotto_journal_finish_erased(j, status, err);
 }

@@ -10,6 +10,7 @@
 #include "aggregate/round.h"
 #include "query/sqlite.h"
 #include "sotto/device.h"
+#include "tlog/merkle.h"
 
 typedef struct sotto_journal {
     sqlite3 *db;
@@ -58,10 +59,11 @@ typedef struct sotto_journal_duty {
     unsigned part;
     sotto_bytes posting, state, vector; /* empty: none */
     uint64_t since;                     /* first message of the inbox that was not seen */
-    bool done;      /* the machine has nothing left to do; messages may still wait */
-    uint64_t board; /* first entry of the board that was not seen */
-    uint64_t wake;  /* when the machine wants to be ticked; 0: at once */
-    bool offered;   /* this step took the vector: it goes */
+    bool done;              /* the machine has nothing left to do; messages may still wait */
+    uint64_t board;         /* first entry of the board that was not seen */
+    uint64_t wake;          /* when the machine wants to be ticked; 0: at once */
+    bool offered;           /* this step took the vector: it goes */
+    sotto_merkle_tree tree; /* over the entries that were seen; of no size where nobody cosigns */
 } sotto_journal_duty;
 
 /* SOTTO_STALE: this part was taken in this round before. */

@@ -17,6 +17,15 @@
 #define SOTTO_JOURNAL_KEYGEN_FORGET                                                                \
     "UPDATE keygen SET call = NULL, seed = NULL, ended = 1; DELETE FROM posted; DELETE FROM said"
 
+/* Inside a transaction; nothing for an empty tree. Load: an empty tree where there is none. */
+#define SOTTO_JOURNAL_TREE_SCHEMA                                                                  \
+    "CREATE TABLE IF NOT EXISTS tree (duty INTEGER PRIMARY KEY, edge BLOB NOT NULL) STRICT;"
+SOTTO_MUST_USE sotto_status sotto_journal_store_tree(sotto_journal *j, int64_t n,
+                                                     const sotto_merkle_tree *tree, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_journal_load_tree(sotto_journal *j, int64_t n,
+                                                    sotto_merkle_tree *tree, sotto_arena *arena,
+                                                    sotto_err *err);
+
 void sotto_journal_bind(sqlite3_stmt *q, int at, sotto_bytes b);
 SOTTO_MUST_USE sotto_status sotto_journal_prepare(sotto_journal *j, sqlite3_stmt **q,
                                                   const char *sql, sotto_err *err);

@@ -151,6 +151,8 @@ static sotto_status start(sotto_rounds *r, const sotto_rounds_options *o, sotto_
                                     .witnesses = (const uint8_t(*)[SOTTO_P256_WIDE])o->witnesses,
                                     .witness_count = o->witness_count,
                                     .server = o->server,
+                                    .logs = r->device->terms.policy->logs,
+                                    .log_count = r->device->terms.policy->log_count,
                                     .news = hear,
                                     .host = {.exchange = exchange, .context = r}};
 

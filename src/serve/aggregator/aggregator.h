@@ -1,10 +1,11 @@
 /* serve/aggregator/aggregator.h - the aggregator as its files share it: routes in aggregator_service.c and aggregator_keygen.c, the list of rounds
- * and their clock in aggregator_rounds.c, reports that come in pieces in uploads.c.
+ * and their clock in aggregator_rounds.c, reports that come in pieces in uploads.c, cosigned heads of boards in heads.c.
  */
 #ifndef SOTTO_SERVE_AGGREGATOR_AGGREGATOR_H
 #define SOTTO_SERVE_AGGREGATOR_AGGREGATOR_H
 
 #include "serve/aggregator/aggregator_service.h"
+#include "serve/aggregator/heads.h"
 #include "serve/aggregator/running.h"
 #include "serve/aggregator/uploads.h"
 #include "serve/host/bearer.h"
@@ -20,7 +21,9 @@ typedef struct sotto_listed_round {
     struct sotto_aggregator *of;
     sotto_running *running;
     unsigned users;
-    bool ticking;
+    bool ticking, heading;
+    uint64_t next_head; /* when its board is looked at again, in milliseconds since 1970 */
+    sotto_head *head;   /* of its board; NULL: not yet, or none is wanted */
 } sotto_listed_round;
 
 /* What a look at a board needs of its call: a device looks four times a second, and the whole call has the registry. */
@@ -37,6 +40,7 @@ typedef struct sotto_aggregator {
     sotto_aggregator_config config;
     sotto_signer_file key;
     sotto_bearer operator_token;
+    sotto_key_file witnesses; /* of boards */
     sotto_running_context context;
     pthread_mutex_t lock; /* of the list, and of boards */
     sotto_listed_round *rounds;
@@ -75,7 +79,12 @@ void sotto_aggregator_get_keygen(void *state, sotto_http_request *request, sotto
 void sotto_aggregator_put_post(void *state, sotto_http_request *request, sotto_arena *arena);
 void sotto_aggregator_get_board(void *state, sotto_http_request *request, sotto_arena *arena);
 
-/* aggregator_board.c: the board of a round. */
+/* aggregator_results.c: what became of a round, for its operator. */
+void sotto_aggregator_get_result(void *state, sotto_http_request *request, sotto_arena *arena);
+void sotto_aggregator_get_sum(void *state, sotto_http_request *request, sotto_arena *arena);
+
+/* aggregator_board.c and heads.c: the board of a round, and its last cosigned head. */
+void sotto_aggregator_get_head(void *state, sotto_http_request *request, sotto_arena *arena);
 void sotto_aggregator_get_entries(void *state, sotto_http_request *request, sotto_arena *arena);
 
 /* sotto_service.idle */

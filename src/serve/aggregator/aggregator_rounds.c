@@ -40,6 +40,7 @@ void sotto_aggregator_let_go(sotto_aggregator *a, sotto_listed_round *one)
         a->count--;
         atomic_fetch_add(&a->over, 1);
         sotto_running_free(old->running);
+        sotto_head_free(old->head);
         sotto_release(old, sizeof *old);
     }
     pthread_mutex_unlock(&a->lock);
@@ -149,7 +150,9 @@ uint64_t sotto_aggregator_begin_due(void *state, bool looked)
     pthread_mutex_lock(&a->lock);
     for (sotto_listed_round *one = a->rounds; one; one = one->next) {
         const uint64_t wake = sotto_running_wake(one->running);
+        const uint64_t look = sotto_head_begin(a, one, now);
 
+        wait = look < wait ? look : wait;
         if (one->ticking || wake == UINT64_MAX)
             continue;
         if (wake > now) {

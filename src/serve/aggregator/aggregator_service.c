@@ -128,86 +128,6 @@ static void post_round(void *state, sotto_http_request *request, sotto_arena *ar
                          sotto_bytes_of(text, 2 * SOTTO_ROUND_ID + 1));
 }
 
-static void write_indices(sotto_writer *w, sotto_bytes bits)
-{
-    const char *comma = "";
-
-    for (size_t i = 0; i < 8 * bits.len; i++)
-        if (bits.data[i / 8] >> (i % 8) & 1) {
-            sotto_write_format(w, "%s%zu", comma, i);
-            comma = ", ";
-        }
-}
-
-static void write_view(sotto_writer *w, const sotto_round_view *v)
-{
-    static const char *const outcomes[] = {"runs", "released", "burnt"};
-
-    sotto_write_format(w, "{\"outcome\": \"%s\", \"contributions\": %llu, \"reported\": [",
-                       outcomes[v->outcome], (unsigned long long)v->contributions);
-    write_indices(w, v->reported);
-    sotto_write_format(w, "], \"blamed\": [");
-    for (size_t i = 0; i + 4 <= v->blamed.len; i += 4) {
-        const uint8_t *b = v->blamed.data + i;
-
-        sotto_write_format(w, "%s%u", i ? ", " : "",
-                           (unsigned)b[0] << 24 | (unsigned)b[1] << 16 | (unsigned)b[2] << 8 |
-                               (unsigned)b[3]);
-    }
-    /* Reasons are sentences of the machines: letters, digits and spaces. */
-    sotto_write_format(w, "], \"reason\": \"%.*s\"}\n", (int)v->reason.len,
-                       (const char *)v->reason.data);
-}
-
-static sotto_status view_of(sotto_aggregator *a, sotto_round_view *view,
-                            const sotto_http_request *request, sotto_arena *arena)
-{
-    uint8_t id[SOTTO_ROUND_ID];
-
-    if (!round_of(a, request, id))
-        return SOTTO_MISSING;
-    return sotto_round_store_view(a->host->db, &a->host->columns, id, view, arena, NULL);
-}
-
-static void get_result(void *state, sotto_http_request *request, sotto_arena *arena)
-{
-    sotto_aggregator *a = state;
-    sotto_round_view view;
-    sotto_buf out;
-    sotto_status status = view_of(a, &view, request, arena);
-
-    if (status == SOTTO_OK)
-        status = sotto_buf_take(
-            &out, arena, 512 + 80 * view.reported.len + 4 * view.blamed.len + view.reason.len,
-            NULL);
-    if (status == SOTTO_OK) {
-        sotto_writer w = sotto_writer_on(&out);
-
-        write_view(&w, &view);
-        status = sotto_writer_finish(&w, "result", NULL);
-    }
-    if (status != SOTTO_OK)
-        sotto_aggregator_refuse(a, request, status);
-    else
-        sotto_request_answer(request, 200, "application/json", sotto_buf_bytes(&out));
-}
-
-static void get_sum(void *state, sotto_http_request *request, sotto_arena *arena)
-{
-    sotto_aggregator *a = state;
-    sotto_round_view view;
-    sotto_status status = view_of(a, &view, request, arena);
-
-    if (status == SOTTO_OK && view.outcome == SOTTO_ROUND_RUNS)
-        status = SOTTO_AGAIN;
-    if (status == SOTTO_OK && view.outcome == SOTTO_ROUND_BURNT)
-        status = SOTTO_STALE;
-    if (status != SOTTO_OK)
-        sotto_aggregator_refuse(a, request, status);
-    else
-        sotto_request_answer(request, 200, "application/octet-stream", view.sum);
-}
-
 /* ---- participants ------------------------------------------------------------------------------------------------ */
 
 static void get_posting(void *state, sotto_http_request *request, sotto_arena *arena)
@@ -410,7 +330,8 @@ static void handle_message(void *state, const sotto_route *route, sotto_http_req
 static sotto_request_run *const
     run_post_round = post_round,
     *const run_posting = get_posting, *const run_message = put_message,
-    *const run_inbox = post_inbox, *const run_result = get_result, *const run_sum = get_sum,
+    *const run_inbox = post_inbox, *const run_result = sotto_aggregator_get_result,
+    *const run_sum = sotto_aggregator_get_sum, *const run_head = sotto_aggregator_get_head,
     *const run_call = sotto_aggregator_call_keygen, *const run_keygen = sotto_aggregator_get_keygen,
     *const run_post = sotto_aggregator_put_post, *const run_board = sotto_aggregator_get_board,
     *const run_entries = sotto_aggregator_get_entries;
@@ -440,6 +361,7 @@ static const sotto_route routes[] = {
      .max_body = SOTTO_ENTRIES_ASK,
      .handle = work,
      .more = &run_entries},
+    {.method = SOTTO_HTTP_POST, .path = "rounds/{round}/head", .handle = work, .more = &run_head},
     {.method = SOTTO_HTTP_GET,
      .path = "rounds/{round}/result",
      .admit = admit_operator,
@@ -488,6 +410,8 @@ static const sotto_option options[] = {
      "the longest vector of a round", SOTTO_OPTION_ALWAYS},
     {"max_uploads", SOTTO_OPTION_NUMBER, AT(max_uploads), "64", 1, 4096, NULL,
      "long vectors that are received at once, at most; others wait", SOTTO_OPTION_ALWAYS},
+    {"witnesses", SOTTO_OPTION_FILE, AT(witnesses), NULL, 0, 0, NULL,
+     "file with the witnesses that are asked, a public key, a space and a URL on each line", SOTTO_OPTION_ALWAYS},
 };
 /* clang-format on */
 
@@ -504,6 +428,7 @@ static void close_aggregator(void *state)
 
         a->rounds = one->next;
         sotto_running_free(one->running);
+        sotto_head_free(one->head);
         sotto_release(one, sizeof *one);
     }
     sotto_uploads_clear(&a->uploads);
@@ -516,6 +441,8 @@ static sotto_status start(sotto_aggregator *a, sotto_err *err)
 {
     SOTTO_TRY(sotto_signer_file_read(&a->key, a->config.key, err));
     SOTTO_TRY(sotto_bearer_read(&a->operator_token, a->config.operator_token, err));
+    if (a->config.witnesses)
+        SOTTO_TRY(sotto_heads_read_witnesses(a, err));
     SOTTO_TRY(sotto_uploads_init(&a->uploads, (unsigned)a->config.max_uploads, err));
     /* What follows a closed window is seconds of work that its participants wait for. */
     sotto_crew_use((unsigned)a->host->options.workers);
@@ -583,6 +510,7 @@ const sotto_service sotto_aggregator_service = {
     .listen = "127.0.0.1:8795",
     .operations = "127.0.0.1:9795",
     .owner = OWNER,
+    .calls = SOTTO_PEER_CALLS,
     .routes = routes,
     .route_count = sizeof routes / sizeof routes[0],
     .options = options,

@@ -5,6 +5,7 @@
  *     POST rounds/{round}/messages   a participant: one message, its length before it and its vector behind it
  *     POST rounds/{round}/inbox      a participant: messages to it; the request is signed by its registered key
  *     POST rounds/{round}/board      everybody: entries of its board from a number on (8 bytes), whole (1) or as excerpts (0)
+ *     POST rounds/{round}/head       everybody: the board's last head that witnesses cosigned, a signed note (board_origin.h)
  *     GET  rounds/{round}/result     the operator: outcome, who reported, who was found to lie
  *     GET  rounds/{round}/sum        the operator: the sum, entries in the round's ring, little endian
  *     POST keygens                   the operator: calls a committee to make its key (aggregate/keygen/keygen.h)
@@ -26,6 +27,7 @@ extern const sotto_service sotto_aggregator_service;
 
 typedef struct sotto_aggregator_config {
     const char *key, *operator_token; /* files */
+    const char *witnesses;            /* the same; NULL: nobody cosigns boards */
     uint64_t max_participants, max_rounds, max_uploads;
     size_t max_vector;
 } sotto_aggregator_config;

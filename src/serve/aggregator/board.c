@@ -4,7 +4,7 @@
 #include "aggregate/machine.h"
 #include "base/arena.h"
 #include "base/rule.h"
-#include "crypto/hash.h"
+#include "tlog/merkle.h"
 
 #include <string.h>
 
@@ -61,6 +61,19 @@ static sotto_status enter_excerpt(const sotto_board *b, const sotto_posted_round
     return enter(b, &p->round, sotto_buf_bytes(&short_form), &entry, wire, arena, err);
 }
 
+/* What witnesses cosign: the same for whoever reads the record whole or as an excerpt. */
+static sotto_status leaf_of(uint8_t digest[32], sotto_bytes record, sotto_err *err)
+{
+    uint8_t bytes[SOTTO_EXCERPT_LEAF];
+    sotto_buf leaf = sotto_buf_over(bytes, sizeof bytes);
+    sotto_merkle_hash hash;
+
+    SOTTO_TRY(sotto_excerpt_leaf(&leaf, record, err));
+    sotto_merkle_leaf(&hash, sotto_buf_bytes(&leaf));
+    memcpy(digest, hash.bytes, sizeof hash.bytes);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_board_put(sotto_board *b, const sotto_posted_round *p,
                              const sotto_message *record, sotto_machine *machine,
                              sotto_effects *effects, sotto_err *err)
@@ -74,7 +87,7 @@ sotto_status sotto_board_put(sotto_board *b, const sotto_posted_round *p,
     if (!e)
         return sotto_fail(err, SOTTO_NO_MEMORY, "the board");
     SOTTO_TRY(encoded(&wire, record, arena, err));
-    sotto_hash_once(e->digest, SOTTO_SHA256, wire);
+    SOTTO_TRY(leaf_of(e->digest, wire, err));
     e->from = record->from;
     SOTTO_TRY(enter(b, &p->round, wire, &entry, &e->wire, arena, err));
     SOTTO_TRY(enter_excerpt(b, p, record, &e->excerpt, arena, err));
@@ -113,7 +126,7 @@ sotto_status sotto_board_admit(const sotto_board *b, sotto_db *db, const uint8_t
     uint8_t digest[32];
 
     *known = false;
-    sotto_hash_once(digest, SOTTO_SHA256, record);
+    SOTTO_TRY(leaf_of(digest, record, err));
     SOTTO_TRY(sotto_board_store_said(db, id, from, digest, &said, err));
     for (const sotto_board_entry *e = b->first; e; e = e->next) {
         said.has = said.has || memcmp(e->digest, digest, sizeof digest) == 0;

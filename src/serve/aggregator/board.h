@@ -27,7 +27,7 @@ enum { SOTTO_BOARD_MOST_RECORDS = 1100 };
 typedef struct sotto_board_entry {
     struct sotto_board_entry *next;
     uint32_t from;
-    uint8_t digest[32];        /* of the record */
+    uint8_t digest[32];        /* of the record: its leaf in the board's tree (excerpt.h) */
     sotto_bytes wire, excerpt; /* messages that bring it; no excerpt: all of it is for everybody */
 } sotto_board_entry;
 
@@ -74,6 +74,12 @@ typedef struct sotto_board_said {
 SOTTO_MUST_USE sotto_status sotto_board_store_said(sotto_db *db, const uint8_t id[SOTTO_ROUND_ID],
                                                    uint32_t from, const uint8_t digest[32],
                                                    sotto_board_said *out, sotto_err *err);
+
+/* Leaves of the board's tree from number `since` on, 32 bytes each. */
+SOTTO_MUST_USE sotto_status sotto_board_store_leaves(sotto_db *db, const uint8_t id[SOTTO_ROUND_ID],
+                                                     uint64_t since, const uint8_t **leaves,
+                                                     size_t *count, sotto_arena *arena,
+                                                     sotto_err *err);
 
 /* Entries from number `since` on, as messages of an inbox (aggregate/inbox.h); most: as sotto_round_store_inbox.
  *   whole  with what is for members alone */

@@ -100,6 +100,56 @@ sotto_status sotto_board_store_said(sotto_db *db, const uint8_t id[SOTTO_ROUND_I
     return sotto_db_read(db, look_up, &a, err);
 }
 
+/* ---- leaves --------------------------------------------------------------------------------------------- */
+
+typedef struct gathering {
+    const uint8_t *id;
+    int64_t since;
+    sotto_arena *arena;
+    uint8_t *leaves;
+    size_t count;
+} gathering;
+
+static sotto_status gather(sotto_tx *tx, void *context, sotto_err *err)
+{
+    gathering *g = context;
+    int64_t all = 0;
+    bool row;
+    sotto_sql q;
+
+    g->count = 0;
+    SOTTO_TRY(sotto_board_store_count(tx, g->id, &all, err));
+    const size_t most = all > g->since ? (size_t)(all - g->since) : 0;
+    g->leaves = sotto_arena_take(g->arena, 32 * most + 1);
+    if (!g->leaves)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the board");
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT digest FROM board WHERE round = ?1 AND n >= ?2 ORDER BY n", err));
+    sotto_sql_bytes(&q, 1, id_bytes(g->id));
+    sotto_sql_int(&q, 2, g->since);
+    for (;;) {
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+        if (!row)
+            return SOTTO_OK;
+        if (g->count == most)
+            continue;
+        SOTTO_TRY(sotto_sql_column_fixed(&q, 0, g->leaves + 32 * g->count, 32, err));
+        g->count++;
+    }
+}
+
+sotto_status sotto_board_store_leaves(sotto_db *db, const uint8_t id[SOTTO_ROUND_ID],
+                                      uint64_t since, const uint8_t **leaves, size_t *count,
+                                      sotto_arena *arena, sotto_err *err)
+{
+    gathering g = {.id = id, .since = (int64_t)(since & INT64_MAX), .arena = arena};
+    const sotto_status status = sotto_db_read(db, gather, &g, err);
+
+    *leaves = g.leaves;
+    *count = g.count;
+    return status;
+}
+
 /* ---- reading -------------------------------------------------------------------------------------------- */
 
 typedef struct reading {

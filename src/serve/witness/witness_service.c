@@ -1,5 +1,6 @@
 #include "serve/witness/witness_service.h"
 
+#include "aggregate/board_origin.h"
 #include "base/alloc.h"
 #include "base/hex.h"
 #include "base/log.h"
@@ -41,6 +42,7 @@ typedef struct submission {
     witness *w;
     sotto_http_request *request;
     const sotto_note_key *log;
+    sotto_note_key board; /* log, where it is about a board */
     sotto_witness_request asked;
     uint64_t time;
     sotto_witness_verdict verdict;
@@ -172,6 +174,23 @@ static const sotto_note_key *log_of(const witness *w, sotto_bytes origin)
     return NULL;
 }
 
+/* An aggregator that is listed as a log has a board for each round, under its own key (aggregate/board_origin.h). The name stays that of the
+ * request. */
+static const sotto_note_key *board_of(const witness *w, sotto_note_key *out, sotto_bytes origin)
+{
+    uint8_t server[SOTTO_SIGN_PUBLIC], round[SOTTO_ROUND_ID];
+    bool listed = false;
+
+    if (!sotto_board_origin_read(server, round, origin))
+        return NULL;
+    for (size_t i = 0; i < w->logs.count; i++)
+        listed = listed || memcmp(w->logs.keys[i].public_key, server, sizeof server) == 0;
+    if (SOTTO_RULE(witness_boards_listed) && !listed)
+        return NULL;
+    return sotto_note_key_init(out, origin, SOTTO_NOTE_ED25519, server, NULL) == SOTTO_OK ? out
+                                                                                          : NULL;
+}
+
 static void add_checkpoint(void *state, const sotto_route *route, sotto_http_request *request)
 {
     witness *w = state;
@@ -188,7 +207,8 @@ static void add_checkpoint(void *state, const sotto_route *route, sotto_http_req
     s->line = sotto_buf_over(s->line_bytes, sizeof s->line_bytes);
     if (sotto_witness_request_decode(&s->asked, sotto_http_request_body(request), NULL) != SOTTO_OK)
         s->verdict.http = 400;
-    else if (!(s->log = log_of(w, s->asked.checkpoint.origin)))
+    else if (!(s->log = log_of(w, s->asked.checkpoint.origin)) &&
+             !(s->log = board_of(w, &s->board, s->asked.checkpoint.origin)))
         s->verdict.http = 404;
     else if (s->asked.note.len > STORED_NOTE - SOTTO_NOTE_LINE_MAX)
         s->verdict.http = 413;

@@ -1,0 +1,150 @@
+/* Entries of a board as a server hands them to a member of the committee: whole records, excerpts in their place, and bytes that are neither. Input: a
+ * list of (how, kind, from, length of an excerpt in two bytes, length of two bytes, body). `how`: 1 an excerpt, 2 the body itself in the place
+ * of a record, 4 under another number. Records are signed as they should be, so that they are read. Each input has a member of its own. */
+#include "aero_stage.h"
+#include "target.h"
+
+#include "aggregate/aero/member.h"
+#include "aggregate/excerpt.h"
+#include "base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PEOPLE = 4, EXCERPT = 1, RAW = 2, ELSEWHERE = 4 };
+
+typedef struct stage {
+    bool is_there;
+    sotto_round round;
+    sotto_registry registry;
+    uint8_t keys[PEOPLE][32], pair[PEOPLE][32], channel[PEOPLE][32], terms[SOTTO_AERO_TERMS];
+    sotto_signer signer;
+    sotto_self_secrets secrets;
+    sotto_arena memory, scratch;
+    uint64_t next;
+} stage;
+
+static stage s;
+
+static sotto_status make_keys(stage *g)
+{
+    const sotto_kem *kem = sotto_kem_find(SOTTO_KEM_X25519);
+    const uint8_t seed[32] = {1}, pair[32] = {2}, channel[32] = {3};
+
+    SOTTO_TRY(sotto_signer_init(&g->signer, seed, NULL));
+    SOTTO_TRY(sotto_dh_init(&g->secrets.pair, kem, sotto_bytes_of(pair, 32), NULL));
+    SOTTO_TRY(sotto_dh_init(&g->secrets.channel, kem, sotto_bytes_of(channel, 32), NULL));
+    for (unsigned i = 0; i < PEOPLE; i++) {
+        memcpy(g->keys[i], g->signer.public_key, 32);
+        memcpy(g->pair[i], g->secrets.pair.public_key, 32);
+        memcpy(g->channel[i], g->secrets.channel.public_key, 32);
+    }
+    g->registry = (sotto_registry){.keys = (const uint8_t(*)[32])g->keys,
+                                   .pair = (const uint8_t(*)[32])g->pair,
+                                   .channel = (const uint8_t(*)[32])g->channel,
+                                   .count = PEOPLE};
+    memcpy(g->registry.server, g->signer.public_key, sizeof g->registry.server);
+    return SOTTO_OK;
+}
+
+static sotto_status set_up(stage *g)
+{
+    SOTTO_TRY(make_keys(g));
+    SOTTO_TRY(fuzz_aero_round(&g->round, g->terms, &g->registry, SOTTO_AERO_FAST));
+    sotto_arena_init(&g->memory, (size_t)1 << 28);
+    sotto_arena_init(&g->scratch, (size_t)1 << 28);
+    g->is_there = true;
+    return SOTTO_OK;
+}
+
+/* A record as it was signed; whoever is no member is the server. */
+static sotto_status write_record(stage *g, sotto_buf *out, unsigned how, unsigned kind,
+                                 unsigned from, size_t needed, sotto_bytes body)
+{
+    uint8_t signature[SOTTO_SIGNATURE];
+    sotto_message m = {.round = 1,
+                       .kind = (uint16_t)kind,
+                       .from = from < PEOPLE ? from : SOTTO_TO_SERVER,
+                       .to = SOTTO_TO_BOARD,
+                       .body = body};
+
+    SOTTO_TRY(sotto_message_sign(&m, signature, &g->signer, NULL));
+    SOTTO_TRY(sotto_buf_take(out, &g->scratch, sotto_excerpt_size(&m, body.len), NULL));
+    if (how & EXCERPT)
+        return sotto_excerpt_encode(out, &m, needed < body.len ? needed : body.len, NULL);
+    return sotto_message_encode(out, &m, NULL);
+}
+
+static void tell(stage *g, sotto_machine *machine, unsigned how, sotto_bytes record)
+{
+    const uint64_t number = how & ELSEWHERE ? g->next + 1 : g->next;
+    sotto_message entry = {
+        .round = 1, .kind = SOTTO_AERO_ENTRY, .from = SOTTO_TO_BOARD, .to = SOTTO_TO_EVERYBODY};
+    sotto_status verdict = SOTTO_OK;
+    sotto_effects effects;
+    sotto_buf body;
+
+    if (sotto_buf_take(&body, &g->scratch, record.len + 12, NULL) != SOTTO_OK ||
+        sotto_entry_encode(&body, number, record, NULL) != SOTTO_OK)
+        return;
+    entry.body = sotto_buf_bytes(&body);
+    sotto_effects_init(&effects, &g->scratch);
+    if (machine->ops->check(&g->round, &entry, &g->scratch, NULL) != SOTTO_OK ||
+        machine->ops->deliver(machine, &entry, 1, &verdict, &effects, NULL) != SOTTO_OK)
+        return;
+    if (how & ELSEWHERE ? verdict == SOTTO_OK : verdict == SOTTO_AGAIN)
+        abort();
+    g->next += verdict == SOTTO_OK;
+}
+
+/* What stands for a record in the board's tree is the same for all of its excerpts, and none is longer than it may be. */
+static void compare_leaves(sotto_bytes record, sotto_bytes other)
+{
+    uint8_t one[SOTTO_EXCERPT_LEAF], two[SOTTO_EXCERPT_LEAF];
+    sotto_buf a = sotto_buf_over(one, sizeof one), b = sotto_buf_over(two, sizeof two);
+
+    if (sotto_excerpt_leaf(&a, record, NULL) != sotto_excerpt_leaf(&b, other, NULL) ||
+        a.len != b.len || memcmp(one, two, a.len) != 0)
+        abort();
+}
+
+static void read_one(stage *g, sotto_machine *machine, sotto_reader *in)
+{
+    unsigned how = (unsigned)sotto_read_uint(in, 1), kind = (unsigned)sotto_read_uint(in, 1);
+    unsigned from = (unsigned)sotto_read_uint(in, 1);
+    size_t needed = (size_t)sotto_read_uint(in, 2);
+    sotto_bytes body = sotto_read_opaque16(in);
+    uint8_t leaf[SOTTO_EXCERPT_LEAF];
+    sotto_buf out = sotto_buf_over(leaf, sizeof leaf), whole;
+
+    if (how & RAW) {
+        (void)!sotto_excerpt_leaf(&out, body, NULL);
+        tell(g, machine, how, body);
+        return;
+    }
+    if (write_record(g, &out, how, kind, from, needed, body) != SOTTO_OK ||
+        write_record(g, &whole, how & ~(unsigned)EXCERPT, kind, from, needed, body) != SOTTO_OK)
+        return;
+    compare_leaves(sotto_buf_bytes(&out), sotto_buf_bytes(&whole));
+    tell(g, machine, how, sotto_buf_bytes(&out));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    sotto_reader in = sotto_reader_over(sotto_bytes_of(data, size));
+    sotto_machine *machine = NULL;
+
+    if (!s.is_there && set_up(&s) != SOTTO_OK)
+        abort();
+    sotto_arena_reset(&s.memory);
+    s.next = 0;
+    const sotto_self self = {.index = 0, .keys = &s.signer, .secrets = &s.secrets, .seed = {7}};
+    if (sotto_aero_member_ops.join(&machine, &s.round, &self, &s.memory, NULL) != SOTTO_OK)
+        abort();
+    while (sotto_reader_left(&in) >= 7) {
+        sotto_arena_reset(&s.scratch);
+        read_one(&s, machine, &in);
+    }
+    machine->ops->leave(machine);
+    return 0;
+}

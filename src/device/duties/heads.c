@@ -1,0 +1,178 @@
+/* A board that its server keeps is believed as far as witnesses cosigned it: they cosign one board of a round, and no other. */
+#include "device/duties/inside.h"
+
+#include "aggregate/board_origin.h"
+#include "aggregate/excerpt.h"
+#include "aggregate/inbox.h"
+#include "base/arena.h"
+#include "base/rule.h"
+#include "recipe/model.h"
+
+#include <string.h>
+
+#define MOST_BOARD ((size_t)96 << 20) /* that was not read yet */
+
+enum { NOTE = 16384 };
+
+bool sotto_duties_wants_heads(const sotto_duties *d)
+{
+    for (size_t i = 0; i < d->options.log_count; i++)
+        if (d->options.logs[i].trust.quorum > 0)
+            return true;
+    return false;
+}
+
+/* ---- the head ------------------------------------------------------------------------------------------- */
+
+/* Each log of the policy has witnesses, and a quorum of each of them has to have cosigned: else two boards could have a quorum each. */
+static sotto_status check_note(const sotto_duties *d, const sotto_note_key *key, sotto_bytes note)
+{
+    for (size_t i = 0; i < d->options.log_count; i++) {
+        sotto_log_trust trust = d->options.logs[i].trust;
+        sotto_checkpoint ignored;
+
+        trust.log = key;
+        SOTTO_TRY(sotto_checkpoint_open(&ignored, note, &trust, NULL));
+    }
+    return SOTTO_OK;
+}
+
+/* False: there is none that the policy accepts, which may change. */
+static bool open_head(const sotto_duties *d, const sotto_posted_round *p, sotto_bytes note,
+                      sotto_checkpoint *head)
+{
+    const uint8_t *server = p->posting.registry.server;
+    char origin[SOTTO_BOARD_ORIGIN + 1];
+    sotto_note_key key;
+    sotto_note parts;
+
+    sotto_board_origin(origin, server, p->id);
+    if (sotto_note_key_init(&key, sotto_bytes_of(origin, SOTTO_BOARD_ORIGIN), SOTTO_NOTE_ED25519,
+                            server, NULL) != SOTTO_OK ||
+        sotto_note_decode(&parts, note, NULL) != SOTTO_OK ||
+        sotto_checkpoint_decode(head, parts.text, NULL) != SOTTO_OK)
+        return false;
+    if (SOTTO_RULE(duties_heads_cosigned) && check_note(d, &key, note) != SOTTO_OK)
+        return false;
+    return true;
+}
+
+static sotto_status fetch_head(sotto_duties *d, const sotto_posted_round *p, bool *found,
+                               sotto_checkpoint *head, sotto_err *err)
+{
+    sotto_exchange_answer answer = {0};
+
+    *found = false;
+    SOTTO_TRY(sotto_buf_take(&answer.body, &d->memory, NOTE, err));
+    if (sotto_duties_carry(d, "rounds", p->id, "head", "text/plain", (sotto_bytes){NULL, 0},
+                           &answer) == SOTTO_OK &&
+        answer.status == 200)
+        *found = open_head(d, p, sotto_buf_bytes(&answer.body), head);
+    return SOTTO_OK;
+}
+
+/* ---- entries below it -------------------------------------------------------------------------------------- */
+
+/* All entries from `since` up to `size`, in one piece; empty: the server did not hand out all of them. */
+static sotto_status gather(sotto_duties *d, const sotto_posted_round *p,
+                           const sotto_journal_duty *duty, uint64_t size, sotto_bytes *out,
+                           sotto_err *err)
+{
+    uint64_t next = duty->board;
+    size_t len = 0;
+    uint8_t *all = NULL;
+
+    *out = (sotto_bytes){NULL, 0};
+    while (next < size) {
+        const uint64_t before = next;
+        sotto_bytes page, wire;
+        uint64_t n;
+
+        SOTTO_TRY(sotto_duties_fetch_page(d, p, duty, next, &page, err));
+        sotto_inbox entries = {.left = page, .since = next};
+        while (next < size && sotto_inbox_next(&entries, &n, &wire) && n == next)
+            next++;
+        if (next == before || len + page.len > MOST_BOARD)
+            return SOTTO_OK;
+        page.len -= entries.left.len;
+        uint8_t *grown = sotto_arena_take(&d->memory, len + page.len);
+        if (!grown)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "a board");
+        if (len)
+            memcpy(grown, all, len);
+        memcpy(grown + len, page.data, page.len);
+        all = grown;
+        len += page.len;
+    }
+    *out = sotto_bytes_of(all, len);
+    return SOTTO_OK;
+}
+
+/* Of one entry, as the board numbers it. */
+static sotto_status leaf_of(sotto_merkle_hash *out, uint64_t number, sotto_bytes wire,
+                            sotto_err *err)
+{
+    uint8_t bytes[SOTTO_EXCERPT_LEAF];
+    sotto_buf leaf = sotto_buf_over(bytes, sizeof bytes);
+    sotto_bytes record;
+    sotto_message entry;
+    uint64_t index;
+
+    SOTTO_TRY(sotto_message_decode(&entry, wire, err));
+    SOTTO_TRY(sotto_entry_decode(&index, &record, entry.body, err));
+    if (index != number)
+        return sotto_fail(err, SOTTO_MALFORMED, "board: an entry with another number");
+    SOTTO_TRY(sotto_excerpt_leaf(&leaf, record, err));
+    sotto_merkle_leaf(out, sotto_buf_bytes(&leaf));
+    return SOTTO_OK;
+}
+
+/* What a device was shown is what was cosigned, or it is shown another board than the others: then it has no part in this round any more. */
+static sotto_status compare(const sotto_journal_duty *duty, const sotto_checkpoint *head,
+                            sotto_duties_mail *mail, sotto_arena *arena, sotto_err *err)
+{
+    sotto_inbox entries = {.left = mail->entries, .since = duty->board};
+    sotto_merkle_tree tree = duty->tree;
+    sotto_merkle_hash root;
+    sotto_bytes wire;
+    uint64_t n;
+
+    mail->leaves =
+        sotto_arena_take_array(arena, (size_t)(head->size - duty->board) + 1, sizeof *mail->leaves);
+    if (!mail->leaves)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a board");
+    while (sotto_inbox_next(&entries, &n, &wire)) {
+        sotto_merkle_hash *leaf = &mail->leaves[n - duty->board];
+        const sotto_status status = leaf_of(leaf, n, wire, err);
+
+        if (status != SOTTO_OK)
+            return SOTTO_REJECTED;
+        sotto_merkle_append(&tree, 0, leaf);
+    }
+    sotto_merkle_root(&root, &tree);
+    if (SOTTO_RULE(duties_one_board) &&
+        (tree.size != head->size || !sotto_merkle_equal(&root, &head->root)))
+        return sotto_fail(err, SOTTO_REJECTED,
+                          "the server shows another board than its witnesses cosigned");
+    return SOTTO_OK;
+}
+
+sotto_status sotto_duties_fetch_cosigned(sotto_duties *d, const sotto_posted_round *p,
+                                         const sotto_journal_duty *duty, sotto_duties_mail *mail,
+                                         sotto_err *err)
+{
+    sotto_checkpoint head;
+    bool found;
+
+    SOTTO_TRY(fetch_head(d, p, &found, &head, err));
+    if (!found || head.size <= duty->board)
+        return SOTTO_OK;
+    SOTTO_TRY(gather(d, p, duty, head.size, &mail->entries, err));
+    return mail->entries.len ? compare(duty, &head, mail, &d->memory, err) : SOTTO_OK;
+}
+
+void sotto_duties_grow(sotto_journal_duty *duty, uint64_t before, const sotto_duties_mail *mail)
+{
+    for (uint64_t n = before; mail->leaves && n < duty->board; n++)
+        sotto_merkle_append(&duty->tree, 0, &mail->leaves[n - before]);
+}

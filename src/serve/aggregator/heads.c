@@ -1,0 +1,340 @@
+#include "serve/aggregator/heads.h"
+
+#include "aggregate/board_origin.h"
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/hex.h"
+#include "base/log.h"
+#include "base/writer.h"
+#include "serve/aggregator/aggregator.h"
+#include "serve/host/request_work.h"
+#include "serve/host/router.h"
+#include "serve/host/steps.h"
+#include "tlog/lines.h"
+#include "tlog/merkle_list.h"
+#include "tlog/witness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    LOOK_MS = 200,    /* between two looks at a board */
+    ANSWER_MS = 4000, /* that a witness is waited for */
+    IDLE_MS = 1000,
+    ANSWER = 1024,
+    URL = 2048,
+    NOTE = SOTTO_NOTE_TEXT_MAX + (SOTTO_KEY_FILE_KEYS + 1) * SOTTO_NOTE_LINE_MAX
+};
+
+struct sotto_head {
+    sotto_merkle_hash *leaves;
+    size_t count, room;
+    uint64_t sizes[SOTTO_KEY_FILE_KEYS]; /* of the last tree that each witness cosigned */
+    /* With the list's lock. */
+    size_t note_len;
+    uint8_t note[NOTE];
+};
+
+/* One question to all witnesses. */
+typedef struct attempt {
+    sotto_aggregator *a;
+    sotto_listed_round *one;
+    char origin[SOTTO_BOARD_ORIGIN + 1];
+    sotto_note_key key;
+    uint64_t size;
+    sotto_buf note; /* as this server signed it, and then with cosignatures */
+    uint8_t bytes[NOTE];
+    atomic_size_t pending;
+    struct asked {
+        struct attempt *of;
+        unsigned http; /* 0: no answer */
+        size_t len;
+        uint8_t body[ANSWER];
+    } asked[SOTTO_KEY_FILE_KEYS];
+} attempt;
+
+sotto_status sotto_heads_read_witnesses(sotto_aggregator *a, sotto_err *err)
+{
+    SOTTO_TRY(sotto_key_file_read(&a->witnesses, a->config.witnesses, err));
+    for (size_t i = 0; i < a->witnesses.count; i++)
+        if (a->witnesses.keys[i].kind != SOTTO_NOTE_COSIGNATURE || !a->witnesses.urls[i])
+            return sotto_fail(err, SOTTO_DENIED,
+                              "%.80s: key %zu is not of a witness, or has no URL",
+                              a->config.witnesses, i + 1);
+    return SOTTO_OK;
+}
+
+void sotto_head_free(sotto_head *head)
+{
+    if (!head)
+        return;
+    sotto_release(head->leaves, head->room * sizeof *head->leaves);
+    sotto_release(head, sizeof *head);
+}
+
+/* ---- the end of an attempt ------------------------------------------------------------------------------------------- */
+
+static void end(sotto_aggregator *a, sotto_listed_round *one)
+{
+    const uint64_t now = sotto_aggregator_now_ms(a);
+
+    pthread_mutex_lock(&a->lock);
+    one->heading = false;
+    one->next_head = now + LOOK_MS;
+    pthread_mutex_unlock(&a->lock);
+    sotto_aggregator_let_go(a, one);
+    if (a->host->steps)
+        sotto_steps_wake(a->host->steps);
+}
+
+/* 409: what the witness has. After a start this server does not know it. */
+static bool take_size(uint64_t *size, sotto_bytes body)
+{
+    sotto_bytes line;
+
+    return sotto_tlog_line(&line, &body) && sotto_tlog_decimal(size, line);
+}
+
+static void take_line(attempt *t, sotto_writer *w, const sotto_note *own, size_t witness)
+{
+    const struct asked *asked = &t->asked[witness];
+    sotto_note theirs = {own->text, sotto_bytes_of(asked->body, asked->len)};
+    sotto_bytes line;
+
+    if (asked->http == 409)
+        (void)take_size(&t->one->head->sizes[witness], theirs.signatures);
+    if (asked->http != 200 || !sotto_note_line_by(&line, &theirs, &t->a->witnesses.keys[witness]))
+        return;
+    sotto_write_bytes(w, line);
+    t->one->head->sizes[witness] = t->size;
+}
+
+/* What came is published: devices count whose cosignatures are on it. */
+static void finish(void *context, sotto_worker *worker)
+{
+    attempt *t = context;
+    sotto_head *head = t->one->head;
+    sotto_note own;
+    size_t before = t->note.len;
+
+    (void)worker;
+    if (sotto_note_decode(&own, sotto_buf_bytes(&t->note), NULL) == SOTTO_OK) {
+        sotto_writer w = sotto_writer_on(&t->note);
+
+        for (size_t i = 0; i < t->a->witnesses.count; i++)
+            take_line(t, &w, &own, i);
+        if (sotto_writer_finish(&w, "head", NULL) != SOTTO_OK)
+            t->note.len = before;
+    }
+    if (t->note.len > before) {
+        pthread_mutex_lock(&t->a->lock);
+        memcpy(head->note, t->note.data, t->note.len);
+        head->note_len = t->note.len;
+        pthread_mutex_unlock(&t->a->lock);
+    } else {
+        sotto_log(&t->a->host->options.log, SOTTO_LOG_WARNING, "board.not_cosigned",
+                  sotto_log_uint("entries", t->size));
+    }
+    end(t->a, t->one);
+    sotto_release(t, sizeof *t);
+}
+
+static void one_less(attempt *t)
+{
+    if (atomic_fetch_sub(&t->pending, 1) > 1)
+        return;
+    if (sotto_pool_post(t->a->host->pool, finish, t, NULL) != SOTTO_OK)
+        finish(t, NULL);
+}
+
+static void on_answer(void *context, sotto_status status, const sotto_http_response *response,
+                      const sotto_err *err)
+{
+    struct asked *asked = context;
+
+    (void)err;
+    if (status == SOTTO_OK && response->body.len <= ANSWER) {
+        asked->http = response->status;
+        asked->len = response->body.len;
+        memcpy(asked->body, response->body.data, asked->len);
+    }
+    one_less(asked->of);
+}
+
+/* ---- its beginning ----------------------------------------------------------------------------------------------------- */
+
+static sotto_status take_leaves(sotto_head *head, const uint8_t *digests, size_t count,
+                                sotto_err *err)
+{
+    if (head->count + count > head->room) {
+        const size_t room = 2 * (head->count + count);
+        sotto_merkle_hash *grown = sotto_alloc(room * sizeof *grown);
+
+        if (!grown)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "the head of a board");
+        if (head->count)
+            memcpy(grown, head->leaves, head->count * sizeof *grown);
+        sotto_release(head->leaves, head->room * sizeof *grown);
+        head->leaves = grown;
+        head->room = room;
+    }
+    if (count)
+        memcpy(head->leaves + head->count, digests, count * SOTTO_MERKLE_HASH);
+    head->count += count;
+    return SOTTO_OK;
+}
+
+static sotto_status sign(attempt *t, const sotto_head *head, sotto_err *err)
+{
+    const sotto_posted_round *p = sotto_running_posted(t->one->running);
+    sotto_checkpoint c = {.size = head->count};
+
+    sotto_board_origin(t->origin, p->posting.registry.server, p->id);
+    c.origin = sotto_bytes_of(t->origin, SOTTO_BOARD_ORIGIN);
+    SOTTO_TRY(sotto_note_key_init(&t->key, c.origin, SOTTO_NOTE_ED25519, p->posting.registry.server,
+                                  err));
+    const sotto_note_signer signer = {t->key, t->a->key.signer.signer};
+
+    sotto_merkle_list_root(&c.root, head->leaves, head->count);
+    t->size = head->count;
+    t->note = sotto_buf_over(t->bytes, sizeof t->bytes);
+    SOTTO_TRY(sotto_checkpoint_encode(&t->note, &c, err));
+    const sotto_bytes text = sotto_buf_bytes(&t->note);
+    sotto_writer w = sotto_writer_on(&t->note);
+    sotto_write_format(&w, "\n");
+    SOTTO_TRY(sotto_writer_finish(&w, "head", err));
+    return sotto_note_sign(&t->note, text, &signer, 0, err);
+}
+
+static sotto_status ask(attempt *t, size_t witness, sotto_err *err)
+{
+    const sotto_head *head = t->one->head;
+    const char *base = t->a->witnesses.urls[witness];
+    sotto_witness_request request = {.old = head->sizes[witness],
+                                     .note = sotto_buf_bytes(&t->note)};
+    uint8_t body[SOTTO_WITNESS_REQUEST];
+    sotto_buf out = sotto_buf_over(body, sizeof body);
+    char url[URL];
+
+    if (request.old > head->count)
+        request.old = 0; /* it says again what it has */
+    if (request.old > 0)
+        sotto_merkle_list_consistency(&request.proof, head->leaves, (size_t)request.old,
+                                      head->count);
+    SOTTO_TRY(sotto_witness_request_encode(&out, &request, err));
+    (void)snprintf(url, sizeof url, "%s%sadd-checkpoint", base,
+                   base[strlen(base) - 1] == '/' ? "" : "/");
+    return sotto_host_call(t->a->host,
+                           &(sotto_http_call){.method = SOTTO_HTTP_POST,
+                                              .url = url,
+                                              .body = sotto_buf_bytes(&out),
+                                              .repeatable = true,
+                                              .attempts = 1,
+                                              .timeout_ms = ANSWER_MS,
+                                              .max_response = ANSWER},
+                           on_answer, &t->asked[witness], err);
+}
+
+static bool is_cosigned(const sotto_aggregator *a, const sotto_head *head)
+{
+    for (size_t i = 0; i < a->witnesses.count; i++)
+        if (head->sizes[i] != head->count)
+            return false;
+    return true;
+}
+
+static sotto_status make_head(sotto_aggregator *a, sotto_listed_round *one, sotto_err *err)
+{
+    if (one->head)
+        return SOTTO_OK;
+    sotto_head *fresh = sotto_alloc(sizeof *fresh);
+    if (!fresh)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the head of a board");
+    pthread_mutex_lock(&a->lock);
+    one->head = fresh;
+    pthread_mutex_unlock(&a->lock);
+    return SOTTO_OK;
+}
+
+static sotto_status grow(sotto_aggregator *a, sotto_listed_round *one, sotto_arena *arena,
+                         bool *asking, sotto_err *err)
+{
+    const uint8_t *digests, *id = sotto_running_posted(one->running)->id;
+    size_t count;
+
+    *asking = false;
+    SOTTO_TRY(make_head(a, one, err));
+    SOTTO_TRY(
+        sotto_board_store_leaves(a->host->db, id, one->head->count, &digests, &count, arena, err));
+    SOTTO_TRY(take_leaves(one->head, digests, count, err));
+    if (one->head->count == 0 || is_cosigned(a, one->head))
+        return SOTTO_OK;
+    attempt *t = sotto_alloc(sizeof *t);
+    if (!t)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the head of a board");
+    t->a = a;
+    t->one = one;
+    const sotto_status status = sign(t, one->head, err);
+    if (status != SOTTO_OK) {
+        sotto_release(t, sizeof *t);
+        return status;
+    }
+    *asking = true;
+    const size_t witnesses = a->witnesses.count;
+    atomic_store(&t->pending, witnesses + 1); /* this function has one of them */
+    for (size_t i = 0; i < witnesses; i++) {
+        t->asked[i].of = t;
+        if (ask(t, i, NULL) != SOTTO_OK)
+            one_less(t);
+    }
+    one_less(t);
+    return SOTTO_OK;
+}
+
+static void look(void *context, sotto_worker *worker)
+{
+    sotto_listed_round *one = context;
+    bool asking;
+
+    if (grow(one->of, one, worker->arena, &asking, NULL) != SOTTO_OK || !asking)
+        end(one->of, one);
+}
+
+uint64_t sotto_head_begin(sotto_aggregator *a, sotto_listed_round *one, uint64_t now)
+{
+    if (a->witnesses.count == 0 || one->heading ||
+        !sotto_method_entry(sotto_running_posted(one->running)->method))
+        return IDLE_MS;
+    if (one->next_head > now)
+        return one->next_head - now;
+    one->heading = true;
+    one->users++;
+    if (sotto_pool_post(a->host->pool, look, one, NULL) != SOTTO_OK) {
+        one->heading = false;
+        one->users--;
+    }
+    return LOOK_MS;
+}
+
+/* ---- for everybody ------------------------------------------------------------------------------------------------------ */
+
+void sotto_aggregator_get_head(void *state, sotto_http_request *request, sotto_arena *arena)
+{
+    sotto_aggregator *a = state;
+    uint8_t id[SOTTO_ROUND_ID], *note = sotto_arena_take(arena, NOTE);
+    size_t len = 0;
+
+    if (note && sotto_hex_decode(id, sizeof id, sotto_route_segment(a->host, request, 1))) {
+        pthread_mutex_lock(&a->lock);
+        const sotto_listed_round *one = sotto_aggregator_find(a, id);
+        if (one && one->head) {
+            len = one->head->note_len;
+            memcpy(note, one->head->note, len);
+        }
+        pthread_mutex_unlock(&a->lock);
+    }
+    if (len == 0)
+        sotto_aggregator_refuse(a, request, note ? SOTTO_MISSING : SOTTO_NO_MEMORY);
+    else
+        sotto_request_answer(request, 200, "text/plain; charset=utf-8", sotto_bytes_of(note, len));
+}

@@ -1,0 +1,345 @@
+/* Boards of encrypted sums that witnesses cosign: devices read nothing else, and an aggregator with two boards is caught. Proofs are
+ * doubles. */
+#define _POSIX_C_SOURCE 200809L
+#include "ballot.h"
+#include "log_scene.h"
+
+#include "aggregate/board_origin.h"
+#include "aggregate/excerpt.h"
+#include "aggregate/inbox.h"
+#include "recipe/model.h"
+#include "support/liar.h"
+#include "tlog/merkle_list.h"
+#include "tlog/witness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A ballot whose board a witness cosigns. */
+typedef struct observed {
+    ballot b;
+    sotto_logs_keys keys;
+    sotto_host *witness;
+    sotto_policy_log log; /* as a policy has it */
+} observed;
+
+/* The aggregator's key is that of aggregation.c; the witness knows it as a log. */
+static void list_aggregator(sotto_test *t, const observed *o, const char *name)
+{
+    const uint8_t seed[SOTTO_SIGN_SEED] = {7};
+    char text[SOTTO_NOTE_KEY_TEXT];
+    sotto_buf out = sotto_buf_over(text, sizeof text);
+    sotto_signer signer;
+    sotto_note_key key;
+
+    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
+    CHECK_OK(t, sotto_note_key_init(&key, sotto_bytes_of(name, strlen(name)), SOTTO_NOTE_ED25519,
+                                    signer.public_key, &t->err));
+    CHECK_OK(t, sotto_note_key_encode(&out, &key, &t->err));
+    sotto_logs_write_file(t, o->keys.directory, "witness.logs", text, out.len, 0644);
+    sotto_signer_clear(&signer);
+}
+
+static void observed_open(sotto_test *t, observed *o, bool is_listed)
+{
+    char line[600], more[700];
+
+    memset(o, 0, sizeof *o);
+    sotto_logs_make_keys(t, &o->keys);
+    if (is_listed)
+        list_aggregator(t, o, "aggregator");
+    o->witness = sotto_logs_open_witness(t, &o->keys, sotto_test_address(t));
+    const int len = snprintf(line, sizeof line, "%s http://127.0.0.1:%u/\n", o->keys.witness_vkey,
+                             sotto_host_port(o->witness));
+    sotto_logs_write_file(t, o->keys.directory, "board.witnesses", line, (size_t)len, 0644);
+    (void)snprintf(more, sizeof more, "witnesses = %s/board.witnesses\n", o->keys.directory);
+    ballot_open(t, &o->b, more);
+    o->b.slow = 3;
+    o->log = (sotto_policy_log){
+        .name = "main", .trust = {.witnesses = &o->keys.witness, .witness_count = 1, .quorum = 1}};
+    o->b.a.fleet.logs = &o->log;
+    o->b.a.fleet.log_count = 1;
+    for (uint32_t i = 0; i < DEVICES; i++) {
+        sotto_fleet_kill(&o->b.a.fleet, i);
+        CHECK_OK(t, sotto_fleet_revive(&o->b.a.fleet, i, &t->err));
+    }
+}
+
+static void observed_close(observed *o)
+{
+    aggregation_close(&o->b.a);
+    sotto_host_close(o->witness);
+}
+
+/* ---- sums ---------------------------------------------------------------------------------------------------------- */
+
+static void a_sum_is_opened_under_cosigned_heads(sotto_test *t)
+{
+    observed o;
+
+    observed_open(t, &o, true);
+    ballot_post(t, &o.b);
+    ballot_join(t, &o.b, 0x7e);
+    for (unsigned i = 0; i < 8; i++)
+        aggregation_turn(t, &o.b.a, 250);
+    /* The server does not know any more what the witness has; devices have their trees from their journals. */
+    aggregation_restart(t, &o.b.a);
+    CHECK(t, aggregation_ends(t, &o.b.a, "released"));
+    CHECK(t, ballot_sum_is(t, &o.b, 0x7e));
+    CHECK(t, sotto_logs_metric(t, o.witness, "sotto_witness_cosigned") > 5);
+    CHECK_EQUAL(t, 0, sotto_logs_metric(t, o.witness, "sotto_witness_forks"));
+    observed_close(&o);
+}
+
+static void a_board_that_nobody_cosigned_is_not_read(sotto_test *t)
+{
+    observed o;
+
+    /* The witness does not know this aggregator. */
+    observed_open(t, &o, false);
+    ballot_post(t, &o.b);
+    ballot_join(t, &o.b, 0xff);
+    CHECK(t, aggregation_ends(t, &o.b.a, "burnt"));
+    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, 0).of[SOTTO_AERO_KEY]);
+    CHECK_EQUAL(t, 0, sotto_logs_metric(t, o.witness, "sotto_witness_cosigned"));
+    observed_close(&o);
+}
+
+static void heads_without_cosignatures_are_not_believed(sotto_test *t)
+{
+    observed o;
+
+    observed_open(t, &o, true);
+    /* The server has a witness, but not the one that the policy names. */
+    sotto_note_key other = o.keys.witness;
+    other.public_key[3] ^= 1;
+    other.id ^= 1;
+    o.log.trust.witnesses = &other;
+    ballot_post(t, &o.b);
+    ballot_join(t, &o.b, 0xff);
+    CHECK(t, aggregation_ends(t, &o.b.a, "burnt"));
+    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, 0).of[SOTTO_AERO_KEY]);
+    observed_close(&o);
+}
+
+/* ---- two boards ---------------------------------------------------------------------------------------------------- */
+
+static const sotto_aero_plan *drawn; /* who is in the committee */
+static unsigned hidden;
+
+/* Members are shown a board on which each complaint has another byte, so that its signature does not hold and it does not count. */
+static void hide_complaints(sotto_fleet *f, uint32_t device, const char *url, uint8_t *body,
+                            size_t len)
+{
+    sotto_inbox page = {.left = sotto_bytes_of(body, len)};
+    sotto_bytes wire, record;
+    uint64_t n, index;
+
+    (void)f;
+    if (!strstr(url, "/board") || sotto_aero_committee_place(drawn, device) < 0)
+        return;
+    while (sotto_inbox_next(&page, &n, &wire)) {
+        sotto_message entry, m;
+
+        if (sotto_message_decode(&entry, wire, NULL) != SOTTO_OK ||
+            sotto_entry_decode(&index, &record, entry.body, NULL) != SOTTO_OK ||
+            sotto_message_decode(&m, record, NULL) != SOTTO_OK || m.kind != SOTTO_AERO_COMPLAINT)
+            continue;
+        ((uint8_t *)(size_t)m.body.data)[m.body.len - 1] ^= 1;
+        hidden++;
+    }
+}
+
+/* A round with a leaf that its server replaced, and with complaints that members are not shown. */
+static void play_two_boards(sotto_test *t, observed *o)
+{
+    ballot *b = &o->b;
+
+    ballot_post(t, b);
+    ballot_join(t, b, 0xff);
+    drawn = b->plan;
+    hidden = 0;
+    b->a.fleet.bend = hide_complaints;
+    while (aggregation_now(&b->a) + 250 < b->round.closes)
+        aggregation_turn(t, &b->a, 250);
+    CHECK_OK(t, sotto_lie_in_database(b->a.host->db, b->a.id, &(sotto_lie){0}, &t->arena, &t->err));
+    aggregation_restart(t, &b->a);
+}
+
+static void an_aggregator_with_two_boards_is_caught(sotto_test *t)
+{
+    observed o;
+
+    observed_open(t, &o, true);
+    play_two_boards(t, &o);
+    CHECK(t, aggregation_ends(t, &o.b.a, "burnt"));
+    CHECK(t, hidden > 0);
+    const ballot_seen board = ballot_look(t, &o.b, 0);
+    CHECK(t, board.of[SOTTO_AERO_COMPLAINT] > 0);
+    CHECK_EQUAL(t, 0, board.of[SOTTO_AERO_VERDICT]);
+    observed_close(&o);
+}
+
+/* The same where the policy names no witnesses: this is what heads are for. */
+static void without_witnesses_two_boards_are_not_seen(sotto_test *t)
+{
+    observed o;
+
+    observed_open(t, &o, true);
+    o.b.a.fleet.log_count = 0;
+    for (uint32_t i = 0; i < DEVICES; i++) {
+        sotto_fleet_kill(&o.b.a.fleet, i);
+        CHECK_OK(t, sotto_fleet_revive(&o.b.a.fleet, i, &t->err));
+    }
+    play_two_boards(t, &o);
+    CHECK(t, aggregation_ends(t, &o.b.a, "released"));
+    CHECK(t, hidden > 0);
+    CHECK(t, !ballot_sum_is(t, &o.b, 0xff));
+    observed_close(&o);
+}
+
+/* ---- the witness ---------------------------------------------------------------------------------------------------- */
+
+/* A head of this many entries, all of them `entry`, signed with the aggregator's key: the witness' answer. */
+static unsigned submit(sotto_test *t, const observed *o, uint64_t old, size_t count, uint8_t entry)
+{
+    const uint8_t seed[SOTTO_SIGN_SEED] = {7}, round[SOTTO_ROUND_ID] = {9};
+    sotto_merkle_hash leaves[8];
+    sotto_checkpoint c = {.size = count};
+    sotto_witness_request request = {.old = old};
+    sotto_note_signer signer = {0};
+    sotto_buf note = sotto_test_buf(t, 4096), body = sotto_test_buf(t, 8192);
+    char origin[SOTTO_BOARD_ORIGIN + 1];
+
+    CHECK_OK(t, sotto_signer_init(&signer.signer, seed, &t->err));
+    sotto_board_origin(origin, signer.signer.public_key, round);
+    c.origin = sotto_bytes_of(origin, SOTTO_BOARD_ORIGIN);
+    CHECK_OK(t, sotto_note_key_init(&signer.key, c.origin, SOTTO_NOTE_ED25519,
+                                    signer.signer.public_key, &t->err));
+    for (size_t i = 0; i < count; i++)
+        sotto_merkle_leaf(&leaves[i], sotto_bytes_of(&entry, 1));
+    sotto_merkle_list_root(&c.root, leaves, count);
+    if (old)
+        sotto_merkle_list_consistency(&request.proof, leaves, (size_t)old, count);
+    CHECK_OK(t, sotto_checkpoint_encode(&note, &c, &t->err));
+    const sotto_bytes text = sotto_buf_bytes(&note);
+    note.data[note.len++] = '\n';
+    CHECK_OK(t, sotto_note_sign(&note, text, &signer, 0, &t->err));
+    request.note = sotto_buf_bytes(&note);
+    CHECK_OK(t, sotto_witness_request_encode(&body, &request, &t->err));
+    sotto_signer_clear(&signer.signer);
+    return sotto_logs_ask(t, sotto_host_port(o->witness), "POST /add-checkpoint", "", body.data,
+                          body.len)
+        .status;
+}
+
+static void a_witness_cosigns_one_board_of_a_round(sotto_test *t)
+{
+    observed o;
+
+    observed_open(t, &o, true);
+    CHECK_EQUAL(t, 200, submit(t, &o, 0, 3, 'a'));
+    CHECK_EQUAL(t, 200, submit(t, &o, 3, 5, 'a'));
+    CHECK_EQUAL(t, 409, submit(t, &o, 0, 5, 'b')); /* another board */
+    CHECK_EQUAL(t, 422, submit(t, &o, 5, 6, 'b'));
+    CHECK(t, sotto_logs_metric(t, o.witness, "sotto_witness_forks") > 0);
+    observed_close(&o);
+}
+
+static void a_witness_cosigns_boards_of_listed_aggregators(sotto_test *t)
+{
+    observed o;
+
+    observed_open(t, &o, false);
+    CHECK_EQUAL(t, 404, submit(t, &o, 0, 3, 'a'));
+    observed_close(&o);
+}
+
+/* ---- names, trees and leaves ------------------------------------------------------------------------------------------ */
+
+static void a_board_has_one_name(sotto_test *t)
+{
+    const uint8_t key[SOTTO_SIGN_PUBLIC] = {0xab}, id[SOTTO_ROUND_ID] = {9};
+    uint8_t server[SOTTO_SIGN_PUBLIC], round[SOTTO_ROUND_ID];
+    char origin[SOTTO_BOARD_ORIGIN + 1];
+    const sotto_bytes name = sotto_bytes_of(origin, SOTTO_BOARD_ORIGIN);
+
+    sotto_board_origin(origin, key, id);
+    CHECK_EQUAL(t, SOTTO_BOARD_ORIGIN, strlen(origin));
+    CHECK(t, sotto_board_origin_read(server, round, name));
+    CHECK_BYTES(t, key, server, sizeof key);
+    CHECK_BYTES(t, id, round, sizeof id);
+    origin[12] = 'A';
+    CHECK(t, !sotto_board_origin_read(server, round, name));
+    sotto_board_origin(origin, key, id);
+    origin[0] = 'S';
+    CHECK(t, !sotto_board_origin_read(server, round, name));
+    sotto_board_origin(origin, key, id);
+    CHECK(t, !sotto_board_origin_read(server, round, sotto_bytes_of(origin, name.len - 1)));
+}
+
+static void a_list_proves_that_it_grew(sotto_test *t)
+{
+    enum { MOST_LEAVES = 20 };
+    sotto_merkle_hash leaves[MOST_LEAVES], before, after;
+    sotto_merkle_proof proof;
+
+    for (uint8_t i = 0; i < MOST_LEAVES; i++)
+        sotto_merkle_leaf(&leaves[i], sotto_bytes_of(&i, 1));
+    for (size_t count = 1; count <= MOST_LEAVES; count++)
+        for (size_t old = 1; old <= count; old++) {
+            sotto_merkle_list_root(&before, leaves, old);
+            sotto_merkle_list_root(&after, leaves, count);
+            sotto_merkle_list_consistency(&proof, leaves, old, count);
+            CHECK_OK(t,
+                     sotto_merkle_check_consistency(&proof, old, &before, count, &after, &t->err));
+            before.bytes[0] ^= 1;
+            CHECK_STATUS(t, SOTTO_REJECTED,
+                         sotto_merkle_check_consistency(&proof, old, &before, count, &after, NULL));
+        }
+}
+
+/* Members read a record whole and others an excerpt of it: both have the same tree. */
+static void a_record_has_one_leaf(sotto_test *t)
+{
+    static const uint8_t body[100] = {1, 2, 3}, other[100] = {1, 2, 4};
+    sotto_message m = {.kind = SOTTO_AERO_KEY, .to = SOTTO_TO_BOARD, .body = {body, sizeof body}};
+    sotto_buf whole = sotto_test_buf(t, 1000), wanted = sotto_test_buf(t, SOTTO_EXCERPT_LEAF);
+
+    CHECK_OK(t, sotto_message_encode(&whole, &m, &t->err));
+    CHECK_OK(t, sotto_excerpt_leaf(&wanted, sotto_buf_bytes(&whole), &t->err));
+    for (size_t needed = 0; needed <= sizeof body; needed += 20) {
+        sotto_buf wire = sotto_test_buf(t, 1000), leaf = sotto_test_buf(t, SOTTO_EXCERPT_LEAF);
+
+        CHECK_OK(t, sotto_excerpt_encode(&wire, &m, needed, &t->err));
+        CHECK_OK(t, sotto_excerpt_leaf(&leaf, sotto_buf_bytes(&wire), &t->err));
+        CHECK_EQUAL(t, wanted.len, leaf.len);
+        CHECK_BYTES(t, wanted.data, leaf.data, leaf.len);
+    }
+    m.body.data = other;
+    whole.len = 0;
+    sotto_buf leaf = sotto_test_buf(t, SOTTO_EXCERPT_LEAF);
+    CHECK_OK(t, sotto_message_encode(&whole, &m, &t->err));
+    CHECK_OK(t, sotto_excerpt_leaf(&leaf, sotto_buf_bytes(&whole), &t->err));
+    CHECK(t, leaf.len == wanted.len && memcmp(leaf.data, wanted.data, leaf.len) != 0);
+}
+
+int main(int argc, char **argv)
+{
+    static const sotto_test_case cases[] = {
+        CASE(a_sum_is_opened_under_cosigned_heads),
+        CASE(a_board_that_nobody_cosigned_is_not_read),
+        CASE(heads_without_cosignatures_are_not_believed),
+        CASE(an_aggregator_with_two_boards_is_caught),
+        CASE(without_witnesses_two_boards_are_not_seen),
+        CASE(a_witness_cosigns_one_board_of_a_round),
+        CASE(a_witness_cosigns_boards_of_listed_aggregators),
+        CASE(a_board_has_one_name),
+        CASE(a_list_proves_that_it_grew),
+        CASE(a_record_has_one_leaf),
+    };
+
+    if (!sotto_test_at_end(sotto_logs_forget))
+        return 1;
+    return RUN_TESTS(argc, argv, cases);
+}

@@ -9,12 +9,12 @@
 static void weigh(double *x, const sotto_learning *l, uint64_t rows)
 {
     const size_t count = (size_t)sotto_learning_length(l);
+    const double weight = sotto_capped_weight(rows, l->cap);
     double square = 0;
 
     for (size_t i = 0; i < count; i++)
         square += x[i] * x[i];
-    const double factor =
-        sotto_capped_weight(rows, l->cap) * (l->clip / fmax(sqrt(square), l->clip));
+    const double factor = weight * (l->clip / fmax(sqrt(square), l->clip));
     for (size_t i = 0; i < count; i++)
         x[i] *= factor;
 }

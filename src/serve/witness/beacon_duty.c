@@ -99,9 +99,10 @@ static sotto_status decide(sotto_tx *tx, void *context, sotto_err *err)
     if (row) {
         SOTTO_TRY(sotto_sql_column_fixed(&sql, 0, session, sizeof session, err));
         SOTTO_TRY(sotto_sql_column_fixed(&sql, 1, registry, sizeof registry, err));
-        q->is_another = SOTTO_RULE(beacon_one_session) &&
-                        (memcmp(session, q->input.session, sizeof session) != 0 ||
-                         memcmp(registry, q->input.registry, sizeof registry) != 0);
+        if (SOTTO_RULE(beacon_one_session) &&
+            (memcmp(session, q->input.session, sizeof session) != 0 ||
+             memcmp(registry, q->input.registry, sizeof registry) != 0))
+            q->is_another = true;
         return SOTTO_OK;
     }
     SOTTO_TRY(sotto_sql_prepare(

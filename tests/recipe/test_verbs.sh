@@ -203,6 +203,9 @@ expect 2 "a goal is a number above 0" price recipe.json --half-width five
 expect 2 "--epsilon is a number from" price recipe.json --epsilon 31
 expect 2 "--cohort is a whole number" price recipe.json --cohort 9
 expect 2 "--by takes crowd" price recipe.json --by committee
+sed -e '/"randomizer"/d' -e '/"cohorts"/d' -e 's/"count": 4/"count": 1/' -e 's/"min_cohort": 40000/"min_cohort": 8000, "by": "committee", "sigma": 100/' \
+    "$hostile/trust-aero-by-crowd.json" >encrypted.json
+expect 2 "--by takes committee: nobody else adds noise to encrypted sums" price encrypted.json --by crowds
 expect 2 "--rank-error is of quantiles" price recipe.json --rank-error 1%
 expect 2 "--rate: it lacks its value" price recipe.json --rate
 expect 2 "--rate is of recipes whose participation is poisson" price donation.json --rate 0.5

@@ -55,8 +55,8 @@ struct sotto_log_server {
     pthread_mutex_t lock;
     sotto_log_store *store;
     sotto_log_witness witnesses[SOTTO_KEY_FILE_KEYS];
-    sotto_log_refusals refusals; /* under `lock`; for health, the copy in ... */
-    sotto_last_seen *seen;
+    sotto_log_refusals refusals; /* under lock */
+    sotto_last_seen *seen;       /* a copy of refusals, for health, which takes no lock of ours */
     pthread_mutex_t queue_lock;
     sotto_log_append *first, **end; /* wait to be signed */
     bool signing;

@@ -144,6 +144,9 @@ expect 0 "budgets left    com.example.keyboard-ngrams: epsilon 0.43" price recip
 says "no: privacy: field keyboard_ngrams.age: the policy does not allow noise by servers"
 expect 5 "needs at least 268000 devices; with 20000, all of them asked" price recipe.json --half-width 0.1% --population 20000
 says "What helps: a larger error, more devices"
+expect 4 "No number of devices is enough." price recipe.json --see 5
+says "servers .*no: no number of devices reaches that at epsilon .*; a cohort of [0-9]* does at epsilon"
+says_not "needs at least"
 expect 4 "It is by servers: add --by servers" price recipe.json --largest-error 0.2% --cohort 40000 --epsilon 0.5
 expect 4 '"ok":false' price recipe.json --largest-error 0.1% --cohort 40000 --epsilon 0.3 --json
 expect 4 "how many answer by importance depends" price importance.json

@@ -13,6 +13,7 @@
 #include "serve/host/bearer.h"
 #include "serve/host/host.h"
 #include "serve/host/last_seen.h"
+#include "serve/host/peers.h"
 #include "serve/log/log_service.h"
 #include "tlog/key_file.h"
 #include "tlog/store.h"
@@ -55,6 +56,8 @@ struct sotto_log_server {
     pthread_mutex_t lock;
     sotto_log_store *store;
     sotto_log_witness witnesses[SOTTO_KEY_FILE_KEYS];
+    char numbers[SOTTO_KEY_FILE_KEYS][4]; /* of witnesses, from 1, for health */
+    sotto_peers *peers;                   /* are they there, also while nothing is signed? */
     sotto_log_refusals refusals; /* under `lock`; for health, the copy in ... */
     sotto_last_seen *seen;
     pthread_mutex_t queue_lock;

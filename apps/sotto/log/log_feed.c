@@ -194,7 +194,8 @@ const sotto_verb sotto_verb_log_feed = {
              "FILE, padded to a multiple of 16 KiB. A FILE that is there already is replaced. The\n"
              "new one shows everybody who saw it, or one before it, that the log only grew.\n"
              "`sotto serve log` serves the file `feed` of its folder. Exits with 6 if a bundle\n"
-             "does not hold, or the log does not continue the tree of FILE; with 5 if fewer than N\n"
-             "of the witnesses have cosigned so far. --from may also be the log's directory.\n",
+             "does not hold, or the log does not continue the tree of FILE. Exits with 5 if fewer\n"
+             "than N of the witnesses have cosigned so far. --from may also be the log's\n"
+             "directory.\n",
     .run = run_feed,
 };

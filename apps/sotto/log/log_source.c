@@ -178,8 +178,7 @@ void sotto_log_job_end(sotto_log_job *job)
 /* A witness that is away is no proof that is wrong. */
 sotto_status sotto_log_job_latest(sotto_log_job *job, sotto_buf *note, sotto_checkpoint *out)
 {
-    const sotto_status status =
-        sotto_log_latest(&job->source, note, out, &job->trust, &job->err);
+    const sotto_status status = sotto_log_latest(&job->source, note, out, &job->trust, &job->err);
 
     if (status != SOTTO_DENIED)
         return status;

@@ -98,7 +98,7 @@ static const char *hint(const sim_job *job, const sotto_err *err)
                        : "write the names of columns into the first line, with commas between "
                          "them, and a row into each line below it";
         return job->options->skip_bad
-                   ? NULL
+                   ? strstr(err->reason, "state its type") ? "that takes --streams FILE" : NULL
                    : "correct that line; or leave such rows out with --skip-bad-rows; or state the "
                      "types of columns with --streams FILE";
     case SOTTO_MISSING:

@@ -59,6 +59,8 @@ atomic_size_t *sotto_mpi_counters(size_t count)
     /* All have it or none does; and nobody counts before rank 0 has set its counters. */
     sotto_mpi_least(&had, 1);
     (void)MPI_Comm_free(&machine);
+    if (!had) /* freeing is for all together, and some have nothing to free */
+        shared = MPI_WIN_NULL;
     return had ? counters : NULL;
 }
 

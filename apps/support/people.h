@@ -28,6 +28,7 @@ typedef struct sotto_person {
 typedef struct sotto_people_options {
     const char *path;
     const sotto_field *fields; /* columns by name; SOTTO_TYPE_NULL: the first rows tell the type */
+    const bool *numbers;       /* of each field: texts would count as 0; NULL: of none */
     size_t field_count;
     const char *const *described; /* columns that describe the device, as its first row has them */
     size_t described_count;

@@ -15,6 +15,7 @@
 static inline sotto_people_options sotto_people_options_of(const sotto_recipe_table *table)
 {
     return (sotto_people_options){.fields = table->fields,
+                                  .numbers = table->numbers,
                                   .field_count = table->unread ? 0 : table->stream.field_count,
                                   .described = table->described,
                                   .described_count = table->described_count};

@@ -302,9 +302,11 @@ static bool is_named(sotto_bytes text)
 /* What the first rows hold of a column. */
 typedef struct column_look {
     size_t filled, wholes, numbers;
+    uint64_t line; /* of the first value that is no number; 0: there is none */
+    char shown[SOTTO_CSV_SHOWN];
 } column_look;
 
-static void look_at(column_look *look, sotto_bytes text)
+static void look_at(column_look *look, sotto_bytes text, uint64_t line)
 {
     int64_t whole;
     double x;
@@ -315,15 +317,43 @@ static void look_at(column_look *look, sotto_bytes text)
     if (is_named(text))
         return;
     look->wholes += read_integer(&whole, text);
-    look->numbers += read_real(&x, text);
+    if (read_real(&x, text)) {
+        look->numbers++;
+    } else if (look->line == 0) {
+        look->line = line;
+        (void)sotto_csv_shown(look->shown, text);
+    }
 }
 
 /* Where nine of ten values are numbers, the others are mistakes, and their rows are reported as such. */
-static sotto_type type_by(const column_look *look)
+static bool are_numbers(const column_look *look)
 {
-    if (look->numbers < look->filled - look->filled / 10)
-        return SOTTO_TYPE_TEXT;
-    return look->wholes == look->numbers ? SOTTO_TYPE_INTEGER : SOTTO_TYPE_REAL;
+    return look->numbers >= look->filled - look->filled / 10;
+}
+
+/* Neither numbers nor texts: a mean would count its texts as 0, and nobody would know. Where the query needs numbers, rows without one
+ * may be left out. */
+static sotto_status tell_type(sotto_people *people, size_t i, const column_look *look,
+                              sotto_err *err)
+{
+    const bool needed = people->options.numbers && people->options.numbers[i];
+    const bool mixed = look->line > 0 && (needed || look->numbers >= look->filled - look->numbers);
+    char name[SOTTO_CSV_SHOWN];
+
+    people->fields[i].type = look->wholes == look->numbers ? SOTTO_TYPE_INTEGER : SOTTO_TYPE_REAL;
+    if (are_numbers(look) || (mixed && needed && people->options.skip_bad))
+        return SOTTO_OK;
+    people->fields[i].type = SOTTO_TYPE_TEXT;
+    if (!mixed)
+        return SOTTO_OK;
+    return sotto_fail(err, SOTTO_MALFORMED,
+                      "line %llu: column %s: '%s' is no number, as %zu of the first %zu values "
+                      "are: %s",
+                      (unsigned long long)look->line,
+                      sotto_csv_shown(name, sotto_bytes_of(people->fields[i].name,
+                                                           strlen(people->fields[i].name))),
+                      look->shown, look->numbers, look->filled,
+                      needed ? "a text would count as 0" : "state its type");
 }
 
 sotto_status sotto_people_tell_types(sotto_people *people, sotto_err *err)
@@ -340,10 +370,10 @@ sotto_status sotto_people_tell_types(sotto_people *people, sotto_err *err)
     for (size_t n = 0; n < SOTTO_PEOPLE_LOOK && status != SOTTO_MISSING; n++) {
         status = sotto_csv_stream_next(people->csv, &fields, NULL);
         for (size_t i = 0; status == SOTTO_OK && i < people->options.field_count; i++)
-            look_at(&looks[i], fields[people->columns[i]].text);
+            look_at(&looks[i], fields[people->columns[i]].text, sotto_csv_stream_line(people->csv));
     }
     for (size_t i = 0; i < people->options.field_count; i++)
         if (people->fields[i].type == SOTTO_TYPE_NULL)
-            people->fields[i].type = type_by(&looks[i]);
+            SOTTO_TRY(tell_type(people, i, &looks[i], err));
     return sotto_csv_stream_rewind(people->csv, err);
 }

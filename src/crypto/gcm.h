@@ -1,6 +1,6 @@
 /* crypto/gcm.h - AES-GCM (NIST SP 800-38D) on 512 bits at a time, to open long texts.
  *
- * Callers:  serve/host, where reports of many kilobytes are opened. All else goes through crypto/aead.h.
+ * Callers:  seal/hpke/oneshot.c, for messages whose key is kept: a leader's reports (serve/leader). All else goes through crypto/aead.h.
  * Memory:   nothing is kept; round keys and powers are on the stack, and wiped.
  * Threads:  the choice is made once and is safe from any thread; sotto_gcm_use is for programs that run nothing else.
  * Secrets:  key and plaintext. Instructions take the same time whatever they work on, and no address depends on a byte.

@@ -419,11 +419,11 @@ void sotto_spool_close(sotto_spool *spool)
     (void)pthread_mutex_unlock(&spool->lock);
     if (spool->started)
         (void)pthread_join(spool->thread, NULL);
+    sotto_spool_direct_close(&spool->direct);
     if (spool->file && spool->file->pMethods) {
         (void)spool->file->pMethods->xUnlock(spool->file, SQLITE_LOCK_NONE);
         (void)spool->file->pMethods->xClose(spool->file);
     }
-    sotto_spool_direct_close(&spool->direct);
     sotto_release(spool->file, spool->file_size);
     if (spool->name)
         sqlite3_free_filename(spool->name);

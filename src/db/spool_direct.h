@@ -22,7 +22,8 @@ typedef struct sotto_spool_direct {
 
 /* Only after the VFS has locked the file. d->on says whether the file system can do it. */
 void sotto_spool_direct_open(sotto_spool_direct *d, const char *path);
-/* Only when the VFS has closed the file: POSIX locks of a process end with the first descriptor that it closes. */
+/* When nothing is written any more, and before the VFS unlocks the file. POSIX locks of a process end with the first descriptor of the
+ * file that it closes. While the VFS counts its lock as held, no other spool of this process takes one that could end so. */
 void sotto_spool_direct_close(sotto_spool_direct *d);
 
 /* Whole blocks of 4 KiB out of d->block, from `at` on.

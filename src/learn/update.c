@@ -158,11 +158,12 @@ sotto_status sotto_update_encode(const sotto_update *u, int64_t *out, uint64_t *
                                  sotto_err *err)
 {
     const sotto_update_config *c = &u->config;
-    const uint64_t counted = examples < c->cap ? examples : c->cap;
     const double square = square_of(delta, c->dimension);
     double factor = c->scale;
 
-    *weight = c->weights == SOTTO_WEIGHTS_COUNT ? counted : 1;
+    *weight = 1;
+    if (c->weights == SOTTO_WEIGHTS_COUNT)
+        *weight = examples < c->cap ? examples : c->cap;
     if (SOTTO_RULE(only_finite_updates) && !isfinite(square)) {
         memset(out, 0, c->dimension * sizeof *out);
         return SOTTO_OK;
@@ -170,7 +171,7 @@ sotto_status sotto_update_encode(const sotto_update *u, int64_t *out, uint64_t *
     if (SOTTO_RULE(updates_clipped) && square > c->clip * c->clip)
         factor *= c->clip / sqrt(square);
     if (c->weights == SOTTO_WEIGHTS_CAPPED)
-        factor *= (double)counted / (double)c->cap;
+        factor *= sotto_capped_weight(examples, c->cap);
     for (size_t at = 0; at < c->dimension; at += BLOCK) {
         const size_t some = c->dimension - at < BLOCK ? c->dimension - at : (size_t)BLOCK;
 

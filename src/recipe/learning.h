@@ -6,7 +6,8 @@
  * Memory:   what was read lives in the arena it was read into. Claims are plain values.
  * Secrets:  none: recipes, records and policies are public.
  *
- *     update    an update is clipped to norm `clip`, put on a grid of 1/scale, and rounded at random
+ *     update    projected to fewer numbers where the recipe says so, clipped to norm `clip`, made shorter by capped weights, put on a grid
+ *               of 1/scale, and rounded at random
  *     noise     shares: each device adds a discrete Gaussian; servers: each adds one to its share of the sum
  *     proof     PINE: both servers check that the report's norm is at most `bound`, the recipe's factor times the clip. One server checks
  *               nothing

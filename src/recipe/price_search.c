@@ -153,8 +153,10 @@ double sotto_price_reached(const sotto_price_question *question, const sotto_acc
     }
 }
 
+/* A cohort that is larger than all devices takes as many of them: no count stands for fewer devices than it has reports. */
 static sotto_status reaches(bool *out, const sotto_price_search *s, double reports, sotto_err *err)
 {
+    const double devices = fmax(s->devices, (double)s->recipe.min_cohort);
     sotto_encrypted sums;
     sotto_accuracy a;
     sotto_err why = {0};
@@ -166,8 +168,8 @@ static sotto_status reaches(bool *out, const sotto_price_search *s, double repor
     if (status == SOTTO_OK)
         status = sotto_recipe_accuracy(&a, &s->recipe, reports, &s->question->options, &why);
 
-    *out = status == SOTTO_OK &&
-           sotto_price_reached(s->question, &a, s->devices) <= s->question->wanted;
+    *out =
+        status == SOTTO_OK && sotto_price_reached(s->question, &a, devices) <= s->question->wanted;
     return status == SOTTO_OK || status == SOTTO_DENIED ? SOTTO_OK
                                                         : sotto_fail(err, status, "%s", why.reason);
 }
@@ -335,13 +337,15 @@ static uint64_t between(uint64_t low, uint64_t high)
     return middle > (double)low && middle < (double)high ? (uint64_t)middle : 0;
 }
 
-/* No cohort will do: says which epsilon would, at the one that there is. */
+/* No cohort will do: says which epsilon would, at the one that there is. Where counts are of devices, all of them are asked. */
 static sotto_status say_epsilon(sotto_price_search *s, sotto_err *err)
 {
     const double epsilon = sotto_decimal_up(s->recipe.epsilon);
     sotto_price_search other = *s;
 
     other.recipe.min_cohort = s->question->cohort;
+    if (s->question->unit == SOTTO_UNIT_DEVICES && s->devices > (double)other.recipe.min_cohort)
+        other.recipe.min_cohort = (uint64_t)s->devices;
     SOTTO_TRY(find_epsilon(&other, err));
     if (other.found)
         (void)snprintf(s->why, sizeof s->why,

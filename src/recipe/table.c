@@ -53,6 +53,47 @@ static bool is_compared_with_text(const char *query, const char *field)
     return false;
 }
 
+/* Whether the query adds the column up, as in `avg(ms)` or `sum(DISTINCT ms)`: SQLite takes a text there for 0. */
+static bool is_added_up(const char *query, const char *field)
+{
+    static const char *const functions[] = {"avg", "sum", "total"};
+    const size_t len = strlen(field);
+
+    for (const char *at = query; *at; at++)
+        for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+            const size_t name = strlen(functions[i]);
+            const char *inner = at + name;
+
+            if (strncasecmp(at, functions[i], name) != 0 || (at > query && is_of_name(at[-1])))
+                continue;
+            inner += strspn(inner, " \t\r\n");
+            if (*inner != '(')
+                continue;
+            inner += strspn(inner, " \t\r\n\"(");
+            if (strncasecmp(inner, "distinct", 8) == 0 && !is_of_name(inner[8]))
+                inner += 8 + strspn(inner + 8, " \t\r\n\"(");
+            if (strncasecmp(inner, field, len) == 0 && !is_of_name(inner[len]))
+                return true;
+        }
+    return false;
+}
+
+/* Whether the column has to be of numbers: the query adds it up, or an encoder of numbers takes it. */
+static bool is_for_numbers(const sotto_recipe *recipe, const char *field)
+{
+    const sotto_encoding *e = &recipe->encoding;
+
+    for (size_t i = 0; i < e->count; i++) {
+        const sotto_encoder_type type = e->encoders[i].type;
+
+        if (strcmp(e->encoders[i].column, field) == 0 &&
+            (type == SOTTO_ENCODER_BUCKETS || type == SOTTO_ENCODER_INTEGER ||
+             type == SOTTO_ENCODER_REAL))
+            return true;
+    }
+    return is_added_up(recipe->query, field);
+}
+
 static sotto_type type_of(const sotto_recipe *recipe, const char *stream, const char *field,
                           const sotto_streams *streams)
 {
@@ -110,7 +151,7 @@ static sotto_status add(sotto_recipe_table *t, const sotto_recipe *recipe, const
     if (!field->name)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a table");
     field->type = type_of(recipe, t->stream.name, field->name, streams);
-    t->stream.field_count++;
+    t->numbers[t->stream.field_count++] = is_for_numbers(recipe, field->name);
     return SOTTO_OK;
 }
 

@@ -14,6 +14,8 @@ enum { SOTTO_TABLE_DESCRIBED = 2 * SOTTO_MAX_COHORT_FIELDS };
 typedef struct sotto_recipe_table {
     sotto_stream stream;
     sotto_field fields[SOTTO_STORE_MAX_FIELDS]; /* the stream's; SOTTO_TYPE_NULL: rows must tell */
+    bool numbers
+        [SOTTO_STORE_MAX_FIELDS]; /* those that the query adds up, or that an encoder of numbers takes */
     bool unread; /* the one field is there because a stream has one: the query reads none */
     /* Fields of the device itself: those of cohorts, then those of targeting. */
     const char *described[SOTTO_TABLE_DESCRIBED];

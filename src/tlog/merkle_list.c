@@ -13,7 +13,7 @@ void sotto_merkle_list_root(sotto_merkle_hash *out, const sotto_merkle_hash *lea
 void sotto_merkle_list_consistency(sotto_merkle_proof *out, const sotto_merkle_hash *leaves,
                                    size_t before, size_t count)
 {
-    sotto_merkle_hash beside[SOTTO_MERKLE_PROOF];
+    sotto_merkle_hash beside[SOTTO_MERKLE_PROOF] = {0};
     size_t found = 0, left = 0;
     bool known = true; /* whoever checks has the root of these leaves */
 

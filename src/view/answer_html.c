@@ -76,13 +76,10 @@ static void say_fixed(sotto_text *t, const char *before, double x, int digits, c
 
 static double most_of(const sotto_answer_page *p)
 {
-    const sotto_result *r = p->result;
     double most = 1;
 
     for (size_t i = 0; i < p->most; i++)
         most = fmax(most, fmax(p->sorted[i].count, p->sorted[i].high_all));
-    if (r->has_no_value && p->column == SOTTO_ALL_COLUMNS)
-        most = fmax(most, fmax(r->no_value.count, r->no_value.high_all));
     return most;
 }
 
@@ -98,13 +95,10 @@ static void say_line(sotto_text *t, const char *kind, double from, double to, in
     say_fixed(t, " x2=\"", to, 1, "\"/>");
 }
 
-static void say_bar(sotto_text *t, const sotto_result *r, const sotto_result_bin *b,
-                    sotto_bytes label, double most)
+static void say_drawn(sotto_text *t, const sotto_result_bin *b, double most)
 {
     const double low = place(b->low, most), high = place(b->high, most);
 
-    sotto_text_say(t, "<li>");
-    say_label(t, label);
     sotto_text_say(t,
                    "<svg viewBox=\"0 0 %d 20\" preserveAspectRatio=\"none\" role=\"img\" "
                    "aria-hidden=\"true\">",
@@ -116,7 +110,20 @@ static void say_bar(sotto_text *t, const sotto_result *r, const sotto_result_bin
     say_line(t, "error", low, high, 10, 10);
     say_line(t, "error", low, low, 5, 15);
     say_line(t, "error", high, high, 5, 15);
-    say_fixed(t, "</svg><span class=\"n\">", b->count, 0, "");
+    sotto_text_say(t, "</svg>");
+}
+
+/* Nothing is drawn without a scale. */
+static void say_bar(sotto_text *t, const sotto_result *r, const sotto_result_bin *b,
+                    sotto_bytes label, double most)
+{
+    sotto_text_say(t, "<li>");
+    say_label(t, label);
+    if (most > 0)
+        say_drawn(t, b, most);
+    else
+        sotto_text_say(t, "<span class=\"soft\">not drawn</span>");
+    say_fixed(t, "<span class=\"n\">", b->count, 0, "");
     say_fixed(t, " (", 100 * sotto_answer_share(r, b), 1, "%)");
     say_fixed(t, "<br/> <span class=\"soft\">", b->low, 0, " to ");
     say_fixed(t, "", b->high, 0, "");
@@ -135,7 +142,7 @@ static void say_bars(sotto_text *t, const sotto_answer_page *p)
     for (size_t i = 0; i < p->most; i++)
         say_bar(t, r, &p->sorted[i], sotto_answer_name(memory, p, p->sorted[i].bin), most);
     if (r->has_no_value && p->column == SOTTO_ALL_COLUMNS)
-        say_bar(t, r, &r->no_value, sotto_bytes_of(no_value, sizeof no_value - 1), most);
+        say_bar(t, r, &r->no_value, sotto_bytes_of(no_value, sizeof no_value - 1), 0);
     sotto_text_say(t, "</ol>\n");
     if (p->most < r->count)
         sotto_text_say(t, "<p class=\"soft\">and %zu bins with smaller counts</p>\n",

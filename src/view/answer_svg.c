@@ -58,13 +58,10 @@ static void say_cut(sotto_text *t, sotto_bytes label)
 /* The largest number that is drawn; more than 0. */
 static double most_of(const sotto_answer_page *p)
 {
-    const sotto_result *r = p->result;
     double most = 1;
 
     for (size_t i = 0; i < p->most; i++)
         most = fmax(most, fmax(p->sorted[i].count, p->sorted[i].high_all));
-    if (r->has_no_value)
-        most = fmax(most, fmax(r->no_value.count, r->no_value.high_all));
     return most;
 }
 
@@ -94,6 +91,21 @@ static void say_line(sotto_text *t, const char *kind, double x1, double y1, doub
     sotto_text_say(t, "/>\n");
 }
 
+static void say_bar(sotto_text *t, const sotto_result_bin *b, double most, double middle)
+{
+    sotto_text_say(t, "<rect class=\"bar\"");
+    say_at(t, "x", LEFT);
+    say_at(t, "y", middle - (double)BAR / 2);
+    say_at(t, "width", place(b->count, most) - LEFT);
+    say_at(t, "height", BAR);
+    sotto_text_say(t, "/>\n");
+    say_line(t, "all", place(b->low_all, most), middle, place(b->high_all, most), middle);
+    say_line(t, "error", place(b->low, most), middle, place(b->high, most), middle);
+    say_line(t, "error", place(b->low, most), middle - 4, place(b->low, most), middle + 4);
+    say_line(t, "error", place(b->high, most), middle - 4, place(b->high, most), middle + 4);
+}
+
+/* Without a scale it has its interval in words. */
 static void say_row(sotto_text *t, const sotto_result_bin *b, sotto_bytes label, double most,
                     size_t row)
 {
@@ -111,23 +123,22 @@ static void say_row(sotto_text *t, const sotto_result_bin *b, sotto_bytes label,
     say_at(t, "y", middle + 4);
     sotto_text_say(t, ">");
     say_cut(t, label);
-    sotto_text_say(t, "</text>\n<rect class=\"bar\"");
-    say_at(t, "x", LEFT);
-    say_at(t, "y", middle - (double)BAR / 2);
-    say_at(t, "width", place(b->count, most) - LEFT);
-    say_at(t, "height", BAR);
-    sotto_text_say(t, "/>\n");
-    say_line(t, "all", place(b->low_all, most), middle, place(b->high_all, most), middle);
-    say_line(t, "error", place(b->low, most), middle, place(b->high, most), middle);
-    say_line(t, "error", place(b->low, most), middle - 4, place(b->low, most), middle + 4);
-    say_line(t, "error", place(b->high, most), middle - 4, place(b->high, most), middle + 4);
+    sotto_text_say(t, "</text>\n");
+    if (most > 0) {
+        say_bar(t, b, most, middle);
+    } else {
+        sotto_text_say(t, "<text");
+        say_at(t, "x", LEFT + 8);
+        say_at(t, "y", middle + 4);
+        sotto_text_say(t, ">from %s to %s, not drawn</text>\n", low, high);
+    }
     sotto_text_say(t, "<text");
     say_at(t, "x", WIDTH - RIGHT + 12);
     say_at(t, "y", middle + 4);
     sotto_text_say(t, ">%s</text></g>\n", count);
 }
 
-static void say_scale(sotto_text *t, double most, double bottom)
+static void say_scale(sotto_text *t, double most, double drawn, double bottom)
 {
     double step = sotto_scale_step(most, TICKS);
 
@@ -135,7 +146,7 @@ static void say_scale(sotto_text *t, double most, double bottom)
         double x = place(i * step, most);
         char text[SOTTO_NUMBER_TEXT];
 
-        say_line(t, "grid", x, TOP - 4, x, bottom);
+        say_line(t, "grid", x, TOP - 4, x, drawn);
         sotto_number_format(text, i * step);
         sotto_text_say(t, "<text text-anchor=\"middle\"");
         say_at(t, "x", x);
@@ -248,7 +259,8 @@ void sotto_answer_as_svg(sotto_text *t, const void *thing)
     const sotto_answer_page *p = thing;
     const sotto_result *r = p->result;
     size_t rows = p->most + r->has_no_value;
-    double most = most_of(p), bottom = TOP + (double)rows * ROW;
+    double most = most_of(p), bottom = TOP + (double)rows * ROW,
+           drawn = TOP + (double)p->most * ROW;
     char memory[SOTTO_VIEW_LABEL];
 
     if (r->count == 0 && r->figure_count > 0) {
@@ -256,11 +268,11 @@ void sotto_answer_as_svg(sotto_text *t, const void *thing)
         return;
     }
     say_head(t, p, bottom + BOTTOM);
-    say_scale(t, most, bottom);
+    say_scale(t, most, drawn, bottom);
     for (size_t i = 0; i < p->most; i++)
         say_row(t, &p->sorted[i], sotto_answer_name(memory, p, p->sorted[i].bin), most, i);
     if (r->has_no_value)
-        say_row(t, &r->no_value, sotto_bytes_of(no_value, sizeof no_value - 1), most, p->most);
+        say_row(t, &r->no_value, sotto_bytes_of(no_value, sizeof no_value - 1), 0, p->most);
     if (p->most < r->count) {
         sotto_text_say(t, "<text x=\"16\"");
         say_at(t, "y", bottom + BOTTOM - 10);

@@ -16,9 +16,12 @@ expect 0 "receipt" result F --quiet
 cmp -s F/01/answer.json first.json || complain "an answer was asked for twice"
 [ "$(grep -c answered F/journal.txt)" = 1 ] || complain "the journal has an answer twice"
 expect 0 "17 bins from 768 to 1280, in steps of 32" drill F --quantile 0.5
+expect 0 "this is step 1; step 2 has no answer yet" export F --csv t.csv
 expect 0 "quantile 0.5   928" result F --quiet
 expect 0 '"state": "answered"' watch F --json
+expect 0 "next: sotto analysis drill F" watch F
 expect 0 "" export F --csv t.csv --html t.html --out t.json
+grep -q "this is step" err && complain "export names a step that is the last"
 head -1 t.csv | grep -q "^bin,label,sum,count" || complain "the table has no header"
 grep -q "<html" t.html || complain "the page is none"
 python3 -c "import json; assert json.load(open('t.json'))['reports'] == 20000" || failed=1
@@ -32,7 +35,8 @@ sed 's/"launch-times"/"launch-5"/' recipe.json >own.json
 expect 4 "com.example.launches allows 4 reports, and 4 steps took them" drill F --recipe own.json
 grep -q "Kept: 4 steps" err && grep -q "sotto analysis watch F" err || { complain "no report is left: what is kept, and what to type?"; cat err; }
 expect 2 "devices answer a name once" drill F --recipe recipe.json
-expect 0 "next: sotto analysis drill F" watch F
+expect 0 "no step like the last is left: com.example.launches allows 4 reports, and 4 steps took them" watch F
+grep -q "analysis drill" out && complain "watch advises a step that no device answers"
 expect 2 "--cells: no such option" watch F --cells 5
 expect 2 "--wait: not a whole number" result F --wait soon
 expect 2 "the last step asks for quantiles: --quantile T goes on" drill F --bin 1024
@@ -72,6 +76,10 @@ head -50 launches.csv >few.csv
 expect 0 "step 1" start S --recipe recipe.json --policy policy.json --simulate few.csv --fast
 expect 5 "too few reports came for its min_cohort" result S --quiet
 grep -q "Kept: 0 answered steps, and the recipe of step 1" err || { complain "too few reports: it is not said what is kept"; cat err; }
+grep -q "in a new folder takes a file of more rows, --devices N, or a recipe with a lower min_cohort" err || { complain "too few rows: what helps?"; cat err; }
+grep -q "asks for this answer again" err && complain "too few rows: the same command does not help"
+flock S/lock "$sotto" analysis watch S >out 2>err
+[ $? -eq 5 ] && grep -q "another command is at work in S" err || { complain "two commands in one folder"; cat err; }
 expect 1 "No such file" start M --recipe recipe.json --policy policy.json --simulate missing.csv
 [ -e M ] && complain "a folder is made for nothing"
 sed 's/"epsilon": 0.7/"epsilon": 0.01/' recipe.json >small.json
@@ -138,7 +146,9 @@ expect 2 "" discover W --cells 5000
 expect 2 "" discover W --seed 5
 expect 0 "next: sotto analysis discover W" watch W
 expect 2 "this is a search" drill W --bin the
-expect 0 "word,count,low,high,round,asked_one_in" export W --csv -
+expect 0 "word,count,low,high,round,asked_one_in" export W --csv - --html found.html
+grep -q "<p>A search of [0-9]* rounds: epsilon 1 at delta 0.000001, of all rounds together. The numbers below are of round" found.html ||
+    complain "the page of a search has no epsilon of all rounds"
 "$sotto" analysis result W --json >found.json 2>err || complain "no JSON"
 python3 - <<'CHECK' || failed=1
 import json

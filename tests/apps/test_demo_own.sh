@@ -35,6 +35,10 @@ cp users.csv some-users.csv
 printf '4.5\n' >>users.csv
 "$sotto" demo --recipe recipe.json --csv users.csv >out 2>err && complain "a ragged row"
 grep -qF "line 302: 1 fields for 3 columns" err || { complain "a ragged row: does not say where"; cat err; }
+sed 's/"query": "[^"]*"/"query": "SELECT avg(model) AS version, code FROM errors"/' recipe.json >mean.json
+awk -F, -v OFS=, 'NR > 1 { $3 = NR % 3 ? NR : "n/a" } 1' some-users.csv >mixed.csv
+"$sotto" demo --recipe mean.json --csv mixed.csv >out 2>err && complain "a mean of texts"
+grep -qF "line 3: column model: 'n/a' is no number, as 200 of the first 300 values are" err || { complain "a mean of texts: does not say where"; cat err; }
 echo '{' >broken.json
 "$sotto" demo --recipe broken.json --csv users.csv >out 2>err
 [ $? -eq 3 ] || complain "a broken recipe: no exit code 3"

@@ -174,6 +174,26 @@ says "a value of another type" "line 20002: column version: 'old' is no integer"
 awk 'BEGIN { print "version"; for (i = 0; i < 20000; i++) print i == 7 ? "old" : i % 90 }' >early.csv
 expect 1 "a value of another type among the first" "$sotto" sim run --policy policy.json --recipe ages.json --csv early.csv --fast --quiet
 says "a value of another type among the first" "line 9: column version: 'old' is no integer" err
+# A column of numbers and texts is neither: no mean counts texts as 0.
+cat >typed.json <<'STREAMS'
+{"errors": {"fields": {"version": "text"}, "max_age": "30d", "max_rows": 100}}
+STREAMS
+sed 's/SELECT version FROM/SELECT AVG( DISTINCT version) AS mean FROM/; s/{"version": {"type"/{"mean": {"type"/' ages.json >added.json
+sed 's/SELECT version FROM/SELECT max(version) AS most FROM/; s/{"version": {"type"/{"most": {"type"/' ages.json >most.json
+awk 'BEGIN { print "version"; for (i = 0; i < 20000; i++) print i % 4 == 2 ? i % 90 : "n/a" }' >few.csv
+awk 'BEGIN { print "version"; for (i = 0; i < 20000; i++) print i % 4 == 2 ? "n/a" : i % 90 }' >many.csv
+for recipe in ages added; do
+    expect 1 "$recipe, of few numbers" "$sotto" sim run --policy policy.json --recipe $recipe.json --csv few.csv --fast --quiet
+    says "$recipe, of few numbers" "line 2: column version: 'n/a' is no number, as 2500 of the first 10000 values are: a text would count as 0" err
+    says "$recipe, of few numbers" "--skip-bad-rows; or state the types of columns with --streams FILE" err
+    expect 0 "$recipe, of few rows" "$sotto" sim run --policy policy.json --recipe $recipe.json --csv few.csv --fast --quiet --skip-bad-rows
+    says "$recipe, of few rows" "bad rows that were left out: 15000" err
+done
+expect 1 "texts among numbers" "$sotto" sim run --policy policy.json --recipe most.json --csv many.csv --fast --quiet --skip-bad-rows
+says "texts among numbers" "line 4: column version: 'n/a' is no number, as 7500 of the first 10000 values are: state its type" err
+says "texts among numbers" "that takes --streams FILE" err
+expect 0 "texts, as stated" "$sotto" sim run --policy policy.json --recipe most.json --csv many.csv --fast --quiet --streams typed.json
+expect 0 "a few numbers among texts" "$sotto" sim run --policy policy.json --recipe most.json --csv few.csv --fast --quiet
 expect 0 "a mean" "$sotto" sim run --policy policy.json --recipe ages.json --csv ages.csv --fast --quiet --skip-bad-rows
 says "a mean" "within its interval" out
 grep -q "ends of the range" out && { echo "a mean: no number is beyond its range"; failed=1; }

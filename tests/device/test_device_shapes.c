@@ -98,7 +98,7 @@ static void a_projected_update_is_of_its_round(sotto_test *t)
     sotto_test_phone_close(&one.phone);
 }
 
-/* Entries are chosen so that the projection is longer than the clip, though the update is as long as it. */
+/* An update far longer than the clip: what leaves is as long as the clip, whatever the projection made of it. */
 static void a_projection_that_is_too_long_is_clipped(sotto_test *t)
 {
     int64_t update[SOTTO_TEST_PARAMETERS] = {0};

@@ -144,6 +144,9 @@ expect 0 "budgets left    com.example.keyboard-ngrams: epsilon 0.43" price recip
 says "no: privacy: field keyboard_ngrams.age: the policy does not allow noise by servers"
 expect 5 "needs at least 268000 devices; with 20000, all of them asked" price recipe.json --half-width 0.1% --population 20000
 says "What helps: a larger error, more devices"
+expect 4 "No number of devices is enough." price recipe.json --see 5
+says "servers .*no: no number of devices reaches that at epsilon .*; a cohort of [0-9]* does at epsilon"
+says_not "needs at least"
 expect 4 "It is by servers: add --by servers" price recipe.json --largest-error 0.2% --cohort 40000 --epsilon 0.5
 expect 4 '"ok":false' price recipe.json --largest-error 0.1% --cohort 40000 --epsilon 0.3 --json
 expect 4 "how many answer by importance depends" price importance.json
@@ -203,6 +206,9 @@ expect 2 "a goal is a number above 0" price recipe.json --half-width five
 expect 2 "--epsilon is a number from" price recipe.json --epsilon 31
 expect 2 "--cohort is a whole number" price recipe.json --cohort 9
 expect 2 "--by takes crowd" price recipe.json --by committee
+sed -e '/"randomizer"/d' -e '/"cohorts"/d' -e 's/"count": 4/"count": 1/' -e 's/"min_cohort": 40000/"min_cohort": 8000, "by": "committee", "sigma": 100/' \
+    "$hostile/trust-aero-by-crowd.json" >encrypted.json
+expect 2 "--by takes committee: nobody else adds noise to encrypted sums" price encrypted.json --by crowds
 expect 2 "--rank-error is of quantiles" price recipe.json --rank-error 1%
 expect 2 "--rate: it lacks its value" price recipe.json --rate
 expect 2 "--rate is of recipes whose participation is poisson" price donation.json --rate 0.5

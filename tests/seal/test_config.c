@@ -65,73 +65,74 @@ static void truncated_configs_are_malformed(sotto_test *t)
     }
 }
 
+static const struct {
+    const char *wire, *reason;
+} MISTAKES[] = {
+    {X25519_CONFIG SOME_KEY "00", "HPKE config: 1 trailing"},
+    {"2a"
+     "0020"
+     "0001"
+     "0001"
+     "001f"
+     "07a37cbc142093c8b755dc1b10e86cb426374ad16aa853ed0bdfc0b2b86d1c",
+     "public_key: 31 bytes, X25519 needs 32"},
+    {"2a"
+     "0020"
+     "0001"
+     "0001"
+     "0021" SOME_KEY "00",
+     "public_key: 33 bytes"},
+    {"2a"
+     "0020"
+     "0001"
+     "0001"
+     "0000",
+     "public_key: empty"},
+    {"2a"
+     "7777"
+     "0001"
+     "0001"
+     "0000",
+     "public_key: empty"},
+    {"2a"
+     "0010"
+     "0001"
+     "0001"
+     "0021"
+     "02" SOME_KEY,
+     "public_key: 33 bytes, P-256 needs 65"},
+    {"2a"
+     "0010"
+     "0001"
+     "0001"
+     "0041"
+     "04" SOME_KEY SOME_KEY,
+     "public_key: not a point of P-256"},
+    {"2a"
+     "0010"
+     "0001"
+     "0001"
+     "0041"
+     "06" SOME_KEY SOME_KEY,
+     "public_key: not an uncompressed"},
+    {"2a"
+     "0010"
+     "9999"
+     "9999"
+     "0001"
+     "00",
+     "public_key: 1 bytes"}, /* infinity, unknown rest */
+};
+
 static void mistakes_are_named(sotto_test *t)
 {
-    static const struct {
-        const char *wire, *reason;
-    } mistakes[] = {
-        {X25519_CONFIG SOME_KEY "00", "HPKE config: 1 trailing"},
-        {"2a"
-         "0020"
-         "0001"
-         "0001"
-         "001f"
-         "07a37cbc142093c8b755dc1b10e86cb426374ad16aa853ed0bdfc0b2b86d1c",
-         "public_key: 31 bytes, X25519 needs 32"},
-        {"2a"
-         "0020"
-         "0001"
-         "0001"
-         "0021" SOME_KEY "00",
-         "public_key: 33 bytes"},
-        {"2a"
-         "0020"
-         "0001"
-         "0001"
-         "0000",
-         "public_key: empty"},
-        {"2a"
-         "7777"
-         "0001"
-         "0001"
-         "0000",
-         "public_key: empty"},
-        {"2a"
-         "0010"
-         "0001"
-         "0001"
-         "0021"
-         "02" SOME_KEY,
-         "public_key: 33 bytes, P-256 needs 65"},
-        {"2a"
-         "0010"
-         "0001"
-         "0001"
-         "0041"
-         "04" SOME_KEY SOME_KEY,
-         "public_key: not a point of P-256"},
-        {"2a"
-         "0010"
-         "0001"
-         "0001"
-         "0041"
-         "06" SOME_KEY SOME_KEY,
-         "public_key: not an uncompressed"},
-        {"2a"
-         "0010"
-         "9999"
-         "9999"
-         "0001"
-         "00",
-         "public_key: 1 bytes"}, /* infinity, unknown rest */
-    };
     sotto_hpke_config config;
 
-    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+    for (size_t i = 0; i < sizeof MISTAKES / sizeof MISTAKES[0]; i++) {
         CHECK_STATUS(
             t, SOTTO_MALFORMED,
-            sotto_hpke_config_decode(&config, sotto_test_hex(t, mistakes[i].wire), &t->err));
-        CHECK_REASON(t, mistakes[i].reason);
+            sotto_hpke_config_decode(&config, sotto_test_hex(t, MISTAKES[i].wire), &t->err));
+        CHECK_REASON(t, MISTAKES[i].reason);
     }
 }
 

@@ -75,6 +75,50 @@ static void without_a_check_nobody_is_asked(sotto_test *t)
     sotto_test_http_close(&gateway);
 }
 
+/* Of 17 gateways 16 hold their answers back. Ticks pass meanwhile; then the first eight are due again, but others come first. */
+static void few_are_asked_at_once_and_each_has_its_turn(sotto_test *t)
+{
+    enum { SILENT = 16, AT_ONCE = 8 };
+    sotto_test_http gateway;
+    sotto_host *relay;
+    char table[2000];
+    size_t len = 0;
+
+    sotto_test_http_open(t, &gateway, (sotto_http_server_options){0});
+    for (unsigned i = 0; i < SILENT; i++)
+        len += (size_t)snprintf(table + len, sizeof table - len, "g%u http://127.0.0.1:%u/hold\n",
+                                i, gateway.port);
+    (void)snprintf(table + len, sizeof table - len, "last http://127.0.0.1:1/gateway\n");
+    relay = open_relay(t, table, CHECKED);
+    for (unsigned turn = 1; turn <= SILENT / AT_ONCE; turn++) {
+        sotto_test_http_wait_held(t, &gateway, AT_ONCE);
+        sotto_test_sleep_ms(1200);
+        CHECK_EQUAL(t, turn * AT_ONCE, gateway.heads);
+        CHECK(t, sotto_test_health_says(relay, "gateway last: not heard yet"));
+        sotto_test_http_release(&gateway);
+    }
+    sotto_test_health_await(t, relay, "gateway last: does not answer: 127.0.0.1: ", true);
+    sotto_host_close(relay);
+    sotto_test_http_close(&gateway);
+}
+
+/* At first, and after 1 and 3 seconds, each up to a second later; not each second. */
+static void who_stays_away_is_asked_less_often(sotto_test *t)
+{
+    sotto_test_http gateway;
+    sotto_host *relay;
+    char table[200];
+
+    sotto_test_http_open(t, &gateway, (sotto_http_server_options){0});
+    (void)snprintf(table, sizeof table, "g http://127.0.0.1:%u/fail/100/503/0\n", gateway.port);
+    relay = open_relay(t, table, "peer_check = 60\n");
+    sotto_test_sleep_ms(4500);
+    CHECK(t, gateway.heads == 2 || gateway.heads == 3);
+    CHECK(t, sotto_test_health_says(relay, "gateway g: does not answer: status 503\n"));
+    sotto_host_close(relay);
+    sotto_test_http_close(&gateway);
+}
+
 static void a_gateway_names_the_target_that_is_away(sotto_test *t)
 {
     static const char line[] = "target https://target.example/: does not answer: 127.0.0.1: ";
@@ -110,6 +154,8 @@ int main(int argc, char **argv)
         CASE(a_relay_names_the_gateway_that_is_away),
         CASE(a_proxy_s_answer_is_not_a_gateway_s),
         CASE(without_a_check_nobody_is_asked),
+        CASE(few_are_asked_at_once_and_each_has_its_turn),
+        CASE(who_stays_away_is_asked_less_often),
         CASE(a_gateway_names_the_target_that_is_away),
         CASE(an_attester_names_the_issuer_that_is_away),
     };

@@ -274,15 +274,42 @@ static void svg_is_valid_whatever_the_labels(sotto_test *t)
     a.result.has_no_value = true;
     sotto_bytes svg = show(t, &a, SOTTO_VIEW_SVG, 0);
     sotto_test_svg(t, svg);
-    CHECK_EQUAL(t, a.result.count + 1, sotto_test_count(svg, "<rect class=\"bar\""));
-    CHECK_EQUAL(t, 3 * (a.result.count + 1), sotto_test_count(svg, "<line class=\"error\""));
+    CHECK_EQUAL(t, a.result.count, sotto_test_count(svg, "<rect class=\"bar\""));
+    CHECK_EQUAL(t, 3 * a.result.count, sotto_test_count(svg, "<line class=\"error\""));
     CHECK_EQUAL(t, 0, sotto_test_count(svg, "<script"));
     CHECK(t, sotto_test_count(svg, "caf\xc3\xa9") > 0);
     CHECK_EQUAL(t, 1, sotto_test_count(svg, " at delta 1e-06</text>"));
     svg = show(t, &a, SOTTO_VIEW_SVG, 2);
     sotto_test_svg(t, svg);
-    CHECK_EQUAL(t, 3, sotto_test_count(svg, "<rect class=\"bar\""));
+    CHECK_EQUAL(t, 2, sotto_test_count(svg, "<rect class=\"bar\""));
     CHECK(t, strstr(memory, "bins with smaller counts</text>"));
+}
+
+/* Most devices may have none, and beside them every bar would be a sliver. */
+static void no_value_is_off_the_scale(sotto_test *t)
+{
+    static const sotto_view_format formats[] = {SOTTO_VIEW_SVG, SOTTO_VIEW_HTML};
+    static char before[sizeof memory];
+
+    for (size_t i = 0; i < 2; i++) {
+        const char *bar = "<rect class=\"bar\"";
+        answer a;
+
+        make_of(t, &a, NULL, NULL);
+        a.result.has_no_value = true;
+        sotto_bytes page = show(t, &a, formats[i], 0);
+        const size_t bars = sotto_test_count(page, bar);
+        memcpy(before, memory, sizeof before);
+        const char *first = strstr(before, bar);
+        a.result.no_value =
+            (sotto_result_bin){.count = 1e7, .low = 9e6, .high = 2e7, .high_all = 3e7};
+        page = show(t, &a, formats[i], 0);
+        CHECK_EQUAL(t, bars, sotto_test_count(page, bar));
+        CHECK_EQUAL(t, 1, sotto_test_count(page, "not drawn"));
+        const char *same = strstr(memory, bar);
+        CHECK(t, first && same && strncmp(first, same, strcspn(first, "\n>")) == 0);
+        CHECK(t, strstr(memory, "10000000") && strstr(memory, "9000000"));
+    }
 }
 
 static void bars_stay_within_the_picture(sotto_test *t)
@@ -567,6 +594,7 @@ int main(int argc, char **argv)
         CASE(every_format_names_the_cohort),
         CASE(csv_reads_back),
         CASE(svg_is_valid_whatever_the_labels),
+        CASE(no_value_is_off_the_scale),
         CASE(bars_stay_within_the_picture),
         CASE(a_buffer_that_is_too_small_stays_as_it_was),
         CASE(a_format_that_is_lacking_writes_nothing),

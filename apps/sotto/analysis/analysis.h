@@ -89,6 +89,10 @@ void analysis_withdraw(analysis_job *job, unsigned step);
 int analysis_answer(analysis_job *job, unsigned step, sotto_study_answer *out, sotto_arena *arena);
 /* "step 2 (launches.2)" and what to type next, on standard output. An exit code. */
 int analysis_say_next(const analysis_job *job);
+/* Whether devices that answered all steps could pay for one like the last; else why not. */
+bool analysis_has_step_left(analysis_job *job, sotto_err *why);
+/* Writes pieces to a path, one behind the other. */
+int analysis_put(const analysis_job *job, const sotto_bytes *pieces, size_t count, const char *to);
 /* Copies a file of the folder to a path. */
 int analysis_copy(analysis_job *job, unsigned step, const char *name, const char *to);
 

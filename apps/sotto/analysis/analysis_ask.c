@@ -144,6 +144,18 @@ int analysis_check(analysis_job *job, sotto_bytes text, const sotto_recipe **rec
     return EXIT_REFUSED;
 }
 
+bool analysis_has_step_left(analysis_job *job, sotto_err *why)
+{
+    static sotto_recipe_verdict verdict;
+    const sotto_recipe *last = job->steps[job->folder.steps];
+    sotto_recipe_claim claim;
+
+    return sotto_recipe_judge(&verdict, &claim, last, job->policy, job->streams, &job->mistakes,
+                              why) != SOTTO_OK ||
+           sotto_study_afford(job->policy, &verdict, &job->steps[1], job->folder.steps, last,
+                              &job->arena, why) != SOTTO_DENIED;
+}
+
 int analysis_publish(analysis_job *job, sotto_bytes text, bool one_budget)
 {
     const unsigned step = job->folder.steps + 1;
@@ -308,12 +320,16 @@ static int no_answer(analysis_job *job, unsigned step, int code)
     if (sotto_folder_write(&job->folder, step, "last.txt", sotto_bytes_of(line, strlen(line)),
                            &err) != SOTTO_OK)
         (void)fprintf(stderr, "sotto analysis %s: %s\n", job->o->verb, err.reason);
-    (void)fprintf(stderr,
-                  "sotto analysis %s: step %u has no answer: %s\n"
-                  "Kept: %u answered %s, and the recipe of step %u. The same command asks for this "
-                  "answer again; nothing is spent twice.\n",
-                  job->o->verb, step, meaning(job, step, code), step - 1,
-                  step == 2 ? "step" : "steps", step);
+    (void)fprintf(
+        stderr,
+        "sotto analysis %s: step %u has no answer: %s\n"
+        "Kept: %u answered %s, and the recipe of step %u. %s\n",
+        job->o->verb, step, meaning(job, step, code), step - 1, step == 2 ? "step" : "steps", step,
+        code == EXIT_SMALL && analysis_is_simulated(job)
+            ? "With the same rows, the same command ends in the same way. `sotto analysis "
+              "start` in a new folder takes a file of more rows, --devices N, or a recipe "
+              "with a lower min_cohort."
+            : "The same command asks for this answer again; nothing is spent twice.");
     return code;
 }
 

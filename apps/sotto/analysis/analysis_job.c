@@ -322,6 +322,20 @@ int analysis_answer(analysis_job *job, unsigned step, sotto_study_answer *out, s
     return EXIT_FAILED;
 }
 
+int analysis_put(const analysis_job *job, const sotto_bytes *pieces, size_t count, const char *to)
+{
+    FILE *out = strcmp(to, "-") == 0 ? stdout : fopen(to, "wb");
+    bool done = out != NULL;
+
+    for (size_t i = 0; done && i < count; i++)
+        done = fwrite(pieces[i].data, 1, pieces[i].len, out) == pieces[i].len;
+    if (out && out != stdout)
+        done = fclose(out) == 0 && done;
+    if (!done)
+        (void)fprintf(stderr, "sotto analysis %s: %s: %s\n", job->o->verb, to, strerror(errno));
+    return done ? EXIT_DONE : EXIT_FAILED;
+}
+
 int analysis_copy(analysis_job *job, unsigned step, const char *name, const char *to)
 {
     const sotto_arena_mark here = sotto_arena_here(&job->arena);
@@ -331,12 +345,7 @@ int analysis_copy(analysis_job *job, unsigned step, const char *name, const char
     err.status = sotto_folder_read(&text, &job->folder, step, name, &job->arena, &err);
     if (err.status != SOTTO_OK)
         return analysis_failed(job, &err);
-    FILE *out = strcmp(to, "-") == 0 ? stdout : fopen(to, "wb");
-    bool done = out && fwrite(text.data, 1, text.len, out) == text.len;
-    if (out && out != stdout)
-        done = fclose(out) == 0 && done;
-    if (!done)
-        (void)fprintf(stderr, "sotto analysis %s: %s: %s\n", job->o->verb, to, strerror(errno));
+    const int code = analysis_put(job, &text, 1, to);
     sotto_arena_rollback(&job->arena, here);
-    return done ? EXIT_DONE : EXIT_FAILED;
+    return code;
 }

@@ -1,5 +1,5 @@
 /* start, watch, result, stop, export. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "analysis.h"
 
 #include "base/arena.h"
@@ -123,11 +123,12 @@ static void last_of(analysis_job *job, unsigned step, char *out, size_t size)
     sotto_arena_rollback(&job->arena, here);
 }
 
-static void say_next(const analysis_job *job)
+static void say_next(analysis_job *job)
 {
     const unsigned steps = job->folder.steps;
     const bool open = steps == 0 || sotto_folder_state(&job->folder, steps) != SOTTO_STEP_ANSWERED;
     const char *path = job->folder.path;
+    sotto_err why = {0};
 
     if (analysis_is_stopped(job))
         printf("stopped: nothing more is asked, and answers stay\nnext: sotto analysis export %s "
@@ -138,6 +139,9 @@ static void say_next(const analysis_job *job)
                open ? "" : "   (the next round, or what was found)");
     else if (open)
         printf("next: sotto analysis result %s\n", path);
+    else if (!analysis_has_step_left(job, &why))
+        printf("no step like the last is left: %s\nnext: sotto analysis export %s --csv FILE\n",
+               why.reason, path);
     else
         printf("next: sotto analysis drill %s %s, or export %s --csv FILE\n", path,
                analysis_drill_options(job->steps[steps]), path);
@@ -321,6 +325,52 @@ static int export_found(analysis_job *job, const char *path, bool json)
     return code;
 }
 
+/* A budget of the settings as a decimal number writes itself, or "?". */
+static const char *budget_text(char out[SOTTO_DECIMAL_TEXT], const analysis_job *job,
+                               const char *name)
+{
+    const char *text = analysis_setting(job, "search", name);
+    sotto_decimal budget;
+
+    if (!text || sotto_decimal_parse(&budget, sotto_bytes_of(text, strlen(text)),
+                                     SOTTO_DECIMAL_UP, NULL) != SOTTO_OK)
+        return "?";
+    sotto_decimal_format(out, budget);
+    return out;
+}
+
+/* The page of a search is that of its last round, whose receipt is of that round alone: all rounds' budget stands before it. */
+static int export_page(analysis_job *job, unsigned step, const char *path)
+{
+    static const char mark[] = "</h1>\n";
+    const char *per = analysis_setting(job, "search", "per_round");
+    sotto_bytes text;
+    char said[400], epsilon[SOTTO_DECIMAL_TEXT], delta[SOTTO_DECIMAL_TEXT];
+    sotto_err err = {0};
+
+    if (!is_search(job))
+        return analysis_copy(job, step, "answer.html", path);
+    err.status = sotto_folder_read(&text, &job->folder, step, "answer.html", &job->arena, &err);
+    if (err.status != SOTTO_OK)
+        return analysis_failed(job, &err);
+    const uint8_t *at = memmem(text.data, text.len, mark, sizeof mark - 1);
+    const size_t head = at ? (size_t)(at - text.data) + sizeof mark - 1 : 0;
+    if (head == 0)
+        return analysis_copy(job, step, "answer.html", path);
+    (void)snprintf(said, sizeof said,
+                   "<p>A search of %u rounds: epsilon %s at delta %s, %s. The numbers below "
+                   "are of round %u alone.</p>\n",
+                   job->folder.steps, budget_text(epsilon, job, "epsilon"),
+                   budget_text(delta, job, "delta"),
+                   per && strcmp(per, "fresh-devices") == 0 ? "of a device that answers one round"
+                                                            : "of all rounds together",
+                   step);
+    const sotto_bytes pieces[] = {sotto_bytes_of(text.data, head),
+                                  sotto_bytes_of(said, strlen(said)),
+                                  sotto_bytes_of(text.data + head, text.len - head)};
+    return analysis_put(job, pieces, 3, path);
+}
+
 static bool is_standard(const char *path)
 {
     return path && strcmp(path, "-") == 0;
@@ -362,7 +412,10 @@ static int export_files(analysis_job *job)
         code = found ? export_found(job, o->out, true)
                      : analysis_copy(job, step, "answer.json", o->out);
     if (code == EXIT_DONE && o->html)
-        code = analysis_copy(job, step, "answer.html", o->html);
+        code = export_page(job, step, o->html);
+    if (code == EXIT_DONE && !found && step < job->folder.steps && !o->step)
+        (void)fprintf(stderr, "sotto analysis export: this is step %u; step %u has no answer yet\n",
+                      step, job->folder.steps);
     return code == EXIT_DONE && o->json ? print_exported(o, found ? 0 : step) : code;
 }
 

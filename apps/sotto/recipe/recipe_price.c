@@ -167,8 +167,11 @@ static int read_budget(sotto_price_job *job, const typed *t)
         return complain("--confidence", " is a number from 0.5 to 0.999999.");
     if (t->have && !read_number(&q->options.have, t->have, 1e-6, 1))
         return complain("--have", " is a number above 0, up to 1.");
-    if (t->by && !read_by(&job->by, t->by, job->recipe.recipe->trust == SOTTO_TRUST_AERO))
-        return complain("--by", " takes crowd, shares and servers, with commas between.");
+    const bool encrypted = job->recipe.recipe->trust == SOTTO_TRUST_AERO;
+    if (t->by && !read_by(&job->by, t->by, encrypted))
+        return complain("--by", encrypted
+                                    ? " takes committee: nobody else adds noise to encrypted sums."
+                                    : " takes crowd, shares and servers, with commas between.");
     return EXIT_DONE;
 }
 
@@ -222,8 +225,10 @@ int sotto_price_save(sotto_price_job *job, sotto_bytes text)
         return failed(&err);
     (void)snprintf(quoted, sizeof quoted, "\"%s\"", name);
     sotto_splice splice = {.comes = sotto_bytes_of(quoted, strlen(quoted))};
-    if (!sotto_place_find(&place, text, &span))
+    if (!sotto_place_find(&place, text, &span)) {
+        (void)fprintf(stderr, "sotto recipe price: the recipe has no key `recipe`\n");
         return EXIT_FAILED;
+    }
     splice.from = span.value;
     splice.to = span.end;
     if (sotto_splice_text(&text, text, &splice, 1, &job->recipe.arena, &err) != SOTTO_OK)

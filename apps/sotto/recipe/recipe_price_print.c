@@ -214,7 +214,9 @@ static void print_others(const sotto_price_job *job)
             sotto_noise_source_name(other->by), sotto_noise_source_name(other->by));
     else
         printf("\nNot possible by any source of noise. What helps: a larger error, %s.\n",
-               job->best && job->best->needs_devices
+               !other && job->question.find == SOTTO_PRICE_FIND_COHORT
+                   ? "or a larger\n--epsilon. No number of devices is enough"
+               : job->best && job->best->needs_devices
                    ? "more devices\n(--population N), or a larger --epsilon"
                    : "a larger\n--epsilon, a larger --cohort, or a policy that allows more");
 }

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Flower's SecAgg+ beside our flamingo: all that the server computes in one round, on one core, in one run.
 
-    python3 -m venv /tmp/flower && /tmp/flower/bin/pip install -r bench/peers/flower/requirements.txt
-    /tmp/flower/bin/python bench/peers/flower/compare.py build/release/sotto-bench
+    sh tools/peers-flower.sh runs it
 
 512 clients with 16,384 numbers of 32 bits, about 36 neighbours each, one in ten silent after its keys are out. Flower's own
 workflow and its own client mod run in this process; the clients' time is measured and taken away. Our side is what

@@ -9,7 +9,7 @@
 static void weigh(double *x, const sotto_learning *l, uint64_t rows)
 {
     const size_t count = (size_t)sotto_learning_length(l);
-    const double weight = fmin((double)rows, (double)l->cap) / (double)l->cap;
+    const double weight = sotto_capped_weight(rows, l->cap);
     double square = 0;
 
     for (size_t i = 0; i < count; i++)

@@ -1,5 +1,9 @@
-/* serve/aggregator/aggregator.h - the aggregator as its files share it: routes in aggregator_service.c and aggregator_keygen.c, the list of rounds
- * and their clock in aggregator_rounds.c, reports that come in pieces in uploads.c, cosigned heads of boards in heads.c.
+/* serve/aggregator/aggregator.h - the aggregator as its files share it.
+ *
+ *     aggregator_service.c, aggregator_keygen.c, aggregator_results.c    routes
+ *     aggregator_rounds.c                                                the list of rounds, and their clock
+ *     uploads.c                                                          reports that come in pieces
+ *     heads.c                                                            cosigned heads of boards
  */
 #ifndef SOTTO_SERVE_AGGREGATOR_AGGREGATOR_H
 #define SOTTO_SERVE_AGGREGATOR_AGGREGATOR_H

@@ -26,9 +26,9 @@ SOTTO_MUST_USE sotto_status sotto_peers_new(sotto_peers **out, sotto_host *host,
 /* NULL is fine. No call of the host may be under way. */
 void sotto_peers_free(sotto_peers *peers);
 
-/* Adds a peer, SOTTO_URL_ROWS at most, and asks it at once. name: of several with one role; or NULL. */
+/* Adds a peer, SOTTO_URL_ROWS at most, and asks it when its turn comes, eight at once. name: of several with one role; or NULL. */
 void sotto_peers_add(sotto_peers *peers, const char *role, const char *name, const char *url);
-/* Each second: asks those whose turn it is, and those that did not answer. */
+/* Each second: asks those whose turn it is. One that did not answer is asked after 1 s, 2 s, 4 s, up to check_s. */
 void sotto_peers_tick(sotto_peers *peers);
 /* A line of health for each that does not answer, or was not heard yet. */
 void sotto_peers_describe(sotto_peers *peers, sotto_buf *out);

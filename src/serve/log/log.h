@@ -58,8 +58,8 @@ struct sotto_log_server {
     sotto_log_witness witnesses[SOTTO_KEY_FILE_KEYS];
     char numbers[SOTTO_KEY_FILE_KEYS][4]; /* of witnesses, from 1, for health */
     sotto_peers *peers;                   /* are they there, also while nothing is signed? */
-    sotto_log_refusals refusals;          /* under `lock`; for health, the copy in ... */
-    sotto_last_seen *seen;
+    sotto_log_refusals refusals;          /* under lock */
+    sotto_last_seen *seen; /* a copy of refusals, for health, which takes no lock of ours */
     pthread_mutex_t queue_lock;
     sotto_log_append *first, **end; /* wait to be signed */
     bool signing;

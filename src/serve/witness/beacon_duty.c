@@ -7,6 +7,7 @@
 #include "base/rule.h"
 #include "base/secret_file.h"
 #include "db/store.h"
+#include "serve/host/pool.h"
 #include "sotto/random.h"
 
 #include <string.h>
@@ -78,25 +79,10 @@ typedef struct question {
     sotto_http_request *request;
     sotto_beacon_input input;
     bool is_another;
-    sotto_beacon_part part;
     sotto_db_job job;
 } question;
 
-static sotto_status give(question *q, sotto_err *err)
-{
-    uint8_t nonce[32];
-    sotto_tdh2 t;
-
-    SOTTO_TRY(sotto_random_bytes(nonce, sizeof nonce, err));
-    sotto_status status = sotto_tdh2_init(&t, err);
-    if (status == SOTTO_OK)
-        status = sotto_beacon_give(&t, q->part.bytes, &q->input, &q->duty->share, nonce, err);
-    sotto_tdh2_clear(&t);
-    q->part.place = q->duty->place;
-    return status;
-}
-
-/* What was answered in this epoch is found, or stored before the part leaves. */
+/* What was answered in this epoch is found, or stored before the part is made. */
 static sotto_status decide(sotto_tx *tx, void *context, sotto_err *err)
 {
     question *q = context;
@@ -115,37 +101,69 @@ static sotto_status decide(sotto_tx *tx, void *context, sotto_err *err)
         SOTTO_TRY(sotto_sql_column_fixed(&sql, 1, registry, sizeof registry, err));
         if (SOTTO_RULE(beacon_one_session) &&
             (memcmp(session, q->input.session, sizeof session) != 0 ||
-             memcmp(registry, q->input.registry, sizeof registry) != 0)) {
+             memcmp(registry, q->input.registry, sizeof registry) != 0))
             q->is_another = true;
-            return SOTTO_OK;
-        }
-        return give(q, err);
+        return SOTTO_OK;
     }
     SOTTO_TRY(sotto_sql_prepare(
         tx, &sql, "INSERT INTO beacon (epoch, session, registry) VALUES (?1, ?2, ?3)", err));
     sotto_sql_int(&sql, 1, (int64_t)q->input.epoch);
     sotto_sql_bytes(&sql, 2, sotto_bytes_of(q->input.session, sizeof q->input.session));
     sotto_sql_bytes(&sql, 3, sotto_bytes_of(q->input.registry, sizeof q->input.registry));
-    SOTTO_TRY(sotto_sql_run(&sql, NULL, err));
-    return give(q, err);
+    return sotto_sql_run(&sql, NULL, err);
 }
 
-static void on_decided(void *context, sotto_status status, const sotto_err *err)
+/* ---- the answer --------------------------------------------------------------------------------------------------------- */
+
+static sotto_status make_part(question *q, sotto_beacon_part *part, sotto_err *err)
+{
+    uint8_t nonce[32];
+    sotto_tdh2 t;
+
+    SOTTO_TRY(sotto_random_bytes(nonce, sizeof nonce, err));
+    sotto_status status = sotto_tdh2_init(&t, err);
+    if (status == SOTTO_OK)
+        status = sotto_beacon_give(&t, part->bytes, &q->input, &q->duty->share, nonce, err);
+    sotto_tdh2_clear(&t);
+    sotto_wipe(nonce, sizeof nonce);
+    part->place = q->duty->place;
+    return status;
+}
+
+/* On a compute thread: the epoch is settled on this input, and on disk. */
+static void give(void *context, sotto_worker *worker)
 {
     static const sotto_http_field type = {"Content-Type", "application/octet-stream"};
     question *q = context;
+    sotto_beacon_part part = {0};
     uint8_t bytes[SOTTO_BEACON_PLACED];
     sotto_buf out = sotto_buf_over(bytes, sizeof bytes);
 
+    (void)worker;
+    if (make_part(q, &part, NULL) == SOTTO_OK &&
+        sotto_beacon_part_encode(&out, &part, NULL) == SOTTO_OK) {
+        atomic_fetch_add(&q->duty->given, 1);
+        sotto_http_answer(q->request, &(sotto_http_reply){200, &type, 1, sotto_buf_bytes(&out)});
+    } else {
+        (void)sotto_http_refuse(q->request, &(sotto_http_problem){.status = 503});
+    }
+    sotto_release(q, sizeof *q);
+}
+
+/* Where the compute threads have no place, the server asks again, and finds the epoch settled on what it asks for. */
+static void on_decided(void *context, sotto_status status, const sotto_err *err)
+{
+    question *q = context;
+
     (void)err;
+    if (status == SOTTO_OK && !q->is_another &&
+        sotto_pool_post(q->duty->host->pool, give, q, NULL) == SOTTO_OK)
+        return;
     if (status == SOTTO_OK && q->is_another) {
         atomic_fetch_add(&q->duty->refused, 1);
         sotto_log(&q->duty->host->options.log, SOTTO_LOG_WARNING, "witness.second_session",
                   sotto_log_uint("epoch", q->input.epoch));
         (void)sotto_http_refuse(q->request, &(sotto_http_problem){.status = 409});
-    } else if (status == SOTTO_OK && sotto_beacon_part_encode(&out, &q->part, NULL) == SOTTO_OK) {
-        atomic_fetch_add(&q->duty->given, 1);
-        sotto_http_answer(q->request, &(sotto_http_reply){200, &type, 1, sotto_buf_bytes(&out)});
     } else {
         (void)sotto_http_refuse(q->request, &(sotto_http_problem){.status = 503});
     }

@@ -312,7 +312,9 @@ static void say_sampling(sotto_writer *w, const sotto_receipt *r)
 {
     if (!r->sampling) {
         say(w, "  amplified by sampling: %s\n", r->sampling_why);
-        sotto_receipt_say_parts(w, r);
+        /* Of one server the receipt has said what it sees. */
+        if (SOTTO_RULE(receipt_names_parts) && !r->server[0])
+            sotto_receipt_say_parts(w, r);
         return;
     }
     say(w,

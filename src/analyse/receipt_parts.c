@@ -1,7 +1,5 @@
 #include "analyse/receipt_parts.h"
 
-#include "base/rule.h"
-
 #define say sotto_write_format
 
 void sotto_receipt_say_apart(sotto_writer *w, const sotto_receipt *r)
@@ -21,8 +19,6 @@ void sotto_receipt_say_apart(sotto_writer *w, const sotto_receipt *r)
 
 void sotto_receipt_say_parts(sotto_writer *w, const sotto_receipt *r)
 {
-    if (!SOTTO_RULE(receipt_names_parts) || r->server[0])
-        return; /* of one server the receipt says what it sees */
     if (r->relay)
         say(w, "  may know who took part: the relay, and a device's own network\n");
     else

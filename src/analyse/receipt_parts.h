@@ -10,7 +10,7 @@
 
 /* A line with whom the parts that are there may not work with. Nothing where there are none. */
 void sotto_receipt_say_apart(sotto_writer *w, const sotto_receipt *r);
-/* Where sampling is not claimed: who may know who took part, and the line above. */
+/* With two servers, where sampling is not claimed: who may know who took part, and the line above. */
 void sotto_receipt_say_parts(sotto_writer *w, const sotto_receipt *r);
 
 #endif

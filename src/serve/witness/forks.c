@@ -3,8 +3,6 @@
 #include "base/rule.h"
 #include "serve/host/health.h"
 
-#include <string.h>
-
 enum { TOLD = 8, NAME = 200 };
 
 typedef struct forks {
@@ -70,17 +68,23 @@ sotto_status sotto_forks_look(sotto_tx *tx, sotto_last_seen *seen, sotto_err *er
     return SOTTO_OK;
 }
 
+static void say_first(const forks *view, sotto_buf *out)
+{
+    for (size_t i = 0; i < TOLD && i < view->count; i++) {
+        sotto_health_say(out, "log ");
+        sotto_health_say(out, view->first[i].log);
+        sotto_health_say_number(out, ": FORKED: it signed two trees of ", view->first[i].size,
+                                " entries; both are in the table fork\n");
+    }
+}
+
 void sotto_forks_describe(sotto_last_seen *seen, sotto_buf *out)
 {
     forks view;
 
     (void)sotto_last_seen_look(seen, &view);
-    for (size_t i = 0; SOTTO_RULE(forks_stay_in_health) && i < TOLD && i < view.count; i++) {
-        sotto_health_say(out, "log ");
-        sotto_health_say(out, view.first[i].log);
-        sotto_health_say_number(out, ": FORKED: it signed two trees of ", view.first[i].size,
-                                " entries; both are in the table fork\n");
-    }
+    if (SOTTO_RULE(forks_stay_in_health) && view.count > 0)
+        say_first(&view, out);
     if (view.count > TOLD)
         sotto_health_say_number(out, "forks: ", view.count, " in all\n");
 }

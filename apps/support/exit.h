@@ -10,7 +10,7 @@ enum {
     EXIT_USAGE = 2,
     EXIT_LINT = 3,    /* a file has mistakes */
     EXIT_REFUSED = 4, /* a theorem does not apply, a budget is spent, or a policy says no */
-    EXIT_SMALL = 5,   /* a cohort is too small, or not yet large enough */
+    EXIT_SMALL = 5,   /* not yet: a cohort that is too small, a tree that is not cosigned */
     EXIT_PROOF =
         6, /* a signature or proof is wrong, or what a server released does not hold together */
     EXIT_PEER = 7,  /* a server can't be reached */

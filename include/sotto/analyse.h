@@ -249,7 +249,7 @@ typedef struct sotto_receipt {
     double epsilon_sampled;
     const char *sampling_why; /* its theorem, or why it is not claimed */
     uint64_t population;      /* that it rests on: the smaller of what both operators stated */
-    /* Who must not work together: the relay with the gateway or the leader, attester and issuer with a server; may be NULL. */
+    /* Who must not work together: the relay with the gateway or the leader, attester or issuer with a server; may be NULL. */
     const char *relay, *gateway, *attester, *issuer;
     bool tokens;            /* each report carried one */
     const char *token_kind; /* "type-2" or "arc"; NULL: none */

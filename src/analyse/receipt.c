@@ -6,6 +6,7 @@
 #include "account/trust.h"
 #include "analyse/receipt_committee.h"
 #include "analyse/receipt_encryption.h"
+#include "analyse/receipt_parts.h"
 #include "base/rule.h"
 #include "base/writer.h"
 #include "dap/dap.h"
@@ -311,20 +312,17 @@ static void say_sampling(sotto_writer *w, const sotto_receipt *r)
 {
     if (!r->sampling) {
         say(w, "  amplified by sampling: %s\n", r->sampling_why);
+        /* Of one server the receipt has said what it sees. */
+        if (SOTTO_RULE(receipt_names_parts) && !r->server[0])
+            sotto_receipt_say_parts(w, r);
         return;
     }
     say(w,
         "  amplified by sampling: yes, epsilon %.4g to whoever does not know who took part\n"
         "  may know that: the relay, and a device's own network\n"
-        "  basis: %s; population %" PRIu64 " by the operators' figures\n"
-        "  must not work together: the relay (%s) with the gateway (%s) or the leader (%s)",
-        sotto_bound_shown(r->epsilon_sampled, 4), r->sampling_why, r->population, r->relay,
-        r->gateway, r->leader);
-    if (r->issuer)
-        say(w, "; attester (%s) and issuer (%s) with a server", r->attester, r->issuer);
-    else if (r->attester)
-        say(w, "; attester (%s) with a server, which issues", r->attester);
-    say(w, "\n");
+        "  basis: %s; population %" PRIu64 " by the operators' figures\n",
+        sotto_bound_shown(r->epsilon_sampled, 4), r->sampling_why, r->population);
+    sotto_receipt_say_apart(w, r);
 }
 
 static void say_claims(sotto_writer *w, const sotto_receipt *r)

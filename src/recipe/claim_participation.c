@@ -9,19 +9,35 @@
 
 #include <math.h>
 
-/* The first thing that is missing for a claim that nobody sees who takes part; NULL: nothing. */
+#define NO_RELAY  "names no relay, so servers see who takes part"
+#define NO_TOKENS "asks for no tokens, so one device can answer as many"
+#define NO_LOG    "names no log, so a device may be asked alone"
+
+/* Each part that is missing, with what follows; NULL: none is. */
+static const char *missing_parts(const sotto_anonymity *a)
+{
+    static const char *const whys[] = {
+        [1] = "not claimed: the recipe " NO_RELAY,
+        [2] = "not claimed: the recipe " NO_TOKENS,
+        [3] = "not claimed: the recipe " NO_RELAY "; it " NO_TOKENS,
+        [4] = "not claimed: the recipe " NO_LOG,
+        [5] = "not claimed: the recipe " NO_RELAY "; it " NO_LOG,
+        [6] = "not claimed: the recipe " NO_TOKENS "; it " NO_LOG,
+        [7] = "not claimed: the recipe " NO_RELAY "; it " NO_TOKENS "; it " NO_LOG,
+    };
+
+    return whys[(a->relay ? 0 : 1) | (a->tokens ? 0 : 2) | (a->log ? 0 : 4)];
+}
+
+/* What is missing for a claim that nobody sees who takes part; NULL: nothing. */
 static const char *seen_because(const sotto_recipe *recipe)
 {
-    const sotto_anonymity *a = &recipe->anonymity;
+    const char *missing = missing_parts(&recipe->anonymity);
 
     if (!sotto_trust_model_of(recipe->trust)->can_hide)
         return "not claimed: whoever adds up sees who takes part";
-    if (!a->relay)
-        return "not claimed: the recipe names no relay, so servers see who takes part";
-    if (!a->tokens)
-        return "not claimed: the recipe asks for no tokens, so one device can answer as many";
-    if (!a->log)
-        return "not claimed: the recipe names no log, so a device may be asked alone";
+    if (missing)
+        return missing;
     /* An observer who sees when a device calls its relay can find its report by an exact time, however
      * the relay mixes. */
     if (SOTTO_RULE(sampling_coarse_times) && recipe->precision < SOTTO_HIDDEN_PRECISION)

@@ -157,7 +157,7 @@ static void a_receipt_names_who_must_not_work_together(sotto_test *t)
     static const char *const parts[] = {
         "may know that: the relay, and a device's own network\n",
         "the relay (key:relay) with the gateway (key:gateway) or the leader (key:leader-2026a);",
-        "attester (key:attester) and issuer (key:issuer) with a server\n"};
+        "attester (key:attester) or issuer (key:issuer) with a server\n"};
     char text[8192];
     sotto_buf out = sotto_buf_over(text, sizeof text - 1);
 
@@ -168,6 +168,37 @@ static void a_receipt_names_who_must_not_work_together(sotto_test *t)
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         CHECK(t, strstr(text, parts[i]) != NULL);
     told = (sotto_rejections){0};
+}
+
+#define NO_RELAY                                                                                   \
+    "\"anonymity\": {\"tokens\": \"type-2\", \"attester\": \"key:attester\", \"issuer\": "         \
+    "\"key:issuer\", \"log\": \"key:log\"}, \"population\""
+#define RELAY_ALONE                                                                                \
+    "\"anonymity\": {\"relay\": \"key:relay\", \"gateway\": \"key:gateway\"}, \"population\""
+
+/* A weaker deployment must not read as the better one: what it has needs the same as before, and what it lacks has its price. */
+static void a_receipt_without_a_part_names_who_is_left(sotto_test *t)
+{
+    char text[8192];
+
+    make_of(t, sotto_test_recipe(t, "\"population\"", NO_RELAY));
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "names no relay, so servers see who takes part\n") != NULL);
+    CHECK(t, strstr(text, "may know who took part: the leader, which sees the address") != NULL);
+    CHECK(t, strstr(text, "must not work together: attester (key:attester) or issuer (key:issuer) "
+                          "with a server\n") != NULL);
+    make_of(t, sotto_test_recipe(t, "\"population\"", RELAY_ALONE));
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "asks for no tokens, so one device can answer as many; it names no log, "
+                          "so a device may be asked alone\n") != NULL);
+    CHECK(t, strstr(text, "may know who took part: the relay, and a device's own") != NULL);
+    CHECK(t, strstr(text, "must not work together: the relay (key:relay) with the gateway "
+                          "(key:gateway) or the leader (key:leader-2026a)\n") != NULL);
+    make(t);
+    explain(t, text, sizeof text);
+    CHECK(t, strstr(text, "names no relay, so servers see who takes part; it asks for no tokens, "
+                          "so one device can answer as many; it names no log") != NULL);
+    CHECK(t, strstr(text, "must not work together") == NULL);
 }
 
 /* Or whoever compares it with a server's list finds another. */
@@ -365,6 +396,7 @@ int main(int argc, char **argv)
         CASE(a_receipt_says_which_kind_of_token_reports_had),
         CASE(a_receipt_believes_the_worse_of_two_operators),
         CASE(a_receipt_names_who_must_not_work_together),
+        CASE(a_receipt_without_a_part_names_who_is_left),
         CASE(a_receipt_names_its_task_as_the_servers_do),
         CASE(a_receipt_says_what_silence_told),
         CASE(a_receipt_of_a_handful_claims_no_crowd),

@@ -78,13 +78,16 @@ CHECK
 without relay "names no relay" token_invalid
 without tokens "asks for no tokens" vdaf_verify_error
 without log "names no log" token_invalid
-without relay,tokens,log "names no relay" vdaf_verify_error
+without relay,tokens,log "names no relay, so servers see who takes part; it asks for no tokens, so one device can answer as many; it names no log" vdaf_verify_error
 nothing_left "afterwards"
 # In words, too.
 expect 0 "a demo in words" "$sotto" demo --devices 200 --without relay,log
 grep -q "^Without a relay the leader sees" "$work/out" && grep -q "^Without a log one device" "$work/out" &&
     ! grep -q "^Without tokens" "$work/out" && grep -q "silent; 4 servers" "$work/out" ||
     { echo "it does not say what a demo without relay and log lacks"; failed=1; }
+grep -q "may know who took part: the leader, which sees the address" "$work/out" &&
+    grep -q "must not work together: attester (key:attester) or issuer (key:issuer) with a server" "$work/out" ||
+    { echo "the receipt without a relay names fewer parties"; failed=1; }
 # ended_by SIGNAL CODE: a demo that is told to end by this signal says so, and leaves nothing.
 ended_by() {
     "$sotto" demo --devices 100000 >/dev/null 2>&1 &

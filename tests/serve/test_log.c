@@ -226,10 +226,30 @@ static void health_says_which_witness_does_not_answer(sotto_test *t)
     log = sotto_logs_open_log(t, &k, sotto_test_address(t), sotto_host_port(witness));
     sotto_logs_add_in_time(t, sotto_host_port(log), "one");
     (void)sotto_logs_await_cosigned(t, &k, sotto_host_port(log), 1);
-    CHECK(t, !sotto_test_health_says(log, "witness "));
+    sotto_test_health_await(t, log, "witness ", false);
     sotto_host_close(witness);
     CHECK_EQUAL(t, 200, sotto_logs_add(t, sotto_host_port(log), "two"));
     sotto_test_health_await(t, log, line, true);
+    sotto_host_close(log);
+}
+
+/* Nothing is signed meanwhile, so that nothing is to be cosigned. */
+static void an_idle_log_notices_that_its_witness_is_away(sotto_test *t)
+{
+    sotto_logs_keys k;
+    sotto_host *witness, *log;
+
+    sotto_logs_make_keys(t, &k);
+    witness = sotto_logs_open_witness(t, &k, sotto_test_address(t));
+    log = sotto_logs_open_log(t, &k, sotto_test_address(t), sotto_host_port(witness));
+    sotto_logs_add_in_time(t, sotto_host_port(log), "one");
+    (void)sotto_logs_await_cosigned(t, &k, sotto_host_port(log), 1);
+    sotto_test_health_await(t, log, "witness ", false);
+    CHECK_EQUAL(t, 0, sotto_logs_metric(t, log, "sotto_peers_away"));
+    sotto_host_close(witness);
+    sotto_test_health_await(t, log, "witness 1: does not answer: ", true);
+    CHECK_EQUAL(t, 1, sotto_logs_metric(t, log, "sotto_peers_away"));
+    CHECK(t, !sotto_test_health_says(log, "did not cosign"));
     sotto_host_close(log);
 }
 
@@ -461,6 +481,31 @@ static void a_witness_refuses_a_fork_and_keeps_it(sotto_test *t)
 }
 
 /* The two public keys are lines alike, and each goes into a file of the other's. */
+/* Two trees of one size, told twice, are one fork; the witness' database remembers it. */
+static void a_fork_stays_in_health(sotto_test *t)
+{
+    static const char forked[] = "log log.example/a: FORKED: it signed two trees of 5 entries; ";
+    const char *database = sotto_test_address(t);
+    sotto_logs_keys k;
+    sotto_host *witness;
+    unsigned port;
+
+    sotto_logs_make_keys(t, &k);
+    witness = sotto_logs_open_witness(t, &k, database);
+    port = sotto_host_port(witness);
+    CHECK_EQUAL(t, 200, submit(t, &k, port, 0, 5, 1, "log.example/a").status);
+    CHECK(t, !sotto_test_health_says(witness, "FORKED"));
+    for (int i = 0; i < 2; i++)
+        CHECK_EQUAL(t, 409, submit(t, &k, port, 5, 5, 2, "log.example/a").status);
+    sotto_test_health_await(t, witness, forked, true);
+    CHECK_EQUAL(t, 1, sotto_logs_metric(t, witness, "sotto_witness_forks"));
+    sotto_host_close(witness);
+    witness = sotto_logs_open_witness(t, &k, database);
+    CHECK(t, sotto_test_health_says(witness, forked));
+    CHECK_EQUAL(t, 1, sotto_logs_metric(t, witness, "sotto_witness_forks"));
+    sotto_host_close(witness);
+}
+
 static void a_witness_in_a_log_s_place_is_refused(sotto_test *t)
 {
     sotto_host *host = NULL;
@@ -499,6 +544,7 @@ int main(int argc, char **argv)
         CASE(a_witness_shows_a_rollback),
         CASE(a_log_waits_for_a_witness),
         CASE(health_says_which_witness_does_not_answer),
+        CASE(an_idle_log_notices_that_its_witness_is_away),
         CASE(a_tree_is_cosigned_before_the_next_is_signed),
         CASE(a_number_that_nobody_signed_stops_nothing),
         CASE(a_conflict_that_stays_is_asked_about_now_and_then),
@@ -508,6 +554,7 @@ int main(int argc, char **argv)
         CASE(a_witness_in_a_log_s_place_is_refused),
         CASE(a_log_in_a_witness_place_is_refused),
         CASE(a_witness_refuses_a_fork_and_keeps_it),
+        CASE(a_fork_stays_in_health),
     };
 
     if (!sotto_test_at_end(sotto_logs_forget))

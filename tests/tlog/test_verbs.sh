@@ -139,6 +139,12 @@ is 0 "$sotto" log monitor --from "$url" --state state --log "$log"
 cmp -s before link || fail "the old state is not as it was"
 [ ! -s out ] || fail "the monitor tells of an entry twice"
 is 7 "$sotto" log monitor --from http://127.0.0.1:$((base + 4)) --state none --log "$log"
+# Not cosigned by a witness that nobody asked: that is no fork, and nothing is told or kept.
+is 0 "$sotto" log key witness.example/x --out nobody.key --cosigns
+nobody=$(cat out)
+is 5 "$sotto" log monitor --from "$url" --state none --log "$log" --witness "$nobody"
+[ ! -s out ] && [ ! -e none ] && [ ! -e none.fork ] || fail "the monitor believes a tree that is not cosigned"
+is 5 "$sotto" log proof --index 0 --from "$url" --log "$log" --witness "$nobody"
 
 publish_later() {
     publish 0 parties.signed --out parties.bundle --json
@@ -184,7 +190,9 @@ is 0 "$sotto" log feed bundle third --from "$url" --log "$log" --witness "$witne
 is 0 "$sotto" log feed bundle third --from log-files --log "$log" --witness "$witness" --out log-files/feed --json
 grep -q '"entries": 2, "bundles": 2, "bytes": 16384' out || fail "another feed"
 is 2 "$sotto" log feed bundle --from log-files --log "$log"
-is 6 "$sotto" log feed bundle --from log-files --log "$log" --witness "$log" --out none
+is 5 "$sotto" log feed bundle --from log-files --log "$log" --witness "$log" --out none
+grep -q 'cosigned by 0 witnesses; 1 are wanted' verb.err || fail "the feed does not say what it waits for"
+[ ! -e none ] || fail "a feed of a tree that is not cosigned"
 cp log-files/feed feed
 device 0 offer feed
 grep -q '2 taken' out || fail "the feed's recipes are not taken"
@@ -254,6 +262,14 @@ is 0 "$sotto" recipe publish other.json --from "$url" --log "$log" --token log.t
 is 0 "$sotto" recipe publish third.json --from "$url" --log "$log" --token log.token --out other-third
 is 6 "$sotto" log feed other-third --from "$url" --log "$log" --out feed
 grep -q 'the log forked' verb.err || fail "a feed of a fork is made"
+is 6 "$sotto" log feed bundle --from "$url" --log "$log" --witness "$witness" --out feed
+grep -q 'the log forked' verb.err || fail "a fork that the witness does not cosign is no fork to the feed"
+# As an auditor runs it: the witness does not cosign a fork, and that hides nothing.
+is 6 "$sotto" log monitor --from "$url" --state state --log "$log" --witness "$witness"
+grep -q 'fork: its tree of 2 entries is not the one that was seen' verb.err || fail "the quorum hides a fork"
+cmp -s state state.seen || fail "no evidence of what was seen, where the fork is not cosigned"
+[ -s state.fork ] || fail "no evidence of a fork that is not cosigned"
+rm state.seen state.fork
 is 6 "$sotto" log monitor --from "$url" --state state --log "$log"
 grep -q 'fork: its tree of 2 entries is not the one that was seen' verb.err || fail "no word of a fork"
 cmp -s state state.seen || fail "no evidence of what was seen"

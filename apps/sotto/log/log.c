@@ -173,7 +173,7 @@ static sotto_status prove(sotto_log_job *job, sotto_buf *out)
         return sotto_fail(&job->err, SOTTO_MALFORMED, "--index: not a number of an entry");
     SOTTO_TRY(sotto_buf_take(&note, &job->arena, SOTTO_NOTE_MAX, &job->err));
     SOTTO_TRY(sotto_buf_take(out, &job->arena, SOTTO_NOTE_MAX + 8192, &job->err));
-    SOTTO_TRY(sotto_log_latest(&job->source, &note, &now, &job->trust, &job->err));
+    SOTTO_TRY(sotto_log_job_latest(job, &note, &now));
     if (inclusion.index >= now.size)
         return sotto_fail(&job->err, SOTTO_MISSING,
                           "no entry %" PRIu64 ": the tree has %" PRIu64 ", numbered from 0",
@@ -231,10 +231,43 @@ static void keep_evidence(sotto_log_job *job, sotto_bytes before, sotto_bytes no
     job->err = cause;
 }
 
+/* Nothing is told of a tree that is not believed yet. */
+static void keep_quiet(void *context, uint64_t index, sotto_bytes entry)
+{
+    (void)context;
+    (void)index;
+    (void)entry;
+}
+
+/* Whatever the log's own key signed has to continue what was seen, also if no witness cosigned it: a witness that refuses a fork does not
+ * cosign it. */
+static sotto_status look(sotto_log_job *job, const sotto_checkpoint *from, sotto_bytes before,
+                         sotto_buf *note, uint8_t *room)
+{
+    const sotto_log_trust log_alone = {.log = &job->log_key};
+    sotto_checkpoint now;
+    const sotto_status trusted = sotto_log_job_latest(job, note, &now);
+    const sotto_err untrusted = job->err;
+    sotto_status status;
+
+    if (trusted != SOTTO_OK &&
+        sotto_checkpoint_open(&now, sotto_buf_bytes(note), &log_alone, NULL) != SOTTO_OK)
+        return trusted;
+    sotto_err_clear(&job->err);
+    status = sotto_log_follow(&job->source, from, &now, room,
+                              trusted == SOTTO_OK ? tell : keep_quiet, job, &job->err);
+    if (status == SOTTO_REJECTED || status == SOTTO_STALE)
+        keep_evidence(job, before, sotto_buf_bytes(note));
+    if (status != SOTTO_OK || trusted == SOTTO_OK)
+        return status;
+    job->err = untrusted;
+    return trusted;
+}
+
 static sotto_status monitor(sotto_log_job *job)
 {
     const sotto_log_trust log_alone = {.log = &job->log_key};
-    sotto_checkpoint from = {0}, now;
+    sotto_checkpoint from = {0};
     sotto_buf before = {0}, note;
     uint8_t *room = sotto_arena_take(&job->arena, SOTTO_LOG_BUNDLE_MAX);
     sotto_status status;
@@ -249,12 +282,7 @@ static sotto_status monitor(sotto_log_job *job)
         return sotto_log_job_of(job, job->state);
     sotto_err_clear(&job->err);
     SOTTO_TRY(sotto_buf_take(&note, &job->arena, SOTTO_NOTE_MAX, &job->err));
-    SOTTO_TRY(sotto_log_latest(&job->source, &note, &now, &job->trust, &job->err));
-    status = sotto_log_follow(&job->source, &from, &now, room, tell, job, &job->err);
-    if (status == SOTTO_REJECTED || status == SOTTO_STALE)
-        keep_evidence(job, sotto_buf_bytes(&before), sotto_buf_bytes(&note));
-    if (status != SOTTO_OK)
-        return status;
+    SOTTO_TRY(look(job, &from, sotto_buf_bytes(&before), &note, room));
     return sotto_log_job_replace(job, job->state, sotto_buf_bytes(&note));
 }
 
@@ -314,7 +342,8 @@ static const sotto_verb verb_monitor = {
              "       [--quorum N] [--json]\n\n"
              "Prints the entries since the last run, checks that they make the tree that was\n"
              "signed, and remembers its checkpoint in FILE. A log that forked or went back ends\n"
-             "it with exit code 6, and both checkpoints are kept in FILE.seen and FILE.fork.\n"
+             "it with exit code 6, and both checkpoints are kept in FILE.seen and FILE.fork. It\n"
+             "ends with 5, and FILE stays, if fewer than N of the witnesses have cosigned so far.\n"
              "--from may also be the log's directory.\n",
     .run = run_monitor,
 };

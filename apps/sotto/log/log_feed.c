@@ -109,6 +109,22 @@ static sotto_status renew(feeding *f, const char *path)
     return sotto_writer_finish(&w, "feed", &job->err);
 }
 
+/* A witness that refuses a fork does not cosign it: that it forked is the news. */
+static sotto_status read_now(feeding *f)
+{
+    sotto_log_job *job = &f->job;
+    const sotto_status status = sotto_log_job_latest(job, &f->note, &f->now);
+    const sotto_err missing = job->err;
+    sotto_buf steps;
+
+    if (status != SOTTO_AGAIN)
+        return status;
+    sotto_err_clear(&job->err);
+    if (write_steps(f, &steps) == SOTTO_OK)
+        job->err = missing;
+    return job->err.status;
+}
+
 static sotto_status make(feeding *f, uint64_t *bytes)
 {
     sotto_log_job *job = &f->job;
@@ -118,7 +134,7 @@ static sotto_status make(feeding *f, uint64_t *bytes)
     SOTTO_TRY(sotto_buf_take(&f->bundles, &job->arena, SOTTO_FEED_MAX, &job->err));
     SOTTO_TRY(sotto_buf_take(&out, &job->arena, 2 * SOTTO_FEED_MAX, &job->err));
     SOTTO_TRY(read_before(f));
-    SOTTO_TRY(sotto_log_latest(&job->source, &f->note, &f->now, &job->trust, &job->err));
+    SOTTO_TRY(read_now(f));
     for (size_t i = 0; i < f->path_count; i++)
         SOTTO_TRY(renew(f, f->paths[i]));
     SOTTO_TRY(write_steps(f, &steps));
@@ -178,7 +194,8 @@ const sotto_verb sotto_verb_log_feed = {
              "FILE, padded to a multiple of 16 KiB. A FILE that is there already is replaced. The\n"
              "new one shows everybody who saw it, or one before it, that the log only grew.\n"
              "`sotto serve log` serves the file `feed` of its folder. Exits with 6 if a bundle\n"
-             "does not hold, or the log does not continue the tree of FILE. --from may also be\n"
-             "the log's directory.\n",
+             "does not hold, or the log does not continue the tree of FILE. Exits with 5 if fewer\n"
+             "than N of the witnesses have cosigned so far. --from may also be the log's\n"
+             "directory.\n",
     .run = run_feed,
 };

@@ -155,10 +155,10 @@ static sotto_status await_cosigned(sotto_log_job *job, uint64_t size, sotto_buf 
 
         note->len = 0;
         sotto_err_clear(&job->err);
-        status = sotto_log_latest(&job->source, note, now, &job->trust, &job->err);
+        status = sotto_log_job_latest(job, note, now);
         if (status == SOTTO_OK && now->size >= size)
             return SOTTO_OK;
-        if (status != SOTTO_OK && status != SOTTO_DENIED)
+        if (status != SOTTO_OK && status != SOTTO_AGAIN)
             return status;
         if (i < TRIES) {
             (void)nanosleep(&pause, NULL);
@@ -166,7 +166,7 @@ static sotto_status await_cosigned(sotto_log_job *job, uint64_t size, sotto_buf 
         }
         sotto_err_clear(&job->err);
         return sotto_fail(
-            &job->err, SOTTO_DENIED,
+            &job->err, SOTTO_AGAIN,
             "it is in the log, but fewer than %zu of these witnesses cosigned it within "
             "a minute. Publish it again once they do",
             job->trust.quorum);

@@ -175,6 +175,17 @@ void sotto_log_job_end(sotto_log_job *job)
     sotto_arena_clear(&job->arena);
 }
 
+/* A witness that is away is no proof that is wrong. */
+sotto_status sotto_log_job_latest(sotto_log_job *job, sotto_buf *note, sotto_checkpoint *out)
+{
+    const sotto_status status = sotto_log_latest(&job->source, note, out, &job->trust, &job->err);
+
+    if (status != SOTTO_DENIED)
+        return status;
+    job->err.status = SOTTO_AGAIN;
+    return SOTTO_AGAIN;
+}
+
 sotto_status sotto_log_job_post(sotto_log_job *job, const char *path, const char *token,
                                 sotto_bytes body, sotto_http_response *response)
 {

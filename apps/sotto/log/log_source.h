@@ -35,6 +35,10 @@ SOTTO_MUST_USE sotto_status sotto_log_job_of(sotto_log_job *job, const char *pat
 /* Reads the keys, and opens the way to the log where `from` is given. */
 SOTTO_MUST_USE sotto_status sotto_log_job_open(sotto_log_job *job);
 void sotto_log_job_end(sotto_log_job *job);
+/* Fetches the checkpoint and opens it as sotto_checkpoint_open does. SOTTO_AGAIN: the log signed it, and fewer witnesses than the quorum
+ * cosigned it so far; *out has it. */
+SOTTO_MUST_USE sotto_status sotto_log_job_latest(sotto_log_job *job, sotto_buf *note,
+                                                 sotto_checkpoint *out);
 /* POSTs to a path of the log. */
 SOTTO_MUST_USE sotto_status sotto_log_job_post(sotto_log_job *job, const char *path,
                                                const char *token, sotto_bytes body,

@@ -1,6 +1,6 @@
 /* serve/host/peers.h - servers that a service calls: each is asked now and then whether it answers, so that health says who does not.
  *
- * Callers:  relay/ (gateways), gateway/ (targets), attester/ (issuer, leader, helper).
+ * Callers:  relay/ (gateways), gateway/ (targets), attester/ (issuer, leader, helper), log/ (witnesses).
  * Memory:   roles, names and URLs are borrowed, and outlive the peers. The peers outlive the host's calls.
  * Threads:  tick by the host's health thread; others may look meanwhile.
  */

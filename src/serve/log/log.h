@@ -13,6 +13,7 @@
 #include "serve/host/bearer.h"
 #include "serve/host/host.h"
 #include "serve/host/last_seen.h"
+#include "serve/host/peers.h"
 #include "serve/log/log_service.h"
 #include "tlog/key_file.h"
 #include "tlog/store.h"
@@ -55,8 +56,10 @@ struct sotto_log_server {
     pthread_mutex_t lock;
     sotto_log_store *store;
     sotto_log_witness witnesses[SOTTO_KEY_FILE_KEYS];
-    sotto_log_refusals refusals; /* under lock */
-    sotto_last_seen *seen;       /* a copy of refusals, for health, which takes no lock of ours */
+    char numbers[SOTTO_KEY_FILE_KEYS][4]; /* of witnesses, from 1, for health */
+    sotto_peers *peers;                   /* are they there, also while nothing is signed? */
+    sotto_log_refusals refusals;          /* under lock */
+    sotto_last_seen *seen; /* a copy of refusals, for health, which takes no lock of ours */
     pthread_mutex_t queue_lock;
     sotto_log_append *first, **end; /* wait to be signed */
     bool signing;

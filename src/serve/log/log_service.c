@@ -7,11 +7,23 @@
 #include "serve/host/host_metrics.h"
 #include "serve/log/log.h"
 
-#include <string.h>
+#include <stdio.h>
 
 enum { LARGEST_BODY = 1 << 20 };
 
 /* ---- opening ---------------------------------------------------------------------------------------------------------- */
+
+/* A tree that stays as it is is cosigned again after hours. Health is not to wait for that. */
+static sotto_status watch_witnesses(sotto_log_server *log, sotto_err *err)
+{
+    SOTTO_TRY(sotto_peers_new(&log->peers, log->host, log->config.peer_check, err));
+    for (size_t i = 0; i < log->witness_keys.count; i++) {
+        (void)snprintf(log->numbers[i], sizeof log->numbers[i], "%u", (unsigned)(i + 1) % 1000);
+        if (SOTTO_RULE(log_watches_witnesses) && log->witness_keys.urls[i])
+            sotto_peers_add(log->peers, "witness", log->numbers[i], log->witness_keys.urls[i]);
+    }
+    return SOTTO_OK;
+}
 
 static sotto_status start(sotto_log_server *log, sotto_err *err)
 {
@@ -46,7 +58,7 @@ static sotto_status start(sotto_log_server *log, sotto_err *err)
     options.known = known.size > 0 ? &known : NULL;
     SOTTO_TRY(sotto_log_store_open(&log->store, &options, err));
     atomic_store(&log->size, sotto_log_store_signed(log->store, NULL)->size);
-    return SOTTO_OK;
+    return watch_witnesses(log, err);
 }
 
 static void close_log(void *state)
@@ -55,6 +67,7 @@ static void close_log(void *state)
 
     sotto_log_store_close(log->store);
     sotto_signer_file_clear(&log->key);
+    sotto_peers_free(log->peers);
     sotto_last_seen_free(log->seen);
     (void)pthread_mutex_destroy(&log->lock);
     (void)pthread_mutex_destroy(&log->queue_lock);
@@ -108,6 +121,7 @@ static void settle(void *state)
 
 static void tick(void *state)
 {
+    sotto_peers_tick(((sotto_log_server *)state)->peers);
     sotto_log_ask_witnesses(state);
     sotto_log_sign_waiting(state);
 }
@@ -139,6 +153,7 @@ static void describe(void *state, sotto_buf *out)
         sotto_health_say_number(out, "log: rolled back: a witness knows more than ",
                                 (uint64_t)atomic_load(&log->size), " entries; nothing is signed\n");
     describe_witnesses(log, out);
+    sotto_peers_describe(log->peers, out);
 }
 
 static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
@@ -159,6 +174,7 @@ static sotto_status metrics(void *state, sotto_writer *w, sotto_err *err)
                      "Whether a witness cosigned since the start.", atomic_load(&log->confirmed));
     sotto_metric_one(w, "sotto_log_rolled_back", "gauge", "Whether a witness showed a larger tree.",
                      atomic_load(&log->rolled_back));
+    sotto_peers_metric(log->peers, w);
     return SOTTO_OK;
 }
 
@@ -196,6 +212,7 @@ static const sotto_option options[] = {
     {"witnesses", SOTTO_OPTION_FILE, OWN(witnesses), NULL, 0, 0, NULL,
      "file with the witnesses that are asked, a public key, a space and a URL on each line",
      SOTTO_OPTION_ALWAYS},
+    SOTTO_PEERS_OPTION_ROW(OWN),
 };
 
 static const sotto_migration migrations[] = {

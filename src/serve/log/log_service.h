@@ -14,6 +14,7 @@ typedef struct sotto_log_config {
     const char *token;     /* file with the token of whoever appends    */
     const char *directory; /* of the log's files                        */
     const char *witnesses; /* file with keys and URLs; NULL: none       */
+    uint64_t peer_check;   /* seconds: host/peers.h                     */
 } sotto_log_config;
 
 extern const sotto_service sotto_log_service;

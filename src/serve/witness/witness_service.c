@@ -13,6 +13,7 @@
 #include "serve/host/host_metrics.h"
 #include "serve/host/router.h"
 #include "serve/witness/beacon_duty.h"
+#include "serve/witness/forks.h"
 #include "tlog/key_file.h"
 #include "tlog/witness.h"
 
@@ -33,7 +34,8 @@ typedef struct witness {
     sotto_key_file logs;
     char origins[SOTTO_KEY_FILE_KEYS][ORIGIN_HEX]; /* SHA-256 of each log's origin */
     sotto_beacon_duty beacon;
-    atomic_uint_fast64_t cosigned, refused, forks;
+    sotto_last_seen *forks;
+    atomic_uint_fast64_t cosigned, refused;
 } witness;
 
 /* ---- add-checkpoint -------------------------------------------------------------------------------------------------- */
@@ -85,23 +87,6 @@ static sotto_status store(sotto_tx *tx, submission *s, sotto_err *err)
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* Evidence: what the log signed, beside what it had signed before. One for each size is enough. */
-static sotto_status keep_fork(sotto_tx *tx, const submission *s, sotto_bytes before, sotto_err *err)
-{
-    sotto_sql q;
-
-    SOTTO_TRY(
-        sotto_sql_prepare(tx, &q,
-                          "INSERT INTO fork (origin, size, note, earlier) VALUES (?1, ?2, ?3, ?4)"
-                          " ON CONFLICT DO NOTHING",
-                          err));
-    sotto_sql_bytes(&q, 1, s->log->name);
-    sotto_sql_int(&q, 2, (int64_t)s->asked.checkpoint.size);
-    sotto_sql_bytes(&q, 3, s->asked.note);
-    sotto_sql_bytes(&q, 4, before);
-    return sotto_sql_run(&q, NULL, err);
-}
-
 /* In one transaction: what was cosigned last, the verdict, and what is cosigned now. */
 static sotto_status decide(sotto_tx *tx, void *context, sotto_err *err)
 {
@@ -127,7 +112,9 @@ static sotto_status decide(sotto_tx *tx, void *context, sotto_err *err)
     s->verdict = sotto_witness_judge(&s->asked, s->log, &last, &why);
     if (s->verdict.http == 200)
         return store(tx, s, err);
-    return s->verdict.fork ? keep_fork(tx, s, before, err) : SOTTO_OK;
+    if (!s->verdict.fork)
+        return SOTTO_OK;
+    return sotto_forks_keep(tx, s->log->name, s->asked.checkpoint.size, s->asked.note, before, err);
 }
 
 static void answer(submission *s)
@@ -156,11 +143,9 @@ static void on_decided(void *context, sotto_status status, const sotto_err *err)
         (void)sotto_http_refuse(s->request, &(sotto_http_problem){.status = 503});
     } else {
         atomic_fetch_add(s->verdict.http == 200 ? &s->w->cosigned : &s->w->refused, 1);
-        if (s->verdict.fork) {
-            atomic_fetch_add(&s->w->forks, 1);
+        if (s->verdict.fork)
             sotto_log(&s->w->host->options.log, SOTTO_LOG_ERROR, "witness.fork",
                       sotto_log_uint("size", s->asked.checkpoint.size));
-        }
         answer(s);
     }
     sotto_release(s, sizeof *s);
@@ -325,6 +310,7 @@ static void close_witness(void *state)
 
     sotto_signer_file_clear(&w->key);
     sotto_beacon_duty_clear(&w->beacon);
+    sotto_last_seen_free(w->forks);
     sotto_release(w, sizeof *w);
 }
 
@@ -336,7 +322,9 @@ static sotto_status open_witness(void **state, sotto_host *host, const void *con
     if (!w)
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a witness");
     w->host = host;
-    status = start(w, config, err);
+    status = sotto_forks_new(&w->forks, err);
+    if (status == SOTTO_OK)
+        status = start(w, config, err);
     if (status != SOTTO_OK)
         close_witness(w);
     else
@@ -349,6 +337,12 @@ static void describe(void *state, sotto_buf *out)
     const witness *w = state;
 
     sotto_health_say_number(out, "logs: ", w->logs.count, "\n");
+    sotto_forks_describe(w->forks, out);
+}
+
+static sotto_status look(sotto_tx *tx, void *state, sotto_err *err)
+{
+    return sotto_forks_look(tx, ((witness *)state)->forks, err);
 }
 
 static sotto_status metrics(void *state, sotto_writer *out, sotto_err *err)
@@ -361,7 +355,8 @@ static sotto_status metrics(void *state, sotto_writer *out, sotto_err *err)
     sotto_metric_one(out, "sotto_witness_refused", "counter", "Checkpoints that were refused.",
                      (uint64_t)atomic_load(&w->refused));
     sotto_metric_one(out, "sotto_witness_forks", "counter",
-                     "Checkpoints that are evidence of a fork.", (uint64_t)atomic_load(&w->forks));
+                     "Forks, by log and size, that the database has evidence of.",
+                     sotto_forks_count(w->forks));
     sotto_metric_one(out, "sotto_witness_beacon_parts", "counter",
                      "Parts of a beacon that were given.", (uint64_t)atomic_load(&w->beacon.given));
     sotto_metric_one(out, "sotto_witness_beacon_refused", "counter",
@@ -421,6 +416,7 @@ const sotto_service sotto_witness_service = {
     .migration_count = sizeof migrations / sizeof migrations[0],
     .open = open_witness,
     .close = close_witness,
+    .look = look,
     .describe = describe,
     .metrics = metrics,
 };

@@ -162,7 +162,7 @@ typedef struct sotto_result_check {
     double missed_chance; /* that so many or more miss by chance                       */
     uint64_t worst;       /* the bin that is farthest off                              */
     double worst_chance;  /* that any bin is as far off as that, at most               */
-    bool wrong;           /* more than chance allows: one of the two is below 5e-7      */
+    bool wrong;           /* more than chance allows: one of the two is below 5e-8      */
 } sotto_result_check;
 
 /* truth[i]: how many of the reports had bin i's value. Right results are called wrong once in a million times.

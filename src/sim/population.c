@@ -337,9 +337,20 @@ static sotto_status post_all(sotto_sim_population *c, const sotto_effects *effec
     return SOTTO_OK;
 }
 
+static uint32_t answered_of(const checker *k)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < 8 * sizeof k->answered; i++)
+        count += k->answered[i / 8] >> (i % 8) & 1u;
+    return count;
+}
+
+/* One answer is for all of a device's questions about that leaf: who draws a leaf twice asks twice. */
 static sotto_status judge(sotto_sim_population *c, sotto_aero_device *d, checker *k,
                           const sotto_message *m, sotto_err *err)
 {
+    const uint32_t before = answered_of(k);
     sotto_status verdict;
     sotto_effects effects;
 
@@ -350,7 +361,7 @@ static sotto_status judge(sotto_sim_population *c, sotto_aero_device *d, checker
     sotto_effects_init(&effects, &c->scratch);
     SOTTO_TRY(sotto_aero_take_sample(d, m, &verdict, &effects, err));
     memcpy(k->answered, d->answered, sizeof d->answered);
-    c->report.answered += verdict == SOTTO_OK || verdict == SOTTO_REJECTED;
+    c->report.answered += answered_of(k) - before;
     c->report.wrong += verdict == SOTTO_REJECTED;
     return post_all(c, &effects, err);
 }

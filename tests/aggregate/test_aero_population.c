@@ -46,7 +46,7 @@ static sotto_sim_population_report play(sotto_test *t, const sotto_sim_populatio
 
 static void a_crowd_without_faults_is_added_up(sotto_test *t)
 {
-    const sotto_sim_population_plan plan = small(1);
+    const sotto_sim_population_plan plan = small(1); /* in which devices draw a leaf twice */
     sotto_sim_population_report r = play(t, &plan, 0, NULL, NULL);
 
     CHECK(t, r.net.released && r.is_exact);

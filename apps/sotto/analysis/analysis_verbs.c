@@ -332,8 +332,8 @@ static const char *budget_text(char out[SOTTO_DECIMAL_TEXT], const analysis_job 
     const char *text = analysis_setting(job, "search", name);
     sotto_decimal budget;
 
-    if (!text || sotto_decimal_parse(&budget, sotto_bytes_of(text, strlen(text)),
-                                     SOTTO_DECIMAL_UP, NULL) != SOTTO_OK)
+    if (!text || sotto_decimal_parse(&budget, sotto_bytes_of(text, strlen(text)), SOTTO_DECIMAL_UP,
+                                     NULL) != SOTTO_OK)
         return "?";
     sotto_decimal_format(out, budget);
     return out;

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Together they call a right result wrong once in ten million runs: a demo that runs in many people's builds, and several times in a
- * test, must not raise false alarms. A wrong constant in the de-biasing moves every bin by many deviations, so little is lost. */
+/* Together they call a right result wrong once in ten million runs. A demo runs in many people's builds, and several times in a test: it
+ * must not raise false alarms. A wrong constant in the de-biasing moves every bin by many deviations, so little is lost. */
 static const double too_unlikely = 5e-8;
 
 /* P(Bin(n, p) >= k). */

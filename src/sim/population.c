@@ -342,7 +342,7 @@ static uint32_t answered_of(const checker *k)
     uint32_t count = 0;
 
     for (size_t i = 0; i < 8 * sizeof k->answered; i++)
-        count += k->answered[i / 8] >> (i % 8) & 1u;
+        count += (uint32_t)k->answered[i / 8] >> (i % 8) & 1u;
     return count;
 }
 

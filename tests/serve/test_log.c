@@ -215,17 +215,23 @@ static void a_log_waits_for_a_witness(sotto_test *t)
     sotto_host_close(log);
 }
 
+/* A witness, and a log whose first entry it cosigned. */
+static void open_cosigned(sotto_test *t, sotto_logs_keys *k, sotto_host **witness, sotto_host **log)
+{
+    sotto_logs_make_keys(t, k);
+    *witness = sotto_logs_open_witness(t, k, sotto_test_address(t));
+    *log = sotto_logs_open_log(t, k, sotto_test_address(t), sotto_host_port(*witness));
+    sotto_logs_add_in_time(t, sotto_host_port(*log), "one");
+    (void)sotto_logs_await_cosigned(t, k, sotto_host_port(*log), 1);
+}
+
 static void health_says_which_witness_does_not_answer(sotto_test *t)
 {
     static const char line[] = "witness 1: did not cosign: it does not answer: 127.0.0.1: ";
     sotto_logs_keys k;
     sotto_host *witness, *log;
 
-    sotto_logs_make_keys(t, &k);
-    witness = sotto_logs_open_witness(t, &k, sotto_test_address(t));
-    log = sotto_logs_open_log(t, &k, sotto_test_address(t), sotto_host_port(witness));
-    sotto_logs_add_in_time(t, sotto_host_port(log), "one");
-    (void)sotto_logs_await_cosigned(t, &k, sotto_host_port(log), 1);
+    open_cosigned(t, &k, &witness, &log);
     sotto_test_health_await(t, log, "witness ", false);
     sotto_host_close(witness);
     CHECK_EQUAL(t, 200, sotto_logs_add(t, sotto_host_port(log), "two"));
@@ -239,11 +245,7 @@ static void an_idle_log_notices_that_its_witness_is_away(sotto_test *t)
     sotto_logs_keys k;
     sotto_host *witness, *log;
 
-    sotto_logs_make_keys(t, &k);
-    witness = sotto_logs_open_witness(t, &k, sotto_test_address(t));
-    log = sotto_logs_open_log(t, &k, sotto_test_address(t), sotto_host_port(witness));
-    sotto_logs_add_in_time(t, sotto_host_port(log), "one");
-    (void)sotto_logs_await_cosigned(t, &k, sotto_host_port(log), 1);
+    open_cosigned(t, &k, &witness, &log);
     sotto_test_health_await(t, log, "witness ", false);
     CHECK_EQUAL(t, 0, sotto_logs_metric(t, log, "sotto_peers_away"));
     sotto_host_close(witness);
@@ -282,11 +284,7 @@ static void a_tree_is_cosigned_before_the_next_is_signed(sotto_test *t)
     sotto_host *witness, *log;
     pthread_t thread;
 
-    sotto_logs_make_keys(t, &k);
-    witness = sotto_logs_open_witness(t, &k, sotto_test_address(t));
-    log = sotto_logs_open_log(t, &k, sotto_test_address(t), sotto_host_port(witness));
-    sotto_logs_add_in_time(t, sotto_host_port(log), "one");
-    (void)sotto_logs_await_cosigned(t, &k, sotto_host_port(log), 1);
+    open_cosigned(t, &k, &witness, &log);
     const unsigned long before = sotto_logs_metric(t, log, "sotto_log_cosignatures");
     atomic_store(&held, false);
     CHECK(t, pthread_create(&thread, NULL, hold_witness, witness) == 0);
@@ -309,11 +307,7 @@ static void a_number_that_nobody_signed_stops_nothing(sotto_test *t)
     sotto_logs_keys k;
     sotto_host *witness, *log;
 
-    sotto_logs_make_keys(t, &k);
-    witness = sotto_logs_open_witness(t, &k, sotto_test_address(t));
-    log = sotto_logs_open_log(t, &k, sotto_test_address(t), sotto_host_port(witness));
-    sotto_logs_add_in_time(t, sotto_host_port(log), "one");
-    (void)sotto_logs_await_cosigned(t, &k, sotto_host_port(log), 1);
+    open_cosigned(t, &k, &witness, &log);
     CHECK_OK(t, sotto_db_run(witness->db, sotto_logs_forge, &f, &t->err));
     CHECK_EQUAL(t, 200, sotto_logs_add(t, sotto_host_port(log), "two"));
     sotto_logs_await_metric(t, log, "sotto_log_unproved_sizes");

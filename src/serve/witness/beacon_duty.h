@@ -1,7 +1,7 @@
 /* serve/witness/beacon_duty.h - a witness's part of an epoch's public randomness (aggregate/shared/beacon.h).
  *
  * Callers:  witness_service.c.
- * Threads:  the share is read by the database's threads, and never changes.
+ * Threads:  the share is read by compute threads, and never changes.
  * Secrets:  the share of the witnesses' key, and the token of whoever asks.
  *
  * A witness gives parts for one session and one registry in an epoch, over restarts. Else a server could have beacons of many

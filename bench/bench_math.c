@@ -53,7 +53,7 @@ static void dot128(void *arg)
 
 /* ---- loops over Field128, in every set of kernels -------------------------------------------------- */
 
-enum { SIDE = 100, SCRATCH = 16 * 64 + 4 };
+enum { SIDE = 100, SCRATCH = 16 * 104 + 4 };
 
 typedef struct matrix {
     size_t side;
@@ -65,7 +65,7 @@ static void power_sums(void *arg)
 {
     matrix *x = arg;
 
-    sotto_f128_power_sums(x->out, x->m, x->side * x->side, x->side, x->f, x->r, x->scratch);
+    sotto_f128_power_sums(x->out, NULL, x->m, x->side * x->side, x->side, x->f, x->r, x->scratch);
 }
 
 static void bench_power_sums(const sotto_bench *b, const char *set)

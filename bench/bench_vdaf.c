@@ -204,7 +204,7 @@ static void count_permute(sotto_keccak_row *words, unsigned lanes)
 /* How many four-lane permutations a batch of the helper's work needs. */
 static size_t count_permutations(round *r)
 {
-    static sotto_keccak_backend counting = {"counting", count_permute, NULL, NULL};
+    static sotto_keccak_backend counting = {"counting", count_permute, NULL, NULL, NULL};
 
     counted = &sotto_keccak_scalar;
     permutations = 0;

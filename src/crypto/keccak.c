@@ -47,6 +47,19 @@ void sotto_keccak_permute(sotto_keccak_row *words, unsigned lanes)
     backend()->permute(words, lanes);
 }
 
+/* Pointers of unused lanes are copies of the first. */
+static void fill_in(const uint8_t *four[SOTTO_LANES], const uint8_t *const *in, unsigned lanes)
+{
+    for (unsigned lane = 0; lane < SOTTO_LANES; lane++)
+        four[lane] = in[lane < lanes ? lane : 0];
+}
+
+static void fill_out(uint8_t *four[SOTTO_LANES], uint8_t *const *out, unsigned lanes)
+{
+    for (unsigned lane = 0; lane < SOTTO_LANES; lane++)
+        four[lane] = out[lane < lanes ? lane : 0];
+}
+
 void sotto_keccak_absorb(sotto_keccak_row *words, unsigned lanes, unsigned rate,
                          const uint8_t *const *in, size_t blocks)
 {
@@ -55,8 +68,7 @@ void sotto_keccak_absorb(sotto_keccak_row *words, unsigned lanes, unsigned rate,
     if (lanes > 1 && b->absorb) {
         const uint8_t *four[SOTTO_LANES];
 
-        for (unsigned lane = 0; lane < SOTTO_LANES; lane++)
-            four[lane] = in[lane < lanes ? lane : 0];
+        fill_in(four, in, lanes);
         b->absorb(words, rate, four, blocks);
         return;
     }
@@ -76,8 +88,7 @@ void sotto_keccak_squeeze(sotto_keccak_row *words, unsigned lanes, unsigned rate
     if (lanes > 1 && b->squeeze) {
         uint8_t *four[SOTTO_LANES];
 
-        for (unsigned lane = 0; lane < SOTTO_LANES; lane++)
-            four[lane] = out[lane < lanes ? lane : 0];
+        fill_out(four, out, lanes);
         b->squeeze(words, rate, four, blocks);
         return;
     }
@@ -88,3 +99,25 @@ void sotto_keccak_squeeze(sotto_keccak_row *words, unsigned lanes, unsigned rate
                 sotto_keccak_store(out[lane] + at + (size_t)8 * w, words[w][lane]);
     }
 }
+
+#ifndef __OPTIMIZE_SIZE__
+
+void sotto_keccak_exchange(sotto_keccak_row *from, uint8_t *const *out, sotto_keccak_row *to,
+                           const uint8_t *const *in, unsigned lanes, unsigned rate, size_t blocks)
+{
+    const sotto_keccak_backend *b = backend();
+
+    if (lanes > 1 && b->exchange) {
+        uint8_t *four_out[SOTTO_LANES];
+        const uint8_t *four_in[SOTTO_LANES];
+
+        fill_out(four_out, out, lanes);
+        fill_in(four_in, in, lanes);
+        b->exchange(from, four_out, to, four_in, rate, blocks);
+        return;
+    }
+    sotto_keccak_squeeze(from, lanes, rate, out, blocks);
+    sotto_keccak_absorb(to, lanes, rate, in, blocks);
+}
+
+#endif

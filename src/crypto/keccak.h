@@ -27,6 +27,10 @@ typedef struct sotto_keccak_backend {
      * written; lane 0 is written last, since the pointers of unused lanes are copies of its own. */
     void (*squeeze)(sotto_keccak_row *words, unsigned rate, uint8_t *const out[SOTTO_LANES],
                     size_t blocks);
+    /* For each block: one of `from` as squeeze gives it, and one that `to` takes as absorb does. NULL: one after the other, as always
+     * in what is built for size. */
+    void (*exchange)(sotto_keccak_row *from, uint8_t *const out[SOTTO_LANES], sotto_keccak_row *to,
+                     const uint8_t *const in[SOTTO_LANES], unsigned rate, size_t blocks);
 } sotto_keccak_backend;
 
 /* Only those of the target machine are linked. */
@@ -43,6 +47,11 @@ void sotto_keccak_absorb(sotto_keccak_row *words, unsigned lanes, unsigned rate,
                          const uint8_t *const *in, size_t blocks);
 void sotto_keccak_squeeze(sotto_keccak_row *words, unsigned lanes, unsigned rate,
                           uint8_t *const *out, size_t blocks);
+#ifndef __OPTIMIZE_SIZE__
+/* What is taken was there before the call: `in` and `out` do not overlap. */
+void sotto_keccak_exchange(sotto_keccak_row *from, uint8_t *const *out, sotto_keccak_row *to,
+                           const uint8_t *const *in, unsigned lanes, unsigned rate, size_t blocks);
+#endif
 
 /* "scalar", "bmi", "avx2", "avx512vl", "neon"; NULL returns to the best. False: not on this machine. */
 SOTTO_MUST_USE bool sotto_keccak_use(const char *name);

@@ -23,4 +23,4 @@ static inline __m256i rotate_left(__m256i a, int n)
 
 #include "crypto/keccak_x4.h"
 
-const sotto_keccak_backend sotto_keccak_avx2 = {"avx2", permute, absorb, squeeze};
+const sotto_keccak_backend sotto_keccak_avx2 = {"avx2", permute, absorb, squeeze, NULL};

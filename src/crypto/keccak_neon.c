@@ -35,4 +35,4 @@ static void permute(sotto_keccak_row *words, unsigned lanes)
         permute_two(words, first);
 }
 
-const sotto_keccak_backend sotto_keccak_neon = {"neon", permute, NULL, NULL};
+const sotto_keccak_backend sotto_keccak_neon = {"neon", permute, NULL, NULL, NULL};

@@ -45,27 +45,52 @@ static inline void transpose(__m256i r[4])
     r[3] = _mm256_permute2x128_si256(high01, high23, 0x31);
 }
 
+static inline void take_block(sotto_keccak_row *words, unsigned rate,
+                              const uint8_t *const in[SOTTO_LANES], size_t at)
+{
+    unsigned w = 0;
+
+    for (; w + 4 <= rate / 8; w += 4, at += 32) {
+        __m256i r[4];
+
+        for (unsigned lane = 0; lane < SOTTO_LANES; lane++)
+            r[lane] = _mm256_loadu_si256((const __m256i *)(const void *)(in[lane] + at));
+        transpose(r);
+        for (unsigned i = 0; i < 4; i++) {
+            __m256i *row = (__m256i *)words[w + i];
+
+            _mm256_store_si256(row, _mm256_xor_si256(_mm256_load_si256(row), r[i]));
+        }
+    }
+    for (; w < rate / 8; w++, at += 8)
+        for (unsigned lane = 0; lane < SOTTO_LANES; lane++)
+            words[w][lane] ^= sotto_keccak_load(in[lane] + at);
+}
+
+static inline void give_block(sotto_keccak_row *words, unsigned rate,
+                              uint8_t *const out[SOTTO_LANES], size_t at)
+{
+    unsigned w = 0;
+
+    for (; w + 4 <= rate / 8; w += 4, at += 32) {
+        __m256i r[4];
+
+        for (unsigned i = 0; i < 4; i++)
+            r[i] = _mm256_load_si256((const __m256i *)words[w + i]);
+        transpose(r);
+        for (unsigned lane = SOTTO_LANES; lane-- > 0;)
+            _mm256_storeu_si256((__m256i *)(void *)(out[lane] + at), r[lane]);
+    }
+    for (; w < rate / 8; w++, at += 8)
+        for (unsigned lane = SOTTO_LANES; lane-- > 0;)
+            sotto_keccak_store(out[lane] + at, words[w][lane]);
+}
+
 static void absorb(sotto_keccak_row *words, unsigned rate, const uint8_t *const in[SOTTO_LANES],
                    size_t blocks)
 {
-    for (size_t at = 0; blocks > 0; blocks--) {
-        unsigned w = 0;
-
-        for (; w + 4 <= rate / 8; w += 4, at += 32) {
-            __m256i r[4];
-
-            for (unsigned lane = 0; lane < SOTTO_LANES; lane++)
-                r[lane] = _mm256_loadu_si256((const __m256i *)(const void *)(in[lane] + at));
-            transpose(r);
-            for (unsigned i = 0; i < 4; i++) {
-                __m256i *row = (__m256i *)words[w + i];
-
-                _mm256_store_si256(row, _mm256_xor_si256(_mm256_load_si256(row), r[i]));
-            }
-        }
-        for (; w < rate / 8; w++, at += 8)
-            for (unsigned lane = 0; lane < SOTTO_LANES; lane++)
-                words[w][lane] ^= sotto_keccak_load(in[lane] + at);
+    for (size_t at = 0; blocks > 0; blocks--, at += rate) {
+        take_block(words, rate, in, at);
         permute_four(words);
     }
 }
@@ -73,22 +98,9 @@ static void absorb(sotto_keccak_row *words, unsigned rate, const uint8_t *const 
 static void squeeze(sotto_keccak_row *words, unsigned rate, uint8_t *const out[SOTTO_LANES],
                     size_t blocks)
 {
-    for (size_t at = 0; blocks > 0; blocks--) {
-        unsigned w = 0;
-
+    for (size_t at = 0; blocks > 0; blocks--, at += rate) {
         permute_four(words);
-        for (; w + 4 <= rate / 8; w += 4, at += 32) {
-            __m256i r[4];
-
-            for (unsigned i = 0; i < 4; i++)
-                r[i] = _mm256_load_si256((const __m256i *)words[w + i]);
-            transpose(r);
-            for (unsigned lane = SOTTO_LANES; lane-- > 0;)
-                _mm256_storeu_si256((__m256i *)(void *)(out[lane] + at), r[lane]);
-        }
-        for (; w < rate / 8; w++, at += 8)
-            for (unsigned lane = SOTTO_LANES; lane-- > 0;)
-                sotto_keccak_store(out[lane] + at, words[w][lane]);
+        give_block(words, rate, out, at);
     }
 }
 

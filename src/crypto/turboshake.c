@@ -235,4 +235,10 @@ void sotto_turboshake_exchange(sotto_turboshake *x, const uint8_t *const *in, ui
     }
 }
 
+void sotto_turboshake_squeeze_beside(sotto_turboshake *giver, uint8_t *const *out,
+                                     sotto_turboshake *x, const uint8_t *const *in, size_t blocks)
+{
+    sotto_keccak_exchange(giver->words, out, x->words, in, x->lanes, x->rate, blocks);
+}
+
 #endif

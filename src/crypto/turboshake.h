@@ -51,6 +51,10 @@ void sotto_turboshake_join(sotto_turboshake *x, const sotto_turboshake *giver);
 /* So many blocks go into each lane but the last, as sotto_turboshake_add takes them, and as many come out of the last. */
 void sotto_turboshake_exchange(sotto_turboshake *x, const uint8_t *const *in, uint8_t *out,
                                size_t blocks);
+/* As many blocks of `giver` as squeeze would give, while `x` takes as many as add would: two states, with as many lanes, side by side.
+ * Both are between two blocks, and `in` does not overlap `out`. */
+void sotto_turboshake_squeeze_beside(sotto_turboshake *giver, uint8_t *const *out,
+                                     sotto_turboshake *x, const uint8_t *const *in, size_t blocks);
 /* The last lane is `giver` again, and the others go on without it. */
 void sotto_turboshake_part(sotto_turboshake *x, sotto_turboshake *giver);
 

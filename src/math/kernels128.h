@@ -14,13 +14,16 @@
 #include "math/field128.h"
 #include "sotto/base.h"
 
+/* Rows whose power sums the kernel for AVX-512 works on together, at most. */
+enum { SOTTO_F128_POWER_SUMS_GROUP = 384 };
+
 typedef struct sotto_f128_kernels {
     const char *name;
     /* May other rooms run code for AVX-512 with its 52-bit multiplier (lanes128_ifma.h)? */
     bool ifma;
     /* As in math/power_sums.h. */
-    void (*power_sums)(sotto_f128 *out, const uint8_t *m, size_t count, size_t width,
-                       const sotto_f128 *f, const sotto_f128 *r, sotto_f128 *scratch);
+    void (*power_sums)(sotto_f128 *out, sotto_f128 *sum, const uint8_t *m, size_t count,
+                       size_t width, const sotto_f128 *f, const sotto_f128 *r, sotto_f128 *scratch);
     /* As in math/vectors.h. */
     void (*vectors_add)(uint8_t *total, size_t len, const uint8_t *const *others, size_t count);
     /* One level of factors in math/poly.h: with half = 2^log / 2^(s+1), for k below half,
@@ -37,12 +40,15 @@ SOTTO_MUST_USE bool sotto_f128_use(const char *name);
 
 /* ---- the members --------------------------------------------------------------------------------- */
 
-void sotto_f128_power_sums_portable(sotto_f128 *out, const uint8_t *m, size_t count, size_t width,
-                                    const sotto_f128 *f, const sotto_f128 *r, sotto_f128 *scratch);
-void sotto_f128_power_sums_ifma(sotto_f128 *out, const uint8_t *m, size_t count, size_t width,
-                                const sotto_f128 *f, const sotto_f128 *r, sotto_f128 *scratch);
-void sotto_f128_power_sums_avx2(sotto_f128 *out, const uint8_t *m, size_t count, size_t width,
-                                const sotto_f128 *f, const sotto_f128 *r, sotto_f128 *scratch);
+void sotto_f128_power_sums_portable(sotto_f128 *out, sotto_f128 *sum, const uint8_t *m,
+                                    size_t count, size_t width, const sotto_f128 *f,
+                                    const sotto_f128 *r, sotto_f128 *scratch);
+void sotto_f128_power_sums_ifma(sotto_f128 *out, sotto_f128 *sum, const uint8_t *m, size_t count,
+                                size_t width, const sotto_f128 *f, const sotto_f128 *r,
+                                sotto_f128 *scratch);
+void sotto_f128_power_sums_avx2(sotto_f128 *out, sotto_f128 *sum, const uint8_t *m, size_t count,
+                                size_t width, const sotto_f128 *f, const sotto_f128 *r,
+                                sotto_f128 *scratch);
 void sotto_f128_vectors_add_portable(uint8_t *total, size_t len, const uint8_t *const *others,
                                      size_t count);
 void sotto_f128_vectors_add_avx2(uint8_t *total, size_t len, const uint8_t *const *others,

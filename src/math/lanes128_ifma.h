@@ -97,31 +97,38 @@ static inline sotto_f128x8 sotto_f128x8_all(sotto_f128 a)
                            sotto_v8_of((int64_t)(a.high >> 40))}};
 }
 
-/* acc += a * b, for loose a and b. At most five products of 52 bits go to a limb. The high half of the top
- * limbs' product is zero: 25 + 25 bits. */
+/* The products of 52 bits in a product of two numbers, as STEP(half, limb of the sum, limb of a, limb of b). At most five go to a
+ * limb. The high half of the top limbs' product is zero: 25 + 25 bits. Neighbours add to different limbs as far as that goes: a
+ * product takes four cycles, and its sum waits for it. */
+#define SOTTO_F128X8_PRODUCTS(STEP)                                                                \
+    STEP(lo, 0, 0, 0)                                                                              \
+    STEP(hi, 1, 0, 0)                                                                              \
+    STEP(lo, 2, 0, 2)                                                                              \
+    STEP(lo, 1, 0, 1)                                                                              \
+    STEP(hi, 2, 0, 1)                                                                              \
+    STEP(hi, 3, 0, 2)                                                                              \
+    STEP(lo, 1, 1, 0)                                                                              \
+    STEP(hi, 2, 1, 0)                                                                              \
+    STEP(lo, 3, 1, 2)                                                                              \
+    STEP(hi, 4, 1, 2)                                                                              \
+    STEP(lo, 2, 1, 1)                                                                              \
+    STEP(hi, 3, 1, 1)                                                                              \
+    STEP(lo, 4, 2, 2)                                                                              \
+    STEP(lo, 2, 2, 0)                                                                              \
+    STEP(hi, 3, 2, 0)                                                                              \
+    STEP(hi, 4, 2, 1)                                                                              \
+    STEP(lo, 3, 2, 1)
+
+#define SOTTO_F128X8_STEP(half, sum, i, a, j, b)                                                   \
+    (sum) = _mm512_madd52##half##_epu64(sum, (a).limb[i], (b).limb[j]);
+
+/* acc += a * b, for loose a and b. */
 static inline void sotto_f128x8_acc_mul(sotto_f128x8_acc *acc, const sotto_f128x8 *a,
                                         const sotto_f128x8 *b)
 {
-    const sotto_v8 *x = a->limb, *y = b->limb;
-    sotto_v8 *t = acc->limb;
-
-    t[0] = _mm512_madd52lo_epu64(t[0], x[0], y[0]);
-    t[1] = _mm512_madd52hi_epu64(t[1], x[0], y[0]);
-    t[1] = _mm512_madd52lo_epu64(t[1], x[0], y[1]);
-    t[2] = _mm512_madd52hi_epu64(t[2], x[0], y[1]);
-    t[2] = _mm512_madd52lo_epu64(t[2], x[0], y[2]);
-    t[3] = _mm512_madd52hi_epu64(t[3], x[0], y[2]);
-    t[1] = _mm512_madd52lo_epu64(t[1], x[1], y[0]);
-    t[2] = _mm512_madd52hi_epu64(t[2], x[1], y[0]);
-    t[2] = _mm512_madd52lo_epu64(t[2], x[1], y[1]);
-    t[3] = _mm512_madd52hi_epu64(t[3], x[1], y[1]);
-    t[3] = _mm512_madd52lo_epu64(t[3], x[1], y[2]);
-    t[4] = _mm512_madd52hi_epu64(t[4], x[1], y[2]);
-    t[2] = _mm512_madd52lo_epu64(t[2], x[2], y[0]);
-    t[3] = _mm512_madd52hi_epu64(t[3], x[2], y[0]);
-    t[3] = _mm512_madd52lo_epu64(t[3], x[2], y[1]);
-    t[4] = _mm512_madd52hi_epu64(t[4], x[2], y[1]);
-    t[4] = _mm512_madd52lo_epu64(t[4], x[2], y[2]);
+#define STEP(half, at, i, j) SOTTO_F128X8_STEP(half, acc->limb[at], i, *a, j, *b)
+    SOTTO_F128X8_PRODUCTS(STEP)
+#undef STEP
 }
 
 /* t / 2^104 modulo p, loose.
@@ -160,7 +167,8 @@ static inline sotto_f128x8 sotto_f128x8_reduce(const sotto_f128x8_acc *acc)
     return (sotto_f128x8){{t2, t3, t4}};
 }
 
-/* reduce for a sum of up to 128 products, whose limbs are carried first. */
+/* reduce for a sum of up to 128 products, or 384 if one factor of each is below 2^128. Its limbs are carried first: 384 * 5 * 2^52 is
+ * below 2^63, and the top one stays below 2^58. */
 static inline sotto_f128x8 sotto_f128x8_reduce_sum(sotto_f128x8_acc acc)
 {
     const sotto_v8 mask = sotto_v8_of(SOTTO_LIMB_MASK);
@@ -220,6 +228,14 @@ static inline sotto_f128x8 sotto_f128x8_settle(sotto_f128x8 x)
     x.limb[1] = _mm512_madd52lo_epu64(x.limb[1], h, sotto_v8_of(SOTTO_LIMB_K));
     x.limb[2] = _mm512_and_si512(x.limb[2], sotto_v8_of((1 << 24) - 1));
     return sotto_f128x8_carry(x);
+}
+
+/* Adds up to 4,096 loose numbers, limb by limb; settle ends it. */
+static inline void sotto_f128x8_grow(sotto_f128x8 *sum, sotto_f128x8 x)
+{
+    x = sotto_f128x8_exact(x);
+    for (unsigned i = 0; i < 3; i++)
+        sum->limb[i] = _mm512_add_epi64(sum->limb[i], x.limb[i]);
 }
 
 /* Stores x modulo p in wire encoding, for what settle takes; p goes away if adding 2^128 - p reaches 2^128. */

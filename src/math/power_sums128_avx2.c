@@ -137,9 +137,25 @@ static void settle(sotto_f128 *out, const sotto_f128x4 *sums, size_t columns)
     }
 }
 
-static void sum_group(sotto_f128 *out, row *rows, size_t count, const uint8_t *m, size_t width,
-                      size_t left)
+typedef sotto_f128_sum running_total;
+
+static running_total no_total(void)
 {
+    return (sotto_f128_sum){0};
+}
+
+static sotto_f128 end_total(running_total total)
+{
+    return sotto_f128_sum_reduce(&total);
+}
+
+static void sum_group(sotto_f128 *out, sotto_f128_sum *total, row *rows, size_t count,
+                      const uint8_t *m, size_t width, size_t left)
+{
+    size_t elements = count * width < left ? count * width : left;
+
+    for (size_t i = 0; total && i < elements; i++)
+        sotto_f128_sum_add(total, sotto_f128_load(m + i * SOTTO_F128_SIZE));
     for (size_t j = 0; j < width; j += LANES) {
         size_t columns = width - j < LANES ? width - j : LANES;
         size_t reach = j < left ? (left - j + width - 1) / width : 0; /* rows that have column j */

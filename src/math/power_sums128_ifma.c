@@ -9,9 +9,9 @@ enum { LANES = SOTTO_F128_LANES };
  * all where a block begins within a cache line. */
 enum { AHEAD = 2 * LANES * SOTTO_F128_SIZE, LINE = 64 };
 
-/* Rows that are worked on together. Their sums grow unreduced: in a limb, 5 products of 52 bits a row
- * come to less than 2^63. Their running vectors take 16 KiB, which stay in the nearest cache. */
-enum { GROUP = 64 };
+/* Rows that are worked on together; their sums grow unreduced (see sotto_f128x8_reduce_sum). Their running vectors take up to 96 KiB.
+ * They are read one after the other, so the second cache is near enough, and sums are reduced once. */
+enum { GROUP = SOTTO_F128_POWER_SUMS_GROUP };
 
 typedef struct row {
     sotto_f128x8 running;
@@ -63,30 +63,40 @@ static inline sotto_f128x8 constant(const int64_t limbs[3])
     return (sotto_f128x8){{sotto_v8_of(limbs[0]), sotto_v8_of(limbs[1]), sotto_v8_of(limbs[2])}};
 }
 
-/* Adds the block of `rows` rows to even and odd. `left` is the number of elements from m to the matrix's
- * end. A lane past a row's end reads the next row, which is harmless since nobody uses its sums; but
- * nothing reads past the matrix. */
-static inline void sum_rows(sotto_f128x8_acc *even_out, sotto_f128x8_acc *odd_out, row *rows,
-                            size_t count, const uint8_t *m, size_t width, size_t left, bool advance)
+/* What a block of eight columns comes to. */
+typedef struct block_sums {
+    sotto_f128x8_acc even, odd;
+    sotto_f128x8 plain; /* the elements themselves; limbs are sums of 384 at most */
+} block_sums;
+
+/* Adds up `count` rows at m. `left` is the number of elements from m to the matrix's end. A lane past a row's end reads the next row,
+ * which is harmless since nobody uses its sums; but nothing reads past the matrix. The three products of a row go side by side. */
+static inline block_sums sum_rows(row *rows, size_t count, const uint8_t *m, size_t width,
+                                  size_t left, bool advance)
 {
-    sotto_f128x8_acc even = sotto_f128x8_acc_zero(), odd = even;
+    const sotto_f128x8_acc zero = sotto_f128x8_acc_zero();
+    const sotto_v8 none = _mm512_setzero_si512();
+    block_sums s = {zero, zero, {{none, none, none}}};
 
     for (size_t i = 0; i < count; i++, m += width * SOTTO_F128_SIZE, left -= width) {
-        sotto_f128x8 x = sotto_f128x8_load(m, left);
-        sotto_f128x8 f = constant(rows[i].f);
+        sotto_f128x8 x = sotto_f128x8_load(m, left), weight = rows[i].running;
+        sotto_f128x8 f = constant(rows[i].f), step = constant(rows[i].step);
+        sotto_f128x8_acc next = zero;
 
         __builtin_prefetch(m + AHEAD);
         __builtin_prefetch(m + AHEAD + LINE);
-        sotto_f128x8_acc_mul(&even, &x, &rows[i].running);
-        sotto_f128x8_acc_mul(&odd, &x, &f);
-        if (advance) {
-            sotto_f128x8 step = constant(rows[i].step);
-
-            rows[i].running = sotto_f128x8_mul(&rows[i].running, &step);
-        }
+        sotto_f128x8_grow(&s.plain, x);
+#define STEP(half, at, j, k)                                                                       \
+    if (advance)                                                                                   \
+        SOTTO_F128X8_STEP(half, next.limb[at], j, weight, k, step)                                 \
+    SOTTO_F128X8_STEP(half, s.even.limb[at], j, weight, k, x)                                      \
+    SOTTO_F128X8_STEP(half, s.odd.limb[at], j, f, k, x)
+        SOTTO_F128X8_PRODUCTS(STEP)
+#undef STEP
+        if (advance)
+            rows[i].running = sotto_f128x8_reduce(&next);
     }
-    *even_out = even;
-    *odd_out = odd;
+    return s;
 }
 
 /* Reduces the sums of up to eight columns and adds them to every second element of out. */
@@ -99,23 +109,51 @@ static void settle(sotto_f128 *out, const sotto_f128x8_acc *acc, size_t columns)
         out[2 * j] = sotto_f128_add(out[2 * j], sums[j]);
 }
 
-static void sum_group(sotto_f128 *out, row *rows, size_t count, const uint8_t *m, size_t width,
-                      size_t left)
+/* Adds the elements of up to eight columns to the total, lane by lane. */
+static void add_plain(sotto_f128x8 *total, const sotto_f128x8 *plain, size_t columns)
+{
+    __mmask8 wanted = (__mmask8)((1U << columns) - 1);
+    sotto_v8 *sum = total->limb;
+
+    for (unsigned i = 0; i < 3; i++)
+        sum[i] = _mm512_mask_add_epi64(sum[i], wanted, sum[i], plain->limb[i]);
+    *total = sotto_f128x8_settle(*total);
+}
+
+static void sum_group(sotto_f128 *out, sotto_f128x8 *total, row *rows, size_t count,
+                      const uint8_t *m, size_t width, size_t left)
 {
     for (size_t j = 0; j < width; j += LANES) {
         size_t columns = width - j < LANES ? width - j : LANES;
         size_t reach = j < left ? (left - j + width - 1) / width : 0; /* rows that have column j */
         size_t used = reach < count ? reach : count;
         const uint8_t *block = m + j * SOTTO_F128_SIZE;
-        sotto_f128x8_acc even, odd;
+        block_sums s = j + LANES < width ? sum_rows(rows, used, block, width, left - j, true)
+                                         : sum_rows(rows, used, block, width, left - j, false);
 
-        if (j + LANES < width)
-            sum_rows(&even, &odd, rows, used, block, width, left - j, true);
-        else
-            sum_rows(&even, &odd, rows, used, block, width, left - j, false);
-        settle(out + 2 * j, &even, columns);
-        settle(out + 2 * j + 1, &odd, columns);
+        settle(out + 2 * j, &s.even, columns);
+        settle(out + 2 * j + 1, &s.odd, columns);
+        if (total)
+            add_plain(total, &s.plain, columns);
     }
+}
+
+static sotto_f128 end_total(sotto_f128x8 total)
+{
+    _Alignas(64) sotto_f128 lanes[LANES];
+    sotto_f128_sum sum = {0};
+
+    sotto_f128x8_store(lanes, total);
+    for (unsigned l = 0; l < LANES; l++)
+        sotto_f128_sum_add(&sum, lanes[l]);
+    return sotto_f128_sum_reduce(&sum);
+}
+
+typedef sotto_f128x8 running_total;
+
+static running_total no_total(void)
+{
+    return (sotto_f128x8){{_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()}};
 }
 
 #define POWER_SUMS sotto_f128_power_sums_ifma

@@ -14,12 +14,17 @@ __attribute__((noinline)) static fe weigh_column(const uint8_t *column, size_t r
     return FIELD(acc_reduce)(&sum);
 }
 
-static void power_sums(fe *out, const uint8_t *m, size_t count, size_t width, const fe *f,
+static void power_sums(fe *out, fe *sum, const uint8_t *m, size_t count, size_t width, const fe *f,
                        const fe *r, fe *scratch)
 {
     size_t rows = (count + width - 1) / width;
     size_t last_row = count - (rows - 1) * width;
+    fe_sum total = {0};
 
+    for (size_t i = 0; sum && i < count; i++)
+        FIELD(sum_add)(&total, FIELD(load)(m + i * FE_SIZE));
+    if (sum)
+        *sum = FIELD(sum_reduce)(&total);
     for (size_t i = 0; i < rows; i++)
         scratch[i] = FIELD(mul)(f[i], r[i]);
     for (size_t j = 0; j < width; j++) {

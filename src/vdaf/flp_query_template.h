@@ -75,7 +75,13 @@ static fe gadget_at_point(const sotto_circuit *c, const gadget_values *y, const 
 
 /* ---- chunks ------------------------------------------------------------------------------------- */
 
-static void query_chunk_wires(const sotto_circuit *c, uint8_t *wires, const uint8_t *meas,
+/* Whether the linear check is of the plain sum of all elements. Then that sum comes from the pass over them that wires are made in. */
+static bool sums_everything(const sotto_circuit *c)
+{
+    return c->linear == SOTTO_LINEAR_ONE && c->bits == 1;
+}
+
+static void query_chunk_wires(const sotto_circuit *c, uint8_t *wires, fe *sum, const uint8_t *meas,
                               const uint8_t *seeds, const uint8_t *joint_rand, const fe *factors,
                               fe *scratch)
 {
@@ -93,7 +99,8 @@ static void query_chunk_wires(const sotto_circuit *c, uint8_t *wires, const uint
     /* Odd inputs are the element less 1/shares, in every chunk and also where the last one is padded. */
     fe offset = FIELD(mul)(t->shares_inv, FIELD(sum_reduce)(&f_sum));
 
-    FIELD(power_sums)(sums, meas, c->meas_len, c->chunk_length, f, r, more);
+    FIELD(power_sums)
+    (sums, sums_everything(c) ? sum : NULL, meas, c->meas_len, c->chunk_length, f, r, more);
     for (size_t j = 0; j < c->arity; j += 2) {
         fe even = FIELD(mul)(get(seeds, j), seed_factor);
         fe odd = FIELD(mul)(get(seeds, j + 1), seed_factor);
@@ -120,10 +127,13 @@ static fe sum_of_entries(const uint8_t *meas, size_t count, unsigned bits, uint6
     return FIELD(acc_reduce)(&total);
 }
 
-static fe linear_check(const sotto_circuit *c, const uint8_t *meas)
+/* sum: of all elements, where the check is of that */
+static fe linear_check(const sotto_circuit *c, const uint8_t *meas, fe sum)
 {
     const flp_tables *t = c->tables;
-    fe sum = sum_of_entries(meas, (size_t)c->entries, c->bits, c->max);
+
+    if (!sums_everything(c))
+        sum = sum_of_entries(meas, (size_t)c->entries, c->bits, c->max);
 
     if (c->linear == SOTTO_LINEAR_ONE)
         return FIELD(sub)(sum, t->shares_inv);
@@ -131,7 +141,7 @@ static fe linear_check(const sotto_circuit *c, const uint8_t *meas)
     return FIELD(sub)(sum, unspell(claim, c->claim_bits, c->claim_max));
 }
 
-static fe chunk_output(const sotto_circuit *c, const gadget_values *y, const uint8_t *meas,
+static fe chunk_output(const sotto_circuit *c, const gadget_values *y, const uint8_t *meas, fe sum,
                        const uint8_t *query_rand)
 {
     size_t step = gadget_count(c) >> c->wire_log;
@@ -143,7 +153,7 @@ static fe chunk_output(const sotto_circuit *c, const gadget_values *y, const uin
     if (c->linear == SOTTO_LINEAR_NONE)
         return range_check;
     return FIELD(add)(plain_product(range_check, get(query_rand, 0)),
-                      plain_product(linear_check(c, meas), get(query_rand, 1)));
+                      plain_product(linear_check(c, meas, sum), get(query_rand, 1)));
 }
 
 /* ---- one call an element ------------------------------------------------------------------------- */
@@ -192,8 +202,10 @@ static bool query(const sotto_circuit *c, const sotto_flp_query *q, void *scratc
     gadget_values y = complete_gadget(c, q->proof + c->arity * FE_SIZE, room);
 
     if (c->shape == SOTTO_SHAPE_CHUNKS) {
-        query_chunk_wires(c, wires, q->meas, q->proof, q->joint_rand, factors, more);
-        put(q->verifier, 0, chunk_output(c, &y, q->meas, q->query_rand));
+        fe sum = FIELD(zero)();
+
+        query_chunk_wires(c, wires, &sum, q->meas, q->proof, q->joint_rand, factors, more);
+        put(q->verifier, 0, chunk_output(c, &y, q->meas, sum, q->query_rand));
     } else {
         query_simple_wires(c, wires, q->meas, q->proof, factors);
         put(q->verifier, 0, simple_output(c, &y, q->meas, q->query_rand));

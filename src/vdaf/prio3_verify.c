@@ -71,30 +71,10 @@ static void bind_nonces(sotto_prio3_xof *x, const group *g)
 
 /* ---- expanding ----------------------------------------------------------------------------------- */
 
-static void expand_helper_shares(group *g)
+/* How to compute the part that stands for this aggregator's share. It takes the place of what the client says it is: else a client
+ * could choose the joint randomness. It ends in the verifier share. */
+static sotto_prio3_xof own_parts(group *g, uint8_t *own[SOTTO_LANES])
 {
-    const sotto_circuit *c = g->c;
-    sotto_prio3_xof x = group_xof(g, SOTTO_USAGE_MEAS_SHARE);
-
-    for (unsigned l = 0; l < g->lanes; l++)
-        x.seeds[l] = g->seed[l];
-    bind_byte(&x, g->verifier->aggregator);
-    sotto_prio3_expand(&x, g->expanded_meas, c->meas_len);
-
-    x.usage = SOTTO_USAGE_PROOF_SHARE;
-    x.binder_len = 0;
-    bind_byte(&x, c->proofs);
-    bind_byte(&x, g->verifier->aggregator);
-    sotto_prio3_expand(&x, g->expanded_proofs, c->proof_len * c->proofs);
-    for (unsigned l = 0; l < g->lanes; l++)
-        g->proofs[l] = g->expanded_proofs[l];
-}
-
-/* The part that stands for this aggregator's share, computed and put in place of what the client says it
- * is: else a client could choose the joint randomness. Ends in the verifier share. */
-static void derive_own_parts(group *g)
-{
-    uint8_t *own[SOTTO_LANES];
     unsigned me = g->verifier->aggregator;
     sotto_prio3_xof x = group_xof(g, SOTTO_USAGE_JOINT_RAND_PART);
 
@@ -107,7 +87,42 @@ static void derive_own_parts(group *g)
         memcpy(g->parts[l], g->public_share[l], g->vdaf->sizes.public_share);
         own[l] = g->parts[l] + (size_t)me * SEED;
     }
+    return x;
+}
+
+static void derive_own_parts(group *g)
+{
+    uint8_t *own[SOTTO_LANES];
+    sotto_prio3_xof x = own_parts(g, own);
+
     sotto_prio3_derive_seed(&x, own);
+}
+
+/* With its own parts, where there are any. */
+static void expand_helper_shares(group *g)
+{
+    const sotto_circuit *c = g->c;
+    sotto_prio3_xof x = group_xof(g, SOTTO_USAGE_MEAS_SHARE);
+
+    for (unsigned l = 0; l < g->lanes; l++)
+        x.seeds[l] = g->seed[l];
+    bind_byte(&x, g->verifier->aggregator);
+    if (c->joint_rand_len) {
+        uint8_t *own[SOTTO_LANES];
+        sotto_prio3_xof parts = own_parts(g, own);
+
+        sotto_prio3_expand_and_hash(&x, g->expanded_meas, c->meas_len, &parts, own);
+    } else {
+        sotto_prio3_expand(&x, g->expanded_meas, c->meas_len);
+    }
+
+    x.usage = SOTTO_USAGE_PROOF_SHARE;
+    x.binder_len = 0;
+    bind_byte(&x, c->proofs);
+    bind_byte(&x, g->verifier->aggregator);
+    sotto_prio3_expand(&x, g->expanded_proofs, c->proof_len * c->proofs);
+    for (unsigned l = 0; l < g->lanes; l++)
+        g->proofs[l] = g->expanded_proofs[l];
 }
 
 static void derive_joint_rand(group *g)
@@ -203,10 +218,10 @@ static void derive_group(group *g)
         return;
     if (g->verifier->aggregator)
         expand_helper_shares(g);
-    if (g->c->joint_rand_len) {
+    else if (g->c->joint_rand_len)
         derive_own_parts(g);
+    if (g->c->joint_rand_len)
         derive_joint_rand(g);
-    }
     derive_query_rand(g);
 }
 

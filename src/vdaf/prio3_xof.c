@@ -189,4 +189,86 @@ void sotto_prio3_expand_and_derive(const sotto_prio3_xof *x, uint8_t *out, size_
     sotto_wipe(&takers, sizeof takers);
 }
 
+/* Whole blocks, and whole elements of either field. The first piece is longer by more than a block: the hash begins within a block of
+ * its own, and is behind by the rest of that. */
+enum { BESIDE_BLOCKS = 30, BESIDE = BESIDE_BLOCKS * SOTTO_TURBOSHAKE128_RATE };
+
+_Static_assert(BESIDE % 16 == 0 && AT_ONCE >= BESIDE + SOTTO_TURBOSHAKE128_RATE, "see above");
+
+/* Bytes from `at` on of each lane. */
+static void lanes_at(uint8_t **to, uint8_t *const *out, unsigned lanes, size_t at)
+{
+    for (unsigned l = 0; l < lanes; l++)
+        to[l] = out[l] + at;
+}
+
+static void check_below(uint64_t all[SOTTO_LANES], const sotto_prio3_xof *x, uint8_t *const *from,
+                        size_t bytes)
+{
+    for (unsigned l = 0; l < x->lanes; l++)
+        all[l] &= x->circuit->flp->canonical(from[l], bytes / x->circuit->element_size);
+}
+
+/* all[l]: every element of lane l is below the modulus. */
+static void expand_beside(sotto_turboshake *giver, sotto_turboshake *taker,
+                          const sotto_prio3_xof *x, uint8_t *const *out, size_t bytes,
+                          const sotto_prio3_xof *seeds, uint64_t all[SOTTO_LANES])
+{
+    size_t made = bytes < AT_ONCE ? bytes : AT_ONCE, hashed = 0;
+    const uint8_t *in[SOTTO_LANES];
+    uint8_t *to[SOTTO_LANES];
+
+    sotto_turboshake_squeeze(giver, out, made);
+    check_below(all, x, out, made);
+    if (made < bytes && taker->at > 0) {
+        hashed = taker->rate - taker->at;
+        sotto_turboshake_add(taker, seeds->bodies, hashed);
+    }
+    for (; bytes - made >= BESIDE; made += BESIDE, hashed += BESIDE) {
+        lanes_at(to, out, x->lanes, made);
+        bodies_at(in, seeds, hashed);
+        sotto_turboshake_squeeze_beside(giver, to, taker, in, BESIDE_BLOCKS);
+        check_below(all, x, to, BESIDE);
+    }
+    lanes_at(to, out, x->lanes, made);
+    sotto_turboshake_squeeze(giver, to, bytes - made);
+    check_below(all, x, to, bytes - made);
+    bodies_at(in, seeds, hashed);
+    sotto_turboshake_add(taker, in, bytes - hashed);
+}
+
+void sotto_prio3_expand_and_hash(const sotto_prio3_xof *x, uint8_t *const *out, size_t count,
+                                 const sotto_prio3_xof *seeds, uint8_t *const *seeds_out)
+{
+    uint64_t all[SOTTO_LANES] = {1, 1, 1, 1};
+    sotto_turboshake giver, taker;
+    bool again = false;
+
+    start(&giver, x, 0, x->lanes);
+    begin(&taker, seeds);
+    expand_beside(&giver, &taker, x, out, sotto_circuit_bytes(x->circuit, count), seeds, all);
+    sotto_xof_turboshake128_end(&taker);
+    sotto_turboshake_squeeze(&taker, seeds_out, SOTTO_PRIO3_SEED_SIZE);
+    sotto_wipe(&giver, sizeof giver);
+    sotto_wipe(&taker, sizeof taker);
+
+    SOTTO_DECLASSIFY(all, sizeof all); /* as in sotto_prio3_expand */
+    for (unsigned l = 0; l < x->lanes; l++)
+        if (!all[l]) {
+            expand_lane_vartime(x, l, out[l], count);
+            again = true;
+        }
+    if (again)
+        sotto_prio3_derive_seed(seeds, seeds_out);
+}
+
+#else
+
+void sotto_prio3_expand_and_hash(const sotto_prio3_xof *x, uint8_t *const *out, size_t count,
+                                 const sotto_prio3_xof *seeds, uint8_t *const *seeds_out)
+{
+    sotto_prio3_expand(x, out, count);
+    sotto_prio3_derive_seed(seeds, seeds_out);
+}
+
 #endif

@@ -52,4 +52,9 @@ void sotto_prio3_expand_and_derive(const sotto_prio3_xof *x, uint8_t *out, size_
                                    sotto_prio3_ready *ready, void *arg,
                                    const sotto_prio3_xof *seeds, uint8_t *const *seeds_out);
 
+/* As sotto_prio3_expand of x, then sotto_prio3_derive_seed of `seeds`, whose bodies are what was expanded: each piece is hashed while
+ * the next is expanded, in states of their own. What is built for size does one after the other. */
+void sotto_prio3_expand_and_hash(const sotto_prio3_xof *x, uint8_t *const *out, size_t count,
+                                 const sotto_prio3_xof *seeds, uint8_t *const *seeds_out);
+
 #endif

@@ -69,14 +69,6 @@ static inline fx subtract(fx a, fx b)
     return sotto_f128x8_settle(a);
 }
 
-/* Adds up to 4,096 numbers, limb by limb; `settle` ends it. */
-static inline void grow(fx *sum, fx x)
-{
-    x = sotto_f128x8_exact(x);
-    for (unsigned i = 0; i < 3; i++)
-        sum->limb[i] = _mm512_add_epi64(sum->limb[i], x.limb[i]);
-}
-
 /* ---- into lanes, and out of them ------------------------------------------------------------------- */
 
 /* Four elements of eight reports at a time. */
@@ -189,7 +181,7 @@ static fx start_calls(const query *q)
         q->f[i] = sotto_f128x8_mul(&q->factors[2 * (i + 1)], &inverse);
         q->r[i] = to_weight(&q->joint_rand[i]);
         q->running[i] = sotto_f128x8_mul(&q->f[i], &q->r[i]);
-        grow(&sum, q->f[i]);
+        sotto_f128x8_grow(&sum, q->f[i]);
     }
     sum = sotto_f128x8_settle(sum);
     return sotto_f128x8_mul(&shares, &sum);
@@ -221,7 +213,7 @@ static fx sum_of(const words *elements, size_t count, size_t step)
     fx sum = {{_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512()}};
 
     for (size_t i = 0; i < count; i++)
-        grow(&sum, number(&elements[i * step]));
+        sotto_f128x8_grow(&sum, number(&elements[i * step]));
     return sotto_f128x8_settle(sum);
 }
 

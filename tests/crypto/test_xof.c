@@ -244,7 +244,7 @@ static void marking_permute(sotto_keccak_row *words, unsigned lanes)
             words[w][l] = mark | w;
 }
 
-static const sotto_keccak_backend marking = {"marking", marking_permute, NULL, NULL};
+static const sotto_keccak_backend marking = {"marking", marking_permute, NULL, NULL, NULL};
 
 static void start_fixed_key(void *arg)
 {

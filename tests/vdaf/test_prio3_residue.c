@@ -72,7 +72,7 @@ static void marking_permute(sotto_keccak_row *words, unsigned lanes)
         spill();
 }
 
-static const sotto_keccak_backend marking = {"marking", marking_permute, NULL, NULL};
+static const sotto_keccak_backend marking = {"marking", marking_permute, NULL, NULL, NULL};
 
 static void install(bool rejected_first, bool spills)
 {

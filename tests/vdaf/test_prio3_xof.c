@@ -69,7 +69,7 @@ static void patched_permute(sotto_keccak_row *words, unsigned lanes)
         patch_state(before[l], words, l);
 }
 
-static const sotto_keccak_backend patched = {"patched", patched_permute, NULL, NULL};
+static const sotto_keccak_backend patched = {"patched", patched_permute, NULL, NULL, NULL};
 
 static void install(rule what)
 {
@@ -282,6 +282,83 @@ static void they_give_the_same_bytes_where_rejections_are_common(sotto_test *t)
     uninstall(t);
 }
 
+/* ---- expanding several, and hashing them --------------------------------------------------------------- */
+
+enum { LONG_BYTES = 100 * SOTTO_TURBOSHAKE128_RATE };
+
+static void check_hashed(sotto_test *t, const sotto_circuit *c, unsigned lanes, size_t context,
+                         size_t count)
+{
+    static uint8_t expanded[SOTTO_LANES][LONG_BYTES], wanted[SOTTO_LANES][LONG_BYTES];
+    static const uint8_t zeros[200];
+    uint8_t seeds[2 * SOTTO_LANES][32], hashes[SOTTO_LANES][32], wanted_hashes[SOTTO_LANES][32];
+    uint8_t *out[SOTTO_LANES], *wanted_out[SOTTO_LANES], *hash[SOTTO_LANES],
+        *wanted_hash[SOTTO_LANES];
+    sotto_prio3_xof x = {.circuit = c,
+                         .usage = SOTTO_USAGE_MEAS_SHARE,
+                         .context = sotto_bytes_of(zeros, context),
+                         .lanes = lanes,
+                         .binder_len = 1};
+    sotto_prio3_xof d = {.circuit = c,
+                         .usage = SOTTO_USAGE_JOINT_RAND_PART,
+                         .context = x.context,
+                         .lanes = lanes,
+                         .binder_len = 17,
+                         .body_len = count * c->element_size};
+
+    CHECK(t, d.body_len <= LONG_BYTES);
+    memset(expanded, 0xaa, sizeof expanded);
+    for (unsigned l = 0; l < lanes; l++) {
+        memset(seeds[l], (int)(count + l), 32);
+        memset(seeds[SOTTO_LANES + l], (int)(3 * count + l), 32);
+        x.seeds[l] = seeds[l];
+        d.seeds[l] = seeds[SOTTO_LANES + l];
+        d.bodies[l] = expanded[l];
+        d.binder[l][0] = (uint8_t)l;
+        out[l] = expanded[l], wanted_out[l] = wanted[l];
+        hash[l] = hashes[l], wanted_hash[l] = wanted_hashes[l];
+    }
+    sotto_prio3_expand_and_hash(&x, out, count, &d, hash);
+    sotto_prio3_expand(&x, wanted_out, count);
+    sotto_prio3_derive_seed(&d, wanted_hash);
+    for (unsigned l = 0; l < lanes; l++) {
+        CHECK_BYTES(t, wanted[l], expanded[l], d.body_len);
+        CHECK_BYTES(t, wanted_hashes[l], hashes[l], 32);
+    }
+}
+
+/* Lengths around each piece's end, with hashes that begin a block's first byte, its last, and in between. */
+static void check_hashed_of(sotto_test *t, const sotto_prio3_config *config)
+{
+    static const size_t contexts[] = {0, 15, 107, 108, 109};
+    static const size_t blocks[] = {0, 1, 2, 31, 32, 33, 34, 61, 62, 63, 64, 91, 92, 93, 94};
+    sotto_test_prio3 p = sotto_test_prio3_of(t, config, 1);
+    const sotto_circuit *c = p.vdaf.circuit;
+
+    for (size_t i = 0; i < sizeof contexts / sizeof contexts[0]; i++)
+        for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++)
+            for (size_t more = 1; more <= 3; more++)
+                check_hashed(t, c, 1 + (unsigned)((k + more) % SOTTO_LANES), contexts[i],
+                             blocks[k] * SOTTO_TURBOSHAKE128_RATE / c->element_size + more);
+}
+
+static void expanding_several_and_hashing_them_gives_the_same_bytes(sotto_test *t)
+{
+    static const char *const backends[] = {"scalar", "bmi", "avx2", "avx512vl", "neon"};
+
+    for (size_t b = 0; b < sizeof backends / sizeof backends[0]; b++) {
+        if (!sotto_keccak_use(backends[b]))
+            continue;
+        check_hashed_of(t, &sotto_test_configs[1]);
+        check_hashed_of(t, &sotto_test_configs[3]);
+    }
+    uninstall(t);
+    install(COMMON);
+    check_hashed_of(t, &sotto_test_configs[1]);
+    check_hashed_of(t, &sotto_test_configs[3]);
+    uninstall(t);
+}
+
 /* ---- whole reports --------------------------------------------------------------------------------- */
 
 /* Reports in a batch of four, those in `mask` with seeds whose expansion rejects draws. Each comes to the
@@ -413,6 +490,7 @@ int main(int argc, char **argv)
         CASE(a_rejected_draw_in_any_lane_of_field128_is_drawn_again),
         CASE(expanding_and_hashing_together_gives_the_same_bytes),
         CASE(they_give_the_same_bytes_where_rejections_are_common),
+        CASE(expanding_several_and_hashing_them_gives_the_same_bytes),
         CASE(reports_with_rejected_draws_verify_in_any_lane),
         CASE(reports_verify_where_rejections_are_common),
         CASE(a_report_whose_test_point_is_a_root_of_unity_is_rejected_alone),

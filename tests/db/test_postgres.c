@@ -394,37 +394,48 @@ static void note_end(void *context, sotto_status status, const sotto_err *err)
     atomic_fetch_add((atomic_uint *)context, status == SOTTO_OK ? 1 : 0x10000);
 }
 
-/* While the only other writer is held, jobs wait until a connection can be had. */
+static const char CONNECTIONS_OFF[] =
+    "UPDATE pg_database SET datallowconn = false WHERE datname = 'postgres'";
+static const char CONNECTIONS_ON[] =
+    "UPDATE pg_database SET datallowconn = true WHERE datname = 'postgres'";
+
+/* While the only other writer is held, jobs wait until a connection can be had. A second writer may start with the
+ * first job already, so that none may connect before that; and one may still be giving up when the next job comes,
+ * so that more jobs follow. */
 static void a_writer_that_could_not_connect_tries_again(sotto_test *t)
 {
     const char *address = sotto_test_address(t);
     sotto_db *watcher = sotto_test_db_at(t, address), *db;
     sotto_test_gate g = SOTTO_TEST_GATE(SOTTO_OK);
     atomic_uint retries = 0, held = 0, ended = 0;
+    unsigned posted = 0;
     const sotto_log_sink log = {.write = note_retry, .context = &retries};
     const sotto_db_options options = {.address = address, .writers = 2, .log = &log};
-    sotto_test_thing things[2] = {{1, 1}, {2, 2}};
-    sotto_db_job jobs[3] = {
-        {.fn = sotto_test_gate_hold, .context = &g, .done = note_end, .done_context = &held},
-        {.fn = sotto_test_put, .context = &things[0], .done = note_end, .done_context = &ended},
-        {.fn = sotto_test_put, .context = &things[1], .done = note_end, .done_context = &ended}};
+    sotto_db_job hold = {
+        .fn = sotto_test_gate_hold, .context = &g, .done = note_end, .done_context = &held};
+    sotto_test_thing things[MEMBERS];
+    sotto_db_job jobs[MEMBERS];
 
+    for (unsigned i = 0; i < MEMBERS; i++) {
+        things[i] = (sotto_test_thing){i + 1, i + 1};
+        jobs[i] = (sotto_db_job){
+            .fn = sotto_test_put, .context = &things[i], .done = note_end, .done_context = &ended};
+    }
     CHECK_OK(t, sotto_test_schema(watcher, &t->err));
     CHECK_OK(t, sotto_db_open(&db, &options, &t->err));
-    sotto_db_post(db, &jobs[0]);
+    sotto_test_do(t, watcher, CONNECTIONS_OFF);
+    sotto_db_post(db, &hold);
     sotto_test_gate_await(&g);
-    sotto_test_do(t, watcher,
-                  "UPDATE pg_database SET datallowconn = false WHERE datname = 'postgres'");
-    sotto_db_post(db, &jobs[1]);
-    for (uint64_t until = 0; atomic_load(&retries) == 0 && sotto_test_waits(&until, 5);)
+    sotto_db_post(db, &jobs[posted++]);
+    for (uint64_t until = 0; atomic_load(&retries) == 0 && sotto_test_waits(&until, 20);)
         ;
-    sotto_test_do(t, watcher,
-                  "UPDATE pg_database SET datallowconn = true WHERE datname = 'postgres'");
+    CHECK(t, atomic_load(&retries) > 0);
     CHECK_EQUAL(t, 0, atomic_load(&ended));
-    sotto_db_post(db, &jobs[2]);
-    for (uint64_t until = 0; atomic_load(&ended) < 2 && sotto_test_waits(&until, 5);)
-        ;
-    CHECK_EQUAL(t, 2, atomic_load(&ended));
+    sotto_test_do(t, watcher, CONNECTIONS_ON);
+    for (uint64_t until = 0; atomic_load(&ended) < posted && sotto_test_waits(&until, 100);)
+        if (posted < MEMBERS)
+            sotto_db_post(db, &jobs[posted++]);
+    CHECK_EQUAL(t, posted, atomic_load(&ended));
     CHECK_EQUAL(t, 0, atomic_load(&held));
     sotto_test_gate_open(&g);
     sotto_db_close(db);

@@ -28,7 +28,8 @@ typedef struct bench_round {
     lane lanes[2];
     sotto_machine *members[SOTTO_DECRYPTORS_MOST];
     sotto_tally tally;
-    uint64_t server_ns, ingest_ns, client_ns, clients_measured, reports, decryptor_ns, down;
+    uint64_t server_ns, ingest_ns, judge_ns, client_ns, clients_measured, reports, decryptor_ns,
+        down;
 } bench_round;
 
 static const sotto_bench_size CASES[] = {
@@ -91,7 +92,9 @@ static void ingest(bench_round *r, const sotto_effect_message *sent)
                NULL),
            "a piece");
     ok(bulk->finish(state, NULL), "a vector");
+    const uint64_t judged_from = sotto_clock_thread_cpu();
     ok(sotto_flamingo_check(&r->of.round, &sent->message, &r->of.step, NULL), "a right report");
+    r->judge_ns += sotto_clock_thread_cpu() - judged_from;
     sotto_effects_init(&effects, &r->of.step);
     ok(sotto_flamingo_server.deliver(r->lanes[0].server, &sent->message, 1, &verdict, &effects,
                                      NULL),
@@ -148,6 +151,7 @@ static void collect(bench_round *r)
     client_by_library(r);
     note(r, "client-first-round", "ms", (double)first_ns / (double)r->reports / 1e6);
     note(r, "ingest-upload", "ms", (double)r->ingest_ns / (double)r->reports / 1e6);
+    note(r, "ingest-upload-judged", "ms", (double)r->judge_ns / (double)r->reports / 1e6);
 }
 
 static uint64_t wall(void)

@@ -28,7 +28,7 @@
 enum { AT_ONCE = 64, WINDOW = 600000, HEAD = 512, REFUSED = 1000 };
 
 static const sotto_bench_size SHORT = {"flamingo/ingest", 12, 6, 5, 20000, true};
-static const sotto_bench_size LONG = {"flamingo/ingest", 300, 40, 60, (size_t)1 << 20, false};
+static const sotto_bench_size LONG = {"flamingo/ingest", 1024, 40, 60, (size_t)1 << 20, false};
 
 typedef struct sender {
     int fd;

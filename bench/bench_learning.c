@@ -22,6 +22,7 @@ typedef struct client {
     sotto_examples examples;
     uint64_t state;
     float *delta;
+    double *shaped;
     int64_t *integers, *sum;
 } client;
 
@@ -59,7 +60,6 @@ static void prepare(client *c, const char *name)
     sotto_arena_init(&c->arena, (size_t)1 << 30);
     sotto_bench_expect(sotto_model_named(&c->model, name, classes, &err) == SOTTO_OK, err.reason);
     const sotto_update_config update = {.dimension = c->model.parameters,
-                                        .rounding = SOTTO_ROUNDING_RANDOM,
                                         .weights = SOTTO_WEIGHTS_EQUAL,
                                         .clip = 0.5,
                                         .scale = 32768,
@@ -84,6 +84,7 @@ static void prepare(client *c, const char *name)
     c->examples = (sotto_examples){
         .bytes = bytes, .labels = c->model.answers > 1 ? NULL : labels, .count = ROWS};
     c->delta = take(c, c->model.parameters, sizeof *c->delta);
+    c->shaped = take(c, c->model.parameters, sizeof *c->shaped);
     c->integers = take(c, c->model.parameters, sizeof *c->integers);
     c->sum = take(c, c->model.parameters, sizeof *c->sum);
 }
@@ -110,12 +111,14 @@ static void round_of_devices(void *arg)
     memset(c->sum, 0, c->model.parameters * sizeof *c->sum);
     for (int i = 0; i < DEVICES; i++) {
         train(c);
-        sotto_bench_expect(sotto_update_encode(&c->update, c->integers, &weight, c->delta, ROWS,
+        for (size_t k = 0; k < c->model.parameters; k++)
+            c->shaped[k] = (double)c->delta[k];
+        sotto_bench_expect(sotto_update_encode(&c->update, c->integers, &weight, c->shaped, ROWS,
                                                &c->entropy, &err) == SOTTO_OK,
                            err.reason);
         sotto_update_add(c->sum, c->integers, c->model.parameters);
     }
-    sotto_bench_expect(sotto_update_add_noise(&c->update, c->sum, 1, &c->entropy, &err) == SOTTO_OK,
+    sotto_bench_expect(sotto_update_add_noise(&c->update, c->sum, &c->entropy, &err) == SOTTO_OK,
                        err.reason);
     sotto_session_close_round(&c->session, c->sum, 1 / (32768.0 * DEVICES), DEVICES);
 }

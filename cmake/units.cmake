@@ -1,10 +1,10 @@
 # sotto_write_units(SOURCE TO): the units of all services, from one template each, into the folder TO; UNITS lists them afterwards.
 # CMAKE_INSTALL_FULL_BINDIR and CMAKE_INSTALL_FULL_DOCDIR are set.
 set(credentials_log log-key=log-signing.key log-token=log.token)
-set(credentials_witness witness-key=witness-signing.key)
+set(credentials_witness witness-key=witness-signing.key beacon-token=beacon.token)
 set(credentials_issuer attester-token=issuer.attester-token operator-token=issuer.operator-token)
 set(credentials_aggregator aggregator-key=aggregator-signing.key operator-token=aggregator.operator-token)
-set(credentials_attester issuer-token=attester.issuer-token operator-token=attester.operator-token)
+set(credentials_attester issuer-token=attester.issuer-token leader-token=attester.leader-token helper-token=attester.helper-token operator-token=attester.operator-token)
 
 function(sotto_write_units SOURCE TO)
   set(units)

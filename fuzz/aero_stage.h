@@ -13,6 +13,7 @@ static inline sotto_status fuzz_aero_round(sotto_round *out, uint8_t terms[SOTTO
                                      .bits = 12,
                                      .checks = 3,
                                      .committee = (uint32_t)registry->count,
+                                     .committees = 1,
                                      .threshold = 2,
                                      .noise_members = 2,
                                      .rate = UINT64_MAX,

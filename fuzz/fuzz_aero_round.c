@@ -64,7 +64,7 @@ static void begin_to_open(stage *g)
     g->view.is_summed = true;
     for (unsigned i = 1; i < 4; i++)
         ((sotto_aero_base *)g->machines[i])->view->is_summed = true;
-    ((sotto_aero_aggregator *)g->machines[1])->attempt = 0;
+    ((sotto_aero_aggregator *)g->machines[1])->attempts[0] = 0;
     ((sotto_aero_committee_member *)g->machines[2])->done |= SOTTO_AERO_HAS_JUDGED;
 }
 

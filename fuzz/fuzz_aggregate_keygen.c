@@ -1,7 +1,7 @@
-/* Calls and posts of a key generation come from a server: what decodes encodes to the same bytes, and bodies end in a status. */
+/* Calls, posts and meetings of a key generation come from a server: what decodes encodes to the same bytes, and bodies end in a status. */
 #include "target.h"
 
-#include "aggregate/keygen/keygen.h"
+#include "aggregate/keygen/meeting.h"
 
 #include <stdlib.h>
 
@@ -50,12 +50,49 @@ static void try_post(sotto_bytes wire)
     (void)!sotto_keygen_shown_decode(&shown, post.body, 4, NULL);
 }
 
+/* Nobody is listed, so nobody is met. */
+static void try_meeting(sotto_bytes wire)
+{
+    static const uint8_t nobody[4][SOTTO_SIGN_PUBLIC] = {{2}, {2}, {2}, {2}};
+    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    sotto_keygen call;
+    sotto_meeting m;
+    sotto_arena arena;
+    sotto_bytes post;
+
+    if (sotto_meeting_decode(&m, wire, NULL) != SOTTO_OK)
+        return;
+    if (sotto_meeting_encode(&out, &m, NULL) != SOTTO_OK)
+        abort();
+    same(&out, wire);
+    sotto_arena_init(&arena, (size_t)64 << 20);
+    if (sotto_meeting_open(&call, &m, nobody, 4, &arena, NULL) == SOTTO_OK)
+        abort();
+    sotto_arena_clear(&arena);
+    while (sotto_meeting_next(&m.posts, &post))
+        try_post(post);
+}
+
+static void try_seat(sotto_bytes wire)
+{
+    static const uint8_t nobody[SOTTO_SIGN_PUBLIC] = {2};
+    sotto_meeting_seat seat;
+
+    if (sotto_meeting_seat_decode(&seat, wire, NULL) == SOTTO_OK &&
+        sotto_meeting_seat_check(&seat, nobody, 1, nobody, NULL) == SOTTO_OK)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0 || size > sizeof memory)
         return 0;
     if (data[0] == 0)
         try_call(sotto_bytes_of(data + 1, size - 1));
+    else if (data[0] == 2)
+        try_meeting(sotto_bytes_of(data + 1, size - 1));
+    else if (data[0] == 3)
+        try_seat(sotto_bytes_of(data + 1, size - 1));
     else
         try_post(sotto_bytes_of(data + 1, size - 1));
     return 0;

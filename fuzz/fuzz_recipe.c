@@ -64,6 +64,9 @@ static void check_labels(const sotto_recipe *recipe)
 
         if (sotto_recipe_label(recipe, &label, bin, NULL) != SOTTO_OK)
             abort();
+        label.len = 0;
+        if (sotto_recipe_label_exact(recipe, &label, bin, NULL) != SOTTO_OK)
+            abort();
         if (sotto_recipe_bin(recipe, &back, sotto_buf_bytes(&label), NULL) != SOTTO_OK ||
             back != bin)
             abort();

@@ -124,7 +124,7 @@ def render(words, text, options, seen):
     extra = []
     for name in dict.fromkeys(re.findall(r"--[a-z][\w-]*", " ".join(usage))):
         if name not in listed:
-            argument = re.search(re.escape(name) + r" ([A-Z][A-Z_]*)", " ".join(usage))
+            argument = re.search(re.escape(name) + r" ([A-Z][A-Z_=,]*(?:\.\.\.)?)", " ".join(usage))
             extra.append([name + (" " + argument.group(1) if argument else ""), described(options, words, name)])
     inside, above = False, False
     for item in rest + ([""] + extra if extra else []):

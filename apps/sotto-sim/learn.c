@@ -119,7 +119,6 @@ static sotto_status choose_update(learn_run *run, sotto_err *err)
     const learn_options *o = run->options;
     const sotto_update_config config = {
         .dimension = run->numbers,
-        .rounding = SOTTO_ROUNDING_RANDOM,
         .weights = o->weights,
         .cap = o->weights == SOTTO_WEIGHTS_COUNT ? run->dataset.largest : o->cap,
         .clip = o->clip,
@@ -209,18 +208,44 @@ static sotto_status set_up(learn_run *run, sotto_err *err)
 
 typedef struct node_source {
     sotto_sim_random random;
-    uint64_t seed;
+    uint64_t seed, restart; /* rounds of a tree; 1: noise of rounds by themselves */
 } node_source;
 
-static sotto_status start_node(void *context, sotto_entropy *out, uint64_t tree, unsigned level,
-                               uint64_t node, sotto_err *err)
+/* A seed is of its tree, level, and place in the level. Checkpoints go on with these. */
+static sotto_status start_node(void *context, sotto_entropy *out, uint64_t round, sotto_err *err)
 {
     node_source *n = context;
+    uint64_t level = 0, t = round % n->restart + 1, seed;
 
     (void)err;
-    learn_entropy(out, &n->random,
-                  sotto_learn_seed(sotto_learn_seed(sotto_learn_seed(n->seed, tree), level), node));
+    for (; t % 2 == 0; t /= 2)
+        level++;
+    seed = sotto_learn_seed(sotto_learn_seed(n->seed, round / n->restart), level);
+    learn_entropy(out, &n->random, sotto_learn_seed(seed, t - 1));
     return SOTTO_OK;
+}
+
+static sotto_status add_to_sum(void *sum, size_t first, const int64_t *values, size_t count,
+                               sotto_err *err)
+{
+    (void)err;
+    sotto_update_add((int64_t *)sum + first, values, count);
+    return SOTTO_OK;
+}
+
+/* Every round is released, the burnt ones with zeros. So as many nodes are left as a tree has levels, at most. */
+static sotto_status add_tree(learn_run *run, node_source *n, sotto_err *err)
+{
+    const uint64_t round = run->session.round, restart = run->options->restart;
+    const sotto_tree_source source = {start_node, n};
+    const sotto_tree_sink sink = {add_to_sum, run->sum};
+    uint64_t rounds[64];
+    sotto_tree_nodes nodes = {rounds, 0};
+
+    for (uint64_t before = round - round % restart; before < round; before++)
+        sotto_tree_release(&nodes, restart, before);
+    return sotto_tree_add_noise(&run->update.noise, run->numbers, &nodes, restart, round, &source,
+                                &sink, err);
 }
 
 /* Buffers are in no checkpoint: those of earlier rounds are drawn again. */
@@ -232,7 +257,7 @@ static sotto_status add_buffered(learn_run *run, node_source *n, sotto_err *err)
          run->buffered_rounds++) {
         sotto_entropy entropy;
 
-        SOTTO_TRY(start_node(n, &entropy, run->buffered_rounds, 0, 0, err));
+        SOTTO_TRY(start_node(n, &entropy, run->buffered_rounds, err));
         status = sotto_blt_noise_add(&run->buffered,
                                      run->buffered_rounds == run->session.round ? run->sum : NULL,
                                      &entropy, err);
@@ -244,17 +269,16 @@ static sotto_status add_buffered(learn_run *run, node_source *n, sotto_err *err)
 static sotto_status add_noise(learn_run *run, sotto_err *err)
 {
     const learn_options *o = run->options;
-    node_source n = {.seed = o->seed ^ UINT64_C(0x6e6f697365)};
-    const sotto_tree_source source = {start_node, &n};
+    const bool tree = o->algorithm == LEARN_FTRL && !o->blt;
+    node_source n = {.seed = o->seed ^ UINT64_C(0x6e6f697365), .restart = tree ? o->restart : 1};
     sotto_entropy entropy;
 
     if (o->blt)
         return add_buffered(run, &n, err);
-    if (o->algorithm == LEARN_FTRL)
-        return sotto_tree_add_noise(&run->update, run->sum, run->session.round, o->restart, &source,
-                                    err);
-    SOTTO_TRY(start_node(&n, &entropy, run->session.round, 0, 0, err));
-    const sotto_status status = sotto_update_add_noise(&run->update, run->sum, 1, &entropy, err);
+    if (tree)
+        return add_tree(run, &n, err);
+    SOTTO_TRY(start_node(&n, &entropy, run->session.round, err));
+    const sotto_status status = sotto_update_add_noise(&run->update, run->sum, &entropy, err);
     sotto_entropy_clear(&entropy);
     return status;
 }

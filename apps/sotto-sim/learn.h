@@ -21,8 +21,8 @@
 #include "learn/schedule_claim.h"
 #include "learn/session.h"
 #include "learn/train.h"
-#include "learn/tree.h"
 #include "learn/update.h"
+#include "noise/tree.h"
 #include "ranks.h"
 #include "vdaf/pine/pine.h"
 #include "verbs.h"
@@ -62,7 +62,7 @@ typedef struct learn_hand {
     sotto_learner learner;
     sotto_arena arena, scratch;
     float *delta;
-    double *projected; /* or NULL */
+    double *update; /* what is encoded: the delta, or its projection */
     int64_t *integers, *sum;
     uint64_t weight, devices, failed;
     uint8_t *leader, *helper; /* aggregate shares */

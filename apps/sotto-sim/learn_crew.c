@@ -123,14 +123,13 @@ static sotto_status take_dummy(learn_hand *h, size_t i, sotto_err *err)
     return add_bit(h, NULL, &entropy, err);
 }
 
-/* By the round's matrix. What is longer than the clip after that is clipped as it is encoded. */
-static sotto_status project(learn_hand *h, sotto_err *err)
+/* As a device shapes it (device/answer/shape.h): projected by the round's matrix, or as it is. */
+static sotto_status shape(learn_hand *h, sotto_err *err)
 {
-    if (!h->projected)
-        return SOTTO_OK;
-    SOTTO_TRY(sotto_projection_apply(&h->run->projection, h->projected, h->delta, err));
+    if (h->run->options->project > 0)
+        return sotto_projection_apply(&h->run->projection, h->update, h->delta, err);
     for (size_t i = 0; i < h->run->numbers; i++)
-        h->delta[i] = (float)h->projected[i];
+        h->update[i] = (double)h->delta[i];
     return SOTTO_OK;
 }
 
@@ -165,10 +164,10 @@ static sotto_status take_device(learn_hand *h, size_t item, sotto_err *err)
     uint64_t weight = 0;
 
     sotto_train(&h->learner, run->session.weights, &examples, &training, h->delta, &facts);
-    SOTTO_TRY(project(h, err));
+    SOTTO_TRY(shape(h, err));
     learn_entropy(&entropy, &random, seed ^ UINT64_C(0x726f756e64));
     SOTTO_TRY(
-        sotto_update_encode(&run->update, h->integers, &weight, h->delta, count, &entropy, err));
+        sotto_update_encode(&run->update, h->integers, &weight, h->update, count, &entropy, err));
     h->weight += weight;
     h->devices++;
     h->failed += facts.failed;
@@ -296,11 +295,10 @@ sotto_status learn_crew_open(learn_run *run, sotto_err *err)
         SOTTO_TRY(
             sotto_learner_init(&h->learner, &run->model, run->dataset.largest, &h->arena, err));
         h->delta = sotto_arena_take_array(&h->arena, run->model.parameters, sizeof *h->delta);
-        if (run->options->project > 0)
-            h->projected = sotto_arena_take_array(&h->arena, count, sizeof *h->projected);
+        h->update = sotto_arena_take_array(&h->arena, count, sizeof *h->update);
         h->integers = sotto_arena_take_array(&h->arena, count, sizeof *h->integers);
         h->sum = sotto_arena_take_array(&h->arena, count, sizeof *h->sum);
-        if (!h->delta || !h->integers || !h->sum || (run->options->project > 0 && !h->projected))
+        if (!h->delta || !h->update || !h->integers || !h->sum)
             return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for thread %zu", i);
         if (run->options->shares)
             SOTTO_TRY(learn_shares_open_hand(h, err));

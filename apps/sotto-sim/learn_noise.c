@@ -10,7 +10,6 @@ static sotto_status set_update(learn_run *run, double noise, sotto_err *err)
 {
     const learn_options *o = run->options;
     const sotto_update_config config = {.dimension = run->numbers,
-                                        .rounding = SOTTO_ROUNDING_RANDOM,
                                         .weights = o->weights,
                                         .cap = o->cap,
                                         .clip = o->clip,

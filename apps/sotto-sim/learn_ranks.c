@@ -79,9 +79,7 @@ size_t learn_ranks_item(const learn_run *run, size_t i)
 sotto_status learn_ranks_gather(learn_run *run, sotto_status own, int64_t *numbers, size_t count,
                                 sotto_err *err)
 {
-    SOTTO_TRY(sotto_ranks_settle(&run->ranks, own, NULL, "", err));
-    sotto_ranks_add(&run->ranks, numbers, count);
-    return SOTTO_OK;
+    return sotto_ranks_add(&run->ranks, own, numbers, count, err);
 }
 
 /* The checkpoint is where rank 0 is. Other ranks may be on other machines. */
@@ -115,6 +113,7 @@ static sotto_status take_session(learn_run *run, sotto_err *err)
 sotto_status learn_ranks_begin(learn_run *run, sotto_status own, sotto_err *err)
 {
     SOTTO_TRY(sotto_ranks_settle(&run->ranks, own, run->session.purpose, "data and options", err));
+    sotto_ranks_share(&run->ranks, run->numbers + LEARN_FACTS);
     return run->ranks.count > 1 && run->options->checkpoint ? take_session(run, err) : SOTTO_OK;
 }
 

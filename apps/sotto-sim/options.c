@@ -63,13 +63,13 @@ static bool check(const sim_options *o)
         return complain(o, "--vary", "it is needed");
     if (!(o->confidence > 0 && o->confidence < 1))
         return complain(o, "--confidence", "not a number between 0 and 1");
-    if ((o->answer || o->table || o->html) && o->repeat > 1)
+    if ((o->files.json || o->files.csv || o->files.html) && o->repeat > 1)
         return complain(o,
-                        o->answer  ? "--answer"
-                        : o->table ? "--table"
-                                   : "--html",
+                        o->files.json  ? "--answer"
+                        : o->files.csv ? "--table"
+                                       : "--html",
                         "it is for one run");
-    if (o->svg && o->varied_count > 1)
+    if (o->files.svg && o->varied_count > 1)
         return complain(o, "--svg", "a curve has one --vary; leave the others out");
     return true;
 }
@@ -82,10 +82,10 @@ int sim_options_read(sim_options *o, int argc, char **argv)
     char verb[32];
     const sotto_argument words[] = {
         {.name = "--vary", .text = varied, .count = &varied_count, .most = SIM_VARIED},
-        {.name = "--answer", .text = &o->answer},
-        {.name = "--table", .text = &o->table},
-        {.name = "--html", .text = &o->html},
-        {.name = "--svg", .text = &o->svg},
+        {.name = "--answer", .text = &o->files.json},
+        {.name = "--table", .text = &o->files.csv},
+        {.name = "--html", .text = &o->files.html},
+        {.name = "--svg", .text = &o->files.svg},
         {.name = "--recipe",
          .text = o->recipes,
          .count = &o->recipe_count,

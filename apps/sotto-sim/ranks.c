@@ -1,6 +1,10 @@
 #include "ranks.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* All memory for sums, as numbers of 8 bytes: 512 MiB. Larger sums are messages. */
+static const size_t SHARED_NUMBERS = (size_t)1 << 26;
 
 /* Open MPI's mpirun, PMIx and MPICH's launchers, in this order. */
 static bool launched(void)
@@ -21,7 +25,7 @@ sotto_status sotto_ranks_open(sotto_ranks *out, sotto_err *err)
                           SOTTO_RANKS);
     }
     if (out->count > 1)
-        out->counters = sotto_mpi_counters(SOTTO_RANKS_COUNTERS);
+        out->counters = sotto_mpi_memory(SOTTO_RANKS_COUNTERS * sizeof *out->counters);
     return SOTTO_OK;
 }
 
@@ -78,10 +82,36 @@ atomic_size_t *sotto_ranks_counter(sotto_ranks *r)
     return &r->counters[turn % SOTTO_RANKS_COUNTERS];
 }
 
-void sotto_ranks_add(const sotto_ranks *r, int64_t *numbers, size_t count)
+void sotto_ranks_share(sotto_ranks *r, size_t room)
 {
-    if (r->count > 1)
+    const size_t numbers = 2 * (size_t)r->count * room;
+
+    if (!r->counters || room == 0 || numbers > SHARED_NUMBERS)
+        return;
+    r->places = sotto_mpi_memory(numbers * sizeof *r->places);
+    r->room = room;
+}
+
+/* What a rank wrote before it settled, the others read after they have. They are done with it before they settle the next time, and
+ * its places are written again only after that. */
+sotto_status sotto_ranks_add(sotto_ranks *r, sotto_status own, int64_t *numbers, size_t count,
+                             sotto_err *err)
+{
+    int64_t *places = NULL;
+
+    if (r->places && count <= r->room) {
+        places = r->places + r->sum++ % 2 * (size_t)r->count * r->room;
+        memcpy(places + (size_t)r->rank * r->room, numbers, count * sizeof *numbers);
+        atomic_thread_fence(memory_order_seq_cst);
+    }
+    SOTTO_TRY(sotto_ranks_settle(r, own, NULL, "", err));
+    if (r->count > 1 && !places)
         sotto_mpi_add(numbers, count);
+    atomic_thread_fence(memory_order_seq_cst);
+    for (int k = 0; places && k < r->count; k++)
+        for (size_t i = 0; k != r->rank && i < count; i++)
+            numbers[i] += places[(size_t)k * r->room + i];
+    return SOTTO_OK;
 }
 
 void sotto_ranks_copy(const sotto_ranks *r, void *bytes, size_t len)

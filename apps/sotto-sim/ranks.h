@@ -28,6 +28,9 @@ typedef struct sotto_ranks {
     /* Memory of all ranks, used in turn; NULL: one rank, or several machines. */
     atomic_size_t *counters;
     size_t turn; /* that the next counter is for */
+    /* Two times `room` numbers of each rank, used in turn; or NULL. */
+    int64_t *places;
+    size_t room, sum; /* sum: that the next places are for */
 } sotto_ranks;
 
 /* One rank without a launcher. SOTTO_MISSING: there is one, and this build has no MPI; SOTTO_TOO_LARGE: too many ranks. */
@@ -40,8 +43,11 @@ void sotto_ranks_close(sotto_ranks *ranks);
 SOTTO_MUST_USE sotto_status sotto_ranks_settle(sotto_ranks *ranks, sotto_status own,
                                                const uint8_t *digest, const char *what,
                                                sotto_err *err);
-/* After settling: numbers become their sums over all ranks. */
-void sotto_ranks_add(const sotto_ranks *ranks, int64_t *numbers, size_t count);
+/* After settling, by all ranks: memory for sums of at most so many numbers, where ranks share some. Without it, sums are messages. */
+void sotto_ranks_share(sotto_ranks *ranks, size_t room);
+/* Settles; then numbers become their sums over all ranks. */
+SOTTO_MUST_USE sotto_status sotto_ranks_add(sotto_ranks *ranks, sotto_status own, int64_t *numbers,
+                                            size_t count, sotto_err *err);
 /* After settling, by all ranks: a counter at 0 that they share. It is theirs until the settling after the next one. NULL: see counters. */
 atomic_size_t *sotto_ranks_counter(sotto_ranks *ranks);
 /* After settling: bytes become those of rank 0. */
@@ -52,8 +58,9 @@ void sotto_ranks_copy(const sotto_ranks *ranks, void *bytes, size_t len);
 /* SOTTO_MISSING: this build has no MPI. */
 SOTTO_MUST_USE sotto_status sotto_mpi_join(int *rank, int *count, sotto_err *err);
 void sotto_mpi_leave(void);
-/* So many counters at 0 in memory of all ranks; NULL: they have none, since they are on several machines. */
-atomic_size_t *sotto_mpi_counters(size_t count);
+/* So many bytes of zeros that all ranks see; NULL: none of them has it, as where they are on several machines. Called by all ranks, and
+ * once or twice. */
+void *sotto_mpi_memory(size_t bytes);
 void sotto_mpi_add(int64_t *numbers, size_t count);
 /* The least of each number over all ranks. Waits without taking CPU time, since ranks come here at different times. */
 void sotto_mpi_least(int64_t *numbers, size_t count);

@@ -2,6 +2,7 @@
 #include "ranks.h"
 
 #include <mpi.h>
+#include <string.h>
 #include <time.h>
 
 sotto_status sotto_mpi_join(int *rank, int *count, sotto_err *err)
@@ -16,52 +17,54 @@ sotto_status sotto_mpi_join(int *rank, int *count, sotto_err *err)
     return SOTTO_OK;
 }
 
-static MPI_Win shared = MPI_WIN_NULL;
+static MPI_Win windows[2];
+static int window_count;
 
 void sotto_mpi_leave(void)
 {
-    if (shared != MPI_WIN_NULL)
-        (void)MPI_Win_free(&shared);
+    while (window_count > 0)
+        (void)MPI_Win_free(&windows[--window_count]);
     (void)MPI_Finalize();
 }
 
-/* Rank 0 brings the memory. A shared window that can't be had is no error: ranks then divide their work beforehand. */
-static atomic_size_t *share(MPI_Comm machine, size_t count)
+/* Rank 0 brings the memory. A shared window that can't be had is no error: ranks then do without. */
+static void *share(MPI_Comm machine, MPI_Win *window, size_t bytes)
 {
     int rank = 0, unit = 0;
     MPI_Aint size = 0;
-    atomic_size_t *own = NULL, *all = NULL;
+    void *own = NULL, *all = NULL;
 
     (void)MPI_Comm_rank(machine, &rank);
     (void)MPI_Comm_set_errhandler(machine, MPI_ERRORS_RETURN);
-    if (MPI_Win_allocate_shared(rank ? 0 : (MPI_Aint)(count * sizeof *own), (int)sizeof *own,
-                                MPI_INFO_NULL, machine, &own, &shared) != MPI_SUCCESS) {
-        shared = MPI_WIN_NULL;
+    if (MPI_Win_allocate_shared(rank ? 0 : (MPI_Aint)bytes, 1, MPI_INFO_NULL, machine, &own,
+                                window) != MPI_SUCCESS)
         return NULL;
-    }
-    for (size_t i = 0; rank == 0 && i < count; i++)
-        atomic_init(&own[i], 0);
-    (void)MPI_Win_shared_query(shared, 0, &size, &unit, &all);
+    if (rank == 0)
+        memset(own, 0, bytes);
+    (void)MPI_Win_shared_query(*window, 0, &size, &unit, &all);
     return all;
 }
 
-atomic_size_t *sotto_mpi_counters(size_t count)
+void *sotto_mpi_memory(size_t bytes)
 {
     MPI_Comm machine;
+    MPI_Win window = MPI_WIN_NULL;
     int here = 0, everywhere = 0;
 
     (void)MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     (void)MPI_Comm_size(machine, &here);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &everywhere);
-    atomic_size_t *counters = here == everywhere ? share(machine, count) : NULL;
-    int64_t had = counters != NULL;
+    const int most = sizeof windows / sizeof windows[0];
+    void *memory =
+        here == everywhere && window_count < most ? share(machine, &window, bytes) : NULL;
+    int64_t had = memory != NULL;
 
-    /* All have it or none does; and nobody counts before rank 0 has set its counters. */
+    /* All have it or none does; and nobody writes before rank 0 has cleared it. */
     sotto_mpi_least(&had, 1);
     (void)MPI_Comm_free(&machine);
-    if (!had) /* freeing is for all together, and some have nothing to free */
-        shared = MPI_WIN_NULL;
-    return had ? counters : NULL;
+    if (had) /* else freeing, which is for all together, is left to the end of the process */
+        windows[window_count++] = window;
+    return had ? memory : NULL;
 }
 
 void sotto_mpi_add(int64_t *numbers, size_t count)

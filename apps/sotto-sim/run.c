@@ -20,38 +20,6 @@ typedef struct showing {
     bool saved; /* files are of the first cohort */
 } showing;
 
-static sotto_status draw(const sotto_view *view, const void *thing, sotto_err *err)
-{
-    sotto_arena arena;
-
-    sotto_arena_init(&arena, (size_t)256 << 20);
-    const sotto_status status = sotto_view_answer(view, thing, &arena, err);
-    sotto_arena_clear(&arena);
-    return status;
-}
-
-static sotto_status save_as(const char *path, sotto_view_format format,
-                            const sotto_answer_view *answer, sotto_err *err)
-{
-    errno = 0;
-    if (path && !sotto_show_save(path, format, draw, answer))
-        return sotto_fail(err, SOTTO_IO, "%.100s: %s", path, strerror(errno));
-    return SOTTO_OK;
-}
-
-/* What `sotto collect` writes has no truth in it. */
-static sotto_status save_files(const sim_options *o, const sotto_answer_view *answer,
-                               sotto_err *err)
-{
-    const sotto_answer_view collected = {
-        .recipe = answer->recipe, .result = answer->result, .receipt = answer->receipt};
-
-    SOTTO_TRY(save_as(o->svg, SOTTO_VIEW_SVG, answer, err));
-    SOTTO_TRY(save_as(o->answer, SOTTO_VIEW_JSON, &collected, err));
-    SOTTO_TRY(save_as(o->table, SOTTO_VIEW_CSV, &collected, err));
-    return save_as(o->html, SOTTO_VIEW_HTML, &collected, err);
-}
-
 /* The view has no truth for figures. */
 static void print_figures(const sotto_sim_outcome *o)
 {
@@ -72,12 +40,12 @@ static sotto_status show_run(void *context, const sim_job *job, const sotto_sim_
     const sim_options *options = job->options;
     sotto_view view = sotto_show_view(SOTTO_VIEW_TEXT);
     const bool bins = o->result.count > 0;
-    const sotto_answer_view answer = {.recipe = job->trial.recipe,
-                                      .result = &o->result,
-                                      .receipt = &o->receipt,
-                                      .check = bins ? &o->check : NULL,
-                                      .truth = bins ? o->truth : NULL};
+    sotto_answer_view answer = {
+        .recipe = job->trial.recipe, .result = &o->result, .receipt = &o->receipt};
+    const sotto_answer_view collected = answer; /* what `sotto collect` writes has no truth in it */
 
+    answer.check = bins ? &o->check : NULL;
+    answer.truth = bins ? o->truth : NULL;
     view.most = SHOWN;
     if (options->repeat == 1 && !options->json) {
         printf("%" PRIu64 " devices simulated, seed %" PRIu64 "%s: %" PRIu64 " reported, %" PRIu64
@@ -90,7 +58,7 @@ static sotto_status show_run(void *context, const sim_job *job, const sotto_sim_
         print_figures(o);
     }
     if (!s->saved)
-        SOTTO_TRY(save_files(options, &answer, err));
+        SOTTO_TRY(sotto_show_files(&options->files, &collected, 0, err));
     s->saved = true;
     return sim_score_add(s->score, job, o, arena, err);
 }
@@ -222,9 +190,7 @@ static int run_all(sim_job *job, sim_score *score)
 
     if (code != EXIT_DONE)
         return code;
-    if (sotto_people_skipped(job->people) > 0)
-        (void)fprintf(stderr, "bad rows that were left out: %" PRIu64 "\n",
-                      sotto_people_skipped(job->people));
+    sotto_people_say_skipped(job->people);
     code = save(score, job);
     if (code == EXIT_DONE && job->options->json)
         code = print_json(score, job);

@@ -30,8 +30,9 @@ typedef struct sim_options {
     const char *verb;
     const char *recipes[SIM_RECIPES];
     size_t recipe_count;
-    const char *policy, *csv, *streams, *device_column, *out, *svg;
-    const char *answer, *table, *html; /* as `sotto collect` writes them */
+    const char *policy, *csv, *streams, *device_column, *out;
+    sotto_answer_files
+        files; /* of `run`, as `sotto collect` writes them; svg of `sweep` is a curve */
     uint64_t devices, seed, repeat, threads;
     double confidence;
     bool fast, json, skip_bad, quiet;

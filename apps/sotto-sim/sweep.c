@@ -270,9 +270,9 @@ static int save_svg(const sweep *s)
                                    .log_x = low > 0 && high / low >= 20,
                                    .points = s->points,
                                    .count = s->point_count};
-    if (sotto_show_save(s->options->svg, SOTTO_VIEW_SVG, draw, &plot))
+    if (sotto_show_save(s->options->files.svg, SOTTO_VIEW_SVG, draw, &plot))
         return EXIT_DONE;
-    (void)fprintf(stderr, "sotto sim: %s: %s\n", s->options->svg, strerror(errno));
+    (void)fprintf(stderr, "sotto sim: %s: %s\n", s->options->files.svg, strerror(errno));
     return EXIT_FAILED;
 }
 
@@ -291,7 +291,8 @@ int sim_verb_sweep(const sim_options *options)
     } while (code != EXIT_USAGE && code != EXIT_FAILED && next(&s));
     if (s.out && fclose(s.out) != 0 && worst == EXIT_DONE)
         worst = EXIT_FAILED;
-    if (options->svg && code != EXIT_USAGE && code != EXIT_FAILED && save_svg(&s) != EXIT_DONE)
+    if (options->files.svg && code != EXIT_USAGE && code != EXIT_FAILED &&
+        save_svg(&s) != EXIT_DONE)
         worst = EXIT_FAILED;
     return worst;
 }

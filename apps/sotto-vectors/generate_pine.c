@@ -1,11 +1,22 @@
-/* Vectors of PINE: dense ones of both signs, one at the bound, one of zeros; and reports damaged in one place. */
+/* Vectors of PINE: dense ones of both signs, one at the bound, one of zeros. Then reports damaged in one place, and forged ones, whose
+ * vectors are longer than their proofs say. */
 #include "generate.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "math/field64.h"
+#include "support/pine_forger.h"
 #include "vdaf/pine/ops.h"
 #include "vdaf/pine/pine.h"
+
+enum { DIMENSION = 9, BOUND = 64, FRAC_BITS = 4, REPORTS = 5, CHECKS = 20, OUR_CHECKS = 90 };
+
+typedef enum pine_kind {
+    HONEST = 0,
+    DAMAGED, /* every report but the first is damaged in one place    */
+    FORGED   /* every report but the first lies, as `forgeries` says  */
+} pine_kind;
 
 typedef struct pine_plan {
     const char *name;
@@ -14,27 +25,42 @@ typedef struct pine_plan {
     sotto_pine_wire wire;
     sotto_pine_xof xof;
     uint32_t algorithm;
-    bool damaged; /* every report but the first is damaged in one place */
+    pine_kind kind;
 } pine_plan;
 
 static const pine_plan plans[] = {
     {"Pine64_dense", &sotto_pine_ops64, "Field64", SOTTO_PINE_DRAFT20, SOTTO_PINE_TURBOSHAKE,
-     0xffffffff, false},
+     0xffffffff, HONEST},
     {"Pine64_damaged", &sotto_pine_ops64, "Field64", SOTTO_PINE_DRAFT20, SOTTO_PINE_TURBOSHAKE,
-     0xffffffff, true},
+     0xffffffff, DAMAGED},
+    {"Pine64_forged", &sotto_pine_ops64, "Field64", SOTTO_PINE_DRAFT20, SOTTO_PINE_TURBOSHAKE,
+     0xffffffff, FORGED},
     {"Pine128_dense", &sotto_pine_ops128, "Field128", SOTTO_PINE_DRAFT20, SOTTO_PINE_TURBOSHAKE,
-     0xffffffff, false},
+     0xffffffff, HONEST},
     {"Pine64HmacSha256Aes128_dense", &sotto_pine_ops64, "Field64", SOTTO_PINE_DRAFT20,
-     SOTTO_PINE_HMAC_AES, 0xffff1004, false},
+     SOTTO_PINE_HMAC_AES, 0xffff1004, HONEST},
     {"Pine64_dense", &sotto_pine_ops64, "Field64", SOTTO_PINE_DRAFT11, SOTTO_PINE_TURBOSHAKE,
-     0xffffffff, false},
+     0xffffffff, HONEST},
     {"Pine32HmacSha256Aes128_dense", &sotto_pine_ops32, "Field32", SOTTO_PINE_DRAFT11,
-     SOTTO_PINE_HMAC_AES, 0xffff1005, false},
+     SOTTO_PINE_HMAC_AES, 0xffff1005, HONEST},
     {"Pine40HmacSha256Aes128_dense", &sotto_pine_ops40, "Field40", SOTTO_PINE_DRAFT11,
-     SOTTO_PINE_HMAC_AES, 0xffff1006, false},
+     SOTTO_PINE_HMAC_AES, 0xffff1006, HONEST},
 };
 
-enum { DIMENSION = 9, BOUND = 64, FRAC_BITS = 4, REPORTS = 5, CHECKS = 20, OUR_CHECKS = 90 };
+/* What is sent in the place of a vector within the bound, and what its proof says of it. */
+typedef struct forgery {
+    int64_t vector[DIMENSION];
+    uint64_t wraps; /* not 0: squares add up to the modulus and this, in place of `vector` */
+    sotto_test_lie lie;
+} forgery;
+
+/* Of all reports but the first. */
+static const forgery forgeries[REPORTS - 1] = {
+    {.vector = {-64, 1}, .lie = {.norm = 4096}},              /* one above */
+    {.vector = {13, -20, 38, 60, -5}, .lie = {.norm = 4096}}, /* far above */
+    {.wraps = 50, .lie = {.norm = 50}},
+    {.wraps = 50, .lie = {.norm = 50, .all_succeed = true}},
+};
 
 typedef struct pine_gen {
     sotto_gen *gen;
@@ -74,20 +100,60 @@ static void draw_vector(pine_gen *g, pine_report *r, unsigned index)
         memcpy(r->vector, at_bound, sizeof at_bound);
 }
 
+static uint64_t root_of(sotto_u128 x)
+{
+    uint64_t root = 0;
+
+    for (unsigned bit = 64; bit-- > 0;) {
+        const sotto_u128 next = root | (uint64_t)1 << bit;
+
+        root = next * next <= x ? (uint64_t)next : root;
+    }
+    return root;
+}
+
+/* The vector of a forgery. Squares that add up to the modulus of Field64 and a little are, modulo it, a norm of that little. */
+static sotto_status take_forged(pine_report *r, const forgery *f, sotto_err *err)
+{
+    sotto_u128 left = f->wraps ? (sotto_u128)SOTTO_F64_P + f->wraps : 0;
+
+    memcpy(r->vector, f->vector, sizeof r->vector);
+    for (size_t i = 0; left > 0 && i < DIMENSION; i++) {
+        r->vector[i] = (int64_t)root_of(left);
+        left -= (sotto_u128)(uint64_t)r->vector[i] * (uint64_t)r->vector[i];
+    }
+    r->rejected = true;
+    return left == 0 ? SOTTO_OK : sotto_fail(err, SOTTO_BUG, "PINE: no such sum of squares");
+}
+
+static sotto_status shard(pine_gen *g, pine_report *r, const forgery *f, sotto_err *err)
+{
+    const sotto_pine_scene scene = {&g->pine, g->context, r->nonce.data};
+
+    if (f)
+        return sotto_pine_forge(&r->shares, &scene, r->rand.data, r->vector, &f->lie, g->gen->arena,
+                                err);
+    return sotto_pine_shard(&g->pine, &r->shares, g->context, r->vector, r->nonce.data,
+                            r->rand.data, g->gen->arena, NULL);
+}
+
 static sotto_status make_report(pine_gen *g, pine_report *r, unsigned index, sotto_err *err)
 {
     const sotto_pine_sizes *sizes = &g->pine.sizes;
+    const forgery *f = g->plan->kind == FORGED && index > 0 ? &forgeries[index - 1] : NULL;
     sotto_status status;
 
     SOTTO_TRY(take(&r->shares.public_share, g->gen, sizes->public_share, err));
     SOTTO_TRY(take(&r->shares.leader_share, g->gen, sizes->leader_share, err));
     SOTTO_TRY(take(&r->shares.helper_share, g->gen, sizes->helper_share, err));
-    draw_vector(g, r, index);
+    if (f)
+        SOTTO_TRY(take_forged(r, f, err));
+    else
+        draw_vector(g, r, index);
     SOTTO_TRY(sotto_gen_bytes(g->gen, &r->nonce, SOTTO_PINE_NONCE, err));
     do {
         SOTTO_TRY(sotto_gen_bytes(g->gen, &r->rand, sizes->rand, err));
-        status = sotto_pine_shard(&g->pine, &r->shares, g->context, r->vector, r->nonce.data,
-                                  r->rand.data, g->gen->arena, NULL);
+        status = shard(g, r, f, err);
     } while (status == SOTTO_AGAIN);
     return status == SOTTO_OK ? SOTTO_OK : sotto_fail(err, status, "PINE: a vector can't be split");
 }
@@ -222,7 +288,7 @@ static sotto_status add_report(pine_gen *g, unsigned index, sotto_err *err)
     pine_report r = {.rejected = false};
 
     SOTTO_TRY(make_report(g, &r, index, err));
-    if (g->plan->damaged && index > 0)
+    if (g->plan->kind == DAMAGED && index > 0)
         damage(g, &r, index);
     SOTTO_TRY(verify(g, &r, message, err));
     put_report(g, &r, message);

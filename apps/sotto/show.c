@@ -3,6 +3,9 @@
 #include "base/writer.h"
 #include "terminal.h"
 
+#include <errno.h>
+#include <string.h>
+
 static sotto_status write_to(void *context, sotto_bytes text, sotto_err *err)
 {
     if (fwrite(text.data, 1, text.len, context) != text.len)
@@ -26,6 +29,45 @@ bool sotto_show_save(const char *path, sotto_view_format format, sotto_show_fn *
     bool shown = out && show(&view, thing, NULL) == SOTTO_OK;
 
     return out && fclose(out) == 0 && shown;
+}
+
+typedef struct page {
+    const sotto_answer_view *answer;
+    size_t most;
+} page;
+
+static sotto_status show_page(const sotto_view *view, const void *thing, sotto_err *err)
+{
+    const page *p = thing;
+    sotto_view with = *view;
+    sotto_arena arena;
+
+    with.most = p->most;
+    sotto_arena_init(&arena, (size_t)1 << 30);
+    const sotto_status status = sotto_view_answer(&with, p->answer, &arena, err);
+    sotto_arena_clear(&arena);
+    return status;
+}
+
+sotto_status sotto_show_files(const sotto_answer_files *files, const sotto_answer_view *answer,
+                              size_t most, sotto_err *err)
+{
+    const struct {
+        const char *path;
+        sotto_view_format format;
+    } all[] = {{files->json, SOTTO_VIEW_JSON},
+               {files->csv, SOTTO_VIEW_CSV},
+               {files->svg, SOTTO_VIEW_SVG},
+               {files->html, SOTTO_VIEW_HTML}};
+    const page p = {answer, most};
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        errno = 0;
+        if (all[i].path && !sotto_show_save(all[i].path, all[i].format, show_page, &p))
+            return sotto_fail(err, SOTTO_MISSING, "%.100s can't be written: %s", all[i].path,
+                              strerror(errno));
+    }
+    return SOTTO_OK;
 }
 
 sotto_text sotto_show_text(FILE *out)

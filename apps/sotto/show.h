@@ -12,6 +12,13 @@ sotto_view sotto_show_view(sotto_view_format format);
 typedef sotto_status sotto_show_fn(const sotto_view *view, const void *thing, sotto_err *err);
 bool sotto_show_save(const char *path, sotto_view_format format, sotto_show_fn *show,
                      const void *thing);
+/* Where an answer is written besides; NULL: not. */
+typedef struct sotto_answer_files {
+    const char *json, *csv, *svg, *html;
+} sotto_answer_files;
+/* most: bars of SVG and HTML; 0: all. SOTTO_MISSING: the reason names the file that can't be written. */
+sotto_status sotto_show_files(const sotto_answer_files *files, const sotto_answer_view *answer,
+                              size_t most, sotto_err *err);
 /* A stream; a failure stays in the text, and in the stream. */
 sotto_text sotto_show_text(FILE *out);
 

@@ -151,6 +151,8 @@ sotto_status sotto_epoch_beacon(sotto_epoch *e, sotto_arena *arena, sotto_err *e
     e->parts = sotto_arena_take_array(arena, e->part_count, sizeof *e->parts);
     if (!e->parts)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a beacon");
+    if (e->ask)
+        return e->ask(e->asked, e->beacon, e->parts, &input, err);
     sotto_status status = sotto_tdh2_init(&t, err);
     if (status == SOTTO_OK)
         status = give_parts(e, &t, &input, err);

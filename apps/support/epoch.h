@@ -1,11 +1,11 @@
-/* apps/support/epoch.h - the set-up of an epoch with every member in one process: registry, beacon, committee, posted rounds.
+/* apps/support/epoch.h - the set-up of an epoch: registry, beacon, committee, posted rounds.
  *
- * Callers:  `sotto demo --trust flamingo` for the witnesses and their beacon; tests, for committees as well.
+ * Callers:  the demo and `sotto learn run`; tests, for keys of witnesses and committees as well.
  * Memory:   lists are in the arena given.
  *
- * Members deal, check, reveal and publish as aggregate/shared/dkg.h says, and one process runs all of them. So nobody is spared
- * from trusting that process: no message of the set-up is sent, signed or disputed. What devices do check is the beacon's proof
- * and the committee's record with a quorum of signatures.
+ * Where this process makes a key, members deal, check, reveal and publish as aggregate/shared/dkg.h says, and it runs all of them.
+ * So whoever runs it is trusted: no message is sent, signed or disputed. What devices do check is the beacon's proof and the
+ * committee's record with a quorum of signatures.
  */
 #ifndef SOTTO_APPS_SUPPORT_EPOCH_H
 #define SOTTO_APPS_SUPPORT_EPOCH_H
@@ -26,6 +26,10 @@ typedef struct sotto_epoch {
     uint64_t number;
     sotto_registry registry;
     sotto_shared_key witnesses, committee;
+    /* Gives `parts` and the value; NULL: this process has the witnesses' shares. */
+    sotto_status (*ask)(void *context, uint8_t value[32], sotto_beacon_part *parts,
+                        const sotto_beacon_input *input, sotto_err *err);
+    void *asked;
     sotto_beacon_part *parts;
     uint32_t part_count;
     uint8_t beacon[32];
@@ -33,7 +37,8 @@ typedef struct sotto_epoch {
     uint8_t digest[32];             /* what members sign */
 } sotto_epoch;
 
-/* First the witnesses: devices know their public values before anything else happens. */
+/* First the witnesses: devices know their public values before anything else happens. This process makes their key; or they made it
+ * themselves (support/witnesses.h), and `witnesses`, `ask` and `asked` are filled in. */
 SOTTO_MUST_USE sotto_status sotto_epoch_witnesses(sotto_epoch *e, uint32_t count,
                                                   sotto_arena *arena, sotto_err *err);
 /* Then, with session, number and registry filled in: the beacon's value and its parts. */

@@ -39,8 +39,11 @@ static sotto_status exchange_of(void *context, sotto_exchange *exchange)
     SOTTO_TRY(sotto_buf_take(&body, &f->scratch, (size_t)exchange->body_length + 1, NULL));
     SOTTO_TRY(read_body(exchange, &body));
     const bool message = strstr(exchange->url, "/messages") != NULL;
-    const unsigned played = f->answers_with ? f->answers_with : message ? f->messages_with : 0;
+    const uint32_t device = (uint32_t)((sotto_fleet_device *)context - f->devices);
+    unsigned played = f->answers_with ? f->answers_with : message ? f->messages_with : 0;
     f->messages += message;
+    if (f->keep_off && !played)
+        played = f->keep_off(f, device, exchange->url, sotto_buf_bytes(&body));
     if (played) {
         const sotto_exchange_head only = {.size = sizeof only, .status = played};
 
@@ -58,8 +61,7 @@ static sotto_status exchange_of(void *context, sotto_exchange *exchange)
     SOTTO_TRY(sotto_http_call_wait(f->client, &response, &call, &f->scratch, NULL));
     f->received += response.body.len;
     if (f->bend && response.status == 200)
-        f->bend(f, (uint32_t)((sotto_fleet_device *)context - f->devices), exchange->url,
-                (uint8_t *)(size_t)response.body.data, response.body.len);
+        f->bend(f, device, exchange->url, (uint8_t *)(size_t)response.body.data, response.body.len);
     const sotto_exchange_head head = {.size = sizeof head, .status = response.status};
     SOTTO_TRY(exchange->begin(exchange, &head));
     return exchange->take(exchange, response.body.data, response.body.len);
@@ -173,6 +175,10 @@ void sotto_fleet_expect(sotto_fleet *f, uint32_t members)
 {
     if (f->terms.methods == 0)
         f->terms.methods = 1u << SOTTO_METHOD_FLAMINGO;
+    if (f->terms.densest == 0)
+        f->terms.densest = UINT64_MAX;
+    if (f->terms.numbers == 0)
+        f->terms.numbers = UINT64_MAX;
     if (f->terms.cohort == 0)
         f->terms.cohort = f->count;
     f->terms.committee = members;
@@ -195,7 +201,10 @@ sotto_status sotto_fleet_open(sotto_fleet *f, const sotto_fleet_options *options
     sotto_fleet_aim(f, options->port);
     SOTTO_TRY(sotto_http_client_open(&f->client, &(sotto_http_client_options){0}, err));
     SOTTO_TRY(sotto_random_bytes(f->epoch.session, sizeof f->epoch.session, err));
-    SOTTO_TRY(sotto_epoch_witnesses(&f->epoch, options->witnesses, &f->arena, err));
+    if (options->served)
+        sotto_witnesses_serve(options->served, &f->epoch);
+    else
+        SOTTO_TRY(sotto_epoch_witnesses(&f->epoch, options->witnesses, &f->arena, err));
     SOTTO_TRY(make_devices(f, options->folder, err));
     memcpy(f->epoch.registry.server, options->server_key, SOTTO_SIGN_PUBLIC);
     if (options->members == 0)

@@ -8,7 +8,7 @@
 
 #include "aggregate/keygen/keygen.h"
 #include "device/duties/duties.h"
-#include "support/epoch.h"
+#include "support/witnesses.h"
 #include "transport/http_client.h"
 
 enum { SOTTO_FLEET_PATH = 192 };
@@ -49,18 +49,22 @@ typedef struct sotto_fleet {
     /* A server that tells each device something else: changes what this device is answered. NULL: as it came. */
     void (*bend)(struct sotto_fleet *f, uint32_t device, const char *url, uint8_t *body,
                  size_t len);
+    /* A server that does not take everything: the status that a request is answered with, and nobody gets it; 0: it goes on. NULL: all do. */
+    unsigned (*keep_off)(struct sotto_fleet *f, uint32_t device, const char *url, sotto_bytes body);
     unsigned exchanges_left; /* before the network goes away; UINT_MAX: never */
 } sotto_fleet;
 
 typedef struct sotto_fleet_options {
-    uint32_t devices, witnesses;
+    uint32_t devices;
+    uint32_t witnesses;      /* whose key this process deals */
+    sotto_witnesses *served; /* who made theirs instead; NULL: none */
     uint32_t
         members; /* of a committee that this process deals a key; 0: none, see sotto_fleet_call */
     const char *
         folder; /* of the journals; NULL: in memory, and a device that was killed has lost its own */
     const uint8_t *server_key; /* the aggregator's */
     unsigned port;             /* where it listens on loopback */
-    /* What devices know of rounds. Registry and committee are filled in from the epoch; so are a cohort of 0, and no method. */
+    /* What devices know of rounds. Registry and committee are filled in from the epoch; so are a cohort, numbers and a densest graph of 0, and no method. */
     sotto_duties_terms terms;
     const sotto_aero_account *own; /* as sotto_duties_options; borrowed */
 } sotto_fleet_options;

@@ -77,6 +77,14 @@ static inline void sotto_people_say_outside(const sotto_recipe *recipe, const ui
     sotto_people_say_ends(recipe, truth);
 }
 
+/* Says how many rows of this pass were left out. */
+static inline void sotto_people_say_skipped(const sotto_people *people)
+{
+    if (sotto_people_skipped(people) > 0)
+        (void)fprintf(stderr, "bad rows that were left out: %" PRIu64 "\n",
+                      sotto_people_skipped(people));
+}
+
 /* Says that rows might be grouped. */
 static inline void sotto_people_say_likely(const sotto_people *people)
 {

@@ -193,11 +193,13 @@ typedef struct sotto_stated_encryption {
     bool is_known; /* false: not such a recipe, or one that can't be planned */
     uint64_t devices_least, devices_most; /* W                                            */
     double corrupt, offline;              /* f and g                                       */
-    uint64_t committee, tolerated;        /* C and A                                       */
+    uint64_t committees;                  /* that open a sum, each its groups              */
+    uint64_t committee, tolerated;        /* C and A, of each                              */
     uint64_t noise_members, noise_corrupt, noise_missing;
     uint64_t checks;          /* s                                             */
     double miss;              /* nobody honest and online looks at a wrong leaf */
     double tail, noise_tail;  /* more of either committee lie than may         */
+    double together;          /* any of these, in all rounds of a device       */
     double stalls;            /* too few members answer to open a sum          */
     char set[12];             /* of the encryption                             */
     uint64_t bits, bits_left; /* of security, and with all hints               */
@@ -205,7 +207,8 @@ typedef struct sotto_stated_encryption {
     double hint_rho, rho;     /* zCDP that openings tell of a device; of the round */
     double soundness;         /* bits, of a proof                              */
     double norm;              /* of a contribution, as it is proved            */
-    bool holds;               /* miss and tails are within delta               */
+    bool holds;               /* together is within delta                      */
+    bool is_session;          /* of several rounds: what each of them said is in its own receipt */
     /* What the round said; sotto_receipt_of leaves it empty. */
     bool is_trial; /* sizes were not held to their odds: a demo or a test */
     struct {

@@ -156,11 +156,15 @@ SOTTO_API SOTTO_MUST_USE sotto_status sotto_task_compile(sotto_task *out,
 /* ---- bins ------------------------------------------------------------------------------------------- */
 
 SOTTO_API uint64_t sotto_recipe_bins(const sotto_recipe *recipe);
-/* Appends the label of a bin, such as "[20,30) | i went home"; the special ones are <oov> and <end>. A \ comes
- * before a character that would be taken for more than itself. SOTTO_MISSING: no such bin. */
+/* Appends the label of a bin, such as "[20,30) | i went home"; the special ones are <oov> and <end>. Values are as the recipe
+ * has them, so that two bins of odd values may read alike; the number tells them apart. SOTTO_MISSING: no such bin. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_label(const sotto_recipe *recipe, sotto_buf *out,
                                                          uint64_t bin, sotto_err *err);
-/* The bin of a label. SOTTO_MISSING: no bin has it. */
+/* The same with a \ before what a value has of \, | and <: no two bins share this text. */
+SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_label_exact(const sotto_recipe *recipe,
+                                                               sotto_buf *out, uint64_t bin,
+                                                               sotto_err *err);
+/* The bin of an exact label. SOTTO_MISSING: no bin has it. */
 SOTTO_API SOTTO_MUST_USE sotto_status sotto_recipe_bin(const sotto_recipe *recipe, uint64_t *bin,
                                                        sotto_bytes label, sotto_err *err);
 

@@ -22,9 +22,9 @@
  * A round is named by its recipe, a # and its number: sotto_device_why and sotto_device_record know it by "launches#3".
  *
  * Rounds of learning: sotto_device_learn says who trains (sotto/learn.h). The record of a round is offered in the place of a recipe, and
- * the posting names the record. Then sotto_rounds_take fetches the model, trains, clips, rounds, adds this device's part of the noise,
- * and pays as sotto/learn.h says: once for all participations. The round's number is the record's. A trainer runs within
- * sotto_rounds_take.
+ * the posting names the record. Then sotto_rounds_take fetches the model, trains, clips, rounds, adds this device's part of the noise
+ * unless a committee adds it, and pays as sotto/learn.h says: once for all participations. The round's number is the record's, or one more
+ * where sums are encrypted. A trainer runs within sotto_rounds_take.
  */
 #ifndef SOTTO_ROUNDS_H
 #define SOTTO_ROUNDS_H

@@ -47,7 +47,7 @@ const sotto_trust_words sotto_trust_sentences[] = {
                  "sent it unless a relay and tokens hide that; the collector sees sums.",
          .noise =
              "As the recipe says: Each server adds all of the noise, since the other one may "
-             "leave its out. Or: Each device adds a part, sized for the honest ones that stay.",
+             "leave its own out. Or: Each device adds a part, sized for the honest ones that stay.",
          .inputs = "Every report is proved to be valid."},
     [SOTTO_TRUST_FLAMINGO] =
         {.assumes = {"enough clients and decryptors honest; the server sees who takes part"},

@@ -135,6 +135,8 @@ typedef struct sotto_tally_ops {
 typedef struct sotto_bulk_ops {
     size_t (*state_size)(const sotto_round *);
     sotto_status (*begin)(void *state, const sotto_round *, const sotto_message *head, sotto_err *);
+    /* Where the next piece may be written beforehand, so that feeding it copies nothing; *room: how much of it. */
+    uint8_t *(*place)(void *state, size_t *room);
     sotto_status (*feed)(void *state, uint64_t offset, sotto_bytes piece, sotto_err *);
     sotto_status (*finish)(void *state, sotto_err *);
     sotto_status (*add)(sotto_tally *, const void *state, sotto_err *);
@@ -158,6 +160,8 @@ typedef struct sotto_method {
     bool (*contributes)(const sotto_round *, uint32_t index);
     uint16_t
         question; /* kind whose answer repeats what the server has: it goes back at once, and nothing is stored; 0: none */
+    uint16_t
+        complaint; /* kind of records that witnesses hold until the board has them; 0: none (serve/witness/held.h) */
     /* Whether a client's message has its own vector in it; NULL: all of them do. */
     bool (*carries)(const sotto_message *);
     /* Bytes of a record's body that somebody needs who is not in the committee; NULL: all of them (aggregate/excerpt.h). */

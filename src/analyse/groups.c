@@ -2,9 +2,8 @@
 #include "analyse/bins.h"
 
 #include "base/arena.h"
+#include "base/writer.h"
 #include "recipe/encoding.h"
-
-#include <string.h>
 
 size_t sotto_recipe_columns(const sotto_recipe *recipe)
 {
@@ -89,38 +88,18 @@ sotto_status sotto_result_marginal(sotto_result *out, const sotto_result *result
     return SOTTO_OK;
 }
 
-/* Where the part of a label ends: before a | that nothing escapes, or at the end. */
-static size_t part_end(sotto_bytes label, size_t at)
-{
-    while (at < label.len && label.data[at] != '|')
-        at += label.data[at] == '\\' ? 2 : 1;
-    return at < label.len ? at : label.len;
-}
-
-/* A part of the label of a bin that has it. */
 sotto_status sotto_recipe_column_label(const sotto_recipe *recipe, sotto_buf *out, size_t column,
                                        uint64_t bin, sotto_err *err)
 {
     sotto_err_clear(err);
 
     const sotto_encoding *e = &recipe->encoding;
-    const size_t held = out->len;
+    sotto_writer w = sotto_writer_on(out);
 
     if (column >= e->count || bin >= e->encoders[column].bins)
         return sotto_fail(err, SOTTO_MISSING, "no such bin of a column");
-    for (size_t i = column + 1; i < e->count; i++)
-        bin *= e->encoders[i].bins;
-    SOTTO_TRY(sotto_recipe_label(recipe, out, bin, err));
-    const sotto_bytes label = sotto_bytes_of(out->data + held, out->len - held);
-    size_t from = 0, end = part_end(label, 0);
-    for (size_t i = 0; i < column; i++) {
-        from = end + 2; /* "| " */
-        end = part_end(label, from);
-    }
-    end -= column + 1 < e->count; /* the space before the next | */
-    memmove(out->data + held, label.data + from, end - from);
-    out->len = held + end - from;
-    return SOTTO_OK;
+    sotto_encoder_label(&w, &e->encoders[column], bin);
+    return sotto_writer_finish(&w, "label", err);
 }
 
 /* ---- prefix trees ----------------------------------------------------------------------------------- */

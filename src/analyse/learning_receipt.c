@@ -4,9 +4,11 @@
 #include "account/numeric/shown.h"
 #include "account/trust.h"
 #include "analyse/receipt_committee.h"
+#include "analyse/receipt_encryption.h"
 #include "base/hex.h"
 #include "base/rule.h"
 #include "base/writer.h"
+#include "recipe/learning_correlated.h"
 #include "recipe/statistic.h"
 
 #include <inttypes.h>
@@ -38,6 +40,7 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
     const double divisor = sotto_learning_divisor(l, seen > 0 ? seen - 1 : 0);
     const sotto_trust_words *words = sotto_trust_words_of(l->head.trust);
     sotto_one_server server;
+    sotto_encrypted plan;
 
     *out = (sotto_learning_receipt){
         .recipe = l->head.name,
@@ -55,8 +58,10 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
         .honest = words->honest,
         .inputs = words->inputs,
         .sees = words->sees,
+        .correlated = sotto_learning_correlated(l) ? sotto_learning_correlated_words() : NULL,
+        .restart = l->restart,
         .sigma = claim->sigma / (double)l->scale / l->clip,
-        .bound_factor = l->bound_factor,
+        .bound_factor = sotto_learning_reach_in_clips(l, claim),
         .lift = sotto_learning_lift(l),
         .divisor = divisor,
         .tokens = l->head.anonymity.tokens != SOTTO_TOKENS_NONE,
@@ -75,7 +80,12 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
     if (sotto_recipe_one_server(&server, &l->head)) {
         out->liar = INFINITY;
         memcpy(out->server, server.name, sizeof out->server);
-        sotto_stated_committee_of(&out->stated, &l->head, (double)l->participations, claim->delta);
+        sotto_stated_committee_of(&out->stated, &l->head, (double)l->participations, false,
+                                  claim->delta);
+    }
+    if (sotto_learning_encrypted_plan(&plan, l, NULL) == SOTTO_OK) {
+        memcpy(out->server, plan.name, sizeof out->server);
+        sotto_stated_encryption_of(&out->encryption, &plan, claim->delta);
     }
     memcpy(out->hash, l->head.hash, sizeof out->hash);
     memcpy(out->model, model, sizeof out->model);
@@ -102,7 +112,7 @@ void sotto_session_receipt_of(sotto_learning_receipt *out, const sotto_learning 
                               uint64_t burnt, uint64_t reports)
 {
     fill(out, l, claim, model, rounds, burnt);
-    out->session = true;
+    out->session = out->encryption.is_session = true;
     out->rounds = rounds;
     out->burnt = burnt;
     out->reports = reports;
@@ -161,13 +171,39 @@ static void say_claim(sotto_writer *w, const sotto_learning_receipt *r)
         say_sampling(w, r);
     say(w, "  noise by %s: standard deviation %.4g clips or more on every entry of a sum\n", r->by,
         r->sigma);
+    if (r->correlated)
+        say(w, "  by trees of %" PRIu64 " rounds. %s\n", r->restart, r->correlated);
     if (r->honest_devices > 0)
         say(w, "  counts on %" PRIu64 " honest devices of every %" PRIu64 "\n", r->honest_devices,
             r->min_cohort);
 }
 
+static void say_lift(sotto_writer *w, const sotto_learning_receipt *r)
+{
+    if (r->lift > 1)
+        say(w,
+            "  sums are lifted from a projection, which makes any update up to %.3g times longer: "
+            "that is counted\n",
+            sotto_bound_shown(r->lift, 3));
+}
+
+static void say_encryption(sotto_writer *w, const sotto_learning_receipt *r)
+{
+    say(w,
+        "trust: one server, %s; it saw who took part. %s\n  who sees what: %s\n  inputs: %s\n"
+        "a liar: no update that is longer than %.6g clips is proved. So one moves the mean of a "
+        "round by at most %.3g.\n",
+        r->server, r->honest, r->sees, r->inputs, r->bound_factor, sotto_bound_shown(r->liar, 3));
+    say_lift(w, r);
+    sotto_stated_encryption_say(w, &r->encryption);
+}
+
 static void say_trust(sotto_writer *w, const sotto_learning_receipt *r)
 {
+    if (r->encryption.is_known) {
+        say_encryption(w, r);
+        return;
+    }
     if (r->server[0]) {
         say(w,
             "trust: one server, %s; it saw who took part. %s\n  who sees what: %s\n  inputs are "
@@ -182,11 +218,7 @@ static void say_trust(sotto_writer *w, const sotto_learning_receipt *r)
         "a liar: both servers checked that no report is longer than %g clips. So one report moves "
         "the mean of a round by at most %.3g.\n",
         r->bound_factor, r->liar);
-    if (r->lift > 1)
-        say(w,
-            "  sums are lifted from a projection, which makes any update up to %.3g times longer: "
-            "that is counted\n",
-            sotto_bound_shown(r->lift, 3));
+    say_lift(w, r);
     if (!r->tokens)
         say(w, "  without tokens, nothing keeps a device from sending several reports\n");
 }

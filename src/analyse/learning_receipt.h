@@ -11,6 +11,7 @@
 #ifndef SOTTO_ANALYSE_LEARNING_RECEIPT_H
 #define SOTTO_ANALYSE_LEARNING_RECEIPT_H
 
+#include "recipe/learning_encrypted.h"
 #include "recipe/learning_slots.h"
 #include "recipe/one_server.h"
 #include "sotto/analyse.h"
@@ -20,7 +21,9 @@ typedef struct sotto_learning_receipt {
     const char *leader, *helper;        /* of two servers; else NULL      */
     char server[SOTTO_ONE_SERVER_NAME]; /* of one; else empty             */
     const char *sees;                   /* what each party sees           */
-    sotto_stated_committee stated;      /* of one server: its committee   */
+    sotto_stated_committee stated;      /* of one server that unmasks: its committee */
+    sotto_stated_encryption
+        encryption; /* of one server that adds up encrypted sums; what a round said is for whoever read its board */
     uint8_t hash[32];
     uint8_t
         model[SOTTO_MODEL_HASH]; /* that the round began with; of a session: that it ended with */
@@ -32,7 +35,10 @@ typedef struct sotto_learning_receipt {
     uint64_t min_cohort, participations;
     double rho, epsilon, delta; /* of one participation; of all of them       */
     const char *theorem, *sampling, *by, *honest, *inputs;
-    double sigma;        /* of the noise that is counted on, in clips                  */
+    const char
+        *correlated;  /* what correlated noise asks of servers; NULL: it is fresh in each round */
+    uint64_t restart; /* rounds of a tree of it, else 0                                         */
+    double sigma;     /* of the noise that is counted on, in clips                  */
     double bound_factor; /* a liar's update, in clips, at most; 0: nothing bounds it   */
     double lift;    /* of a sum to parameters: a liar's update gets up to so many times longer */
     double divisor; /* the public number that a sum is divided by                 */

@@ -126,7 +126,7 @@ void sotto_receipt_of(sotto_receipt *out, const sotto_recipe *recipe, const sott
     *out = stated(recipe, claim, collection, result);
     if (sotto_recipe_one_server(&server, recipe)) {
         (void)snprintf(out->server, sizeof out->server, "%s", server.name);
-        sotto_stated_committee_of(&out->stated, recipe, 1, claim->delta);
+        sotto_stated_committee_of(&out->stated, recipe, 1, true, claim->delta);
     }
     sotto_receipt_encryption(out, recipe);
     sotto_recipe_cohort(recipe, &out->cohort, task->cohort);
@@ -338,7 +338,7 @@ static void say_claims(sotto_writer *w, const sotto_receipt *r)
     else
         say(w, "  must be honest: nobody, for a report's own epsilon\n");
     if (r->encryption.is_known)
-        sotto_receipt_say_encryption(w, r);
+        sotto_stated_encryption_say(w, &r->encryption);
     else if (r->stated.size > 0)
         sotto_stated_committee_say(w, &r->stated);
     say_report(w, r);

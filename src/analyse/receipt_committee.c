@@ -7,14 +7,14 @@
 
 /* A committee with more liars than it tolerates opens single vectors: a chance of that beyond delta is no guarantee. */
 void sotto_stated_committee_of(sotto_stated_committee *out, const sotto_recipe *recipe,
-                               double rounds, double delta)
+                               double rounds, bool picked, double delta)
 {
     sotto_one_server_odds odds;
     sotto_one_server s;
 
     if (!sotto_recipe_one_server(&s, recipe))
         return;
-    sotto_one_server_odds_of(&odds, recipe, &s, rounds);
+    sotto_one_server_odds_of(&odds, recipe, &s, rounds, picked);
     *out = (sotto_stated_committee){.corrupt = s.corrupt,
                                     .dropout = s.dropout,
                                     .cohort = s.cohort,

@@ -9,7 +9,7 @@
 /* Nothing for other recipes. */
 /* rounds: that delta covers. */
 void sotto_stated_committee_of(sotto_stated_committee *out, const sotto_recipe *recipe,
-                               double rounds, double delta);
+                               double rounds, bool picked, double delta);
 void sotto_stated_committee_say(sotto_writer *w, const sotto_stated_committee *stated);
 
 #endif

@@ -1,7 +1,6 @@
 #include "analyse/receipt_encryption.h"
 
 #include "account/numeric/shown.h"
-#include "recipe/encrypted.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,22 +16,19 @@ static double soundness_of(const sotto_aero_terms *t)
     return t->profile == SOTTO_AERO_HIGH ? 133.0 : 103.1;
 }
 
-void sotto_receipt_encryption(sotto_receipt *r, const sotto_recipe *recipe)
+void sotto_stated_encryption_of(sotto_stated_encryption *out, const sotto_encrypted *plan,
+                                double delta)
 {
-    sotto_stated_encryption *out = &r->encryption;
-    sotto_encrypted e;
+    const sotto_encrypted e = *plan;
+    const double together = sotto_aero_odds_together(&e.odds, (double)e.sum.participations);
 
-    if (!sotto_recipe_encrypted(&e, recipe))
-        return;
-    (void)snprintf(r->server, sizeof r->server, "%s", e.name);
-    if (sotto_encrypted_plan(&e, recipe, NULL) != SOTTO_OK)
-        return;
     *out = (sotto_stated_encryption){
         .is_known = true,
         .devices_least = e.least,
         .devices_most = e.most,
         .corrupt = e.corrupt,
         .offline = e.offline,
+        .committees = e.committees,
         .committee = e.terms.committee,
         .tolerated = e.terms.threshold - 1,
         .noise_members = e.terms.noise_members,
@@ -49,11 +45,22 @@ void sotto_receipt_encryption(sotto_receipt *r, const sotto_recipe *recipe)
         .hint_rho = e.ledger.rho,
         .rho = e.rho,
         .soundness = soundness_of(&e.terms),
-        .norm = sqrt((double)e.norm2),
-        .holds =
-            e.odds.missed <= r->delta && e.odds.members <= r->delta && e.odds.noise <= r->delta,
+        .norm = sqrt((double)e.sum.norm2),
+        .together = together,
+        .holds = together <= delta,
     };
     (void)snprintf(out->set, sizeof out->set, "%s", e.set->name);
+}
+
+void sotto_receipt_encryption(sotto_receipt *r, const sotto_recipe *recipe)
+{
+    sotto_encrypted plan;
+
+    if (!sotto_recipe_encrypted(&plan, recipe))
+        return;
+    (void)snprintf(r->server, sizeof r->server, "%s", plan.name);
+    if (sotto_encrypted_plan(&plan, recipe, NULL) == SOTTO_OK)
+        sotto_stated_encryption_of(&r->encryption, &plan, r->delta);
 }
 
 #define say sotto_write_format
@@ -76,10 +83,13 @@ static void say_round(sotto_writer *w, const sotto_stated_encryption *e)
         say(w, "  a trial: nobody held these sizes to their odds, and so they protect nobody\n");
 }
 
-void sotto_receipt_say_encryption(sotto_writer *w, const sotto_receipt *r)
+void sotto_stated_encryption_say(sotto_writer *w, const sotto_stated_encryption *e)
 {
-    const sotto_stated_encryption *e = &r->encryption;
-
+    if (e->committees > 1)
+        say(w,
+            "  committees: %" PRIu64 ", each of the size below and with a key of its own; "
+            "chances are that any one of them fails\n",
+            e->committees);
     say(w,
         "  stated: of %" PRIu64 " to %" PRIu64
         " devices, a part of at most %.4g lies and of %.4g is "
@@ -89,13 +99,15 @@ void sotto_receipt_say_encryption(sotto_writer *w, const sotto_receipt *r)
         "  noise committee: %" PRIu64 " members, of whom %" PRIu64 " may lie and %" PRIu64
         " be missing; more lie with at most %.3g\n"
         "  spot checks: %" PRIu64 " expected for each leaf; a wrong leaf is missed with at most "
-        "%.3g\n",
+        "%.3g\n"
+        "  together: in all rounds of a device any of these three happens with at most %.3g; delta "
+        "does not include it\n",
         e->devices_least, e->devices_most, e->corrupt, e->offline, e->committee, e->tolerated,
         sotto_bound_shown(e->tail, 3), sotto_bound_shown(e->stalls, 3), e->noise_members,
         e->noise_corrupt, e->noise_missing, sotto_bound_shown(e->noise_tail, 3), e->checks,
-        sotto_bound_shown(e->miss, 3));
+        sotto_bound_shown(e->miss, 3), sotto_bound_shown(e->together, 3));
     if (!e->holds)
-        say(w, "  these sizes prove nothing against a server that works with liars: a chance is "
+        say(w, "  these sizes prove nothing against a server that works with liars: that chance is "
                "above delta\n");
     say(w,
         "  encryption: set %s, %" PRIu64 " bits of security, %" PRIu64 " with all hints (%s)\n"
@@ -103,5 +115,6 @@ void sotto_receipt_say_encryption(sotto_writer *w, const sotto_receipt *r)
         "  zCDP of the round: %.4g, of it %.3g by what openings tell of a device's randomness\n",
         e->set, e->bits, e->bits_left, e->estimator, e->soundness, e->norm,
         sotto_bound_shown(e->rho, 4), sotto_bound_shown(e->hint_rho, 3));
-    say_round(w, e);
+    if (!e->is_session)
+        say_round(w, e);
 }

@@ -18,6 +18,8 @@ enum {
     DEFAULT_DEADLINE_MS = 60000,
     FIRST_WAIT_MS = 100, /* where the leader does not say how long */
     LONGEST_WAIT_MS = 5000,
+    NEW_TASK_ASKS = 5, /* more, where the leader does not know the task yet */
+    NEW_TASK_WAIT_MS = 100,
 };
 
 /* ---- peers --------------------------------------------------------------------------------------------- */
@@ -241,6 +243,26 @@ static sotto_status call(asking *a, sotto_http_method method, const char *url, s
     return SOTTO_OK;
 }
 
+/* A server looks for a task that it does not know when somebody asks for it, and answers before it has looked. So who collects right
+ * after a task was added asks again. */
+static sotto_status call_of_new_task(asking *a, sotto_http_method method, const char *url,
+                                     sotto_bytes body, sotto_err *err)
+{
+    const struct timespec nap = {0, (long)NEW_TASK_WAIT_MS * 1000000};
+    sotto_arena_mark here = sotto_arena_here(a->arena);
+    sotto_status status = call(a, method, url, body, err);
+
+    for (int i = 0; i < NEW_TASK_ASKS && status == SOTTO_MISSING &&
+                    problem_of(&a->response) == SOTTO_DAP_UNRECOGNIZED_TASK;
+         i++) {
+        (void)nanosleep(&nap, NULL);
+        sotto_arena_rollback(a->arena, here);
+        sotto_err_clear(err);
+        status = call(a, method, url, body, err);
+    }
+    return status;
+}
+
 /* Until the answer has a body. */
 static sotto_status wait_for_answer(asking *a, sotto_bytes request, sotto_err *err)
 {
@@ -261,7 +283,7 @@ static sotto_status wait_for_answer(asking *a, sotto_bytes request, sotto_err *e
     url[text.len] = 0;
     if (janus) /* with PUT we chose the place ourselves, so it need not be named */
         memcpy(a->out->job, url, text.len + 1);
-    SOTTO_TRY(call(a, janus ? SOTTO_HTTP_PUT : SOTTO_HTTP_POST, url, request, err));
+    SOTTO_TRY(call_of_new_task(a, janus ? SOTTO_HTTP_PUT : SOTTO_HTTP_POST, url, request, err));
     while (a->response.body.len == 0) {
         if (!a->out->job[0])
             return sotto_fail(err, SOTTO_MALFORMED, "the leader does not say where its job is");

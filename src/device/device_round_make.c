@@ -183,7 +183,8 @@ static sotto_status train(sotto_device *device, sotto_case *c, const sotto_train
     if (SOTTO_RULE(failed_updates_are_zeros) && failed)
         memset(m->delta, 0, in->parameters * sizeof *m->delta);
     const sotto_status shaped =
-        sotto_update_shape(m->update, c->round->learning, in->round, m->delta, in->row_count, err);
+        sotto_update_shape(m->update, c->round->learning, in->round, m->delta, err);
+    m->weight = sotto_update_weight(c->round->learning, in->row_count);
     sotto_wipe(m->delta, in->parameters * sizeof *m->delta);
     return shaped;
 }
@@ -230,7 +231,7 @@ static sotto_status pay_zeros(sotto_device *device, sotto_case *c, const sotto_r
 
     for (size_t i = 0; i < sotto_learning_length(c->round->learning); i++)
         m->update[i] = 0;
-    SOTTO_TRY(sotto_update_seal(&report, &c->plan, &m->randomizer, m->update, entropy,
+    SOTTO_TRY(sotto_update_seal(&report, &c->plan, &m->randomizer, m->update, m->weight, entropy,
                                 &device->work, err));
     const sotto_status status =
         sotto_outbox_put_dummy(device->ledger, &dummy, &report, c->now, &first);
@@ -246,7 +247,7 @@ static sotto_status pay_sealed(sotto_device *device, sotto_case *c, const sotto_
 
     if (c->round->zeros)
         return pay_zeros(device, c, m, entropy, err);
-    SOTTO_TRY(sotto_update_seal(&report, &c->plan, &m->randomizer, m->update, entropy,
+    SOTTO_TRY(sotto_update_seal(&report, &c->plan, &m->randomizer, m->update, m->weight, entropy,
                                 &device->work, err));
     const sotto_status status = spend(device, c, &report, &refusal, &first);
     if (status == SOTTO_DENIED && refusal.check == SOTTO_CHECK_ROUNDS && c->round->learning->zeros)

@@ -13,7 +13,7 @@ static sotto_status randomise(sotto_device *device, const sotto_round_update *m,
     if (!numbers || !values)
         return sotto_fail(err, SOTTO_NO_MEMORY, "update: no memory");
     const sotto_status status =
-        sotto_vector_randomizer_run(&m->randomizer, numbers, m->update, 1, entropy, err);
+        sotto_vector_randomizer_run(&m->randomizer, numbers, m->update, m->weight, entropy, err);
     for (size_t i = 0; i < count && status == SOTTO_OK; i++)
         values[i] = (uint64_t)numbers[i];
     sotto_wipe(numbers, count * sizeof *numbers);

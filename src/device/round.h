@@ -75,7 +75,7 @@ struct sotto_device_rounds {
 /* An update that was trained, as the randomizer takes it. */
 typedef struct sotto_round_update {
     float *delta;
-    double *update;
+    double *update, weight;
     sotto_vector_randomizer randomizer;
 } sotto_round_update;
 

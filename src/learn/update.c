@@ -2,7 +2,6 @@
 
 #include "account/numeric/bound.h"
 #include "base/rule.h"
-#include "noise/randomizer_vector.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,8 +17,6 @@ static sotto_status check(const sotto_update_config *c, sotto_err *err)
 {
     if (c->dimension < 1 || c->dimension > (size_t)1 << 24)
         return sotto_fail(err, SOTTO_DENIED, "update: dimension: 1 to 2^24 wanted");
-    if (c->rounding != SOTTO_ROUNDING_NEAREST && c->rounding != SOTTO_ROUNDING_RANDOM)
-        return sotto_fail(err, SOTTO_DENIED, "update: rounding: nearest or random wanted");
     if (c->weights < SOTTO_WEIGHTS_EQUAL || c->weights > SOTTO_WEIGHTS_COUNT)
         return sotto_fail(err, SOTTO_DENIED, "update: weights: equal, capped or count wanted");
     if (c->weights != SOTTO_WEIGHTS_EQUAL && (c->cap < 1 || c->cap > 1000000))
@@ -41,15 +38,6 @@ static sotto_status check(const sotto_update_config *c, sotto_err *err)
                           "update: weights: count has no bound on what one device adds; with "
                           "noise, take equal or capped");
     return SOTTO_OK;
-}
-
-/* The square of the norm after rounding, c before it. Rounding to the nearest moves each number by 1/2 at most. */
-static double rounded_norm2(const sotto_update_config *config, double c)
-{
-    const double d = (double)config->dimension, moved = c + sqrt(d) / 2;
-
-    return config->rounding == SOTTO_ROUNDING_NEAREST ? ceil(sotto_round_up(moved * moved, SLACK))
-                                                      : sotto_vector_rounded_norm2(c, d);
 }
 
 /* The variance in units of 2^-8, rounded up: more noise than asked for, never less. */
@@ -96,90 +84,32 @@ sotto_status sotto_update_init(sotto_update *out, const sotto_update_config *con
     memset(out, 0, sizeof *out);
     out->config = *config;
     SOTTO_TRY(check(config, err));
-    const double norm2 = rounded_norm2(config, sotto_round_up(config->clip * config->scale, SLACK));
+    const sotto_vector_config own = {.law = SOTTO_SHARE_NONE,
+                                     .adjacency = SOTTO_ADJACENCY_REPLACEMENT,
+                                     .dimension = config->dimension,
+                                     .clip = config->clip,
+                                     .scale = config->scale};
 
-    out->norm2 = (uint64_t)norm2;
-    out->length = sotto_round_up(sqrt(norm2), SLACK);
+    SOTTO_TRY(sotto_vector_randomizer_init(&out->randomizer, &own, arena, err));
+    out->length = sotto_round_up(sqrt((double)out->randomizer.norm2), SLACK);
     SOTTO_TRY(set_noise(out, arena, err));
     return check_budget(out, err);
 }
 
 /* ---- devices --------------------------------------------------------------------------------------------------- */
 
-static double square_of(const float *delta, size_t count)
-{
-    double sum[8] = {0};
-    size_t at = 0;
-
-    for (; at + 8 <= count; at += 8)
-        for (size_t i = 0; i < 8; i++)
-            sum[i] += (double)delta[at + i] * (double)delta[at + i];
-    for (size_t i = 0; at + i < count; i++)
-        sum[i] += (double)delta[at + i] * (double)delta[at + i];
-    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
-}
-
-/* floor(x + part of 1): with a random part the mean stays x; with one half it is the nearest. */
-static int64_t rounded(double x, double part)
-{
-    const double y = x + part;
-    const int64_t toward_zero = (int64_t)y;
-
-    return toward_zero - ((double)toward_zero > y);
-}
-
-static sotto_status round_block(const sotto_update *u, int64_t *out, const float *delta,
-                                size_t count, double factor, sotto_entropy *entropy, sotto_err *err)
-{
-    uint32_t random[BLOCK];
-
-    if (u->config.rounding == SOTTO_ROUNDING_NEAREST) {
-        for (size_t i = 0; i < count; i++)
-            out[i] = rounded((double)delta[i] * factor, 0.5);
-        return SOTTO_OK;
-    }
-    SOTTO_TRY(sotto_entropy_take(entropy, random, count * sizeof random[0], err));
-    for (size_t i = 0; i < count; i++)
-        out[i] = rounded((double)delta[i] * factor, (double)random[i] * 0x1p-32);
-    return SOTTO_OK;
-}
-
-static uint64_t integer_square(const int64_t *x, size_t count)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < count; i++)
-        sum += (uint64_t)(x[i] * x[i]);
-    return sum;
-}
-
 sotto_status sotto_update_encode(const sotto_update *u, int64_t *out, uint64_t *weight,
-                                 const float *delta, uint64_t examples, sotto_entropy *entropy,
+                                 const double *x, uint64_t examples, sotto_entropy *entropy,
                                  sotto_err *err)
 {
     const sotto_update_config *c = &u->config;
-    const double square = square_of(delta, c->dimension);
-    double factor = c->scale;
+    const bool capped = c->weights == SOTTO_WEIGHTS_CAPPED,
+               counts = c->weights == SOTTO_WEIGHTS_COUNT;
 
-    *weight = 1;
-    if (c->weights == SOTTO_WEIGHTS_COUNT)
-        *weight = examples < c->cap ? examples : c->cap;
-    if (SOTTO_RULE(only_finite_updates) && !isfinite(square)) {
-        memset(out, 0, c->dimension * sizeof *out);
-        return SOTTO_OK;
-    }
-    if (SOTTO_RULE(updates_clipped) && square > c->clip * c->clip)
-        factor *= c->clip / sqrt(square);
-    if (c->weights == SOTTO_WEIGHTS_CAPPED)
-        factor *= sotto_capped_weight(examples, c->cap);
-    for (size_t at = 0; at < c->dimension; at += BLOCK) {
-        const size_t some = c->dimension - at < BLOCK ? c->dimension - at : (size_t)BLOCK;
-
-        SOTTO_TRY(round_block(u, out + at, delta + at, some, factor, entropy, err));
-    }
-    if (SOTTO_RULE(rounded_norm_kept) && integer_square(out, c->dimension) > u->norm2)
-        memset(out, 0, c->dimension * sizeof *out);
-    for (size_t i = 0; *weight > 1 && i < c->dimension; i++)
+    *weight = !counts ? 1 : examples < c->cap ? examples : c->cap;
+    SOTTO_TRY(sotto_vector_randomizer_run(
+        &u->randomizer, out, x, capped ? sotto_capped_weight(examples, c->cap) : 1, entropy, err));
+    for (size_t i = 0; *weight != 1 && i < c->dimension; i++)
         out[i] *= (int64_t)*weight;
     return SOTTO_OK;
 }
@@ -190,8 +120,8 @@ void sotto_update_add(int64_t *sum, const int64_t *other, size_t count)
         sum[i] += other[i];
 }
 
-sotto_status sotto_update_add_noise(const sotto_update *u, int64_t *sum, int64_t sign,
-                                    sotto_entropy *entropy, sotto_err *err)
+sotto_status sotto_update_add_noise(const sotto_update *u, int64_t *sum, sotto_entropy *entropy,
+                                    sotto_err *err)
 {
     int64_t noise[BLOCK];
 
@@ -201,7 +131,7 @@ sotto_status sotto_update_add_noise(const sotto_update *u, int64_t *sum, int64_t
 
         SOTTO_TRY(sotto_noise_draw(&u->noise, noise, some, entropy, err));
         for (size_t i = 0; i < some; i++)
-            sum[at + i] += sign * noise[i];
+            sum[at + i] += noise[i];
     }
     sotto_wipe(noise, sizeof noise);
     return SOTTO_OK;

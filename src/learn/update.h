@@ -1,13 +1,13 @@
 /* learn/update.h - an update as integers, so that sums are exact, and the noise on their sum.
  *
- * Callers:  the simulator. Devices clip and round by noise/randomizer_vector.h.
+ * Callers:  the simulator and benchmarks.
  * Memory:   the caller's; tables of noise live in the arena given at set-up.
  * Threads:  an update never changes after set-up; each thread brings its entropy.
- * Secrets:  deltas, integers and noise. Encoding takes variable time over whether a delta is finite.
+ * Secrets:  updates, integers and noise.
  *
- * A delta is clipped, multiplied by its weight and `scale`, and rounded. What counts for privacy is the norm after rounding, and
- * it is enforced: where rounding exceeds the bound, zeros are sent. Sums of integers are the same in any order, so the same seed
- * gives the same model at any number of threads.
+ * An update becomes integers by the function that devices call (noise/randomizer_vector.h), where servers add the noise: clipped,
+ * weighed, scaled and rounded at random. Sums of integers are the same in any order, so the same seed gives the same model at any
+ * number of threads.
  *
  * The sum is divided by a public number: with noise, the expected number of devices. Dividing by the number that came would
  * release it. With `count` the divisor is the number of examples that came.
@@ -16,20 +16,15 @@
 #define SOTTO_LEARN_UPDATE_H
 
 #include "noise/noise.h"
+#include "noise/randomizer_vector.h"
 #include "noise/weights.h"
 #include "sotto/base.h"
 
-typedef enum sotto_update_rounding {
-    SOTTO_ROUNDING_NEAREST = 1,
-    SOTTO_ROUNDING_RANDOM /* keeps the mean, and needs less slack */
-} sotto_update_rounding;
-
 typedef struct sotto_update_config {
     size_t dimension; /* 1 to 2^24 */
-    sotto_update_rounding rounding;
     sotto_update_weights weights;
     uint64_t cap; /* capped: examples from which on a device counts fully; count: most examples */
-    double clip;  /* longest delta                                                         */
+    double clip;  /* longest update                                                        */
     double scale; /* integers in one unit; clip * scale is 1 to 2^30                       */
     double multiplier; /* standard deviation of the noise, in clips; 0: no noise, and no privacy */
     unsigned draws;    /* of noise that one sum can hold: 1, or a tree's levels                 */
@@ -39,9 +34,9 @@ typedef struct sotto_update_config {
 
 typedef struct sotto_update {
     sotto_update_config config;
+    sotto_vector_randomizer randomizer; /* of a device that adds no noise itself           */
     sotto_noise noise;
-    uint64_t norm2;   /* most that the square of an update's norm can be                   */
-    double length;    /* its root, rounded up                                              */
+    double length;    /* most that the norm of an update's integers can be, rounded up     */
     double sigma;     /* of the noise on the sum, in integers, rounded down; 0: there is none */
     uint64_t largest; /* no number of a sum with noise is further from 0                   */
     unsigned bits;    /* that a sum really needs                                           */
@@ -52,10 +47,10 @@ typedef struct sotto_update {
 SOTTO_MUST_USE sotto_status sotto_update_init(sotto_update *out, const sotto_update_config *config,
                                               sotto_arena *arena, sotto_err *err);
 
-/* Writes `dimension` integers; *weight is what the device adds to the divisor of `count`, and 1 otherwise. A delta that is not finite
- * is sent as zeros. entropy is for random rounding. */
+/* Writes `dimension` integers; *weight is what the device adds to the divisor of `count`, and 1 otherwise. An update that is not
+ * finite is sent as zeros. */
 SOTTO_MUST_USE sotto_status sotto_update_encode(const sotto_update *update, int64_t *out,
-                                                uint64_t *weight, const float *delta,
+                                                uint64_t *weight, const double *x,
                                                 uint64_t examples, sotto_entropy *entropy,
                                                 sotto_err *err);
 
@@ -64,7 +59,6 @@ void sotto_update_add(int64_t *sum, const int64_t *other, size_t count);
 
 /* Adds discrete Gaussian noise to a sum, one draw for each number. With no noise in the config, nothing. */
 SOTTO_MUST_USE sotto_status sotto_update_add_noise(const sotto_update *update, int64_t *sum,
-                                                   int64_t sign, sotto_entropy *entropy,
-                                                   sotto_err *err);
+                                                   sotto_entropy *entropy, sotto_err *err);
 
 #endif

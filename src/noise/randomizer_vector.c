@@ -7,7 +7,7 @@
 #include "math/ct.h"
 #include "math/wide.h"
 
-enum { SLACK = 8, BLOCK = 128, LOG2_MISS = -40 };
+enum { SLACK = 8, BLOCK = 128, LANES = 8, LOG2_MISS = -40 };
 
 /* ---- set-up ----------------------------------------------------------------------------------------- */
 
@@ -129,12 +129,17 @@ static uint64_t bits_of(double x)
     return bits;
 }
 
-static double masked(double x, uint64_t mask)
+static double of_bits(uint64_t bits)
 {
-    uint64_t bits = bits_of(x) & mask;
+    double x;
 
     memcpy(&x, &bits, sizeof x);
     return x;
+}
+
+static double masked(double x, uint64_t mask)
+{
+    return of_bits(bits_of(x) & mask);
 }
 
 /* Doubles that are not negative compare like their bits. */
@@ -145,41 +150,61 @@ static double larger(double a, double b)
     return masked(a, ~less) + masked(b, less);
 }
 
-/* Floor and the next one up, the latter with the chance that keeps the mean: to 53 bits, which decides
- * nothing about privacy. */
-static int64_t round_randomly(double y, uint64_t random)
+/* Floor and the next one up, the latter with the chance that keeps the mean: to 52 bits, which decides nothing about privacy. |y| is
+ * at most 2^30 and a little, since it was clipped. Signs are read from bits: what has no comparison has no branch, and compilers do
+ * several numbers at a time. */
+static int32_t round_randomly(double y, uint64_t random)
 {
-    int64_t toward_zero = (int64_t)y;
-    double rest = y - (double)toward_zero;
-    /* Signed throughout: a double becomes an unsigned number by way of a branch. */
-    int64_t negative = (int64_t)(bits_of(rest) >> 63);
-    int64_t chance = (int64_t)((rest + (double)negative) * 0x1p53);
-    uint64_t up_one = sotto_ct_less(random >> 11, (uint64_t)chance) & 1;
+    const int32_t toward_zero = (int32_t)y;
+    const double rest = y - (double)toward_zero;
+    const uint64_t negative = bits_of(rest) >> 63;
+    const double chance = rest + (double)(int32_t)negative;
+    const double coin = of_bits(random >> 12 | bits_of(1.0)) - 1; /* 0 to 1, without 1 */
 
-    return toward_zero - negative + (int64_t)up_one;
+    return toward_zero - (int32_t)negative + (int32_t)(bits_of(coin - chance) >> 63);
+}
+
+static uint64_t square_of_integer(int32_t y)
+{
+    const int32_t sign = -(int32_t)((uint32_t)y >> 31);
+    const uint64_t size = (uint32_t)((y ^ sign) - sign);
+
+    return size * size;
+}
+
+/* Eight sums at a time, in an order that every compiler keeps. */
+static double square_of(const double *x, size_t count)
+{
+    double sum[LANES] = {0};
+    size_t at = 0;
+
+    for (; at + LANES <= count; at += LANES)
+        for (size_t i = 0; i < LANES; i++)
+            sum[i] += x[at + i] * x[at + i];
+    for (size_t i = 0; at + i < count; i++)
+        sum[i] += x[at + i] * x[at + i];
+    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
 static sotto_status put_on_grid(const sotto_vector_randomizer *r, int64_t *out, const double *x,
-                                uint64_t present, sotto_entropy *entropy, sotto_err *err)
+                                double weight, sotto_entropy *entropy, sotto_err *err)
 {
     const sotto_vector_config *c = &r->config;
+    const double square = square_of(x, c->dimension);
     uint64_t random[BLOCK];
-    double square = 0;
     uint64_t norm2 = 0;
 
-    for (size_t i = 0; i < c->dimension; i++)
-        square += x[i] * x[i];
-    uint64_t use = sotto_ct_mask(present) & sotto_ct_less(bits_of(square), bits_of(INFINITY));
-    double factor = c->scale * (c->clip / larger(sqrt(masked(square, use)), c->clip));
+    uint64_t use = sotto_ct_less(bits_of(square), bits_of(INFINITY));
+    double factor = weight * (c->clip / larger(sqrt(masked(square, use)), c->clip)) * c->scale;
     for (size_t at = 0; at < c->dimension; at += BLOCK) {
         size_t some = c->dimension - at < BLOCK ? c->dimension - at : BLOCK;
 
         SOTTO_TRY(sotto_entropy_take(entropy, random, some * sizeof random[0], err));
         for (size_t i = 0; i < some; i++) {
-            int64_t y = round_randomly(masked(x[at + i], use) * factor, random[i]);
+            const int32_t y = round_randomly(masked(x[at + i], use) * factor, random[i]);
 
             out[at + i] = y;
-            norm2 += (uint64_t)(y * y);
+            norm2 += square_of_integer(y);
         }
     }
     int64_t keep = (int64_t)~sotto_ct_less(r->norm2, norm2);
@@ -207,10 +232,10 @@ static sotto_status add_noise(const sotto_vector_randomizer *r, int64_t *out,
 }
 
 sotto_status sotto_vector_randomizer_run(const sotto_vector_randomizer *r, int64_t *out,
-                                         const double *x, uint64_t present, sotto_entropy *entropy,
+                                         const double *x, double weight, sotto_entropy *entropy,
                                          sotto_err *err)
 {
-    sotto_status status = put_on_grid(r, out, x, present, entropy, err);
+    sotto_status status = put_on_grid(r, out, x, weight, entropy, err);
 
     if (status == SOTTO_OK && r->config.law != SOTTO_SHARE_NONE)
         status = add_noise(r, out, entropy, err);

@@ -1,8 +1,9 @@
 /* noise/randomizer_vector.h - a vector clipped, put on the integer grid, with this device's share of noise.
  *
- * Callers:  recipe/learning_claim.c prices it, device/answer/update.c runs it. estimate.h turns sums back.
+ * Callers:  recipe/learning_claim.c prices it, device/answer/update.c runs it on devices, learn/update.c in the simulator. So an
+ *           update has the same integers in both. estimate.h turns sums back.
  * Memory:   rows of the noise live in the arena given at set-up; a run allocates nothing.
- * Secrets:  vector, whether there is one, randomness and report. Every path over them is constant-time.
+ * Secrets:  vector, its weight, randomness and report. Every path over them is constant-time.
  *
  * No device protects itself by this: together, `honest` of them add noise of standard deviation sigma. What
  * each must keep is the norm *after* rounding to the grid. Rounding is random and keeps the mean; where it
@@ -55,11 +56,11 @@ SOTTO_MUST_USE sotto_status sotto_vector_randomizer_init(sotto_vector_randomizer
                                                          const sotto_vector_config *config,
                                                          sotto_arena *arena, sotto_err *err);
 
-/* Writes `dimension` numbers. present is 1, or 0 for "no value", where x is read but has no effect. A vector
- * with an infinity or NaN in it counts as zeros. */
+/* Writes `dimension` numbers. weight is 0 to 1, and of the clipped vector, so that no weight makes it longer. 0 stands for "no value":
+ * x is read and has no effect. A vector with an infinity or NaN in it counts as zeros. */
 SOTTO_MUST_USE sotto_status sotto_vector_randomizer_run(const sotto_vector_randomizer *r,
                                                         int64_t *out, const double *x,
-                                                        uint64_t present, sotto_entropy *entropy,
+                                                        double weight, sotto_entropy *entropy,
                                                         sotto_err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* recipe/encoding.h - from a row of the query's answer to a bin, and from a bin to its label.
  *
- * Callers:  this room; device/ for each report.
+ * Callers:  this room; device/ for each report; analyse/ for labels of one column.
  * Secrets:  cells, and the bin they fall into. Finding it takes a time that depends on them: this happens on the
  *           device that owns them, and can't be timed from outside, since sending waits for the schedule.
  */
@@ -46,6 +46,9 @@ uint64_t sotto_encoding_oov(const sotto_encoding *e);
 bool sotto_tree_walk(const sotto_encoder *e, sotto_bytes text, size_t *leaf, sotto_bytes *rest);
 /* Takes the first word off the text; empty if there is none. Words are separated by spaces. */
 sotto_bytes sotto_tree_next_word(sotto_bytes *text);
+
+/* A bin of one column, as its label has it. */
+void sotto_encoder_label(sotto_writer *w, const sotto_encoder *e, uint64_t bin);
 
 /* Bins of one prefix-tree leaf. */
 static inline uint64_t sotto_tree_leaf_bins(const sotto_encoder *e)

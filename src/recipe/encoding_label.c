@@ -1,4 +1,4 @@
-/* Labels: a text for each bin that no other bin has, and the way back. */
+/* Labels of bins: as people read them; and exact ones, which no two bins share, with the way back. */
 #include "recipe/encoding.h"
 
 #include <inttypes.h>
@@ -13,11 +13,11 @@ static void put(sotto_writer *w, const char *text)
     sotto_write_bytes(w, sotto_bytes_of(text, strlen(text)));
 }
 
-/* What labels use for themselves gets a \ before it. */
-static void put_escaped(sotto_writer *w, const char *text)
+/* A value of the recipe. In an exact label, what labels use for themselves gets a \ before it. */
+static void put_value(sotto_writer *w, const char *text, bool exact)
 {
     for (; *text; text++) {
-        if (strchr("\\|<", *text))
+        if (exact && strchr("\\|<", *text))
             sotto_write_uint(w, '\\', 1);
         sotto_write_uint(w, (uint8_t)*text, 1);
     }
@@ -55,24 +55,26 @@ static void put_bucket(sotto_writer *w, const sotto_encoder *e, uint64_t bin)
     }
 }
 
-static void put_phrase(sotto_writer *w, const sotto_encoder *e, uint64_t bin)
+static void put_phrase(sotto_writer *w, const sotto_encoder *e, uint64_t bin, bool exact)
 {
     uint64_t end = e->as.tree.end ? 1 : 0, oov = e->oov ? 1 : 0;
     uint64_t leaf = (bin - oov) / sotto_tree_leaf_bins(e),
              word = (bin - oov) % sotto_tree_leaf_bins(e);
 
-    put_escaped(w, e->as.tree.salt ? e->as.tree.hashes.items[leaf]
-                                   : e->as.tree.nodes[e->as.tree.leaves[leaf]].phrase);
+    put_value(w,
+              e->as.tree.salt ? e->as.tree.hashes.items[leaf]
+                              : e->as.tree.nodes[e->as.tree.leaves[leaf]].phrase,
+              exact);
     put(w, " ");
     if (word < end)
         put(w, "<end>");
     else if (word < end + oov)
         put(w, "<oov>");
     else
-        put_escaped(w, e->as.tree.tokens.items[word - end - oov]);
+        put_value(w, e->as.tree.tokens.items[word - end - oov], exact);
 }
 
-static void put_part(sotto_writer *w, const sotto_encoder *e, uint64_t bin)
+static void put_part(sotto_writer *w, const sotto_encoder *e, uint64_t bin, bool exact)
 {
     char text[40];
 
@@ -85,7 +87,7 @@ static void put_part(sotto_writer *w, const sotto_encoder *e, uint64_t bin)
         put_bucket(w, e, bin);
         return;
     case SOTTO_ENCODER_CATEGORIES:
-        put_escaped(w, e->as.categories.items[bin - (e->oov ? 1 : 0)]);
+        put_value(w, e->as.categories.items[bin - (e->oov ? 1 : 0)], exact);
         return;
     case SOTTO_ENCODER_BOOLEAN:
         put(w, bin ? "true" : "false");
@@ -99,16 +101,19 @@ static void put_part(sotto_writer *w, const sotto_encoder *e, uint64_t bin)
         put_number(w, e->as.real.min + (double)bin / (double)(1U << e->as.real.fraction_bits));
         return;
     case SOTTO_ENCODER_PREFIX_TREE:
-        put_phrase(w, e, bin);
+        put_phrase(w, e, bin, exact);
         return;
     }
 }
 
-sotto_status sotto_recipe_label(const sotto_recipe *recipe, sotto_buf *out, uint64_t bin,
-                                sotto_err *err)
+void sotto_encoder_label(sotto_writer *w, const sotto_encoder *e, uint64_t bin)
 {
-    sotto_err_clear(err);
+    put_part(w, e, bin, false);
+}
 
+static sotto_status put_label(const sotto_recipe *recipe, sotto_buf *out, uint64_t bin, bool exact,
+                              sotto_err *err)
+{
     const sotto_encoding *e = &recipe->encoding;
     sotto_writer w = sotto_writer_on(out);
     uint64_t left = e->bins;
@@ -119,10 +124,24 @@ sotto_status sotto_recipe_label(const sotto_recipe *recipe, sotto_buf *out, uint
         left /= e->encoders[i].bins;
         if (i > 0)
             put(&w, " | ");
-        put_part(&w, &e->encoders[i], bin / left);
+        put_part(&w, &e->encoders[i], bin / left, exact);
         bin %= left;
     }
     return sotto_writer_finish(&w, "label", err);
+}
+
+sotto_status sotto_recipe_label(const sotto_recipe *recipe, sotto_buf *out, uint64_t bin,
+                                sotto_err *err)
+{
+    sotto_err_clear(err);
+    return put_label(recipe, out, bin, false, err);
+}
+
+sotto_status sotto_recipe_label_exact(const sotto_recipe *recipe, sotto_buf *out, uint64_t bin,
+                                      sotto_err *err)
+{
+    sotto_err_clear(err);
+    return put_label(recipe, out, bin, true, err);
 }
 
 /* ---- back ------------------------------------------------------------------------------------------- */
@@ -249,7 +268,7 @@ static bool part_bin(const sotto_encoder *e, sotto_bytes part, uint64_t *bin)
     *bin = e->oov && ends_with(part, "<oov>") && part.len == 5 ? 0 : guess(e, part, text);
     if (*bin >= e->bins)
         return false;
-    put_part(&w, e, *bin);
+    put_part(&w, e, *bin, true);
     return sotto_writer_finish(&w, "label", NULL) == SOTTO_OK &&
            sotto_bytes_equal_vartime(sotto_buf_bytes(&label), part);
 }

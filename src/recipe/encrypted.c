@@ -47,6 +47,7 @@ static void read_terms(sotto_encrypted *out, const sotto_recipe *recipe, const j
     sotto_aero_terms *t = &out->terms;
 
     out->committees = whole(committee, "count");
+    t->committees = (uint8_t)fit(out->committees, UINT8_MAX);
     t->profile = out->queries == 189 && out->grind == 0 ? SOTTO_AERO_HIGH : SOTTO_AERO_STANDARD;
     t->bits = (uint8_t)fit(whole(json, "bits"), UINT8_MAX);
     t->checks = (uint8_t)fit(whole(json, "checks"), UINT8_MAX);
@@ -118,17 +119,16 @@ static uint64_t greatest_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* Sigma is what the shares that count have together. */
-static sotto_status share_noise(sotto_encrypted *out, const sotto_recipe *recipe, sotto_err *err)
+/* Of all together; each member has a share. */
+static sotto_status share_noise(sotto_encrypted *out, sotto_err *err)
 {
     const sotto_aero_terms *t = &out->terms;
-    const uint64_t lost = (uint64_t)t->noise_corrupt + t->noise_missing;
+    const uint64_t lost = (uint64_t)t->noise_corrupt + t->noise_missing, num = out->sum.variance;
 
     if (t->noise_members <= lost || t->noise_members > SOTTO_AERO_MOST_NOISE)
         return sotto_fail(err, SOTTO_DENIED, "a noise committee of %u, of whom %llu may be lost",
                           t->noise_members, (unsigned long long)lost);
     const uint64_t shares = t->noise_members - lost;
-    const uint64_t num = (uint64_t)recipe->sigma_milli * recipe->sigma_milli;
     const uint64_t by = greatest_divisor(num, shares * 1000000);
     out->noise = (sotto_round_noise){.by = SOTTO_ROUND_NOISE_SHARES,
                                      .num = num / by,
@@ -136,42 +136,59 @@ static sotto_status share_noise(sotto_encrypted *out, const sotto_recipe *recipe
                                      .shares = shares};
     out->variance = (double)t->noise_members * (double)num / (double)(shares * 1000000);
     if (out->noise.num >> 52 || out->noise.den >> 32)
-        return sotto_fail(err, SOTTO_DENIED, "privacy.sigma has too many digits for %llu shares",
+        return sotto_fail(err, SOTTO_DENIED, "the noise has too many digits for %llu shares",
                           (unsigned long long)shares);
     return SOTTO_OK;
 }
 
-/* A proof bounds squares: of one bin, of a number, or of a number and whether there is one. */
-static sotto_status bound_entries(sotto_encrypted *out, const sotto_recipe *recipe, sotto_err *err)
+static uint64_t groups_of(const sotto_encrypted *e)
 {
-    sotto_report_content content;
+    return (e->ciphertexts + SOTTO_AERO_GROUP - 1) / SOTTO_AERO_GROUP;
+}
 
-    SOTTO_TRY(sotto_recipe_content(&content, recipe, err));
-    out->entry = content.most;
-    if (content.most >> 20)
+static sotto_status count_ciphertexts(sotto_encrypted *out, sotto_err *err)
+{
+    if (out->sum.most >> 20)
         return sotto_fail(err, SOTTO_DENIED, "entries of up to %llu are too large to be proved",
-                          (unsigned long long)content.most);
-    out->norm2 = content.most * content.most * (content.numbers ? content.entries : 1);
-    out->ciphertexts = (content.entries + SOTTO_AERO_SLOTS - 1) / SOTTO_AERO_SLOTS;
+                          (unsigned long long)out->sum.most);
+    out->ciphertexts = (out->sum.entries + SOTTO_AERO_SLOTS - 1) / SOTTO_AERO_SLOTS;
     if (out->ciphertexts > (uint64_t)SOTTO_AERO_MOST_GROUPS * SOTTO_AERO_GROUP)
-        return sotto_fail(err, SOTTO_DENIED, "%zu entries are too many", content.entries);
+        return sotto_fail(err, SOTTO_DENIED, "%llu entries are too many",
+                          (unsigned long long)out->sum.entries);
     return SOTTO_OK;
 }
 
 /* Bounds are proved of each group: a contribution of several has the sum of them. */
-static sotto_status price(sotto_encrypted *out, const sotto_recipe *recipe, sotto_err *err)
+static sotto_status price(sotto_encrypted *out, sotto_err *err)
 {
-    const double groups = ceil((double)out->ciphertexts / SOTTO_AERO_GROUP);
-    sotto_report_content content;
+    const double rounds = fmax(1, (double)out->sum.participations);
     sotto_bound eps = {0, INFINITY};
 
-    SOTTO_TRY(sotto_recipe_content(&content, recipe, err));
-    out->rho = sotto_aero_price(&out->noise, (double)content.entries, groups * (double)out->norm2,
-                                out->ledger.rho);
+    out->rho = sotto_aero_price(&out->noise, (double)out->sum.entries,
+                                (double)groups_of(out) * (double)out->sum.norm2, out->ledger.rho);
     if (out->rho < 1e12)
-        SOTTO_TRY(sotto_zcdp_epsilon(&eps, out->rho, -(double)out->terms.delta_bits * log(2), err));
+        SOTTO_TRY(sotto_zcdp_epsilon(&eps, rounds * out->rho * (1 + 0x1p-50),
+                                     -(double)out->terms.delta_bits * log(2), err));
     out->epsilon = eps.high;
     return SOTTO_OK;
+}
+
+/* Whole groups, and one that is not. */
+static void count_bytes(sotto_encrypted *out)
+{
+    const uint64_t groups = groups_of(out),
+                   last = out->ciphertexts - (groups - 1) * SOTTO_AERO_GROUP;
+    sotto_aero_proof_size_of of = {.set = out->set,
+                                   .profile = out->terms.profile == SOTTO_AERO_HIGH
+                                                  ? &sotto_aero_profile_high
+                                                  : &sotto_aero_profile_standard,
+                                   .count = SOTTO_AERO_GROUP,
+                                   .bits = out->terms.bits};
+
+    out->bytes = (groups - 1) * sotto_aero_proof_bytes(&of);
+    of.count = (size_t)last;
+    out->bytes += sotto_aero_proof_bytes(&of);
+    out->bytes += out->ciphertexts * 2 * SOTTO_AERO_N * (8 + (out->set->second_bits + 7) / 8);
 }
 
 static sotto_status plan_ledger(sotto_encrypted *out, sotto_err *err)
@@ -189,7 +206,7 @@ static sotto_status plan_ledger(sotto_encrypted *out, sotto_err *err)
                                   .failure = 40,
                                   .is_robust = t->opening == SOTTO_AERO_ROBUST};
 
-    if (t->bits < 3 || t->bits > SOTTO_AERO_PROOF_MOST_BITS || out->entry >> (t->bits - 1) ||
+    if (t->bits < 3 || t->bits > SOTTO_AERO_PROOF_MOST_BITS || out->sum.most >> (t->bits - 1) ||
         (double)out->noise.num * 200 > (double)out->noise.den * ldexp(1, 2 * (t->bits - 1)))
         return sotto_fail(err, SOTTO_DENIED, "entries or noise do not fit %u bits", t->bits);
     return sotto_aero_ledger_plan(&out->ledger, &wish, err);
@@ -208,6 +225,7 @@ static sotto_status count_people(sotto_encrypted *out, const sotto_recipe *recip
     uint8_t row = 0;
 
     if (out->most < out->least || out->terms.committee > SOTTO_AERO_MOST_COMMITTEE ||
+        out->committees * out->terms.committee > SOTTO_AERO_MOST_COMMITTEE ||
         out->terms.threshold > out->terms.committee || out->terms.committee < 3)
         return sotto_fail(err, SOTTO_DENIED, "%u of a committee of %u, of %llu to %llu devices",
                           out->terms.threshold, out->terms.committee,
@@ -226,34 +244,67 @@ static sotto_status count_people(sotto_encrypted *out, const sotto_recipe *recip
     out->few = out->rate >= 1 ? (double)(out->least < recipe->min_cohort) : few.high;
     const sotto_aero_people people = {(double)out->least, (double)out->largest, corrupt, offline};
     SOTTO_TRY(sotto_aero_odds_of(&out->odds, &out->terms, &people, err));
-    return sotto_committee_stalls(&out->stalls, &drawn, offline, err);
+    SOTTO_TRY(sotto_committee_stalls(&out->stalls, &drawn, offline, err));
+    /* A round needs all of them. */
+    out->stalls = fmin(1, nextafter(out->stalls * (double)out->committees, INFINITY));
+    return SOTTO_OK;
 }
 
-sotto_status sotto_encrypted_plan(sotto_encrypted *out, const sotto_recipe *recipe, sotto_err *err)
+sotto_status sotto_encrypted_plan_sum(sotto_encrypted *out, const sotto_recipe *recipe,
+                                      const sotto_encrypted_sum *sum, sotto_err *err)
 {
     if (!sotto_recipe_encrypted(out, recipe))
         return sotto_fail(err, SOTTO_MISSING, "no recipe of encrypted sums");
+    out->sum = *sum;
+    out->terms.participations = fit(sum->participations, UINT32_MAX);
     out->epsilon = INFINITY;
     SOTTO_TRY(count_people(out, recipe, err));
-    SOTTO_TRY(share_noise(out, recipe, err));
-    SOTTO_TRY(bound_entries(out, recipe, err));
+    SOTTO_TRY(share_noise(out, err));
+    SOTTO_TRY(count_ciphertexts(out, err));
     SOTTO_TRY(plan_ledger(out, err));
-    return price(out, recipe, err);
+    count_bytes(out);
+    return price(out, err);
+}
+
+/* A proof bounds squares: of one bin, of a number, or of a number and whether there is one. Sigma is what the shares that count have
+ * together. */
+sotto_status sotto_encrypted_plan(sotto_encrypted *out, const sotto_recipe *recipe, sotto_err *err)
+{
+    sotto_report_content content;
+
+    if (!sotto_recipe_encrypted(out, recipe))
+        return sotto_fail(err, SOTTO_MISSING, "no recipe of encrypted sums");
+    SOTTO_TRY(sotto_recipe_content(&content, recipe, err));
+    const sotto_encrypted_sum sum = {
+        .entries = content.entries,
+        .most = content.most,
+        .norm2 = content.most >> 20
+                     ? 0
+                     : content.most * content.most * (content.numbers ? content.entries : 1),
+        .variance = (uint64_t)recipe->sigma_milli * recipe->sigma_milli};
+    return sotto_encrypted_plan_sum(out, recipe, &sum, err);
 }
 
 sotto_status sotto_encrypted_claim(sotto_answer *out, const sotto_recipe *recipe, sotto_err *err)
 {
-    sotto_report_content content;
     sotto_encrypted plan;
 
     if (!sotto_recipe_encrypted(&plan, recipe))
         return sotto_fail(err, SOTTO_DENIED, "no committee adds noise to such sums");
     SOTTO_TRY(sotto_encrypted_plan(&plan, recipe, err));
-    SOTTO_TRY(sotto_recipe_content(&content, recipe, err));
-    const double log_delta = -(double)plan.terms.delta_bits * log(2);
+    return sotto_encrypted_claim_plan(out, &plan, err);
+}
+
+sotto_status sotto_encrypted_claim_plan(sotto_answer *out, const sotto_encrypted *plan,
+                                        sotto_err *err)
+{
+    const double log_delta = -(double)plan->terms.delta_bits * log(2),
+                 rounds = fmax(1, (double)plan->sum.participations);
+
     return sotto_claim_committee_noise(
-        out, plan.rho, exp(log_delta), log_delta,
-        (double)plan.terms.noise_members * sotto_noise_delta(content.entries), err);
+        out, rounds * plan->rho * (1 + 0x1p-50), exp(log_delta), log_delta,
+        rounds * (double)plan->terms.noise_members * sotto_noise_delta((size_t)plan->sum.entries),
+        err);
 }
 
 /* ---- rounds --------------------------------------------------------------------------------------------- */
@@ -263,17 +314,15 @@ sotto_status sotto_encrypted_round(sotto_round *round, uint8_t parameters[SOTTO_
                                    sotto_err *err)
 {
     sotto_buf out = sotto_buf_over(parameters, SOTTO_AERO_TERMS);
-    sotto_report_content content;
 
-    SOTTO_TRY(sotto_recipe_content(&content, recipe, err));
     SOTTO_TRY(sotto_aero_terms_encode(&out, &plan->terms, err));
     memcpy(round->recipe, recipe->hash, sizeof round->recipe);
     round->method = SOTTO_METHOD_AERO;
     round->version = SOTTO_ROUND_VERSION;
     round->ring = SOTTO_RING_Z64;
-    round->length = content.entries;
-    round->most = plan->entry;
-    round->norm2 = plan->norm2;
+    round->length = plan->sum.entries;
+    round->most = plan->sum.most;
+    round->norm2 = plan->sum.norm2;
     round->least = recipe->min_cohort;
     round->largest = plan->largest;
     round->noise = plan->noise;

@@ -6,11 +6,12 @@
 #include "base/rule.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 static const sotto_place privacy = {NULL, "privacy", 0}, aggregation = {NULL, "aggregation", 0};
 
-/* A chance, and how far it may go. Odds above delta would be no guarantee. */
+/* A chance, and how far it may go. */
 static void check_odd(sotto_reading *at, const sotto_place *place, double odds, double most,
                       const char *accepted, const char *what)
 {
@@ -19,6 +20,7 @@ static void check_odd(sotto_reading *at, const sotto_place *place, double odds, 
                               what, sotto_bound_shown(odds, 2), most);
 }
 
+/* Odds above delta, of all rounds of a device and all together, would be no guarantee. Each by itself is told first: it says which is to blame. */
 static void check_odds(sotto_reading *at, const sotto_encrypted *e, const sotto_recipe *recipe)
 {
     static const sotto_place committee = {&aggregation, "committee", 0},
@@ -26,7 +28,8 @@ static void check_odds(sotto_reading *at, const sotto_encrypted *e, const sotto_
                              checks = {&aggregation, "checks", 0},
                              devices = {&aggregation, "devices", 0}, least = {&devices, "least", 0};
     const double delta = sotto_decimal_down(recipe->delta),
-                 most = delta < SOTTO_AERO_ODDS ? delta : SOTTO_AERO_ODDS;
+                 each = delta / (e->sum.participations > 0 ? (double)e->sum.participations : 1),
+                 most = each < SOTTO_AERO_ODDS ? each : SOTTO_AERO_ODDS;
 
     check_odd(at, &committee, e->odds.members, most, "a larger committee, or more that may lie",
               "more members lie than may");
@@ -36,18 +39,18 @@ static void check_odds(sotto_reading *at, const sotto_encrypted *e, const sotto_
               "nobody honest and online looks at a leaf");
     check_odd(at, &least, e->few, 0.01, "more devices, a larger rate, or a smaller min_cohort",
               "fewer than min_cohort contribute");
+    /* Devices hold them to what the terms have for delta. */
+    check_odd(at, &aggregation, sotto_aero_odds_together(&e->odds, (double)e->sum.participations),
+              exp2(-(double)e->terms.delta_bits), "larger committees, or more checks",
+              "committees or checks fail in one of a device's rounds");
 }
 
 /* What this version builds of what the keys could say. */
 static void check_built(sotto_reading *at, const sotto_encrypted *e, const sotto_recipe *recipe)
 {
-    static const sotto_place committee = {&aggregation, "committee", 0},
-                             count = {&committee, "count", 0}, proof = {&aggregation, "proof", 0},
-                             group = {&proof, "group", 0}, taking = {NULL, "participation", 0},
-                             cohorts = {NULL, "cohorts", 0};
+    static const sotto_place proof = {&aggregation, "proof", 0}, group = {&proof, "group", 0},
+                             taking = {NULL, "participation", 0}, cohorts = {NULL, "cohorts", 0};
 
-    if (SOTTO_RULE(encrypted_one_committee) && e->committees != 1)
-        sotto_reading_mistake(at, &count, "1", "not yet: one committee opens a sum");
     if (SOTTO_RULE(encrypted_proof_known) && !(e->queries == 118 && e->grind == 20) &&
         !(e->queries == 189 && e->grind == 0))
         sotto_reading_mistake(at, &proof, "118 queries and 20 bits of work, or 189 and none",
@@ -63,35 +66,58 @@ static void check_built(sotto_reading *at, const sotto_encrypted *e, const sotto
                               "not yet: a round has one cohort, and one budget");
 }
 
+/* A committee without a group opens nothing, and is one more to lose. */
+static void check_count(sotto_reading *at, const sotto_encrypted *e)
+{
+    static const sotto_place committee = {&aggregation, "committee", 0},
+                             count = {&committee, "count", 0};
+    const uint64_t groups = (e->ciphertexts + SOTTO_AERO_GROUP - 1) / SOTTO_AERO_GROUP;
+
+    if (SOTTO_RULE(encrypted_committees_work) &&
+        (e->committees > groups || e->committees > SOTTO_AERO_MOST_COMMITTEES))
+        sotto_reading_mistake(at, &count, "as many as there are groups, and 8 at most",
+                              "%" PRIu64 " committees for %" PRIu64 " groups of ciphertexts",
+                              e->committees, groups);
+}
+
 void sotto_recipe_check_encrypted(sotto_reading *at, const sotto_recipe *recipe)
 {
-    static const sotto_place by = {&privacy, "by", 0}, set = {&aggregation, "parameters", 0};
     sotto_encrypted e;
     sotto_err why = {0};
 
     if (!sotto_recipe_encrypted(&e, recipe))
         return;
-    check_built(at, &e, recipe);
+    const bool whole = sotto_encrypted_plan(&e, recipe, &why) == SOTTO_OK;
+    sotto_encrypted_check(at, recipe, &e, whole ? NULL : why.reason);
+}
+
+void sotto_encrypted_check(sotto_reading *at, const sotto_recipe *recipe, const sotto_encrypted *e,
+                           const char *why)
+{
+    static const sotto_place by = {&privacy, "by", 0}, set = {&aggregation, "parameters", 0};
+
+    check_built(at, e, recipe);
     if (SOTTO_RULE(encrypted_by_committee) && recipe->by != SOTTO_BY_COMMITTEE) {
         sotto_reading_mistake(at, &by, "committee",
                               "no amplification is earned where the server sees who takes part, "
                               "and nobody else adds noise");
         return;
     }
-    if (sotto_encrypted_plan(&e, recipe, &why) != SOTTO_OK) {
-        sotto_reading_mistake(at, &aggregation, "sizes that fit", "%.150s", why.reason);
+    if (why) {
+        sotto_reading_mistake(at, &aggregation, "sizes that fit", "%.150s", why);
         return;
     }
-    if (e.set->bits_left < SOTTO_AERO_LEAST_BITS) {
+    check_count(at, e);
+    if (e->set->bits_left < SOTTO_AERO_LEAST_BITS) {
         char what[160];
 
         (void)snprintf(what, sizeof what,
                        "set %s has %u bits of security, %u with hints: devices refuse it unless "
                        "they agreed to it by name",
-                       e.set->name, e.set->bits, e.set->bits_left);
+                       e->set->name, e->set->bits, e->set->bits_left);
         sotto_reading_warn(at, &set, what);
     }
-    check_odds(at, &e, recipe);
+    check_odds(at, e, recipe);
 }
 
 void sotto_encrypted_explain(sotto_writer *w, const sotto_recipe *recipe)
@@ -104,21 +130,32 @@ void sotto_encrypted_explain(sotto_writer *w, const sotto_recipe *recipe)
     sotto_write_format(w,
                        "Your device encrypts its answer and proves that it is within its bounds. "
                        "One server, %s, adds up at least %" PRIu64
-                       " encrypted answers. Devices check its additions, and a committee of %u "
-                       "devices opens the sum. %s %s %s\n",
-                       e.name, recipe->min_cohort, e.terms.committee, words->honest, words->sees,
-                       words->inputs);
+                       " encrypted answers. Devices check its additions, and %s of %u "
+                       "devices opens %s. %s %s %s\n",
+                       e.name, recipe->min_cohort,
+                       e.committees > 1 ? "each committee" : "a committee", e.terms.committee,
+                       e.committees > 1 ? "its part of the sum" : "the sum", words->honest,
+                       words->sees, words->inputs);
     if (sotto_encrypted_plan(&e, recipe, NULL) != SOTTO_OK)
         return;
+    sotto_encrypted_say_odds(w, &e);
+}
+
+void sotto_encrypted_say_odds(sotto_writer *w, const sotto_encrypted *e)
+{
     sotto_write_format(
         w,
         "Assumed: of %" PRIu64 " to %" PRIu64
         " devices, a part of at most %.4g lies and of %.4g is "
         "offline; %u of %u members, and %u of %u noise members, may lie. More of them do with "
-        "chances of at most %.2g and %.2g. A wrong leaf is missed with %.2g. Encryption has %u "
+        "chances of at most %.2g and %.2g. A wrong leaf is missed with %.2g. Any of these three "
+        "happens in a "
+        "device's rounds with a chance of at most %.2g, which delta does not include. Encryption "
+        "has %u "
         "bits of security by the lattice estimator, by set %s.\n",
-        e.least, e.most, e.corrupt, e.offline, e.terms.threshold - 1, e.terms.committee,
-        e.terms.noise_corrupt, e.terms.noise_members, sotto_bound_shown(e.odds.members, 2),
-        sotto_bound_shown(e.odds.noise, 2), sotto_bound_shown(e.odds.missed, 2), e.set->bits_left,
-        e.set->name);
+        e->least, e->most, e->corrupt, e->offline, e->terms.threshold - 1, e->terms.committee,
+        e->terms.noise_corrupt, e->terms.noise_members, sotto_bound_shown(e->odds.members, 2),
+        sotto_bound_shown(e->odds.noise, 2), sotto_bound_shown(e->odds.missed, 2),
+        sotto_bound_shown(sotto_aero_odds_together(&e->odds, (double)e->sum.participations), 2),
+        e->set->bits_left, e->set->name);
 }

@@ -233,7 +233,7 @@ sotto_status sotto_recipe_judge(sotto_recipe_verdict *verdict, sotto_recipe_clai
     if (status != SOTTO_OK && (status != SOTTO_DENIED || mistakes->errors == 0))
         return sotto_fail(err, status, "%s", terms.reason);
     sotto_recipe_check_one_server(&j.at, recipe);
-    sotto_recipe_warn_one_server(&j.at, recipe, 1);
+    sotto_recipe_warn_one_server(&j.at, recipe, 1, true);
     sotto_recipe_check_encrypted(&j.at, recipe);
     SOTTO_TRY(sotto_recipe_say_sigma(mistakes, claim, recipe, err));
     /* Devices of all tasks are as many as the recipe says; of one, taken to be spread evenly. */

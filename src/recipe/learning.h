@@ -8,9 +8,10 @@
  *
  *     update    projected to fewer numbers where the recipe says so, clipped to norm `clip`, made shorter by capped weights, put on a grid
  *               of 1/scale, and rounded at random
- *     noise     shares: each device adds a discrete Gaussian; servers: each adds one to its share of the sum
+ *     noise     shares: each device adds a discrete Gaussian; servers: each adds one to its share of the sum, fresh or correlated with
+ *               that of other rounds (noise/tree.h). committee: each of its members adds one to an encrypted sum
  *     proof     PINE: both servers check that the report's norm is at most `bound`, the recipe's factor times the clip. One server checks
- *               nothing
+ *               nothing of masked updates; encrypted ones are proved to be within the norm of honest ones
  *     release   the sum of a round, with the number of its reports
  *
  * docs/decisions/0131 has the reasons.
@@ -49,10 +50,11 @@ typedef struct sotto_learning {
     bool owned; /* only records that this key signed count */
     uint8_t owner[SOTTO_SIGN_PUBLIC];
     double multiplier;
-    double bound_factor; /* 0: one server, and nothing is proved */
+    uint64_t restart;    /* rounds of a tree of correlated noise; 0: noise is fresh in each round */
+    double bound_factor; /* of two servers; 0: one server */
 } sotto_learning;
 
-/* Whether one server adds up masked updates. Else two servers do. */
+/* Whether one server adds up masked or encrypted updates (recipe/learning_encrypted.h). Else two servers do. */
 bool sotto_learning_one_server(const sotto_learning *learning);
 
 /* Numbers of a report, and of a sum: one for each parameter, or as many as the recipe projects to. */
@@ -87,6 +89,7 @@ typedef struct sotto_learning_claim {
     double norm;         /* most that a rounded update's norm is, in steps                       */
     double device_sigma; /* shares: of what one device adds to each entry, in steps; else 0     */
     double sigma;        /* servers: of each one's noise; shares: of the honest devices' together */
+    uint64_t tree_price; /* of one participation, in times that of fresh noise; 1: noise is fresh */
     double rho;          /* zCDP of one participation, rounded up: what a ledger would charge    */
     double epsilon;      /* of `participations` of them; infinity: none at this delta            */
     double delta;
@@ -106,7 +109,7 @@ typedef struct sotto_learning_claim {
     sotto_fit fits[SOTTO_FITS];
     size_t fit_count;
     size_t report_bytes;     /* 0: the numbers do not fit */
-    double expected_reports; /* of a round, the one with the fewest */
+    double expected_reports; /* of a drawn round, the one with the fewest; else of the first */
 } sotto_learning_claim;
 
 /* SOTTO_DENIED only where nobody is honest. Numbers that don't fit are told by fits. */
@@ -136,7 +139,10 @@ uint64_t sotto_learning_projects_to(const sotto_learning *learning,
                                     const sotto_learning_claim *claim, double factor);
 /* The bound that is proved, in steps of the grid. */
 uint64_t sotto_learning_bound(const sotto_learning *learning);
-/* Standard deviation of the noise on a sum, in steps of the grid. */
+/* How long an update may be that is proved, in clips, rounded up. */
+double sotto_learning_reach_in_clips(const sotto_learning *learning,
+                                     const sotto_learning_claim *claim);
+/* Standard deviation of the noise on a sum, in steps of the grid; of correlated noise, that of a node. */
 double sotto_learning_sigma(const sotto_learning *learning);
 
 /* ---- judging ------------------------------------------------------------------------------------------- */

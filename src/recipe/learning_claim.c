@@ -1,4 +1,6 @@
 /* What a learning recipe may claim: its noise as questions to the accountant, and whether its numbers fit. */
+#include "recipe/learning_correlated.h"
+#include "recipe/learning_encrypted.h"
 #include "recipe/learning_slots.h"
 
 #include "account/gauss/discrete_gaussian.h"
@@ -44,12 +46,19 @@ double sotto_learning_sigma(const sotto_learning *l)
 {
     const double sigma = l->multiplier * l->clip * (double)l->scale;
 
-    return l->head.by == SOTTO_BY_SERVERS ? ceil(sigma) : sigma;
+    return l->head.by == SOTTO_BY_SHARES ? sigma : ceil(sigma);
 }
 
 uint64_t sotto_learning_bound(const sotto_learning *l)
 {
     return (uint64_t)fmin(ceil(l->bound_factor * l->clip * (double)l->scale), 0x1p60);
+}
+
+double sotto_learning_reach_in_clips(const sotto_learning *l, const sotto_learning_claim *claim)
+{
+    return sotto_learning_is_encrypted(l)
+               ? sotto_round_up((double)claim->bound / (double)l->scale / l->clip, 4)
+               : l->bound_factor;
 }
 
 static sotto_vector_config config_of(const sotto_learning *l)
@@ -129,8 +138,10 @@ static void prove_fits(sotto_learning_claim *out, const sotto_learning *l)
         add_fit(out, l, "2 steps, at most a device's part of the noise", 2, share, true);
         add_fit(out, l, "a device's part of the noise, at most 2^15 steps", share, 0x1p15, false);
     } else {
-        add_fit(out, l, "a server's noise, at most 2^20 steps", sotto_learning_sigma(l), MOST_SIGMA,
-                false);
+        add_fit(out, l,
+                sotto_learning_is_encrypted(l) ? "the noise of a committee, at most 2^20 steps"
+                                               : "a server's noise, at most 2^20 steps",
+                sotto_learning_sigma(l), MOST_SIGMA, false);
     }
 }
 
@@ -227,8 +238,15 @@ static sotto_status servers_epsilon(sotto_bound *eps, sotto_learning_claim *out,
                                     const sotto_learning *l, double log_delta, sotto_err *err)
 {
     SOTTO_TRY(sotto_zcdp_of_gaussian(&out->rho, out->sigma, out->sensitivity, err));
-    out->theorem = "discrete Gaussian noise of one server (Canonne, Kamath and Steinke 2020, "
-                   "theorem 4), zCDP of all participations added up (Bun and Steinke 2016)";
+    if (SOTTO_RULE(learning_nodes_paid_for) && out->tree_price > 1)
+        out->rho = sotto_round_up(out->rho * (double)out->tree_price, 2);
+    out->theorem =
+        sotto_learning_correlated(l)
+            ? "one server's discrete Gaussian noise on nodes of a tree (Kairouz et al. "
+              "2021; Canonne, Kamath and Steinke 2020, theorem 4), zCDP added up (Bun and "
+              "Steinke 2016)"
+            : "discrete Gaussian noise of one server (Canonne, Kamath and Steinke 2020, "
+              "theorem 4), zCDP of all participations added up (Bun and Steinke 2016)";
     return sotto_zcdp_epsilon(eps, sotto_round_up(out->rho * (double)l->participations, 2),
                               log_delta, err);
 }
@@ -249,6 +267,10 @@ static double lost_of(const sotto_learning_claim *claim, const sotto_learning *l
 
 static void claim_epsilon(sotto_learning_claim *out, const sotto_learning *l)
 {
+    if (sotto_learning_is_encrypted(l)) {
+        sotto_learning_claim_encrypted(out, l);
+        return;
+    }
     /* lost_of counts redraws as rare as a bound of this factor makes them, and no others. */
     if (SOTTO_RULE(learning_redraws_are_rare) && l->head.by == SOTTO_BY_SHARES &&
         l->bound_factor < out->factor_needed) {
@@ -265,7 +287,8 @@ static void claim_epsilon(sotto_learning_claim *out, const sotto_learning *l)
                                     : servers_epsilon(&eps, out, l, log_delta, &none);
 
     if (status == SOTTO_OK &&
-        sotto_draws_are_paid(eps.high, lost_of(out, l, l->participations), delta)) {
+        sotto_draws_are_paid(eps.high, lost_of(out, l, l->participations * out->tree_price),
+                             delta)) {
         out->epsilon = eps.high;
         return;
     }
@@ -342,6 +365,7 @@ sotto_status sotto_learning_claim_compute(sotto_learning_claim *out, const sotto
     sotto_arena arena;
 
     *out = (sotto_learning_claim){.honest = sotto_honest_count(l->head.min_cohort, honest),
+                                  .tree_price = sotto_learning_tree_price(l),
                                   .rho = INFINITY,
                                   .epsilon = INFINITY,
                                   .delta = sotto_decimal_up(l->head.delta),
@@ -357,7 +381,8 @@ sotto_status sotto_learning_claim_compute(sotto_learning_claim *out, const sotto
     if (!all_fit(out))
         return SOTTO_OK;
     sotto_arena_init(&arena, ARENA);
-    const sotto_status status = claim_sizes(out, l, &arena, err);
+    const sotto_status status =
+        sotto_learning_is_encrypted(l) ? SOTTO_OK : claim_sizes(out, l, &arena, err);
     sotto_arena_clear(&arena);
     SOTTO_TRY(status);
     if (!all_fit(out))

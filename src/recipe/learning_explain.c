@@ -1,9 +1,12 @@
 /* A learning recipe in plain words. */
+#include "recipe/learning_correlated.h"
+#include "recipe/learning_encrypted.h"
 #include "recipe/learning_slots.h"
 
 #include "account/numeric/shown.h"
 #include "account/trust.h"
 #include "base/writer.h"
+#include "noise/tree.h"
 #include "recipe/calendar.h"
 #include "recipe/explain.h"
 #include "recipe/one_server.h"
@@ -86,9 +89,12 @@ static void say_rounds(sotto_writer *w, const sotto_learning *l)
         return;
     }
     say(w,
-        "In each round a device takes part with a chance of %g%%, by a coin that only it sees: in "
-        "at most %" PRIu64 " rounds, %" PRIu64 " or more apart.\n",
-        100 * l->head.participation.rate, l->participations, l->separation);
+        "In each round a device takes part with a chance of %g%%, by %s: in at most %" PRIu64
+        " rounds, %" PRIu64 " or more apart.\n",
+        100 * l->head.participation.rate,
+        sotto_learning_is_encrypted(l) ? "a draw that everybody can repeat"
+                                       : "a coin that only it sees",
+        l->participations, l->separation);
     if (l->zeros)
         say(w,
             "It has a turn in every %" PRIu64
@@ -97,18 +103,36 @@ static void say_rounds(sotto_writer *w, const sotto_learning *l)
             sotto_learning_spacing(l));
 }
 
+static void say_correlation(sotto_writer *w, const sotto_learning *l,
+                            const sotto_learning_claim *claim)
+{
+    say(w,
+        "%s It begins anew after %" PRIu64
+        " rounds. Where none of them is burnt, at most %u noises "
+        "of a server are in their sums together. A participation costs up to %" PRIu64
+        " times what it would with fresh noise.\n",
+        sotto_learning_correlated_words(), l->restart, sotto_tree_levels(l->restart),
+        claim->tree_price);
+}
+
 static void say_noise(sotto_writer *w, const sotto_learning *l, const sotto_learning_claim *claim)
 {
     if (l->head.by == SOTTO_BY_SHARES)
         say(w, "Each device adds a part of the noise to its update, and only all parts together "
                "protect it: by itself an update is not protected.\n");
+    else if (l->head.by == SOTTO_BY_COMMITTEE)
+        say(w, "The update itself has no noise. It is encrypted, and devices that the beacon draws "
+               "each add a part of the noise, encrypted as well: it is there before anybody opens "
+               "the sum.\n");
     else
         say(w, "The update itself has no noise. Each server adds all of it to its half of the sum, "
-               "since the other one may leave its out.\n");
+               "since the other one may leave its own out.\n");
     say(w,
         "Every entry of the sum of a round then has noise of standard deviation %.4g or more: %.4g "
         "times the clip.\n",
         claim->sigma / (double)l->scale, claim->sigma / (double)l->scale / l->clip);
+    if (sotto_learning_correlated(l))
+        say_correlation(w, l, claim);
 }
 
 static const char *charged(const sotto_learning_claim *claim)
@@ -183,9 +207,20 @@ static void say_servers(sotto_writer *w, const sotto_learning *l)
 {
     const sotto_trust_words *words = sotto_trust_words_of(l->head.trust);
     sotto_one_server server;
+    sotto_encrypted e;
 
     say(w, "\nWhat protects them\n");
-    if (sotto_recipe_one_server(&server, &l->head))
+    if (sotto_recipe_encrypted(&e, &l->head)) {
+        say(w,
+            "An update is encrypted, and proved to be within its bounds. One server, %s, adds up "
+            "at least %" PRIu64
+            " of them. Devices check its additions, and %s of %u devices opens %s. %s %s\n",
+            e.name, l->head.min_cohort, e.committees > 1 ? "each committee" : "a committee",
+            e.terms.committee, e.committees > 1 ? "its part of the sum" : "the sum", words->honest,
+            words->sees);
+        if (sotto_learning_encrypted_plan(&e, l, NULL) == SOTTO_OK)
+            sotto_encrypted_say_odds(w, &e);
+    } else if (sotto_recipe_one_server(&server, &l->head))
         say(w,
             "One server, %s, adds up masked updates, and a committee of %" PRIu64
             " devices unmasks the sum of at least %" PRIu64 " of them. %s %s\n",
@@ -199,7 +234,12 @@ static void say_servers(sotto_writer *w, const sotto_learning *l)
 
 static void say_liars(sotto_writer *w, const sotto_learning *l, const sotto_learning_claim *claim)
 {
-    if (sotto_learning_one_server(l))
+    if (sotto_learning_is_encrypted(l))
+        say(w,
+            "%s An update's norm is at most %.6g clips. So one of them moves a sum by at most "
+            "that, and spot checks miss a wrong one as rarely as is said above.\n",
+            sotto_trust_words_of(l->head.trust)->inputs, sotto_learning_reach_in_clips(l, claim));
+    else if (sotto_learning_one_server(l))
         say(w, "%s\n", sotto_trust_words_of(l->head.trust)->inputs);
     else
         say(w,

@@ -1,12 +1,15 @@
 /* Judging a learning recipe: whether numbers fit, what it claims, what a policy allows. */
-#include "recipe/learning.h"
+#include "recipe/learning_encrypted.h"
 
 #include "account/budget_decision.h"
 #include "account/numeric/bound.h"
 #include "account/numeric/shown.h"
+#include "base/arena.h"
 #include "base/rule.h"
 #include "recipe/claim.h"
 #include "recipe/judge.h"
+#include "recipe/learning_correlated.h"
+#include "recipe/learning_turns.h"
 #include "recipe/one_server.h"
 #include "recipe/statistic.h"
 
@@ -146,8 +149,9 @@ static void check_epsilon(sotto_reading *at, const sotto_learning *l,
                            found, l->participations, claim->honest);
         else
             (void)snprintf(what, sizeof what,
-                           "the %.6g that %" PRIu64 " participations cost with one server's noise",
-                           found, l->participations);
+                           "the %.6g that %" PRIu64 " participations cost with %s noise", found,
+                           l->participations,
+                           l->head.by == SOTTO_BY_COMMITTEE ? "a committee's" : "one server's");
     }
     if (multiplier > 0)
         (void)snprintf(accepted + strlen(accepted), sizeof accepted - strlen(accepted),
@@ -155,8 +159,34 @@ static void check_epsilon(sotto_reading *at, const sotto_learning *l,
     sotto_reading_mistake(at, &epsilon, accepted, "claims less than %s", what);
 }
 
-static void check_reach(sotto_reading *at, const sotto_learning *l,
-                        const sotto_learning_claim *claim)
+/* Devices that took part have no turn in later rounds. In the first one all have, so that none has more reports. */
+static sotto_status warn_of_burns(sotto_reading *at, const sotto_learning *l, sotto_err *err)
+{
+    uint64_t burn = 0, first = 0;
+    sotto_turns turns = {0};
+    sotto_arena arena;
+    char what[160];
+
+    sotto_arena_init(&arena, sotto_learning_turns_room(l));
+    const sotto_status status = sotto_learning_turns(&turns, l, &arena, err);
+    for (uint64_t t = turns.rounds; status == SOTTO_OK && t-- > 0;)
+        if (turns.reports[t] < (double)l->head.min_cohort) {
+            burn++;
+            first = t;
+        }
+    if (burn > 0) {
+        (void)snprintf(what, sizeof what,
+                       "in %" PRIu64 " of the first %" PRIu64 " rounds fewer reports are expected, "
+                       "%.0f in round %" PRIu64 ": devices that took part stay away",
+                       burn, turns.rounds, turns.reports[first], first);
+        sotto_reading_warn(at, &min_cohort, what);
+    }
+    sotto_arena_clear(&arena);
+    return status;
+}
+
+static sotto_status check_reach(sotto_reading *at, const sotto_learning *l,
+                                const sotto_learning_claim *claim, sotto_err *err)
 {
     static const sotto_place largest = {&rounds, "largest", 0}, goal = {&rounds, "goal", 0};
 
@@ -172,6 +202,7 @@ static void check_reach(sotto_reading *at, const sotto_learning *l,
         sotto_reading_warn(at, &largest,
                            "more reports are expected than a sum has room for: servers refuse the "
                            "others");
+    return none ? SOTTO_OK : warn_of_burns(at, l, err);
 }
 
 /* Sums are divided by all reports, so devices that count less make steps shorter. */
@@ -201,28 +232,70 @@ static void check_zeros(sotto_reading *at, const sotto_learning *l)
         sotto_reading_warn(at, &place, what);
 }
 
-/* The beacon may draw all of the cohort, and none of them may be too much for the sum. */
-static void check_one_server(sotto_reading *at, const sotto_learning *l)
+static void check_correlation(sotto_reading *at, const sotto_learning *l,
+                              const sotto_policy *policy)
 {
-    static const sotto_place largest = {&rounds, "largest", 0},
-                             on_no_turn = {&rounds, "on_no_turn", 0},
-                             participation = {NULL, "participation", 0},
-                             type = {&participation, "type", 0};
-    sotto_one_server server;
+    static const sotto_place correlation = {&privacy, "correlation", 0};
+
+    if (!sotto_learning_correlated(l))
+        return;
+    sotto_reading_warn(at, &correlation, sotto_learning_correlated_words());
+    if (SOTTO_RULE(learning_correlated_allowed) && policy && !policy->correlated)
+        sotto_reading_mistake(at, &correlation,
+                              "\"correlated_noise\": true in the policy, or fresh noise",
+                              "the policy does not let servers' noise be correlated over rounds");
+}
+
+static void check_room(sotto_reading *at, const sotto_learning *l, uint64_t drawn)
+{
+    static const sotto_place largest = {&rounds, "largest", 0};
     char accepted[48];
 
-    sotto_recipe_check_one_server(at, &l->head);
-    if (!sotto_recipe_one_server(&server, &l->head))
-        return;
+    (void)snprintf(accepted, sizeof accepted, "%" PRIu64 " or more", drawn);
+    if (SOTTO_RULE(learning_room_for_cohort) && l->largest < drawn)
+        sotto_reading_mistake(at, &largest, accepted,
+                              "a sum needs room for all of a cohort of %" PRIu64, drawn);
+}
+
+/* The server sees who was drawn and who answers. */
+static void check_turns(sotto_reading *at, const sotto_learning *l)
+{
+    static const sotto_place on_no_turn = {&rounds, "on_no_turn", 0},
+                             participation = {NULL, "participation", 0},
+                             type = {&participation, "type", 0};
+
     if (SOTTO_RULE(learning_one_server_by_coins) &&
         (l->zeros || l->head.participation.type != SOTTO_POISSON))
         sotto_reading_mistake(at, l->zeros ? &on_no_turn : &type, l->zeros ? "silence" : "poisson",
                               "the one server sees who takes part, so nothing is gained by hiding "
                               "when a device has its turn");
-    (void)snprintf(accepted, sizeof accepted, "%" PRIu64 " or more", server.cohort);
-    if (SOTTO_RULE(learning_room_for_cohort) && l->largest < server.cohort)
-        sotto_reading_mistake(at, &largest, accepted,
-                              "a sum needs room for all of a cohort of %" PRIu64, server.cohort);
+}
+
+/* The beacon may draw all of the cohort, and none of them may be too much for the sum. */
+static void check_one_server(sotto_reading *at, const sotto_learning *l)
+{
+    sotto_one_server server;
+
+    sotto_recipe_check_one_server(at, &l->head);
+    if (sotto_learning_one_server(l))
+        check_turns(at, l);
+    if (sotto_recipe_one_server(&server, &l->head))
+        check_room(at, l, server.cohort);
+}
+
+static void check_encrypted(sotto_reading *at, const sotto_learning *l)
+{
+    sotto_encrypted plan;
+    sotto_err why = {0};
+
+    if (!sotto_learning_is_encrypted(l))
+        return;
+    const bool whole = sotto_learning_encrypted_plan(&plan, l, &why) == SOTTO_OK;
+    if (!whole) /* its sizes are the recipe's, whatever else is wrong */
+        (void)!sotto_recipe_encrypted(&plan, &l->head);
+    sotto_encrypted_check(at, &l->head, &plan, whole ? NULL : why.reason);
+    if (whole)
+        check_room(at, l, plan.largest);
 }
 
 /* ---- the recipe against a policy ------------------------------------------------------------------------ */
@@ -356,15 +429,17 @@ sotto_status sotto_learning_judge(sotto_recipe_verdict *verdict, sotto_learning_
     claim->session = policy && policy->when_hidden && isfinite(claim->sampled_epsilon);
     check_fits(&at, claim);
     check_one_server(&at, l);
-    sotto_recipe_warn_one_server(&at, &l->head, (double)l->participations);
+    check_encrypted(&at, l);
+    sotto_recipe_warn_one_server(&at, &l->head, (double)l->participations, false);
     if (claim->report_bytes > 0 && !sotto_learning_one_server(l))
         check_factor(&at, l, claim);
     if (claim->report_bytes > 0)
         check_rounding(&at, l, claim);
     check_epsilon(&at, l, claim, honest);
-    check_reach(&at, l, claim);
+    SOTTO_TRY(check_reach(&at, l, claim, err));
     check_weights(&at, l);
     check_zeros(&at, l);
+    check_correlation(&at, l, policy);
     sotto_reading_warn(&at, &learn, "only devices with libsotto-device-full answer");
     SOTTO_TRY(sotto_recipe_judge_query(&finding, &l->head, policy, streams, mistakes, err));
     verdict->query_open = finding.open;

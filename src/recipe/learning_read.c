@@ -1,4 +1,5 @@
 /* A learning recipe into its plain form: what the table can't check is checked here. */
+#include "recipe/learning_correlated.h"
 #include "recipe/learning_slots.h"
 
 #include "account/trust.h"
@@ -152,9 +153,10 @@ static void read_privacy(sotto_reading *r, sotto_learning *out)
     head->epsilon = sotto_reading_decimal(r, &place, "epsilon");
     head->delta = sotto_reading_decimal(r, &place, "delta");
     head->min_cohort = whole(json, "min_cohort");
-    head->by = sotto_reading_choice(json, "learning-privacy", "by") == 0 ? SOTTO_BY_SHARES
-                                                                         : SOTTO_BY_SERVERS;
+    head->by =
+        SOTTO_BY_SHARES + (sotto_noise_source)sotto_reading_choice(json, "learning-privacy", "by");
     out->multiplier = number(json, "multiplier");
+    out->restart = whole(json_object_get(json, "correlation"), "restart");
     head->honest = json_object_get(json, "honest") ? sotto_reading_decimal(r, &place, "honest")
                                                    : SOTTO_HONEST_UNSAID;
 }
@@ -167,7 +169,7 @@ static void read_aggregation(sotto_reading *r, sotto_learning *out)
 
     head->trust = sotto_trust_named(json_string_value(json_object_get(json, "trust")));
     if (!sotto_trust_model_of(head->trust)->two_servers)
-        return; /* recipe/one_server.h reads the rest */
+        return; /* recipe/one_server.h or encrypted.h reads the rest */
     head->leader = sotto_reading_text(r, json, "leader");
     head->helper = sotto_reading_text(r, json, "helper");
     head->collector = sotto_reading_text(r, json, "collector");
@@ -212,6 +214,17 @@ static void check_goal(sotto_reading *r, const sotto_learning *l)
                               l->head.min_cohort);
 }
 
+/* A recipe that is read has a claim, with or without lint: this one would be priced by noise that nobody adds. */
+static void check_committee(sotto_reading *r, const sotto_recipe *head)
+{
+    static const sotto_place privacy = {NULL, "privacy", 0}, by = {&privacy, "by", 0};
+
+    if (SOTTO_RULE(learning_committee_of_encrypted) && head->by == SOTTO_BY_COMMITTEE &&
+        !sotto_trust_model_of(head->trust)->encrypted)
+        sotto_reading_mistake(r, &by, "shares or servers",
+                              "only encrypted sums have a committee that adds noise");
+}
+
 static void read_sections(sotto_reading *r, sotto_learning *out)
 {
     sotto_recipe *head = &out->head;
@@ -231,6 +244,8 @@ static void read_sections(sotto_reading *r, sotto_learning *out)
         read_privacy(r, out);
     if (sotto_reading_clean(r, "aggregation"))
         read_aggregation(r, out);
+    if (sotto_reading_clean(r, "privacy") && sotto_reading_clean(r, "aggregation"))
+        check_committee(r, head);
     if (sotto_reading_clean(r, "anonymity"))
         sotto_recipe_read_anonymity(r, &head->anonymity);
     if (sotto_reading_clean(r, "schedule"))
@@ -242,6 +257,9 @@ static void read_sections(sotto_reading *r, sotto_learning *out)
     if (sotto_reading_clean(r, "rounds") && sotto_reading_clean(r, "participation") &&
         sotto_reading_clean(r, "privacy") && sotto_reading_clean(r, "schedule"))
         sotto_learning_check_slots(r, out);
+    if (sotto_reading_clean(r, "learn") && sotto_reading_clean(r, "rounds") &&
+        sotto_reading_clean(r, "participation") && sotto_reading_clean(r, "privacy"))
+        sotto_learning_check_correlation(r, out);
     /* Servers' samplers take a whole sigma from 60,000 on; rounding up adds noise, and is priced. */
     if (head->by == SOTTO_BY_SERVERS && sotto_learning_sigma(out) < 4e6)
         head->sigma_milli = 1000 * (uint32_t)sotto_learning_sigma(out);

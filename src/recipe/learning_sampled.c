@@ -18,6 +18,9 @@ const char *sotto_learning_unsampled(const sotto_learning *l)
     if (SOTTO_RULE(learning_sampling_by_coins) && sotto_learning_once(l))
         return "not claimed here: a device draws one round of all of them, which `explain` and "
                "receipts price by itself";
+    if (SOTTO_RULE(learning_sampling_uncorrelated) && l->restart > 0)
+        return "not claimed: noise is correlated over rounds, and the theorem is for noise that is "
+               "fresh in each";
     if (SOTTO_RULE(learning_sampling_seen) && sotto_learning_one_server(l))
         return "not claimed: the one server sees who takes part";
     if (SOTTO_RULE(learning_sampling_hidden) && (!a->relay || !a->tokens || !a->log))

@@ -241,8 +241,10 @@ typedef struct sotto_policy_log {
     const char *name; /* as recipes use it */
     sotto_note_key key;
     sotto_log_trust trust; /* log: &key */
-    const char *feed;      /* URL; NULL: the host brings it */
-    int64_t fresh_days;    /* that a cosignature is believed to be of the last tree */
+    const char *const *
+        urls; /* of its witnesses, where they take records of rounds; NULL: the policy names none */
+    const char *feed;   /* URL; NULL: the host brings it */
+    int64_t fresh_days; /* that a cosignature is believed to be of the last tree */
 } sotto_policy_log;
 
 struct sotto_policy {
@@ -267,6 +269,7 @@ struct sotto_policy {
         targeting_floor; /* honest devices that a logged release must have counted; 0: none is asked for */
     bool silence;
     bool when_hidden;             /* secret samples of learning recipes are charged as such */
+    bool correlated;              /* servers' noise may be correlated over rounds */
     const sotto_policy_log *logs; /* none: recipes are taken from whoever brings them */
     size_t log_count;
     const sotto_policy_key *issuers;

@@ -38,9 +38,10 @@ typedef struct sotto_one_server_odds {
     double committee;  /* a committee has more of them in any of the rounds, at most */
     double cut_off;    /* it can cut an honest client off in any of them, at most    */
 } sotto_one_server_odds;
-/* rounds: of one device, that one delta covers. Each may have a committee of its own. */
+/* rounds: of one device, that one delta covers. Each may have a committee of its own.
+ * picked: the server picks each one's number, of those of an epoch (device/duties/terms.h), and with it the graph. */
 void sotto_one_server_odds_of(sotto_one_server_odds *out, const sotto_recipe *recipe,
-                              const sotto_one_server *server, double rounds);
+                              const sotto_one_server *server, double rounds, bool picked);
 
 /* Bytes of a report with so many entries, at most: its vector, a share for each decryptor, and the edges of twice the degree and 100. */
 size_t sotto_one_server_report_bytes(const sotto_recipe *recipe, uint64_t entries);
@@ -48,7 +49,8 @@ size_t sotto_one_server_report_bytes(const sotto_recipe *recipe, uint64_t entrie
 /* Devices of a cohort that may lie, rounded up: the server may have all of them in the sum that it releases. */
 uint64_t sotto_one_server_liars(const sotto_one_server *server);
 /* Warns where such a chance is above delta, over so many rounds. */
-void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe, double rounds);
+void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe, double rounds,
+                                  bool picked);
 void sotto_recipe_check_one_server(sotto_reading *at, const sotto_recipe *recipe);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 void sotto_one_server_odds_of(sotto_one_server_odds *out, const sotto_recipe *recipe,
-                              const sotto_one_server *s, double rounds)
+                              const sotto_one_server *s, double rounds, bool picked)
 {
     sotto_committee drawn = {.size = s->decryptors, .corrupt = s->corrupt, .draws = rounds};
     sotto_neighbours cut = {
@@ -17,6 +17,10 @@ void sotto_one_server_odds_of(sotto_one_server_odds *out, const sotto_recipe *re
     sotto_neighbours_odds cut_odds;
     sotto_committee_odds odds;
     sotto_one_server_graph graph;
+
+    /* The beacon fixes the graphs of all numbers, and the server takes the one that it likes. */
+    if (SOTTO_RULE(one_server_numbers_counted) && picked)
+        cut.rounds *= (double)s->epoch_rounds;
 
     *out = (sotto_one_server_odds){
         .tolerated = sotto_committee_decryptors_tolerate(s->decryptors, s->decryptors_dropout),
@@ -36,7 +40,8 @@ void sotto_one_server_odds_of(sotto_one_server_odds *out, const sotto_recipe *re
 
 /* Both draws against delta. A committee with too many liars opens single vectors, and a client that was cut off is a sum of its own. They
  * are told, not refused: a small fleet has no such committee, and its receipts say so. */
-void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe, double rounds)
+void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe, double rounds,
+                                  bool picked)
 {
     static const sotto_place aggregation = {NULL, "aggregation", 0},
                              decryptors = {&aggregation, "decryptors", 0},
@@ -48,7 +53,7 @@ void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe,
 
     if (!sotto_recipe_one_server(&server, recipe))
         return;
-    sotto_one_server_odds_of(&odds, recipe, &server, rounds);
+    sotto_one_server_odds_of(&odds, recipe, &server, rounds, picked);
     (void)snprintf(
         what, sizeof what,
         "a committee has more liars than it withstands with a chance of %.3g in a device's "

@@ -240,6 +240,7 @@ static void read_rest(sotto_reading *r, sotto_policy *out)
     read_floor(r, out);
     out->silence = json_is_true(json_object_get(r->root, "silence"));
     out->when_hidden = json_object_get(r->root, "sampling") != NULL; /* it has one word */
+    out->correlated = json_is_true(json_object_get(r->root, "correlated_noise"));
     out->non_sensitive =
         read_names(r, json_object_get(r->root, "non_sensitive"), &out->non_sensitive_count);
     list = json_object_get(r->root, "trusts");

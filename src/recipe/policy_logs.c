@@ -62,6 +62,26 @@ static void read_witnesses(sotto_reading *r, sotto_policy_log *log, const json_t
                               "%zu, of %zu witnesses", log->trust.quorum, log->trust.witness_count);
 }
 
+static void read_urls(sotto_reading *r, sotto_policy_log *log, const json_t *json,
+                      const sotto_place *place)
+{
+    const json_t *list = json_object_get(json, "witness_urls");
+    const sotto_place at = {place, "witness_urls", 0};
+    const size_t count = json_array_size(list);
+    const char **urls = count ? sotto_reading_take(r, count, sizeof *urls) : NULL;
+
+    if (!urls)
+        return;
+    if (SOTTO_RULE(policy_witness_urls_match) && count != log->trust.witness_count) {
+        sotto_reading_mistake(r, &at, "as many as there are witnesses, or none",
+                              "%zu, of %zu witnesses", count, log->trust.witness_count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        urls[i] = sotto_reading_copy(r, json_string_value(json_array_get(list, i)));
+    log->urls = urls;
+}
+
 void sotto_policy_read_logs(sotto_reading *r, sotto_policy *out)
 {
     const sotto_place place = {NULL, "logs", 0};
@@ -87,6 +107,7 @@ void sotto_policy_read_logs(sotto_reading *r, sotto_policy *out)
         log->fresh_days = json_integer_value(json_object_get(json, "fresh_days"));
         log->trust.log = &log->key;
         read_witnesses(r, log, json, &at);
+        read_urls(r, log, json, &at);
         out->log_count++;
     }
 }

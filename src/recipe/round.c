@@ -1,5 +1,5 @@
 /* Records of rounds, and the DAP task that each of them makes. */
-#include "recipe/learning.h"
+#include "recipe/learning_correlated.h"
 
 #include "base/hex.h"
 #include "base/rule.h"
@@ -256,16 +256,18 @@ sotto_status sotto_round_task_compile(sotto_task *out, const sotto_learning *l,
         return sotto_fail(err, SOTTO_DENIED, "aggregation.trust: only split has DAP tasks");
     SOTTO_TRY(sotto_round_record_check(l, record, err));
     SOTTO_TRY(check_fits(l, err));
-    *out =
-        (sotto_task){.opens = opens,
-                     .closes = opens + l->every,
-                     .by = l->head.by,
-                     .randomizer = "none",
-                     .epsilon_local = INFINITY,
-                     .p = 1,
-                     .bins = sotto_learning_length(l),
-                     .weight = sotto_learning_length(l),
-                     .noise_sigma = l->head.by == SOTTO_BY_SERVERS ? sotto_learning_sigma(l) : 0};
+    *out = (sotto_task){.opens = opens,
+                        .closes = opens + l->every,
+                        .by = l->head.by,
+                        .randomizer = "none",
+                        .epsilon_local = INFINITY,
+                        .p = 1,
+                        .bins = sotto_learning_length(l),
+                        .weight = sotto_learning_length(l),
+                        .noise_sigma = l->head.by == SOTTO_BY_SERVERS
+                                           ? sotto_learning_sigma(l) *
+                                                 sqrt((double)sotto_learning_most_nodes(l))
+                                           : 0};
     SOTTO_TRY(plan_reports(out, l, err));
     sotto_write_bytes(&w, sotto_bytes_of(SOTTO_ROUND_INFO_TAG, sizeof SOTTO_ROUND_INFO_TAG - 1));
     sotto_write_bytes(&w, sotto_bytes_of(l->head.hash, sizeof l->head.hash));

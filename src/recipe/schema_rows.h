@@ -54,8 +54,10 @@ OBJECT_ROW(IN_LEARN_PROJECTION, "learn-projection", "learn: projection", "An upd
 OBJECT_ROW(IN_LEARN_SERVER, "learn-server", "learn: server", "What is made of a sum: it is computed of the release alone, and costs no privacy.")
 OBJECT_ROW(IN_ROUNDS, "rounds", "rounds", "Round t opens at `opens` plus t times `every`. Its task is derived from the logged record of the round, which names recipe, round and model.")
 OBJECT_ROW(IN_LEARNING_PRIVACY, "learning-privacy", "privacy of a learning recipe", "`sotto recipe lint` recomputes each of these.")
+OBJECT_ROW(IN_CORRELATION_TREE, "correlation.tree", "correlation: tree", "Each server's noise of a round largely cancels with that of later ones, by a binary tree that begins anew (DP-FTRL, Kairouz et al. 2021). Epsilon is for devices that keep `participations` and `separation`, and needs no secret participation. It counts on one server that adds its noise in every round, and keeps that of all rounds secret. Needs `by` servers, participation `poisson` without `on_no_turn` zeros, an optimizer sgd or momentum, and no projection.")
 OBJECT_ROW(IN_LEARNING_SPLIT, "learning-adds.split", "aggregation of a learning recipe: split", "Two servers, of whom one must be honest. Names are those of the parties file.")
 OBJECT_ROW(IN_LEARNING_FLAMINGO, "learning-adds.flamingo", "aggregation of a learning recipe: flamingo", "One server, masks. Noise must come by shares, nothing is proved of an update, and the server sees who takes part. A round has no DAP task: the server posts it, and its posting names the record of the round.")
+OBJECT_ROW(IN_LEARNING_AERO, "learning-adds.aero", "aggregation of a learning recipe: aero", "One server, encrypted sums. Noise must come from a committee, `participation` is `poisson` by the beacon's draw, and every update is proved to be within the norm of an honest one. The server sees who takes part. A round has no DAP task: the server posts it, and its posting names the record of the round.")
 OBJECT_ROW(IN_LEARNING_PROOF, "learning-proof", "aggregation of a learning recipe: proof", "What both servers check of an update that neither of them sees.")
 #endif
 OBJECT_ROW(IN_POLICY, "policy", "A policy", "What a device will ever allow. It comes with the host application; no recipe can widen it.")
@@ -180,7 +182,7 @@ KEY_ROW(IN_PRIVACY, "epsilon", DECIMAL, 0, 1e-9, 30, NULL, MUST, "of the whole c
 KEY_ROW(IN_PRIVACY, "delta", DECIMAL, 0, 1e-12, 1e-3, NULL, MUST, "the same")
 KEY_ROW(IN_PRIVACY, "min_cohort", WHOLE, 0, 10, 1e9, NULL, MUST, "reports below which nothing is released")
 KEY_ROW(IN_PRIVACY, "by", CHOICE, 0, 0, 0, "crowd|shares|servers|committee", "\"crowd\"", "who adds the noise. crowd: each device randomises its report, and others hide it. shares: each device adds a part of the noise. servers: reports have no noise, and each server adds all of it to its sums. committee: devices that are drawn for it, with encrypted sums alone")
-KEY_ROW(IN_PRIVACY, "sigma", DECIMAL, 0, 0.5, 1e6, NULL, MAY, "with shares, servers and committee: standard deviation of the noise on every sum, in counts, or for sum and mean in steps of the encoder. servers: of each one's own, since the other one may leave its out. shares: of all honest devices' together. committee: of those members together that neither lie nor are missing. At most three digits behind the point, above 60000 none")
+KEY_ROW(IN_PRIVACY, "sigma", DECIMAL, 0, 0.5, 1e6, NULL, MAY, "with shares, servers and committee: standard deviation of the noise on every sum, in counts, or for sum and mean in steps of the encoder. servers: of each one's own, since the other one may leave its own out. shares: of all honest devices' together. committee: of those members together that neither lie nor are missing. At most three digits behind the point, above 60000 none")
 KEY_ROW(IN_PRIVACY, "honest", DECIMAL, 0, 0.01, 1, NULL, MAY, "with shares: the part of min_cohort that adds up to sigma; left out: 0.5")
 
 KEY_ROW(IN_AGGREGATION_SPLIT, "leader", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
@@ -211,26 +213,29 @@ KEY_ROW(IN_DECRYPTORS, "epoch_rounds", WHOLE, 0, 1, 1e6, NULL, MUST, "rounds tha
 KEY_ROW(IN_GRAPH, "degree", WHOLE, 0, 1, 1e6, NULL, MUST, "neighbours that are expected")
 KEY_ROW(IN_GRAPH, "neighbours", WHOLE, 0, 1, 1e6, NULL, MUST, "neighbours that must stay")
 
-KEY_ROW(IN_AGGREGATION_AERO, "server", NAME, 0, 1, 128, NULL, MUST, "who adds up")
-KEY_ROW(IN_AGGREGATION_AERO, "log", NAME, 0, 1, 128, NULL, MUST, "where rounds are published")
-KEY_ROW(IN_AGGREGATION_AERO, "beacon", NAME, 0, 1, 128, NULL, MUST, "who draws devices in public")
-KEY_ROW(IN_AGGREGATION_AERO, "devices", OBJECT, 0, 0, 0, "devices", MUST, "how many there are")
-KEY_ROW(IN_AGGREGATION_AERO, "corrupt", NUMBER, 0, 0, 0.5, NULL, MUST, "share of devices that may lie")
-KEY_ROW(IN_AGGREGATION_AERO, "offline", NUMBER, 0, 0, 0.5, NULL, MUST, "share that may drop out")
-KEY_ROW(IN_AGGREGATION_AERO, "parameters", NAME, 0, 1, 128, NULL, MUST, "of the encryption: b64, b87 or b109, which has fewer than 128 bits of security")
-KEY_ROW(IN_AGGREGATION_AERO, "bits", WHOLE, 0, 1, 64, NULL, MUST, "of a value")
-KEY_ROW(IN_AGGREGATION_AERO, "committee", OBJECT, 0, 0, 0, "committee", MUST, "who decrypt sums")
-KEY_ROW(IN_AGGREGATION_AERO, "noise", OBJECT, 0, 0, 0, "noise-committee", MUST, "who add noise")
-KEY_ROW(IN_AGGREGATION_AERO, "checks", WHOLE, 0, 1, 1e6, NULL, MUST, "how often each leaf is looked at, on average")
-KEY_ROW(IN_AGGREGATION_AERO, "proof", OBJECT, 0, 0, 0, "proof", MUST, "of a contribution")
-KEY_ROW(IN_AGGREGATION_AERO, "rekey", CHOICE, 0, 0, 0, "round", MUST, "when keys are new")
+/* Of both kinds of recipe. */
+#define ENCRYPTED_ROWS(object) \
+    KEY_ROW(object, "server", NAME, 0, 1, 128, NULL, MUST, "who adds up") \
+    KEY_ROW(object, "log", NAME, 0, 1, 128, NULL, MUST, "where rounds are published") \
+    KEY_ROW(object, "beacon", NAME, 0, 1, 128, NULL, MUST, "who draws devices in public") \
+    KEY_ROW(object, "devices", OBJECT, 0, 0, 0, "devices", MUST, "how many there are") \
+    KEY_ROW(object, "corrupt", NUMBER, 0, 0, 0.5, NULL, MUST, "share of devices that may lie") \
+    KEY_ROW(object, "offline", NUMBER, 0, 0, 0.5, NULL, MUST, "share that may drop out") \
+    KEY_ROW(object, "parameters", NAME, 0, 1, 128, NULL, MUST, "of the encryption: b64, b87 or b109, which has fewer than 128 bits of security") \
+    KEY_ROW(object, "bits", WHOLE, 0, 1, 64, NULL, MUST, "of a value") \
+    KEY_ROW(object, "committee", OBJECT, 0, 0, 0, "committee", MUST, "who decrypt sums") \
+    KEY_ROW(object, "noise", OBJECT, 0, 0, 0, "noise-committee", MUST, "who add noise") \
+    KEY_ROW(object, "checks", WHOLE, 0, 1, 1e6, NULL, MUST, "how often each leaf is looked at, on average") \
+    KEY_ROW(object, "proof", OBJECT, 0, 0, 0, "proof", MUST, "of a contribution") \
+    KEY_ROW(object, "rekey", CHOICE, 0, 0, 0, "round", MUST, "when keys are new")
+ENCRYPTED_ROWS(IN_AGGREGATION_AERO)
 
 KEY_ROW(IN_DEVICES, "least", WHOLE, 0, 1, 1e11, NULL, MUST, "how many")
 KEY_ROW(IN_DEVICES, "most", WHOLE, 0, 1, 1e11, NULL, MUST, "how many")
 
 KEY_ROW(IN_COMMITTEE, "size", WHOLE, 0, 1, 1e6, NULL, MUST, "how many")
 KEY_ROW(IN_COMMITTEE, "corrupt", WHOLE, 0, 0, 1e6, NULL, MUST, "how many may lie")
-KEY_ROW(IN_COMMITTEE, "count", WHOLE, 0, 1, 1e6, NULL, MUST, "how many committees open sums; 1 in this version")
+KEY_ROW(IN_COMMITTEE, "count", WHOLE, 0, 1, 1e6, NULL, MUST, "how many committees open a sum, each its groups of ciphertexts; one member then has less to do")
 
 KEY_ROW(IN_NOISE_COMMITTEE, "size", WHOLE, 0, 1, 1e6, NULL, MUST, "how many")
 KEY_ROW(IN_NOISE_COMMITTEE, "corrupt", WHOLE, 0, 0, 1e6, NULL, MUST, "how many may lie")
@@ -309,10 +314,14 @@ KEY_ROW(IN_LEARNING_PRIVACY, "adjacency", CHOICE, 0, 0, 0, "replacement", MUST, 
 KEY_ROW(IN_LEARNING_PRIVACY, "epsilon", DECIMAL, 0, 1e-9, 30, NULL, MUST, "of all rounds that a device takes part in together, without any gain by sampling")
 KEY_ROW(IN_LEARNING_PRIVACY, "delta", DECIMAL, 0, 1e-12, 1e-3, NULL, MUST, "the same")
 KEY_ROW(IN_LEARNING_PRIVACY, "min_cohort", WHOLE, 0, 10, 1e9, NULL, MUST, "reports below which a round is not released; it is paid for nevertheless")
-KEY_ROW(IN_LEARNING_PRIVACY, "by", CHOICE, 0, 0, 0, "shares|servers", MUST, "who adds the noise. shares: each device a part. servers: updates have no noise, and each server adds all of it to its sums")
+KEY_ROW(IN_LEARNING_PRIVACY, "by", CHOICE, 0, 0, 0, "shares|servers|committee", MUST, "who adds the noise. shares: each device a part. servers: updates have no noise, and each server adds all of it to its sums. committee: devices that are drawn for it, with encrypted sums alone")
 KEY_ROW(IN_LEARNING_PRIVACY, "law", CHOICE, 0, 0, 0, "discrete-gaussian", "\"discrete-gaussian\"", "of the noise")
-KEY_ROW(IN_LEARNING_PRIVACY, "multiplier", NUMBER, 0, 0.01, 10000, NULL, MUST, "standard deviation of the noise on every entry of a sum, in clips. servers: of each one's own. shares: of all honest devices' together")
+KEY_ROW(IN_LEARNING_PRIVACY, "multiplier", NUMBER, 0, 0.01, 10000, NULL, MUST, "standard deviation of the noise on every entry of a sum, in clips. servers: of each one's own. shares: of all honest devices' together. committee: of those members together that neither lie nor are missing")
+KEY_ROW(IN_LEARNING_PRIVACY, "correlation", VARIANT, 0, 0, 0, "correlation", MAY, "with servers: noise that is correlated over rounds. Left out: each round has fresh noise")
 KEY_ROW(IN_LEARNING_PRIVACY, "honest", DECIMAL, 0, 0.01, 1, NULL, MAY, "with shares: the part of min_cohort that adds up to the noise; left out: 0.5")
+
+KEY_ROW(IN_CORRELATION_TREE, "type", CHOICE, 0, 0, 0, "tree", MUST, "the tree; noise by buffers (BLT) is for `sotto sim learn` alone")
+KEY_ROW(IN_CORRELATION_TREE, "restart", WHOLE, 0, 2, 65536, NULL, MUST, "rounds of a tree, then another begins; at most `rounds.count`. With a `separation` as large a device is in a tree once, and a participation costs 1 + log2 restart times what it does with fresh noise, rounded down")
 
 KEY_ROW(IN_LEARNING_SPLIT, "leader", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
 KEY_ROW(IN_LEARNING_SPLIT, "helper", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
@@ -321,6 +330,8 @@ KEY_ROW(IN_LEARNING_SPLIT, "proof", OBJECT, 0, 0, 0, "learning-proof", MUST, "of
 
 ONE_SERVER_ROWS(IN_LEARNING_FLAMINGO)
 KEY_ROW(IN_LEARNING_FLAMINGO, "cohort", WHOLE, 0, 3, 1e6, NULL, MUST, "devices drawn for a round, at most. The server picks who of them counts as online, so all of those that lie may be in a sum of min_cohort")
+
+ENCRYPTED_ROWS(IN_LEARNING_AERO)
 
 KEY_ROW(IN_LEARNING_PROOF, "type", CHOICE, 0, 0, 0, "pine", MUST, "the norm is proved (Rothblum et al. 2023)")
 KEY_ROW(IN_LEARNING_PROOF, "bound_factor", NUMBER, 0, 1, 1000, NULL, MUST, "the proved bound on the norm of a report, in clips. With shares the noise of an honest device is within it. So a liar may send that many times the clip: above 3 lint warns, above 10 it refuses shares")
@@ -340,6 +351,7 @@ KEY_ROW(IN_POLICY, "trusts", LIST, CHOICE, 1, 3, NULL, "[\"split\"]", "ways to a
 #ifdef SOTTO_LEARNING_ROWS
 KEY_ROW(IN_POLICY, "duties", LIST, CHOICE, 1, 6, "client|decryptor|contributor|verifier|committee|noise", "[]", "what this device may do in rounds of one server. Of masked sums: answer as a client, and open masks of others as a decryptor. Of encrypted sums: answer as a contributor, check what the server added as a verifier, make keys and open sums in the committee, and give noise. Every part of these but the committee needs the verifier. Needs libsotto-device-full, and a consent of its own")
 KEY_ROW(IN_POLICY, "sampling", CHOICE, 0, 0, 0, "when-hidden", MAY, "when-hidden: a learning recipe is charged by the theorem for secret samples, once and before any coin is tossed, where this device verified relay, tokens and log. That epsilon does not hold against the relay or the device's own network, nor where the relay works together with gateway or leader. Left out: every recipe is charged as if it were seen who takes part. Needs libsotto-device-full")
+KEY_ROW(IN_POLICY, "correlated_noise", FLAG, 0, 0, 0, NULL, "false", "whether servers' noise may be correlated over the rounds of a learning recipe. Then one server must keep its noise of all rounds secret, not that of a round alone")
 #endif
 KEY_ROW(IN_POLICY, "targeting_rate", NUMBER, 0, 1e-9, 1, NULL, "1", "largest chance to take part in a recipe with `targeting`: below 1, the number of reports does not tell whether one more device met the target")
 KEY_ROW(IN_POLICY, "targeting_floor", WHOLE, 0, 0, 1e11, NULL, MAY, "a recipe with `targeting` names a logged release that counted this many honest devices of the target, or more. It is at most 400 days older than the recipe, and `targeting_rate` is at most 0.9. 0: none is asked for. Not given: no recipe with `targeting` is answered")
@@ -370,6 +382,7 @@ KEY_ROW(IN_LOGS, "*", OBJECT, 0, 0, 0, "log", MAY, "one log, by the name that re
 
 KEY_ROW(IN_LOG, "key", TEXT, 0, 1, 512, NULL, MUST, "its public key, as `sotto log key` prints it")
 KEY_ROW(IN_LOG, "witnesses", LIST, TEXT, 0, 16, NULL, "[]", "public keys of witnesses, as `sotto log key --cosigns` prints them")
+KEY_ROW(IN_LOG, "witness_urls", LIST, TEXT, 0, 16, NULL, "[]", "where these witnesses listen, in the same order: in rounds of encrypted sums, complaints go there, too. None: a server may keep them off its board")
 KEY_ROW(IN_LOG, "quorum", WHOLE, 0, 1, 16, NULL, MAY, "how many witnesses must have cosigned a tree; all of them, if not given")
 KEY_ROW(IN_LOG, "feed", TEXT, 0, 1, 1024, NULL, MAY, "URL of its feed (`sotto log feed`), which devices fetch once a day through the relay; not given: the application brings it")
 KEY_ROW(IN_LOG, "fresh_days", WHOLE, 0, 1, 365, NULL, "7", "how long ago the quorum may have cosigned the last tree that a device saw. After that it answers nothing of the log: newer trees may be kept from it")
@@ -396,5 +409,6 @@ KEY_ROW(IN_STREAM, "max_rows", WHOLE, 0, 1, 1e15, NULL, MUST, "events that are k
 KEY_ROW(IN_TYPES, "*", CHOICE, 0, 0, 0, "integer|real|text|boolean", MAY, "a field, by its name, and the type of its values, any of which may be null")
 /* clang-format on */
 #undef ONE_SERVER_ROWS
+#undef ENCRYPTED_ROWS
 #undef OBJECT_ROW
 #undef KEY_ROW

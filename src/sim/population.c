@@ -126,6 +126,7 @@ static sotto_status make_round(sotto_sim_population *c, sotto_err *err)
                                     .bits = 12,
                                     .checks = p->checks,
                                     .committee = p->committee,
+                                    .committees = 1,
                                     .threshold = p->threshold,
                                     .noise_members = p->noise,
                                     .noise_missing = p->missing,

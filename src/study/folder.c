@@ -139,8 +139,8 @@ sotto_status sotto_folder_open(sotto_folder *f, const char *path, sotto_err *err
 {
     SOTTO_TRY(set_path(f, path, err));
     if (!sotto_folder_has(f, 0, "analysis.json"))
-        return sotto_fail(err, SOTTO_MISSING, "%.90s has no analysis in it: it lacks analysis.json",
-                          path);
+        return sotto_fail(err, SOTTO_MISSING,
+                          "%.90s has no analysis in it: `sotto analysis start` begins one", path);
     SOTTO_TRY(lock(f, err));
     while (f->steps < SOTTO_FOLDER_STEPS && sotto_folder_has(f, f->steps + 1, "recipe.json"))
         f->steps++;

@@ -131,6 +131,10 @@ static uint8_t *place_for(sotto_http_conn *conn, size_t *room)
 {
     sotto_http_request *request = conn->request;
 
+    if (request->place) {
+        *room = request->place_room > MAX_READ ? MAX_READ : request->place_room;
+        return request->place;
+    }
     *room = SOTTO_HTTP_MAX_PIECE;
     if (request->body_in_pieces)
         return sotto_http_loop_piece(conn->loop);

@@ -86,6 +86,7 @@ sotto_http_flow sotto_http_request_call_piece(sotto_http_request *request, sotto
     const sotto_http_server *server = request->loop->server;
     sotto_http_flow flow;
 
+    request->place = NULL;
     in_callback = request;
     answered_here = false;
     flow = server->handler->piece(server->context, request, piece);
@@ -117,6 +118,12 @@ void sotto_http_request_stream(sotto_http_request *request)
 void sotto_http_request_gather(sotto_http_request *request)
 {
     request->body_in_pieces = request->wakes = false;
+}
+
+void sotto_http_request_read_to(sotto_http_request *request, uint8_t *at, size_t room)
+{
+    request->place = room > 0 ? at : NULL;
+    request->place_room = room;
 }
 
 void sotto_http_request_call_lost(sotto_http_request *request)

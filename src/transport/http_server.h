@@ -95,6 +95,10 @@ void sotto_http_request_stream(sotto_http_request *request);
 /* Called while `head` runs, after that: this body comes whole after all. */
 void sotto_http_request_gather(sotto_http_request *request);
 
+/* Called from `piece`, unless that answers or fails: the next piece may be read straight into this memory, at most so much of it.
+ * It then begins there. Pieces come elsewhere, too, over TLS for example. The memory lasts until the next callback. */
+void sotto_http_request_read_to(sotto_http_request *request, uint8_t *at, size_t room);
+
 /* On any thread: whoever said SOTTO_HTTP_WAIT is called again soon, on the loop's thread. Without need it does no harm.
  * Allowed from `head` to `body` or `lost` of a body, or to a `piece` that answers or fails, after which neither is called. Of an
  * answer, allowed from sotto_http_answer_stream to `over`. A handler's own thread that calls it must hold a lock against those. */

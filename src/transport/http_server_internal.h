@@ -54,6 +54,8 @@ struct sotto_http_request {
     uint8_t *body;
     size_t body_len;
     size_t body_cap;
+    uint8_t *place; /* the next piece may be read to; NULL: nobody said */
+    size_t place_room;
     uint8_t *answer; /* head and body, ready to be sent; in short_answer where that is enough */
     size_t answer_len, answer_cap;
     size_t charge;         /* bytes of it counted as in flight  */

@@ -449,6 +449,8 @@ void sotto_answer_as_html(sotto_text *t, const void *thing)
         sotto_text_say(t, "</h2>\n");
         say_bars(t, &p->columns[i]);
     }
+    if (p->cross)
+        sotto_answer_cross_html(t, p);
     if (p->tree)
         say_tree(t, p);
     if (r->count > 0) {

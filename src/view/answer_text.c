@@ -248,6 +248,8 @@ void sotto_answer_as_text(sotto_text *t, const void *thing)
         say_bars(t, p);
         say_wholes(t, p);
     }
+    if (p->cross)
+        sotto_answer_cross_text(t, p);
     sotto_text_say(t, "\n");
     sotto_receipt_as_text(t, p->of->receipt);
     if (p->of->check)

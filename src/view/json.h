@@ -52,6 +52,8 @@ void sotto_json_real(sotto_json *j, const char *key, double value);
 void sotto_json_cohort(sotto_json *j, const sotto_cohort *cohort);
 /* `stated`: what a recipe of one server states of its committee. */
 void sotto_json_stated(sotto_json *j, const sotto_stated_committee *stated);
+/* `encryption`: what a recipe of encrypted sums states, and what its round said. */
+void sotto_json_encryption(sotto_json *j, const sotto_stated_encryption *stated);
 /* A duration, with nine digits behind the point: the clocks have no more. */
 void sotto_json_seconds(sotto_json *j, const char *key, double seconds);
 /* 2026-11-20T00:00:00Z, of seconds since 1970. */

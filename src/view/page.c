@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CROSS_ROWS = 100, CROSS_COLUMNS = 8 }; /* of an HTML page, which is also printed */
+
 /* ---- labels -------------------------------------------------------------------------------------------- */
 
 sotto_bytes sotto_answer_label(char memory[SOTTO_VIEW_LABEL], const sotto_answer_page *p,
@@ -78,8 +80,8 @@ static bool is_of_numbers(const sotto_answer_page *page)
            type == SOTTO_ENCODER_REAL;
 }
 
-/* Those with the largest counts are shown: the largest first, or along the numbers that they stand for. */
-static sotto_status sort(sotto_answer_page *page, sotto_arena *arena, sotto_err *err)
+/* Those with the largest counts are shown: the largest first, or along the numbers that they stand for. most: 0: all. */
+static sotto_status sort(sotto_answer_page *page, size_t most, sotto_arena *arena, sotto_err *err)
 {
     const sotto_result *r = page->result;
     sotto_result_bin *sorted = sotto_arena_take_array(arena, r->count, sizeof *sorted);
@@ -90,7 +92,7 @@ static sotto_status sort(sotto_answer_page *page, sotto_arena *arena, sotto_err 
         memcpy(sorted, r->bins, r->count * sizeof *sorted);
     qsort(sorted, r->count, sizeof *sorted, larger_first);
     page->sorted = sorted;
-    page->most = page->view->most == 0 || page->view->most > r->count ? r->count : page->view->most;
+    page->most = most == 0 || most > r->count ? r->count : most;
     if (is_of_numbers(page))
         qsort(sorted, page->most, sizeof *sorted, lower_bins_first);
     return SOTTO_OK;
@@ -99,7 +101,7 @@ static sotto_status sort(sotto_answer_page *page, sotto_arena *arena, sotto_err 
 /* ---- columns ------------------------------------------------------------------------------------------- */
 
 static sotto_status take_column(sotto_answer_page *out, const sotto_answer_page *all, size_t column,
-                                sotto_arena *arena, sotto_err *err)
+                                size_t most, sotto_arena *arena, sotto_err *err)
 {
     sotto_result *result = sotto_arena_take_array(arena, 1, sizeof *result);
 
@@ -108,7 +110,7 @@ static sotto_status take_column(sotto_answer_page *out, const sotto_answer_page 
     *out =
         (sotto_answer_page){.view = all->view, .of = all->of, .result = result, .column = column};
     SOTTO_TRY(sotto_result_marginal(result, all->of->result, all->of->recipe, column, arena, err));
-    return sort(out, arena, err);
+    return sort(out, most, arena, err);
 }
 
 static sotto_status take_named(sotto_answer_page *out, const char *name, sotto_arena *arena,
@@ -119,7 +121,7 @@ static sotto_status take_named(sotto_answer_page *out, const char *name, sotto_a
 
     for (size_t i = 0; i < sotto_recipe_columns(recipe); i++)
         if (strcmp(sotto_recipe_column(recipe, i), name) == 0)
-            return take_column(out, &all, i, arena, err);
+            return take_column(out, &all, i, all.view->most, arena, err);
     return sotto_fail(err, SOTTO_MISSING, "the recipe's bins have no column %.60s", name);
 }
 
@@ -133,7 +135,7 @@ static sotto_status take_columns(sotto_answer_page *page, sotto_arena *arena, so
     if (!columns)
         return sotto_fail(err, SOTTO_NO_MEMORY, "an answer by columns");
     for (size_t i = 0; count > 1 && i < count; i++)
-        SOTTO_TRY(take_column(&columns[i], page, i, arena, err));
+        SOTTO_TRY(take_column(&columns[i], page, i, page->view->most, arena, err));
     page->columns = columns;
     page->column_count = count > 1 ? count : 0;
     for (size_t i = 0; i < count && !page->tree; i++)
@@ -142,6 +144,26 @@ static sotto_status take_columns(sotto_answer_page *page, sotto_arena *arena, so
             page->tree = tree;
             page->tree_column = i;
         }
+    return SOTTO_OK;
+}
+
+/* The column with more bins goes down the page. */
+static sotto_status take_cross(sotto_answer_page *page, sotto_arena *arena, sotto_err *err)
+{
+    const bool html = page->view->format == SOTTO_VIEW_HTML;
+    const sotto_encoding *e = &page->of->recipe->encoding;
+
+    if (e->count != 2 || page->result->count != e->bins)
+        return SOTTO_OK;
+    sotto_answer_page *cross = sotto_arena_take_array(arena, 2, sizeof *cross);
+    const size_t down = e->encoders[0].bins >= e->encoders[1].bins ? 0 : 1;
+
+    if (!cross)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "an answer by two columns");
+    SOTTO_TRY(take_column(&cross[0], page, down, html ? CROSS_ROWS : page->view->most, arena, err));
+    SOTTO_TRY(take_column(&cross[1], page, 1 - down,
+                          html ? CROSS_COLUMNS : sotto_answer_cross_fit(page->result), arena, err));
+    page->cross = cross;
     return SOTTO_OK;
 }
 
@@ -162,6 +184,8 @@ sotto_status sotto_answer_page_init(sotto_answer_page *out, const sotto_view *vi
     if (answer->by && !whole)
         return take_named(out, answer->by, arena, err);
     if (bars && (r->count > 0 || r->figure_count == 0))
-        SOTTO_TRY(sort(out, arena, err));
+        SOTTO_TRY(sort(out, view->most, arena, err));
+    if (r->count > 0 && (view->format == SOTTO_VIEW_TEXT || view->format == SOTTO_VIEW_HTML))
+        SOTTO_TRY(take_cross(out, arena, err));
     return whole && r->count > 0 ? take_columns(out, arena, err) : SOTTO_OK;
 }

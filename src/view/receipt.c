@@ -73,13 +73,27 @@ void sotto_json_stated(sotto_json *j, const sotto_stated_committee *s)
     sotto_json_end(j);
 }
 
-static void encryption(sotto_json *j, const sotto_stated_encryption *e)
+static void said_of_round(sotto_json *j, const sotto_stated_encryption *e)
+{
+    sotto_json_bool(j, "trial", e->is_trial);
+    sotto_json_object(j, "left_out");
+    for (size_t i = 0; i < e->dropped_count; i++)
+        sotto_json_uint(j, e->dropped[i].cause, e->dropped[i].devices);
+    sotto_json_end(j);
+    sotto_json_object(j, "log");
+    for (size_t i = 0; i < e->entry_count; i++)
+        sotto_json_uint(j, e->entries[i].what, e->entries[i].index);
+    sotto_json_end(j);
+}
+
+void sotto_json_encryption(sotto_json *j, const sotto_stated_encryption *e)
 {
     sotto_json_object(j, "encryption");
     sotto_json_uint(j, "devices_least", e->devices_least);
     sotto_json_uint(j, "devices_most", e->devices_most);
     sotto_json_real(j, "corrupt", e->corrupt);
     sotto_json_real(j, "offline", e->offline);
+    sotto_json_uint(j, "committees", e->committees);
     sotto_json_uint(j, "committee", e->committee);
     sotto_json_uint(j, "tolerated", e->tolerated);
     sotto_json_real(j, "tail", e->tail);
@@ -88,6 +102,7 @@ static void encryption(sotto_json *j, const sotto_stated_encryption *e)
     sotto_json_uint(j, "noise_corrupt", e->noise_corrupt);
     sotto_json_uint(j, "noise_missing", e->noise_missing);
     sotto_json_real(j, "noise_tail", e->noise_tail);
+    sotto_json_real(j, "together", e->together);
     sotto_json_uint(j, "checks", e->checks);
     sotto_json_real(j, "miss", e->miss);
     sotto_json_bool(j, "holds", e->holds);
@@ -99,15 +114,8 @@ static void encryption(sotto_json *j, const sotto_stated_encryption *e)
     sotto_json_real(j, "hint_rho", e->hint_rho);
     sotto_json_real(j, "proof_bits", e->soundness);
     sotto_json_real(j, "norm", e->norm);
-    sotto_json_bool(j, "trial", e->is_trial);
-    sotto_json_object(j, "left_out");
-    for (size_t i = 0; i < e->dropped_count; i++)
-        sotto_json_uint(j, e->dropped[i].cause, e->dropped[i].devices);
-    sotto_json_end(j);
-    sotto_json_object(j, "log");
-    for (size_t i = 0; i < e->entry_count; i++)
-        sotto_json_uint(j, e->entries[i].what, e->entries[i].index);
-    sotto_json_end(j);
+    if (!e->is_session)
+        said_of_round(j, e);
     sotto_json_end(j);
 }
 
@@ -128,7 +136,7 @@ static void identity(sotto_json *j, const sotto_receipt *r)
         sotto_json_text(j, "who_sees", r->who_sees);
         sotto_json_text(j, "inputs", r->validity);
         if (r->encryption.is_known)
-            encryption(j, &r->encryption);
+            sotto_json_encryption(j, &r->encryption);
         else
             sotto_json_stated(j, &r->stated);
         return;

@@ -28,6 +28,8 @@ typedef struct sotto_answer_page {
     size_t column_count;
     const sotto_result_node *tree;
     size_t tree_count, tree_column;
+    /* For text and HTML, where two columns are combined: the rows of a table of one by the other, and its columns. */
+    const struct sotto_answer_page *cross;
 } sotto_answer_page;
 
 #define SOTTO_ALL_COLUMNS SIZE_MAX
@@ -47,6 +49,12 @@ sotto_bytes sotto_answer_name(char memory[SOTTO_VIEW_LABEL], const sotto_answer_
 SOTTO_MUST_USE sotto_status sotto_answer_page_init(sotto_answer_page *out, const sotto_view *view,
                                                    const sotto_answer_view *answer,
                                                    sotto_arena *arena, sotto_err *err);
+
+/* answer_cross.c: a page's cross, which is not NULL. */
+void sotto_answer_cross_text(sotto_text *t, const sotto_answer_page *page);
+void sotto_answer_cross_html(sotto_text *t, const sotto_answer_page *page);
+/* Columns of it that a text has room for. */
+size_t sotto_answer_cross_fit(const sotto_result *result);
 
 /* The part of all reports that a bin's count is; below 0 or above 1 by chance, as counts are. */
 double sotto_answer_share(const sotto_result *result, const sotto_result_bin *bin);

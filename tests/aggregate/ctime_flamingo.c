@@ -6,6 +6,7 @@
 
 #include "aggregate/flamingo/flamingo.h"
 #include "aggregate/keygen/keygen.h"
+#include "aggregate/shared/beacon.h"
 #include "base/arena.h"
 
 #include <string.h>
@@ -254,12 +255,30 @@ static void a_decryptor_does_not_depend_on_secrets(sotto_test *t)
     close_scene(&s);
 }
 
+/* A witness of the beacon. */
+static void a_part_of_a_beacon_does_not_depend_on_the_share(sotto_test *t)
+{
+    const sotto_beacon_input input = {.session = {1}, .registry = {2}, .epoch = 3};
+    uint8_t part[SOTTO_BEACON_PART], nonce[32] = {4};
+    sotto_scalar share = {.be = {0, 7, [31] = 9}};
+    sotto_tdh2 tdh2;
+
+    CHECK_OK(t, sotto_tdh2_init(&tdh2, &t->err));
+    sotto_ctime_secret(&share, sizeof share);
+    sotto_ctime_secret(nonce, sizeof nonce);
+    CHECK_OK(t, sotto_beacon_give(&tdh2, part, &input, &share, nonce, &t->err));
+    sotto_ctime_public(part, sizeof part);
+    CHECK(t, part[0] == 4);
+    sotto_tdh2_clear(&tdh2);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_report_does_not_depend_on_secrets),
         CASE(a_deal_does_not_depend_on_secrets),
         CASE(a_decryptor_does_not_depend_on_secrets),
+        CASE(a_part_of_a_beacon_does_not_depend_on_the_share),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -98,6 +98,7 @@ void hall_open(sotto_test *t, hall *h, hall_plan plan)
                                     .bits = 12,
                                     .checks = plan.checks,
                                     .committee = plan.committee,
+                                    .committees = plan.committees ? plan.committees : 1,
                                     .threshold = plan.threshold,
                                     .noise_members = plan.noise,
                                     .noise_corrupt = plan.corrupt,

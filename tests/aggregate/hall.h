@@ -11,6 +11,7 @@
 enum { HALL_MOST = 24 };
 
 typedef struct hall_plan {
+    uint8_t committees; /* 0: 1 */
     uint32_t clients, committee, threshold, noise, missing, corrupt, liars, length;
     uint64_t rate;     /* 0: everybody contributes */
     uint64_t variance; /* of a share of noise */

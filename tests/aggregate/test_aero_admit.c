@@ -1,6 +1,7 @@
 /* What a participant looks at before it joins, and what its machine keeps. */
 #include "hall.h"
 
+#include "aggregate/aero/odds.h"
 #include <math.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ static void propose(sotto_test *t, proposal *p, const char *set)
     p->plan.round = &p->round;
     p->plan.terms = (sotto_aero_terms){.checks = 40,
                                        .committee = 100,
+                                       .committees = 1,
                                        .threshold = 24,
                                        .noise_members = 100,
                                        .noise_corrupt = 23,
@@ -81,6 +83,26 @@ static void sizes_that_protect_nobody_are_not_joined(sotto_test *t)
     propose(t, &p, "b87");
     p.plan.terms.liars = 1;
     is_denied(t, &p);
+}
+
+/* Each of the chances is far below 10^-9, and 10,000 rounds have more than 2^-30 together. */
+static void all_rounds_of_a_device_are_within_delta(sotto_test *t)
+{
+    const sotto_aero_odds odds = {.members = 1e-10, .noise = 2e-10, .liars = 1, .missed = 4e-10};
+    static proposal p;
+
+    CHECK(t, sotto_aero_odds_together(&odds, 1) >= 7e-10);
+    CHECK_NEAR(t, 7e-10, sotto_aero_odds_together(&odds, 0), 1e-20);
+    CHECK_NEAR(t, 2.1e-9, sotto_aero_odds_together(&odds, 3), 1e-20);
+    CHECK(t, sotto_aero_odds_together(&odds, 1e12) <= 1);
+    propose(t, &p, "b87");
+    p.plan.terms.participations = 100;
+    CHECK_OK(t, sotto_aero_admit(&p.plan, &t->err));
+    p.plan.terms.participations = 10000;
+    is_denied(t, &p);
+    p.plan.terms.delta_bits = 20;
+    sotto_err_clear(&t->err);
+    CHECK_OK(t, sotto_aero_admit(&p.plan, &t->err));
 }
 
 static void a_weak_set_is_joined_only_by_name(sotto_test *t)
@@ -249,6 +271,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_round_without_a_budget_is_not_joined),
         CASE(sizes_that_protect_nobody_are_not_joined),
+        CASE(all_rounds_of_a_device_are_within_delta),
         CASE(a_weak_set_is_joined_only_by_name),
         CASE(nobody_joins_what_is_not_admitted),
         CASE(who_registers_after_the_beacon_is_in_no_round),

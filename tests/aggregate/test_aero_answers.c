@@ -1,6 +1,8 @@
 /* What the server shows to devices and members, what they say of it, and what a member refuses to open. */
 #include "hall.h"
 
+#include "sim/net_internal.h"
+
 #include <string.h>
 
 static hall_plan six(void)
@@ -233,6 +235,44 @@ static void slot_0_counts_the_leaves(sotto_test *t)
     hall_close(&h);
 }
 
+/* ---- memory --------------------------------------------------------------------------------------------------- */
+
+static bool is_within(const participant *p, sotto_bytes part)
+{
+    for (size_t i = 0; i < p->kept_count; i++)
+        if (part.data >= p->kept[i].body.data &&
+            part.data + part.len <= p->kept[i].body.data + p->kept[i].body.len)
+            return true;
+    return false;
+}
+
+/* Whoever restores it holds the messages: a second copy of each would not fit where the first one did. */
+static void a_server_that_was_restored_holds_a_reveal_once(sotto_test *t)
+{
+    hall h;
+
+    hall_open(t, &h, six());
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    hall_until(t, net, HALL_SUMS);
+    participant *p = &net->all[net->clients];
+    uint32_t seen = 0;
+    p->ops->leave(p->machine);
+    p->machine = NULL;
+    sotto_arena_reset(&p->arena);
+    CHECK_OK(t, sotto_sim_remember(net, p, &t->err));
+    const sotto_aero_aggregator *s = hall_server(net);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const sotto_aero_revealed *r = &s->entrants[i].groups[0];
+
+        CHECK(t, !r->is_there || (is_within(p, r->ciphers) && is_within(p, r->proof)));
+        seen += r->is_there;
+    }
+    CHECK(t, seen >= 6);
+    CHECK(t, hall_opens(t, &h, net));
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -245,6 +285,7 @@ int main(int argc, char **argv)
         CASE(a_member_answers_an_attempt_once),
         CASE(nobody_opens_after_eight_retries),
         CASE(slot_0_counts_the_leaves),
+        CASE(a_server_that_was_restored_holds_a_reveal_once),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -33,7 +33,7 @@ static void a_round_with_proofs_opens_the_sum(sotto_test *t)
     CHECK_OK(t,
              sotto_aero_group_decode(&c, h.derived, 0, e->groups[0].ciphers, &t->arena, &t->err));
     sotto_aero_commitment_of(commitment, h.derived, &e->of);
-    sotto_aero_statement of = sotto_aero_statement_of(h.derived, &s->base.view->b, e->promise.role,
+    sotto_aero_statement of = sotto_aero_statement_of(h.derived, s->base.view->b, e->promise.role,
                                                       e->promise.index, 0, commitment, c);
     CHECK_OK(t, sotto_aero_verify_vartime(&of, e->groups[0].proof, &t->arena, &t->err));
     of.round++;

@@ -85,7 +85,7 @@ static void a_member_that_adds_delta_is_caught_on_the_robust_path(sotto_test *t)
     CHECK_EQUAL(t, true_sum(&h, 0), report.sum.of.z64[0]);
     CHECK_EQUAL(t, 1, report.blamed_count);
     CHECK_EQUAL(t, h.derived->committee[0], hall_server(net)->blamed[0]);
-    CHECK_EQUAL(t, 0, hall_server(net)->attempt);
+    CHECK_EQUAL(t, 0, hall_server(net)->attempts[0]);
     sotto_sim_net_free(net);
     hall_close(&h);
 }
@@ -205,7 +205,8 @@ static void a_dealer_of_too_much_noise_is_found(sotto_test *t)
     CHECK_EQUAL(t, true_sum(&h, 0), report.sum.of.z64[0]);
     CHECK_EQUAL(t, 1, report.blamed_count);
     CHECK_EQUAL(t, h.derived->committee[1], hall_server(net)->blamed[0]);
-    CHECK_EQUAL(t, 1, hall_server(net)->attempt); /* the first attempt was lost, and is one hint */
+    CHECK_EQUAL(t, 1,
+                hall_server(net)->attempts[0]); /* the first attempt was lost, and is one hint */
     sotto_sim_net_free(net);
     hall_close(&h);
 }
@@ -235,7 +236,7 @@ static void a_dealer_of_what_nobody_opens_is_asked_last(sotto_test *t)
     sotto_sim_net_lie(net, SOTTO_SIM_DECRYPTOR(h.derived->committee[1]), deals_what_nobody_opens,
                       t);
     CHECK(t, hall_run(t, &h, net).released);
-    CHECK_EQUAL(t, 1, hall_server(net)->attempt);
+    CHECK_EQUAL(t, 1, hall_server(net)->attempts[0]);
     for (uint32_t i = 0; i < h.plan.threshold; i++)
         CHECK(t, hall_server(net)->set[i] != 1);
     sotto_sim_net_free(net);
@@ -320,7 +321,7 @@ static void no_fast_part_is_taken_in_a_robust_round(sotto_test *t)
     const sotto_message part = {.kind = SOTTO_AERO_PART,
                                 .from = h.derived->committee[0],
                                 .body = sotto_bytes_of(body, len)};
-    s->attempt = 0; /* the first dealer is member 0 */
+    s->attempts[0] = 0; /* the first dealer is member 0 */
     CHECK_OK(t, sotto_aero_server_part(s, &part, &verdict, &t->err));
     CHECK_EQUAL(t, SOTTO_REJECTED, verdict);
     CHECK_EQUAL(t, 0, s->parts[0].len);

@@ -293,11 +293,16 @@ static void one_seed_gives_one_transcript(sotto_test *t)
 
 /* ---- noise ------------------------------------------------------------------------------------------------- */
 
+/* Noise on a sum's slots: how it spreads, where it lies, and how slots move together up to eight apart. */
+typedef struct noise_seen {
+    double variance, mean, together[9];
+} noise_seen;
+
 /* A corrupt noise member proves a share of zeros: allowed, and what the share's variance allows for. */
-static double variance_with(sotto_test *t, uint32_t zeros)
+static noise_seen noise_with(sotto_test *t, uint32_t zeros)
 {
+    noise_seen seen = {0};
     hall_plan p = six();
-    double squares = 0;
     hall h;
 
     p.length = 4095;
@@ -317,26 +322,36 @@ static double variance_with(sotto_test *t, uint32_t zeros)
     }
     sotto_sim_report report = hall_run(t, &h, net);
     CHECK(t, report.released);
+    double *noise = sotto_arena_take(&t->arena, p.length * sizeof *noise);
+    CHECK(t, noise != NULL);
     for (uint32_t k = 0; k < p.length; k++) {
         uint64_t sum = report.sum.of.z64[k];
 
         for (uint32_t i = 0; i < p.clients; i++)
             sum -= report.counted[i] ? h.inputs[i].of.z64[k] : 0;
-        squares += (double)(int64_t)sum * (double)(int64_t)sum;
+        noise[k] = (double)(int64_t)sum;
+        seen.mean += noise[k] / p.length;
+        seen.variance += noise[k] * noise[k] / p.length;
+        for (uint32_t apart = 1; apart <= 8 && apart <= k; apart++)
+            seen.together[apart] += noise[k] * noise[k - apart] / p.length;
     }
     sotto_sim_net_free(net);
     hall_close(&h);
-    return squares / p.length;
+    return seen;
 }
 
-/* Four shares of 900; the claim counts on two of them. A mean of 4,095 squares is within 12% of the variance but for 10^-7. */
+/* Four shares of 900; the claim counts on two of them. A mean of 4,095 squares is within 12% of the variance but for 10^-7.
+ * Its mean is within 5.6 of 60 / sqrt(4,095), and products of slots within 5.6 of 3,600 / sqrt(4,095), each but for 10^-7. */
 static void noise_has_the_variance_that_is_claimed(sotto_test *t)
 {
-    double all = variance_with(t, 0), less = variance_with(t, 1);
+    noise_seen all = noise_with(t, 0), less = noise_with(t, 1);
 
-    CHECK(t, all > 0.88 * 3600 && all < 1.12 * 3600);
-    CHECK(t, less > 0.88 * 2700 && less < 1.12 * 2700);
-    CHECK(t, less > 2 * 900);
+    CHECK(t, all.variance > 0.88 * 3600 && all.variance < 1.12 * 3600);
+    CHECK(t, less.variance > 0.88 * 2700 && less.variance < 1.12 * 2700);
+    CHECK(t, less.variance > 2 * 900);
+    CHECK(t, fabs(all.mean) < 5.6 * 60 / 64);
+    for (uint32_t apart = 1; apart <= 8; apart++)
+        CHECK(t, fabs(all.together[apart]) < 5.6 * 3600 / 64);
 }
 
 /* ---- what the assumptions are for ---------------------------------------------------------------------------- */

@@ -1,4 +1,6 @@
-/* What every way to add up must do, whatever it is: run over each row of rounds.c on the simulated network. */
+/* What every way to add up must do, whatever it is. It runs over each row of rounds.c on the simulated network. Prio3, which has two servers
+ * and no machines, runs on that of prio_rounds.c. */
+#include "prio_rounds.h"
 #include "rounds.h"
 
 #include <stdlib.h>
@@ -66,6 +68,7 @@ static void sums_of(sotto_test *t, const method_row *row)
 static void the_sum_is_the_sum(sotto_test *t)
 {
     each_method(t, sums_of);
+    prio_sums(t);
 }
 
 static void same_seed(sotto_test *t, const method_row *row)
@@ -181,6 +184,7 @@ static void too_few(sotto_test *t, const method_row *row)
 static void nothing_is_released_below_the_least(sotto_test *t)
 {
     each_method(t, too_few);
+    prio_least(t);
 }
 
 static void cut_off(sotto_test *t, const method_row *row)
@@ -246,6 +250,7 @@ static void crash_everywhere(sotto_test *t, const method_row *row)
 static void a_crash_at_any_step_changes_nothing(sotto_test *t)
 {
     each_method(t, crash_everywhere);
+    prio_crashes(t);
 }
 
 /* A client comes back from an old backup and answers anew: round_case_run checks that no second vector ever left. */
@@ -324,6 +329,7 @@ static void storm(sotto_test *t, const method_row *row)
 static void no_schedule_gives_a_wrong_sum(sotto_test *t)
 {
     each_method(t, storm);
+    prio_storm(t);
 }
 
 static void duplicates(sotto_test *t, const method_row *row)
@@ -345,6 +351,7 @@ static void duplicates(sotto_test *t, const method_row *row)
 static void a_contribution_counts_once(sotto_test *t)
 {
     each_method(t, duplicates);
+    prio_duplicates(t);
 }
 
 /* What it sends may be anything, so its sum may be anything: but it counts once, and the round ends. */

@@ -104,6 +104,34 @@ static void half_a_vector_is_not_added(sotto_test *t)
     CHECK_STATUS(t, SOTTO_MALFORMED, sotto_ring_bulk.begin(state, &round, &head, &t->err));
 }
 
+/* A piece that was written to where it belongs beforehand is not copied, and counts as any other. */
+static void a_piece_may_be_in_its_place_already(sotto_test *t)
+{
+    sotto_round round = round_of(SOTTO_RING_Z32, 3);
+    uint8_t *state = sotto_arena_take(&t->arena, sotto_ring_bulk.state_size(&round)), *at;
+    const uint8_t vector[12] = {1, 0, 0, 0, 2, 0, 0, 0, 3};
+    const sotto_message head = {.bulk_len = 12};
+    uint8_t wire[12];
+    sotto_buf out = sotto_buf_over(wire, sizeof wire);
+    sotto_tally tally;
+    size_t room;
+
+    CHECK_OK(t, sotto_ring_sum_init(&tally, &round, &t->arena, &t->err));
+    CHECK_OK(t, sotto_ring_bulk.begin(state, &round, &head, &t->err));
+    CHECK_OK(t, sotto_ring_bulk.feed(state, 0, sotto_bytes_of(vector, 5), &t->err));
+    at = sotto_ring_bulk.place(state, &room);
+    CHECK_EQUAL(t, 7, room);
+    memcpy(at, vector + 5, 7);
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_ring_bulk.finish(state, &t->err)); /* nobody said so */
+    CHECK_OK(t, sotto_ring_bulk.feed(state, 5, sotto_bytes_of(at, 7), &t->err));
+    CHECK_OK(t, sotto_ring_bulk.finish(state, &t->err));
+    (void)sotto_ring_bulk.place(state, &room);
+    CHECK_EQUAL(t, 0, room);
+    CHECK_OK(t, sotto_ring_bulk.add(&tally, state, &t->err));
+    CHECK_OK(t, sotto_ring_sum_encode(&tally, &out, &t->err));
+    CHECK_BYTES(t, vector, wire, sizeof wire);
+}
+
 /* ---- masks ------------------------------------------------------------------------------------------ */
 
 static void two_ends_cancel(sotto_test *t)
@@ -160,6 +188,7 @@ int main(int argc, char **argv)
         CASE(a_sum_of_too_few_is_not_opened),
         CASE(a_sum_that_may_have_wrapped_is_not_opened),
         CASE(half_a_vector_is_not_added),
+        CASE(a_piece_may_be_in_its_place_already),
         CASE(two_ends_cancel),
         CASE(seeds_differ_by_pair_round_and_purpose),
     };

@@ -1,6 +1,7 @@
 /* Receipts of rounds and sessions say what the recipe's claim says, and never more. */
 #include "analyse/learning_receipt.h"
 #include "recipe/claim.h"
+#include "support/encrypted_learning.h"
 #include "support/one_learning.h"
 #include "support/recipes.h"
 #include "support/test.h"
@@ -249,6 +250,40 @@ static void a_receipt_of_one_server_claims_no_bound(sotto_test *t)
     CHECK(t, !says(t, &r, "both servers"));
 }
 
+/* Odds and sizes are the plan's; a liar reaches as far as is proved. */
+static void a_receipt_of_encrypted_sums_says_its_odds(sotto_test *t)
+{
+    static const uint8_t model[SOTTO_MODEL_HASH] = {7};
+    static sotto_mistakes mistakes;
+    sotto_learning_receipt r;
+    scene k = {.record = {.round = 2}};
+
+    CHECK_OK(t,
+             sotto_learning_read(&k.learning, sotto_test_encrypted_learning(t, model, NULL, NULL),
+                                 &t->arena, &mistakes, &t->err));
+    CHECK_OK(t,
+             sotto_learning_claim_compute(&k.claim, k.learning, k.learning->head.honest, &t->err));
+    CHECK_OK(t, sotto_round_receipt_of(&r, k.learning, &k.claim, &k.record, 0, 25, &t->err));
+    CHECK(t, strcmp(r.server, "key:aggregator") == 0 && !r.leader && !r.helper);
+    CHECK(t, r.encryption.is_known && r.encryption.holds && !r.encryption.is_session);
+    CHECK_EQUAL(t, 12, r.encryption.committee);
+    CHECK(t, r.encryption.rho <= r.rho && r.encryption.hint_rho > 0);
+    /* A norm of a little more than a clip of 0.5, over 32 expected updates. */
+    CHECK(t, r.bound_factor >= 1 && r.bound_factor < 1.02);
+    CHECK(t, r.liar >= 0.5 / 32 && r.liar < 0.51 / 32);
+    CHECK(t, says(t, &r, "one server, key:aggregator; it saw who took part"));
+    CHECK(t, says(t, &r, "inputs: Every encrypted contribution is proved"));
+    CHECK(t, says(t, &r, "taking part at random: not claimed: the one server sees who takes part"));
+    CHECK(t, says(t, &r, "noise by committee: standard deviation 8 clips"));
+    CHECK(t, says(t, &r, "committee: 12 members, of whom 7 may lie"));
+    CHECK(t, says(t, &r, "a wrong leaf is missed with at most"));
+    CHECK(t, says(t, &r, "bits of security"));
+    CHECK(t, says(t, &r, "left out: nobody"));
+    CHECK(t, !says(t, &r, "both servers") && !says(t, &r, "decryptors"));
+    sotto_session_receipt_of(&r, k.learning, &k.claim, model, 3, 1, 50);
+    CHECK(t, !says(t, &r, "left out"));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -261,6 +296,7 @@ int main(int argc, char **argv)
         CASE(a_receipt_of_a_drawn_round_says_what_hiding_gains),
         CASE(a_burnt_round_ends_the_claim_of_a_gain),
         CASE(a_receipt_of_one_server_claims_no_bound),
+        CASE(a_receipt_of_encrypted_sums_says_its_odds),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -1,6 +1,7 @@
 /* Every reader of the table of trust models says what the table says. */
 #include "../account/question_support.h"
 #include "account/trust.h"
+#include "analyse/receipt_encryption.h"
 #include "recipe/claim.h"
 #include "recipe/schema.h"
 #include "sotto/analyse.h"
@@ -324,15 +325,9 @@ static void a_receipt_names_who_must_be_honest(sotto_test *t)
 }
 
 /* The paper's sizes, as the recipe's keys have them, with noise by a committee. */
-static void a_receipt_of_encrypted_sums_names_its_odds(sotto_test *t)
+static const sotto_recipe *encrypted_of(sotto_test *t, const char *count)
 {
-    static sotto_receipt receipt;
-    static sotto_collection collection;
     const char *text = text_of(t, SOTTO_TRUST_AERO);
-    sotto_result result = {.p = 1};
-    sotto_buf out = sotto_buf_over(memory, sizeof memory - 1);
-    sotto_view view = sotto_view_into(&out, SOTTO_VIEW_JSON);
-    sotto_task task = {0};
 
     text = replaced(t, text,
                     "\"randomizer\": {\"type\": \"one-hot\", \"form\": \"asymmetric\", "
@@ -341,10 +336,37 @@ static void a_receipt_of_encrypted_sums_names_its_odds(sotto_test *t)
     text = replaced(t, text, "\"rate\": 0.1", "\"rate\": 0.00001");
     text = replaced(t, text, "\"min_cohort\": 40000",
                     "\"min_cohort\": 8000, \"by\": \"committee\", \"sigma\": 100");
-    const sotto_recipe *recipe = read(t, text);
+    return read(t, replaced(t, text, "\"count\": 4", count));
+}
+
+static void receipt_of(sotto_test *t, sotto_receipt *receipt, const sotto_recipe *recipe,
+                       const sotto_result *result)
+{
+    static sotto_collection collection;
+    const sotto_task task = {0};
     sotto_recipe_claim claim;
+
     CHECK_OK(t, sotto_recipe_claim_compute(&claim, recipe, (sotto_decimal){500000000000}, &t->err));
-    sotto_receipt_of(&receipt, recipe, &task, &claim, &collection, &result);
+    sotto_receipt_of(receipt, recipe, &task, &claim, &collection, result);
+}
+
+static void explain(sotto_test *t, const sotto_receipt *receipt)
+{
+    sotto_buf out = sotto_buf_over(memory, sizeof memory - 1);
+
+    CHECK_OK(t, sotto_receipt_explain(&out, receipt, &t->err));
+    memory[out.len] = 0;
+}
+
+static void a_receipt_of_encrypted_sums_names_its_odds(sotto_test *t)
+{
+    static sotto_receipt receipt;
+    const sotto_recipe *recipe = encrypted_of(t, "\"count\": 1");
+    const sotto_result result = {.p = 1};
+    sotto_buf out = sotto_buf_over(memory, sizeof memory - 1);
+    sotto_view view = sotto_view_into(&out, SOTTO_VIEW_JSON);
+
+    receipt_of(t, &receipt, recipe, &result);
     CHECK(t, receipt.encryption.is_known && receipt.encryption.holds);
     CHECK(t, !receipt.aggregation && !receipt.sampling);
     receipt.encryption.dropped[0].cause = "late";
@@ -353,8 +375,8 @@ static void a_receipt_of_encrypted_sums_names_its_odds(sotto_test *t)
     receipt.encryption.entries[0].what = "certificate";
     receipt.encryption.entries[0].index = 17;
     receipt.encryption.entry_count = 1;
-    CHECK_OK(t, sotto_receipt_explain(&out, &receipt, &t->err));
-    memory[out.len] = 0;
+    explain(t, &receipt);
+    CHECK(t, !says("committees:"));
     CHECK(t, says("of 900000000 to 1000000000 devices, a part of at most 0.03 lies and of 0.2"));
     CHECK(t, says("45 members, of whom 18 may lie; more do with at most 1.34e-17"));
     CHECK(t, says("280 members, of whom 36 may lie and 28 be missing"));
@@ -365,10 +387,42 @@ static void a_receipt_of_encrypted_sums_names_its_odds(sotto_test *t)
     CHECK(t, says("sampling") == false || says("no: the server sees who takes part"));
     CHECK(t, !says("leader") && !says("an analyst who brings"));
     const sotto_answer_view answer = {.recipe = recipe, .result = &result, .receipt = &receipt};
-    out.len = 0;
     CHECK_OK(t, sotto_view_answer(&view, &answer, &t->arena, &t->err));
     memory[out.len] = 0;
     CHECK(t, says("\"hint_rho\"") && says("\"late\": 3") && says("\"certificate\": 17"));
+}
+
+/* One that is lost has read its part of all contributions: four are lost with four times the chance. */
+static void a_receipt_of_several_committees_counts_each(sotto_test *t)
+{
+    static sotto_receipt receipt;
+    const sotto_result result = {.p = 1};
+
+    receipt_of(t, &receipt, encrypted_of(t, "\"count\": 4"), &result);
+    explain(t, &receipt);
+    CHECK(t, says("committees: 4, each of the size below and with a key of its own; chances are "
+                  "that any one of them fails"));
+    CHECK(t, says("45 members, of whom 18 may lie; more do with at most 5.35e-17"));
+}
+
+/* Each of the chances is within delta. */
+static void a_receipt_holds_all_chances_to_delta(sotto_test *t)
+{
+    static sotto_receipt receipt;
+    const sotto_result result = {.p = 1};
+    const sotto_recipe *recipe = encrypted_of(t, "\"count\": 1");
+    sotto_encrypted plan;
+
+    CHECK_OK(t, sotto_encrypted_plan(&plan, recipe, &t->err));
+    plan.odds = (sotto_aero_odds){.members = 3e-7, .noise = 3e-7, .missed = 3e-7};
+    receipt_of(t, &receipt, recipe, &result);
+    sotto_stated_encryption_of(&receipt.encryption, &plan, 1e-6);
+    explain(t, &receipt);
+    CHECK(t, receipt.encryption.holds && says("any of these three happens with at most 9e-07"));
+    plan.odds.missed = 5e-7;
+    sotto_stated_encryption_of(&receipt.encryption, &plan, 1e-6);
+    explain(t, &receipt);
+    CHECK(t, !receipt.encryption.holds && says("prove nothing against a server"));
 }
 
 int main(int argc, char **argv)
@@ -386,6 +440,8 @@ int main(int argc, char **argv)
         CASE(an_explanation_names_who_must_be_honest),
         CASE(a_receipt_names_who_must_be_honest),
         CASE(a_receipt_of_encrypted_sums_names_its_odds),
+        CASE(a_receipt_holds_all_chances_to_delta),
+        CASE(a_receipt_of_several_committees_counts_each),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -98,11 +98,19 @@ sed 's/"min_cohort": [0-9]*/"min_cohort": 1000/' recipe.json >codes.json
 expect 0 "step 1" start H --recipe codes.json --policy policy.json --simulate errors.csv --fast
 expect 0 "receipt" result H --quiet
 expect 2 "the last step is a histogram of listed values, which have no smaller parts: --recipe FILE goes on" drill H --quantile 0.5
-expect 0 "next: sotto analysis drill H --recipe FILE" watch H
+expect 0 "next: sotto analysis drill H --bin LABEL --by COLUMN --values A,B,..." watch H
 grep -q "a ledger pays the epsilon that each recipe states" out || complain "watch: what does a ledger pay?"
 expect 2 "no column of this bin has smaller parts" drill H --bin "4.8 | E17"
 grep -qF "WHERE version = '4.8' AND code = 'E17'" err || { complain "a bin of listed values: how is it asked about?"; cat err; }
+grep -qF -- "--by COLUMN --values A,B,... asks for another column of the same rows" err || { complain "a bin of listed values: what goes on?"; cat err; }
 expect 2 "the last step has no bin with this label" drill H --bin nonsense
+expect 2 "go together" drill H --bin "4.8 | E17" --by model
+expect 2 "the bin has one value of code" drill H --bin "4.8 | E17" --by code --values E18
+expect 3 "errors.maker" drill H --bin "4.8 | E17" --by maker --values x,y
+[ -e H/02 ] && complain "a question that the policy forbids is a step"
+expect 0 "step 2 is H/02/recipe.json" drill H --bin "4.8 | E17" --by model --values classic,fold,mini,plus
+grep -qF "SELECT model FROM errors WHERE version = '4.8' AND code = 'E17'" H/02/recipe.json || { complain "a column of the rows in a bin"; cat H/02/recipe.json; }
+expect 0 "mini" result H --quiet
 # What has smaller parts is divided, as is said.
 "$source/examples/heatmap/make-users.sh" >map.csv
 expect 0 "step 1" start G --recipe "$source/examples/heatmap/recipe.json" --policy "$source/examples/heatmap/policy.json" --simulate map.csv --fast

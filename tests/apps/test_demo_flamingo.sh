@@ -21,6 +21,8 @@ says 'amplified by sampling: no: the server sees who takes part'
 says 'of 30 devices dropped'
 says '1 of 10 decryptors was killed'
 says 'The committee made its key over the aggregator'"'"'s board'
+says 'witnesses of the$'
+says 'made their key themselves; one was switched off, and 2 gave the'
 [ "$failed" -eq 0 ] || cat "$work/out" "$work/err"
 ! ls -d "$work"/sotto-demo-* 2>/dev/null || { echo "files are left"; failed=1; }
 for wrong in '--trust' '--trust other' '--trust aero --keep' '--trust aero --devices 79' '--trust flamingo --keep' '--trust flamingo --devices 3000' '--devices 24'; do

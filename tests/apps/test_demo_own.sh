@@ -28,6 +28,24 @@ assert d["reports"] == d["trial"]["devices"] == d["trial"]["should_count"] == 30
 assert sum(b["truth"] for b in d["bins"]) == 300 and len(d["bins"]) == 120
 assert "not claimed: the recipe names no relay" not in d["receipt"]["sampling_why"], d["receipt"]
 CHECK
+# The same files as `sotto sim run` writes: without the truth, which a collector does not have.
+sed '5s/.*/4.8,E01/' users.csv >ragged.csv
+echo '{"errors": {"fields": {"version": "text", "code": "text", "model": "text"}, "max_age": "30d", "max_rows": 100}}' >streams.json
+"$sotto" demo --recipe recipe.json --csv ragged.csv --policy allowed.json --streams streams.json --skip-bad-rows --check --without relay,tokens,log \
+    --answer answer.json --table table.csv --svg bars.svg --html page.html >out 2>err || { complain "files of an answer"; cat err; }
+grep -qx "bad rows that were left out: 1" err || { complain "a bad row that is left out is not counted"; cat err; }
+[ "$(wc -l <table.csv)" -eq 122 ] && head -1 table.csv | grep -q '^bin,label,sum,' || complain "no table"
+grep -q '</svg>' bars.svg || complain "no picture"
+grep -q '<h2>code by version</h2>' page.html || complain "no page"
+grep -q truth table.csv answer.json && complain "a file has the truth"
+grep -q "(truth " out || complain "the truth is not printed"
+python3 -c "
+import json
+assert json.load(open('answer.json'))['reports'] == 299" || failed=1
+sed 's/"code": "text"/"code": "integer"/' streams.json >wrong.json
+"$sotto" demo --recipe recipe.json --csv ragged.csv --policy allowed.json --streams wrong.json >out 2>err && complain "codes as numbers"
+"$sotto" demo --keep --svg bars.svg 2>err
+[ $? -eq 2 ] || complain "a picture of what is not collected"
 "$sotto" demo --recipe recipe.json --csv users.csv --policy policy.json >out 2>err
 [ $? -eq 3 ] || complain "a policy that refuses: no exit code 3"
 grep -qF "min_cohort" err || { complain "a policy that refuses: does not say why"; cat err; }

@@ -39,6 +39,8 @@ for recipe in "$source"/examples/*/*.json; do
 done
 "$sotto" recipe lint "$source/examples/checkins.json" --policy "$source/examples/checkins-policy.json" >out 2>err || complain "checkins.json: lint"
 grep -q "drawing a round once, in secret; all reports of a round are added up" out || complain "checkins.json: what is drawn?"
+"$sotto" recipe lint "$source/examples/tree.json" --policy "$source/examples/tree-policy.json" >out 2>err || complain "tree.json: lint"
+grep -q "correlated over rounds, by trees of 4 rounds" out || complain "tree.json: how is noise correlated?"
 [ $((found - learning)) -ge 7 ] && [ "$learning" -ge 1 ] || { echo "only $found examples were found, $learning of them of learning"; failed=1; }
 
 # Answers hold the truth. What was planted is found: E17 of version 4.8 among the five largest counts; the model that has most of it. And so are the town

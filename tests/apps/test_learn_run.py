@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import resource
 import signal
 import socket
 import sqlite3
@@ -179,6 +180,28 @@ def devices_answer_by_the_library():
                 check(db.execute("PRAGMA integrity_check").fetchone()[0] == "ok", f"the ledger {name}")
 
 
+def no_file_grows_beyond(size):
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def a_full_disk_loses_nothing():
+    """A round's reports do not fit. With room again the same command goes on, and nothing is published or collected twice."""
+    words = ["plan/recipe.json", "--out", "full"]
+    # The leader says 503, and devices try again for minutes: nobody waits for that here.
+    run = subprocess.Popen([sotto, "learn", "run", *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                           preexec_fn=lambda: no_file_grows_beyond(700000))
+    try:
+        text = run.communicate(timeout=12)[1]
+    except subprocess.TimeoutExpired:
+        run.kill()
+        text = run.communicate()[1]
+    check("round 0: collected" not in text, "a full disk is met in the first round", text)
+    status = json.loads(call("run", *words, "--json").stdout)
+    check(status["rounds"] == rounds and status["burnt"] == 0, "after a full disk", str(status))
+    check(published("full") == rounds and collected("full") == (rounds, rounds), "what is published and collected after a full disk")
+
+
 def noise_by_shares_counts_on_honest_devices():
     """A receipt of such a claim says on how many."""
     call("init", "many", "--devices", "200", "--cohort", "200", "--rounds", "1", "--participations", "1", "--epsilon", "30")
@@ -231,7 +254,7 @@ def mistakes_are_told():
     call("init", "none", "--rounds", "2", "--participations", "3", code=2)
     call("init", "late", "--participations", "1", says="it may burn")
     call("watch", "none", code=1, says="no such folder")
-    call("check", "plan/recipe.json", says="20 in the last one; 16 needed")
+    call("check", "plan/recipe.json", says="20 reports expected in each; 16 needed")
     check(not os.path.exists("none"), "what is refused makes no folder")
 
 
@@ -241,6 +264,7 @@ with tempfile.TemporaryDirectory() as work:
     its_model_and_receipts_are_in_the_folder(state)
     rounds_that_are_too_small_burn()
     devices_answer_by_the_library()
+    a_full_disk_loses_nothing()
     noise_by_shares_counts_on_honest_devices()
     mistakes_are_told()
     os.chdir("/")

@@ -243,19 +243,19 @@ says "no file" "No such file" err
 python3 - recipe.json <<'HOSTILE'
 import csv, json, sys
 recipe = json.load(open(sys.argv[1]))
-labels = ["=1+2", "\u001b[2J\u001b]0;x\u0007", "<script>alert(1)</script>", 'a,b "q"', "x\u202egnp.exe", "+cmd'!A0"]
+labels = ["=1+2", "\u001b[2J\u001b]0;x\u0007", "<script>alert(1)</script>", 'a,b "q"', "x\u202egnp.exe", "+cmd'!A0", "p|q\\"]
 recipe["query"], recipe["encode"] = "SELECT code FROM errors", {"code": {"type": "categories", "oov": False, "values": labels}}
 json.dump(recipe, open("hostile.json", "w"))
 with open("hostile.csv", "w", newline="") as file:
-    csv.writer(file).writerows([["version", "code"]] + [["4.5", labels[i % 6]] for i in range(12000)])
+    csv.writer(file).writerows([["version", "code"]] + [["4.5", labels[i % 7]] for i in range(12000)])
 HOSTILE
 expect 0 "hostile labels" "$sotto" sim run --policy policy.json --recipe hostile.json --csv hostile.csv --fast --quiet --svg h.svg --html h.html \
-    --out h.csv --table h-table.csv
+    --out h.csv --table h-table.csv --answer h.json
 cp out shown
 expect 0 "hostile labels, again and again" "$sotto" sim run --policy policy.json --recipe hostile.json --csv hostile.csv --fast --quiet --repeat 2
 cat out >>shown
 python3 - <<'CHECK' || failed=1
-import csv, xml.dom.minidom
+import csv, json, xml.dom.minidom
 shown = open("shown", "rb").read()
 assert b"\x1b" not in shown and b"\x07" not in shown and b"\xe2\x80\xae" not in shown, "a terminal is moved"
 for name in "h.svg", "h.html":
@@ -263,8 +263,11 @@ for name in "h.svg", "h.html":
 xml.dom.minidom.parse("h.svg")
 for name in "h.csv", "h-table.csv":
     cells = [row[1] for row in csv.reader(open(name, newline="", encoding="utf-8"))]
+    assert {"<script>alert(1)</script>", "p|q\\"} <= set(cells), cells # nothing is escaped but by the format's own rules
     assert "'=1+2" in cells and "'+cmd'!A0" in cells and 'a,b "q"' in cells, cells
     assert not any(cell[:1] in ("=", "+", "-", "@") for cell in cells), cells
+wanted = json.load(open("hostile.json"))["encode"]["code"]["values"]
+assert [b["label"] for b in json.load(open("h.json"))["bins"]] == wanted, wanted
 CHECK
 
 # ---- exit codes ---------------------------------------------------------------------------------------------------------------

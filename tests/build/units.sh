@@ -70,7 +70,20 @@ for role in $services; do
             grep -qw "all\|$role" ||
             complain "sotto-$role.service: no option takes the credential $name"
     done
+    # ... and all of them: `all` or the role takes it, and where roles have names of their own, this one's is meant.
+    for name in $("$program" serve "$role" --reference | grep '^|.*; credential ' |
+        awk -F '|' -v role="$role" '(" " $3 " ") ~ ("[ ,](all|" role ")[ ,]") {
+            sub(/.*; credential /, "")
+            if (match($0, role " `[a-z-]+`")) $0 = substr($0, RSTART + length(role) + 1, RLENGTH - length(role) - 1)
+            match($0, /`[a-z-]+`/)
+            print substr($0, RSTART + 1, RLENGTH - 2)
+        }'); do
+        echo "$role $name" >>"$work/taken"
+        grep -q "^#LoadCredential=$name:/etc/sotto/" "$build/sotto-$role.service" ||
+            complain "sotto-$role.service: no line for the credential $name"
+    done
 done
+grep -qx "witness beacon-token" "$work/taken" || complain "credentials of options were not found"
 "$program" serve --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | while read -r role; do
     [ -f "$build/sotto-$role.service" ] || echo "$role"
 done >"$work/without"

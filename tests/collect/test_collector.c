@@ -358,6 +358,17 @@ static void a_task_that_is_not_known_is_named(sotto_test *t)
     end();
 }
 
+/* A server looks for a task when somebody asks for it. */
+static void a_task_that_was_just_added_is_asked_for_again(sotto_test *t)
+{
+    SET(t, {.status = 404, .body = "urn:ietf:params:ppm:dap:error:unrecognizedTask"},
+        {.status = 404, .body = "urn:ietf:params:ppm:dap:error:unrecognizedTask"},
+        {.status = 201, .location = "JOB", .ready = true});
+    CHECK_OK(t, ask(t, &t->err));
+    CHECK_EQUAL(t, 100, got.reports);
+    end();
+}
+
 static void a_job_that_fails_while_it_is_polled_is_told(sotto_test *t)
 {
     SET(t, {.status = 201, .location = "JOB"},
@@ -536,6 +547,7 @@ int main(int argc, char **argv)
         CASE(retry_after_is_kept_to),
         CASE(problems_are_told_apart),
         CASE(a_task_that_is_not_known_is_named),
+        CASE(a_task_that_was_just_added_is_asked_for_again),
         CASE(a_job_that_fails_while_it_is_polled_is_told),
         CASE(the_token_goes_to_no_other_place),
         CASE(a_whole_url_of_the_leaders_own_is_followed),

@@ -123,6 +123,33 @@ static void a_device_keeps_its_distance_between_rounds(sotto_test *t)
     sotto_test_phone_close(&one.phone);
 }
 
+/* A tree of 8 rounds, and updates 2 apart: a node of 1 or 2 rounds has one update of a device. One of 4 has two, and that of all has
+ * three. Each update pays for seven in all. */
+static void correlated_noise_is_paid_for_by_its_nodes(sotto_test *t)
+{
+    static const char eight[] = "\"multiplier\": 8",
+                      tree[] = "\"multiplier\": 24, \"correlation\": {\"type\": \"tree\", "
+                               "\"restart\": 8}";
+    const double fresh = pow(2.0 / 24, 2) / 2;
+
+    sotto_test_learner_start(t, &one, eight, tree);
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_test_learner_offer(&one, 0));
+    check_sentence(t, "digits#0", SOTTO_WHY_POLICY, "correlated over rounds");
+    sotto_test_phone_close(&one.phone);
+    sotto_test_learner_start(t, &one, eight, tree);
+    one.phone.options.policy = sotto_test_replace(t, sotto_test_learning_policy, "\"min_cohort\"",
+                                                  "\"correlated_noise\": true, \"min_cohort\"");
+    sotto_test_learner_open(&one);
+    CHECK_OK(t, sotto_device_consent(one.phone.device, true, &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 0));
+    CHECK_EQUAL(t, 0, sotto_test_learner_round(&one, 1));
+    check_sentence(t, "digits#1", SOTTO_WHY_ROUNDS, "keeps 2 rounds between");
+    const double rho = sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).rho;
+    CHECK(t, rho >= 7 * fresh && rho < 7 * 1.1 * fresh);
+    CHECK_NEAR(t, 3 * rho, sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).rho_allowed, 1e-9);
+    sotto_test_phone_close(&one.phone);
+}
+
 /* A clock that was set back brings an earlier round again. */
 static void no_earlier_round_follows_a_later_one(sotto_test *t)
 {
@@ -490,6 +517,7 @@ int main(int argc, char **argv)
         CASE(a_burnt_round_is_paid_for),
         CASE(a_device_keeps_to_its_participations),
         CASE(a_device_keeps_its_distance_between_rounds),
+        CASE(correlated_noise_is_paid_for_by_its_nodes),
         CASE(no_earlier_round_follows_a_later_one),
         CASE(a_ledger_that_was_lost_ends_the_recipe),
         CASE(a_policy_must_allow_updates_in_words),

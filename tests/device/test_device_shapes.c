@@ -1,5 +1,6 @@
 /* What a device makes of an update before it is sealed: weighed by its rows, projected to fewer numbers, and clipped after both. */
 #include "device/answer/shape.h"
+#include "learn/update.h"
 #include "support/learners.h"
 
 #include <math.h>
@@ -88,8 +89,8 @@ static void a_projected_update_is_of_its_round(sotto_test *t)
     CHECK_EQUAL(t, 50, sotto_learning_length(l));
     for (size_t i = 0; i < SOTTO_TEST_PARAMETERS; i++)
         delta[i] = 0.01F;
-    CHECK_OK(t, sotto_update_shape(wanted, l, 3, delta, 2, &t->err));
-    CHECK_OK(t, sotto_update_shape(other, l, 4, delta, 2, &t->err));
+    CHECK_OK(t, sotto_update_shape(wanted, l, 3, delta, &t->err));
+    CHECK_OK(t, sotto_update_shape(other, l, 4, delta, &t->err));
     for (size_t i = 0; i < 50; i++) {
         CHECK(t, fabs((double)update[i] - 4096 * wanted[i]) < 1);
         differs |= fabs((double)update[i] - 4096 * other[i]) >= 1;
@@ -110,6 +111,74 @@ static void a_projection_that_is_too_long_is_clipped(sotto_test *t)
     /* 0.5 * 4,096, and what rounding of 50 numbers adds. */
     CHECK(t, sqrt(square) > 2040 && sqrt(square) < 2060);
     sotto_test_phone_close(&one.phone);
+}
+
+/* The generator's stream from before a round on, as far as the seed that the trainer was told: what follows rounds the update. */
+static void skip_to_rounding(sotto_test *t, sotto_sim_random *random)
+{
+    uint64_t word = 0;
+
+    for (int i = 0; i < 4096 && word != one.seed; i++)
+        sotto_sim_random_bytes(random, &word, sizeof word);
+    CHECK_EQUAL(t, one.seed, word);
+}
+
+/* What the simulator adds up where a device of its own has this update and these coins. */
+static void encode_as_simulated(sotto_test *t, int64_t *out, sotto_sim_random *random)
+{
+    sotto_mistakes *mistakes = sotto_test_take(t, sizeof *mistakes);
+    double numbers[SOTTO_TEST_PARAMETERS];
+    float delta[SOTTO_TEST_PARAMETERS];
+    const sotto_learning *l;
+    sotto_projection matrix;
+    sotto_entropy entropy;
+    sotto_update update;
+    uint64_t weight;
+
+    CHECK_OK(t, sotto_learning_read(&l, one.recipe, &t->arena, mistakes, &t->err));
+    const sotto_update_config config = {.dimension = (size_t)sotto_learning_length(l),
+                                        .weights = l->weights,
+                                        .cap = l->cap,
+                                        .clip = l->clip,
+                                        .scale = (double)l->scale,
+                                        .most = 1000,
+                                        .bits = 62};
+    CHECK_OK(t, sotto_update_init(&update, &config, &t->arena, &t->err));
+    for (size_t i = 0; i < SOTTO_TEST_PARAMETERS; i++) {
+        delta[i] = one.entry + one.slope * (float)i;
+        numbers[i] = (double)delta[i];
+    }
+    if (l->projected > 0) {
+        CHECK_OK(t, sotto_update_projection(&matrix, l, 0, &t->err));
+        CHECK_OK(t, sotto_projection_apply(&matrix, numbers, delta, &t->err));
+    }
+    sotto_entropy_init(&entropy, sotto_sim_random_fill, random);
+    CHECK_OK(t, sotto_update_encode(&update, out, &weight, numbers, one.rows, &entropy, &t->err));
+}
+
+/* One function rounds for both. A device is clipped, weighed and projected; its update has entries of both signs. */
+static void a_simulated_device_has_the_same_integers(sotto_test *t)
+{
+    static const char *const shapes[] = {"\"scale\": 4096", CAPPED "2", CAPPED "1", PROJECTED};
+    static const float sizes[] = {1e-4F, 0.1F}; /* below the clip, and above */
+
+    for (size_t i = 0; i < 2 * sizeof shapes / sizeof shapes[0]; i++) {
+        int64_t sent[SOTTO_TEST_PARAMETERS] = {0}, simulated[SOTTO_TEST_PARAMETERS] = {0};
+
+        sotto_test_learner_start(t, &one, "\"scale\": 4096", shapes[i / 2]);
+        one.entry = -50 * sizes[i % 2];
+        one.slope = sizes[i % 2];
+        sotto_sim_random random = one.phone.random;
+        CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 0));
+        CHECK_STATUS(t, SOTTO_OK,
+                     sotto_test_learner_update(
+                         &one, sent, 0, sotto_test_round_record(t, one.recipe, 0, one.model)));
+        skip_to_rounding(t, &random);
+        encode_as_simulated(t, simulated, &random);
+        CHECK_BYTES(t, simulated, sent, sizeof sent);
+        CHECK(t, sent[0] != 0);
+        sotto_test_phone_close(&one.phone);
+    }
 }
 
 /* The step adds up what devices sent, and gets one number for each parameter. */
@@ -145,6 +214,7 @@ int main(int argc, char **argv)
         CASE(a_projected_update_is_of_its_round),
         CASE(a_projection_that_is_too_long_is_clipped),
         CASE(a_sum_is_lifted_by_the_matrix_of_its_round),
+        CASE(a_simulated_device_has_the_same_integers),
     };
 
     return RUN_TESTS(argc, argv, cases);

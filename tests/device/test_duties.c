@@ -250,6 +250,7 @@ static void a_round_keeps_to_what_the_application_knows(sotto_test *t)
     WITH(committee, 4);
     WITH(neighbours, 2);
     WITH(noise.shares, 1);
+    WITH(numbers, 1); /* this is the second */
 #undef WITH
     sotto_duties_expect(s.fleet.devices[0].duties, &s.fleet.terms);
     CHECK_OK(t, take(t, &s, 0, SOTTO_DUTY_CLIENT));
@@ -262,6 +263,10 @@ static void too_few_edges_are_refused(sotto_test *t)
 
     open_scene_with(t, &s, UINT64_MAX / 2);
     s.fleet.terms.edge = UINT64_MAX / 2 + 1;
+    refused_by(t, &s, &s.fleet.terms);
+    sotto_err_clear(&t->err);
+    s.fleet.terms.edge = 0;
+    s.fleet.terms.densest = UINT64_MAX / 2 - 1; /* and so are too many */
     refused_by(t, &s, &s.fleet.terms);
     sotto_fleet_close(&s.fleet);
 }

@@ -333,7 +333,8 @@ static void a_round_keeps_its_recipes_promises(sotto_test *t)
     const sotto_epoch_round right = sotto_test_one_server_round(t, s.recipe, 1, 10);
     wrong all[] = {{right, SOTTO_DENIED}, {right, SOTTO_DENIED},  {right, SOTTO_DENIED},
                    {right, SOTTO_DENIED}, {right, SOTTO_DENIED},  {right, SOTTO_DENIED},
-                   {right, SOTTO_STALE},  {right, SOTTO_MISSING}, {right, SOTTO_DENIED}};
+                   {right, SOTTO_STALE},  {right, SOTTO_MISSING}, {right, SOTTO_DENIED},
+                   {right, SOTTO_DENIED}};
     all[0].round.least--;
     all[1].round.neighbours--;
     all[2].round.edge /= 2;
@@ -344,6 +345,7 @@ static void a_round_keeps_its_recipes_promises(sotto_test *t)
     all[6].round.closes -= 3600000;
     all[7].round.recipe[0] ^= 1;
     all[8].round.number = 1000000;
+    all[9].round.number = 10; /* an epoch has ten, from 0 on */
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         CHECK_STATUS(t, all[i].status,
                      sotto_test_take_round(t, s.rounds, &s.fleet.epoch, &all[i].round, NULL, &why));

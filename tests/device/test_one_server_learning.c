@@ -7,103 +7,15 @@
 #include "sotto/rounds.h"
 #include "support/fleet.h"
 #include "support/learners.h"
+#include "support/one_learner.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct scene {
     sotto_fleet fleet; /* of the others, and the keys of this one */
-    sotto_device *device;
-    sotto_rounds *rounds;
-    sotto_bytes model, recipe;
-    int64_t now;
-    unsigned fetches, sent, trainings;
-    unsigned status; /* that vectors are answered with; 0: nobody answers */
+    sotto_test_one_learner l;
 } scene;
-
-/* ---- the host --------------------------------------------------------------------------------------------------- */
-
-static sotto_status carry(void *context, sotto_exchange *exchange)
-{
-    scene *s = context;
-    const bool get = strcmp(exchange->method, "GET") == 0;
-    const sotto_exchange_head head = {.size = sizeof head, .status = get ? 200 : s->status};
-    uint8_t piece[4096];
-    size_t len = 1;
-
-    if (get) {
-        s->fetches++;
-        SOTTO_TRY(exchange->begin(exchange, &head));
-        return exchange->take(exchange, s->model.data, s->model.len);
-    }
-    for (uint64_t at = 0; len; at += len)
-        SOTTO_TRY(exchange->read(exchange, at, piece, sizeof piece, &len));
-    if (strstr(exchange->url, "/messages"))
-        s->sent++;
-    return s->status ? exchange->begin(exchange, &head) : SOTTO_IO;
-}
-
-static int64_t clock_of(void *context)
-{
-    return ((const scene *)context)->now;
-}
-
-/* Ten entries of 0.1: a norm of 0.32, within the clip. */
-static sotto_status train(void *context, const sotto_trainer_input *in, float *update,
-                          sotto_err *err)
-{
-    (void)err;
-    ((scene *)context)->trainings++;
-    for (size_t i = 0; i < 10 && i < in->parameters; i++)
-        update[i] = 0.1F;
-    return SOTTO_OK;
-}
-
-/* ---- the device --------------------------------------------------------------------------------------------------- */
-
-static void donate(sotto_test *t, scene *s)
-{
-    const sotto_value values[] = {{.type = SOTTO_TYPE_TEXT, .as.text = sotto_bytes_of("00ff7f", 6)},
-                                  {.type = SOTTO_TYPE_INTEGER, .as.integer = 1}};
-    const sotto_event event = {
-        .stream = "digits", .id = {1}, .time = s->now, .values = values, .value_count = 2};
-
-    CHECK_OK(t, sotto_device_donate(s->device, &event, 1, NULL, &t->err));
-}
-
-static void open_device(sotto_test *t, scene *s)
-{
-    static const sotto_field fields[] = {{"pixels", SOTTO_TYPE_TEXT},
-                                         {"label", SOTTO_TYPE_INTEGER}};
-    static const sotto_stream stream = {"digits", fields, 2, 86400 * 365, 1000};
-    const sotto_trainer trainer = {.size = sizeof trainer,
-                                   .models = "https://models.example.com/",
-                                   .train = train,
-                                   .context = s};
-    sotto_device_options options = {.streams = &stream, .stream_count = 1};
-
-    options.policy =
-        sotto_bytes_of(sotto_test_one_learning_policy, strlen(sotto_test_one_learning_policy));
-    options.parties = sotto_bytes_of("{}", 2);
-    options.host = (sotto_device_host){.exchange = carry, .clock = clock_of, .context = s};
-    CHECK_OK(t, sotto_device_open(&s->device, &options, &t->err));
-    CHECK_OK(t, sotto_device_learn(s->device, &trainer, &t->err));
-    CHECK_OK(t, sotto_device_consent(s->device, true, &t->err));
-    donate(t, s);
-    const sotto_rounds_options rounds = {.size = sizeof rounds,
-                                         .secret = s->fleet.devices[0].secret,
-                                         .policy = options.policy,
-                                         .witnesses = s->fleet.epoch.witnesses.verify[0],
-                                         .witness_count = s->fleet.epoch.witnesses.count,
-                                         .server = "http://127.0.0.1:1/"};
-    CHECK_OK(t, sotto_rounds_open(&s->rounds, s->device, &rounds, &t->err));
-    CHECK_OK(t, sotto_rounds_consent(s->rounds, true, &t->err));
-}
-
-static void go_to(scene *s, uint64_t round)
-{
-    s->now = SOTTO_TEST_OPENS + (int64_t)round * 3600 + 1800;
-}
 
 /* The recipe has `old` replaced; NULL: nothing. */
 static void open_scene_of(sotto_test *t, scene *s, const char *old, const char *new)
@@ -117,14 +29,15 @@ static void open_scene_of(sotto_test *t, scene *s, const char *old, const char *
     uint8_t digest[32], root[32];
 
     memset(s, 0, sizeof *s);
-    go_to(s, 0);
-    s->model = sotto_test_model(t, 0.5F);
-    sotto_hash_once(digest, SOTTO_SHA256, s->model);
-    s->recipe = sotto_test_one_learning(t, digest, old, new);
+    sotto_test_one_learner_go(&s->l, 0);
+    s->l.model = sotto_test_model(t, 0.5F);
+    sotto_hash_once(digest, SOTTO_SHA256, s->l.model);
+    s->l.recipe = sotto_test_one_learning(t, digest, old, new);
     CHECK_OK(t, sotto_fleet_open(&s->fleet, &fleet, &t->err));
-    open_device(t, s);
+    sotto_test_one_learner_open(t, &s->l, sotto_test_one_learning_policy,
+                                s->fleet.devices[0].secret, &s->fleet.epoch.witnesses);
     sotto_registry_root(&s->fleet.epoch.registry, root);
-    sotto_rounds_expect(s->rounds, root, 0);
+    sotto_rounds_expect(s->l.rounds, root, 0);
 }
 
 static void open_scene(sotto_test *t, scene *s)
@@ -134,8 +47,7 @@ static void open_scene(sotto_test *t, scene *s)
 
 static void close_scene(scene *s)
 {
-    sotto_rounds_close(s->rounds);
-    sotto_device_close(s->device);
+    sotto_test_one_learner_close(&s->l);
     sotto_fleet_close(&s->fleet);
 }
 
@@ -144,7 +56,7 @@ static void close_scene(scene *s)
 static sotto_epoch_round round_of(sotto_test *t, const scene *s, uint64_t number,
                                   sotto_bytes record)
 {
-    const uint64_t now = (uint64_t)s->now * 1000;
+    const uint64_t now = (uint64_t)s->l.now * 1000;
     static sotto_mistakes mistakes;
     const sotto_learning *learning;
     sotto_learning_claim claim;
@@ -160,7 +72,7 @@ static sotto_epoch_round round_of(sotto_test *t, const scene *s, uint64_t number
                              .release_by = now + 180000};
 
     memset(&mistakes, 0, sizeof mistakes);
-    CHECK_OK(t, sotto_learning_read(&learning, s->recipe, &t->arena, &mistakes, &t->err));
+    CHECK_OK(t, sotto_learning_read(&learning, s->l.recipe, &t->arena, &mistakes, &t->err));
     CHECK_OK(t, sotto_learning_claim_compute(&claim, learning, learning->head.honest, &t->err));
     out.most = claim.most;
     sotto_hash_once(out.recipe, SOTTO_SHA256, record);
@@ -171,44 +83,12 @@ static sotto_epoch_round round_of(sotto_test *t, const scene *s, uint64_t number
 static sotto_status take(sotto_test *t, scene *s, uint64_t number, unsigned *parts,
                          sotto_explanation *why)
 {
-    const sotto_bytes record = sotto_test_round_record(t, s->recipe, number, s->model);
+    const sotto_bytes record = sotto_test_round_record(t, s->l.recipe, number, s->l.model);
 
-    go_to(s, number);
-    CHECK_OK(t, sotto_device_offer(s->device, record, &t->err));
+    sotto_test_one_learner_go(&s->l, number);
+    CHECK_OK(t, sotto_device_offer(s->l.device, record, &t->err));
     const sotto_epoch_round round = round_of(t, s, number, record);
-    return sotto_test_take_round(t, s->rounds, &s->fleet.epoch, &round, parts, why);
-}
-
-static sotto_status keep_rho(void *context, const sotto_rho_line *line, sotto_err *err)
-{
-    (void)err;
-    if (line->account == SOTTO_RHO_RECIPE)
-        *(sotto_rho_line *)context = *line;
-    return SOTTO_OK;
-}
-
-static sotto_rho_line rho_of(sotto_test *t, const scene *s)
-{
-    sotto_rho_line line = {0};
-
-    CHECK_OK(t, sotto_device_rho(s->device, keep_rho, &line, &t->err));
-    return line;
-}
-
-static sotto_status keep_epsilon(void *context, const sotto_budget_line *line, sotto_err *err)
-{
-    (void)err;
-    if (line->analysis)
-        *(double *)context = line->epsilon;
-    return SOTTO_OK;
-}
-
-static double spent(sotto_test *t, const scene *s)
-{
-    double epsilon = 0;
-
-    CHECK_OK(t, sotto_device_ledger(s->device, keep_epsilon, &epsilon, &t->err));
-    return epsilon;
+    return sotto_test_take_round(t, s->l.rounds, &s->fleet.epoch, &round, parts, why);
 }
 
 static void tick(sotto_test *t, scene *s)
@@ -216,7 +96,7 @@ static void tick(sotto_test *t, scene *s)
     uint64_t next;
 
     for (unsigned i = 0; i < 2; i++)
-        (void)!sotto_rounds_tick(s->rounds, (uint64_t)s->now * 1000, &next, &t->err);
+        (void)!sotto_rounds_tick(s->l.rounds, (uint64_t)s->l.now * 1000, &next, &t->err);
 }
 
 /* ---- what it does -------------------------------------------------------------------------------------------------------- */
@@ -231,14 +111,14 @@ static void an_update_is_trained_paid_for_and_acknowledged(sotto_test *t)
     CHECK_OK(t, take(t, &s, 0, &parts, &why));
     CHECK_EQUAL(t, SOTTO_ROUNDS_CLIENT, parts);
     CHECK_EQUAL(t, SOTTO_WHY_TRANSPORT, why.why);
-    CHECK(t, s.fetches == 1 && s.trainings == 1 && s.sent == 0);
-    s.status = 204;
+    CHECK(t, s.l.fetches == 1 && s.l.trainings == 1 && s.l.sent == 0);
+    s.l.status = 204;
     tick(t, &s);
-    CHECK(t, s.sent >= 1);
-    CHECK_EQUAL(t, SOTTO_WHY_ANSWERED, sotto_test_round_why(t, s.device, "digits#0"));
+    CHECK(t, s.l.sent >= 1);
+    CHECK_EQUAL(t, SOTTO_WHY_ANSWERED, sotto_test_round_why(t, s.l.device, "digits#0"));
     /* The same round again, under another posting. */
     CHECK_OK(t, take(t, &s, 0, &parts, &why));
-    CHECK(t, parts == 0 && s.trainings == 1);
+    CHECK(t, parts == 0 && s.l.trainings == 1);
     close_scene(&s);
 }
 
@@ -251,8 +131,8 @@ static void all_rounds_of_a_device_are_one_charge(sotto_test *t)
 
     open_scene(t, &s);
     CHECK_OK(t, take(t, &s, 0, &parts, &why));
-    CHECK_NEAR(t, 3.0, spent(t, &s), 1e-9);
-    const double rho = rho_of(t, &s).rho;
+    CHECK_NEAR(t, 3.0, sotto_test_one_learner_spent(t, &s.l), 1e-9);
+    const double rho = sotto_test_one_learner_rho(t, &s.l).rho;
     CHECK(t, rho > 0.031 && rho < 0.035);
     /* 2 rounds lie between two of its own. */
     CHECK_OK(t, take(t, &s, 1, &parts, &why));
@@ -260,8 +140,8 @@ static void all_rounds_of_a_device_are_one_charge(sotto_test *t)
     CHECK_OK(t, take(t, &s, 2, &parts, &why));
     CHECK_OK(t, take(t, &s, 4, &parts, &why));
     CHECK_EQUAL(t, SOTTO_ROUNDS_CLIENT, parts);
-    CHECK_NEAR(t, 3.0, spent(t, &s), 1e-9);
-    CHECK_NEAR(t, 3 * rho, rho_of(t, &s).rho, 1e-9);
+    CHECK_NEAR(t, 3.0, sotto_test_one_learner_spent(t, &s.l), 1e-9);
+    CHECK_NEAR(t, 3 * rho, sotto_test_one_learner_rho(t, &s.l).rho, 1e-9);
     CHECK_OK(t, take(t, &s, 6, &parts, &why));
     CHECK(t, parts == 0 && why.why == SOTTO_WHY_ROUNDS);
     close_scene(&s);
@@ -272,10 +152,10 @@ static sotto_status measure(sotto_test *t, scene *s, sotto_case *c, sotto_measur
     sotto_recipe named;
     bool found;
 
-    CHECK_OK(t, sotto_shelf_next(s->device->ledger, &c->shelved, &found, 0, &t->err));
-    CHECK_OK(t, sotto_device_judge_posted(s->device, c, &named, "digits#0", &t->err));
+    CHECK_OK(t, sotto_shelf_next(s->l.device->ledger, &c->shelved, &found, 0, &t->err));
+    CHECK_OK(t, sotto_device_judge_posted(s->l.device, c, &named, "digits#0", &t->err));
     CHECK_EQUAL(t, SOTTO_WHY_READY, c->out.why);
-    return sotto_round_measure(s->device, c, out, &t->err);
+    return sotto_round_measure(s->l.device, c, out, &t->err);
 }
 
 /* Entries are the update on the grid, with a seventh of the noise's variance. Bounds are six standard errors wide. */
@@ -288,10 +168,10 @@ static void entries_have_a_share_of_the_noise(sotto_test *t)
     scene s;
 
     open_scene(t, &s);
-    CHECK_OK(
-        t, sotto_device_offer(s.device, sotto_test_round_record(t, s.recipe, 0, s.model), &t->err));
+    CHECK_OK(t, sotto_device_offer(s.l.device, sotto_test_round_record(t, s.l.recipe, 0, s.l.model),
+                                   &t->err));
     for (unsigned k = 0; k < REPEATS; k++) {
-        sotto_case c = {.now = s.now, .draw = true};
+        sotto_case c = {.now = s.l.now, .draw = true};
         sotto_measurement values;
 
         CHECK_OK(t, measure(t, &s, &c, &values));
@@ -302,7 +182,7 @@ static void entries_have_a_share_of_the_noise(sotto_test *t)
             first += i < 10 ? v / (10.0 * REPEATS) : 0;
             square += i < 10 ? 0 : v * v / samples;
         }
-        sotto_case_close(s.device, &c);
+        sotto_case_close(s.l.device, &c);
     }
     CHECK_NEAR(t, 0.1 * 4096, first, 6 * sigma / sqrt(10.0 * REPEATS));
     CHECK_NEAR(t, sigma * sigma, square, 6 * sigma * sigma * sqrt(2 / samples));
@@ -320,18 +200,18 @@ static void a_projected_round_has_fewer_entries(sotto_test *t)
     scene s;
 
     open_scene_of(t, &s, "\"scale\": 4096", "\"scale\": 4096, \"projection\": {\"dimension\": 32}");
-    const sotto_bytes record = sotto_test_round_record(t, s.recipe, 0, s.model);
-    CHECK_OK(t, sotto_device_offer(s.device, record, &t->err));
+    const sotto_bytes record = sotto_test_round_record(t, s.l.recipe, 0, s.l.model);
+    CHECK_OK(t, sotto_device_offer(s.l.device, record, &t->err));
     sotto_epoch_round round = round_of(t, &s, 0, record);
     CHECK_STATUS(t, SOTTO_DENIED,
-                 sotto_test_take_round(t, s.rounds, &s.fleet.epoch, &round, &parts, &why));
+                 sotto_test_take_round(t, s.l.rounds, &s.fleet.epoch, &round, &parts, &why));
     sotto_err_clear(&t->err);
-    c.now = s.now;
+    c.now = s.l.now;
     CHECK_OK(t, measure(t, &s, &c, &values));
     CHECK_EQUAL(t, TO, values.count);
-    sotto_case_close(s.device, &c);
+    sotto_case_close(s.l.device, &c);
     round.length = TO;
-    CHECK_OK(t, sotto_test_take_round(t, s.rounds, &s.fleet.epoch, &round, &parts, &why));
+    CHECK_OK(t, sotto_test_take_round(t, s.l.rounds, &s.fleet.epoch, &round, &parts, &why));
     CHECK_EQUAL(t, SOTTO_ROUNDS_CLIENT, parts);
     close_scene(&s);
 }
@@ -351,8 +231,8 @@ static void a_round_keeps_to_its_record(sotto_test *t)
     scene s;
 
     open_scene(t, &s);
-    const sotto_bytes record = sotto_test_round_record(t, s.recipe, 0, s.model);
-    CHECK_OK(t, sotto_device_offer(s.device, record, &t->err));
+    const sotto_bytes record = sotto_test_round_record(t, s.l.recipe, 0, s.l.model);
+    CHECK_OK(t, sotto_device_offer(s.l.device, record, &t->err));
     const sotto_epoch_round right = round_of(t, &s, 0, record);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         sotto_epoch_round wrong = right;
@@ -364,12 +244,12 @@ static void a_round_keeps_to_its_record(sotto_test *t)
         wrong.least -= i == 4;
         wrong.recipe[0] ^= i == 5;
         CHECK_STATUS(t, names[i].status,
-                     sotto_test_take_round(t, s.rounds, &s.fleet.epoch, &wrong, &parts, &why));
+                     sotto_test_take_round(t, s.l.rounds, &s.fleet.epoch, &wrong, &parts, &why));
         sotto_err_clear(&t->err);
     }
-    CHECK_NEAR(t, 0, spent(t, &s), 1e-9);
-    CHECK_EQUAL(t, 0, s.trainings);
-    CHECK_OK(t, sotto_test_take_round(t, s.rounds, &s.fleet.epoch, &right, &parts, &why));
+    CHECK_NEAR(t, 0, sotto_test_one_learner_spent(t, &s.l), 1e-9);
+    CHECK_EQUAL(t, 0, s.l.trainings);
+    CHECK_OK(t, sotto_test_take_round(t, s.l.rounds, &s.fleet.epoch, &right, &parts, &why));
     CHECK_EQUAL(t, SOTTO_ROUNDS_CLIENT, parts);
     close_scene(&s);
 }
@@ -381,9 +261,9 @@ static void a_recipe_begins_with_its_model(sotto_test *t)
     scene s;
 
     open_scene(t, &s);
-    s.model = sotto_test_model(t, 0.25F);
+    s.l.model = sotto_test_model(t, 0.25F);
     CHECK_STATUS(t, SOTTO_DENIED, take(t, &s, 0, NULL, &why));
-    CHECK_EQUAL(t, 0, s.trainings);
+    CHECK_EQUAL(t, 0, s.l.trainings);
     close_scene(&s);
 }
 
@@ -396,15 +276,16 @@ static void only_a_posted_round_is_answered(sotto_test *t)
     scene s;
 
     open_scene(t, &s);
-    CHECK_OK(
-        t, sotto_device_offer(s.device, sotto_test_round_record(t, s.recipe, 0, s.model), &t->err));
-    CHECK_OK(t, sotto_device_tick(s.device, &tick, (sotto_conditions){true, true, true}, &t->err));
-    CHECK(t, tick.made == 0 && s.trainings == 0);
-    CHECK_EQUAL(t, SOTTO_WHY_PARTIES, sotto_test_round_why(t, s.device, "digits#0"));
-    CHECK_OK(t, sotto_device_learn(s.device, NULL, &t->err));
+    CHECK_OK(t, sotto_device_offer(s.l.device, sotto_test_round_record(t, s.l.recipe, 0, s.l.model),
+                                   &t->err));
+    CHECK_OK(t,
+             sotto_device_tick(s.l.device, &tick, (sotto_conditions){true, true, true}, &t->err));
+    CHECK(t, tick.made == 0 && s.l.trainings == 0);
+    CHECK_EQUAL(t, SOTTO_WHY_PARTIES, sotto_test_round_why(t, s.l.device, "digits#0"));
+    CHECK_OK(t, sotto_device_learn(s.l.device, NULL, &t->err));
     CHECK_OK(t, take(t, &s, 0, &parts, &why));
     CHECK(t, parts == 0 && why.why == SOTTO_WHY_TRAINER);
-    CHECK_NEAR(t, 0, spent(t, &s), 1e-9);
+    CHECK_NEAR(t, 0, sotto_test_one_learner_spent(t, &s.l), 1e-9);
     close_scene(&s);
 }
 

@@ -16,7 +16,7 @@ typedef struct scene {
     sotto_update update;
     sotto_sim_random random;
     sotto_entropy entropy;
-    float row[SIZE];    /* the victim's */
+    double row[SIZE];   /* the victim's */
     int64_t sent[SIZE]; /* by its trainer */
     double length;
 } scene;
@@ -28,7 +28,7 @@ static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
     return SOTTO_OK;
 }
 
-static void send(sotto_test *t, scene *s, const float *delta, int64_t *out)
+static void send(sotto_test *t, scene *s, const double *delta, int64_t *out)
 {
     uint64_t weight;
 
@@ -39,7 +39,6 @@ static void send(sotto_test *t, scene *s, const float *delta, int64_t *out)
 static void open_scene(sotto_test *t, scene *s)
 {
     const sotto_update_config config = {.dimension = SIZE,
-                                        .rounding = SOTTO_ROUNDING_RANDOM,
                                         .weights = SOTTO_WEIGHTS_EQUAL,
                                         .clip = 1,
                                         .scale = 1000,
@@ -53,7 +52,7 @@ static void open_scene(sotto_test *t, scene *s)
     sotto_sim_random_init(&s->random, 17);
     sotto_entropy_init(&s->entropy, fill, &s->random);
     for (size_t i = 0; i < SIZE; i++)
-        s->row[i] = 1000 * ((float)(sotto_learn_number(&state) >> 40) * 0x1p-23F - 1);
+        s->row[i] = 1000 * ((double)(sotto_learn_number(&state) >> 40) * 0x1p-23 - 1);
     send(t, s, s->row, s->sent);
     s->length = 0;
     for (size_t i = 0; i < SIZE; i++)
@@ -79,7 +78,7 @@ static score play(sotto_test *t, scene *s, unsigned servers, int64_t louder)
         for (size_t i = 0; i < SIZE; i++)
             sum[i] = in * louder * s->sent[i];
         for (unsigned k = 0; k < servers; k++)
-            CHECK_OK(t, sotto_update_add_noise(&s->update, sum, 1, &s->entropy, &t->err));
+            CHECK_OK(t, sotto_update_add_noise(&s->update, sum, &s->entropy, &t->err));
         for (size_t i = 0; i < SIZE; i++)
             seen += (double)sum[i] * (double)s->sent[i] / s->length;
         *(in ? &result.found : &result.mistaken) +=
@@ -137,7 +136,7 @@ static void a_flipped_update_moves_a_sum_by_two_clips(sotto_test *t)
 {
     static scene s;
     int64_t flipped[SIZE];
-    float delta[SIZE];
+    double delta[SIZE];
     double moved = 0, unchecked = 0;
 
     open_scene(t, &s);
@@ -146,7 +145,7 @@ static void a_flipped_update_moves_a_sum_by_two_clips(sotto_test *t)
     send(t, &s, delta, flipped);
     for (size_t i = 0; i < SIZE; i++) {
         moved += pow((double)(flipped[i] - s.sent[i]), 2);
-        unchecked += pow(1000 * (double)delta[i], 2);
+        unchecked += pow(1000 * delta[i], 2);
     }
     CHECK(t, sqrt(moved) > 1.9 * s.update.length && sqrt(moved) <= 2 * s.update.length);
     CHECK(t, sqrt(unchecked) > 1e5 * s.update.length); /* as it would be without a clip */

@@ -16,9 +16,11 @@ static void without_a_launcher_there_is_one_rank(sotto_test *t)
     CHECK_EQUAL(t, 0, ranks.rank);
     CHECK_OK(t, sotto_ranks_settle(&ranks, SOTTO_OK, digest, "model", &t->err));
     CHECK_STATUS(t, SOTTO_IO, sotto_ranks_settle(&ranks, SOTTO_IO, digest, "model", &t->err));
-    sotto_ranks_add(&ranks, numbers, 2);
+    sotto_ranks_share(&ranks, 2);
+    CHECK_OK(t, sotto_ranks_add(&ranks, SOTTO_OK, numbers, 2, &t->err));
     CHECK_EQUAL(t, 3, numbers[0]);
     CHECK_EQUAL(t, -4, numbers[1]);
+    CHECK_STATUS(t, SOTTO_IO, sotto_ranks_add(&ranks, SOTTO_IO, numbers, 2, &t->err));
     sotto_ranks_close(&ranks);
 }
 

@@ -53,7 +53,7 @@ static void vectors_take_no_branch_on_their_numbers(sotto_test *t)
         sotto_vector_randomizer r;
         sotto_sim_random random;
         sotto_entropy entropy;
-        uint64_t secret = present;
+        double secret = (double)present;
 
         CHECK_OK(t, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
         for (size_t i = 0; i < DIMENSION; i++)

@@ -132,15 +132,43 @@ static void numbers_that_are_none_count_as_zeros(sotto_test *t)
 
     CHECK_OK(t, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        double x[DIMENSION] = {0.1, bad[i], 0.3};
+        double x[DIMENSION] = {0.1, bad[i], 0.3}, zeros[DIMENSION] = {0};
         int64_t with[DIMENSION], without[DIMENSION];
         noise_words words = {0, always_up};
         sotto_entropy entropy;
 
         sotto_entropy_init(&entropy, noise_fill_words, &words);
         CHECK_OK(t, sotto_vector_randomizer_run(&r, with, x, 1, &entropy, &t->err));
+        CHECK_OK(t, sotto_vector_randomizer_run(&r, without, zeros, 1, &entropy, &t->err));
+        CHECK_BYTES(t, without, with, sizeof with);
         CHECK_OK(t, sotto_vector_randomizer_run(&r, without, x, 0, &entropy, &t->err));
         CHECK_BYTES(t, without, with, sizeof with);
+    }
+}
+
+/* Both signs, and far longer than the clip; noise by servers, so that what is sent is the vector alone. */
+static void a_long_vector_is_clipped_and_then_weighed(sotto_test *t)
+{
+    static const double weights[] = {1, 0.25, 0};
+    sotto_vector_config c = usual(SOTTO_SHARE_NONE);
+    sotto_vector_randomizer r;
+
+    CHECK_OK(t, sotto_vector_randomizer_init(&r, &c, &t->arena, &t->err));
+    for (size_t k = 0; k < sizeof weights / sizeof weights[0]; k++) {
+        noise_words words = {0, always_up};
+        sotto_entropy entropy;
+        int64_t out[DIMENSION];
+        double x[DIMENSION];
+
+        for (size_t i = 0; i < DIMENSION; i++)
+            x[i] = (i % 2 ? 1e6 : -1e6) * c.clip;
+        sotto_entropy_init(&entropy, noise_fill_words, &words);
+        CHECK_OK(t, sotto_vector_randomizer_run(&r, out, x, weights[k], &entropy, &t->err));
+        for (size_t i = 0; i < DIMENSION; i++) {
+            const double wanted = weights[k] * c.clip * c.scale / sqrt(DIMENSION);
+
+            CHECK_NEAR(t, i % 2 ? wanted : -wanted, (double)out[i], 1);
+        }
     }
 }
 
@@ -277,7 +305,7 @@ static uint64_t rounding_first(uint64_t position)
 }
 
 static int64_t run_with_word(sotto_test *t, const sotto_vector_randomizer *r, double x,
-                             uint64_t present, uint64_t word)
+                             double weight, uint64_t word)
 {
     noise_words words = {0, rounding_first};
     sotto_entropy entropy;
@@ -285,7 +313,7 @@ static int64_t run_with_word(sotto_test *t, const sotto_vector_randomizer *r, do
 
     rounding_word = word;
     sotto_entropy_init(&entropy, noise_fill_words, &words);
-    CHECK_OK(t, sotto_vector_randomizer_run(r, &out, &x, present, &entropy, &t->err));
+    CHECK_OK(t, sotto_vector_randomizer_run(r, &out, &x, weight, &entropy, &t->err));
     return out;
 }
 
@@ -320,6 +348,7 @@ int main(int argc, char **argv)
         CASE(sums_are_unbiased_with_the_stated_variance),
         CASE(a_vector_that_rounding_makes_too_long_is_left_out),
         CASE(numbers_that_are_none_count_as_zeros),
+        CASE(a_long_vector_is_clipped_and_then_weighed),
         CASE(bad_parameters_are_refused_by_name),
         CASE(rounding_exceeds_the_likely_norm_as_rarely_as_proved),
         CASE(a_randomizer_keeps_the_norm_as_often_as_it_says),

@@ -224,7 +224,6 @@ static void noise_of_a_committee_is_priced(sotto_test *t)
 
 static void what_is_not_built_is_refused(sotto_test *t)
 {
-    refused(t, "\"count\": 1", "\"count\": 4", "aggregation.committee.count", "not yet");
     refused(t, "\"queries\": 118", "\"queries\": 100", "aggregation.proof", "no such proof");
     refused(t, "\"group\": 37", "\"group\": 36", "aggregation.proof.group", "up to 37");
     refused(t, "\"type\": \"poisson\", \"rate\": 0.00001",
@@ -233,6 +232,42 @@ static void what_is_not_built_is_refused(sotto_test *t)
             "participation", "by the beacon");
     refused(t, "\"encode\"", "\"cohorts\": {\"locale\": [\"en_US\", \"en_GB\"]}, \"encode\"",
             "cohorts", "one cohort");
+}
+
+/* 20,000 buckets for each phrase. */
+static const char *long_text_of(sotto_test *t, unsigned committees)
+{
+    enum { BUCKETS = 20000, ROOM = 8 * BUCKETS };
+    char *list = sotto_arena_take(&t->arena, ROOM), count[32];
+    size_t len = 0;
+
+    CHECK(t, list != NULL);
+    for (unsigned i = 1; i <= BUCKETS; i++)
+        len += (size_t)snprintf(list + len, ROOM - len, "%s%u", i > 1 ? "," : "[", i);
+    (void)snprintf(list + len, ROOM - len, "]");
+    (void)snprintf(count, sizeof count, "\"count\": %u", committees);
+    return replaced(t, replaced(t, text_of(t), "[20, 30, 40, 50, 60, 70, 80]", list),
+                    "\"count\": 1", count);
+}
+
+static void each_committee_has_a_group(sotto_test *t)
+{
+    sotto_recipe_claim claim;
+    sotto_encrypted one, two;
+
+    refused(t, "\"count\": 1", "\"count\": 4", "aggregation.committee.count",
+            "4 committees for 1 groups");
+    (void)!lint(t, long_text_of(t, 2), &claim);
+    CHECK(t, !sotto_test_has_mistake(&mistakes, "aggregation.committee.count", ""));
+    CHECK_OK(t, sotto_encrypted_plan(&one, read(t, long_text_of(t, 1)), &t->err));
+    CHECK_OK(t, sotto_encrypted_plan(&two, read(t, long_text_of(t, 2)), &t->err));
+    CHECK(t, two.ciphertexts > SOTTO_AERO_GROUP);
+    CHECK_EQUAL(t, 2, two.terms.committees);
+    /* The chance that one of two is lost, and that one of two is not there. */
+    CHECK(t,
+          two.odds.members >= 2 * one.odds.members && two.odds.members < 2.01 * one.odds.members);
+    CHECK(t, two.stalls >= 2 * one.stalls && two.stalls < 2.01 * one.stalls);
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_encrypted_plan(&two, read(t, long_text_of(t, 6)), NULL));
 }
 
 static void sizes_that_protect_nobody_are_refused(sotto_test *t)
@@ -337,6 +372,7 @@ int main(int argc, char **argv)
         CASE(nobody_but_a_committee_adds_noise),
         CASE(noise_of_a_committee_is_priced),
         CASE(what_is_not_built_is_refused),
+        CASE(each_committee_has_a_group),
         CASE(sizes_that_protect_nobody_are_refused),
         CASE(sums_that_do_not_fit_are_refused),
         CASE(a_weak_set_is_told),

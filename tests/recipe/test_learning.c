@@ -67,7 +67,7 @@ static void each_mistake_names_its_key(sotto_test *t)
         {"\"goal\": 20000", "\"goal\": 19999", "rounds.goal", "below min_cohort"},
         {"\"grace\": \"10m\"", "\"grace\": \"1h\"", "rounds.grace", "next round"},
         {"key:helper-2026a", "key:leader-2026a", "aggregation.helper", "are one"},
-        {"\"trust\": \"split\"", "\"trust\": \"aero\"", "aggregation.trust", ""},
+        {"\"trust\": \"split\"", "\"trust\": \"central\"", "aggregation.trust", ""},
         {"\"by\": \"shares\"", "\"by\": \"crowd\"", "privacy.by", ""},
         {"\"fedavg\", \"epochs\": 1", "\"fedsgd\", \"epochs\": 2", "learn.local.epochs", "one"},
         {"\"population\": 1000000", "\"query\": \"SELECT 1\", \"population\": 1", "query",

@@ -81,7 +81,8 @@ static void lint_asks_what_it_asks_of_statistics(sotto_test *t)
     refused(t, "\"corrupt\": 0.05", "\"corrupt\": 0.3", "privacy.honest", "6 are sure");
     refused(t, "\"population\": 12", "\"population\": 12, \"anonymity\": {\"log\": \"main\"}",
             "anonymity", "can't hide");
-    refused(t, "\"trust\": \"flamingo\"", "\"trust\": \"aero\"", "aggregation.trust", "not known");
+    refused(t, "\"trust\": \"flamingo\"", "\"trust\": \"central\"", "aggregation.trust",
+            "not known");
 }
 
 static void a_sum_has_room_for_the_cohort(sotto_test *t)

@@ -136,7 +136,7 @@ static sotto_one_server_odds judged_draws_of(sotto_test *t, const char *old, con
     CHECK_OK(t, sotto_recipe_read(&recipe, text, &t->arena, &mistakes, &t->err));
     CHECK_OK(t, lint(t, recipe));
     CHECK(t, sotto_recipe_one_server(&server, recipe));
-    sotto_one_server_odds_of(&odds, recipe, &server, times);
+    sotto_one_server_odds_of(&odds, recipe, &server, times, false);
     return odds;
 }
 
@@ -154,6 +154,17 @@ static void draws_above_delta_are_told(sotto_test *t)
     const sotto_one_server_odds often = judged_draws_of(t, "\"degree\": 68", "\"degree\": 70", 50);
     CHECK(t, often.committee > 49 * right.committee && often.cut_off > 49 * right.cut_off);
     CHECK(t, !warns("aggregation.decryptors", "") && !warns("aggregation.graph", ""));
+    /* The server picks the number of a statistic's round, and with it the graph. */
+    sotto_one_server_odds picked;
+    sotto_one_server server;
+    const sotto_recipe *recipe =
+        with_one_server(t, ", \"by\": \"shares\", \"sigma\": 100, \"honest\": 0.85", false);
+    CHECK(t, sotto_recipe_one_server(&server, recipe) && server.epoch_rounds >= 10);
+    sotto_one_server_odds_of(&picked, recipe, &server, 1, false);
+    const double graph = picked.cut_off, committee = picked.committee;
+    sotto_one_server_odds_of(&picked, recipe, &server, 1, true);
+    CHECK(t, picked.cut_off > 0.99 * (double)server.epoch_rounds * graph);
+    CHECK(t, picked.committee == committee);
     const sotto_one_server_odds small = judged_draws(t, "\"count\": 126", "\"count\": 60");
     CHECK(t, small.committee > 1e-6 && small.tolerated == 13);
     CHECK(t, warns("aggregation.decryptors", "more liars") && !warns("aggregation.graph", ""));

@@ -167,6 +167,21 @@ static void a_quorum_can_be_met(sotto_test *t)
     CHECK(t, sotto_test_has_mistake(&mistakes, "logs.one.quorum", "4, of 3 witnesses"));
 }
 
+static void witnesses_have_their_urls(sotto_test *t)
+{
+    const char *key = key_line(t, "w3.example", SOTTO_NOTE_COSIGNATURE, 13);
+    const sotto_policy *policy;
+
+    CHECK_OK(t, read_logs(t, &policy, key, ""));
+    CHECK(t, policy->logs[0].urls == NULL);
+    CHECK_OK(t, read_logs(t, &policy, key,
+                          ", \"witness_urls\": [\"https://a/\", \"https://b/\", \"https://c/\"]"));
+    CHECK(t, strcmp(policy->logs[0].urls[1], "https://b/") == 0);
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 read_logs(t, &policy, key, ", \"witness_urls\": [\"https://a/\"]"));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "logs.one.witness_urls", "1, of 3 witnesses"));
+}
+
 static void two_logs_have_two_origins(sotto_test *t)
 {
     const char *key = key_line(t, "log.example", SOTTO_NOTE_ED25519, 1);
@@ -241,6 +256,7 @@ int main(int argc, char **argv)
         CASE(logs_and_their_witnesses_are_read),
         CASE(witnesses_are_others_than_the_log_and_each_other),
         CASE(a_quorum_can_be_met),
+        CASE(witnesses_have_their_urls),
         CASE(two_logs_have_two_origins),
         CASE(policies_are_held_to_their_table_too),
         CASE(parties_need_keys_and_places),

@@ -43,13 +43,24 @@ void ballot_open(sotto_test *t, ballot *b, const char *more)
     }
 }
 
+static uint32_t members_of(const ballot *b)
+{
+    return b->committees ? (uint32_t)(DEVICES / b->committees) : COMMITTEE;
+}
+
+static size_t length_of(const ballot *b)
+{
+    return b->length ? b->length : LENGTH;
+}
+
 static void write_terms(sotto_test *t, ballot *b)
 {
     const sotto_aero_terms terms = {.set = 0,
                                     .profile = SOTTO_AERO_STANDARD,
                                     .bits = 12,
-                                    .checks = 40,
-                                    .committee = COMMITTEE,
+                                    .checks = b->committees ? 2 : 40,
+                                    .committee = members_of(b),
+                                    .committees = b->committees ? b->committees : 1,
                                     .threshold = OPENING,
                                     .noise_members = NOISE,
                                     .noise_corrupt = 1,
@@ -73,13 +84,13 @@ void ballot_write(sotto_test *t, ballot *b)
 
     e->number = ++b->a.number;
     CHECK_OK(t, sotto_epoch_beacon(e, &t->arena, &t->err));
-    sotto_fleet_expect(&b->a.fleet, COMMITTEE);
+    sotto_fleet_expect(&b->a.fleet, members_of(b));
     b->round = (sotto_round){.epoch = e->number,
                              .number = e->number,
                              .method = SOTTO_METHOD_AERO,
                              .version = SOTTO_ROUND_VERSION,
                              .ring = SOTTO_RING_Z64,
-                             .length = LENGTH,
+                             .length = length_of(b),
                              .most = MOST,
                              .least = 2,
                              .largest = DEVICES,
@@ -122,12 +133,14 @@ void ballot_join(sotto_test *t, ballot *b, unsigned contributors)
 {
     for (uint32_t i = 0; i < DEVICES; i++) {
         sotto_duties *d = b->a.fleet.devices[i].duties;
-        uint64_t values[LENGTH];
+        const size_t length = length_of(b);
+        uint64_t *values = sotto_arena_take_array(&t->arena, length, sizeof *values);
 
-        for (size_t k = 0; k < LENGTH; k++)
+        CHECK(t, values != NULL);
+        for (size_t k = 0; k < length; k++)
             values[k] = aggregation_value(i, k);
         CHECK_OK(t, sotto_duties_take(d, b->a.posting, i, SOTTO_DUTY_CLIENT,
-                                      contributors >> i & 1 ? values : NULL, LENGTH, &t->err));
+                                      contributors >> i & 1 ? values : NULL, length, &t->err));
         if (sotto_aero_committee_place(b->plan, i) >= 0)
             CHECK_OK(t,
                      sotto_duties_take(d, b->a.posting, i, SOTTO_DUTY_DECRYPTOR, NULL, 0, &t->err));
@@ -141,9 +154,9 @@ bool ballot_sum_is(sotto_test *t, const ballot *b, unsigned contributors)
         aggregation_ask(t, &b->a, SOTTO_HTTP_GET, aggregation_place(t, &b->a, "/sum"), OPERATOR,
                         "text/plain", nothing);
 
-    if (r.status != 200 || r.body.len != 8 * LENGTH)
+    if (r.status != 200 || r.body.len != 8 * length_of(b))
         return false;
-    for (size_t k = 0; k < LENGTH; k++) {
+    for (size_t k = 0; k < length_of(b); k++) {
         uint64_t got = 0, sum = 0;
 
         for (unsigned i = 0; i < 8; i++)

@@ -26,6 +26,8 @@ extern unsigned ballot_leaves[DEVICES], ballot_arrives[DEVICES];
 typedef struct ballot {
     aggregation a;
     unsigned slow;         /* how many times as long as above a round takes; 0: once */
+    uint8_t committees;    /* with a place for everybody; 0: one, of the size above  */
+    size_t length;         /* of vectors; 0: LENGTH                                  */
     sotto_aero_plan *plan; /* who is drawn for what */
     sotto_round round;
     uint8_t parameters[SOTTO_AERO_TERMS];

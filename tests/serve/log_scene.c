@@ -25,10 +25,15 @@ static const char token[] = "a-token-of-the-publisher";
 static sotto_serve_config log_config, witness_config;
 static atomic_int_fast64_t shift; /* seconds by which the services' clock is ahead */
 
+static _Atomic(const sotto_clock *) followed;
+
 static uint64_t shifted_wall(void *context)
 {
+    const sotto_clock *clock = atomic_load(&followed);
+
     (void)context;
-    return sotto_clock_wall(&sotto_clock_system) + (uint64_t)atomic_load(&shift) * 1000000000U;
+    return sotto_clock_wall(clock ? clock : &sotto_clock_system) +
+           (uint64_t)atomic_load(&shift) * 1000000000U;
 }
 
 static uint64_t unshifted(void *context)
@@ -258,6 +263,11 @@ void sotto_logs_path_of(char path[80], const sotto_logs_keys *k)
     sotto_hash_once(origin, SOTTO_SHA256, k->log.name);
     sotto_hex_encode(digest, sotto_bytes_of(origin, sizeof origin));
     (void)snprintf(path, 80, "%s/checkpoint", digest);
+}
+
+void sotto_logs_follow(const sotto_clock *clock)
+{
+    atomic_store(&followed, clock);
 }
 
 void sotto_logs_shift(int64_t seconds)

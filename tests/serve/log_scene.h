@@ -50,6 +50,8 @@ sotto_status sotto_logs_start_witness(sotto_test *t, const sotto_logs_keys *k, c
                                       const char *more, sotto_host **host);
 /* The services' clock is so many seconds ahead. */
 void sotto_logs_shift(int64_t seconds);
+/* ... of this clock; NULL: of the system's. */
+void sotto_logs_follow(const sotto_clock *clock);
 void sotto_logs_forget(void); /* what the options hold, when all tests are over */
 
 #endif

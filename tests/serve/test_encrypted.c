@@ -253,6 +253,32 @@ static void a_record_that_is_known_costs_no_write(sotto_test *t)
     aggregation_close(&b.a);
 }
 
+/* As if each of its records were there twice. */
+static sotto_status twice(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_sql q;
+
+    (void)context;
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO board (round, n, sender, digest, wire)"
+                                " SELECT round, n + 1000, sender, digest, wire FROM board"
+                                " WHERE sender = 3",
+                                err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* Whether there is room for this message, which one of so many witnesses wants to see there. */
+static sotto_status admits(sotto_test *t, const ballot *b, const sotto_message *m,
+                           unsigned witnesses)
+{
+    const sotto_bytes put = put_of(t, m), record = {put.data + 4, put.len - 4};
+    const sotto_board board = {0};
+    bool known;
+
+    return sotto_board_admit(&board, b->a.host->db, b->a.id, m->from, record, witnesses, &known,
+                             NULL);
+}
+
 static void one_device_does_not_fill_the_board(sotto_test *t)
 {
     const size_t len = (size_t)15 << 20;
@@ -265,16 +291,22 @@ static void one_device_does_not_fill_the_board(sotto_test *t)
     ballot_open(t, &b, "");
     ballot_post(t, &b);
     signer_of(t, &b, 3, &signer);
+    sotto_message m =
+        message_of(&b, SOTTO_AERO_COMPLAINT, 3, SOTTO_TO_BOARD, sotto_bytes_of(body, len));
     for (unsigned i = 0; i < 6; i++) {
         body[1] = (uint8_t)i;
-        sotto_message m =
-            message_of(&b, SOTTO_AERO_COMPLAINT, 3, SOTTO_TO_BOARD, sotto_bytes_of(body, len));
         CHECK_OK(t, sotto_message_sign(&m, signature, &signer, &t->err));
         const unsigned status = send(t, &b, &m);
         CHECK(t, status == 204 || status == 413);
         taken += status == 204;
     }
     CHECK_EQUAL(t, 4, taken); /* 64 MiB */
+    /* Each witness has a place for it, and no more than that: one that lies fills no disk. */
+    CHECK_STATUS(t, SOTTO_TOO_LARGE, admits(t, &b, &m, 0));
+    CHECK_OK(t, admits(t, &b, &m, 1));
+    CHECK_OK(t, sotto_db_run(b.a.host->db, twice, NULL, &t->err));
+    CHECK_STATUS(t, SOTTO_TOO_LARGE, admits(t, &b, &m, 1));
+    CHECK_OK(t, admits(t, &b, &m, 2));
     sotto_signer_clear(&signer);
     aggregation_close(&b.a);
 }

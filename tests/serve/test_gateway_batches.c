@@ -6,7 +6,6 @@
 #include "seal/ohttp/ohttp_batch.h"
 #include "serve/gateway/gateway.h"
 #include "serve/gateway/gateway_service.h"
-#include "support/database.h"
 #include "support/oblivious.h"
 #include "support/unknown_key.h"
 
@@ -100,8 +99,6 @@ static void open_scene(sotto_test *t, scene *s, const char *more)
 {
     static const sotto_http_handler handler = {.head = on_head, .body = on_body};
 
-    if (sotto_test_on_postgres())
-        NOT_FOR_THIS_DATABASE(t, "a gateway has an SQLite file");
     memset(s, 0, sizeof *s);
     (void)pthread_mutex_init(&s->leader.lock, NULL);
     CHECK_OK(t, sotto_http_server_open(&s->leader.server, &(sotto_http_server_options){0}, &handler,

@@ -2,12 +2,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "aggregate/method.h"
 #include "dap/collect.h"
-#include "device/answer/update.h"
-#include "recipe/learning.h"
+#include "round_scene.h"
 #include "serve/tasks/batches.h"
 #include "support/database.h"
 #include "support/pine.h"
-#include "support/steps.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,165 +13,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { PARAMETERS = 400, DEVICES = 12, SCALE = 4096, TEXT = 4096 };
-#define CLIP 0.5
-
-typedef struct scene {
-    sotto_test_service s;
-    const sotto_learning *learning;
-    sotto_vdaf vdaf;
-    sotto_vector_randomizer randomizer;
-    sotto_entropy entropy;
-    char *recipe;
-    double wanted[PARAMETERS]; /* in steps of the grid */
-    uint64_t round;            /* that is open now     */
-} scene;
-
-static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
-{
-    (void)err;
-    sotto_sim_random_bytes(context, out, len);
-    return SOTTO_OK;
-}
-
-/* What the recipe of a scene has in its own place. */
-typedef struct shape {
-    const char *by;
-    unsigned largest, goal;
-    unsigned every;    /* hours of a round; 0: one    */
-    const char *drawn; /* participation; NULL: anybody */
-    unsigned slots;    /* of it                       */
-} shape;
-
-static void write_participation(char out[256], const shape *s, const char *opens)
-{
-    if (!s->drawn)
-        (void)snprintf(out, 256, "\"type\": \"poisson\", \"rate\": 1.0");
-    else
-        (void)snprintf(out, 256,
-                       "\"type\": \"check-in\", \"variant\": \"%s\", \"window\": %u,"
-                       " \"start\": \"%s\", \"slot\": \"%uh\"",
-                       s->drawn, s->slots, opens, strcmp(s->drawn, "fixed") == 0 ? 1 : s->every);
-}
-
-/* Rounds of an hour since yesterday: round 24 is open, and 23 has just closed. */
-static char *recipe_of(sotto_test *t, const shape *s)
-{
-    const unsigned every = s->every ? s->every : 1;
-    char participation[256];
-    char *text = sotto_test_take(t, TEXT), opens[32], closes[32];
-    const time_t now = time(NULL), first = now - 86400, last = now + 2 * 86400;
-    struct tm tm;
-
-    (void)strftime(opens, sizeof opens, "%Y-%m-%dT%H:00:00Z", gmtime_r(&first, &tm));
-    (void)strftime(closes, sizeof closes, "%Y-%m-%dT%H:00:00Z", gmtime_r(&last, &tm));
-    write_participation(participation, s, opens);
-    (void)snprintf(
-        text, TEXT,
-        "{\"recipe\": \"digits\", \"version\": 1, \"analysis\": \"com.example.digits\","
-        " \"learn\": {\"model\": {\"type\": \"mlp\", \"parameters\": %d, \"init\": "
-        "\"%064d\"}, \"data\": {\"query\": \"SELECT pixels, label FROM digits\", \"most_rows\": "
-        "100}, \"local\": {\"batch\": 20, \"rate\": 0.1}, \"update\": {\"clip\": %g, \"scale\": "
-        "%d}, \"server\": {}}, \"rounds\": {\"count\": %u, \"every\": \"%uh\", \"goal\": %u, "
-        "\"grace\": \"1m\", \"largest\": %u, \"participations\": 1},"
-        " \"participation\": {%s},"
-        " \"privacy\": {\"by\": \"%s\", \"multiplier\": 1.0, \"adjacency\": \"replacement\","
-        " \"epsilon\": 25, \"delta\": 1e-6, \"min_cohort\": 10, \"honest\": 1.0},"
-        " \"aggregation\": {\"trust\": \"split\", \"leader\": \"key:leader\", \"helper\": "
-        "\"key:helper\", \"proof\": {\"type\": \"pine\", \"bound_factor\": 9.5}},"
-        " \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},"
-        " \"population\": %u}",
-        PARAMETERS, 0, CLIP, SCALE, 48 / every, every, s->goal, s->largest, participation, s->by,
-        opens, closes, s->drawn ? 1200 : 12);
-    return text;
-}
-
-static sotto_bytes record_of(sotto_test *t, const scene *k, uint64_t round, uint8_t model)
-{
-    sotto_round_record record = {.round = round,
-                                 .recipe = sotto_bytes_of(k->recipe, strlen(k->recipe))};
-    sotto_buf out = sotto_test_buf(t, 2 * TEXT);
-
-    memset(record.model, model, sizeof record.model);
-    CHECK_OK(t, sotto_round_record_encode(&out, &record, &t->err));
-    return sotto_buf_bytes(&out);
-}
-
-/* The same bytes at both servers: neither takes a task from the other. */
-static void begin_round(sotto_test *t, scene *k, uint64_t round, uint8_t model)
-{
-    sotto_test_service *s = &k->s;
-    const sotto_bytes wire = record_of(t, k, round, model),
-                      parties = sotto_bytes_of(s->parties_text, strlen(s->parties_text));
-    sotto_buf ids = sotto_test_buf(t, 64), again = sotto_test_buf(t, 64);
-    sotto_mistakes *mistakes = sotto_test_take(t, sizeof *mistakes);
-    const sotto_parties *read;
-    sotto_round_record record;
-
-    CHECK_OK(t, sotto_tasks_add(s->leader->db, s->leader->columns, SOTTO_LEADER, wire, parties, 0,
-                                sotto_bytes_of(NULL, 0), &ids, mistakes, &t->err));
-    CHECK_OK(t, sotto_tasks_add(s->helper->db, s->helper->columns, SOTTO_HELPER, wire, parties, 0,
-                                sotto_buf_bytes(&ids), &again, mistakes, &t->err));
-    CHECK_OK(t, sotto_tasks_refresh(s->leader->tasks, &t->err));
-    CHECK_OK(t, sotto_tasks_refresh(s->helper->tasks, &t->err));
-    CHECK_OK(t, sotto_parties_read(&read, parties, &t->arena, mistakes, &t->err));
-    CHECK_OK(t, sotto_round_record_decode(&record, wire, &t->err));
-    CHECK_OK(t, sotto_round_task_compile(&s->task, k->learning, &record, read, &t->arena, &t->err));
-    CHECK_BYTES(t, ids.data, s->task.id, sizeof s->task.id);
-    CHECK_OK(t, sotto_vdaf_open(&k->vdaf, &s->task.vdaf, &t->arena, &t->err));
-    s->opened = &k->vdaf;
-}
-
-static scene *open_scene_with(sotto_test *t, const shape *s)
-{
-    scene *k = sotto_test_take(t, sizeof *k);
-    sotto_mistakes *mistakes = sotto_test_take(t, sizeof *mistakes);
-
-    sotto_test_await_hour();
-    sotto_test_service_open(t, &k->s, &(sotto_test_service_options){0});
-    k->recipe = recipe_of(t, s);
-    CHECK_OK(t, sotto_learning_read(&k->learning, sotto_bytes_of(k->recipe, strlen(k->recipe)),
-                                    &t->arena, mistakes, &t->err));
-    CHECK_OK(t, sotto_learning_randomizer(&k->randomizer, k->learning, &t->arena, &t->err));
-    sotto_entropy_init(&k->entropy, fill, &k->s.random);
-    k->round = 24;
-    return k;
-}
-
 static scene *open_scene_of(sotto_test *t, const char *by, unsigned largest, unsigned goal)
 {
-    return open_scene_with(t, &(shape){.by = by, .largest = largest, .goal = goal});
+    return scene_open(t, &(shape){.by = by, .largest = largest, .goal = goal});
 }
 
 static scene *open_scene(sotto_test *t, const char *by)
 {
     return open_scene_of(t, by, 100, 10);
-}
-
-/* Entries of -0.01 to 0.01: a norm of about 0.14, below the clip. */
-static sotto_bytes report_of(sotto_test *t, scene *k, bool counted)
-{
-    const sotto_update_maker maker = {
-        &k->vdaf, &k->randomizer, {k->s.leader_hpke, k->s.helper_hpke}};
-    sotto_report_draft draft = {.configuration = k->s.task.configuration,
-                                .metadata = {.time = k->s.bucket}};
-    double update[PARAMETERS];
-    uint8_t random[PARAMETERS];
-    sotto_dap_report report;
-    sotto_buf out;
-
-    sotto_sim_random_bytes(&k->s.random, random, sizeof random);
-    for (size_t i = 0; i < PARAMETERS; i++) {
-        update[i] = (random[i] - 127.5) / 12750;
-        if (counted)
-            k->wanted[i] += update[i] * SCALE;
-    }
-    memcpy(draft.task_id, k->s.task.id, sizeof draft.task_id);
-    CHECK_OK(t, sotto_update_report_make(&report, &draft, &maker, update, &k->entropy, &t->arena,
-                                         &t->err));
-    out = sotto_test_buf(t, sotto_dap_report_size(&report));
-    CHECK_OK(t, sotto_dap_report_encode(&out, &report, &t->err));
-    return sotto_buf_bytes(&out);
 }
 
 /* A device without checks: an update just above the bound, and a proof that says it is not. */
@@ -209,12 +56,6 @@ static sotto_bytes oversized_report(sotto_test *t, scene *k)
     return sotto_buf_bytes(&out);
 }
 
-static void upload_devices(sotto_test *t, scene *k, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        CHECK_EQUAL(t, 2, sotto_test_upload(t, &k->s, report_of(t, k, true)).status / 100);
-}
-
 /* The cell of a number, in deviations: ten cells of about a tenth each. */
 static size_t cell_of(double x)
 {
@@ -248,11 +89,11 @@ static void a_round_has_the_sum_and_the_noise_of_its_devices(sotto_test *t)
     scene *k = open_scene(t, "shares");
     uint64_t reports = 0, sums[PARAMETERS];
 
-    begin_round(t, k, k->round, 7);
+    scene_begin(t, k, k->round, 7);
     CHECK_EQUAL(t, 0, k->s.task.noise_sigma);
-    upload_devices(t, k, DEVICES / 2);
+    scene_upload(t, k, DEVICES / 2);
     sotto_test_helper_stop(t, &k->s);
-    upload_devices(t, k, DEVICES - DEVICES / 2);
+    scene_upload(t, k, DEVICES - DEVICES / 2);
     sotto_test_leader_restart(t, &k->s);
     sotto_test_helper_start(t, &k->s);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 1, &reports, sums));
@@ -266,9 +107,9 @@ static void servers_add_the_noise_of_a_round(sotto_test *t)
     scene *k = open_scene(t, "servers");
     uint64_t reports = 0, sums[PARAMETERS];
 
-    begin_round(t, k, k->round, 7);
+    scene_begin(t, k, k->round, 7);
     CHECK_NEAR(t, CLIP * SCALE, k->s.task.noise_sigma, 0);
-    upload_devices(t, k, DEVICES);
+    scene_upload(t, k, DEVICES);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 1, &reports, sums));
     CHECK_EQUAL(t, DEVICES, reports);
     check_law(t, k, sums, sqrt(2) * CLIP * SCALE);
@@ -282,19 +123,19 @@ static void a_report_is_of_its_round_and_its_model(sotto_test *t)
     uint64_t reports = 0, sums[PARAMETERS];
     sotto_bytes replayed, stale;
 
-    begin_round(t, k, k->round - 1, 6);
+    scene_begin(t, k, k->round - 1, 6);
     k->s.bucket--;
-    replayed = report_of(t, k, false);
+    replayed = scene_report(t, k, false);
     k->s.bucket++;
-    begin_round(t, k, k->round, 8);
-    stale = report_of(t, k, false);
-    begin_round(t, k, k->round, 7);
+    scene_begin(t, k, k->round, 8);
+    stale = scene_report(t, k, false);
+    scene_begin(t, k, k->round, 7);
     (void)sotto_test_upload(t, &k->s, replayed);
     ((uint8_t *)(uintptr_t)replayed.data)[23]++; /* its time, as if it were of this round */
     (void)sotto_test_upload(t, &k->s, replayed);
     (void)sotto_test_upload(t, &k->s, stale);
     CHECK_EQUAL(t, 2, sotto_test_upload(t, &k->s, oversized_report(t, k)).status / 100);
-    upload_devices(t, k, DEVICES);
+    scene_upload(t, k, DEVICES);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 1, &reports, sums));
     CHECK_EQUAL(t, DEVICES, reports);
     CHECK_EQUAL(t, 1,
@@ -327,16 +168,16 @@ static void a_round_has_room_for_its_largest_cohort(sotto_test *t)
     uint64_t reports = 0, sums[PARAMETERS];
     sotto_http_response response = {.status = 201};
 
-    begin_round(t, k, k->round, 7);
-    upload_devices(t, k, DEVICES);
+    scene_begin(t, k, k->round, 7);
+    scene_upload(t, k, DEVICES);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 1, &reports, sums));
     CHECK_EQUAL(t, 10, reports);
     CHECK_EQUAL(t, 2, sotto_test_refused(t, &k->s, SOTTO_CAUSE_HELPER + SOTTO_REPORT_DROPPED));
     sotto_test_service_close(&k->s);
 
     k = open_scene_of(t, "servers", 10, 10);
-    begin_round(t, k, k->round, 7);
-    upload_devices(t, k, 10);
+    scene_begin(t, k, k->round, 7);
+    scene_upload(t, k, 10);
     for (unsigned i = 0; i < k->s.patience && counted(t, k) < 10; i++)
         (void)nanosleep(&moment, NULL);
     CHECK_OK(t, sotto_db_run(k->s.leader->db, count_one_more, NULL, &t->err));
@@ -360,23 +201,23 @@ static void a_round_waits_for_its_goal_until_its_grace_is_over(sotto_test *t)
     scene *k = open_scene_of(t, "servers", 100, DEVICES);
     uint64_t reports = 0, sums[PARAMETERS], until = 0;
 
-    begin_round(t, k, k->round, 7);
+    scene_begin(t, k, k->round, 7);
     CHECK_EQUAL(t, 201, sotto_test_ask_collection(t, &k->s).status);
-    upload_devices(t, k, DEVICES - 1);
+    scene_upload(t, k, DEVICES - 1);
     while (counted(t, k) < DEVICES - 1 && sotto_test_waits(&until, 50))
         ;
     CHECK_EQUAL(t, DEVICES - 1, counted(t, k));
     sotto_test_pause_ms(1500); /* the leader looks each second: eleven are not enough to it */
     CHECK_EQUAL(t, 0, closed(t, k));
-    upload_devices(t, k, 1);
+    scene_upload(t, k, 1);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 1, &reports, sums));
     CHECK_EQUAL(t, DEVICES, reports);
     sotto_test_service_close(&k->s);
 
     k = open_scene_of(t, "servers", 100, DEVICES); /* an hour after the end of this round */
-    begin_round(t, k, k->round - 2, 7);
+    scene_begin(t, k, k->round - 2, 7);
     k->s.bucket -= 2;
-    upload_devices(t, k, 10);
+    scene_upload(t, k, 10);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 1, &reports, sums));
     CHECK_EQUAL(t, 10, reports);
     sotto_test_service_close(&k->s);
@@ -384,16 +225,16 @@ static void a_round_waits_for_its_goal_until_its_grace_is_over(sotto_test *t)
 
 /* ---- rounds of which a device draws one ------------------------------------------------------------------- */
 
-static const shape all_of_two_hours = {"servers", 100, 10, 2, "averaged", 24},
-                   one_of_an_hour = {"servers", 100, 10, 12, "fixed", 48},
-                   sliding = {"servers", 100, 10, 2, "sliding", 6};
+static const shape all_of_two_hours = {"servers", 100, 10, 2, "averaged", 24, 0},
+                   one_of_an_hour = {"servers", 100, 10, 12, "fixed", 48, 0},
+                   sliding = {"servers", 100, 10, 2, "sliding", 6, 0};
 
 /* A round that is over. The scene's bucket is its first hour. */
 static scene *open_drawn(sotto_test *t, const shape *s, uint64_t round)
 {
-    scene *k = open_scene_with(t, s);
+    scene *k = scene_open(t, s);
 
-    begin_round(t, k, round, round == 0 ? 0 : 7);
+    scene_begin(t, k, round, round == 0 ? 0 : 7);
     k->s.bucket -= 24 - round * s->every;
     return k;
 }
@@ -404,7 +245,7 @@ static void the_number_of_reports_of_a_drawn_round_is_not_told(sotto_test *t)
     scene *k = open_drawn(t, &all_of_two_hours, 10);
     uint64_t reports = 0, sums[PARAMETERS];
 
-    upload_devices(t, k, DEVICES);
+    scene_upload(t, k, DEVICES);
     CHECK(t, sotto_test_collect(t, &k->s, 1, &reports, sums) / 100 == 4); /* half a round */
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 2, &reports, sums));
     CHECK_EQUAL(t, 100, reports);
@@ -419,7 +260,7 @@ static void a_drawn_round_is_released_whole(sotto_test *t)
     const uint8_t checksum[SOTTO_CHECKSUM_SIZE] = {0};
     sotto_http_response response;
 
-    upload_devices(t, k, DEVICES);
+    scene_upload(t, k, DEVICES);
     response = sotto_test_ask_collection(t, &k->s);
     CHECK(t, sotto_test_is_problem(&response, SOTTO_DAP_BATCH_INVALID));
     response = sotto_test_ask_share(t, &k->s, 1, DEVICES, checksum); /* by a leader that lies */
@@ -437,7 +278,7 @@ static void a_drawn_round_is_not_released_before_its_end(sotto_test *t)
     sotto_buf req = sotto_test_buf(t, 256);
     uint64_t until = 0;
 
-    upload_devices(t, k, DEVICES);
+    scene_upload(t, k, DEVICES);
     CHECK_OK(t, sotto_dap_collection_req_encode(&req, &ask, &t->err));
     CHECK_EQUAL(t, 201,
                 sotto_test_post(t, &k->s, true, "collection_jobs", SOTTO_DAP_COLLECTION_JOB_REQ,
@@ -460,9 +301,9 @@ static void the_helper_takes_one_report_of_a_slot(sotto_test *t)
     sotto_rejections told;
 
     for (unsigned slot = 0; slot < 12; slot++, k->s.bucket++)
-        upload_devices(t, k, 1);
+        scene_upload(t, k, 1);
     k->s.bucket -= 8;
-    CHECK_EQUAL(t, 2, sotto_test_upload(t, &k->s, report_of(t, k, false)).status / 100);
+    CHECK_EQUAL(t, 2, sotto_test_upload(t, &k->s, scene_report(t, k, false)).status / 100);
     k->s.bucket -= 4;
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 12, &reports, sums));
     CHECK_EQUAL(t, 100, reports);
@@ -481,7 +322,7 @@ static void the_leader_releases_one_report_of_a_slot(sotto_test *t)
     uint64_t reports = 0, sums[PARAMETERS];
 
     for (unsigned slot = 0; slot < 12; slot++, k->s.bucket++)
-        upload_devices(t, k, 1);
+        scene_upload(t, k, 1);
     k->s.bucket -= 12;
     for (unsigned i = 0; i < k->s.patience && counted(t, k) < 12; i++)
         (void)nanosleep(&moment, NULL);
@@ -496,12 +337,12 @@ static void a_warm_up_is_not_released(sotto_test *t)
     scene *k = open_drawn(t, &sliding, 4);
     uint64_t reports = 0, sums[PARAMETERS];
 
-    upload_devices(t, k, DEVICES);
+    scene_upload(t, k, DEVICES);
     CHECK(t, sotto_test_collect(t, &k->s, 2, &reports, sums) / 100 == 4);
     k->s.bucket += 2;
     memset(k->wanted, 0, sizeof k->wanted);
-    begin_round(t, k, 5, 7);
-    upload_devices(t, k, DEVICES);
+    scene_begin(t, k, 5, 7);
+    scene_upload(t, k, DEVICES);
     CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 2, &reports, sums));
     check_law(t, k, sums, sqrt(2) * CLIP * SCALE);
     sotto_test_service_close(&k->s);

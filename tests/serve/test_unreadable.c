@@ -324,6 +324,7 @@ static void a_database_from_before_notes_is_taken_along(sotto_test *t)
         "DROP TABLE token_key",
         "DROP TABLE arc_key",
         "DROP TABLE spent",
+        "DROP TABLE round_noise",
         "DROP TABLE fold",
         "ALTER TABLE sub_aggregate DROP COLUMN fold",
         "ALTER TABLE job DROP COLUMN fold",

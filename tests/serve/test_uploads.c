@@ -251,13 +251,141 @@ static void a_restart_between_pieces_loses_nothing(sotto_test *t)
     aggregation_close(&a);
 }
 
+static sotto_put_queue *queue_of(const aggregation *a)
+{
+    return sotto_running_puts(((sotto_aggregator *)a->host->state)->rounds->running);
+}
+
+/* Whether so many whole vectors wait to be stored with others. */
+static bool waits(const aggregation *a, unsigned whole)
+{
+    sotto_put_queue *q = queue_of(a);
+
+    for (uint64_t until = 0; sotto_test_waits(&until, 2);) {
+        pthread_mutex_lock(&q->lock);
+        const unsigned now = q->count;
+        pthread_mutex_unlock(&q->lock);
+        if (now == whole)
+            return true;
+    }
+    return false;
+}
+
+/* The sum is written once for all that came meanwhile; the clock says how long that is. */
+static void a_vector_waits_for_others_but_not_for_long(sotto_test *t)
+{
+    sotto_bytes bodies[3];
+    aggregation a;
+    int fds[3];
+
+    open_long(t, &a, "");
+    for (uint32_t i = 0; i < 3; i++)
+        bodies[i] = report_of(t, &a, i);
+    CHECK_EQUAL(t, 204, send_whole(t, &a, bodies[0])); /* alone */
+    fds[1] = begin(t, &a, bodies[1], 50000);
+    CHECK(t, becomes(&a, 1, 0));
+    fds[2] = begin(t, &a, bodies[2], bodies[2].len);
+    CHECK(t, waits(&a, 1));
+    aggregation_turn(t, &a, SOTTO_PUTS_GATHER_MS);
+    CHECK_EQUAL(t, 204, sotto_test_hear(t, fds[2]).status);
+    CHECK(t, waits(&a, 0));
+    CHECK_EQUAL(t, 204, finish(t, fds[1], bodies[1], 50000)); /* nobody else comes */
+    (void)close(fds[2]);
+    check_released(t, &a);
+    aggregation_close(&a);
+}
+
+/* A report that is here when the window closes is in the sum, also where it waits for others. */
+static void a_vector_that_waits_is_in_time(sotto_test *t)
+{
+    sotto_bytes bodies[3];
+    aggregation a;
+    int fds[3];
+
+    open_long(t, &a, "");
+    for (uint32_t i = 0; i < 3; i++)
+        bodies[i] = report_of(t, &a, i);
+    aggregation_turn(t, &a, 9900); /* of 10 s */
+    CHECK_EQUAL(t, 204, send_whole(t, &a, bodies[0]));
+    fds[1] = begin(t, &a, bodies[1], 50000);
+    CHECK(t, becomes(&a, 1, 0));
+    fds[2] = begin(t, &a, bodies[2], bodies[2].len);
+    CHECK(t, waits(&a, 1));
+    aggregation_turn(t, &a, 150);
+    CHECK_EQUAL(t, 204, sotto_test_hear(t, fds[2]).status);
+    (void)close(fds[1]);
+    (void)close(fds[2]);
+    aggregation_close(&a);
+}
+
+static void count_done(sotto_put *put)
+{
+    put->is_known = true;
+}
+
+/* Two threads do not look at the clock at once. Who takes, and looked first, leaves nothing to a thread that has gone. */
+static void what_comes_while_a_batch_is_stored_is_taken_with_the_next(sotto_test *t)
+{
+    sotto_put first = {.done = count_done}, second = first,
+              waits = {.done = count_done, .may_wait = true};
+    sotto_put_queue q;
+
+    sotto_put_queue_init(&q);
+    sotto_put_queue_add(&q, &first);
+    CHECK(t, sotto_put_queue_begin(&q, 100));
+    CHECK(t, sotto_put_queue_take(&q, 100) == &first);
+    sotto_put_queue_add(&q, &second);
+    CHECK(t, !sotto_put_queue_begin(&q, 101)); /* the other thread is at it ... */
+    CHECK(t, sotto_put_queue_take(&q, 100) == &second);
+    CHECK(t, sotto_put_queue_take(&q, 100) == NULL); /* ... until now */
+    sotto_put_queue_add(&q, &waits);
+    CHECK(t, !sotto_put_queue_begin(&q, 100 + SOTTO_PUTS_GATHER_MS - 1));
+    CHECK_EQUAL(t, 1, sotto_put_queue_wait(&q, 100 + SOTTO_PUTS_GATHER_MS - 1));
+    CHECK(t, sotto_put_queue_begin(&q, 100 + SOTTO_PUTS_GATHER_MS));
+    sotto_put_queue_clear(&q);
+    CHECK_EQUAL(t, SOTTO_IO, waits.status);
+    CHECK(t, waits.is_known && !first.is_known);
+}
+
+/* Whoever waits when the server ends is not left without an end. */
+static void a_server_that_ends_lets_go_of_what_waits(sotto_test *t)
+{
+    sotto_bytes bodies[3];
+    aggregation a;
+    int fds[3];
+
+    open_long(t, &a, "");
+    for (uint32_t i = 0; i < 3; i++)
+        bodies[i] = report_of(t, &a, i);
+    CHECK_EQUAL(t, 204, send_whole(t, &a, bodies[0]));
+    fds[1] = begin(t, &a, bodies[1], 50000);
+    CHECK(t, becomes(&a, 1, 0));
+    fds[2] = begin(t, &a, bodies[2], bodies[2].len);
+    CHECK(t, waits(&a, 1));
+    aggregation_restart(t, &a);
+    (void)close(fds[1]);
+    (void)close(fds[2]);
+    aggregation_turn(t, &a, 1000);
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK_EQUAL(t, 204, send_whole(t, &a, bodies[i]));
+    check_released(t, &a);
+    aggregation_close(&a);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(a_vector_in_any_pieces_counts_once),     CASE(what_is_wrong_with_an_upload_is_told),
-        CASE(half_a_vector_changes_no_sum),           CASE(vectors_in_memory_are_bounded),
-        CASE(a_client_has_one_upload_at_a_time),      CASE(gathered_messages_are_bounded),
+        CASE(a_vector_in_any_pieces_counts_once),
+        CASE(what_is_wrong_with_an_upload_is_told),
+        CASE(half_a_vector_changes_no_sum),
+        CASE(vectors_in_memory_are_bounded),
+        CASE(a_client_has_one_upload_at_a_time),
+        CASE(gathered_messages_are_bounded),
         CASE(a_restart_between_pieces_loses_nothing),
+        CASE(a_vector_waits_for_others_but_not_for_long),
+        CASE(a_vector_that_waits_is_in_time),
+        CASE(what_comes_while_a_batch_is_stored_is_taken_with_the_next),
+        CASE(a_server_that_ends_lets_go_of_what_waits),
     };
     return RUN_TESTS(argc, argv, cases);
 }

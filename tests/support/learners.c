@@ -127,7 +127,7 @@ static sotto_status train(void *context, const sotto_trainer_input *in, float *u
     CHECK(l->phone.t, in->size == sizeof *in && in->column_count == 2);
     CHECK(l->phone.t, strcmp(in->columns[0], "pixels") == 0 && strcmp(in->recipe, "digits") == 0);
     for (size_t i = 0; i < in->parameters; i++)
-        update[i] = l->entry;
+        update[i] = l->entry + l->slope * (float)i;
     l->phone.now += l->seconds;
     return l->trained;
 }

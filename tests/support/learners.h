@@ -22,8 +22,8 @@ typedef struct sotto_test_learner {
     unsigned relayed; /* exchanges with a relay, which is never reached */
     char url[256];    /* of the last fetch */
     sotto_trainer trainer;
-    /* What the trainer does: each entry of the update is this, after so many seconds. */
-    float entry;
+    /* What the trainer does: each entry of the update is this, and `slope` more than the one before, after so many seconds. */
+    float entry, slope;
     int64_t seconds;
     sotto_status trained;
     unsigned trainings;

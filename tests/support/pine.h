@@ -1,12 +1,12 @@
 /* support/pine.h - a PINE report from client to verdict, honest or forged.
  *
- * A forger does all that a client does but for its checks: it may prove what is not so. `lie` edits the measurement as
- * elements, before it is split.
+ * The forger is support/pine_forger.h.
  */
 #ifndef SOTTO_TESTS_SUPPORT_PINE_H
 #define SOTTO_TESTS_SUPPORT_PINE_H
 
 #include "sim/random.h"
+#include "support/pine_forger.h"
 #include "support/prio3.h"
 #include "vdaf/pine/pine.h"
 
@@ -32,14 +32,6 @@ sotto_test_pine sotto_test_pine_of(sotto_test *t, sotto_pine_config config, uint
 sotto_test_pine_report sotto_test_pine_report_of(sotto_test *t, sotto_test_pine *p);
 sotto_status sotto_test_pine_shard(sotto_test *t, sotto_test_pine *p, sotto_test_pine_report *r,
                                    const int64_t *vector);
-
-/* What a forger claims. */
-typedef struct sotto_test_lie {
-    uint64_t norm;    /* the squared norm that it spells                                      */
-    bool all_succeed; /* marks every dot product as small, whatever it is                     */
-    void (*edit)(const sotto_pine *pine, uint8_t *meas); /* may be NULL; runs before it is split */
-    bool edit_dots; /* the edit runs over bits of dot products, after the others were agreed on */
-} sotto_test_lie;
 
 void sotto_test_pine_forge(sotto_test *t, sotto_test_pine *p, sotto_test_pine_report *r,
                            const int64_t *vector, const sotto_test_lie *lie);

@@ -204,7 +204,7 @@ void sotto_test_await_hour(void)
 bool sotto_test_waits(uint64_t *until, unsigned ms)
 {
     if (*until == 0)
-        *until = now_ms() + (sotto_test_rule_is_off() ? 10000 : 60000);
+        *until = now_ms() + (sotto_test_rule_is_off() ? 10000 : SOTTO_TEST_PATIENCE_MS);
     sotto_test_pause_ms(ms);
     return now_ms() < *until;
 }

@@ -38,9 +38,11 @@ typedef struct sotto_test_case {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SOTTO_TEST_DRAWS(n)          ((n) / 10)
 #define SOTTO_TEST_BOUND(all, tenth) (tenth)
+#define SOTTO_TEST_PATIENCE_MS       180000
 #else
 #define SOTTO_TEST_DRAWS(n)          (n)
 #define SOTTO_TEST_BOUND(all, tenth) (all)
+#define SOTTO_TEST_PATIENCE_MS       60000
 #endif
 
 enum { SOTTO_TEST_SKIPPED = 77 }; /* what ctest counts as skipped */
@@ -97,8 +99,8 @@ void sotto_test_await_hour(void);
 /* For what other threads and processes are about to do:
  *     for (uint64_t until = 0; !is_there() && sotto_test_waits(&until, 20);)
  *         ;
- * Pauses for ms. False once a minute has passed, so that a busy machine fails no test; where a rule is off, once ten
- * seconds have, since the test is to fail. */
+ * Pauses for ms. False once SOTTO_TEST_PATIENCE_MS have passed, so that a busy machine fails no test; where a rule is off,
+ * once ten seconds have, since the test is to fail. */
 bool sotto_test_waits(uint64_t *until, unsigned ms);
 /* Whether this is a program of rules with one of them off. */
 bool sotto_test_rule_is_off(void);

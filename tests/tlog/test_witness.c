@@ -1,6 +1,8 @@
 /* A witness cosigns what continues the last tree, and says exactly what C2SP tlog-witness wants of everything else. */
 #include "notes.h"
 
+#include "tlog/demand.h"
+#include "tlog/merkle_list.h"
 #include "tlog/witness.h"
 
 static sotto_merkle_hash leaf_of(uint8_t i)
@@ -179,6 +181,91 @@ static void what_is_no_request_is_malformed(sotto_test *t)
     CHECK_REASON(t, "add-checkpoint: no list of 63 hashes at most");
 }
 
+/* ---- what a witness demands ---------------------------------------------------------------------------------------- */
+
+enum { SHOWN_LEAVES = 20 };
+
+static void leaves_of(sotto_merkle_hash leaves[SHOWN_LEAVES])
+{
+    for (uint8_t i = 0; i < SHOWN_LEAVES; i++)
+        leaves[i] = leaf_of(i);
+}
+
+static void a_list_proves_what_is_in_it(sotto_test *t)
+{
+    sotto_merkle_hash leaves[SHOWN_LEAVES], root;
+    sotto_merkle_proof proof;
+
+    leaves_of(leaves);
+    for (size_t count = 1; count <= SHOWN_LEAVES; count++)
+        for (size_t i = 0; i < count; i++) {
+            sotto_merkle_list_root(&root, leaves, count);
+            sotto_merkle_list_inclusion(&proof, leaves, i, count);
+            CHECK_OK(t, sotto_merkle_check_inclusion(&proof, &leaves[i], i, count, &root, &t->err));
+        }
+}
+
+/* A showing of these leaves, each with the proof of the one at `index`, and two bytes behind it. */
+static sotto_bytes show(sotto_test *t, const sotto_merkle_hash *leaves, const size_t *index,
+                        size_t count)
+{
+    sotto_buf out = sotto_test_buf(t, SOTTO_SHOWINGS + 2);
+
+    out.data[out.len++] = 0;
+    out.data[out.len++] = (uint8_t)count;
+    for (size_t i = 0; i < count; i++) {
+        sotto_shown one = {.leaf = leaf_of((uint8_t)i), .index = index[i]};
+
+        sotto_merkle_list_inclusion(&one.proof, leaves, index[i], SHOWN_LEAVES);
+        CHECK_OK(t, sotto_shown_encode(&out, &one, &t->err));
+    }
+    out.data[out.len++] = 'o';
+    out.data[out.len++] = 'l';
+    return sotto_buf_bytes(&out);
+}
+
+static void what_is_demanded_must_be_proved(sotto_test *t)
+{
+    const size_t index[] = {0, 1, 7};
+    sotto_merkle_hash leaves[SHOWN_LEAVES], root;
+    sotto_showing showing;
+    sotto_bytes rest;
+
+    leaves_of(leaves);
+    sotto_merkle_list_root(&root, leaves, SHOWN_LEAVES);
+    CHECK_OK(t, sotto_showing_decode(&showing, &rest, show(t, leaves, index, 3), &t->err));
+    CHECK_EQUAL(t, 2, rest.len);
+    CHECK(t, sotto_showing_has(&showing, &leaves[0], SHOWN_LEAVES, &root));
+    CHECK(t, sotto_showing_has(&showing, &leaves[1], SHOWN_LEAVES, &root));
+    CHECK(t,
+          !sotto_showing_has(&showing, &leaves[2], SHOWN_LEAVES, &root)); /* the proof of another */
+    CHECK(t, !sotto_showing_has(&showing, &leaves[3], SHOWN_LEAVES, &root));
+    root.bytes[0] ^= 1;
+    CHECK(t, !sotto_showing_has(&showing, &leaves[0], SHOWN_LEAVES, &root));
+}
+
+static void showings_and_demands_have_their_form(sotto_test *t)
+{
+    const size_t index[] = {0, 1};
+    const sotto_merkle_hash *list;
+    sotto_merkle_hash leaves[SHOWN_LEAVES];
+    sotto_showing showing;
+    sotto_bytes rest, wire;
+    size_t count;
+
+    leaves_of(leaves);
+    wire = show(t, leaves, index, 2);
+    for (size_t len = 0; len + 2 < wire.len; len++)
+        CHECK_STATUS(t, SOTTO_MALFORMED,
+                     sotto_showing_decode(&showing, &rest, sotto_bytes_of(wire.data, len), NULL));
+    CHECK_OK(t, sotto_demands_decode(&list, &count, sotto_bytes_of(leaves, 64), &t->err));
+    CHECK_EQUAL(t, 2, count);
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_demands_decode(&list, &count, sotto_bytes_of(leaves, 63), NULL));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_demands_decode(&list, &count, sotto_bytes_of(leaves, 0), NULL));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -189,6 +276,9 @@ int main(int argc, char **argv)
         CASE(an_empty_tree_has_its_root),
         CASE(what_the_log_did_not_sign_is_forbidden),
         CASE(what_is_no_request_is_malformed),
+        CASE(a_list_proves_what_is_in_it),
+        CASE(what_is_demanded_must_be_proved),
+        CASE(showings_and_demands_have_their_form),
     };
 
     return RUN_TESTS(argc, argv, cases);

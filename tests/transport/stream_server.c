@@ -38,7 +38,15 @@ static bool is(const sotto_http_request *request, const char *name)
 
 typedef struct upload {
     uint64_t len, sum;
+    uint8_t place[1 << 16]; /* where pieces of "place" are read to */
 } upload;
+
+/* The next piece of at most so many bytes is read to where it belongs. */
+static void give_place(stream_server *s, sotto_http_request *request, upload *u, sotto_bytes piece)
+{
+    atomic_fetch_add(&s->placed, piece.len > 0 && piece.data == u->place);
+    sotto_http_request_read_to(request, u->place, (size_t)number_of(request));
+}
 
 static bool on_head(void *context, sotto_http_request *request, size_t *max_body)
 {
@@ -84,6 +92,8 @@ static sotto_http_flow on_piece(void *context, sotto_http_request *request, sott
     atomic_fetch_add(&s->taken, piece.len);
     if (piece.len > atomic_load(&s->largest))
         atomic_store(&s->largest, piece.len);
+    if (is(request, "place"))
+        give_place(s, request, u, piece);
     if (is(request, "gate"))
         return at_gate(s, request);
     if (is(request, "fail") && u->len >= number_of(request)) {

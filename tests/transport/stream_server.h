@@ -28,6 +28,7 @@ typedef struct stream_server {
     atomic_uint_fast64_t taken; /* bytes, over all uploads                    */
     atomic_uint_fast64_t piped; /* bytes that threads could put into pipes     */
     atomic_size_t largest;      /* piece                                       */
+    atomic_uint placed;         /* pieces that came where they were wanted     */
     pthread_mutex_t lock;       /* guards the rest */
     bool shut;
     sotto_http_request *waiting; /* at the gate; NULL: none */

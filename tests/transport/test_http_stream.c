@@ -368,6 +368,27 @@ static void a_slow_body_is_cut(sotto_test *t)
     stream_server_close(&server);
 }
 
+/* Never more than there is room for, and where it is not plain HTTP, pieces come elsewhere. */
+static void a_piece_is_read_to_where_it_belongs(sotto_test *t)
+{
+    static const char *const routes[] = {"/place/1", "/place/1000", "/place/65536"};
+
+    stream_server_open(t, &server, (sotto_http_server_options){0});
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+        const uint64_t len = i == 0 ? 5000 : 3 * MIB + 1;
+        const unsigned before = atomic_load(&server.placed);
+        const int fd = begin_upload(t, routes[i], len);
+
+        send_part(t, fd, 0, len);
+        const sotto_test_answer answer = sotto_test_hear(t, fd);
+        check_sum(t, &answer, len);
+        CHECK(t, i == 0 || atomic_load(&server.placed) > before);
+        (void)close(fd);
+    }
+    stream_server_wait_quiet(t, &server);
+    stream_server_close(&server);
+}
+
 /* What bounds one that is not held is the least rate, which its length bounds in turn. */
 static void a_body_in_pieces_has_no_deadline(sotto_test *t)
 {
@@ -578,6 +599,7 @@ int main(int argc, char **argv)
         CASE(a_handler_that_waits_holds_its_client_back),
         CASE(a_handler_may_wait_after_the_last_piece),
         CASE(a_slow_body_is_cut),
+        CASE(a_piece_is_read_to_where_it_belongs),
         CASE(a_body_in_pieces_has_no_deadline),
         CASE(a_client_that_goes_away_is_lost_once),
         CASE(one_that_went_while_its_handler_waited_is_lost_at_once),

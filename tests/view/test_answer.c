@@ -1,82 +1,10 @@
-#include "sotto/view.h"
-
-#include "support/recipes.h"
-#include "view/view.h"
+#include "answers.h"
 #include "xml.h"
 
 #include <jansson.h>
-#include <openssl/evp.h>
-#include <openssl/sha.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char OLD[] = "{\"type\": \"buckets\", \"boundaries\": [20, 30, 40, 50, 60, 70, 80], "
-                          "\"underflow\": \"oov\", \"overflow\": \"bucket\"}";
-static const char HOSTILE[] =
-    "{\"type\": \"categories\", \"values\": [\"a,b\", \"say \\\"hi\\\"\", \"</text><script>&'\", "
-    "\"\\u009b2J\", \"caf\xc3\xa9\", \"=1+2\", \"x\\u202egnp.exe\\u2066\\u2028\", \"\\u05d0b\"], "
-    "\"oov\": "
-    "true}";
-
-typedef struct answer {
-    const sotto_recipe *recipe;
-    sotto_result result;
-    sotto_receipt receipt;
-    sotto_answer_view view;
-} answer;
-
-static char memory[1 << 20];
-
-/* Every label of the recipe, its counts falling off into what chance makes of nothing. */
-static void make_of(sotto_test *t, answer *a, const char *old, const char *new)
-{
-    static sotto_mistakes mistakes;
-    const sotto_parties *parties = sotto_test_parties(t, NULL, NULL);
-    static sotto_collection collection;
-    sotto_recipe_claim claim;
-    sotto_task task;
-
-    a->recipe = sotto_test_recipe(t, old, new);
-    mistakes = (sotto_mistakes){0};
-    CHECK_OK(t, sotto_recipe_lint(&claim, a->recipe, NULL, &mistakes, &t->err));
-    CHECK_OK(t, sotto_task_compile(&task, a->recipe, parties, 0, &t->arena, &t->err));
-    size_t count = (size_t)sotto_recipe_bins(a->recipe);
-    sotto_result_bin *bins = sotto_arena_take_array(&t->arena, count, sizeof *bins);
-    CHECK(t, bins != NULL);
-    for (size_t i = 0; i < count; i++) {
-        double truth = 12000 / (double)(1 + i) - 300.25;
-
-        bins[i] = (sotto_result_bin){.bin = i,
-                                     .sum = 5000 - (int64_t)i,
-                                     .count = truth,
-                                     .deviation = 100.5,
-                                     .low = truth > 200 ? truth - 200 : 0,
-                                     .high = truth > -200 ? truth + 200 : 0,
-                                     .low_all = truth > 300 ? truth - 300 : 0,
-                                     .high_all = truth > -300 ? truth + 300 : 0};
-    }
-    a->result = (sotto_result){
-        .reports = 41000, .confidence = 0.95, .p = 0.5, .q = 0.125, .bins = bins, .count = count};
-    collection = (sotto_collection){.reports = 41000, .from = task.opens, .until = task.closes};
-    collection.leader = (sotto_rejections){
-        .known = true, .rate = SOTTO_RATE_OFF, .count = 1, .items = {{"report_replayed", 3}}};
-    collection.helper.why = "it does not tell";
-    sotto_receipt_of(&a->receipt, a->recipe, &task, &claim, &collection, &a->result);
-    a->view =
-        (sotto_answer_view){.recipe = a->recipe, .result = &a->result, .receipt = &a->receipt};
-}
-
-static sotto_bytes show(sotto_test *t, const answer *a, sotto_view_format format, size_t most)
-{
-    sotto_buf out = sotto_buf_over(memory, sizeof memory - 1);
-    sotto_view view = sotto_view_into(&out, format);
-
-    view.most = most;
-    CHECK_OK(t, sotto_view_answer(&view, &a->view, &t->arena, &t->err));
-    memory[out.len] = 0;
-    return sotto_buf_bytes(&out);
-}
 
 static void a_text_has_bars_and_the_receipt(sotto_test *t)
 {
@@ -84,17 +12,17 @@ static void a_text_has_bars_and_the_receipt(sotto_test *t)
 
     make_of(t, &a, NULL, NULL);
     (void)show(t, &a, SOTTO_VIEW_TEXT, 3);
-    CHECK(t, strstr(memory, "cohort locale en_US: 41000 reports; estimated counts with 95% "
-                            "intervals\n\n") == memory);
-    CHECK(t, strstr(memory, "\n  cohort locale en_US\n"));
+    CHECK(t, strstr(shown, "cohort locale en_US: 41000 reports; estimated counts with 95% "
+                           "intervals\n\n") == shown);
+    CHECK(t, strstr(shown, "\n  cohort locale en_US\n"));
     CHECK(t,
-          strstr(memory, " ################################      11700   28.5%  11500 to 11900\n"));
-    CHECK(t, strstr(memory, "bins with smaller counts\n"));
-    CHECK(t, !strstr(memory, "is chance"));
-    CHECK(t, strstr(memory, "\nreceipt\n") && strstr(memory, "it does not tell"));
+          strstr(shown, " ################################      11700   28.5%  11500 to 11900\n"));
+    CHECK(t, strstr(shown, "bins with smaller counts\n"));
+    CHECK(t, !strstr(shown, "is chance"));
+    CHECK(t, strstr(shown, "\nreceipt\n") && strstr(shown, "it does not tell"));
     (void)show(t, &a, SOTTO_VIEW_TEXT, 0);
-    CHECK(t, strstr(memory, "a count below 0 or above 41000 is chance"));
-    CHECK(t, !strstr(memory, "\033") && !strstr(memory, "smaller counts"));
+    CHECK(t, strstr(shown, "a count below 0 or above 41000 is chance"));
+    CHECK(t, !strstr(shown, "\033") && !strstr(shown, "smaller counts"));
 }
 
 static void a_figure_has_all_digits_that_count(sotto_test *t)
@@ -117,9 +45,9 @@ static void a_figure_has_all_digits_that_count(sotto_test *t)
     a.result.figures[2] =
         (sotto_result_figure){.name = "count", .value = -0.2, .deviation = 1000, .high = 1960.1};
     (void)show(t, &a, SOTTO_VIEW_TEXT, 0);
-    CHECK(t, strstr(memory, "  sum            1234567890  1234566517 to 1234569264\n"));
-    CHECK(t, strstr(memory, "  mean           37.1235  37.0409 to 37.2060\n"));
-    CHECK(t, strstr(memory, "  count          0  0 to 1961  not distinguishable from 0\n"));
+    CHECK(t, strstr(shown, "  sum            1234567890  1234566517 to 1234569264\n"));
+    CHECK(t, strstr(shown, "  mean           37.1235  37.0409 to 37.2060\n"));
+    CHECK(t, strstr(shown, "  count          0  0 to 1961  not distinguishable from 0\n"));
 }
 
 static void a_count_near_zero_has_no_sign(sotto_test *t)
@@ -130,18 +58,18 @@ static void a_count_near_zero_has_no_sign(sotto_test *t)
     a.result.bins[0].count = -0.25;
     a.result.count = 1;
     (void)show(t, &a, SOTTO_VIEW_TEXT, 0);
-    CHECK(t, strstr(memory, "          0    0.0%  ") && !strstr(memory, " -0"));
+    CHECK(t, strstr(shown, "          0    0.0%  ") && !strstr(shown, " -0"));
     a.result.bins[0].low = a.result.bins[0].high = -0.0;
     a.result.bins[0].low_all = -0.0;
     (void)show(t, &a, SOTTO_VIEW_TEXT, 0);
-    CHECK(t, strstr(memory, "  0 to 0  not distinguishable from 0\n") && !strstr(memory, " -0"));
+    CHECK(t, strstr(shown, "  0 to 0  not distinguishable from 0\n") && !strstr(shown, " -0"));
     (void)show(t, &a, SOTTO_VIEW_SVG, 0);
-    CHECK(t, !strstr(memory, ">-0<") && !strstr(memory, " -0"));
+    CHECK(t, !strstr(shown, ">-0<") && !strstr(shown, " -0"));
 }
 
 static void colours_are_for_terminals(sotto_test *t)
 {
-    sotto_buf out = sotto_buf_over(memory, sizeof memory - 1);
+    sotto_buf out = sotto_buf_over(shown, sizeof shown - 1);
     sotto_view view = sotto_view_into(&out, SOTTO_VIEW_TEXT);
     answer a;
 
@@ -165,9 +93,9 @@ static void a_trial_shows_the_truth(sotto_test *t)
     a.view.check = &check;
     a.view.trial = &trial;
     (void)show(t, &a, SOTTO_VIEW_TEXT, 2);
-    CHECK(t, strstr(memory, "(truth 11700)\n") && strstr(memory, "(truth 0, missed)\n"));
-    CHECK(t, strstr(memory, "check: 1 of 4 intervals miss the truth"));
-    json_t *json = json_loads((show(t, &a, SOTTO_VIEW_JSON, 0), memory), 0, NULL);
+    CHECK(t, strstr(shown, "(truth 11700)\n") && strstr(shown, "(truth 0, missed)\n"));
+    CHECK(t, strstr(shown, "check: 1 of 4 intervals miss the truth"));
+    json_t *json = json_loads((show(t, &a, SOTTO_VIEW_JSON, 0), shown), 0, NULL);
     json_t *first = json_array_get(json_object_get(json, "bins"), 0);
     CHECK_EQUAL(t, 11700, json_integer_value(json_object_get(first, "truth")));
     CHECK_EQUAL(
@@ -177,8 +105,8 @@ static void a_trial_shows_the_truth(sotto_test *t)
                 json_integer_value(json_object_get(json_object_get(json, "check"), "missed")));
     json_decref(json);
     (void)show(t, &a, SOTTO_VIEW_CSV, 0);
-    CHECK(t, strstr(memory, ",high_all,above_zero,truth\n") && strstr(memory, ",11899.75,0.28") &&
-                 strstr(memory, ",11700\n"));
+    CHECK(t, strstr(shown, ",high_all,above_zero,truth\n") && strstr(shown, ",11899.75,0.28") &&
+                 strstr(shown, ",11700\n"));
 }
 
 static void json_has_every_number_as_it_is(sotto_test *t)
@@ -189,7 +117,7 @@ static void json_has_every_number_as_it_is(sotto_test *t)
     a.result.has_no_value = true;
     a.result.no_value = (sotto_result_bin){.sum = -3, .count = 0.1 + 0.2, .high = 7};
     json_t *json =
-        json_loads((show(t, &a, SOTTO_VIEW_JSON, 2), memory), JSON_REJECT_DUPLICATES, NULL);
+        json_loads((show(t, &a, SOTTO_VIEW_JSON, 2), shown), JSON_REJECT_DUPLICATES, NULL);
     json_t *bins = json_object_get(json, "bins"), *receipt = json_object_get(json, "receipt");
     CHECK_EQUAL(t, a.result.count, json_array_size(bins)); /* whatever `most` says */
     for (size_t i = 0; i < a.result.count; i++) {
@@ -239,8 +167,8 @@ static void csv_reads_back(sotto_test *t)
 
     make_of(t, &a, OLD, HOSTILE);
     (void)show(t, &a, SOTTO_VIEW_CSV, 2);
-    CHECK(t, strncmp(memory, header, sizeof header - 1) == 0);
-    const char *at = memory + sizeof header - 1;
+    CHECK(t, strncmp(shown, header, sizeof header - 1) == 0);
+    const char *at = shown + sizeof header - 1;
     for (size_t i = 0; i < a.result.count; i++) {
         char field[11][512], label[512];
         sotto_buf wanted = sotto_buf_over(label, sizeof label - 1);
@@ -260,10 +188,12 @@ static void csv_reads_back(sotto_test *t)
         CHECK(t, strcmp(field[10], a.result.bins[i].low_all > 0 ? "yes" : "no") == 0);
     }
     CHECK(t, *at == 0);
-    CHECK(t, strstr(memory, "\"\"hi\"\""));
+    CHECK(t, strstr(shown, "\"\"hi\"\""));
+    CHECK(t, strstr(shown, ",</text><script>&' | ") && strstr(shown, ",p | q<r | "));
+    CHECK(t, !strchr(shown, '\\')); /* RFC 4180 knows no other escape than quotes */
     a.result.has_no_value = true;
     (void)show(t, &a, SOTTO_VIEW_CSV, 0);
-    CHECK(t, strstr(memory, "\n,no value,0,0,0,0,0,0,0,0,no\n"));
+    CHECK(t, strstr(shown, "\n,no value,0,0,0,0,0,0,0,0,no\n"));
 }
 
 static void svg_is_valid_whatever_the_labels(sotto_test *t)
@@ -282,14 +212,14 @@ static void svg_is_valid_whatever_the_labels(sotto_test *t)
     svg = show(t, &a, SOTTO_VIEW_SVG, 2);
     sotto_test_svg(t, svg);
     CHECK_EQUAL(t, 2, sotto_test_count(svg, "<rect class=\"bar\""));
-    CHECK(t, strstr(memory, "bins with smaller counts</text>"));
+    CHECK(t, strstr(shown, "bins with smaller counts</text>"));
 }
 
 /* Most devices may have none, and beside them every bar would be a sliver. */
 static void no_value_is_off_the_scale(sotto_test *t)
 {
     static const sotto_view_format formats[] = {SOTTO_VIEW_SVG, SOTTO_VIEW_HTML};
-    static char before[sizeof memory];
+    static char before[sizeof shown];
 
     for (size_t i = 0; i < 2; i++) {
         const char *bar = "<rect class=\"bar\"";
@@ -299,16 +229,16 @@ static void no_value_is_off_the_scale(sotto_test *t)
         a.result.has_no_value = true;
         sotto_bytes page = show(t, &a, formats[i], 0);
         const size_t bars = sotto_test_count(page, bar);
-        memcpy(before, memory, sizeof before);
+        memcpy(before, shown, sizeof before);
         const char *first = strstr(before, bar);
         a.result.no_value =
             (sotto_result_bin){.count = 1e7, .low = 9e6, .high = 2e7, .high_all = 3e7};
         page = show(t, &a, formats[i], 0);
         CHECK_EQUAL(t, bars, sotto_test_count(page, bar));
         CHECK_EQUAL(t, 1, sotto_test_count(page, "not drawn"));
-        const char *same = strstr(memory, bar);
+        const char *same = strstr(shown, bar);
         CHECK(t, first && same && strncmp(first, same, strcspn(first, "\n>")) == 0);
-        CHECK(t, strstr(memory, "10000000") && strstr(memory, "9000000"));
+        CHECK(t, strstr(shown, "10000000") && strstr(shown, "9000000"));
     }
 }
 
@@ -319,7 +249,7 @@ static void bars_stay_within_the_picture(sotto_test *t)
     make_of(t, &a, NULL, NULL);
     a.result.bins[0].count = 90000; /* above its own interval and all reports */
     (void)show(t, &a, SOTTO_VIEW_SVG, 0);
-    for (const char *at = memory; (at = strstr(at, " width=\"")) != NULL; at++)
+    for (const char *at = shown; (at = strstr(at, " width=\"")) != NULL; at++)
         CHECK(t, strtod(at + 8, NULL) >= 0 && strtod(at + 8, NULL) <= 430.01);
     a.result.bins[0].count = a.result.bins[0].high = 0;
     a.result.count = 1; /* nothing at all to scale by */
@@ -336,7 +266,7 @@ static void a_buffer_that_is_too_small_stays_as_it_was(sotto_test *t)
 
     make_of(t, &a, NULL, NULL);
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        sotto_buf out = sotto_buf_over(memory, 300);
+        sotto_buf out = sotto_buf_over(shown, 300);
         sotto_view view = sotto_view_into(&out, formats[i]);
 
         out.len = 7;
@@ -347,7 +277,7 @@ static void a_buffer_that_is_too_small_stays_as_it_was(sotto_test *t)
 
 static void a_format_that_is_lacking_writes_nothing(sotto_test *t)
 {
-    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    sotto_buf out = sotto_buf_over(shown, sizeof shown);
     sotto_view view = sotto_view_into(&out, (sotto_view_format)9);
     answer a;
 
@@ -358,11 +288,11 @@ static void a_format_that_is_lacking_writes_nothing(sotto_test *t)
     CHECK_EQUAL(t, 0, out.len);
     view.format = SOTTO_VIEW_JSON;
     CHECK_OK(t, sotto_view_receipt(&view, &a.receipt, &t->err));
-    CHECK(t, strncmp(memory, "{\n  \"recipe\": \"50001\",\n", 23) == 0);
+    CHECK(t, strncmp(shown, "{\n  \"recipe\": \"50001\",\n", 23) == 0);
     out.len = 0;
     view.format = SOTTO_VIEW_TEXT;
     CHECK_OK(t, sotto_view_receipt(&view, &a.receipt, &t->err));
-    CHECK(t, strncmp(memory, "receipt\n  recipe 50001", 22) == 0);
+    CHECK(t, strncmp(shown, "receipt\n  recipe 50001", 22) == 0);
 }
 
 /* A value is the recipe's author's; nothing in it moves a cursor, and a recipe without cohorts says nothing. */
@@ -374,100 +304,17 @@ static void every_format_names_the_cohort(sotto_test *t)
     a.receipt.cohort = (sotto_cohort){
         .number = 1, .count = 2, .fields = {"os", "form"}, .values = {"<b>", "a\033[2J"}};
     (void)show(t, &a, SOTTO_VIEW_TEXT, 1);
-    CHECK(t, strstr(memory, "cohort os <b>, form a?[2J: 41000 reports") == memory);
-    CHECK(t, strstr(memory, "\n  cohort os <b>, form a?[2J\n"));
+    CHECK(t, strstr(shown, "cohort os <b>, form a?[2J: 41000 reports") == shown);
+    CHECK(t, strstr(shown, "\n  cohort os <b>, form a?[2J\n"));
     (void)show(t, &a, SOTTO_VIEW_JSON, 1);
     CHECK_EQUAL(t, 2,
-                sotto_test_count(sotto_bytes_of(memory, strlen(memory)), "\"cohort_values\": {"));
-    CHECK(t, strstr(memory, "\"cohort\": 1,") && strstr(memory, "\"os\": \"<b>\""));
+                sotto_test_count(sotto_bytes_of(shown, strlen(shown)), "\"cohort_values\": {"));
+    CHECK(t, strstr(shown, "\"cohort\": 1,") && strstr(shown, "\"os\": \"<b>\""));
     (void)show(t, &a, SOTTO_VIEW_SVG, 1);
-    CHECK(t, strstr(memory, "; cohort os &#60;b&#62;, form a?[2J"));
+    CHECK(t, strstr(shown, "; cohort os &#60;b&#62;, form a?[2J"));
     a.receipt.cohort = (sotto_cohort){0};
     (void)show(t, &a, SOTTO_VIEW_TEXT, 1);
-    CHECK(t, strstr(memory, "41000 reports") == memory && !strstr(memory, "  cohort "));
-}
-
-/* ---- one page ------------------------------------------------------------------------------------------ */
-
-/* Well-formed but for its first line, which XML does not know. */
-static sotto_bytes show_html(sotto_test *t, const answer *a, size_t most)
-{
-    static const char first[] = "<!doctype html>\n";
-    sotto_bytes page = show(t, a, SOTTO_VIEW_HTML, most);
-
-    CHECK(t, page.len > sizeof first && memcmp(page.data, first, sizeof first - 1) == 0);
-    page = sotto_bytes_of(page.data + sizeof first - 1, page.len - sizeof first + 1);
-    sotto_test_svg(t, page);
-    return page;
-}
-
-static void a_page_holds_all_of_an_answer(sotto_test *t)
-{
-    static const char proof[] = "c2sp.org/tlog-proof@v1\nindex 7\n";
-    const sotto_answer_log log = {.name = "the <log>",
-                                  .index = 7,
-                                  .size = 9,
-                                  .witnesses = 2,
-                                  .proof = sotto_bytes_of(proof, sizeof proof - 1)};
-    answer a;
-
-    make_of(t, &a, NULL, NULL);
-    sotto_bytes page = show_html(t, &a, 4);
-    CHECK_EQUAL(t, 3 * 4, sotto_test_count(page, "<rect class=\"bar\"")); /* all, age, ngram */
-    CHECK(t, strstr(memory, "<h2>By age</h2>") && strstr(memory, "<h2>Phrases of ngram</h2>"));
-    CHECK(t, strstr(memory, "not distinguishable from 0"));
-    CHECK(t, strstr(memory, "must be honest: the leader (key:leader-2026a)"));
-    CHECK(t, strstr(memory, "&#34;recipe&#34;: &#34;50001&#34;,\n")); /* its bytes, line by line */
-    CHECK(t, strstr(memory, "None: the recipe asks for no log."));
-    a.view.log = &log;
-    (void)show_html(t, &a, 4);
-    CHECK(t, strstr(memory, "Entry 7 of the log the &#60;log&#62;, in a tree of 9 entries"));
-    CHECK(t, strstr(memory, "c2sp.org/tlog-proof@v1\nindex 7\n</pre>"));
-}
-
-/* Whatever a recipe's author writes, a browser loads and runs nothing; the style is the one that the policy's hash is of. */
-static void a_page_allows_its_own_style_alone(sotto_test *t)
-{
-    uint8_t digest[32];
-    char base64[64];
-    answer a;
-
-    CHECK(t, SHA256((const uint8_t *)sotto_html_style, strlen(sotto_html_style), digest) != NULL);
-    (void)EVP_EncodeBlock((uint8_t *)base64, digest, sizeof digest);
-    CHECK(t, strcmp(base64, sotto_html_style_hash) == 0);
-    make_of(t, &a, OLD, HOSTILE);
-    sotto_bytes page = show_html(t, &a, 0);
-    CHECK(t, strstr(memory, "content=\"default-src 'none'; style-src 'sha256-"));
-    CHECK_EQUAL(t, 1, sotto_test_count(page, "<style>"));
-    CHECK_EQUAL(t, 0,
-                sotto_test_count(page, " style=") + sotto_test_count(page, "<script") +
-                    sotto_test_count(page, "href=") + sotto_test_count(page, "src=") +
-                    sotto_test_count(page, "url(") + sotto_test_count(page, "@import"));
-}
-
-/* No label is taken for markup, moves a cursor or turns the text beside it around. */
-static void hostile_labels_stay_text_everywhere(sotto_test *t)
-{
-    static const char *const turning[] = {"\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x80\xa8"};
-    static const sotto_view_format formats[] = {SOTTO_VIEW_TEXT, SOTTO_VIEW_JSON, SOTTO_VIEW_SVG,
-                                                SOTTO_VIEW_HTML};
-    answer a;
-
-    make_of(t, &a, OLD, HOSTILE);
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        sotto_bytes shown = show(t, &a, formats[i], 0);
-
-        for (size_t j = 0; j < sizeof turning / sizeof turning[0]; j++)
-            CHECK_EQUAL(t, 0, sotto_test_count(shown, turning[j]));
-        CHECK_EQUAL(t, 0, sotto_test_count(shown, "\xc2\x9b")); /* CSI, in one character */
-        CHECK(t, sotto_test_count(shown, "x\\u202egnp.exe\\u2066\\u2028") > 0);
-        CHECK(t, sotto_test_count(shown, "\xd7\x90"
-                                         "b") > 0); /* letters from right to left are letters */
-    }
-    (void)show_html(t, &a, 0);
-    CHECK(t, strstr(memory, "<bdi>&#60;/text&#62;") || strstr(memory, "<bdi>\\&#60;/text&#62;"));
-    (void)show(t, &a, SOTTO_VIEW_CSV, 0); /* for programs: as it is */
-    CHECK(t, strstr(memory, "x\xe2\x80\xaegnp.exe"));
+    CHECK(t, strstr(shown, "41000 reports") == shown && !strstr(shown, "  cohort "));
 }
 
 /* A label of hundreds of characters is cut where there is no room, and whole where a program reads it. */
@@ -483,12 +330,12 @@ static void long_labels_are_cut_for_people(sotto_test *t)
                    category);
     make_of(t, &a, OLD, new);
     (void)show(t, &a, SOTTO_VIEW_TEXT, 1);
-    CHECK(t, strstr(memory, "wwww... ####"));
-    CHECK(t, !strstr(memory, category));
+    CHECK(t, strstr(shown, "wwww... ####"));
+    CHECK(t, !strstr(shown, category));
     (void)show(t, &a, SOTTO_VIEW_CSV, 1);
-    CHECK(t, strstr(memory, category));
+    CHECK(t, strstr(shown, category));
     (void)show_html(t, &a, 1);
-    CHECK(t, strstr(memory, category));
+    CHECK(t, strstr(shown, category));
     sotto_test_svg(t, show(t, &a, SOTTO_VIEW_SVG, 1));
 }
 
@@ -506,22 +353,22 @@ static void all_devices_and_adjusted_counts_are_shown(sotto_test *t)
     a.result.bins[0].adjusted = 11600;
     a.result.wholes[0] = (sotto_result_whole){117000, 1000, 320, 115000, 119000, 114000, 120000};
     (void)show(t, &a, SOTTO_VIEW_TEXT, 1);
-    CHECK(t, strstr(memory, "11500 to 11900  adjusted 11600\n"));
+    CHECK(t, strstr(shown, "11500 to 11900  adjusted 11600\n"));
     CHECK(
         t,
         strstr(
-            memory,
+            shown,
             "adjusted counts are 0 or more and add up to all that were counted: they are biased"));
-    CHECK(t, strstr(memory, "of all devices, each of which took part with chance 0.1:"));
-    CHECK(t, strstr(memory,
+    CHECK(t, strstr(shown, "of all devices, each of which took part with chance 0.1:"));
+    CHECK(t, strstr(shown,
                     "  117000  115000 to 119000  (deviation 1000 by privacy, 320 by sampling)\n"));
     (void)show(t, &a, SOTTO_VIEW_CSV, 1);
     CHECK(t,
-          strstr(memory, ",above_zero,adjusted,all_count,all_privacy,all_sampling,all_low,all_high,"
-                         "all_low_all,all_high_all\n"));
-    CHECK(t, strstr(memory, ",yes,11600,117000,1000,320,115000,119000,114000,120000\n"));
+          strstr(shown, ",above_zero,adjusted,all_count,all_privacy,all_sampling,all_low,all_high,"
+                        "all_low_all,all_high_all\n"));
+    CHECK(t, strstr(shown, ",yes,11600,117000,1000,320,115000,119000,114000,120000\n"));
     json_t *json =
-        json_loads((show(t, &a, SOTTO_VIEW_JSON, 0), memory), JSON_REJECT_DUPLICATES, NULL);
+        json_loads((show(t, &a, SOTTO_VIEW_JSON, 0), shown), JSON_REJECT_DUPLICATES, NULL);
     json_t *first = json_array_get(json_object_get(json, "bins"), 0);
     CHECK_NEAR(t, 320,
                json_real_value(json_object_get(json_object_get(first, "all_devices"), "sampling")),
@@ -531,23 +378,23 @@ static void all_devices_and_adjusted_counts_are_shown(sotto_test *t)
     CHECK_EQUAL(t, 6, json_array_size(json_object_get(json_object_get(json, "tree"), "phrases")));
     json_decref(json);
     (void)show_html(t, &a, 1);
-    CHECK(t, strstr(memory, "<th scope=\"col\">by sampling</th>"));
-    CHECK(t, strstr(memory, "Adjusted counts are 0 or more and add up to all that were counted"));
+    CHECK(t, strstr(shown, "<th scope=\"col\">by sampling</th>"));
+    CHECK(t, strstr(shown, "Adjusted counts are 0 or more and add up to all that were counted"));
 }
 
 static void an_answer_is_shown_by_one_column(sotto_test *t)
 {
-    sotto_buf out = sotto_buf_over(memory, sizeof memory);
+    sotto_buf out = sotto_buf_over(shown, sizeof shown);
     sotto_view view = sotto_view_into(&out, SOTTO_VIEW_TEXT);
     answer a;
 
     make_of(t, &a, NULL, NULL);
     a.view.by = "age";
     (void)show(t, &a, SOTTO_VIEW_TEXT, 0);
-    CHECK(t, strstr(memory, "by age, whatever the other columns hold:\n\n"));
-    CHECK(t, strstr(memory, "\n  [20,30) ") && !strstr(memory, " | "));
+    CHECK(t, strstr(shown, "by age, whatever the other columns hold:\n\n"));
+    CHECK(t, strstr(shown, "\n  [20,30) ") && !strstr(shown, " | "));
     (void)show(t, &a, SOTTO_VIEW_CSV, 0);
-    CHECK(t, strstr(memory, "\n1,\"[20,30)\",") && !strstr(memory, " | "));
+    CHECK(t, strstr(shown, "\n1,\"[20,30)\",") && !strstr(shown, " | "));
     sotto_test_svg(t, show(t, &a, SOTTO_VIEW_SVG, 0));
     a.view.by = "size";
     CHECK_STATUS(t, SOTTO_MISSING, sotto_view_answer(&view, &a.view, &t->arena, &t->err));
@@ -564,22 +411,22 @@ static void csv_of_quantiles_has_figures(sotto_test *t)
     a.result.figures[0] = (sotto_result_figure){
         .name = "quantile 0.5", .value = 37, .deviation = 1.5, .low = 34, .high = 40};
     (void)show(t, &a, SOTTO_VIEW_CSV, 0);
-    CHECK(t, strstr(memory, "\n,quantile 0.5,,37,1.5,34,40,,,,\n"));
+    CHECK(t, strstr(shown, "\n,quantile 0.5,,37,1.5,34,40,,,,\n"));
     a.result.rate = 0.5;
     a.result.figures[0].whole =
         (sotto_result_whole){.count = 37, .privacy = 1.5, .low = 33, .high = 41};
     (void)show(t, &a, SOTTO_VIEW_CSV, 0);
-    CHECK(t, strstr(memory, "\n,quantile 0.5,,37,1.5,34,40,,,,,37,1.5,0,33,41,,\n"));
+    CHECK(t, strstr(shown, "\n,quantile 0.5,,37,1.5,34,40,,,,,37,1.5,0,33,41,,\n"));
     a.result.count = 0;
     (void)show(t, &a, SOTTO_VIEW_CSV, 0);
     CHECK(
         t,
         strstr(
-            memory,
+            shown,
             "figure,value,deviation,low,high,all_value,all_privacy,all_sampling,all_low,all_high\n"
-            "quantile 0.5,37,1.5,34,40,37,1.5,0,33,41\n") == memory);
+            "quantile 0.5,37,1.5,34,40,37,1.5,0,33,41\n") == shown);
     (void)show_html(t, &a, 0);
-    CHECK(t, strstr(memory, "<td>quantile 0.5</td><td>37.0</td>"));
+    CHECK(t, strstr(shown, "<td>quantile 0.5</td><td>37.0</td>"));
 }
 
 int main(int argc, char **argv)
@@ -598,9 +445,6 @@ int main(int argc, char **argv)
         CASE(bars_stay_within_the_picture),
         CASE(a_buffer_that_is_too_small_stays_as_it_was),
         CASE(a_format_that_is_lacking_writes_nothing),
-        CASE(a_page_holds_all_of_an_answer),
-        CASE(a_page_allows_its_own_style_alone),
-        CASE(hostile_labels_stay_text_everywhere),
         CASE(long_labels_are_cut_for_people),
         CASE(all_devices_and_adjusted_counts_are_shown),
         CASE(an_answer_is_shown_by_one_column),

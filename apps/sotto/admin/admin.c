@@ -216,10 +216,19 @@ int64_t sotto_admin_now(void)
 /* ---- the verbs ------------------------------------------------------------------------------------------------------ */
 
 static const sotto_verb *const parts[] = {
-    &sotto_verb_admin_pair,    &sotto_verb_admin_task,   &sotto_verb_admin_keys,
-    &sotto_verb_admin_arc,     &sotto_verb_admin_batch,  &sotto_verb_admin_segment,
-    &sotto_verb_admin_health,  &sotto_verb_admin_gc,     &sotto_verb_admin_drain,
-    &sotto_verb_admin_migrate, &sotto_verb_admin_backup, NULL,
+    &sotto_verb_admin_pair,
+    &sotto_verb_admin_task,
+    &sotto_verb_admin_keys,
+    &sotto_verb_admin_arc,
+    &sotto_verb_admin_batch,
+    &sotto_verb_admin_segment,
+    &sotto_verb_admin_health,
+    &sotto_verb_admin_gc,
+    &sotto_verb_admin_drain,
+    &sotto_verb_admin_migrate,
+    &sotto_verb_admin_backup,
+    &sotto_verb_admin_beacon,
+    NULL,
 };
 
 const sotto_verb sotto_verb_admin = {

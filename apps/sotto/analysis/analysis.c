@@ -75,14 +75,18 @@ static const sotto_verb verb_drill = {
     .summary = "ask the next, finer question",
     .usage =
         "usage: sotto analysis drill FOLDER --bin LABEL [--parts N] [--json]\n"
+        "       sotto analysis drill FOLDER --bin LABEL --by COLUMN --values A,B,... [--json]\n"
         "       sotto analysis drill FOLDER --quantile T [--json]\n"
         "       sotto analysis drill FOLDER --recipe FILE [--json]\n\n"
         "Writes the next step from the answer of the last one, if the budget allows it.\n"
         "--bin divides one bin, named as the answer prints it: buckets and steps into N "
         "smaller\n"
         "ones (10), a phrase of a prefix tree into the words behind it. Of columns that list\n"
-        "values, the bin's value stays alone. --quantile has smaller steps where the quantile\n"
-        "is. --recipe asks a recipe of your own under the same budget.\n\n" CODES,
+        "values, the bin's value stays alone. Where all columns list values, --by asks for "
+        "another\n"
+        "column of the rows in the bin: values that --values does not have count as <oov>.\n"
+        "--quantile has smaller steps where the quantile is. --recipe asks a recipe of your\n"
+        "own under the same budget.\n\n" CODES,
     .run = analysis_drill,
 };
 

@@ -28,7 +28,7 @@ typedef struct analysis_options {
     const char *parties, *pairing, *key, *ca, *wait;       /* servers */
     const char *from, *log, *token, *witness;              /* the public log */
     const char *step, *csv, *html, *out;
-    const char *bin, *quantile, *parts;
+    const char *bin, *quantile, *parts, *by, *values;
     const char *alphabet, *longest, *cells, *rounds, *epsilon, *delta, *deny, *box, *levels, *per,
         *phrases;
     bool fast, json, quiet, close_early, plain, words, places, skip_bad;

@@ -11,36 +11,22 @@
 
 enum { LABEL = 4096 };
 
-/* The bin with this label, or of this number. */
-static bool find_bin(const sotto_recipe *r, const char *wanted, uint64_t *out)
-{
-    static uint8_t memory[LABEL];
-
-    for (uint64_t i = 0; i < r->encoding.bins; i++) {
-        sotto_buf label = sotto_buf_over(memory, sizeof memory);
-
-        if (sotto_recipe_label(r, &label, i, NULL) == SOTTO_OK && label.len == strlen(wanted) &&
-            memcmp(memory, wanted, label.len) == 0) {
-            *out = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A bin of listed values has nothing to divide. The finer question is then about another column of the same devices. */
 static int nothing_finer(const analysis_job *job, const sotto_recipe *last, uint64_t bin,
                          const char *why)
 {
     static uint8_t memory[LABEL];
     sotto_buf where = sotto_buf_over(memory, sizeof memory);
-    const int code = analysis_misused(job->o, "--bin", why);
+    const int code = analysis_misused(job->o, job->o->by ? "--by" : "--bin", why);
     sotto_text t = sotto_show_text(stderr);
 
     if (sotto_study_where(&where, last, bin, NULL) != SOTTO_OK)
         return code;
-    sotto_text_say(
-        &t, "sotto analysis drill: a recipe that asks for another column has in its query: WHERE ");
+    if (!job->o->by && sotto_study_asks_by(last))
+        sotto_text_say(&t, "sotto analysis drill: --by COLUMN --values A,B,... asks for another "
+                           "column of the same rows\n");
+    sotto_text_say(&t, "sotto analysis drill: --recipe FILE asks a recipe of your own; one that "
+                       "asks for another column has in its query: WHERE ");
     (void)sotto_text_plain(&t, sotto_buf_bytes(&where));
     sotto_text_say(&t, "\n");
     return code;
@@ -48,32 +34,39 @@ static int nothing_finer(const analysis_job *job, const sotto_recipe *last, uint
 
 static int next_of_bin(analysis_job *job, const sotto_recipe *last, sotto_bytes *text)
 {
-    int64_t opens, closes;
+    const analysis_options *o = job->o;
     char name[SOTTO_REFINE_NAME + 16];
+    sotto_study_next next = {.name = name};
     uint64_t bin, parts = 10;
     sotto_err err = {0};
 
-    if (job->o->parts && !analysis_number(job->o, &parts, "--parts", job->o->parts, 2, 1000))
+    if (o->parts && !analysis_number(o, &parts, "--parts", o->parts, 2, 1000))
         return EXIT_USAGE;
     if (last->statistic != SOTTO_STATISTIC_HISTOGRAM)
-        return analysis_misused(job->o, "--bin",
+        return analysis_misused(o, "--bin",
                                 last->statistic == SOTTO_STATISTIC_QUANTILES
                                     ? "the last step asks for quantiles: --quantile T goes on"
                                     : "the last step has no bins: --recipe FILE goes on");
-    if (!find_bin(last, job->o->bin, &bin))
-        return analysis_misused(job->o, "--bin",
-                                "the last step has no bin with this label; `sotto analysis result` "
-                                "prints the labels");
+    err.status = sotto_study_bin_called(&bin, last, sotto_bytes_of(o->bin, strlen(o->bin)), &err);
+    if (err.status != SOTTO_OK)
+        return analysis_misused(o, "--bin",
+                                err.status == SOTTO_DENIED
+                                    ? err.reason
+                                    : "the last step has no bin with this label; `sotto analysis "
+                                      "result` prints the labels");
     (void)snprintf(name, sizeof name, "%.50s.%u", job->steps[1]->name, job->folder.steps + 1);
-    analysis_schedule(job, last, &opens, &closes);
-    if (closes == 0) {
-        opens = last->closes;
-        closes = 2 * last->closes - last->opens;
+    analysis_schedule(job, last, &next.opens, &next.closes);
+    if (next.closes == 0) {
+        next.opens = last->closes;
+        next.closes = 2 * last->closes - last->opens;
     }
     err.status =
-        sotto_study_drill(text, last, bin, (unsigned)parts, name, opens, closes, &job->arena, &err);
+        o->by ? sotto_study_drill_by(text, last, bin, o->by, o->values, &next, &job->arena, &err)
+              : sotto_study_drill(text, last, bin, (unsigned)parts, &next, &job->arena, &err);
     if (err.status == SOTTO_DENIED) /* no budget is short */
         return nothing_finer(job, last, bin, err.reason);
+    if (err.status == SOTTO_MALFORMED)
+        return analysis_misused(o, o->by ? "--by" : "--bin", err.reason);
     return err.status == SOTTO_OK ? EXIT_DONE : analysis_failed(job, &err);
 }
 
@@ -126,6 +119,8 @@ const char *analysis_drill_options(const sotto_recipe *last)
 {
     if (last->statistic == SOTTO_STATISTIC_QUANTILES)
         return "--quantile T";
+    if (sotto_study_asks_by(last))
+        return "--bin LABEL --by COLUMN --values A,B,...";
     return last->statistic == SOTTO_STATISTIC_HISTOGRAM && sotto_study_divides(last)
                ? "--bin LABEL"
                : "--recipe FILE";
@@ -140,7 +135,12 @@ static int next_text(analysis_job *job, sotto_bytes *text)
     if (json_object_get(job->settings, "search"))
         return analysis_misused(o, "FOLDER", "this is a search: `sotto analysis discover`");
     if ((o->recipe != NULL) + (o->bin != NULL) + (o->quantile != NULL) != 1)
-        return analysis_misused(o, "", "into what? --bin LABEL, --quantile T or --recipe FILE");
+        return analysis_misused(
+            o, "", "into what? --bin LABEL (with or without --by), --quantile T or --recipe FILE");
+    if (!o->by != !o->values || (o->by && (!o->bin || o->parts)))
+        return analysis_misused(o, o->by ? "--by" : "--values",
+                                "--bin LABEL --by COLUMN --values A,B,... go together, without "
+                                "--parts");
     if (sotto_folder_state(&job->folder, step) != SOTTO_STEP_ANSWERED) {
         (void)fprintf(stderr,
                       "sotto analysis drill: step %u has no answer yet; `sotto analysis result %s` "

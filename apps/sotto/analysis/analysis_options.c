@@ -104,6 +104,8 @@ int analysis_options_read(analysis_options *o, int argc, char **argv)
                               {"--bin", DRILL, &o->bin, NULL},
                               {"--quantile", DRILL, &o->quantile, NULL},
                               {"--parts", DRILL, &o->parts, NULL},
+                              {"--by", DRILL, &o->by, NULL},
+                              {"--values", DRILL, &o->values, NULL},
                               {"--alphabet", DISCOVER, &o->alphabet, NULL},
                               {"--longest", DISCOVER, &o->longest, NULL},
                               {"--cells", DISCOVER, &o->cells, NULL},

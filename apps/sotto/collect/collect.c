@@ -3,7 +3,6 @@
 
 #include "show.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,10 +75,10 @@ static int parse(sotto_collect_job *job, int argc, char **argv)
         {.name = "--from", .text = &job->from},
         {.name = "--until", .text = &job->until},
         {.name = "--ca", .text = &job->ca},
-        {.name = "--csv", .text = &job->csv},
-        {.name = "--answer", .text = &job->answer},
-        {.name = "--svg", .text = &job->svg},
-        {.name = "--html", .text = &job->html},
+        {.name = "--csv", .text = &job->files.csv},
+        {.name = "--answer", .text = &job->files.json},
+        {.name = "--svg", .text = &job->files.svg},
+        {.name = "--html", .text = &job->files.html},
         {.name = "--by", .text = &job->by},
         {.name = "--proof", .text = &job->proof},
         {.name = "--rate", .text = &job->rate},
@@ -107,28 +106,6 @@ static void show_waiting(void *context, unsigned waited_ms)
     (void)fprintf(stderr, "sotto collect: waiting for the batch, %u s\n", waited_ms / 1000);
 }
 
-typedef struct page {
-    const sotto_answer_view *answer;
-    sotto_arena *arena;
-    size_t most;
-} page;
-
-static sotto_status show_answer(const sotto_view *view, const void *thing, sotto_err *err)
-{
-    const page *s = thing;
-    sotto_view with = *view;
-
-    with.most = s->most;
-    return sotto_view_answer(&with, s->answer, s->arena, err);
-}
-
-static sotto_status save(const char *path, sotto_view_format format, const page *s, sotto_err *err)
-{
-    if (!path || sotto_show_save(path, format, show_answer, s))
-        return SOTTO_OK;
-    return sotto_fail(err, SOTTO_MISSING, "%.100s can't be written: %s", path, strerror(errno));
-}
-
 static sotto_status ask(sotto_collector *collector, sotto_collect_job *job, sotto_err *err)
 {
     static sotto_collection collection;
@@ -141,18 +118,15 @@ static sotto_status ask(sotto_collector *collector, sotto_collect_job *job, sott
                                 .receipt = &receipt,
                                 .log = job->has_log ? &job->log : NULL,
                                 .by = job->by};
-    const sotto_view view = sotto_show_view(job->recipe.json ? SOTTO_VIEW_JSON : SOTTO_VIEW_TEXT);
-    const page s = {&answer, arena, job->bins};
+    sotto_view view = sotto_show_view(job->recipe.json ? SOTTO_VIEW_JSON : SOTTO_VIEW_TEXT);
 
     SOTTO_TRY(sotto_collector_ask(collector, &collection, &job->query, arena, err));
     SOTTO_TRY(sotto_result_estimate(&result, recipe, collection.sums, collection.sum_count,
                                     collection.reports, &job->result, arena, err));
     sotto_receipt_of(&receipt, recipe, &job->task, &job->recipe.claim, &collection, &result);
-    SOTTO_TRY(show_answer(&view, &s, err));
-    SOTTO_TRY(save(job->answer, SOTTO_VIEW_JSON, &s, err));
-    SOTTO_TRY(save(job->csv, SOTTO_VIEW_CSV, &s, err));
-    SOTTO_TRY(save(job->svg, SOTTO_VIEW_SVG, &s, err));
-    SOTTO_TRY(save(job->html, SOTTO_VIEW_HTML, &s, err));
+    view.most = job->bins;
+    SOTTO_TRY(sotto_view_answer(&view, &answer, arena, err));
+    SOTTO_TRY(sotto_show_files(&job->files, &answer, job->bins, err));
     /* Only once it was written: until then the leader keeps it for us. */
     if (job->forget && fflush(stdout) == 0)
         SOTTO_TRY(sotto_collector_forget(collector, &collection, err));

@@ -4,6 +4,7 @@
 
 #include "recipe.h"
 #include "serve/tasks/pairing.h"
+#include "show.h"
 #include "sotto/collect.h"
 #include "sotto/view.h"
 
@@ -11,8 +12,8 @@
 typedef struct sotto_collect_job {
     const char *verb;        /* NULL: "sotto collect" */
     sotto_recipe_job recipe; /* files, policy, json, arena */
-    const char *pairing, *key, *cohort, *from, *until, *ca, *csv, *svg, *html, *by, *proof, *rate;
-    const char *answer;
+    const char *pairing, *key, *cohort, *from, *until, *ca, *by, *proof, *rate;
+    sotto_answer_files files;
     bool next, forget, plain, close_early, withdraw, adjust;
     uint64_t wait_s, bins;
     sotto_pairing secrets;

@@ -138,18 +138,25 @@ static bool read_devices(demo *d, const char *text)
 
 static bool check_options(demo *d)
 {
-    if ((d->flamingo || d->aero) && (d->recipe_file || d->csv_file || d->policy_file || d->keep ||
-                                     d->arc || d->without || d->device_column))
-        return complain("--trust", "with one server only --devices, --check and --json go");
+    if ((d->flamingo || d->aero) &&
+        (d->recipe_file || d->csv_file || d->policy_file || d->keep || d->arc || d->without ||
+         d->streams_file || d->device_column || d->skip_bad))
+        return complain(
+            "--trust",
+            "with one server only --devices, --check, --json and files of the answer go");
     if (!d->recipe_file != !d->csv_file)
         return complain(d->recipe_file ? "--csv" : "--recipe",
                         "a recipe of your own and its rows go together");
-    if (!d->recipe_file && (d->policy_file || d->device_column))
-        return complain(d->policy_file ? "--policy" : "--device-column",
+    if (!d->recipe_file && (d->policy_file || d->streams_file || d->device_column || d->skip_bad))
+        return complain(d->policy_file     ? "--policy"
+                        : d->streams_file  ? "--streams"
+                        : d->device_column ? "--device-column"
+                                           : "--skip-bad-rows",
                         "only with --recipe and --csv");
     if (d->arc && (d->keep || (d->without & DEMO_TOKENS)))
         return complain("--tokens", "this deployment has none");
-    if (d->keep && (d->check || d->json))
+    if (d->keep &&
+        (d->check || d->json || d->files.json || d->files.csv || d->files.svg || d->files.html))
         return complain("--keep", "it collects nothing, so there is nothing to check or print");
     if (d->keep) /* what an application needs first */
         d->without = DEMO_RELAY | DEMO_TOKENS | DEMO_LOG;
@@ -162,7 +169,13 @@ static bool read_options(demo *d, int argc, char **argv)
     const sotto_argument words[] = {{.name = "--recipe", .text = &d->recipe_file},
                                     {.name = "--policy", .text = &d->policy_file},
                                     {.name = "--csv", .text = &d->csv_file},
+                                    {.name = "--streams", .text = &d->streams_file},
                                     {.name = "--device-column", .text = &d->device_column},
+                                    {.name = "--skip-bad-rows", .flag = &d->skip_bad},
+                                    {.name = "--answer", .text = &d->files.json},
+                                    {.name = "--table", .text = &d->files.csv},
+                                    {.name = "--svg", .text = &d->files.svg},
+                                    {.name = "--html", .text = &d->files.html},
                                     {.name = "--devices", .text = &devices},
                                     {.name = "--without", .text = &without},
                                     {.name = "--trust", .text = &trust},
@@ -339,9 +352,11 @@ const sotto_verb sotto_verb_demo = {
         "  --recipe FILE   your own question\n"
         "  --csv FILE      rows; the first line names the columns, as the query names its fields\n"
         "  --policy FILE   what devices allow; else they allow what the recipe asks, once\n"
+        "  --streams FILE  tables of the devices, and types of their columns (docs/recipe.md)\n"
         "  --device-column C\n"
         "                  rows with the same value of this column are one device; else each row "
         "is one\n"
+        "  --skip-bad-rows leaves out rows that can't be read, and counts them\n"
         "  --keep          start leader and helper, list their files, and wait\n"
         "  --devices N     200 to 1,000,000; with flamingo 24 to 2,000, with aero 80 to 500\n"
         "  --tokens KIND   type-2 (the default) or arc: leader and helper each issue a credential "
@@ -352,6 +367,10 @@ const sotto_verb sotto_verb_demo = {
         "                  can't be claimed any more\n"
         "  --check         compare with the truth; fails when more intervals miss than chance "
         "allows\n"
-        "  --json          print one JSON object\n",
+        "  --json          print one JSON object\n"
+        "  --answer FILE   the answer alone into a file, as `sotto collect --json` prints it\n"
+        "  --table FILE    the same as `sotto collect --csv` writes it\n"
+        "  --svg FILE      the same as a picture: bars with their intervals\n"
+        "  --html FILE     the same as a page\n",
     .run = demo_main,
 };

@@ -13,6 +13,7 @@
  *     demo_own.c      the user's own recipe and rows
  *     demo_keep.c     servers that stay, and their files
  *     demo_aggregator.c  one server, as its operator starts it and asks it
+ *     demo_witnesses.c  the witnesses of a beacon, as their operators start them
  *     demo_flamingo.c the same question with one server (--trust flamingo)
  *     demo_aero.c     the same question with encrypted sums (--trust aero); rounds are in demo_aero_round.c
  *     demo_show.c     the answer, the receipt, and whether it is right
@@ -21,6 +22,7 @@
 #define SOTTO_APPS_DEMO_H
 
 #include "log_source.h"
+#include "show.h"
 
 #include "aggregate/posting.h"
 #include "crypto/signature.h"
@@ -89,7 +91,9 @@ typedef struct demo {
     bool aero;     /* the same, with encrypted sums */
     bool arc;      /* credentials of ARC in the place of tokens of type 2 */
     /* The user's own; NULL: the demo's. */
-    const char *recipe_file, *policy_file, *csv_file, *device_column;
+    const char *recipe_file, *policy_file, *csv_file, *streams_file, *device_column;
+    bool skip_bad;
+    sotto_answer_files files; /* that the answer goes into */
     struct sotto_people *people;
     char reads[SOTTO_VERDICT_READS][SOTTO_VERDICT_NAME]; /* that the query reads */
     size_t read_count;
@@ -171,6 +175,10 @@ SOTTO_MUST_USE sotto_status demo_keep(demo *d, sotto_err *err);
  * Fork before anything in the demo has threads. */
 SOTTO_MUST_USE sotto_status demo_process_start(const demo *d, demo_server *s, const char *name,
                                                const char *lines, sotto_err *err);
+/* The same where several of a service run: `name` is that of its files. */
+SOTTO_MUST_USE sotto_status demo_process_start_as(const demo *d, demo_server *s,
+                                                  const char *service, const char *name,
+                                                  const char *lines, sotto_err *err);
 /* Nothing for one that was not started. */
 void demo_process_stop(demo_server *s);
 /* Into the demo's folder, for nobody else to read. */
@@ -210,6 +218,19 @@ SOTTO_MUST_USE sotto_status demo_aggregator_sum(const demo_aggregator *a,
                                                 const uint8_t id[SOTTO_ROUND_ID], size_t bytes,
                                                 sotto_bytes *out, sotto_arena *arena,
                                                 sotto_err *err);
+/* The same as a collection and its estimate. bins and reported: of each device. */
+typedef struct demo_aggregator_round {
+    const uint8_t *id;
+    size_t entries;
+    unsigned width; /* bytes of an entry; one of 8 has a sign */
+    const uint64_t *bins;
+    const uint8_t *reported;
+    uint32_t count; /* of devices */
+} demo_aggregator_round;
+SOTTO_MUST_USE sotto_status demo_aggregator_collect(demo *d, const demo_aggregator *a,
+                                                    struct sotto_http_client *client,
+                                                    const demo_aggregator_round *round,
+                                                    sotto_arena *scratch, sotto_err *err);
 
 /* demo_servers.c */
 SOTTO_MUST_USE sotto_status demo_servers_start(demo *d, sotto_err *err);
@@ -274,6 +295,11 @@ SOTTO_MUST_USE sotto_status demo_devices_run(demo *d, sotto_err *err);
 
 /* demo_show.c */
 SOTTO_MUST_USE sotto_status demo_collect(demo *d, sotto_err *err);
+/* The answer with this receipt: prints it, and writes the files of it. trial, which may be NULL: for JSON. *right: false if --check
+ * found it wrong. */
+SOTTO_MUST_USE sotto_status demo_show_answer(demo *d, const sotto_receipt *receipt,
+                                             const sotto_answer_trial *trial, bool *right,
+                                             sotto_err *err);
 /* Prints; false if --check found it wrong. */
 SOTTO_MUST_USE sotto_status demo_show(demo *d, bool *right, sotto_err *err);
 

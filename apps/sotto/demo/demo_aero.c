@@ -1,7 +1,6 @@
 /* sotto demo --trust aero: encrypted sums that devices check and a committee opens; then the same with a server that lies. */
 #define _POSIX_C_SOURCE 200809L
 #include "demo_aero.h"
-#include "show.h"
 #include "workdir.h"
 
 #include "base/arena.h"
@@ -124,25 +123,12 @@ static sotto_status draw_people(scene *s, sotto_err *err)
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------------ */
 
-/* How many times as long as alone this process needs for its work, since others use this machine: 1 to 4. */
-static unsigned business(void)
-{
-    const uint64_t from = sotto_clock_wall(&sotto_clock_system);
-    const clock_t used = clock(), wanted = CLOCKS_PER_SEC / 5;
-    clock_t now = used;
-
-    while (now - used < wanted)
-        now = clock();
-    const uint64_t wall = (sotto_clock_wall(&sotto_clock_system) - from) / 200000000;
-    return wall < 1 ? 1 : wall > 4 ? 4 : (unsigned)wall;
-}
-
 /* A round that opened nothing had too few contributors, by chance, or this machine was busy: the next one has more time. */
 static sotto_status play(scene *s, sotto_err *err)
 {
     bool released = false;
 
-    s->patience = business();
+    s->patience = demo_business();
     for (unsigned i = 0; i < TRIES && !released; i++) {
         if (i > 0)
             say(s->d, "Nothing was opened; the next round has twice the time ...");
@@ -167,33 +153,14 @@ static sotto_status play_liar(scene *s, bool *released, sotto_err *err)
 
 static sotto_status collect(scene *s, sotto_err *err)
 {
-    demo *d = s->d;
-    sotto_collection *c = &d->collection;
-    sotto_bytes sum;
+    const demo_aggregator_round round = {.id = s->id,
+                                         .entries = s->content.entries,
+                                         .width = 8,
+                                         .bins = s->bins,
+                                         .reported = s->reported,
+                                         .count = s->fleet.count};
 
-    sotto_arena_reset(&s->scratch);
-    SOTTO_TRY(demo_aggregator_sum(&s->server, s->fleet.client, s->id, 8 * s->content.entries, &sum,
-                                  &s->scratch, err));
-    c->sums = sotto_arena_take_array(&d->arena, s->content.entries, sizeof *c->sums);
-    if (!c->sums)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "the sum");
-    c->sum_count = s->content.entries;
-    for (size_t i = 0; i < c->sum_count; i++) {
-        uint64_t value = 0;
-
-        for (unsigned b = 0; b < 8; b++)
-            value |= (uint64_t)sum.data[8 * i + b] << 8 * b;
-        c->sums[i] = (sotto_uint128){.low = value, .high = value >> 63 ? UINT64_MAX : 0};
-    }
-    for (uint32_t i = 0; i < s->fleet.count; i++) {
-        c->reports += s->reported[i];
-        d->truth.bins[s->bins[i]] += s->reported[i];
-    }
-    c->from = (uint64_t)d->recipe->opens;
-    c->until = (uint64_t)d->recipe->closes;
-    memcpy(d->task.id, s->id, sizeof d->task.id);
-    return sotto_result_estimate(&d->result, d->recipe, c->sums, c->sum_count, c->reports, NULL,
-                                 &d->arena, err);
+    return demo_aggregator_collect(s->d, &s->server, s->fleet.client, &round, &s->scratch, err);
 }
 
 /* ---- what is printed ---------------------------------------------------------------------------------------------------- */
@@ -206,34 +173,18 @@ static void add_cause(sotto_stated_encryption *e, const char *cause, uint64_t de
     e->dropped[e->dropped_count++].devices = devices;
 }
 
-static void add_entries(sotto_stated_encryption *e, const demo_aero_board *w)
-{
-    static const struct {
-        unsigned kind;
-        const char *what;
-    } named[] = {{SOTTO_AERO_KEYED, "key"},          {SOTTO_AERO_CERTIFY, "certificate"},
-                 {SOTTO_AERO_COMMITTED, "promises"}, {SOTTO_AERO_ADDED, "leaves"},
-                 {SOTTO_AERO_SUMMED, "sums"},        {SOTTO_AERO_VERDICT, "verdict"}};
-
-    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
-        if (w->last[named[i].kind] == 0)
-            continue;
-        e->entries[e->entry_count].what = named[i].what;
-        e->entries[e->entry_count++].index = w->last[named[i].kind] - 1;
-    }
-}
-
 static void print_lie(const scene *s, bool released)
 {
     (void)printf(
         "\nA server that lies\n\nIn a second round the aggregator's operator put the answer of "
         "device %u in the place of that of device %u, in its database. It signed everything else "
-        "as it should be.\n",
-        s->lie.copied, s->lie.victim);
+        "as it should be, and had complaints dropped before they reached it: %u of them.\n",
+        s->lie.copied, s->lie.victim, s->kept_off);
     if (!released && s->board.complaints)
-        (void)printf("Caught: device %u looked at that leaf. Its complaint is entry %llu of the "
-                     "board, and anybody can "
-                     "check it alone. No member of the committee signed, and nothing was opened.\n",
+        (void)printf("Caught: device %u looked at that leaf. The witness held its complaint, and "
+                     "cosigned nothing before it was on the board: it is entry %llu there, and "
+                     "anybody can check it alone. No member of the committee signed, and nothing "
+                     "was opened.\n",
                      s->board.first, (unsigned long long)s->board.last[SOTTO_AERO_COMPLAINT] - 1);
     else
         (void)printf("Not caught.\n");
@@ -255,22 +206,13 @@ static sotto_status show(scene *s, const sotto_stated_encryption *round, bool *r
 {
     static sotto_receipt receipt;
     demo *d = s->d;
-    sotto_answer_view answer_of = {.recipe = d->recipe, .result = &d->result, .receipt = &receipt};
-    sotto_view view = sotto_show_view(d->json ? SOTTO_VIEW_JSON : SOTTO_VIEW_TEXT);
-    sotto_result_check check;
 
     sotto_receipt_of(&receipt, d->recipe, &d->task, &d->claim, &d->collection, &d->result);
     memcpy(receipt.encryption.dropped, round->dropped, sizeof round->dropped);
     memcpy(receipt.encryption.entries, round->entries, sizeof round->entries);
     receipt.encryption.dropped_count = round->dropped_count;
     receipt.encryption.entry_count = round->entry_count;
-    if (d->check) {
-        SOTTO_TRY(sotto_result_compare(&check, &d->result, d->truth.bins, d->result.count, err));
-        *right = !check.wrong;
-        answer_of.check = &check;
-        answer_of.truth = d->truth.bins;
-    }
-    return sotto_view_answer(&view, &answer_of, &d->arena, err);
+    return demo_show_answer(d, &receipt, NULL, right, err);
 }
 
 static sotto_status run(scene *s, bool *right, sotto_err *err)
@@ -292,7 +234,7 @@ static sotto_status run(scene *s, bool *right, sotto_err *err)
     add_cause(&round, "contributors that were switched off", s->off_drawn);
     add_cause(&round, "noise member that was switched off", 1);
     add_cause(&round, "member of the committee that was switched off", 1);
-    add_entries(&round, &s->board);
+    demo_board_entries(&round, &s->board);
     say(d, "A second round, with a server that lies ...");
     SOTTO_TRY(play_liar(s, &released, err));
     SOTTO_TRY(show(s, &round, right, err));

@@ -1,12 +1,14 @@
 /* apps/sotto/demo/demo_aero.h - what the files of `sotto demo --trust aero` share.
  *
  *     demo_aero.c        the question, the people, and what is printed
+ *     demo_board.c       witness and boards
  *     demo_aero_round.c  a round over HTTP, with a server that lies or one that does not
  */
 #ifndef SOTTO_APPS_DEMO_AERO_H
 #define SOTTO_APPS_DEMO_AERO_H
 
 #include "demo.h"
+#include "demo_board.h"
 
 #include "aggregate/aero/aero.h"
 #include "aggregate/aero/proof_known.h"
@@ -21,25 +23,13 @@ enum {
     DEMO_AERO_CORRUPT = 8,
     DEMO_AERO_NOISE = 16,
     DEMO_AERO_NOISE_CORRUPT = 8,
-    DEMO_AERO_NOISE_MISSING = 2,
-    DEMO_AERO_KINDS = SOTTO_AERO_PART + 1
+    DEMO_AERO_NOISE_MISSING = 2
 };
-
-/* What the board showed of a round. */
-typedef struct demo_aero_board {
-    uint64_t next;                  /* entry that was not read yet */
-    uint64_t last[DEMO_AERO_KINDS]; /* index of the last record of each kind, and 1 */
-    uint64_t complaints;
-    uint32_t first; /* device that complained */
-} demo_aero_board;
 
 typedef struct demo_aero_scene {
     demo *d;
     demo_aggregator server;
-    demo_server witness; /* which cosigns boards */
-    char witness_text[DEMO_NOTE_KEY];
-    sotto_note_key witness_key;
-    sotto_policy_log log; /* as a policy would name it */
+    demo_witness witness;
     sotto_fleet fleet;
     sotto_report_content content;
     sotto_encrypted plan;
@@ -54,11 +44,12 @@ typedef struct demo_aero_scene {
     sotto_bytes posting;
     uint8_t id[SOTTO_ROUND_ID];
     sotto_arena memory, scratch; /* of a round, of an answer */
-    demo_aero_board board;
+    demo_board board;
     unsigned patience;  /* of the last round: see demo_aero_play */
     uint32_t off_drawn; /* of those switched off, how many would have contributed */
     bool lies;          /* the server of this round is to lie */
     bool has_lied;
+    unsigned kept_off; /* complaints that the liar did not take */
     sotto_lie lie;
     uint64_t members_at,
         asked_at; /* milliseconds since 1970: when they were ticked, and the server asked, last */

@@ -2,11 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "demo_aero.h"
 
-#include "aggregate/inbox.h"
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/hex.h"
-#include "log_publish.h"
 #include "sotto/random.h"
 
 #include <stdio.h>
@@ -30,34 +27,6 @@ static uint64_t now_ms(void)
 
 /* ---- servers --------------------------------------------------------------------------------------------------------- */
 
-/* The witness knows the aggregator by its key, and the aggregator the witness by its URL. */
-static sotto_status start_servers(scene *s, sotto_err *err)
-{
-    demo *d = s->d;
-    char line[DEMO_NOTE_KEY + 64], path[DEMO_FILE];
-    sotto_buf text = sotto_buf_over(line, sizeof line - 2),
-              public = sotto_buf_over(s->witness_text, sizeof s->witness_text - 1);
-    sotto_note_key key;
-
-    SOTTO_TRY(demo_aggregator_key(d, &s->server, err));
-    SOTTO_TRY(sotto_note_key_init(&key, sotto_bytes_of("aggregator", 10), SOTTO_NOTE_ED25519,
-                                  s->server.key, err));
-    SOTTO_TRY(sotto_note_key_encode(&text, &key, err));
-    line[text.len] = '\n';
-    line[text.len + 1] = 0;
-    SOTTO_TRY(demo_write_file(d, "witness.logs", line, err));
-    (void)snprintf(path, sizeof path, "%s/witness-signing.key", d->folder);
-    SOTTO_TRY(
-        sotto_log_key_make(path, "witness.example/demo", SOTTO_NOTE_COSIGNATURE, &public, err));
-    SOTTO_TRY(sotto_note_key_decode(&s->witness_key, sotto_buf_bytes(&public), err));
-    SOTTO_TRY(demo_process_start(d, &s->witness, "witness",
-                                 "key = witness-signing.key\nlogs = witness.logs\n", err));
-    (void)snprintf(line, sizeof line, "%.*s http://127.0.0.1:%u/\n", (int)public.len,
-                   s->witness_text, s->witness.port);
-    SOTTO_TRY(demo_write_file(d, "board.witnesses", line, err));
-    return demo_aggregator_start_with(d, &s->server, "witnesses = board.witnesses\n", err);
-}
-
 sotto_status demo_aero_open(scene *s, sotto_err *err)
 {
     demo *d = s->d;
@@ -66,7 +35,7 @@ sotto_status demo_aero_open(scene *s, sotto_err *err)
                                  .server_key = s->server.key,
                                  .own = &s->account};
 
-    SOTTO_TRY(start_servers(s, err));
+    SOTTO_TRY(demo_witness_start(d, &s->server, &s->witness, err));
     fleet.port = s->server.process.port;
     fleet.terms = (sotto_duties_terms){.methods = 1u << SOTTO_METHOD_AERO,
                                        .least = d->recipe->min_cohort,
@@ -74,9 +43,7 @@ sotto_status demo_aero_open(scene *s, sotto_err *err)
                                        .noise = s->plan.noise};
     memcpy(fleet.terms.recipe, d->recipe->hash, sizeof fleet.terms.recipe);
     SOTTO_TRY(sotto_fleet_open(&s->fleet, &fleet, err));
-    s->log = (sotto_policy_log){
-        .name = "board", .trust = {.witnesses = &s->witness_key, .witness_count = 1, .quorum = 1}};
-    s->fleet.logs = &s->log;
+    s->fleet.logs = &s->witness.log;
     s->fleet.log_count = 1;
     return SOTTO_OK;
 }
@@ -86,7 +53,7 @@ void demo_aero_close(scene *s)
     if (s->fleet.client)
         sotto_fleet_close(&s->fleet);
     demo_process_stop(&s->server.process);
-    demo_process_stop(&s->witness);
+    demo_process_stop(&s->witness.process);
 }
 
 /* ---- a round ------------------------------------------------------------------------------------------------------------ */
@@ -178,58 +145,23 @@ static sotto_status join(scene *s, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* ---- the board, as anybody may read it ----------------------------------------------------------------------------------- */
-
-static void read_entry(scene *s, sotto_bytes wire)
-{
-    demo_aero_board *b = &s->board;
-    sotto_message entry, m;
-    sotto_bytes record;
-    uint64_t index;
-
-    if (sotto_message_decode(&entry, wire, NULL) != SOTTO_OK ||
-        sotto_entry_decode(&index, &record, entry.body, NULL) != SOTTO_OK ||
-        sotto_aero_record_open(&m, &s->round, record, true, NULL) != SOTTO_OK ||
-        m.kind >= DEMO_AERO_KINDS)
-        return;
-    b->last[m.kind] = index + 1;
-    if (m.kind == SOTTO_AERO_COMPLAINT && b->complaints++ == 0)
-        b->first = m.from;
-}
-
-static void read_board(scene *s)
-{
-    static const sotto_http_field type = {"Content-Type", SOTTO_ENTRIES_ASK_TYPE};
-    char url[200], hex[2 * SOTTO_ROUND_ID + 1];
-    uint8_t ask[SOTTO_ENTRIES_ASK] = {0};
-    sotto_http_response response;
-    sotto_bytes wire;
-    uint64_t n;
-
-    sotto_hex_encode(hex, sotto_bytes_of(s->id, sizeof s->id));
-    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/rounds/%s/board", s->server.process.port,
-                   hex);
-    for (unsigned i = 0; i < 8; i++)
-        ask[i] = (uint8_t)(s->board.next >> (56 - 8 * i));
-    const sotto_http_call call = {.method = SOTTO_HTTP_POST,
-                                  .url = url,
-                                  .fields = &type,
-                                  .field_count = 1,
-                                  .body = sotto_bytes_of(ask, sizeof ask),
-                                  .attempts = 1,
-                                  .max_response = (size_t)33 << 20};
-    sotto_arena_reset(&s->scratch);
-    if (sotto_http_call_wait(s->fleet.client, &response, &call, &s->scratch, NULL) != SOTTO_OK ||
-        response.status != 200)
-        return;
-    sotto_inbox page = {.left = response.body, .since = s->board.next};
-    while (sotto_inbox_next(&page, &n, &wire)) {
-        read_entry(s, wire);
-        s->board.next = n + 1;
-    }
-}
-
 /* ---- a server that lies ------------------------------------------------------------------------------------------------- */
+
+/* Complaints do not reach it. Whoever sends one is told that it was taken. */
+static unsigned keep_off(sotto_fleet *f, uint32_t device, const char *url, sotto_bytes body)
+{
+    scene *s = (scene *)(void *)((uint8_t *)f - offsetof(scene, fleet));
+    sotto_reader in = sotto_reader_over(body);
+    sotto_message m;
+
+    (void)device;
+    if (strncmp(url, f->server, strlen(f->server)) != 0 || !strstr(url, "/messages") ||
+        sotto_message_decode(&m, sotto_read_opaque32(&in), NULL) != SOTTO_OK ||
+        m.kind != SOTTO_AERO_COMPLAINT)
+        return 0;
+    s->kept_off++;
+    return 204;
+}
 
 /* Its operator stops it, puts one device's answer in the place of another's, and starts it again. No thread of this process runs
  * meanwhile, since a process is forked. */
@@ -245,6 +177,7 @@ static sotto_status lie(scene *s, sotto_err *err)
     SOTTO_TRY(sotto_db_open(&db, &database, err));
     const sotto_status status = sotto_lie_in_database(db, s->id, &s->lie, &s->memory, err);
     sotto_db_close(db);
+    s->fleet.keep_off = keep_off;
     SOTTO_TRY(demo_aggregator_again(s->d, &s->server, err));
     SOTTO_TRY(sotto_http_client_open(&s->fleet.client, &(sotto_http_client_options){0}, err));
     return status;
@@ -284,7 +217,7 @@ static sotto_status look_around(scene *s, bool *released, sotto_err *err)
     if (now_ms() < s->asked_at + ASK_MS)
         return SOTTO_AGAIN;
     s->asked_at = now_ms();
-    read_board(s);
+    demo_board_read(&s->board, &s->server, s->fleet.client, &s->round, s->id, &s->scratch);
     switch_off(s);
     sotto_arena_reset(&s->scratch);
     return demo_aggregator_result(&s->server, s->fleet.client, s->id, released, s->reported,
@@ -310,8 +243,10 @@ static sotto_status run_round(scene *s, bool *released, sotto_err *err)
 sotto_status demo_aero_play(scene *s, unsigned patience, bool *released, sotto_err *err)
 {
     sotto_arena_reset(&s->memory);
-    s->board = (demo_aero_board){0};
+    s->board = (demo_board){0};
     s->has_lied = false;
+    s->kept_off = 0;
+    s->fleet.keep_off = NULL;
     s->account = (sotto_aero_account){.known = &s->known};
     *released = false;
     SOTTO_TRY(sotto_aero_known_init(&s->known, 4096, &s->memory, err));

@@ -169,3 +169,36 @@ sotto_status demo_aggregator_sum(const demo_aggregator *a, struct sotto_http_cli
     *out = response.body;
     return SOTTO_OK;
 }
+
+sotto_status demo_aggregator_collect(demo *d, const demo_aggregator *a,
+                                     struct sotto_http_client *client,
+                                     const demo_aggregator_round *round, sotto_arena *scratch,
+                                     sotto_err *err)
+{
+    sotto_collection *c = &d->collection;
+    sotto_bytes sum;
+
+    sotto_arena_reset(scratch);
+    SOTTO_TRY(demo_aggregator_sum(a, client, round->id, round->width * round->entries, &sum,
+                                  scratch, err));
+    c->sums = sotto_arena_take_array(&d->arena, round->entries, sizeof *c->sums);
+    if (!c->sums)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "the sum");
+    c->sum_count = round->entries;
+    for (size_t i = 0; i < c->sum_count; i++) {
+        uint64_t value = 0;
+
+        for (unsigned b = 0; b < round->width; b++)
+            value |= (uint64_t)sum.data[round->width * i + b] << 8 * b;
+        c->sums[i] = (sotto_uint128){.low = value, .high = value >> 63 ? UINT64_MAX : 0};
+    }
+    for (uint32_t i = 0; i < round->count; i++) {
+        c->reports += round->reported[i];
+        d->truth.bins[round->bins[i]] += round->reported[i];
+    }
+    c->from = (uint64_t)d->recipe->opens;
+    c->until = (uint64_t)d->recipe->closes;
+    memcpy(d->task.id, round->id, sizeof d->task.id);
+    return sotto_result_estimate(&d->result, d->recipe, c->sums, c->sum_count, c->reports, NULL,
+                                 &d->arena, err);
+}

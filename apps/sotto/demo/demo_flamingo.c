@@ -1,7 +1,6 @@
 /* sotto demo --trust flamingo: one server, devices that mask for each other, and a committee of them that unmasks the sum. */
 #define _POSIX_C_SOURCE 200809L
-#include "demo.h"
-#include "show.h"
+#include "demo_witnesses.h"
 #include "workdir.h"
 
 #include "base/arena.h"
@@ -20,7 +19,6 @@
 
 enum {
     COMMITTEE = 10,
-    WITNESSES = 4,
     NEIGHBOURS = 10, /* that must stay */
     DEGREE = 40,
     DROP_EACH = 12, /* every twelfth device is switched off before it reports */
@@ -35,6 +33,7 @@ typedef struct scene {
     demo *d;
     sotto_fleet fleet;
     demo_aggregator server;
+    demo_witnesses witnesses;
     sotto_report_content content;
     uint64_t *bins; /* of each device */
     uint64_t number, window_ms;
@@ -274,32 +273,14 @@ static sotto_status run_rounds(scene *s, sotto_err *err)
 
 static sotto_status collect(scene *s, sotto_err *err)
 {
-    demo *d = s->d;
-    sotto_collection *c = &d->collection;
-    sotto_bytes sum;
+    const demo_aggregator_round round = {.id = s->id,
+                                         .entries = s->content.entries,
+                                         .width = 4,
+                                         .bins = s->bins,
+                                         .reported = s->reported,
+                                         .count = s->fleet.count};
 
-    sotto_arena_reset(&s->scratch);
-    SOTTO_TRY(demo_aggregator_sum(&s->server, s->fleet.client, s->id, 4 * s->content.entries, &sum,
-                                  &s->scratch, err));
-    c->sums = sotto_arena_take_array(&d->arena, s->content.entries, sizeof *c->sums);
-    if (!c->sums)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "the sum");
-    c->sum_count = s->content.entries;
-    for (size_t i = 0; i < c->sum_count; i++) {
-        const uint8_t *b = sum.data + 4 * i;
-
-        c->sums[i].low =
-            (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24;
-    }
-    for (uint32_t i = 0; i < s->fleet.count; i++) {
-        c->reports += s->reported[i];
-        d->truth.bins[s->bins[i]] += s->reported[i];
-    }
-    c->from = (uint64_t)d->recipe->opens;
-    c->until = (uint64_t)d->recipe->closes;
-    memcpy(d->task.id, s->id, sizeof d->task.id);
-    return sotto_result_estimate(&d->result, d->recipe, c->sums, c->sum_count, c->reports, NULL,
-                                 &d->arena, err);
+    return demo_aggregator_collect(s->d, &s->server, s->fleet.client, &round, &s->scratch, err);
 }
 
 static void print_people(const scene *s)
@@ -318,27 +299,21 @@ static void print_people(const scene *s)
                  (unsigned long long)s->killed, COMMITTEE, sotto_decryptors_quorum(COMMITTEE),
                  sotto_decryptors_threshold(COMMITTEE));
     (void)printf(
-        "The committee made its key over the aggregator's board, in signed and sealed posts. One "
-        "process played all\ndevices and the witnesses of the beacon: in this demo you trust that "
-        "process. No device paid from its\nledger (docs/protocols/flamingo.md).\n");
+        "The committee made its key over the aggregator's board, in signed and sealed posts. The "
+        "%d "
+        "witnesses of the\nbeacon were processes of their own and made their key themselves; one "
+        "was switched off, and %u gave the\nvalue. One process played all devices: in this demo "
+        "you trust that process. No device paid from its\nledger (docs/protocols/flamingo.md).\n",
+        DEMO_WITNESSES, s->fleet.epoch.part_count);
 }
 
 static sotto_status show(scene *s, bool *right, sotto_err *err)
 {
     static sotto_receipt receipt;
     demo *d = s->d;
-    sotto_answer_view answer_of = {.recipe = d->recipe, .result = &d->result, .receipt = &receipt};
-    sotto_view view = sotto_show_view(d->json ? SOTTO_VIEW_JSON : SOTTO_VIEW_TEXT);
-    sotto_result_check check;
 
     sotto_receipt_of(&receipt, d->recipe, &d->task, &d->claim, &d->collection, &d->result);
-    if (d->check) {
-        SOTTO_TRY(sotto_result_compare(&check, &d->result, d->truth.bins, d->result.count, err));
-        *right = !check.wrong;
-        answer_of.check = &check;
-        answer_of.truth = d->truth.bins;
-    }
-    SOTTO_TRY(sotto_view_answer(&view, &answer_of, &d->arena, err));
+    SOTTO_TRY(demo_show_answer(d, &receipt, NULL, right, err));
     if (!d->json)
         print_people(s);
     return SOTTO_OK;
@@ -349,19 +324,25 @@ static sotto_status run(scene *s, bool *right, sotto_err *err)
     say(s->d, "An aggregator starts: one server, which will see masked vectors only ...");
     SOTTO_TRY(sotto_workdir_make(s->d->folder, "demo", err));
     SOTTO_TRY(demo_aggregator_start(s->d, &s->server, err));
+    SOTTO_TRY(demo_witnesses_start(s->d, &s->witnesses, err));
     SOTTO_TRY(read_recipe(s, err));
-    say(s->d, "Devices register, and witnesses draw the beacon ...");
+    say(s->d, "Four witnesses make the beacon's key; then one of them is switched off ...");
+    SOTTO_TRY(demo_witnesses_meet(s->d, &s->witnesses, err));
+    demo_witnesses_lose(&s->witnesses, 0);
+    say(s->d, "Devices register, and the other witnesses draw the beacon ...");
     sotto_one_server server;
 
     (void)sotto_recipe_one_server(&server, s->d->recipe);
     sotto_fleet_options fleet = {.devices = (uint32_t)s->d->devices,
-                                 .witnesses = WITNESSES,
+                                 .served = &s->witnesses.asked,
                                  .server_key = s->server.key,
                                  .port = s->server.process.port};
     fleet.terms = (sotto_duties_terms){.least = s->d->recipe->min_cohort,
                                        .cohort = server.cohort,
                                        .neighbours = NEIGHBOURS,
+                                       .numbers = server.epoch_rounds,
                                        .edge = sotto_one_server_edge(DEGREE, s->d->devices)};
+    fleet.terms.densest = fleet.terms.edge;
     memcpy(fleet.terms.recipe, s->d->recipe->hash, sizeof fleet.terms.recipe);
     SOTTO_TRY(sotto_fleet_open(&s->fleet, &fleet, err));
     say(s->d, "A committee of ten makes a key over the aggregator's board ...");
@@ -382,6 +363,7 @@ sotto_status demo_flamingo(demo *d, bool *right, sotto_err *err)
     const sotto_status status = run(&s, right, err);
     sotto_fleet_close(&s.fleet);
     demo_process_stop(&s.server.process);
+    demo_witnesses_stop(&s.witnesses);
     sotto_arena_clear(&s.scratch);
     return status;
 }

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "demo.h"
 
+#include "base/file.h"
 #include "recipe/statistic.h"
 #include "support/people_of.h"
 #include "verbs.h"
@@ -46,7 +47,8 @@ static sotto_status check(const demo *d, sotto_err *err)
     return SOTTO_OK;
 }
 
-static sotto_status judge(demo *d, sotto_recipe_verdict *verdict, sotto_err *err)
+static sotto_status judge(demo *d, sotto_recipe_verdict *verdict, const sotto_streams **streams,
+                          sotto_err *err)
 {
     sotto_mistakes *mistakes = sotto_arena_take(&d->arena, sizeof *mistakes);
     const sotto_policy *policy = NULL;
@@ -58,7 +60,13 @@ static sotto_status judge(demo *d, sotto_recipe_verdict *verdict, sotto_err *err
     if (d->policy_file)
         SOTTO_TRY(sotto_policy_read(&policy, sotto_bytes_of(d->policy_text, strlen(d->policy_text)),
                                     &d->arena, mistakes, err));
-    return sotto_recipe_judge(verdict, &d->claim, d->recipe, policy, NULL, mistakes, err);
+    if (d->streams_file) {
+        sotto_bytes text;
+
+        SOTTO_TRY(sotto_file_text(&text, d->streams_file, DEMO_LONG_TEXT, &d->arena, err));
+        SOTTO_TRY(sotto_streams_read(streams, text, &d->arena, mistakes, err));
+    }
+    return sotto_recipe_judge(verdict, &d->claim, d->recipe, policy, *streams, mistakes, err);
 }
 
 /* Rows of the file become devices, of which a cohort needs enough. */
@@ -68,6 +76,7 @@ static sotto_status open_people(demo *d, sotto_err *err)
 
     options.path = d->csv_file;
     options.device_column = d->device_column;
+    options.skip_bad = d->skip_bad;
     options.devices = d->devices_stated ? d->devices : 0;
     SOTTO_TRY(sotto_people_open(&d->people, &options, err));
     SOTTO_TRY(sotto_people_count(d->people, err));
@@ -87,6 +96,7 @@ static sotto_status open_people(demo *d, sotto_err *err)
 sotto_status demo_own_read(demo *d, sotto_err *err)
 {
     sotto_recipe_verdict *verdict = sotto_arena_take(&d->arena, sizeof *verdict);
+    const sotto_streams *streams = NULL;
 
     if (!d->recipe_file)
         return SOTTO_OK;
@@ -96,10 +106,10 @@ sotto_status demo_own_read(demo *d, sotto_err *err)
     if (d->policy_file)
         SOTTO_TRY(read_text(d->policy_text, d->policy_file, err));
     d->refused = EXIT_LINT;
-    SOTTO_TRY(judge(d, verdict, err));
+    SOTTO_TRY(judge(d, verdict, &streams, err));
     d->refused = EXIT_REFUSED;
     SOTTO_TRY(check(d, err));
-    SOTTO_TRY(sotto_recipe_table_of(&d->table, d->recipe, verdict, NULL, &d->arena, err));
+    SOTTO_TRY(sotto_recipe_table_of(&d->table, d->recipe, verdict, streams, &d->arena, err));
     for (size_t i = 0; i < verdict->read_count; i++)
         (void)snprintf(d->reads[i], sizeof d->reads[i], "%s", verdict->reads[i]);
     d->read_count = verdict->read_count;

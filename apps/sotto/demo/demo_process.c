@@ -137,21 +137,27 @@ sotto_status demo_write_file(const demo *d, const char *name, const char *text, 
 }
 
 /* All uploads come from this one machine. */
-static sotto_status write_options(const demo *d, const demo_server *s, const char *name,
-                                  const char *lines, sotto_err *err)
+static sotto_status write_options(const demo *d, const demo_server *s, const char *service,
+                                  const char *name, const char *lines, sotto_err *err)
 {
     char text[1024], file[32];
 
     (void)snprintf(text, sizeof text,
                    "[%s]\nlisten = 127.0.0.1:%u\noperations = 127.0.0.1:0\n"
                    "database = sqlite:%s.db\ndatastore_key = %s.key\naddress_share = 100\n%s",
-                   name, s->port, name, name, lines);
+                   service, s->port, name, name, lines);
     (void)snprintf(file, sizeof file, "%s.ini", name);
     return demo_write_file(d, file, text, err);
 }
 
 sotto_status demo_process_start(const demo *d, demo_server *s, const char *name, const char *lines,
                                 sotto_err *err)
+{
+    return demo_process_start_as(d, s, name, name, lines, err);
+}
+
+sotto_status demo_process_start_as(const demo *d, demo_server *s, const char *service,
+                                   const char *name, const char *lines, sotto_err *err)
 {
     char file[DEMO_FILE];
     sotto_status status;
@@ -162,7 +168,7 @@ sotto_status demo_process_start(const demo *d, demo_server *s, const char *name,
     (void)snprintf(file, sizeof file, "%s/%s.ini", d->folder, name);
     if (s->port == 0) /* otherwise it ran before, and has its key and its port */
         SOTTO_TRY(sotto_workdir_key(s->key_file, err));
-    SOTTO_TRY(write_options(d, s, name, lines, err));
+    SOTTO_TRY(write_options(d, s, service, name, lines, err));
     if (pipe(pipes) != 0)
         return sotto_fail(err, SOTTO_IO, "no pipe: %s", strerror(errno));
     s->process = fork();

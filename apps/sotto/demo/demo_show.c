@@ -1,6 +1,5 @@
 /* What the collector gets, what may be claimed of it, and whether it is right. */
 #include "demo.h"
-#include "show.h"
 
 #include "base/clock.h"
 #include "support/people_of.h"
@@ -28,12 +27,24 @@ sotto_status demo_collect(demo *d, sotto_err *err)
 
 /* ---- checking -------------------------------------------------------------------------------------------------- */
 
-/* Exactly the reports that should count do, and the intervals hold the truth as often as they say. */
-static sotto_status check(const demo *d, sotto_result_check *out, bool *right, sotto_err *err)
+sotto_status demo_show_answer(demo *d, const sotto_receipt *receipt,
+                              const sotto_answer_trial *trial, bool *right, sotto_err *err)
 {
-    SOTTO_TRY(sotto_result_compare(out, &d->result, d->truth.bins, d->result.count, err));
-    *right = d->collection.reports == d->truth.answered && !out->wrong;
-    return SOTTO_OK;
+    const sotto_view view = sotto_show_view(d->json ? SOTTO_VIEW_JSON : SOTTO_VIEW_TEXT);
+    sotto_answer_view answer = {.recipe = d->recipe, .result = &d->result, .receipt = receipt};
+    const sotto_answer_view collected = answer; /* what `sotto collect` writes has no truth in it */
+    sotto_result_check check;
+
+    *right = true;
+    answer.trial = trial;
+    if (d->check) {
+        SOTTO_TRY(sotto_result_compare(&check, &d->result, d->truth.bins, d->result.count, err));
+        *right = !check.wrong;
+        answer.check = d->result.count > 0 ? &check : NULL;
+        answer.truth = d->result.count > 0 ? d->truth.bins : NULL;
+    }
+    SOTTO_TRY(sotto_view_answer(&view, &answer, &d->arena, err));
+    return sotto_show_files(&d->files, &collected, 0, err);
 }
 
 /* Of rows that somebody brought. */
@@ -94,42 +105,29 @@ static uint64_t seconds_taken(const demo *d)
     return (sotto_clock_ms() - d->started_ms + 999) / 1000;
 }
 
-static sotto_status show_json(demo *d, sotto_answer_view answer, sotto_err *err)
-{
-    sotto_answer_trial trial = {.devices = d->devices,
-                                .seconds = seconds_taken(d),
-                                .answered = d->truth.answered,
-                                .tampered = d->truth.tampered,
-                                .replayed = d->truth.replayed,
-                                .forged = d->truth.forged,
-                                .epsilon_left = d->epsilon_left,
-                                .epsilon_allowed = d->epsilon_allowed};
-    sotto_view view = sotto_show_view(SOTTO_VIEW_JSON);
-
-    answer.trial = &trial;
-    return sotto_view_answer(&view, &answer, &d->arena, err);
-}
-
 sotto_status demo_show(demo *d, bool *right, sotto_err *err)
 {
     static sotto_receipt receipt;
-    sotto_answer_view answer = {.recipe = d->recipe, .result = &d->result, .receipt = &receipt};
-    sotto_view view = sotto_show_view(SOTTO_VIEW_TEXT);
-    sotto_result_check result;
+    const sotto_answer_trial trial = {.devices = d->devices,
+                                      .seconds = seconds_taken(d),
+                                      .answered = d->truth.answered,
+                                      .tampered = d->truth.tampered,
+                                      .replayed = d->truth.replayed,
+                                      .forged = d->truth.forged,
+                                      .epsilon_left = d->epsilon_left,
+                                      .epsilon_allowed = d->epsilon_allowed};
+    const bool counted = d->collection.reports == d->truth.answered;
 
-    *right = true;
     sotto_receipt_of(&receipt, d->recipe, &d->task, &d->claim, &d->collection, &d->result);
-    if (d->check) {
-        SOTTO_TRY(check(d, &result, right, err));
-        answer.check = d->result.count > 0 ? &result : NULL;
-        answer.truth = d->result.count > 0 ? d->truth.bins : NULL;
-    }
+    if (d->people)
+        sotto_people_say_skipped(d->people);
+    SOTTO_TRY(demo_show_answer(d, &receipt, &trial, right, err));
+    *right = *right && (counted || !d->check); /* exactly the reports that should count do */
     if (d->json)
-        return show_json(d, answer, err);
-    SOTTO_TRY(sotto_view_answer(&view, &answer, &d->arena, err));
+        return SOTTO_OK;
     print_outside(d);
     print_hostile(d);
-    if (d->check && d->collection.reports != d->truth.answered)
+    if (d->check && !counted)
         (void)printf("\n%llu reports should count, but %llu do.\n",
                      (unsigned long long)d->truth.answered,
                      (unsigned long long)d->collection.reports);

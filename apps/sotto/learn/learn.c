@@ -123,6 +123,19 @@ static int csv_main(int argc, char **argv)
                               : sotto_arguments_misused(VERB, "--high", "it is not above --low");
 }
 
+/* Data of papers that no package has are told from a name that was mistyped. */
+static int misnamed(const char *name)
+{
+    static const char *const absent[] = {"femnist", "cifar10", "speech"};
+
+    for (size_t i = 0; i < sizeof absent / sizeof absent[0]; i++)
+        if (strcmp(name, absent[i]) == 0)
+            return sotto_arguments_misused(VERB, name,
+                                           "no package that could be named has it; take mnist, "
+                                           "fashion-mnist or kjv, or a table of your own by csv");
+    return sotto_arguments_misused(VERB, name, "mnist, fashion-mnist, kjv or csv");
+}
+
 static int data_main(int argc, char **argv)
 {
     learn_data_options o = {.users = 600, .seed = 1, .alpha = 0.3};
@@ -142,7 +155,7 @@ static int data_main(int argc, char **argv)
     if (code != EXIT_DONE)
         return code;
     if (!find(o.name))
-        return sotto_arguments_misused(VERB, o.name, "mnist, fashion-mnist, kjv or csv");
+        return misnamed(o.name);
     if (o.writers && strcmp(o.name, "mnist") != 0)
         return sotto_arguments_misused(VERB, "--writers", "it is for mnist");
     return run(&o);

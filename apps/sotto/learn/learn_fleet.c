@@ -39,7 +39,7 @@ typedef struct hand {
     sotto_arena arena, scratch; /* of the thread; of one report */
     sotto_learner learner;
     float *delta;
-    double *update;
+    double *update, weight;
     sotto_buf body;
     size_t reports;
 } hand;
@@ -169,7 +169,8 @@ static sotto_status train(hand *h, uint64_t device, sotto_err *err)
     SOTTO_TRY(number_of(run, &training.seed, "sotto order", device, run->record.round, err));
     const sotto_examples examples = sotto_dataset_rows(&run->data, first, rows);
     sotto_train(&h->learner, run->session.weights, &examples, &training, h->delta, &facts);
-    return sotto_update_shape(h->update, l, run->record.round, h->delta, rows, err);
+    h->weight = sotto_update_weight(l, rows);
+    return sotto_update_shape(h->update, l, run->record.round, h->delta, err);
 }
 
 /* The one place where a report is made: from an update to sealed bytes behind `body`. */
@@ -190,8 +191,8 @@ static sotto_status make_report(hand *h, uint64_t device, uint64_t slot, sotto_e
     memcpy(draft.task_id, run->task.id, sizeof draft.task_id);
     sotto_entropy_init(&entropy, fill, &xof);
     if (status == SOTTO_OK)
-        status = sotto_update_report_make(&report, &draft, &maker, h->update, &entropy, &h->scratch,
-                                          err);
+        status = sotto_update_report_make(&report, &draft, &maker, h->update, h->weight, &entropy,
+                                          &h->scratch, err);
     if (status == SOTTO_OK)
         status = sotto_dap_report_encode(&h->body, &report, err);
     sotto_entropy_clear(&entropy);
@@ -225,6 +226,9 @@ static sotto_status upload(hand *h, sotto_err *err)
     sotto_arena_reset(&h->scratch);
     if (status != SOTTO_OK)
         return status;
+    if (response.status == 503)
+        return sotto_fail(err, SOTTO_IO,
+                          "the leader can't store reports (503): is its disk or database full?");
     if (response.status != 200)
         return sotto_fail(err, SOTTO_IO, "the leader said %u to an upload", response.status);
     (void)atomic_fetch_add(&h->crew->sent, h->reports);

@@ -133,15 +133,29 @@ static sotto_status find_noise(plan *p, sotto_err *err)
 
 /* ---- participations that late rounds need ---------------------------------------------------------------------- */
 
+/* The chance that somebody who took part in each of `rounds` rounds with this chance did so less than `most` times. */
+static double chance_below(double rate, uint64_t rounds, uint64_t most)
+{
+    double chance = 0;
+
+    if (most > rounds)
+        return 1;
+    if (rate >= 1)
+        return 0;
+    for (uint64_t k = 0; k < most; k++)
+        chance += exp(lgamma((double)rounds + 1) - lgamma((double)k + 1) -
+                      lgamma((double)(rounds - k) + 1) + (double)k * log(rate) +
+                      (double)(rounds - k) * log1p(-rate));
+    return chance < 1 ? chance : 1;
+}
+
 /* Whether the last round, in which most devices have had their participations, has min_cohort reports, with four deviations to spare. */
 static bool lasts(plan *p)
 {
     const double rate = p->cohort / p->devices;
-    const sotto_learning like = {
-        .head = {.population = (uint64_t)p->devices, .participation.rate = rate},
-        .participations = (uint64_t)p->participations};
 
-    p->last = learn_expected_reports(&like, (uint64_t)p->rounds - 1);
+    p->last = p->devices * rate *
+              chance_below(rate, (uint64_t)p->rounds - 1, (uint64_t)p->participations);
     return p->last - 4 * sqrt(p->last * (1 - p->last / p->devices)) >= floor(0.8 * p->cohort);
 }
 

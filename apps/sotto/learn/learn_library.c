@@ -6,6 +6,7 @@
 #include "account/numeric/decimal.h"
 #include "base/arena.h"
 #include "base/writer.h"
+#include "recipe/learning_correlated.h"
 #include "sotto/learn.h"
 #include "tlog/bundle.h"
 #include "tlog/feed.h"
@@ -46,12 +47,13 @@ sotto_status learn_library_policy(learn_run *run, sotto_err *err)
         learn_read_file(run, run->policy_file, DEMO_LONG_TEXT, &own, err) == SOTTO_OK)
         policy = json_loadb((const char *)own.data, own.len, 0, NULL);
     else
-        policy = json_pack("{s:s,s:i,s:{s:{s:f,s:f,s:I,s:[s,s]}},s:{s:O,s:O},s:[],s:I,s:f}",
+        policy = json_pack("{s:s,s:i,s:{s:{s:f,s:f,s:I,s:[s,s]}},s:{s:O,s:O},s:[],s:I,s:f,s:b}",
                            "policy", "com.example.app", "version", 1, "analyses", l->head.analysis,
                            "epsilon", epsilon, "delta", 1e-3, "reports",
                            (json_int_t)l->participations, "fields", "digits.pixels", "digits.label",
                            "fields", "digits.pixels", field, "digits.label", field, "non_sensitive",
-                           "min_cohort", (json_int_t)l->head.min_cohort, "honest", 0.5);
+                           "min_cohort", (json_int_t)l->head.min_cohort, "honest", 0.5,
+                           "correlated_noise", sotto_learning_correlated(l));
     (void)json_object_set_new(
         policy, "logs",
         json_pack("{s:{s:s,s:[s]}}", "main", "key", d->log_key, "witnesses", d->witness_key));

@@ -3,9 +3,11 @@
 #include "learn_one.h"
 
 #include "account/numeric/decimal.h"
+#include "account/trust.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "crypto/hash.h"
+#include "recipe/statistic.h"
 #include "transport/http_client.h"
 
 #include <errno.h>
@@ -21,20 +23,28 @@ enum { NAME = 160, PATH = DEMO_FILE + 40 };
 
 /* ---- what everybody is given ---------------------------------------------------------------------------------------- */
 
+static json_t *duties_of(const sotto_learning *l)
+{
+    return sotto_learning_is_encrypted(l)
+               ? json_pack("[s,s,s,s]", "contributor", "verifier", "committee", "noise")
+               : json_pack("[s,s]", "client", "decryptor");
+}
+
 /* What a policy of an application says of these fields, where none is given. */
 static json_t *made_up_policy(const sotto_learning *l)
 {
     const double epsilon = sotto_decimal_up(l->head.epsilon); /* all that the recipe asks for */
     const json_int_t reports = (json_int_t)l->participations;
-    json_t *field = json_pack("{s:[s],s:s,s:f,s:f,s:I}", "by", "shares", "epsilon_local", "none",
-                              "epsilon", epsilon, "delta", 1e-3, "reports", reports);
+    json_t *field =
+        json_pack("{s:[s],s:s,s:f,s:f,s:I}", "by", sotto_noise_source_name(l->head.by),
+                  "epsilon_local", "none", "epsilon", epsilon, "delta", 1e-3, "reports", reports);
     json_t *out = json_pack(
-        "{s:s,s:i,s:{s:{s:f,s:f,s:I,s:[s,s]}},s:{s:O,s:O},s:[],s:I,s:f,s:[s],s:[s,s]}", "policy",
+        "{s:s,s:i,s:{s:{s:f,s:f,s:I,s:[s,s]}},s:{s:O,s:O},s:[],s:I,s:f,s:[s],s:o}", "policy",
         "com.example.app", "version", 1, "analyses", l->head.analysis, "epsilon", epsilon, "delta",
         1e-3, "reports", reports, "fields", "digits.pixels", "digits.label", "fields",
         "digits.pixels", field, "digits.label", field, "non_sensitive", "min_cohort",
         (json_int_t)l->head.min_cohort, "honest", (double)l->head.honest.units * SOTTO_DECIMAL_UNIT,
-        "trusts", "flamingo", "duties", "client", "decryptor");
+        "trusts", sotto_trust_model_of(l->head.trust)->name, "duties", duties_of(l));
 
     json_decref(field);
     return out;
@@ -135,6 +145,8 @@ static sotto_status open_device(learn_one *one, uint32_t number, sotto_err *err)
     d->next_ms = UINT64_MAX;
     draw_secret(one->run, number, d->secret);
     SOTTO_TRY(open_parts(one, d, number, err));
+    if (one->encrypted)
+        learn_encrypted_tell(one, sotto_rounds_duties(d->rounds));
     SOTTO_TRY(sotto_device_learn(d->device, &trainer, err));
     SOTTO_TRY(sotto_device_consent(d->device, true, err));
     SOTTO_TRY(sotto_rounds_consent(d->rounds, true, err));
@@ -269,12 +281,20 @@ sotto_status learn_one_take(learn_one *one, sotto_err *err)
     return SOTTO_OK;
 }
 
-void learn_one_tick(learn_one *one, uint64_t now_ms)
+void learn_one_tick_device(learn_one *one, uint32_t device)
+{
+    learn_one_device *d = &one->devices[device];
+    const uint64_t now = sotto_clock_wall(&sotto_clock_system) / 1000000;
+
+    if (!d->off && d->next_ms <= now)
+        (void)!sotto_rounds_tick(d->rounds, now, &d->next_ms, NULL);
+}
+
+void learn_one_tick(learn_one *one)
 {
     for (uint32_t i = 0; i < one->count; i++) {
-        learn_one_device *d = &one->devices[i];
-
-        if (!d->off && d->next_ms <= now_ms)
-            (void)!sotto_rounds_tick(d->rounds, now_ms, &d->next_ms, NULL);
+        if (one->encrypted)
+            learn_encrypted_look(one);
+        learn_one_tick_device(one, i);
     }
 }

@@ -19,7 +19,6 @@
 #include <time.h>
 
 enum {
-    WITNESSES = 4,
     PAUSE_MS = 50,
     STEP_MS = 20000, /* of the key generation: how long the last member is waited for */
     KEY_MS = 10 * 60 * 1000,
@@ -41,15 +40,21 @@ static void pause_ms(unsigned ms)
     (void)nanosleep(&t, NULL);
 }
 
-bool learn_one_is(sotto_bytes recipe)
+static const sotto_trust_model *model_of(sotto_bytes recipe)
 {
     json_t *json = json_loadb((const char *)recipe.data, recipe.len, 0, NULL);
     const char *trust =
         json_string_value(json_object_get(json_object_get(json, "aggregation"), "trust"));
-    const bool is = trust && sotto_trust_model_of(sotto_trust_named(trust))->one_server;
+    const sotto_trust_model *model =
+        sotto_trust_model_of(trust ? sotto_trust_named(trust) : (sotto_trust)0);
 
     json_decref(json);
-    return is;
+    return model;
+}
+
+bool learn_one_is(sotto_bytes recipe)
+{
+    return model_of(recipe)->one_server;
 }
 
 /* ---- the folder --------------------------------------------------------------------------------------------------------- */
@@ -63,6 +68,7 @@ static sotto_status read_folder(learn_run *run, sotto_err *err)
     json_t *json = json_loadb((const char *)text.data, text.len, 0, NULL);
     run->one->server.process.port =
         (unsigned)json_integer_value(json_object_get(json, "aggregator"));
+    run->one->witness_port = (unsigned)json_integer_value(json_object_get(json, "witness"));
     json_decref(json);
     if (run->one->server.process.port == 0)
         return sotto_fail(err, SOTTO_DENIED, "%.60s is of a session over two servers", run->folder);
@@ -74,6 +80,7 @@ static sotto_status read_folder(learn_run *run, sotto_err *err)
 sotto_status learn_one_open(learn_run *run, bool fresh, sotto_err *err)
 {
     static learn_one one; /* too large for a stack */
+    const char *text = run->deployment.recipe_text;
 
     one.run = run;
     run->one = &one;
@@ -81,7 +88,10 @@ sotto_status learn_one_open(learn_run *run, bool fresh, sotto_err *err)
     sotto_arena_init(&one.asking, (size_t)256 << 20);
     if (!fresh)
         SOTTO_TRY(read_folder(run, err));
-    return demo_aggregator_start(&run->deployment, &one.server, err);
+    if (model_of(sotto_bytes_of(text, strlen(text)))->encrypted)
+        return learn_encrypted_open(&one, err);
+    SOTTO_TRY(demo_aggregator_start(&run->deployment, &one.server, err));
+    return demo_witnesses_start(&run->deployment, &one.witnesses, err);
 }
 
 sotto_status learn_one_provision(learn_run *run, sotto_err *err)
@@ -91,7 +101,9 @@ sotto_status learn_one_provision(learn_run *run, sotto_err *err)
     SOTTO_TRY(sotto_random_bytes(run->fleet, sizeof run->fleet, err));
     SOTTO_TRY(learn_put_file(run, "recipe.json", run->learning->head.text, err));
     SOTTO_TRY(learn_keep_fleet(run, err));
-    (void)snprintf(text, sizeof text, "{\"aggregator\": %u}\n", run->one->server.process.port);
+    const learn_encrypted *encrypted = run->one->encrypted;
+    (void)snprintf(text, sizeof text, "{\"aggregator\": %u, \"witness\": %u}\n",
+                   run->one->server.process.port, encrypted ? encrypted->witness.process.port : 0);
     return learn_put_file(run, "deployment.json", sotto_bytes_of(text, strlen(text)), err);
 }
 
@@ -102,13 +114,15 @@ sotto_status learn_one_check(const learn_run *run, sotto_err *err)
     const uint64_t population = run->learning->head.population;
     sotto_one_server stated;
 
-    if (!sotto_recipe_one_server(&stated, &run->learning->head))
-        return sotto_fail(err, SOTTO_BUG, "a recipe of two servers");
     if (population > LEARN_ONE_DEVICES)
         return sotto_fail(err, SOTTO_DENIED,
                           "%" PRIu64 " devices: over one server at most %d run on this machine: "
                           "--devices",
                           population, LEARN_ONE_DEVICES);
+    if (sotto_learning_is_encrypted(run->learning))
+        return learn_encrypted_check(run, err);
+    if (!sotto_recipe_one_server(&stated, &run->learning->head))
+        return sotto_fail(err, SOTTO_BUG, "a recipe of two servers");
     /* Whoever is registered is drawn. */
     if (population > stated.cohort || population < stated.decryptors)
         return sotto_fail(err, SOTTO_DENIED,
@@ -136,8 +150,8 @@ sotto_status learn_one_begin(learn_run *run, sotto_err *err)
     learn_one *one = run->one;
     sotto_fleet *f = &one->epoch;
 
-    if (!sotto_recipe_one_server(&one->stated, &run->learning->head) ||
-        !sotto_recipe_one_server_graph(&one->graph, &run->learning->head))
+    if (!one->encrypted && (!sotto_recipe_one_server(&one->stated, &run->learning->head) ||
+                            !sotto_recipe_one_server_graph(&one->graph, &run->learning->head)))
         return sotto_fail(err, SOTTO_BUG, "a recipe of two servers");
     one->count = (uint32_t)run->learning->head.population;
     allow_files(one->count);
@@ -147,7 +161,13 @@ sotto_status learn_one_begin(learn_run *run, sotto_err *err)
     sotto_fleet_aim(f, one->server.process.port);
     SOTTO_TRY(sotto_http_client_open(&f->client, &(sotto_http_client_options){0}, err));
     SOTTO_TRY(sotto_random_bytes(f->epoch.session, sizeof f->epoch.session, err));
-    SOTTO_TRY(sotto_epoch_witnesses(&f->epoch, WITNESSES, &f->arena, err));
+    if (one->encrypted) {
+        SOTTO_TRY(sotto_epoch_witnesses(&f->epoch, LEARN_ENCRYPTED_WITNESSES, &f->arena, err));
+        SOTTO_TRY(learn_encrypted_begin(one, err));
+    } else {
+        SOTTO_TRY(demo_witnesses_meet(&run->deployment, &one->witnesses, err));
+        sotto_witnesses_serve(&one->witnesses.asked, &f->epoch);
+    }
     SOTTO_TRY(learn_one_policy(run, err));
     return learn_one_devices_open(one, err);
 }
@@ -161,6 +181,10 @@ void learn_one_close(learn_run *run)
     learn_one_devices_close(one);
     sotto_fleet_close(&one->epoch);
     demo_process_stop(&one->server.process);
+    if (one->encrypted)
+        learn_encrypted_close(one);
+    else
+        demo_witnesses_stop(&one->witnesses);
     sotto_arena_clear(&one->scratch);
     sotto_arena_clear(&one->asking);
 }
@@ -184,7 +208,7 @@ static sotto_status make_committee(learn_one *one, sotto_err *err)
     while (status == SOTTO_AGAIN) {
         if (demo_interrupted() || now_ms() >= wanted.ends)
             return sotto_fail(err, SOTTO_STALE, "the committee made no key");
-        learn_one_tick(one, now_ms());
+        learn_one_tick(one);
         status = sotto_fleet_read_key(&one->epoch, call, NULL);
         if (status == SOTTO_AGAIN)
             pause_ms(PAUSE_MS);
@@ -228,19 +252,28 @@ static sotto_status post(learn_one *one, sotto_err *err)
     return demo_aggregator_post(&one->server, one->epoch.client, one->posting, &one->asking, err);
 }
 
-/* --drop: so many percent of devices are switched off in this round. Members of the committee stay: their losses are another matter. */
-static sotto_status switch_off(learn_one *one, sotto_err *err)
+static bool is_member(const learn_one *one, uint32_t device)
 {
     const sotto_decryptors_record *r = &one->epoch.epoch.record;
 
+    if (one->encrypted)
+        return learn_encrypted_serves(one, device);
+    for (uint32_t i = 0; i < r->count; i++)
+        if (r->members[i] == device)
+            return true;
+    return false;
+}
+
+/* --drop: so many percent of devices are switched off in this round. Members of committees stay: their losses are another matter. */
+static sotto_status switch_off(learn_one *one, sotto_err *err)
+{
     for (uint32_t i = 0; i < one->count; i++) {
         uint8_t draw[2];
 
         SOTTO_TRY(sotto_random_bytes(draw, sizeof draw, err));
-        one->devices[i].off = (uint64_t)(draw[0] << 8 | draw[1]) * 100 >> 16 < one->run->drop;
+        one->devices[i].off =
+            (uint64_t)(draw[0] << 8 | draw[1]) * 100 >> 16 < one->run->drop && !is_member(one, i);
     }
-    for (uint32_t i = 0; i < r->count; i++)
-        one->devices[r->members[i]].off = false;
     return SOTTO_OK;
 }
 
@@ -251,7 +284,7 @@ static sotto_status play(learn_one *one, bool *released, sotto_err *err)
     while (status == SOTTO_AGAIN) {
         if (demo_interrupted())
             return sotto_fail(err, SOTTO_STALE, "interrupted");
-        learn_one_tick(one, now_ms());
+        learn_one_tick(one);
         sotto_arena_reset(&one->asking);
         status = demo_aggregator_result(&one->server, one->epoch.client, one->id, released,
                                         one->reported, one->count, &one->asking, err);
@@ -265,7 +298,7 @@ static sotto_status play(learn_one *one, bool *released, sotto_err *err)
 static sotto_status read_sum(learn_one *one, sotto_collection *out, sotto_err *err)
 {
     const size_t count = (size_t)sotto_learning_length(one->run->learning),
-                 width = one->graph.wide ? 8 : 4;
+                 width = one->encrypted || one->graph.wide ? 8 : 4;
     sotto_bytes sum;
 
     sotto_arena_reset(&one->asking);
@@ -300,6 +333,23 @@ static sotto_status offer(learn_one *one, sotto_err *err)
     return SOTTO_OK;
 }
 
+/* How long devices have to train and to send. */
+static uint64_t window_of(const learn_one *one)
+{
+    const learn_encrypted *e = one->encrypted;
+
+    return e ? e->round.commit_by - e->round.opens : one->window_ms;
+}
+
+static void give_more_time(learn_one *one)
+{
+    one->window_ms *= 2;
+    if (!one->encrypted)
+        return;
+    learn_encrypted_say(one);
+    one->encrypted->patience *= 2;
+}
+
 /* Devices pay for a round once. One that is burnt, or that a killed run had posted, is not posted again: the session counts it as burnt,
  * and the next one has more time. */
 sotto_status learn_one_round(learn_run *run, sotto_collection *out, sotto_err *err)
@@ -308,20 +358,24 @@ sotto_status learn_one_round(learn_run *run, sotto_collection *out, sotto_err *e
     bool released = false;
 
     run->took_part = run->sent = 0;
+    if (one->encrypted && learn_encrypted_was_posted(run))
+        return SOTTO_OK;
     SOTTO_TRY(offer(one, err));
-    SOTTO_TRY(keep_committee(one, err));
+    if (!one->encrypted)
+        SOTTO_TRY(keep_committee(one, err));
+    SOTTO_TRY(one->encrypted ? learn_encrypted_post(one, err) : post(one, err));
     SOTTO_TRY(switch_off(one, err));
-    SOTTO_TRY(post(one, err));
     const uint64_t began = now_ms();
     SOTTO_TRY(learn_one_take(one, err));
     const uint64_t took = now_ms() - began;
     learn_say(run, "round %" PRIu64 ": %" PRIu64 " of %u devices trained in %.1f s, of %.1f s",
               run->record.round, run->took_part, one->count, (double)took / 1000,
-              (double)one->window_ms / 1000);
+              (double)window_of(one) / 1000);
     SOTTO_TRY(play(one, &released, err));
     one->served++;
     for (uint32_t i = 0; i < one->count; i++)
         run->sent += one->reported[i];
-    one->window_ms = released ? one->window_ms : 2 * one->window_ms;
+    if (!released)
+        give_more_time(one);
     return released ? read_sum(one, out, err) : SOTTO_OK;
 }

@@ -92,6 +92,16 @@ static bool set_parties(json_t *recipe, json_t *aggregation)
            json_object_set_new(recipe, "anonymity", json_pack("{s:s}", "log", "main")) == 0;
 }
 
+/* Encrypted sums say how many are registered: here all of them. */
+static bool set_devices(json_t *recipe, json_t *aggregation, json_int_t devices)
+{
+    json_t *registered = json_object_get(aggregation, "devices");
+
+    return json_object_set_new(recipe, "population", json_integer(devices)) == 0 &&
+           (!registered || (json_object_set_new(registered, "least", json_integer(devices)) == 0 &&
+                            json_object_set_new(registered, "most", json_integer(devices)) == 0));
+}
+
 sotto_status learn_recipe_localise(learn_run *run, sotto_bytes text, sotto_err *err)
 {
     SOTTO_TRY(learn_owner_draw(run, err));
@@ -104,8 +114,7 @@ sotto_status learn_recipe_localise(learn_run *run, sotto_bytes text, sotto_err *
                  (run->one_server || set_parties(recipe, aggregation));
 
     if (right && run->devices > 0)
-        right =
-            json_object_set_new(recipe, "population", json_integer((json_int_t)run->devices)) == 0;
+        right = set_devices(recipe, aggregation, (json_int_t)run->devices);
     char *out = right ? json_dumps(recipe, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
     const int len = out ? snprintf(d->recipe_text, sizeof d->recipe_text, "%s\n", out) : -1;
 
@@ -210,34 +219,6 @@ int learn_recipe_judge(learn_run *run)
         status = sotto_learning_judge(&verdict, &run->claim, run->learning, run->policy, NULL,
                                       mistakes, &err);
     return status == SOTTO_OK ? EXIT_DONE : say_mistakes(run, mistakes, &err);
-}
-
-/* ---- how many will answer --------------------------------------------------------------------------------------- */
-
-/* The chance that somebody who took part in each of `rounds` rounds with this chance did so less than `most` times. */
-static double chance_below(double rate, uint64_t rounds, uint64_t most)
-{
-    double chance = 0;
-
-    if (most > rounds)
-        return 1;
-    if (rate >= 1)
-        return 0;
-    for (uint64_t k = 0; k < most; k++)
-        chance += exp(lgamma((double)rounds + 1) - lgamma((double)k + 1) -
-                      lgamma((double)(rounds - k) + 1) + (double)k * log(rate) +
-                      (double)(rounds - k) * log1p(-rate));
-    return chance < 1 ? chance : 1;
-}
-
-/* With a separation above 1 fewer come: this is an upper bound then. */
-double learn_expected_reports(const sotto_learning *l, uint64_t round)
-{
-    const double rate = l->head.participation.rate;
-
-    if (sotto_learning_once(l))
-        return sotto_learning_expected(l, round);
-    return (double)l->head.population * rate * chance_below(rate, round, l->participations);
 }
 
 /* ---- data ---------------------------------------------------------------------------------------------------- */

@@ -324,6 +324,7 @@ sotto_status learn_round_run(learn_run *run, sotto_err *err)
     }
     SOTTO_TRY(sotto_round_receipt_of(&receipt, run->learning, &run->claim, &run->record,
                                      run->session.burnt, collection.reports, err));
+    learn_one_tell(run, &receipt);
     SOTTO_TRY(step(run, &collection, err));
     return close_round(run, &receipt, err);
 }

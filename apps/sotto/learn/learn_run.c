@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hex.h"
 #include "crypto/hash.h"
+#include "recipe/learning_turns.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -141,10 +142,13 @@ static int open_session(learn_run *run)
     sotto_bytes recipe;
     int code = EXIT_DONE;
 
-    sotto_status status = learn_read_file(run, run->recipe_file, DEMO_LONG_TEXT - 1, &recipe, &err);
-    run->one_server = status == SOTTO_OK && learn_one_is(recipe);
-    if (status == SOTTO_OK && fresh && !learn_is_remote(run))
-        status = learn_recipe_localise(run, recipe, &err);
+    if (learn_read_file(run, run->recipe_file, DEMO_LONG_TEXT - 1, &recipe, &err) != SOTTO_OK) {
+        (void)fprintf(stderr, "sotto learn run: %s\n", err.reason); /* it names the file */
+        return sotto_exit_code(err.status, SOTTO_AT_FILE);
+    }
+    run->one_server = learn_one_is(recipe);
+    const sotto_status status =
+        fresh && !learn_is_remote(run) ? learn_recipe_localise(run, recipe, &err) : SOTTO_OK;
     if (status != SOTTO_OK) {
         (void)fprintf(stderr, "sotto learn run: %s: %s\n", run->recipe_file, err.reason);
         return sotto_exit_code(err.status, SOTTO_AT_FILE);
@@ -241,9 +245,11 @@ const sotto_verb sotto_verb_learn_run = {
         "takes as long as its devices do. Exits with 4 where a budget or model is refused, 5 if\n"
         "every round was too small, and 7 if a server can't be reached.\n\n"
         "A recipe whose `trust` is flamingo has one server: an aggregator is started in their\n"
-        "place. Every device answers by libsotto-device-full, with files of its own. A committee\n"
-        "of devices makes a key, and opens the sum of each round. A round that a kill interrupts\n"
-        "burns.\n\n"
+        "place, and four witnesses that draw the beacon. Every device answers by\n"
+        "libsotto-device-full, with files of its own. A committee of devices makes a key, and\n"
+        "opens the sum of each round. A round that a kill interrupts burns. So it is where\n"
+        "`trust` is aero: a witness cosigns what the aggregator shows, and each round has a\n"
+        "committee and a key of its own.\n\n"
         "With --parties nothing is started: log, leader and helper are those of others, and the\n"
         "recipe is published as it is. Their operators have added round 0. Devices answer by\n"
         "themselves. A round's sum is collected when it ends with its goal, or when its grace is\n"
@@ -283,7 +289,28 @@ const sotto_verb sotto_verb_learn_run = {
 
 /* ---- check ---------------------------------------------------------------------------------------------------- */
 
-static void print_check(const learn_run *run)
+/* Devices that took part stay away from later rounds. */
+static void print_reports(learn_run *run)
+{
+    const sotto_learning_claim *c = &run->claim;
+    sotto_turns turns;
+    uint64_t least = 0;
+
+    if (sotto_learning_turns(&turns, run->learning, &run->arena, NULL) != SOTTO_OK)
+        return;
+    for (uint64_t t = 1; t < turns.rounds; t++)
+        least = turns.reports[t] < turns.reports[least] ? t : least;
+    if (least == 0)
+        printf("  round   %.0f reports expected in each", turns.reports[0]);
+    else
+        printf("  round   %.0f reports expected in round 0, %.0f in round %" PRIu64
+               ", which has the fewest",
+               turns.reports[0], turns.reports[least], least);
+    printf("; %" PRIu64 " needed; %zu bytes each\n", run->learning->head.min_cohort,
+           c->report_bytes);
+}
+
+static void print_check(learn_run *run)
 {
     const sotto_learning_claim *c = &run->claim;
 
@@ -305,10 +332,7 @@ static void print_check(const learn_run *run)
            run->data.users, run->data.training, run->data.test, run->data.classes);
     printf("  model   %s, %zu parameters, begins as the recipe says\n", run->learning->model,
            run->model.parameters);
-    printf("  round   %.0f reports expected, %.0f in the last one; %" PRIu64
-           " needed; %zu bytes each\n",
-           c->expected_reports, learn_expected_reports(run->learning, run->learning->rounds - 1),
-           run->learning->head.min_cohort, c->report_bytes);
+    print_reports(run);
 }
 
 static int check_main(int argc, char **argv)

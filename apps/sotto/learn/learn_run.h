@@ -11,6 +11,7 @@
  *     learn_library.c  the same by the device library, with files for each device
  *     learn_models.c   models by their digest, over HTTP
  *     learn_one_server.c   one server in the place of leader and helper: an aggregator, a committee, and rounds that are posted
+ *     learn_one_encrypted.c  the same with encrypted sums
  *     learn_one_devices.c  its devices
  *     learn_rounds.c   one round: publish, wait, collect, step, checkpoint
  *     learn_show.c     curves, receipts and the state of a folder
@@ -52,7 +53,7 @@ typedef struct learn_run {
     uint64_t patience; /* seconds; 0: by the recipe */
     bool plain, rehearse;
     bool json, quiet, library;
-    bool one_server; /* the recipe has `trust` flamingo */
+    bool one_server; /* the recipe has `trust` flamingo or aero */
     bool asks;       /* a server or the log, at the moment: what fails then is their failure */
     bool localised;  /* the recipe is this session's own: its log, parties and times */
     uint64_t devices, threads, drop, seed,
@@ -120,9 +121,6 @@ SOTTO_MUST_USE sotto_status learn_data_load(learn_run *run, sotto_err *err);
 /* How well the model does on the rows that nobody trained on. */
 SOTTO_MUST_USE sotto_status learn_evaluate(learn_run *run, double *loss, double *accuracy,
                                            sotto_err *err);
-
-/* Reports that round `round`, from 0, may expect: a device that has had its participations stays away. */
-double learn_expected_reports(const sotto_learning *learning, uint64_t round);
 
 /* learn_owner.c: a new key in a new file, and its public half; the key of a file, which must be the recipe's; one for a session. */
 SOTTO_MUST_USE sotto_status learn_owner_make(const char *path, char public[LEARN_HEX],
@@ -199,6 +197,8 @@ SOTTO_MUST_USE sotto_status learn_one_provision(learn_run *run, sotto_err *err);
 SOTTO_MUST_USE sotto_status learn_one_begin(learn_run *run, sotto_err *err);
 SOTTO_MUST_USE sotto_status learn_one_round(learn_run *run, sotto_collection *out, sotto_err *err);
 /* Nothing for one that was not opened. */
+/* What became of the round at hand, for its receipt. Nothing where sums are masked. */
+void learn_one_tell(const learn_run *run, sotto_learning_receipt *receipt);
 void learn_one_close(learn_run *run);
 
 /* learn_models.c: serves the folder's models on loopback, at models_url. Closing without opening is fine. */

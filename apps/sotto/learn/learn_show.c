@@ -61,6 +61,10 @@ static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
     sotto_json_real(j, "rho", r->rho);
     sotto_json_text(j, "theorem", r->theorem);
     sotto_json_text(j, "sampling", r->sampling);
+    if (r->correlated) {
+        sotto_json_uint(j, "restart", r->restart);
+        sotto_json_text(j, "correlated", r->correlated);
+    }
     if (r->relay) {
         sotto_json_real(j, "sampled_epsilon", r->sampled_epsilon);
         sotto_json_real(j, "sampled_share", r->sampled_share);
@@ -74,7 +78,10 @@ static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
     if (r->server[0]) {
         sotto_json_text(j, "server", r->server);
         sotto_json_text(j, "who_sees", r->sees);
-        sotto_json_stated(j, &r->stated);
+        if (r->encryption.is_known)
+            sotto_json_encryption(j, &r->encryption);
+        else
+            sotto_json_stated(j, &r->stated);
     } else {
         sotto_json_text(j, "leader", r->leader);
         sotto_json_text(j, "helper", r->helper);
@@ -83,13 +90,13 @@ static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
     if (r->honest_devices > 0)
         sotto_json_uint(j, "honest_devices", r->honest_devices);
     sotto_json_text(j, "inputs", r->inputs);
-    if (!r->server
-             [0]) { /* nothing bounds a liar's update there, and the registry has one place for a device */
+    if (r->bound_factor > 0) { /* else nothing bounds a liar's update */
         sotto_json_real(j, "bound_factor", r->bound_factor);
         sotto_json_real(j, "lift", r->lift);
         sotto_json_real(j, "liar_moves_mean", r->liar);
-        sotto_json_bool(j, "one_report_a_device", r->tokens);
     }
+    if (!r->server[0]) /* a registry has one place for a device */
+        sotto_json_bool(j, "one_report_a_device", r->tokens);
     sotto_json_real(j, "divisor", r->divisor);
 }
 

@@ -13,20 +13,28 @@ void sotto_recipe_print_encrypted(const sotto_recipe *recipe)
 
     if (sotto_encrypted_plan(&e, recipe, NULL) != SOTTO_OK)
         return;
-    printf("  a round         zCDP %.6g, of it %.3g by what openings tell\n"
-           "  committee       %u members, %u may lie; more do with %.3g at most, too few answer "
-           "with %.3g\n"
-           "  noise members   %u, %u may lie and %u be missing; more lie with %.3g at most\n"
-           "  spot checks     %u expected for each leaf; a wrong leaf is missed with %.3g at most\n"
-           "  contributors    %" PRIu64 " at most; fewer than %" PRIu64 " with %.3g at most\n"
-           "  encryption      set %s: %u bits of security, %u with all hints; %" PRIu64
-           " ciphertexts\n",
-           sotto_bound_shown(e.rho, 6), sotto_bound_shown(e.ledger.rho, 3), e.terms.committee,
-           e.terms.threshold - 1, sotto_bound_shown(e.odds.members, 3),
-           sotto_bound_shown(e.stalls, 3), e.terms.noise_members, e.terms.noise_corrupt,
-           e.terms.noise_missing, sotto_bound_shown(e.odds.noise, 3), e.terms.checks,
-           sotto_bound_shown(e.odds.missed, 3), e.largest, recipe->min_cohort,
-           sotto_bound_shown(e.few, 3), e.set->name, e.set->bits, e.set->bits_left, e.ciphertexts);
+    if (e.committees > 1)
+        printf("  committees      %" PRIu64
+               ", each with a key of its own; chances are that any one of them fails\n",
+               e.committees);
+    printf(
+        "  a round         zCDP %.6g, of it %.3g by what openings tell\n"
+        "  committee       %u members, %u may lie; more do with %.3g at most, too few answer "
+        "with %.3g\n"
+        "  noise members   %u, %u may lie and %u be missing; more lie with %.3g at most\n"
+        "  spot checks     %u expected for each leaf; a wrong leaf is missed with %.3g at most\n"
+        "  together        any of these three in a device's rounds, with %.3g at most; delta does "
+        "not include it\n"
+        "  contributors    %" PRIu64 " at most; fewer than %" PRIu64 " with %.3g at most\n"
+        "  encryption      set %s: %u bits of security, %u with all hints; %" PRIu64
+        " ciphertexts\n",
+        sotto_bound_shown(e.rho, 6), sotto_bound_shown(e.ledger.rho, 3), e.terms.committee,
+        e.terms.threshold - 1, sotto_bound_shown(e.odds.members, 3), sotto_bound_shown(e.stalls, 3),
+        e.terms.noise_members, e.terms.noise_corrupt, e.terms.noise_missing,
+        sotto_bound_shown(e.odds.noise, 3), e.terms.checks, sotto_bound_shown(e.odds.missed, 3),
+        sotto_bound_shown(sotto_aero_odds_together(&e.odds, (double)e.sum.participations), 3),
+        e.largest, recipe->min_cohort, sotto_bound_shown(e.few, 3), e.set->name, e.set->bits,
+        e.set->bits_left, e.ciphertexts);
 }
 
 void sotto_recipe_encrypted_members(sotto_json *j, const sotto_recipe *recipe)
@@ -38,6 +46,7 @@ void sotto_recipe_encrypted_members(sotto_json *j, const sotto_recipe *recipe)
     sotto_json_object(j, "encrypted");
     sotto_json_real(j, "rho", e.rho);
     sotto_json_real(j, "hint_rho", e.ledger.rho);
+    sotto_json_uint(j, "committees", e.committees);
     sotto_json_uint(j, "committee", e.terms.committee);
     sotto_json_uint(j, "tolerated", e.terms.threshold - 1);
     sotto_json_real(j, "tail", e.odds.members);
@@ -46,6 +55,7 @@ void sotto_recipe_encrypted_members(sotto_json *j, const sotto_recipe *recipe)
     sotto_json_real(j, "noise_tail", e.odds.noise);
     sotto_json_uint(j, "checks", e.terms.checks);
     sotto_json_real(j, "miss", e.odds.missed);
+    sotto_json_real(j, "together", sotto_aero_odds_together(&e.odds, (double)e.sum.participations));
     sotto_json_uint(j, "largest", e.largest);
     sotto_json_real(j, "too_few", e.few);
     sotto_json_text(j, "set", e.set->name);

@@ -5,6 +5,7 @@
 #include "account/numeric/shown.h"
 #include "base/hex.h"
 #include "dap/dap.h"
+#include "recipe/learning_encrypted.h"
 #include "recipe/learning_slots.h"
 #include "recipe/statistic.h"
 
@@ -96,6 +97,10 @@ static void print_json(const learning_job *k)
     sotto_json_real(&j, "delta", c->delta);
     sotto_json_text(&j, "theorem", c->theorem);
     sotto_json_text(&j, "unsampled_why", c->unsampled_why);
+    if (l->restart > 0) {
+        sotto_json_uint(&j, "restart", l->restart);
+        sotto_json_uint(&j, "tree_price", c->tree_price);
+    }
     if (isfinite(c->sampled_epsilon)) {
         sotto_json_real(&j, "sampled_epsilon", c->sampled_epsilon);
         sotto_json_real(&j, "sampled_share", c->sampled_share);
@@ -103,7 +108,7 @@ static void print_json(const learning_job *k)
     }
     if (sotto_learning_once(l))
         slots_members(&j, k);
-    sotto_json_real(&j, "bound_factor", l->bound_factor);
+    sotto_json_real(&j, "bound_factor", sotto_learning_reach_in_clips(l, c));
     sotto_json_real(&j, "bound_factor_needed", c->factor_needed);
     if (c->factor_unprojected > 0) {
         sotto_json_uint(&j, "projected", l->projected);
@@ -176,7 +181,15 @@ static void print_claim(const learning_job *k)
         print_sampling(c, l);
     printf("  noise           by %s: sigma %.6g steps of the grid on every entry of a sum\n",
            sotto_noise_source_name(l->head.by), c->sigma);
-    if (sotto_learning_one_server(l))
+    if (l->restart > 0)
+        printf("                  correlated over rounds, by trees of %" PRIu64
+               " rounds: a participation costs up to %" PRIu64 " times what it would with fresh "
+               "noise\n",
+               l->restart, c->tree_price);
+    if (sotto_learning_is_encrypted(l))
+        printf("  proved          no update is longer than %.6g clips (%" PRIu64 " steps)\n",
+               sotto_learning_reach_in_clips(l, c), c->bound);
+    else if (sotto_learning_one_server(l))
         printf(
             "  proved          nothing: a device can send anything, and its clip is a promise\n");
     else
@@ -190,8 +203,11 @@ static void print_claim(const learning_job *k)
     for (size_t i = 0; i < c->fit_count; i++)
         printf("  %-15s %s: %.6g <= %.6g\n", i == 0 ? "numbers fit" : "", c->fits[i].what,
                c->fits[i].left, c->fits[i].right);
-    printf("  expected        %.0f reports in each of %" PRIu64 " rounds, %zu bytes each\n",
-           c->expected_reports, l->rounds, c->report_bytes);
+    /* Devices that took part are missing in later rounds. */
+    const bool fewer =
+        !sotto_learning_once(l) && (l->participations < l->rounds || l->separation > 1);
+    printf("  expected        %s%.0f reports in each of %" PRIu64 " rounds, %zu bytes each\n",
+           fewer ? "at most " : "", c->expected_reports, l->rounds, c->report_bytes);
     sotto_recipe_print_verdict(&k->job->verdict);
 }
 

@@ -39,6 +39,13 @@ static sotto_status check_odds(const sotto_aero_plan *plan, sotto_err *err)
     sotto_aero_odds odds;
 
     SOTTO_TRY(sotto_aero_odds_of(&odds, &plan->terms, &people, err));
+    const double together = sotto_aero_odds_together(&odds, plan->terms.participations),
+                 delta = exp2(-(double)plan->terms.delta_bits);
+    if (SOTTO_RULE(aero_odds_together) && !(together <= delta))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "aero: sizes fail with a chance of %.2e in a device's rounds, and delta "
+                          "is %.2e",
+                          together, delta);
     if (odds.missed <= SOTTO_AERO_ODDS && odds.members <= SOTTO_AERO_ODDS &&
         odds.noise <= SOTTO_AERO_ODDS && odds.liars <= SOTTO_AERO_ODDS)
         return SOTTO_OK;

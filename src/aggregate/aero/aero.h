@@ -5,9 +5,9 @@
  * Memory:   a view is in the arena that it was made in, and borrows nothing.
  * Secrets:  none in this file.
  *
- * Every device is a CLIENT: it may be drawn as a contributor, as a noise member, or both, and it always verifies. Members of the
- * committee are DECRYPTORs. Records go to the board; everybody reads all of them, in order, as ENTRY with the index of the log.
- * Whoever delivers an entry has checked that the log holds it there (tlog/).
+ * Every device is a CLIENT: it may be drawn as a contributor, as a noise member, or both, and it always verifies. Members of
+ * committees are DECRYPTORs: each committee has a key of its own, and opens its groups of ciphertexts. Records go to the board; everybody
+ * reads all of them, in order, as ENTRY with the index of the log. Whoever delivers an entry has checked that the log holds it there (tlog/).
  *
  *     set-up    member   SEAL       commitments to its part of the key and to a random value, and an X25519 key of this round
  *               server   SEALED     no more of them
@@ -107,9 +107,10 @@ typedef struct sotto_aero_view {
     uint64_t next;              /* index of the entry that is wanted */
     sotto_aero_member *members; /* by place */
     bool is_sealed, is_keyed, is_committed, is_added, is_summed;
-    uint64_t committed_at, added_at, summed_at; /* indices of the log */
-    uint32_t dealers;                           /* parts of the key that count */
-    sotto_aero_poly b;
+    uint64_t committed_at, added_at, summed_at;  /* indices of the log */
+    uint32_t dealers;                            /* parts of keys that count, */
+    uint32_t dealt[SOTTO_AERO_MOST_COMMITTEES];  /* and of each committee's key */
+    sotto_aero_poly *b;                          /* of each committee */
     uint8_t certificate[SOTTO_AERO_CERTIFICATE]; /* as it must be; once is_keyed */
     uint32_t present;                            /* leaves that are there, as the server says */
     uint8_t totals[SOTTO_AERO_MOST_GROUPS][32];  /* digests of the sums */
@@ -139,9 +140,11 @@ SOTTO_MUST_USE sotto_status sotto_aero_view_read(sotto_aero_view *view, sotto_me
 
 /* At least as many as the threshold say what this view says: devices may encrypt to the key. */
 bool sotto_aero_is_certified(const sotto_aero_view *view);
-/* Members whose verdict is this view's. */
-uint32_t sotto_aero_verdicts(const sotto_aero_view *view, uint32_t *places);
-/* Values that were opened before this index of the log, and the points that they give. */
+/* As many parts of each committee's key count as its threshold. */
+bool sotto_aero_is_dealt(const sotto_aero_view *view);
+/* Members of a committee whose verdict is this view's; places in the committee. */
+uint32_t sotto_aero_verdicts(const sotto_aero_view *view, uint32_t committee, uint32_t *places);
+/* Values that each committee, or the one with the fewest, has opened before this index of the log; and the points that all of them give. */
 uint32_t sotto_aero_opened(const sotto_aero_view *view, uint64_t before);
 void sotto_aero_draw_points(const sotto_aero_view *view, uint64_t before,
                             sotto_f64 points[SOTTO_AERO_POINTS]);

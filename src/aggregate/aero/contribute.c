@@ -74,6 +74,14 @@ static bool is_within(const contribution *c, uint32_t group)
     return beyond == 0;
 }
 
+/* Each committee has a key, and opens its groups. */
+static const sotto_aero_poly *key_of(const contribution *c, uint32_t group)
+{
+    const sotto_aero_base *base = &c->d->base;
+
+    return &base->view->b[sotto_aero_committee_of_group(base->plan, group)];
+}
+
 /* The same every time: what was promised is what is proved. */
 static sotto_status make_group(contribution *c, uint32_t group, sotto_err *err)
 {
@@ -83,6 +91,7 @@ static sotto_status make_group(contribution *c, uint32_t group, sotto_err *err)
     sotto_aero_stream stream;
 
     c->wire.len = 0;
+    sotto_aero_public_of(&plan->aero, &c->key, &plan->a, key_of(c, group));
     sotto_status status =
         sotto_aero_stream_open(&stream, base, FOR_GROUP, (uint32_t)c->role << 16 | group, err);
     if (status == SOTTO_OK)
@@ -125,7 +134,7 @@ static sotto_status prove(contribution *c, uint32_t group, sotto_arena *scratch,
     c->proof.len = 0;
     sotto_aero_commitment_of(commitment, base->plan, &c->of);
     const sotto_aero_statement of = sotto_aero_statement_of(
-        base->plan, &base->view->b, c->role, base->self.index, group, commitment, c->ciphers);
+        base->plan, key_of(c, group), c->role, base->self.index, group, commitment, c->ciphers);
     sotto_status status =
         sotto_aero_stream_open(&stream, base, FOR_PROOF, (uint32_t)c->role << 16 | group, err);
     if (status == SOTTO_OK)
@@ -207,12 +216,11 @@ static sotto_status set_up(contribution *c, sotto_arena *scratch, sotto_err *err
         return sotto_aero_no_memory(err);
     const uint8_t none[32] = {0};
     const sotto_aero_statement of = sotto_aero_statement_of(
-        plan, &c->d->base.view->b, c->role, c->d->base.self.index, 0, none, c->ciphers);
+        plan, c->d->base.view->b, c->role, c->d->base.self.index, 0, none, c->ciphers);
     SOTTO_TRY(sotto_aero_proof_size(&proof, &of, err));
     c->proof = sotto_aero_buffer(scratch, proof);
     if (!c->proof.data)
         return sotto_aero_no_memory(err);
-    sotto_aero_public_of(&plan->aero, &c->key, &plan->a, &c->d->base.view->b);
     c->has_noise = c->role == SOTTO_AERO_NOISE && round->noise.num > 0;
     if (c->has_noise)
         return sotto_noise_gaussian(&c->noise, round->noise.num, round->noise.den, scratch, err);

@@ -94,8 +94,9 @@ static sotto_status is_proved(bool *proved, const sotto_aero_plan *plan,
     uint8_t commitment[32];
 
     sotto_aero_commitment_of(commitment, plan, &s->of);
-    const sotto_aero_statement of = sotto_aero_statement_of(
-        plan, posted->b, s->leaf.role, s->leaf.index, s->group, commitment, ciphers);
+    const sotto_aero_statement of =
+        sotto_aero_statement_of(plan, &posted->b[sotto_aero_committee_of_group(plan, s->group)],
+                                s->leaf.role, s->leaf.index, s->group, commitment, ciphers);
     sotto_status status =
         sotto_aero_verify_known(sotto_aero_known_of(plan), &of, s->proof, scratch, NULL);
     *proved = status == SOTTO_OK;

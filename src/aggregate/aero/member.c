@@ -23,8 +23,7 @@ static sotto_status certify(sotto_aero_committee_member *m, sotto_effects *effec
     const sotto_aero_view *view = m->base.view;
     const sotto_bytes body = sotto_bytes_of(view->certificate, sizeof view->certificate);
 
-    if (view->dealers < m->base.plan->terms.threshold ||
-        sotto_aero_budget(m->base.plan, NULL) != SOTTO_OK)
+    if (!sotto_aero_is_dealt(view) || sotto_aero_budget(m->base.plan, NULL) != SOTTO_OK)
         return SOTTO_OK;
     SOTTO_TRY(sotto_aero_vow(&m->base, effects, SOTTO_AERO_CERTIFY, 0, body, err));
     return sotto_aero_post(&m->base, effects, SOTTO_AERO_CERTIFY, body, err);
@@ -44,7 +43,8 @@ static bool is_content(const sotto_aero_committee_member *m)
     for (uint32_t i = 0; i < view->challenge_count; i++)
         if (SOTTO_RULE(aero_answers_wanted) && !view->challenges[i].is_answered)
             return false;
-    for (uint32_t g = 0; g < m->base.plan->groups; g++)
+    /* Other committees look at other groups. */
+    for (uint32_t g = m->committee; g < m->base.plan->groups; g += m->base.plan->terms.committees)
         if (!m->roots[g].is_there || !m->roots[g].is_right)
             return false;
     return true;
@@ -64,7 +64,8 @@ static sotto_status go_on(sotto_aero_committee_member *m, sotto_effects *effects
     const sotto_aero_view *view = m->base.view;
 
     SOTTO_TRY(once(m, SOTTO_AERO_HAS_SEALED, sotto_aero_member_seal, effects, err));
-    if (view->is_sealed && view->members[m->place].has_sealed)
+    const uint32_t place = m->committee * m->base.plan->terms.committee + m->place;
+    if (view->is_sealed && view->members[place].has_sealed)
         SOTTO_TRY(once(m, SOTTO_AERO_HAS_DEALT, sotto_aero_member_deal, effects, err));
     if (!view->is_keyed || m->lacks)
         return SOTTO_OK;
@@ -94,7 +95,8 @@ static sotto_status join(sotto_machine **out, const sotto_round *round, const so
     int place = sotto_aero_committee_place(m->base.plan, self->index);
     if (place < 0)
         return sotto_fail(err, SOTTO_DENIED, "aero: %u is no member of the committee", self->index);
-    m->place = (uint32_t)place;
+    m->committee = sotto_aero_committee_of_place(m->base.plan, (uint32_t)place);
+    m->place = (uint32_t)place % m->base.plan->terms.committee;
     *out = &m->base.machine;
     return SOTTO_OK;
 }

@@ -41,7 +41,7 @@ typedef struct sotto_aero_roots {
 
 typedef struct sotto_aero_committee_member {
     sotto_aero_base base;
-    uint32_t place;
+    uint32_t committee, place; /* which one, and its place there */
     uint8_t done, tries;
     bool lacks; /* a dealer's share could not be opened: it can't take part in an opening */
     sotto_aero_share share;

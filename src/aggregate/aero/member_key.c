@@ -173,8 +173,9 @@ static sotto_status seal_share(sotto_aero_committee_member *m, sotto_buf *out, u
         return sotto_aero_no_memory(err);
     sotto_status status = sotto_aero_poly_encode(&plan->aero, &plain, &share->s, err);
     if (status == SOTTO_OK)
-        status = sotto_aero_share_cipher(&aead, m, PURPOSE, m->base.self.index,
-                                         plan->committee[place], SOTTO_AEAD_SEAL, err);
+        status = sotto_aero_share_cipher(
+            &aead, m, PURPOSE, m->base.self.index,
+            plan->committee[m->committee * plan->terms.committee + place], SOTTO_AEAD_SEAL, err);
     if (status == SOTTO_OK)
         status = sotto_aead_seal(&aead, out, NONCE, (sotto_bytes){NULL, 0}, sotto_buf_bytes(&plain),
                                  err);
@@ -242,8 +243,12 @@ static sotto_status open_share(sotto_aero_committee_member *m, sotto_aero_share 
 sotto_status sotto_aero_member_take(sotto_aero_committee_member *m, const sotto_message *key,
                                     sotto_err *err)
 {
+    const int from = sotto_aero_committee_place(m->base.plan, key->from);
     sotto_arena scratch;
 
+    /* Other committees have other keys. */
+    if (from < 0 || sotto_aero_committee_of_place(m->base.plan, (uint32_t)from) != m->committee)
+        return SOTTO_OK;
     sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
     sotto_aero_share *share = sotto_arena_take(&scratch, sizeof *share);
     sotto_status status = share ? open_share(m, share, key, &scratch, NULL) : SOTTO_NO_MEMORY;

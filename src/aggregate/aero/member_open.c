@@ -82,7 +82,7 @@ sotto_status sotto_aero_member_roots(sotto_aero_committee_member *m, const sotto
     if (!m->base.view->is_summed)
         return SOTTO_OK;
     *verdict = SOTTO_REJECTED;
-    if (group >= plan->groups)
+    if (group >= plan->groups || sotto_aero_committee_of_group(plan, group) != m->committee)
         return SOTTO_OK;
     sotto_aero_roots *roots = &m->roots[group];
     *verdict = SOTTO_STALE;
@@ -123,7 +123,8 @@ static sotto_status read_set(const sotto_aero_committee_member *m, opening *o, s
 {
     const sotto_aero_plan *plan = m->base.plan;
     uint32_t voted[SOTTO_AERO_MOST_COMMITTEE];
-    uint32_t votes = sotto_aero_verdicts(m->base.view, voted);
+    uint32_t votes = sotto_aero_verdicts(m->base.view, m->committee, voted);
+    const uint32_t first = m->committee * plan->terms.committee;
     bool is_in = false, waits = false;
 
     if (body.len != 1 + (size_t)plan->terms.threshold)
@@ -136,7 +137,7 @@ static sotto_status read_set(const sotto_aero_committee_member *m, opening *o, s
             return SOTTO_REJECTED;
         if (SOTTO_RULE(aero_openers_voted) &&
             sotto_aero_place_of(voted, votes, o->members[i]) < 0) {
-            if (m->base.view->members[o->members[i]].has_verdict)
+            if (m->base.view->members[first + o->members[i]].has_verdict)
                 return SOTTO_REJECTED;
             waits = true;
         }
@@ -154,7 +155,8 @@ static sotto_status pair_seeds(const sotto_aero_committee_member *m, opening *o,
     uint8_t agreed[SOTTO_AERO_AGREED];
 
     for (uint32_t i = 0; i < o->count; i++) {
-        uint32_t mine = m->base.self.index, other = plan->committee[o->members[i]];
+        uint32_t mine = m->base.self.index;
+        uint32_t other = plan->committee[m->committee * plan->terms.committee + o->members[i]];
 
         if (i == o->own)
             continue;
@@ -176,7 +178,7 @@ static sotto_status parts_of(sotto_aero_committee_member *m, opening *o, sotto_b
                                     (const uint8_t(*)[SOTTO_AERO_SEED])o->seeds};
 
     out->data[out->len++] = (uint8_t)o->attempt;
-    for (uint32_t g = 0; g < plan->groups; g++)
+    for (uint32_t g = m->committee; g < plan->groups; g += plan->terms.committees)
         for (size_t i = 0; i < sotto_aero_group_size(plan, g); i++) {
             sotto_aero_total_reduce(&plan->aero, &o->cipher, &m->roots[g].totals[i]);
             SOTTO_TRY(sotto_aero_partial(&plan->aero, &o->part, &m->share, o->weights[o->own],
@@ -191,8 +193,8 @@ static sotto_status answer(sotto_aero_committee_member *m, opening *o, sotto_are
                            sotto_effects *effects, sotto_err *err)
 {
     const sotto_aero_plan *plan = m->base.plan;
-    sotto_buf body =
-        sotto_aero_buffer(scratch, 1 + plan->ciphertexts * sotto_aero_poly_size(&plan->aero));
+    sotto_buf body = sotto_aero_buffer(scratch, 1 + sotto_aero_committee_opens(plan, m->committee) *
+                                                        sotto_aero_poly_size(&plan->aero));
     sotto_aero_stream stream;
 
     if (!body.data)

@@ -82,17 +82,19 @@ static bool takes_part(const sotto_round *round, sotto_part part, uint32_t index
 
     if (part != DECRYPTOR)
         return true;
-    if (sotto_aero_terms_decode(&t, round->parameters, NULL) != SOTTO_OK ||
-        t.committee > SOTTO_AERO_MOST_COMMITTEE || t.committee > round->registered)
+    if (sotto_aero_terms_decode(&t, round->parameters, NULL) != SOTTO_OK || t.committees < 1 ||
+        t.committee > SOTTO_AERO_MOST_COMMITTEE / t.committees ||
+        t.committee * t.committees > round->registered)
         return false;
+    const uint32_t count = t.committee * t.committees;
     if (round->account && round->account->members)
-        return sotto_aero_place_of(round->account->members, t.committee, index) >= 0;
+        return sotto_aero_place_of(round->account->members, count, index) >= 0;
     sotto_arena_init(&scratch, (size_t)64 << 20);
     sotto_draw_seed(seed, "sotto-aero-committee-1", round->beacon, round->session, round->epoch,
                     round->number);
-    bool is_drawn = sotto_draw_set(members, t.committee, (uint32_t)round->registered, seed,
-                                   &scratch, NULL) == SOTTO_OK &&
-                    sotto_aero_place_of(members, t.committee, index) >= 0;
+    bool is_drawn = sotto_draw_set(members, count, (uint32_t)round->registered, seed, &scratch,
+                                   NULL) == SOTTO_OK &&
+                    sotto_aero_place_of(members, count, index) >= 0;
     sotto_arena_clear(&scratch);
     return is_drawn;
 }
@@ -188,6 +190,7 @@ const sotto_method sotto_method_aero = {
     .check = sotto_aero_check_round,
     .contributes = sotto_aero_contributes,
     .question = SOTTO_AERO_ASK,
+    .complaint = SOTTO_AERO_COMPLAINT,
     .carries = carries,
     .needed = sotto_aero_needed,
     .account = sotto_aero_count,

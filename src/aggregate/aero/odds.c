@@ -24,8 +24,18 @@ sotto_status sotto_aero_odds_of(sotto_aero_odds *odds, const sotto_aero_terms *t
     odds->missed =
         sotto_aero_miss(t, p->registered, p->largest + t->noise_members, p->corrupt, p->offline);
     SOTTO_TRY(tail_of(&odds->members, t->threshold - 1.0, t->committee, p->corrupt, err));
+    /* Each of them, by the union bound: one that is lost opens its groups. */
+    odds->members = nextafter(odds->members * t->committees, INFINITY);
     SOTTO_TRY(tail_of(&odds->noise, t->noise_corrupt, t->noise_members, p->corrupt, err));
     return tail_of(&odds->liars, t->liars, p->largest, p->corrupt, err);
+}
+
+double sotto_aero_odds_together(const sotto_aero_odds *odds, double participations)
+{
+    const double members = nextafter(odds->members + odds->noise, INFINITY),
+                 all = nextafter(members + odds->missed, INFINITY);
+
+    return fmin(1, nextafter(fmax(1, participations) * all, INFINITY));
 }
 
 double sotto_aero_price(const sotto_round_noise *noise, double length, double norm2, double hints)

@@ -31,6 +31,9 @@ typedef struct sotto_aero_odds {
 
 SOTTO_MUST_USE sotto_status sotto_aero_odds_of(sotto_aero_odds *odds, const sotto_aero_terms *terms,
                                                const sotto_aero_people *people, sotto_err *err);
+/* The chance, at most, that in any round of a device a committee is lost or nobody looks at a leaf (union bound). No claim holds then, so
+ * everybody holds this to delta. Liars are not in it: more of them make hints dearer, and open nothing. */
+double sotto_aero_odds_together(const sotto_aero_odds *odds, double participations);
 
 /* zCDP of one round, at most; INFINITY: so little noise has no price. Replacement of one contribution moves the sum by at most twice its
  * norm. The noise is the sum of the shares that a claim may count on: Kairouz, Liu and Steinke 2021, proposition 14, in the form that

@@ -62,6 +62,14 @@ typedef struct sotto_aero_statement {
     uint32_t group;
 } sotto_aero_statement;
 
+/* What the length of a proof follows from: all of it is within its range. */
+typedef struct sotto_aero_proof_size_of {
+    const sotto_aero_set *set;
+    const sotto_aero_profile *profile;
+    size_t count; /* ciphertexts */
+    unsigned bits;
+} sotto_aero_proof_size_of;
+size_t sotto_aero_proof_bytes(const sotto_aero_proof_size_of *of);
 /* SOTTO_DENIED  a size is out of its range */
 SOTTO_MUST_USE sotto_status sotto_aero_proof_size(size_t *size,
                                                   const sotto_aero_statement *statement,

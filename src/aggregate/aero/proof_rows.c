@@ -6,9 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-const sotto_aero_profile sotto_aero_profile_standard = {"standard", 118, 20, 3, 2};
-const sotto_aero_profile sotto_aero_profile_high = {"high", 189, 0, 3, 3};
-
 /* Rows with a share e of wrong columns count as polynomials; further away they are missed with (1 - e)^queries. A mask agrees with at
  * most one polynomial on more than a share `both` of the columns, and with others no wrong constraint passes more often than both^queries.
  * e makes the two equal, and is below the radius of unique decoding (docs/decisions/0139). */
@@ -43,27 +40,23 @@ sotto_status sotto_aero_statement_check(const sotto_aero_statement *s, sotto_err
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
+static sotto_aero_proof_size_of size_of(const sotto_aero_statement *s)
+{
+    return (sotto_aero_proof_size_of){s->aero->ring.set, s->profile, s->count, s->bits};
+}
+
 proof_shape sotto_aero_shape(const sotto_aero_statement *s)
 {
-    unsigned second = s->aero->ring.set->second ? U_BITS : 0;
-    const unsigned rows[KIND_SLACK] = {2, ERROR_BITS, ERROR_BITS, s->bits, second, second, 1};
-    proof_shape shape = {.pairs = (s->count + 1) / 2};
+    const sotto_aero_proof_size_of of = size_of(s);
 
-    for (unsigned k = 0; k < KIND_SLACK; k++)
-        shape.first[k + 1] = shape.first[k] + rows[k];
-    shape.rows = shape.pairs * shape.first[KIND_SLACK] + 1;
-    shape.column = SALT + 8 * (shape.rows + s->profile->near + 2 * s->profile->repeated);
-    return shape;
+    return sotto_aero_shape_of(&of);
 }
 
 sotto_status sotto_aero_proof_size(size_t *size, const sotto_aero_statement *s, sotto_err *err)
 {
-    const sotto_aero_profile *p = s->profile;
-
     SOTTO_TRY(sotto_aero_statement_check(s, err));
-    proof_shape shape = sotto_aero_shape(s);
-    *size = HASH + 8 * ((size_t)p->near * ROW + (size_t)p->repeated * (SUM + QUOTIENT)) + 8 +
-            (size_t)COSETS * HASH + p->queries * (shape.column + (size_t)H_LOG * HASH);
+    const sotto_aero_proof_size_of of = size_of(s);
+    *size = sotto_aero_proof_bytes(&of);
     return SOTTO_OK;
 }
 

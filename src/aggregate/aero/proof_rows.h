@@ -57,6 +57,7 @@ typedef struct proof_shape {
     unsigned first[KIND_SLACK + 1]; /* row of a pair where a kind begins, and their number */
 } proof_shape;
 
+proof_shape sotto_aero_shape_of(const sotto_aero_proof_size_of *of);
 proof_shape sotto_aero_shape(const sotto_aero_statement *s);
 row sotto_aero_row(const proof_shape *shape, size_t index);
 

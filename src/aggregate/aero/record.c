@@ -87,6 +87,14 @@ sotto_status sotto_aero_record_open(sotto_message *known, const sotto_round *rou
     return is_checked ? SOTTO_OK : sotto_message_judge(known, round, &sotto_method_aero, err);
 }
 
+/* A budget is of one device's data. Its own ledger keeps a device from more rounds than the terms say, so no others count for it. */
+static double counted_before(const sotto_aero_plan *plan)
+{
+    const uint64_t before = plan->round->number - 1, most = plan->terms.participations;
+
+    return (double)(most > 0 && before >= most ? most - 1 : before);
+}
+
 /* Members of a number's committee are the same in every round that has this number, registry and beacon: they vow, so one of them is
  * opened at most. What others cost is therefore at most what all numbers before this one cost. */
 sotto_status sotto_aero_count(sotto_aero_account *account, const sotto_round *round, sotto_err *err)
@@ -103,7 +111,7 @@ sotto_status sotto_aero_count(sotto_aero_account *account, const sotto_round *ro
     sotto_aero_plan *plan = sotto_arena_take(&scratch, sizeof *plan);
     sotto_status status = plan ? sotto_aero_plan_init(plan, round, &scratch, err) : SOTTO_NO_MEMORY;
     if (status == SOTTO_OK)
-        account->rho = nextafter((double)(round->number - 1) * plan->rho, INFINITY);
+        account->rho = nextafter(counted_before(plan) * plan->rho, INFINITY);
     sotto_arena_clear(&scratch);
     return status == SOTTO_NO_MEMORY ? sotto_fail(err, status, "aero: no memory") : status;
 }

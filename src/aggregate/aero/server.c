@@ -109,7 +109,7 @@ static uint32_t count_sealed(const sotto_aero_view *view)
 {
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < view->plan->terms.committee; i++)
+    for (uint32_t i = 0; i < view->plan->members; i++)
         count += view->members[i].has_sealed;
     return count;
 }
@@ -138,11 +138,11 @@ static sotto_status react(sotto_aero_aggregator *s, const sotto_message *known,
                           sotto_effects *effects, sotto_err *err)
 {
     const sotto_aero_view *view = s->base.view;
-    uint32_t all = s->base.plan->terms.committee;
+    const sotto_aero_plan *plan = s->base.plan;
 
     switch (known->kind) {
     case SOTTO_AERO_SEAL:
-        if (count_sealed(view) == all)
+        if (count_sealed(view) == plan->members)
             return post_mark(s, SOTTO_AERO_POSTED_SEALED, SOTTO_AERO_SEALED, effects, err);
         return SOTTO_OK;
     case SOTTO_AERO_KEY:
@@ -150,7 +150,7 @@ static sotto_status react(sotto_aero_aggregator *s, const sotto_message *known,
             return post_mark(s, SOTTO_AERO_POSTED_KEYED, SOTTO_AERO_KEYED, effects, err);
         return SOTTO_OK;
     case SOTTO_AERO_VALUE:
-        if (sotto_aero_opened(view, view->next) == all)
+        if (sotto_aero_opened(view, view->next) == plan->terms.committee)
             return post_summed(s, effects, err);
         return SOTTO_OK;
     case SOTTO_AERO_SUMMED:
@@ -196,7 +196,7 @@ static sotto_status make_room(sotto_aero_aggregator *s, sotto_err *err)
             return sotto_aero_no_memory(err);
     }
     s->count = noise;
-    s->attempt = SOTTO_AERO_NOT_OPENING;
+    memset(s->attempts, SOTTO_AERO_NOT_OPENING, sizeof s->attempts);
     return SOTTO_OK;
 }
 
@@ -345,7 +345,12 @@ static sotto_status result(const sotto_machine *machine, sotto_round_result *out
     return SOTTO_OK;
 }
 
-enum { SAVED = 1 + 8 + 1 + 2 * SOTTO_AERO_MOST_COMMITTEE };
+enum {
+    ATTEMPTS = 1 + 8,
+    SET = ATTEMPTS + SOTTO_AERO_MOST_COMMITTEES,
+    MISSED = SET + SOTTO_AERO_MOST_COMMITTEE,
+    SAVED = MISSED + SOTTO_AERO_MOST_COMMITTEE
+};
 
 static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err *err)
 {
@@ -354,9 +359,9 @@ static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err
 
     own[0] = s->posted;
     sotto_store64(own + 1, s->before);
-    own[9] = s->attempt;
-    memcpy(own + 10, s->set, sizeof s->set);
-    memcpy(own + 10 + sizeof s->set, s->missed, sizeof s->missed);
+    memcpy(own + ATTEMPTS, s->attempts, sizeof s->attempts);
+    memcpy(own + SET, s->set, sizeof s->set);
+    memcpy(own + MISSED, s->missed, sizeof s->missed);
     return sotto_aero_save(&s->base, out, sotto_bytes_of(own, sizeof own), err);
 }
 
@@ -412,9 +417,9 @@ static sotto_status restore(sotto_machine **out, const sotto_round *round, const
     sotto_aero_aggregator *s = (sotto_aero_aggregator *)machine;
     SOTTO_TRY(sotto_aero_saved(&s->base, saved, own, sizeof own, err));
     s->before = sotto_load64(own + 1);
-    s->attempt = own[9];
-    memcpy(s->set, own + 10, sizeof s->set);
-    memcpy(s->missed, own + 10 + sizeof s->set, sizeof s->missed);
+    memcpy(s->attempts, own + ATTEMPTS, sizeof s->attempts);
+    memcpy(s->set, own + SET, sizeof s->set);
+    memcpy(s->missed, own + MISSED, sizeof s->missed);
     for (size_t i = 0; i < count; i++)
         SOTTO_TRY(take_again(s, &kept[i], err));
     SOTTO_TRY(build_again(s, own[0], err));

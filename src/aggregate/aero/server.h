@@ -47,7 +47,10 @@ typedef struct sotto_aero_aggregator {
     uint32_t present, noise;
     uint64_t before; /* values that were opened before this entry give the points */
     /* The opening. */
-    uint8_t attempt, set[SOTTO_AERO_MOST_COMMITTEE], missed[SOTTO_AERO_MOST_COMMITTEE];
+    uint8_t attempts[SOTTO_AERO_MOST_COMMITTEES]; /* of each committee */
+    bool opened[SOTTO_AERO_MOST_COMMITTEES];      /* its groups, by these parts */
+    /* A committee's own begin where it begins: at its number times the size of one. */
+    uint8_t set[SOTTO_AERO_MOST_COMMITTEE], missed[SOTTO_AERO_MOST_COMMITTEE];
     sotto_bytes parts[SOTTO_AERO_MOST_COMMITTEE]; /* by place in the set; empty: not there */
     /* Robust: the set deals noise, which is what parts are; and points, by place in the committee. */
     sotto_bytes points[SOTTO_AERO_MOST_COMMITTEE];
@@ -105,7 +108,7 @@ SOTTO_MUST_USE sotto_status sotto_aero_server_read(sotto_aero_aggregator *s, uin
 /* What comes of an attempt: the round is over, or another one begins. */
 SOTTO_MUST_USE sotto_status sotto_aero_server_released(sotto_aero_aggregator *s,
                                                        sotto_effects *effects);
-SOTTO_MUST_USE sotto_status sotto_aero_server_again(sotto_aero_aggregator *s,
+SOTTO_MUST_USE sotto_status sotto_aero_server_again(sotto_aero_aggregator *s, uint32_t committee,
                                                     sotto_effects *effects, sotto_err *err);
 
 /* server_robust.c. The set is chosen: it is called to deal. */

@@ -105,7 +105,8 @@ static sotto_status is_as_promised(bool *right, sotto_aero_aggregator *s,
         sotto_aero_group_decode(&ciphers, plan, r->group, r->what.ciphers, scratch, NULL);
     if (status == SOTTO_OK) {
         const sotto_aero_statement of = sotto_aero_statement_of(
-            plan, &s->base.view->b, r->role, e->promise.index, r->group, commitment, ciphers);
+            plan, &s->base.view->b[sotto_aero_committee_of_group(plan, r->group)], r->role,
+            e->promise.index, r->group, commitment, ciphers);
         status =
             sotto_aero_verify_known(sotto_aero_known_of(plan), &of, r->what.proof, scratch, NULL);
     }
@@ -145,8 +146,11 @@ sotto_status sotto_aero_server_reveal(sotto_aero_aggregator *s, const sotto_mess
         blame(s, message->from);
         return SOTTO_OK;
     }
-    SOTTO_TRY(sotto_aero_copied(&r.what.ciphers, r.what.ciphers, s->base.arena, err));
-    SOTTO_TRY(sotto_aero_copied(&r.what.proof, r.what.proof, s->base.arena, err));
+    /* What was kept outlives the machine: of megabytes for each device there is no second copy. */
+    if (!is_checked) {
+        SOTTO_TRY(sotto_aero_copied(&r.what.ciphers, r.what.ciphers, s->base.arena, err));
+        SOTTO_TRY(sotto_aero_copied(&r.what.proof, r.what.proof, s->base.arena, err));
+    }
     r.what.is_there = true;
     e->of = r.of;
     e->groups[r.group] = r.what;

@@ -121,9 +121,11 @@ sotto_status sotto_aero_server_roots(sotto_aero_aggregator *s, sotto_effects *ef
 
     for (uint32_t g = 0; g < plan->groups; g++) {
         SOTTO_TRY(roots_body(s, &body, g, effects->arena, err));
+        const uint32_t first = sotto_aero_committee_of_group(plan, g) * plan->terms.committee;
         for (uint32_t i = 0; i < plan->terms.committee; i++)
-            SOTTO_TRY(sotto_aero_send(effects, s->base.round, &s->base.self, plan->committee[i],
-                                      SOTTO_AERO_ROOTS, sotto_buf_bytes(&body), err));
+            SOTTO_TRY(sotto_aero_send(effects, s->base.round, &s->base.self,
+                                      plan->committee[first + i], SOTTO_AERO_ROOTS,
+                                      sotto_buf_bytes(&body), err));
     }
     return SOTTO_OK;
 }

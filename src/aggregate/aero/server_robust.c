@@ -19,7 +19,7 @@ sotto_status sotto_aero_server_call(sotto_aero_aggregator *s, sotto_effects *eff
 {
     uint8_t body[1 + SOTTO_AERO_MOST_COMMITTEE];
 
-    body[0] = s->attempt;
+    body[0] = s->attempts[0];
     memcpy(body + 1, s->set, s->base.plan->terms.threshold);
     return sotto_aero_post(&s->base, effects, SOTTO_AERO_DEALERS,
                            sotto_bytes_of(body, 1 + (size_t)s->base.plan->terms.threshold), err);
@@ -39,7 +39,7 @@ sotto_status sotto_aero_server_dealt(sotto_aero_aggregator *s, const sotto_messa
     if (message->body.len != size || place < 0 || plan->terms.opening != SOTTO_AERO_ROBUST)
         return SOTTO_OK;
     *verdict = SOTTO_STALE;
-    if (message->body.data[0] != s->attempt)
+    if (message->body.data[0] != s->attempts[0])
         return SOTTO_OK;
     for (uint32_t i = 0; i < plan->terms.threshold && !is_point; i++)
         if (s->set[i] == place)
@@ -73,7 +73,7 @@ static sotto_status post_dealt(sotto_aero_aggregator *s, sotto_effects *effects,
     const sotto_aero_terms *t = &s->base.plan->terms;
     uint8_t body[1 + 32 * SOTTO_AERO_MOST_COMMITTEE], digests[32 * SOTTO_AERO_MOST_COMMITTEE];
 
-    body[0] = s->attempt;
+    body[0] = s->attempts[0];
     for (uint32_t d = 0; d < t->threshold; d++) {
         digests_of(s, digests, d);
         sotto_aero_dealt_digest(body + 1 + 32 * (size_t)d,
@@ -90,7 +90,7 @@ static sotto_status hand_out(sotto_aero_aggregator *s, sotto_buf *body, const ui
     size_t head = 32 * (size_t)plan->terms.committee;
 
     body->len = 0;
-    body->data[body->len++] = s->attempt;
+    body->data[body->len++] = s->attempts[0];
     for (uint32_t d = 0; d < plan->terms.threshold; d++) {
         sotto_bytes sealed = sealed_to(s, d, place);
 
@@ -107,14 +107,14 @@ sotto_status sotto_aero_server_hand_out(sotto_aero_aggregator *s, sotto_effects 
 {
     const sotto_aero_terms *t = &s->base.plan->terms;
     size_t head = 32 * (size_t)t->committee;
-    uint32_t voted[SOTTO_AERO_MOST_COMMITTEE], votes = sotto_aero_verdicts(s->base.view, voted);
+    uint32_t voted[SOTTO_AERO_MOST_COMMITTEE], votes = sotto_aero_verdicts(s->base.view, 0, voted);
     sotto_buf body = sotto_aero_buffer(
         effects->arena, 1 + t->threshold * (head + sotto_aero_noises_sealed(s->base.plan)));
     uint8_t *digests = sotto_arena_take_array(effects->arena, t->threshold, head);
 
     if (!body.data || !digests)
         return sotto_aero_no_memory(err);
-    if (s->base.view->call.calls != s->attempt + 1u)
+    if (s->base.view->call.calls != s->attempts[0] + 1u)
         return SOTTO_OK;
     for (uint32_t d = 0; d < t->threshold; d++) {
         if (s->parts[d].len == 0)
@@ -240,7 +240,7 @@ sotto_status sotto_aero_server_open_points(sotto_aero_aggregator *s, sotto_effec
     for (uint32_t i = 0; i < s->base.plan->terms.threshold; i++)
         if (s->missed[s->set[i]] < SOTTO_AERO_MOST_TRIES)
             s->missed[s->set[i]]++;
-    return sotto_aero_server_again(s, effects, err);
+    return sotto_aero_server_again(s, 0, effects, err);
 }
 
 /* All have dealt, and too few had a point: one of them dealt what nobody opens, and nobody can tell which. */
@@ -256,7 +256,7 @@ sotto_status sotto_aero_server_deal_on(sotto_aero_aggregator *s, bool is_late,
 {
     const sotto_aero_terms *t = &s->base.plan->terms;
     const sotto_aero_call *call = &s->base.view->call;
-    uint32_t voted[SOTTO_AERO_MOST_COMMITTEE], votes = sotto_aero_verdicts(s->base.view, voted);
+    uint32_t voted[SOTTO_AERO_MOST_COMMITTEE], votes = sotto_aero_verdicts(s->base.view, 0, voted);
     uint32_t noises = 0, points = 0;
 
     for (uint32_t i = 0; i < t->threshold; i++)
@@ -265,7 +265,7 @@ sotto_status sotto_aero_server_deal_on(sotto_aero_aggregator *s, bool is_late,
         points += s->points[i].len > 0;
     if (points > 0 && (points >= votes || (is_late && points >= 2 * t->threshold - 1)))
         return sotto_aero_server_open_points(s, effects, err);
-    bool is_posted = call->is_dealt && call->calls == s->attempt + 1u;
+    bool is_posted = call->is_dealt && call->calls == s->attempts[0] + 1u;
     if (!is_late && noises == t->threshold && !is_posted)
         return post_dealt(s, effects, err);
     if (!is_late)
@@ -273,5 +273,5 @@ sotto_status sotto_aero_server_deal_on(sotto_aero_aggregator *s, bool is_late,
     for (uint32_t i = 0; i < t->threshold; i++)
         if (s->missed[s->set[i]] < SOTTO_AERO_MOST_TRIES)
             s->missed[s->set[i]] = (uint8_t)(s->missed[s->set[i]] + is_missed(s, i, noises));
-    return sotto_aero_server_again(s, effects, err);
+    return sotto_aero_server_again(s, 0, effects, err);
 }

@@ -6,6 +6,7 @@
 #include "crypto/hash.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- whether they fit --------------------------------------------------------------------------------- */
@@ -19,13 +20,28 @@ static const sotto_aero_set *set_at(unsigned row)
     return s->name ? s : NULL;
 }
 
+static uint64_t groups_of(const sotto_round *round)
+{
+    const uint64_t ciphertexts = (round->length + SOTTO_AERO_SLOTS - 1) / SOTTO_AERO_SLOTS;
+
+    return (ciphertexts + SOTTO_AERO_GROUP - 1) / SOTTO_AERO_GROUP;
+}
+
 static sotto_status check_committees(const sotto_round *round, const sotto_aero_terms *t,
                                      sotto_err *err)
 {
+    const uint64_t members = (uint64_t)t->committee * t->committees;
+
     if (t->committee < 3 || t->committee > SOTTO_AERO_MOST_COMMITTEE ||
-        t->committee > round->registered || t->threshold < 2 || t->threshold > t->committee)
-        return sotto_fail(err, SOTTO_DENIED, "aero: %u of a committee of %u, of %llu registered",
-                          t->threshold, t->committee, (unsigned long long)round->registered);
+        members > SOTTO_AERO_MOST_COMMITTEE || members > round->registered || t->threshold < 2 ||
+        t->threshold > t->committee)
+        return sotto_fail(
+            err, SOTTO_DENIED, "aero: %u of each of %u committees of %u, of %llu registered",
+            t->threshold, t->committees, t->committee, (unsigned long long)round->registered);
+    /* Noise is dealt, and points are collected, by one committee. One without a group would only be one more to lose. */
+    if (t->committees < 1 || t->committees > SOTTO_AERO_MOST_COMMITTEES ||
+        t->committees > groups_of(round) || (t->opening == SOTTO_AERO_ROBUST && t->committees > 1))
+        return sotto_fail(err, SOTTO_DENIED, "aero: %u committees", t->committees);
     if (t->opening > SOTTO_AERO_ROBUST ||
         (t->opening == SOTTO_AERO_ROBUST && 2 * t->threshold - 1 > t->committee))
         return sotto_fail(err, SOTTO_DENIED, "aero: %u of a committee of %u have to agree",
@@ -49,7 +65,7 @@ static sotto_status check_numbers(const sotto_round *round, const sotto_aero_ter
                                   sotto_err *err)
 {
     uint64_t ciphertexts = (round->length + SOTTO_AERO_SLOTS - 1) / SOTTO_AERO_SLOTS;
-    uint64_t groups = (ciphertexts + SOTTO_AERO_GROUP - 1) / SOTTO_AERO_GROUP;
+    uint64_t groups = groups_of(round);
 
     if (!set_at(t->set) || t->profile < SOTTO_AERO_STANDARD || t->profile > SOTTO_AERO_HIGH ||
         t->bits < 3 || t->bits > SOTTO_AERO_PROOF_MOST_BITS || t->checks < 1)
@@ -120,19 +136,56 @@ static void price(sotto_aero_plan *plan)
         sotto_aero_price(&plan->round->noise, (double)plan->round->length, norm2, plan->ledger.rho);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Each committee is drawn from those who are left: in the order of the registry, which a server writes before the draw, corrupt members could
+ * all be in one. */
+static sotto_status split(sotto_aero_plan *plan, const uint8_t seed[32], sotto_arena *arena,
+                          sotto_err *err)
+{
+    const uint32_t each = plan->terms.committee;
+    uint32_t *left = plan->committee, count = plan->members;
+    uint32_t *picked = sotto_arena_take_array(arena, each, sizeof *picked);
+    uint8_t next[32];
+
+    if (!picked)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
+    memcpy(next, seed, sizeof next);
+    for (; count > each; left += each, count -= each) {
+        sotto_hash_once(next, SOTTO_SHA256, sotto_bytes_of(next, sizeof next));
+        SOTTO_TRY(sotto_draw_set(picked, each, count, next, arena, err));
+        /* picked is ascending, so that nothing which is still to be picked moves: who is in its place goes behind. */
+        for (uint32_t i = 0; i < each; i++) {
+            const uint32_t member = left[picked[i]];
+
+            left[picked[i]] = left[i];
+            left[i] = member;
+        }
+        qsort(left + each, count - each, sizeof *left, by_number);
+    }
+    return SOTTO_OK;
+}
+
 static sotto_status draw_committees(sotto_aero_plan *plan, sotto_arena *arena, sotto_err *err)
 {
     const sotto_round *r = plan->round;
     const sotto_aero_terms *t = &plan->terms;
     uint8_t seed[32];
 
-    plan->committee = sotto_arena_take_array(arena, t->committee, sizeof *plan->committee);
+    plan->members = t->committee * t->committees;
+    plan->committee = sotto_arena_take_array(arena, plan->members, sizeof *plan->committee);
     plan->noise = sotto_arena_take_array(arena, t->noise_members, sizeof *plan->noise);
     if (!plan->committee || !plan->noise)
         return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
     sotto_draw_seed(seed, "sotto-aero-committee-1", r->beacon, r->session, r->epoch, r->number);
     SOTTO_TRY(
-        sotto_draw_set(plan->committee, t->committee, (uint32_t)r->registered, seed, arena, err));
+        sotto_draw_set(plan->committee, plan->members, (uint32_t)r->registered, seed, arena, err));
+    SOTTO_TRY(split(plan, seed, arena, err));
     sotto_draw_seed(seed, "sotto-aero-noise-1", r->beacon, r->session, r->epoch, r->number);
     return sotto_draw_set(plan->noise, t->noise_members, (uint32_t)r->registered, seed, arena, err);
 }
@@ -215,7 +268,26 @@ int sotto_aero_place_of(const uint32_t *members, uint32_t count, uint32_t index)
 
 int sotto_aero_committee_place(const sotto_aero_plan *plan, uint32_t index)
 {
-    return sotto_aero_place_of(plan->committee, plan->terms.committee, index);
+    return sotto_aero_place_of(plan->committee, plan->members, index);
+}
+
+uint32_t sotto_aero_committee_of_group(const sotto_aero_plan *plan, uint32_t group)
+{
+    return group % plan->terms.committees;
+}
+
+uint32_t sotto_aero_committee_of_place(const sotto_aero_plan *plan, uint32_t place)
+{
+    return place / plan->terms.committee;
+}
+
+uint32_t sotto_aero_committee_opens(const sotto_aero_plan *plan, uint32_t committee)
+{
+    size_t count = 0;
+
+    for (uint32_t g = committee; g < plan->groups; g += plan->terms.committees)
+        count += sotto_aero_group_size(plan, g);
+    return (uint32_t)count;
 }
 
 int sotto_aero_noise_place(const sotto_aero_plan *plan, uint32_t index)

@@ -17,11 +17,12 @@
 enum {
     SOTTO_AERO_SLOTS = SOTTO_AERO_N - 1, /* entries of a ciphertext: slot 0 has the round */
     SOTTO_AERO_MOST_GROUPS = 16,
-    SOTTO_AERO_MOST_COMMITTEE = 250,
+    SOTTO_AERO_MOST_COMMITTEE = 250, /* members of all committees together */
+    SOTTO_AERO_MOST_COMMITTEES = 8,
     SOTTO_AERO_MOST_NOISE = 1024,
     SOTTO_AERO_MOST_ASKS = 1024, /* leaves that one device asks for */
     SOTTO_AERO_LONG = 15 << 20,  /* bytes of a message: just below what an envelope may hold */
-    SOTTO_AERO_TERMS = 4 + 6 * 4 + 8 + 8 + 4 + 1,
+    SOTTO_AERO_TERMS = 4 + 6 * 4 + 8 + 8 + 4 + 1 + 1 + 4,
 };
 
 enum { SOTTO_AERO_STANDARD = 1, SOTTO_AERO_HIGH };
@@ -36,13 +37,17 @@ typedef struct sotto_aero_terms {
     uint8_t profile; /* of proofs                                                                */
     uint8_t bits;    /* of a message                                                             */
     uint8_t checks;  /* s: how many spot checks a leaf expects                                   */
-    uint32_t committee, threshold; /* C and A + 1                                                */
+    uint32_t committee, threshold; /* C and A + 1, of each committee                             */
     uint32_t noise_members, noise_corrupt, noise_missing; /* of the noise committee              */
     uint32_t liars;      /* contributors that may lie within what is proved: for the noise ledger */
     uint64_t rate;       /* a device is drawn if its ticket is below; UINT64_MAX: everybody is    */
     uint64_t epsilon;    /* of the whole session, in millionths                                   */
     uint32_t delta_bits; /* its delta is 2^-delta_bits                                            */
     uint8_t opening;     /* SOTTO_AERO_FAST or SOTTO_AERO_ROBUST                                  */
+    uint8_t
+        committees; /* each has a key of its own, and opens its groups: g, g + committees, ... */
+    uint32_t
+        participations; /* rounds of the session that a device contributes to, at most; 0: all of them */
 } sotto_aero_terms;
 
 /* What a participant knows of itself, and no server tells it. A certificate counts on from what the board says of earlier rounds. */
@@ -50,7 +55,7 @@ struct sotto_aero_account {
     double rho;      /* zCDP that rounds before this one spent, as their certificates say */
     const char *set; /* below 128 bits, and it was agreed to by this name; NULL: none */
     struct sotto_aero_known *known; /* one process plays many devices: proofs that it verified */
-    /* The committee of this round, ascending, where it was drawn before; NULL: whoever asks draws it, over all who are registered. */
+    /* All committees' members in this round, where it was drawn before; NULL: whoever asks draws it, over all who are registered. */
     const uint32_t *members;
     bool is_trial; /* tests and simulators: a round may be without a claim, and odds as they are */
 };
@@ -70,9 +75,11 @@ typedef struct sotto_aero_plan {
     sotto_aero_ledger ledger;
     const sotto_aero_profile *profile;
     uint32_t ciphertexts, groups;
-    uint32_t *committee, *noise; /* registry indices, ascending */
-    sotto_aero_poly a;           /* of the public key: from the beacon */
-    double rho;                  /* what the round costs, at most */
+    uint32_t *committee,
+        *noise;        /* registry indices; ascending in each committee, which follow one another */
+    uint32_t members;  /* of all committees */
+    sotto_aero_poly a; /* of the public key: from the beacon */
+    double rho;        /* what the round costs, at most */
     /* The round as its records are judged by: the committee is known. */
     sotto_round judged;
     sotto_aero_account account;
@@ -100,6 +107,11 @@ int sotto_aero_committee_place(const sotto_aero_plan *plan, uint32_t index);
 int sotto_aero_noise_place(const sotto_aero_plan *plan, uint32_t index);
 /* Whether this device may have a leaf in this role. */
 bool sotto_aero_may(const sotto_aero_plan *plan, uint8_t role, uint32_t index);
+/* Which committee opens a group, and which one a place belongs to. */
+uint32_t sotto_aero_committee_of_group(const sotto_aero_plan *plan, uint32_t group);
+uint32_t sotto_aero_committee_of_place(const sotto_aero_plan *plan, uint32_t place);
+/* Ciphertexts that a committee opens. */
+uint32_t sotto_aero_committee_opens(const sotto_aero_plan *plan, uint32_t committee);
 /* Ciphertexts of a group. */
 size_t sotto_aero_group_size(const sotto_aero_plan *plan, uint32_t group);
 /* The bound on the squares of a group's entries that a role proves. */

@@ -20,6 +20,8 @@ sotto_status sotto_aero_terms_encode(sotto_buf *out, const sotto_aero_terms *t, 
     sotto_write_uint(&w, t->epsilon, 8);
     sotto_write_uint(&w, t->delta_bits, 4);
     sotto_write_uint(&w, t->opening, 1);
+    sotto_write_uint(&w, t->committees, 1);
+    sotto_write_uint(&w, t->participations, 4);
     return sotto_writer_finish(&w, "aero terms", err);
 }
 
@@ -41,5 +43,7 @@ sotto_status sotto_aero_terms_decode(sotto_aero_terms *t, sotto_bytes wire, sott
     t->epsilon = sotto_read_uint(&in, 8);
     t->delta_bits = (uint32_t)sotto_read_uint(&in, 4);
     t->opening = (uint8_t)sotto_read_uint(&in, 1);
+    t->committees = (uint8_t)sotto_read_uint(&in, 1);
+    t->participations = (uint32_t)sotto_read_uint(&in, 4);
     return sotto_reader_finish(&in, "aero terms", err);
 }

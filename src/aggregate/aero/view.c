@@ -14,11 +14,12 @@ sotto_status sotto_aero_view_init(sotto_aero_view *view, sotto_aero_plan *plan, 
 {
     memset(view, 0, sizeof *view);
     view->plan = plan;
-    view->posted.b = &view->b;
-    view->members = sotto_arena_take_array(arena, plan->terms.committee, sizeof *view->members);
+    view->b = sotto_arena_take_array(arena, plan->terms.committees, sizeof *view->b);
+    view->posted.b = view->b;
+    view->members = sotto_arena_take_array(arena, plan->members, sizeof *view->members);
     view->left = sotto_arena_take_array(arena, (size_t)plan->terms.liars + 1, sizeof *view->left);
     view->wrong = sotto_arena_take(arena, (size_t)plan->round->registered / 8 + 1);
-    if (!view->members || !view->left || !view->wrong)
+    if (!view->b || !view->members || !view->left || !view->wrong)
         return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
     return SOTTO_OK;
 }
@@ -83,7 +84,7 @@ static uint64_t bits_of(double x)
 static sotto_status write_certificate(sotto_aero_view *view, sotto_arena *scratch, sotto_err *err)
 {
     sotto_aero_plan *plan = view->plan;
-    size_t size = sotto_aero_poly_size(&plan->aero);
+    size_t size = plan->terms.committees * sotto_aero_poly_size(&plan->aero);
     sotto_buf b = sotto_buf_over(sotto_arena_take(scratch, size), size);
     sotto_buf out = sotto_buf_over(view->certificate, sizeof view->certificate);
     sotto_writer w = sotto_writer_on(&out);
@@ -91,7 +92,8 @@ static sotto_status write_certificate(sotto_aero_view *view, sotto_arena *scratc
 
     if (!b.data)
         return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
-    SOTTO_TRY(sotto_aero_poly_encode(&plan->aero, &b, &view->b, err));
+    for (uint32_t d = 0; d < plan->terms.committees; d++)
+        SOTTO_TRY(sotto_aero_poly_encode(&plan->aero, &b, &view->b[d], err));
     sotto_hash_once(key, SOTTO_SHA256, sotto_buf_bytes(&b));
     sotto_write_bytes(&w, sotto_bytes_of(plan->id, sizeof plan->id));
     sotto_write_uint(&w, bits_of(spent_before(plan)), 8);
@@ -101,25 +103,6 @@ static sotto_status write_certificate(sotto_aero_view *view, sotto_arena *scratc
     sotto_write_uint(&w, view->dealers, 4);
     sotto_write_bytes(&w, sotto_bytes_of(key, sizeof key));
     return sotto_writer_finish(&w, "certificate", err);
-}
-
-bool sotto_aero_is_certified(const sotto_aero_view *view)
-{
-    uint32_t equal = 0;
-
-    if (!view->is_keyed)
-        return false;
-    if (SOTTO_RULE(aero_dealers_enough) && view->dealers < view->plan->terms.threshold)
-        return false;
-    for (uint32_t i = 0; i < view->plan->terms.committee; i++) {
-        const sotto_aero_member *m = &view->members[i];
-
-        equal += m->has_certified &&
-                 memcmp(m->certificate, view->certificate, sizeof m->certificate) == 0;
-    }
-    if (SOTTO_RULE(aero_certificate_signed) && equal < view->plan->terms.threshold)
-        return false;
-    return sotto_aero_budget(view->plan, NULL) == SOTTO_OK;
 }
 
 /* ---- records of members ----------------------------------------------------------------------------------- */
@@ -160,7 +143,9 @@ static sotto_status read_key(sotto_aero_view *view, uint32_t place, sotto_aero_m
         return nothing(err, "a part of the key that was not committed to");
     if (sotto_aero_poly_decode(&plan->aero, b, part, NULL) != SOTTO_OK)
         return nothing(err, "a part of the key that is no polynomial");
-    sotto_aero_add(&plan->aero.ring, &view->b, b);
+    const uint32_t committee = sotto_aero_committee_of_place(plan, place);
+    sotto_aero_add(&plan->aero.ring, &view->b[committee], b);
+    view->dealt[committee]++;
     view->dealers++;
     m->has_key = true;
     return SOTTO_OK;
@@ -211,26 +196,6 @@ static sotto_status read_member(sotto_aero_view *view, uint64_t index, const sot
         m->has_verdict = true;
         return SOTTO_OK;
     }
-}
-
-uint32_t sotto_aero_opened(const sotto_aero_view *view, uint64_t before)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < view->plan->terms.committee; i++)
-        count += view->members[i].has_opened && view->members[i].opened_at < before;
-    return count;
-}
-
-uint32_t sotto_aero_verdicts(const sotto_aero_view *view, uint32_t *places)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < view->plan->terms.committee && view->is_summed; i++)
-        if (view->members[i].has_verdict &&
-            memcmp(view->members[i].verdict, view->verdict, sizeof view->verdict) == 0)
-            places[count++] = i;
-    return count;
 }
 
 /* ---- records of the server -------------------------------------------------------------------------------- */
@@ -320,7 +285,7 @@ void sotto_aero_draw_points(const sotto_aero_view *view, uint64_t before,
     sotto_hash_update(&hash, sotto_bytes_of(purpose, sizeof purpose));
     sotto_hash_update(&hash, sotto_bytes_of(view->plan->id, SOTTO_ROUND_ID));
     sotto_hash_update(&hash, sotto_bytes_of(view->added, sizeof view->added));
-    for (uint32_t i = 0; i < view->plan->terms.committee; i++) {
+    for (uint32_t i = 0; i < view->plan->members; i++) {
         if (!view->members[i].has_opened || view->members[i].opened_at >= before)
             continue;
         place = (uint8_t)i;

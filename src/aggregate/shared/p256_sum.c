@@ -15,9 +15,9 @@ static const element P = {{UINT64_MAX, UINT64_C(0xffffffff), 0, UINT64_C(0xfffff
 static const element SQUARED = {
     {3, UINT64_C(0xfffffffbffffffff), UINT64_C(0xfffffffffffffffe), UINT64_C(0x00000004fffffffd)}};
 static const element ONE = {{1, 0, 0, 0}};
-/* The curve is y^2 = x^3 - 3 x + b (FIPS 186-4, D.1.2.3). */
-static const element B = {{UINT64_C(0x3bce3c3e27d2604b), UINT64_C(0x651d06b0cc53b0f6),
-                           UINT64_C(0xb3ebbd55769886bc), UINT64_C(0x5ac635d8aa3a93e7)}};
+/* The curve is y^2 = x^3 - 3 x + b (FIPS 186-4, D.1.2.3); b in Montgomery's form. */
+static const element B = {{UINT64_C(0xd89cdf6229c4bddf), UINT64_C(0xacf005cd78843090),
+                           UINT64_C(0xe5a220abf7212ed6), UINT64_C(0xdc30061d04874834)}};
 
 /* out = x - p where that is not negative, for x below 2 p; top: the word above x. */
 static inline void reduce(element *out, const uint64_t x[4], uint64_t top)
@@ -150,7 +150,7 @@ typedef struct point {
 
 static bool is_on_curve(const point *p)
 {
-    element left, right, b, three;
+    element left, right, three;
 
     multiply(&left, &p->y, &p->y);
     multiply(&right, &p->x, &p->x);
@@ -158,8 +158,7 @@ static bool is_on_curve(const point *p)
     add(&three, &p->x, &p->x);
     add(&three, &three, &p->x);
     subtract(&right, &right, &three);
-    multiply(&b, &B, &SQUARED);
-    add(&right, &right, &b);
+    add(&right, &right, &B);
     return is_equal(&left, &right);
 }
 

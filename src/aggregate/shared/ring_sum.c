@@ -194,6 +194,14 @@ static sotto_status bulk_begin(void *state, const sotto_round *round, const sott
     return SOTTO_OK;
 }
 
+static uint8_t *bulk_place(void *state, size_t *room)
+{
+    ring_piece *piece = state;
+
+    *room = (size_t)(piece->wanted - piece->got);
+    return piece->bytes + piece->got;
+}
+
 static sotto_status bulk_feed(void *state, uint64_t offset, sotto_bytes bytes, sotto_err *err)
 {
     ring_piece *piece = state;
@@ -203,7 +211,7 @@ static sotto_status bulk_feed(void *state, uint64_t offset, sotto_bytes bytes, s
                           (unsigned long long)offset, (unsigned long long)piece->got);
     if (bytes.len > piece->wanted - piece->got)
         return sotto_fail(err, SOTTO_TOO_LARGE, "vector: longer than its head says");
-    if (bytes.len)
+    if (bytes.len && bytes.data != piece->bytes + offset)
         memcpy(piece->bytes + offset, bytes.data, bytes.len);
     piece->got += bytes.len;
     return SOTTO_OK;
@@ -238,6 +246,7 @@ static sotto_status bulk_add(sotto_tally *tally, const void *state, sotto_err *e
 const sotto_bulk_ops sotto_ring_bulk = {
     .state_size = bulk_state_size,
     .begin = bulk_begin,
+    .place = bulk_place,
     .feed = bulk_feed,
     .finish = bulk_finish,
     .add = bulk_add,

@@ -1,4 +1,4 @@
-/* device/answer/shape.h - from what a trainer wrote to the vector that is rounded and gets noise: projected and weighed by the recipe.
+/* device/answer/shape.h - from what a trainer wrote to the vector that is rounded and gets noise: projected by the recipe, and weighed.
  *
  * Callers:  device_round_make.c; `sotto learn run`, whose devices are in its process, and which lifts sums.
  * Memory:   the caller's.
@@ -6,7 +6,7 @@
  * Secrets:  the update, and how many rows there were.
  *
  * Whatever stands here, the randomizer clips what it gets (noise/randomizer_vector.h): the claim rests on that. Weights are at most 1,
- * and apply to an update that was clipped, so that no device reaches further than with equal weights.
+ * and the randomizer applies them after the clip: no device reaches further than with equal weights.
  */
 #ifndef SOTTO_DEVICE_ANSWER_SHAPE_H
 #define SOTTO_DEVICE_ANSWER_SHAPE_H
@@ -22,10 +22,11 @@ SOTTO_MUST_USE sotto_status sotto_update_projection(sotto_projection *out,
 SOTTO_MUST_USE sotto_status sotto_update_project(double *out, const sotto_learning *learning,
                                                  uint64_t round, const float *delta,
                                                  sotto_err *err);
-/* Writes sotto_learning_length numbers. rows: that the trainer was given. */
+/* Writes sotto_learning_length numbers. */
 SOTTO_MUST_USE sotto_status sotto_update_shape(double *out, const sotto_learning *learning,
-                                               uint64_t round, const float *delta, uint64_t rows,
-                                               sotto_err *err);
+                                               uint64_t round, const float *delta, sotto_err *err);
+/* How much of its clipped update a device sends whose trainer was given so many rows: 0 to 1. */
+double sotto_update_weight(const sotto_learning *learning, uint64_t rows);
 /* A released sum as one number for each parameter. */
 SOTTO_MUST_USE sotto_status sotto_update_unshape(int64_t *out, const sotto_learning *learning,
                                                  uint64_t round, const int64_t *sum,

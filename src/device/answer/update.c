@@ -7,6 +7,7 @@ enum { TRIES = 8 };
 typedef struct making {
     const sotto_update_maker *maker;
     const double *update;
+    double weight;
     sotto_entropy *entropy;
     sotto_arena *arena;
     int64_t *numbers;
@@ -35,7 +36,7 @@ static sotto_status make_once(sotto_dap_report *out, sotto_report_draft *draft, 
     const sotto_vdaf *vdaf = m->maker->vdaf;
     const size_t count = vdaf->sizes.outputs, bytes = sotto_report_random_size(vdaf);
 
-    SOTTO_TRY(sotto_vector_randomizer_run(m->maker->randomizer, m->numbers, m->update, 1,
+    SOTTO_TRY(sotto_vector_randomizer_run(m->maker->randomizer, m->numbers, m->update, m->weight,
                                           m->entropy, err));
     for (size_t i = 0; i < count; i++)
         m->values[i] = (uint64_t)m->numbers[i];
@@ -48,9 +49,11 @@ static sotto_status make_once(sotto_dap_report *out, sotto_report_draft *draft, 
  * the noise by no more than the chance of it, which the claim counts (recipe/learning_claim.c). */
 sotto_status sotto_update_report_make(sotto_dap_report *out, sotto_report_draft *draft,
                                       const sotto_update_maker *maker, const double *update,
-                                      sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
+                                      double weight, sotto_entropy *entropy, sotto_arena *arena,
+                                      sotto_err *err)
 {
-    making m = {.maker = maker, .update = update, .entropy = entropy, .arena = arena};
+    making m = {
+        .maker = maker, .update = update, .weight = weight, .entropy = entropy, .arena = arena};
     sotto_status status = SOTTO_TOO_LARGE;
 
     SOTTO_TRY(take(&m, err));
@@ -67,7 +70,8 @@ sotto_status sotto_update_report_make(sotto_dap_report *out, sotto_report_draft 
 /* Each try takes its own memory for the report: there is hardly ever a second one. */
 sotto_status sotto_update_seal(sotto_report *out, const sotto_answer_plan *plan,
                                const sotto_vector_randomizer *randomizer, const double *update,
-                               sotto_entropy *entropy, sotto_arena *arena, sotto_err *err)
+                               double weight, sotto_entropy *entropy, sotto_arena *arena,
+                               sotto_err *err)
 {
     const size_t count = randomizer->config.dimension;
     int64_t *numbers = sotto_arena_take_array(arena, count, sizeof *numbers);
@@ -82,7 +86,7 @@ sotto_status sotto_update_seal(sotto_report *out, const sotto_answer_plan *plan,
         return sotto_fail(err, SOTTO_NO_MEMORY, "update: no memory");
     for (unsigned i = 0; i < TRIES && (status == SOTTO_TOO_LARGE || status == SOTTO_AGAIN); i++) {
         sotto_err_clear(err);
-        status = sotto_vector_randomizer_run(randomizer, numbers, update, 1, entropy, err);
+        status = sotto_vector_randomizer_run(randomizer, numbers, update, weight, entropy, err);
         for (size_t k = 0; k < count && status == SOTTO_OK; k++)
             values[k] = (uint64_t)numbers[k];
         if (status == SOTTO_OK)

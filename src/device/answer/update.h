@@ -17,21 +17,23 @@ typedef struct sotto_update_maker {
     sotto_hpke_config to[SOTTO_REPORT_SHARES];
 } sotto_update_maker;
 
-/* Clips, rounds, adds this device's part of the noise where the recipe has shares, proves the norm and seals. An update
+/* Clips, weighs, rounds, adds this device's part of the noise where the recipe has shares, proves the norm and seals. An update
  * that is not finite counts as zeros.
  *   draft   has its task_id, configuration and time
- *   update  as many numbers as the model has parameters
+ *   update  as many numbers as sotto_learning_length says, and how much of them counts (shape.h)
  *   SOTTO_TOO_LARGE  eight draws in a row were above the proved bound: the recipe's factor is too small */
 SOTTO_MUST_USE sotto_status sotto_update_report_make(sotto_dap_report *out,
                                                      sotto_report_draft *draft,
                                                      const sotto_update_maker *maker,
-                                                     const double *update, sotto_entropy *entropy,
-                                                     sotto_arena *arena, sotto_err *err);
+                                                     const double *update, double weight,
+                                                     sotto_entropy *entropy, sotto_arena *arena,
+                                                     sotto_err *err);
 
 /* The same, as a report for the outbox, with the token that the recipe asks for. */
 SOTTO_MUST_USE sotto_status sotto_update_seal(sotto_report *out, const sotto_answer_plan *plan,
                                               const sotto_vector_randomizer *randomizer,
-                                              const double *update, sotto_entropy *entropy,
-                                              sotto_arena *arena, sotto_err *err);
+                                              const double *update, double weight,
+                                              sotto_entropy *entropy, sotto_arena *arena,
+                                              sotto_err *err);
 
 #endif

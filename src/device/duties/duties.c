@@ -288,9 +288,9 @@ sotto_status sotto_duties_take(sotto_duties *d, sotto_bytes posting, uint32_t in
 
 /* ---- messages ------------------------------------------------------------------------------------------------------ */
 
-sotto_status sotto_duties_carry(sotto_duties *d, const char *kind, const uint8_t *id,
-                                const char *place, const char *type, sotto_bytes body,
-                                sotto_exchange_answer *answer)
+sotto_status sotto_duties_carry_to(sotto_duties *d, const char *base, const char *kind,
+                                   const uint8_t *id, const char *place, const char *type,
+                                   sotto_bytes body, sotto_exchange_answer *answer)
 {
     char url[SOTTO_DUTIES_URL + 2 * SOTTO_ROUND_ID + 32], text[2 * SOTTO_ROUND_ID + 1];
     sotto_exchange request = {
@@ -301,8 +301,16 @@ sotto_status sotto_duties_carry(sotto_duties *d, const char *kind, const uint8_t
     if (SOTTO_RULE(duties_counter_first) && raised != SOTTO_OK)
         return raised;
     sotto_hex_encode(text, sotto_bytes_of(id, SOTTO_ROUND_ID));
-    (void)snprintf(url, sizeof url, "%s%s/%s/%s", d->server, kind, text, place);
+    (void)snprintf(url, sizeof url, "%s%s%s/%s/%s", base,
+                   base[0] && base[strlen(base) - 1] == '/' ? "" : "/", kind, text, place);
     return sotto_exchange_carry(&d->options.host, &request, body, answer);
+}
+
+sotto_status sotto_duties_carry(sotto_duties *d, const char *kind, const uint8_t *id,
+                                const char *place, const char *type, sotto_bytes body,
+                                sotto_exchange_answer *answer)
+{
+    return sotto_duties_carry_to(d, d->server, kind, id, place, type, body, answer);
 }
 
 /* The aggregator will never take it. Everything else, a 401 or 404 of a proxy among it, may be about the moment. */
@@ -366,19 +374,22 @@ static sotto_status send_waiting(sotto_duties *d, const sotto_journal_duty *duty
 
     *left = false;
     for (;;) {
-        bool found, after, done;
+        bool found, after = true, done = false, has;
         sotto_bytes body;
 
         SOTTO_TRY(
             sotto_journal_waiting(&d->journal, duty->n, row, &row, &body, &found, &d->memory, err));
         if (!found)
             return SOTTO_OK;
-        if (sotto_duties_is_question(p, body)) {
+        SOTTO_TRY(sotto_duties_server_has(d, row, &has, err));
+        if (has) {
+            /* It waits for witnesses alone. */
+        } else if (sotto_duties_is_question(p, body)) {
             SOTTO_TRY(sotto_duties_ask(d, p, row, body, mail, &after, &done, err));
         } else {
             SOTTO_TRY(send_one(d, duty, p, body, &after, &done, err));
             if (done)
-                SOTTO_TRY(sotto_journal_sent(&d->journal, row, err));
+                SOTTO_TRY(sotto_duties_server_took(d, p, row, body, err));
         }
         *left = *left || !done;
         if (!after)
@@ -498,12 +509,18 @@ static sotto_status serve_posted(sotto_duties *d, const sotto_posted_round *p,
                                  sotto_journal_duty *duty, uint64_t now_ms, uint64_t *next_ms,
                                  sotto_err *err)
 {
-    bool gone = false, left, asked = false;
+    bool gone = false, left = true, asked = false, owed;
+    sotto_status status = SOTTO_OK;
 
+    /* First: a server that now shows this device something else does not have it forget what it found. */
+    SOTTO_TRY(sotto_duties_hand(d, p, duty, &owed, err));
     if (!duty->done)
-        SOTTO_TRY(advance(d, p, duty, now_ms, &gone, err));
-    SOTTO_TRY(converse(d, p, duty, now_ms, &left, &asked, err));
-    if (gone || (duty->done && !left))
+        status = advance(d, p, duty, now_ms, &gone, err);
+    if (!owed || !sotto_duties_is_for_good(status))
+        SOTTO_TRY(status);
+    if (status == SOTTO_OK)
+        SOTTO_TRY(converse(d, p, duty, now_ms, &left, &asked, err));
+    if ((gone && !owed && !asked) || (duty->done && !left))
         return end_duty(d, duty, &p->round, err);
     uint64_t next = now_ms + (asked  ? SOTTO_DUTIES_POLL_MS
                               : left ? SOTTO_DUTIES_RETRY_MS

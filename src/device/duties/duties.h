@@ -41,6 +41,8 @@ typedef enum sotto_duties_news {
 typedef sotto_status sotto_duties_news_fn(void *context, const sotto_round *round,
                                           sotto_duties_news news, sotto_err *err);
 
+struct sotto_rounds; /* sotto/rounds.h */
+
 typedef struct sotto_duties_options {
     const char *journal;          /* path; "/name" with memory set */
     bool memory;                  /* in this process only: simulations */
@@ -69,6 +71,13 @@ SOTTO_MUST_USE sotto_status sotto_duties_open(sotto_duties **out,
                                               const sotto_duties_options *options, sotto_err *err);
 /* NULL is fine. */
 void sotto_duties_close(sotto_duties *d);
+
+/* What it knows of itself, from then on; borrowed. NULL: nothing. */
+void sotto_duties_own(sotto_duties *d, const sotto_aero_account *own);
+/* Whose witnesses cosign boards from then on; borrowed. */
+void sotto_duties_watch(sotto_duties *d, const struct sotto_policy_log *logs, size_t count);
+/* Of rounds that an application opened: for programs that play many devices. */
+sotto_duties *sotto_rounds_duties(struct sotto_rounds *rounds);
 
 /* What the person says: nothing happens before a yes. A no abandons every duty and erases shares and vectors; vows stay. */
 SOTTO_MUST_USE sotto_status sotto_duties_consent(sotto_duties *d, bool given, sotto_err *err);

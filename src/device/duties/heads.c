@@ -14,6 +14,12 @@
 
 enum { NOTE = 16384 };
 
+void sotto_duties_watch(sotto_duties *d, const struct sotto_policy_log *logs, size_t count)
+{
+    d->options.logs = logs;
+    d->options.log_count = count;
+}
+
 bool sotto_duties_wants_heads(const sotto_duties *d)
 {
     for (size_t i = 0; i < d->options.log_count; i++)
@@ -24,15 +30,19 @@ bool sotto_duties_wants_heads(const sotto_duties *d)
 
 /* ---- the head ------------------------------------------------------------------------------------------- */
 
-/* Each log of the policy has witnesses, and a quorum of each of them has to have cosigned: else two boards could have a quorum each. */
-static sotto_status check_note(const sotto_duties *d, const sotto_note_key *key, sotto_bytes note)
+/* Each log of the policy has witnesses, and a quorum of each of them has to have cosigned: else two boards could have a quorum each.
+ * *cosigned: since when all of them had, in seconds since 1970. */
+static sotto_status check_note(const sotto_duties *d, const sotto_note_key *key, sotto_bytes note,
+                               uint64_t *cosigned)
 {
     for (size_t i = 0; i < d->options.log_count; i++) {
         sotto_log_trust trust = d->options.logs[i].trust;
-        sotto_checkpoint ignored;
+        sotto_checkpoint one;
 
         trust.log = key;
-        SOTTO_TRY(sotto_checkpoint_open(&ignored, note, &trust, NULL));
+        SOTTO_TRY(sotto_checkpoint_open(&one, note, &trust, NULL));
+        if (trust.quorum && one.cosigned < *cosigned)
+            *cosigned = one.cosigned;
     }
     return SOTTO_OK;
 }
@@ -42,6 +52,7 @@ static bool open_head(const sotto_duties *d, const sotto_posted_round *p, sotto_
                       sotto_checkpoint *head)
 {
     const uint8_t *server = p->posting.registry.server;
+    uint64_t cosigned = UINT64_MAX / 1000;
     char origin[SOTTO_BOARD_ORIGIN + 1];
     sotto_note_key key;
     sotto_note parts;
@@ -52,8 +63,9 @@ static bool open_head(const sotto_duties *d, const sotto_posted_round *p, sotto_
         sotto_note_decode(&parts, note, NULL) != SOTTO_OK ||
         sotto_checkpoint_decode(head, parts.text, NULL) != SOTTO_OK)
         return false;
-    if (SOTTO_RULE(duties_heads_cosigned) && check_note(d, &key, note) != SOTTO_OK)
+    if (SOTTO_RULE(duties_heads_cosigned) && check_note(d, &key, note, &cosigned) != SOTTO_OK)
         return false;
+    head->cosigned = cosigned;
     return true;
 }
 
@@ -108,9 +120,25 @@ static sotto_status gather(sotto_duties *d, const sotto_posted_round *p,
     return SOTTO_OK;
 }
 
+/* A record and its excerpts have one leaf. So whoever is shown a beginning where it reads the whole, a complaint say, is shown something else
+ * than others. */
+static bool is_whole_enough(const sotto_posted_round *p, unsigned part, sotto_bytes record)
+{
+    sotto_excerpt e;
+
+    if (!sotto_excerpt_is(record))
+        return true;
+    if (part == SOTTO_DUTY_DECRYPTOR || !p->method->needed ||
+        sotto_excerpt_decode(&e, record, NULL) != SOTTO_OK)
+        return false;
+    const size_t shown = e.message.body.len;
+    e.message.body.len = e.length; /* what it needs of a whole body */
+    return shown == p->method->needed(&p->round, &e.message);
+}
+
 /* Of one entry, as the board numbers it. */
-static sotto_status leaf_of(sotto_merkle_hash *out, uint64_t number, sotto_bytes wire,
-                            sotto_err *err)
+static sotto_status leaf_of(sotto_merkle_hash *out, const sotto_posted_round *p, unsigned part,
+                            uint64_t number, sotto_bytes wire, sotto_err *err)
 {
     uint8_t bytes[SOTTO_EXCERPT_LEAF];
     sotto_buf leaf = sotto_buf_over(bytes, sizeof bytes);
@@ -122,14 +150,17 @@ static sotto_status leaf_of(sotto_merkle_hash *out, uint64_t number, sotto_bytes
     SOTTO_TRY(sotto_entry_decode(&index, &record, entry.body, err));
     if (index != number)
         return sotto_fail(err, SOTTO_MALFORMED, "board: an entry with another number");
+    if (SOTTO_RULE(duties_records_whole) && !is_whole_enough(p, part, record))
+        return sotto_fail(err, SOTTO_REJECTED, "board: less of a record than is read of it");
     SOTTO_TRY(sotto_excerpt_leaf(&leaf, record, err));
     sotto_merkle_leaf(out, sotto_buf_bytes(&leaf));
     return SOTTO_OK;
 }
 
 /* What a device was shown is what was cosigned, or it is shown another board than the others: then it has no part in this round any more. */
-static sotto_status compare(const sotto_journal_duty *duty, const sotto_checkpoint *head,
-                            sotto_duties_mail *mail, sotto_arena *arena, sotto_err *err)
+static sotto_status compare(const sotto_posted_round *p, const sotto_journal_duty *duty,
+                            const sotto_checkpoint *head, sotto_duties_mail *mail,
+                            sotto_arena *arena, sotto_err *err)
 {
     sotto_inbox entries = {.left = mail->entries, .since = duty->board};
     sotto_merkle_tree tree = duty->tree;
@@ -143,7 +174,7 @@ static sotto_status compare(const sotto_journal_duty *duty, const sotto_checkpoi
         return sotto_fail(err, SOTTO_NO_MEMORY, "a board");
     while (sotto_inbox_next(&entries, &n, &wire)) {
         sotto_merkle_hash *leaf = &mail->leaves[n - duty->board];
-        const sotto_status status = leaf_of(leaf, n, wire, err);
+        const sotto_status status = leaf_of(leaf, p, duty->part, n, wire, err);
 
         if (status != SOTTO_OK)
             return SOTTO_REJECTED;
@@ -157,6 +188,18 @@ static sotto_status compare(const sotto_journal_duty *duty, const sotto_checkpoi
     return SOTTO_OK;
 }
 
+/* A head that brings no entries says when the board was cosigned. So it must be of the board that this device read: the complaint that
+ * witnesses waited for may be on another one. */
+static bool is_own(const sotto_journal_duty *duty, const sotto_checkpoint *head)
+{
+    sotto_merkle_hash root;
+
+    if (head->size != duty->board)
+        return true;
+    sotto_merkle_root(&root, &duty->tree);
+    return sotto_merkle_equal(&root, &head->root);
+}
+
 sotto_status sotto_duties_fetch_cosigned(sotto_duties *d, const sotto_posted_round *p,
                                          const sotto_journal_duty *duty, sotto_duties_mail *mail,
                                          sotto_err *err)
@@ -165,10 +208,32 @@ sotto_status sotto_duties_fetch_cosigned(sotto_duties *d, const sotto_posted_rou
     bool found;
 
     SOTTO_TRY(fetch_head(d, p, &found, &head, err));
+    if (SOTTO_RULE(duties_one_board) && found && !is_own(duty, &head))
+        return sotto_fail(err, SOTTO_REJECTED, "the head is of another board than was read");
+    if (found) {
+        mail->head = head.size;
+        mail->cosigned = 1000 * head.cosigned;
+    }
     if (!found || head.size <= duty->board)
         return SOTTO_OK;
     SOTTO_TRY(gather(d, p, duty, head.size, &mail->entries, err));
-    return mail->entries.len ? compare(duty, &head, mail, &d->memory, err) : SOTTO_OK;
+    return mail->entries.len ? compare(p, duty, &head, mail, &d->memory, err) : SOTTO_OK;
+}
+
+uint64_t sotto_duties_time(const sotto_duties *d, const sotto_posted_round *p,
+                           const sotto_journal_duty *duty, const sotto_duties_mail *mail,
+                           uint64_t now_ms)
+{
+    const uint64_t due = p->round.verify_by;
+    const bool fresh = mail->cosigned >= due && duty->board == mail->head;
+
+    if (now_ms < due || duty->part != SOTTO_DUTY_DECRYPTOR || !sotto_method_entry(p->method) ||
+        !sotto_duties_wants_heads(d))
+        return now_ms;
+    /* A server could show it the board as it was before anybody complained. */
+    if (SOTTO_RULE(duties_heads_fresh) && !fresh)
+        return due - 1;
+    return now_ms;
 }
 
 void sotto_duties_grow(sotto_journal_duty *duty, uint64_t before, const sotto_duties_mail *mail)

@@ -27,6 +27,11 @@ SOTTO_MUST_USE sotto_status sotto_duties_permitted(sotto_duties *d, unsigned par
 SOTTO_MUST_USE sotto_status sotto_duties_carry(sotto_duties *d, const char *kind, const uint8_t *id,
                                                const char *place, const char *type,
                                                sotto_bytes body, sotto_exchange_answer *answer);
+/* The same to another server: a witness. */
+SOTTO_MUST_USE sotto_status sotto_duties_carry_to(sotto_duties *d, const char *base,
+                                                  const char *kind, const uint8_t *id,
+                                                  const char *place, const char *type,
+                                                  sotto_bytes body, sotto_exchange_answer *answer);
 /* Whether the aggregator will never take it. Everything else, a 401 or 404 of a proxy among it, may be about the moment. */
 bool sotto_duties_is_final(unsigned status);
 /* What a duty will fail with again, however often it is tried. */
@@ -45,6 +50,8 @@ unsigned sotto_duties_needed(const sotto_method *method, unsigned part, bool vec
 typedef struct sotto_duties_mail {
     sotto_bytes entries, inbox;
     sotto_merkle_hash *leaves; /* of the entries, in the board's tree; NULL: nobody cosigns it */
+    uint64_t head,
+        cosigned; /* entries below the last head, and when a quorum had cosigned it, in milliseconds since 1970 */
     struct sotto_duties_answer {
         struct sotto_duties_answer *next;
         int64_t row; /* of the journal: the question */
@@ -69,7 +76,21 @@ SOTTO_MUST_USE sotto_status sotto_duties_fetch_cosigned(sotto_duties *d,
                                                         const sotto_posted_round *p,
                                                         const sotto_journal_duty *duty,
                                                         sotto_duties_mail *mail, sotto_err *err);
+/* What the machine is told of the time. A member signs for sums when complaints are in. Until it has read the board as it was cosigned after
+ * that, its clock stands still. */
+uint64_t sotto_duties_time(const sotto_duties *d, const sotto_posted_round *p,
+                           const sotto_journal_duty *duty, const sotto_duties_mail *mail,
+                           uint64_t now_ms);
 void sotto_duties_grow(sotto_journal_duty *duty, uint64_t before, const sotto_duties_mail *mail);
+/* handed.c: hands what waits and must be on the board to witnesses. *owed: one of them has not got it.
+ * Whether the server has a message that waits for witnesses alone; and that it now has one. */
+SOTTO_MUST_USE sotto_status sotto_duties_hand(sotto_duties *d, const sotto_posted_round *p,
+                                              const sotto_journal_duty *duty, bool *owed,
+                                              sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_duties_server_has(sotto_duties *d, int64_t row, bool *has,
+                                                    sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_duties_server_took(sotto_duties *d, const sotto_posted_round *p,
+                                                     int64_t row, sotto_bytes body, sotto_err *err);
 /* Whether what waits is a question, whose answer comes at once. */
 bool sotto_duties_is_question(const sotto_posted_round *p, sotto_bytes body);
 /* Asks it, unless the mail is full: then it is asked after the machine has read that. *after: what waits behind it may go now; *done: there is

@@ -24,7 +24,7 @@ static const char SCHEMA[] =
     "CREATE TABLE IF NOT EXISTS vow (session BLOB NOT NULL, epoch INTEGER NOT NULL, round INTEGER"
     " NOT NULL, kind INTEGER NOT NULL, subject INTEGER NOT NULL, digest BLOB NOT NULL,"
     " PRIMARY KEY (session, epoch, round, kind, subject)) STRICT;" SOTTO_JOURNAL_TREE_SCHEMA
-        SOTTO_JOURNAL_KEYGEN_SCHEMA;
+        SOTTO_JOURNAL_HANDED_SCHEMA SOTTO_JOURNAL_KEYGEN_SCHEMA;
 
 static const char WHAT[] = "journal of duties";
 

@@ -89,6 +89,11 @@ SOTTO_MUST_USE sotto_status sotto_journal_waiting(sotto_journal *j, int64_t n, i
                                                   int64_t *row, sotto_bytes *body, bool *found,
                                                   sotto_arena *arena, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_journal_sent(sotto_journal *j, int64_t row, sotto_err *err);
+/* journal_handed.c: whether one of several has a message; and that it has. The message goes once places 0 to all - 1 have it. */
+SOTTO_MUST_USE sotto_status sotto_journal_handed(sotto_journal *j, int64_t row, unsigned place,
+                                                 bool *has, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_journal_hand(sotto_journal *j, int64_t row, unsigned place,
+                                               unsigned all, sotto_err *err);
 /* The duty is over: all of it but its vows is erased. */
 SOTTO_MUST_USE sotto_status sotto_journal_end(sotto_journal *j, int64_t n, sotto_err *err);
 

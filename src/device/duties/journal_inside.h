@@ -26,6 +26,13 @@ SOTTO_MUST_USE sotto_status sotto_journal_load_tree(sotto_journal *j, int64_t n,
                                                     sotto_merkle_tree *tree, sotto_arena *arena,
                                                     sotto_err *err);
 
+/* Messages that several have to have: who has them. */
+#define SOTTO_JOURNAL_HANDED_SCHEMA                                                                \
+    "CREATE TABLE IF NOT EXISTS handed (row INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY" \
+    " (row, place)) STRICT;"                                                                       \
+    "CREATE TRIGGER IF NOT EXISTS no_more_handed AFTER DELETE ON waiting BEGIN DELETE FROM handed" \
+    " WHERE row = old.n; END;"
+
 void sotto_journal_bind(sqlite3_stmt *q, int at, sotto_bytes b);
 SOTTO_MUST_USE sotto_status sotto_journal_prepare(sotto_journal *j, sqlite3_stmt **q,
                                                   const char *sql, sotto_err *err);

@@ -218,6 +218,11 @@ void sotto_rounds_keys(const sotto_rounds *r, sotto_rounds_public *out)
     memcpy(out->channel, keys.channel, sizeof out->channel);
 }
 
+sotto_duties *sotto_rounds_duties(sotto_rounds *r)
+{
+    return r->duties;
+}
+
 void sotto_rounds_expect(sotto_rounds *r, const uint8_t registry[32], uint32_t index)
 {
     memcpy(r->registry, registry, sizeof r->registry);
@@ -276,7 +281,9 @@ static sotto_status set_terms(sotto_rounds *r, const sotto_case *c, const sotto_
     if (!r->expects)
         return sotto_fail(err, SOTTO_DENIED, "rounds: the registry of this epoch is not known");
     if (round)
-        SOTTO_TRY(sotto_encrypted_terms(&terms, &encrypted, recipe, round, err));
+        SOTTO_TRY(sotto_record_terms(c, round, err));
+    if (round)
+        SOTTO_TRY(sotto_encrypted_terms(&terms, &encrypted, c, round, err));
     if (encrypted) {
         memcpy(terms.registry, r->registry, sizeof terms.registry);
         sotto_duties_expect(r->duties, &terms);
@@ -289,7 +296,10 @@ static sotto_status set_terms(sotto_rounds *r, const sotto_case *c, const sotto_
     terms.cohort = server.cohort;
     terms.committee = (uint32_t)server.decryptors;
     terms.neighbours = (uint32_t)graph.neighbours;
+    /* The owner of a model signs the number of each round; that of a statistic is the server's to pick. */
+    terms.numbers = c->round ? UINT64_MAX : server.epoch_rounds;
     terms.edge = sotto_one_server_edge(graph.degree, round ? round->largest : 2);
+    terms.densest = terms.edge;
     memcpy(terms.recipe, c->kept->hash, sizeof terms.recipe);
     memcpy(terms.registry, r->registry, sizeof terms.registry);
     sotto_duties_expect(r->duties, &terms);
@@ -354,17 +364,6 @@ static sotto_status check_recipe(const sotto_recipe *recipe, const sotto_round *
     return check_room(recipe, round, content->entries, content->max, err);
 }
 
-/* The record says which round it is, and so which graph the beacon draws: a server can't wait for a number that it likes. */
-static sotto_status check_record(const sotto_round_case *r, const sotto_round *round,
-                                 sotto_err *err)
-{
-    if (SOTTO_RULE(rounds_number) && round->number != r->record.round)
-        return sotto_fail(err, SOTTO_DENIED,
-                          "round %" PRIu64 " was posted with the record of round %" PRIu64,
-                          round->number, r->record.round);
-    return check_room(&r->head, round, sotto_learning_length(r->learning), r->claim.most, err);
-}
-
 static sotto_status pay(sotto_rounds *r, sotto_case *c, const uint8_t *id, size_t bytes,
                         sotto_bytes bits, sotto_err *err)
 {
@@ -402,7 +401,8 @@ static sotto_status make_update(sotto_rounds *r, sotto_case *c, const sotto_post
     sotto_report report = {.bytes = {NULL, 0}};
     sotto_measurement values = {0};
 
-    SOTTO_TRY(check_record(c->round, &p->round, err));
+    SOTTO_TRY(check_room(&c->round->head, &p->round, sotto_learning_length(c->round->learning),
+                         c->round->claim.most, err));
     SOTTO_TRY(sotto_linked_rounds->measure(r->device, c, &values, err));
     if (c->out.why != SOTTO_WHY_READY)
         return SOTTO_OK;

@@ -64,12 +64,15 @@ static sotto_status step(sotto_duties *d, const sotto_posted_round *p, sotto_mac
                          sotto_journal_duty *duty, const sotto_duties_mail *mail, uint64_t now_ms,
                          sotto_effects *effects, sotto_err *err)
 {
-    SOTTO_TRY(machine->ops->tick(machine, now_ms, effects, err));
+    const uint64_t before = sotto_duties_time(d, p, duty, mail, now_ms);
+
+    SOTTO_TRY(machine->ops->tick(machine, before, effects, err));
     SOTTO_TRY(offer(d, p, machine, duty, effects, err));
     SOTTO_TRY(sotto_duties_read(p, machine, duty, mail, effects, &d->memory, err));
     /* What was read on the board may have opened the next phase, which has a time of its own. */
-    if (mail->entries.len)
-        SOTTO_TRY(machine->ops->tick(machine, now_ms, effects, err));
+    const uint64_t after = sotto_duties_time(d, p, duty, mail, now_ms);
+    if (mail->entries.len || after != before)
+        SOTTO_TRY(machine->ops->tick(machine, after, effects, err));
     return offer(d, p, machine, duty, effects, err);
 }
 
@@ -112,4 +115,9 @@ sotto_status sotto_duties_run(sotto_duties *d, const sotto_posted_round *p,
         machine->ops->leave(machine);
     sotto_wipe(d->secrets.share, sizeof d->secrets.share);
     return status;
+}
+
+void sotto_duties_own(sotto_duties *d, const sotto_aero_account *own)
+{
+    d->options.own = own;
 }

@@ -29,6 +29,11 @@ static sotto_status check_numbers(const sotto_duties_terms *t, const sotto_round
     if (SOTTO_RULE(duties_cohort) && r->largest > t->cohort)
         return sotto_fail(err, SOTTO_DENIED, "terms: %llu clients are drawn; at most %llu",
                           (unsigned long long)r->largest, (unsigned long long)t->cohort);
+    /* Each number has a graph of its own. A server that took any number would have it draw until it likes one. */
+    if (SOTTO_RULE(duties_numbers) && r->number >= t->numbers)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "terms: round %llu of an epoch; there are %llu, from 0 on",
+                          (unsigned long long)r->number, (unsigned long long)t->numbers);
     return SOTTO_OK;
 }
 
@@ -48,5 +53,8 @@ sotto_status sotto_duties_terms_check(const sotto_duties_terms *t, const sotto_p
                           s.neighbours, t->neighbours);
     if (SOTTO_RULE(duties_edge) && s.edge < t->edge)
         return sotto_fail(err, SOTTO_DENIED, "terms: too few edges are drawn");
+    /* Of all graphs that it could have by drawing more, the server would take the one that it likes. */
+    if (SOTTO_RULE(duties_densest) && s.edge > t->densest)
+        return sotto_fail(err, SOTTO_DENIED, "terms: too many edges are drawn");
     return SOTTO_OK;
 }

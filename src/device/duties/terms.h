@@ -17,6 +17,8 @@ typedef struct sotto_duties_terms {
     uint32_t committee;   /* members, at least; of methods without a committee: equal votes */
     uint32_t neighbours;  /* online neighbours, at least */
     uint64_t edge;        /* chance of an edge, at least, as sotto_flamingo_parameters */
+    uint64_t densest;     /* the same, at most */
+    uint64_t numbers;     /* of rounds in an epoch, from 0 on: the recipe's epoch_rounds */
     sotto_round_noise noise;
 } sotto_duties_terms;
 

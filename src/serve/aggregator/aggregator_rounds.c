@@ -32,7 +32,8 @@ void sotto_aggregator_let_go(sotto_aggregator *a, sotto_listed_round *one)
     for (sotto_listed_round **at = &a->rounds; *at;) {
         sotto_listed_round *old = *at;
 
-        if (old->users > 0 || !sotto_running_is_over(old->running)) {
+        if (old->users > 0 || !sotto_running_is_over(old->running) ||
+            !sotto_put_queue_is_empty(sotto_running_puts(old->running))) {
             at = &old->next;
             continue;
         }
@@ -169,6 +170,7 @@ uint64_t sotto_aggregator_begin_due(void *state, bool looked)
     }
     if (!a->looking && now >= a->next_look) {
         a->next_look = now + LOOK_MS;
+        sotto_uploads_look(&a->uploads);
         a->looking = sotto_pool_post(a->host->pool, look_for_rounds, a, NULL) == SOTTO_OK;
     }
     pthread_mutex_unlock(&a->lock);

@@ -120,8 +120,10 @@ sotto_status sotto_board_put_all(sotto_board *b, const sotto_posted_round *p,
 }
 
 sotto_status sotto_board_admit(const sotto_board *b, sotto_db *db, const uint8_t id[SOTTO_ROUND_ID],
-                               uint32_t from, sotto_bytes record, bool *known, sotto_err *err)
+                               uint32_t from, sotto_bytes record, unsigned witnesses, bool *known,
+                               sotto_err *err)
 {
+    const uint64_t places = 1 + (uint64_t)witnesses;
     sotto_board_said said = {0};
     uint8_t digest[32];
 
@@ -137,8 +139,9 @@ sotto_status sotto_board_admit(const sotto_board *b, sotto_db *db, const uint8_t
         *known = true;
         return SOTTO_OK;
     }
-    if (SOTTO_RULE(board_most) && (said.records >= SOTTO_BOARD_MOST_RECORDS ||
-                                   said.bytes + record.len > SOTTO_BOARD_MOST_BYTES))
+    /* Whoever fills its place here, and then goes to a witness, would stop the board for good. */
+    if (SOTTO_RULE(board_most) && (said.records >= places * SOTTO_BOARD_MOST_RECORDS ||
+                                   said.bytes + record.len > places * SOTTO_BOARD_MOST_BYTES))
         return sotto_fail(err, SOTTO_TOO_LARGE, "the board holds enough of %u", from);
     return SOTTO_OK;
 }

@@ -51,11 +51,13 @@ SOTTO_MUST_USE sotto_status sotto_board_put_all(sotto_board *board,
                                                 sotto_machine *machine, sotto_effects *effects,
                                                 sotto_err *err);
 /* Whether a participant may put this record there.
+ *   witnesses         how many have a place for this participant beside the board's; 0: no witness demands it
  *   known             it is there already: its sender missed the answer
  *   SOTTO_TOO_LARGE   it has said enough */
 SOTTO_MUST_USE sotto_status sotto_board_admit(const sotto_board *board, sotto_db *db,
                                               const uint8_t id[SOTTO_ROUND_ID], uint32_t from,
-                                              sotto_bytes record, bool *known, sotto_err *err);
+                                              sotto_bytes record, unsigned witnesses, bool *known,
+                                              sotto_err *err);
 
 /* ---- in the database ------------------------------------------------------------------------------------ */
 

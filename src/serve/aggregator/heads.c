@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/writer.h"
 #include "serve/aggregator/aggregator.h"
+#include "serve/aggregator/demands.h"
 #include "serve/host/request_work.h"
 #include "serve/host/router.h"
 #include "serve/host/steps.h"
@@ -21,7 +22,8 @@ enum {
     LOOK_MS = 200,    /* between two looks at a board */
     ANSWER_MS = 4000, /* that a witness is waited for */
     IDLE_MS = 1000,
-    ANSWER = 1024,
+    ANSWER = SOTTO_DEMANDS_BYTES,
+    WITHHELD = 428, /* the status of an answer with demands */
     URL = 2048,
     NOTE = SOTTO_NOTE_TEXT_MAX + (SOTTO_KEY_FILE_KEYS + 1) * SOTTO_NOTE_LINE_MAX
 };
@@ -29,7 +31,10 @@ enum {
 struct sotto_head {
     sotto_merkle_hash *leaves;
     size_t count, room;
-    uint64_t sizes[SOTTO_KEY_FILE_KEYS]; /* of the last tree that each witness cosigned */
+    uint64_t
+        sizes[SOTTO_KEY_FILE_KEYS]; /* of the last tree that each witness cosigned, or was shown */
+    uint64_t times[SOTTO_KEY_FILE_KEYS]; /* of its last cosignature, in milliseconds since 1970 */
+    sotto_demands demands[SOTTO_KEY_FILE_KEYS];
     /* With the list's lock. */
     size_t note_len;
     uint8_t note[NOTE];
@@ -45,6 +50,7 @@ typedef struct attempt {
     sotto_buf note; /* as this server signed it, and then with cosignatures */
     uint8_t bytes[NOTE];
     atomic_size_t pending;
+    atomic_bool goes_on; /* there is more to say to a witness, at once */
     struct asked {
         struct attempt *of;
         unsigned http; /* 0: no answer */
@@ -74,13 +80,13 @@ void sotto_head_free(sotto_head *head)
 
 /* ---- the end of an attempt ------------------------------------------------------------------------------------------- */
 
-static void end(sotto_aggregator *a, sotto_listed_round *one)
+static void end(sotto_aggregator *a, sotto_listed_round *one, bool at_once)
 {
     const uint64_t now = sotto_aggregator_now_ms(a);
 
     pthread_mutex_lock(&a->lock);
     one->heading = false;
-    one->next_head = now + LOOK_MS;
+    one->next_head = at_once ? now : now + LOOK_MS;
     pthread_mutex_unlock(&a->lock);
     sotto_aggregator_let_go(a, one);
     if (a->host->steps)
@@ -97,16 +103,62 @@ static bool take_size(uint64_t *size, sotto_bytes body)
 
 static void take_line(attempt *t, sotto_writer *w, const sotto_note *own, size_t witness)
 {
+    const sotto_note_key *key = &t->a->witnesses.keys[witness];
     const struct asked *asked = &t->asked[witness];
     sotto_note theirs = {own->text, sotto_bytes_of(asked->body, asked->len)};
+    sotto_head *head = t->one->head;
+    uint64_t time = 0;
     sotto_bytes line;
 
     if (asked->http == 409)
-        (void)take_size(&t->one->head->sizes[witness], theirs.signatures);
-    if (asked->http != 200 || !sotto_note_line_by(&line, &theirs, &t->a->witnesses.keys[witness]))
+        (void)take_size(&head->sizes[witness], theirs.signatures);
+    if (asked->http == WITHHELD) {
+        head->sizes[witness] = t->size;
+        head->times[witness] = 0;
+        if (sotto_demands_take(&head->demands[witness], theirs.signatures))
+            atomic_store(&t->goes_on, true);
+    }
+    if (asked->http != 200 || !sotto_note_line_by(&line, &theirs, key))
         return;
     sotto_write_bytes(w, line);
-    t->one->head->sizes[witness] = t->size;
+    head->sizes[witness] = t->size;
+    head->demands[witness].count = 0;
+    if (sotto_note_check(&theirs, key, &time, NULL) == SOTTO_OK)
+        head->times[witness] = 1000 * time;
+}
+
+static void leave(attempt *t)
+{
+    if (atomic_fetch_sub(&t->pending, 1) > 1)
+        return;
+    end(t->a, t->one, atomic_load(&t->goes_on));
+    sotto_release(t, sizeof *t);
+}
+
+static void on_fetched(void *context, bool put)
+{
+    attempt *t = context;
+
+    if (put)
+        atomic_store(&t->goes_on, true);
+    leave(t);
+}
+
+/* What devices told witnesses alone goes on the board. */
+static void fetch_all(attempt *t)
+{
+    const sotto_head *head = t->one->head;
+
+    atomic_store(&t->pending, 1);
+    for (size_t i = 0; i < t->a->witnesses.count; i++) {
+        if (t->asked[i].http != WITHHELD)
+            continue;
+        atomic_fetch_add(&t->pending, 1);
+        if (sotto_demands_fetch(&head->demands[i], t->a, t->one, t->a->witnesses.urls[i],
+                                head->leaves, head->count, on_fetched, t, NULL) != SOTTO_OK)
+            (void)atomic_fetch_sub(&t->pending, 1);
+    }
+    leave(t);
 }
 
 /* What came is published: devices count whose cosignatures are on it. */
@@ -135,8 +187,7 @@ static void finish(void *context, sotto_worker *worker)
         sotto_log(&t->a->host->options.log, SOTTO_LOG_WARNING, "board.not_cosigned",
                   sotto_log_uint("entries", t->size));
     }
-    end(t->a, t->one);
-    sotto_release(t, sizeof *t);
+    fetch_all(t);
 }
 
 static void one_less(attempt *t)
@@ -206,15 +257,20 @@ static sotto_status sign(attempt *t, const sotto_head *head, sotto_err *err)
     return sotto_note_sign(&t->note, text, &signer, 0, err);
 }
 
-static sotto_status ask(attempt *t, size_t witness, sotto_err *err)
+/* A witness that demands nothing is asked as any log asks. */
+static sotto_status ask(attempt *t, size_t witness, sotto_arena *arena, sotto_err *err)
 {
     const sotto_head *head = t->one->head;
+    const sotto_demands *demands = &head->demands[witness];
     const char *base = t->a->witnesses.urls[witness];
     sotto_witness_request request = {.old = head->sizes[witness],
                                      .note = sotto_buf_bytes(&t->note)};
-    uint8_t body[SOTTO_WITNESS_REQUEST];
-    sotto_buf out = sotto_buf_over(body, sizeof body);
+    sotto_buf out;
     char url[URL];
+
+    SOTTO_TRY(sotto_buf_take(&out, arena, SOTTO_SHOWINGS + SOTTO_WITNESS_REQUEST, err));
+    if (demands->count)
+        SOTTO_TRY(sotto_demands_show(demands, &out, head->leaves, head->count, err));
 
     if (request.old > head->count)
         request.old = 0; /* it says again what it has */
@@ -222,8 +278,8 @@ static sotto_status ask(attempt *t, size_t witness, sotto_err *err)
         sotto_merkle_list_consistency(&request.proof, head->leaves, (size_t)request.old,
                                       head->count);
     SOTTO_TRY(sotto_witness_request_encode(&out, &request, err));
-    (void)snprintf(url, sizeof url, "%s%sadd-checkpoint", base,
-                   base[strlen(base) - 1] == '/' ? "" : "/");
+    (void)snprintf(url, sizeof url, "%s%s%s", base, base[strlen(base) - 1] == '/' ? "" : "/",
+                   demands->count ? "add-head" : "add-checkpoint");
     return sotto_host_call(t->a->host,
                            &(sotto_http_call){.method = SOTTO_HTTP_POST,
                                               .url = url,
@@ -235,10 +291,15 @@ static sotto_status ask(attempt *t, size_t witness, sotto_err *err)
                            on_answer, &t->asked[witness], err);
 }
 
-static bool is_cosigned(const sotto_aggregator *a, const sotto_head *head)
+/* When complaints were due, the board is cosigned again: members want to see that nothing is missing then (device/duties/heads.c). */
+static bool is_cosigned(const sotto_aggregator *a, const sotto_listed_round *one)
 {
+    const sotto_round *round = &sotto_running_posted(one->running)->round;
+    const uint64_t since = sotto_aggregator_now_ms(a) >= round->verify_by ? round->verify_by : 0;
+    const sotto_head *head = one->head;
+
     for (size_t i = 0; i < a->witnesses.count; i++)
-        if (head->sizes[i] != head->count)
+        if (head->sizes[i] != head->count || head->demands[i].count || head->times[i] < since)
             return false;
     return true;
 }
@@ -267,7 +328,7 @@ static sotto_status grow(sotto_aggregator *a, sotto_listed_round *one, sotto_are
     SOTTO_TRY(
         sotto_board_store_leaves(a->host->db, id, one->head->count, &digests, &count, arena, err));
     SOTTO_TRY(take_leaves(one->head, digests, count, err));
-    if (one->head->count == 0 || is_cosigned(a, one->head))
+    if (one->head->count == 0 || is_cosigned(a, one))
         return SOTTO_OK;
     attempt *t = sotto_alloc(sizeof *t);
     if (!t)
@@ -284,7 +345,7 @@ static sotto_status grow(sotto_aggregator *a, sotto_listed_round *one, sotto_are
     atomic_store(&t->pending, witnesses + 1); /* this function has one of them */
     for (size_t i = 0; i < witnesses; i++) {
         t->asked[i].of = t;
-        if (ask(t, i, NULL) != SOTTO_OK)
+        if (ask(t, i, arena, NULL) != SOTTO_OK)
             one_less(t);
     }
     one_less(t);
@@ -297,7 +358,7 @@ static void look(void *context, sotto_worker *worker)
     bool asking;
 
     if (grow(one->of, one, worker->arena, &asking, NULL) != SOTTO_OK || !asking)
-        end(one->of, one);
+        end(one->of, one, false);
 }
 
 uint64_t sotto_head_begin(sotto_aggregator *a, sotto_listed_round *one, uint64_t now)

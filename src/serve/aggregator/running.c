@@ -14,7 +14,7 @@
 #define MEMORY  ((size_t)2 << 30) /* of a machine with all that its participants said */
 #define SCRATCH ((size_t)1 << 30) /* of one step */
 
-enum { TOGETHER = 64, RETRY_MS = 1000, LONG_VECTOR = 65536 };
+enum { RETRY_MS = 1000, LONG_VECTOR = 65536 };
 
 struct sotto_running {
     sotto_running_context context;
@@ -36,15 +36,17 @@ struct sotto_running {
 
     atomic_uint_fast64_t wake;
     atomic_bool over;
-
-    pthread_mutex_t queue; /* over these three */
-    sotto_put *first, **last;
-    bool at_work;
+    sotto_put_queue puts;
 };
 
 static uint64_t now_ms(const sotto_running *r)
 {
     return sotto_clock_wall(r->context.clock) / 1000000;
+}
+
+static uint64_t monotonic_ms(const sotto_running *r)
+{
+    return sotto_clock_monotonic(r->context.clock) / 1000000;
 }
 
 static size_t reported_bytes(const sotto_running *r)
@@ -107,12 +109,11 @@ sotto_status sotto_running_new(sotto_running **out, const sotto_running_context 
     if (!r)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a round");
     r->context = *c;
-    r->last = &r->first;
     sotto_arena_init(&r->posting, MEMORY);
     sotto_arena_init(&r->memory, MEMORY);
     sotto_arena_init(&r->scratch, SCRATCH);
     pthread_mutex_init(&r->lock, NULL);
-    pthread_mutex_init(&r->queue, NULL);
+    sotto_put_queue_init(&r->puts);
     const sotto_status status = start(r, wire, err);
     if (status != SOTTO_OK)
         sotto_running_free(r);
@@ -134,13 +135,13 @@ void sotto_running_free(sotto_running *r)
 {
     if (!r)
         return;
+    sotto_put_queue_clear(&r->puts);
     forget(r);
     sotto_posted_round_close(&r->posted);
     sotto_arena_clear(&r->posting);
     sotto_arena_clear(&r->memory);
     sotto_arena_clear(&r->scratch);
     pthread_mutex_destroy(&r->lock);
-    pthread_mutex_destroy(&r->queue);
     sotto_release(r, sizeof *r);
 }
 
@@ -154,14 +155,22 @@ size_t sotto_running_most_body(const sotto_running *r)
     return r->most_body;
 }
 
-uint64_t sotto_running_wake(const sotto_running *r)
+uint64_t sotto_running_wake(sotto_running *r)
 {
-    return atomic_load(&r->wake);
+    const uint64_t wake = atomic_load(&r->wake),
+                   wait = sotto_put_queue_wait(&r->puts, monotonic_ms(r)), now = now_ms(r);
+
+    return wait == UINT64_MAX || wake <= now || wake - now <= wait ? wake : now + wait;
 }
 
 bool sotto_running_is_over(const sotto_running *r)
 {
     return atomic_load(&r->over);
+}
+
+sotto_put_queue *sotto_running_puts(sotto_running *r)
+{
+    return &r->puts;
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------- */
@@ -315,7 +324,7 @@ static sotto_status put_on_board(sotto_running *r, sotto_put *put, const sotto_m
                                  sotto_effects *effects, sotto_err *err)
 {
     put->status = sotto_board_admit(&r->board, r->context.db, r->posted.id, m->from, put->message,
-                                    &put->is_known, NULL);
+                                    put->witnesses, &put->is_known, NULL);
     if (put->status == SOTTO_TOO_LARGE || put->is_known)
         return SOTTO_OK;
     if (put->status != SOTTO_OK)
@@ -526,41 +535,7 @@ sotto_status sotto_running_begin(const sotto_running *r, void *vector, sotto_byt
     return r->posted.method->bulk->begin(vector, &r->posted.round, &m, err);
 }
 
-sotto_status sotto_running_feed(const sotto_running *r, void *vector, uint64_t offset,
-                                sotto_bytes piece, sotto_err *err)
-{
-    return r->posted.method->bulk->feed(vector, offset, piece, err);
-}
-
-sotto_status sotto_running_finish(const sotto_running *r, void *vector, sotto_err *err)
-{
-    return r->posted.method->bulk->finish(vector, err);
-}
-
-void sotto_running_tick(sotto_running *r)
-{
-    pthread_mutex_lock(&r->lock);
-    if (!sotto_running_is_over(r) && sotto_running_wake(r) <= now_ms(r))
-        step(r, NULL, true);
-    pthread_mutex_unlock(&r->lock);
-}
-
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
-
-static sotto_put *take_some(sotto_running *r)
-{
-    pthread_mutex_lock(&r->queue);
-    sotto_put *taken = r->first, **end = &taken;
-    for (unsigned i = 0; i < TOGETHER && *end; i++)
-        end = &(*end)->next;
-    r->first = *end;
-    *end = NULL;
-    if (!r->first)
-        r->last = &r->first;
-    r->at_work = taken != NULL;
-    pthread_mutex_unlock(&r->queue);
-    return taken;
-}
 
 /* Whoever missed the answer sends the same again, and is told the same. */
 static void judge_again(sotto_running *r, sotto_put *put)
@@ -573,18 +548,14 @@ static void judge_again(sotto_running *r, sotto_put *put)
         put->status = SOTTO_OK;
 }
 
-void sotto_running_put(sotto_running *r, sotto_put *put)
+/* All that is due, unless another thread is at it. */
+static void take_puts(sotto_running *r)
 {
-    put->next = NULL;
-    pthread_mutex_lock(&r->queue);
-    *r->last = put;
-    r->last = &put->next;
-    const bool busy = r->at_work;
-    r->at_work = true;
-    pthread_mutex_unlock(&r->queue);
-    if (busy)
+    sotto_put *some;
+
+    if (!sotto_put_queue_begin(&r->puts, monotonic_ms(r)))
         return;
-    for (sotto_put *some = take_some(r); some; some = take_some(r)) {
+    while ((some = sotto_put_queue_take(&r->puts, monotonic_ms(r))) != NULL) {
         pthread_mutex_lock(&r->lock);
         step(r, some, false);
         pthread_mutex_unlock(&r->lock);
@@ -596,4 +567,27 @@ void sotto_running_put(sotto_running *r, sotto_put *put)
             one->done(one);
         }
     }
+}
+
+void sotto_running_put(sotto_running *r, sotto_put *put)
+{
+    sotto_put_queue_add(&r->puts, put);
+    take_puts(r);
+}
+
+static bool is_due(const sotto_running *r)
+{
+    return atomic_load(&r->wake) <= now_ms(r);
+}
+
+void sotto_running_tick(sotto_running *r)
+{
+    /* What came in time, and waits for others, comes before what ends the phase. */
+    if (SOTTO_RULE(aggregator_waiting_in_time) && is_due(r))
+        sotto_put_queue_hurry(&r->puts);
+    take_puts(r);
+    pthread_mutex_lock(&r->lock);
+    if (!sotto_running_is_over(r) && is_due(r))
+        step(r, NULL, true);
+    pthread_mutex_unlock(&r->lock);
 }

@@ -3,7 +3,7 @@
  * Callers:  aggregator_service.c: routes put messages, the clock ticks.
  * Memory:   arenas of its own. A machine that fell behind the database is forgotten, and restored from there.
  * Threads:  any. Its lock is held while a step runs and is stored. Whoever puts a message meanwhile leaves it to that thread, so
- *           that many uploads are stored together.
+ *           that many uploads are stored together (put_queue.h).
  *
  * A message is acknowledged after its step was stored: kept message, saved state, vows, outgoing messages and the masked sum
  * with this contribution in it, in one transaction. Records for the board are entries of it then. An answer to a question is
@@ -12,6 +12,7 @@
 #ifndef SOTTO_SERVE_AGGREGATOR_RUNNING_H
 #define SOTTO_SERVE_AGGREGATOR_RUNNING_H
 
+#include "serve/aggregator/put_queue.h"
 #include "serve/aggregator/round_store.h"
 #include "sotto/log.h"
 
@@ -24,21 +25,6 @@ typedef struct sotto_running_context {
     const sotto_clock *clock;
     const sotto_log_sink *log;
 } sotto_running_context;
-
-/* A message that waits, with its vector behind it. */
-typedef struct sotto_put {
-    struct sotto_put *next;
-    sotto_bytes message, bulk; /* borrowed until `done` */
-    void *
-        vector; /* NULL: it is in `bulk`; else what sotto_running_begin made of it, whole; borrowed */
-    sotto_status
-        status; /* OK, also for what was acknowledged before; STALE: too late, or seen before; REJECTED: its sender
-                                * lied; AGAIN: too early; MALFORMED, TOO_LARGE; all others: try again later */
-    sotto_buf
-        answer;    /* to a question, as messages of an inbox: the caller's to release; else empty */
-    bool is_known; /* a record that is on the board: running.c's */
-    void (*done)(struct sotto_put *put);
-} sotto_put;
 
 /* Releases its answer. */
 void sotto_put_clear(sotto_put *put);
@@ -63,22 +49,20 @@ bool sotto_running_is_long(const sotto_running *r, uint64_t body);
  *   SOTTO_MALFORMED, SOTTO_REJECTED, SOTTO_STALE  as sotto_machine_ops.check */
 SOTTO_MUST_USE sotto_status sotto_running_judge(const sotto_running *r, sotto_bytes message,
                                                 uint32_t *from, bool *alone, sotto_err *err);
-/* Begins a vector of such a message in memory of that size; then a piece; then its end. SOTTO_MALFORMED, SOTTO_TOO_LARGE: not
- * as long as its message says. */
+/* Begins a vector of such a message in memory of that size. Its pieces and its end are the method's (sotto_bulk_ops). */
 SOTTO_MUST_USE sotto_status sotto_running_begin(const sotto_running *r, void *vector,
                                                 sotto_bytes message, sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_running_feed(const sotto_running *r, void *vector,
-                                               uint64_t offset, sotto_bytes piece, sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_running_finish(const sotto_running *r, void *vector,
-                                                 sotto_err *err);
 
-/* Runs on the calling thread, which may wait for the database; calls `done` now, or has another thread do so. */
+/* Runs on the calling thread, which may wait for the database. It calls `done` now, or another thread does: one that works for this
+ * round already, or, where the message may wait for others, the one that ticks it. */
 void sotto_running_put(sotto_running *r, sotto_put *put);
 /* What is due by the clock. */
 void sotto_running_tick(sotto_running *r);
-/* When the machine wants to be ticked: milliseconds since 1970; UINT64_MAX: never again. */
-uint64_t sotto_running_wake(const sotto_running *r);
+/* When it wants to be ticked: milliseconds since 1970; UINT64_MAX: never again. */
+uint64_t sotto_running_wake(sotto_running *r);
 /* It is in the database with its result. */
 bool sotto_running_is_over(const sotto_running *r);
+/* Messages that wait for it. */
+sotto_put_queue *sotto_running_puts(sotto_running *r);
 
 #endif

@@ -39,9 +39,15 @@ static size_t vector_size(const sotto_upload *one)
     return sotto_running_vector(one->round->running);
 }
 
+static const sotto_bulk_ops *bulk_of(const sotto_upload *one)
+{
+    return sotto_running_posted(one->round->running)->method->bulk;
+}
+
 /* With the lock. NULL: there is no memory. To get each anew, and zeroed, takes as long as to add it up. */
 static void *new_vector(sotto_uploads *u, size_t size)
 {
+    u->was_used = true;
     if (u->spares > 0 && u->spare_size == size)
         return u->spare[--u->spares];
     drop_spares(u);
@@ -58,8 +64,15 @@ static void keep_vector(sotto_uploads *u, void *vector, size_t size)
         u->spare[u->spares++] = vector;
     else
         sotto_release_sealed(vector, size);
-    if (u->vectors == 0)
+}
+
+void sotto_uploads_look(sotto_uploads *u)
+{
+    pthread_mutex_lock(&u->lock);
+    if (u->vectors == 0 && !u->was_used)
         drop_spares(u);
+    u->was_used = false;
+    pthread_mutex_unlock(&u->lock);
 }
 
 /* With the lock: those who wait go on, as many as there is room for. */
@@ -127,6 +140,7 @@ static void end(sotto_upload *one)
     stop_waiting(u, one);
     unlist(u, one);
     u->gathered -= one->head_room;
+    u->whole -= one->is_whole;
     if (one->put.vector) {
         u->vectors--;
         keep_vector(u, one->put.vector, vector_size(one));
@@ -307,7 +321,16 @@ static sotto_status feed(sotto_upload *one, sotto_bytes piece)
     const uint64_t at = one->fed;
 
     one->fed += piece.len;
-    return sotto_running_feed(one->round->running, one->put.vector, at, piece, NULL);
+    return bulk_of(one)->feed(one->put.vector, at, piece, NULL);
+}
+
+/* What comes next is read to where it belongs. */
+static void expect_more(const sotto_upload *one)
+{
+    size_t room;
+    uint8_t *at = bulk_of(one)->place(one->put.vector, &room);
+
+    sotto_http_request_read_to(one->request, at, room);
 }
 
 /* There is room, unless memory is short. */
@@ -356,6 +379,8 @@ sotto_http_flow sotto_upload_piece(sotto_upload *one, sotto_bytes piece)
         status = SOTTO_MALFORMED;
     if (status != SOTTO_OK)
         refuse(one, status);
+    else if (one->phase == SOTTO_UPLOAD_VECTOR)
+        expect_more(one);
     return waits ? SOTTO_HTTP_WAIT : SOTTO_HTTP_NEXT;
 }
 
@@ -374,6 +399,19 @@ static void answer(sotto_put *put)
     end(one);
 }
 
+/* Whether vectors are on their way that it can be stored with: then a step due by the clock takes what waits. */
+static bool comes_with_others(sotto_upload *one)
+{
+    sotto_uploads *u = &one->of->uploads;
+
+    pthread_mutex_lock(&u->lock);
+    one->is_whole = one->put.vector != NULL;
+    u->whole += one->is_whole;
+    const bool others = u->whole < u->vectors;
+    pthread_mutex_unlock(&u->lock);
+    return one->is_whole && others && one->of->host->steps && !atomic_load(&one->of->stopped);
+}
+
 static void put_whole(void *context, sotto_worker *worker)
 {
     sotto_upload *one = context;
@@ -381,6 +419,7 @@ static void put_whole(void *context, sotto_worker *worker)
     sotto_listed_round *round = one->round;
 
     (void)worker;
+    one->put.may_wait = comes_with_others(one);
     one->put.message = message_of(one);
     one->put.done = answer;
     sotto_running_put(round->running, &one->put);
@@ -394,7 +433,7 @@ void sotto_upload_whole(sotto_upload *one)
     sotto_status status = SOTTO_MALFORMED;
 
     if (one->phase == SOTTO_UPLOAD_VECTOR)
-        status = sotto_running_finish(one->round->running, one->put.vector, NULL);
+        status = bulk_of(one)->finish(one->put.vector, NULL);
     else if (one->phase == SOTTO_UPLOAD_ALONE)
         status = SOTTO_OK;
     if (status == SOTTO_OK)

@@ -37,7 +37,8 @@ typedef struct sotto_upload {
     uint32_t from;
     uint8_t *head; /* the message's length, in four bytes, and the message */
     size_t head_len, head_room;
-    uint64_t fed; /* bytes of the vector */
+    uint64_t fed;  /* bytes of the vector */
+    bool is_whole; /* its vector has come  */
     uint8_t
         *rest; /* of the piece that the message ended in, while there is no room for the vector */
     size_t rest_len;
@@ -50,10 +51,12 @@ typedef struct sotto_uploads {
     pthread_mutex_t lock; /* over what follows */
     unsigned most;
     unsigned vectors; /* in memory now */
+    unsigned whole;   /* of those     */
     unsigned waiting;
     size_t gathered; /* bytes of messages */
     sotto_upload *judged;
     sotto_upload *first, **last; /* that wait */
+    bool was_used;               /* since the last look */
     void **spare;                /* vectors of `spare_size` bytes */
     unsigned spares;
     size_t spare_size;
@@ -61,6 +64,9 @@ typedef struct sotto_uploads {
 
 SOTTO_MUST_USE sotto_status sotto_uploads_init(sotto_uploads *u, unsigned most, sotto_err *err);
 void sotto_uploads_clear(sotto_uploads *u);
+
+/* Called now and then: memory of vectors that nobody wanted since the last call goes. */
+void sotto_uploads_look(sotto_uploads *u);
 
 /* Begins one for a round that is held, which it then holds; the request remembers it. */
 SOTTO_MUST_USE sotto_status sotto_upload_begin(struct sotto_aggregator *a,

@@ -7,6 +7,7 @@
 #include "serve/tasks/rate.h"
 #include "serve/tasks/rejection_counts.h"
 #include "serve/tasks/release.h"
+#include "serve/tasks/round_noise.h"
 #include "serve/tasks/schema.h"
 #include "serve/tasks/task_request.h"
 
@@ -108,7 +109,7 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     asking *a = context;
     size_t size = sotto_release_sealed_size(a->ask.task);
     sotto_sub_aggregate sum;
-    bool found, is_free;
+    bool found, is_free, may;
     sotto_buf out;
 
     a->ask.problem = SOTTO_DAP_PROBLEMS;
@@ -122,6 +123,9 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
         return SOTTO_OK;
     SOTTO_TRY(sotto_batch_range_is_free(tx, &is_free, a->ask.task->n, &a->range, err));
     if (SOTTO_RULE(helper_one_share_a_bucket) && !is_free)
+        return sotto_task_request_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
+    SOTTO_TRY(sotto_round_noise_may(tx, &may, a->ask.task, err));
+    if (SOTTO_RULE(helper_correlated_round_once) && !may)
         return sotto_task_request_problem(&a->ask, SOTTO_DAP_BATCH_OVERLAP, err);
     SOTTO_TRY(sotto_batch_sum(tx, &sum, a->ask.server->columns, a->ask.task, &a->range,
                               &a->ask.arena, err));
@@ -137,8 +141,8 @@ static sotto_status release(sotto_tx *tx, void *context, sotto_err *err)
     if (a->rate.held)
         return SOTTO_OK; /* with the row that says so */
     SOTTO_TRY(sotto_buf_take(&out, &a->ask.arena, size, err));
-    SOTTO_TRY(sotto_release_seal(&out, a->ask.task, SOTTO_HELPER, a->req.collection_req, &sum,
-                                 &a->ask.arena, err));
+    SOTTO_TRY(sotto_release_seal(tx, &out, a->ask.task, a->ask.server->columns, SOTTO_HELPER,
+                                 a->req.collection_req, &sum, &a->ask.arena, err));
     a->answer = sotto_buf_bytes(&out);
     a->reports = sum.reports;
     return store(tx, a, sum.reports, err);

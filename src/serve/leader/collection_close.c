@@ -8,6 +8,7 @@
 #include "serve/leader/collection_waits.h"
 #include "serve/tasks/rejection_counts.h"
 #include "serve/tasks/release.h"
+#include "serve/tasks/round_noise.h"
 #include "serve/tasks/schema.h"
 
 #include <string.h>
@@ -214,7 +215,8 @@ static sotto_status store_closed(sotto_tx *tx, sotto_collecting *s, sotto_err *e
     return sotto_sql_run(&q, NULL, err);
 }
 
-static sotto_status seal_own(sotto_collecting *s, const sotto_sub_aggregate *sum, sotto_err *err)
+static sotto_status seal_own(sotto_tx *tx, sotto_collecting *s, const sotto_sub_aggregate *sum,
+                             sotto_err *err)
 {
     size_t size = sotto_release_sealed_size(s->task);
 
@@ -222,14 +224,15 @@ static sotto_status seal_own(sotto_collecting *s, const sotto_sub_aggregate *sum
     s->first_bucket = sum->first_bucket;
     s->last_bucket = sum->last_bucket;
     SOTTO_TRY(sotto_buf_take(&s->own, &s->arena, size, err));
-    return sotto_release_seal(&s->own, s->task, SOTTO_LEADER, s->query, sum, &s->arena, err);
+    return sotto_release_seal(tx, &s->own, s->task, s->server->columns, SOTTO_LEADER, s->query, sum,
+                              &s->arena, err);
 }
 
 sotto_status sotto_collection_fix(sotto_tx *tx, sotto_collecting *s, const sotto_sub_aggregate *sum,
                                   sotto_err *err)
 {
     SOTTO_TRY(write_request(s, sum, err));
-    SOTTO_TRY(seal_own(s, sum, err));
+    SOTTO_TRY(seal_own(tx, s, sum, err));
     return store_closed(tx, s, err);
 }
 
@@ -271,7 +274,7 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
 {
     sotto_sub_aggregate sum;
     uint64_t reports;
-    bool ready = true, crowded;
+    bool ready = true, crowded, may;
 
     SOTTO_TRY(sotto_release_lock(tx, s->task->n, true, err));
     if (s->range.leader_selected)
@@ -293,6 +296,9 @@ static sotto_status try_close(sotto_tx *tx, sotto_collecting *s, sotto_err *err)
     SOTTO_TRY(is_crowded(tx, s, &crowded, err));
     if (SOTTO_RULE(leader_one_of_a_slot) && crowded)
         return refuse(tx, s, SOTTO_DAP_INVALID_BATCH_SIZE, err);
+    SOTTO_TRY(sotto_round_noise_may(tx, &may, s->task, err));
+    if (SOTTO_RULE(leader_correlated_round_once) && !may)
+        return refuse(tx, s, SOTTO_DAP_BATCH_OVERLAP, err);
     SOTTO_TRY(sotto_batch_sum(tx, &sum, s->server->columns, s->task, &s->range, &s->arena, err));
     if (SOTTO_RULE(leader_min_batch) && sum.reports < s->task->dap.min_batch_size)
         return SOTTO_OK;

@@ -1,8 +1,10 @@
 #include "serve/tasks/gc.h"
 
 #include "base/rule.h"
+#include "recipe/learning_correlated.h"
 #include "serve/tasks/arc_keys.h"
 #include "serve/tasks/listing.h"
+#include "serve/tasks/round_noise.h"
 #include "serve/tasks/schema.h"
 #include "serve/tasks/spent_tokens.h"
 
@@ -13,6 +15,13 @@ typedef struct old_tasks {
     int64_t fresh[TASKS_AT_ONCE], retired[TASKS_AT_ONCE];
     size_t fresh_count, retired_count;
 } old_tasks;
+
+/* Until the session is over, later rounds of its recipe may need the noise of one that closed long ago. */
+static bool is_needed(const sotto_gc *gc, const sotto_server_task *task)
+{
+    return sotto_learning_correlated(task->learning) &&
+           gc->now < task->learning->head.closes + (int64_t)gc->keep_seconds;
+}
 
 /* A run takes up to TASKS_AT_ONCE of each; the next one finds the others. */
 static sotto_status sort_task(void *context, const sotto_task_line *line, sotto_err *err)
@@ -31,6 +40,8 @@ static sotto_status sort_task(void *context, const sotto_task_line *line, sotto_
         return SOTTO_OK;
     }
     if (gc->now < (int64_t)(line->task->dap.closes + gc->keep_seconds))
+        return SOTTO_OK;
+    if (SOTTO_RULE(gc_keeps_correlated_noise) && is_needed(gc, line->task))
         return SOTTO_OK;
     if (line->busy)
         gc->waiting++;
@@ -52,6 +63,7 @@ static sotto_status retire(sotto_tx *tx, void *context, sotto_err *err)
                                     err));
         sotto_sql_int(&q, 1, old->fresh[i]);
         SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+        SOTTO_TRY(sotto_round_noise_forget(tx, old->fresh[i], err));
     }
     return SOTTO_OK;
 }

@@ -2,7 +2,9 @@
 
 #include "base/arena.h"
 #include "base/rule.h"
+#include "recipe/learning_correlated.h"
 #include "recipe/learning_slots.h"
+#include "serve/tasks/round_noise.h"
 #include "sotto/random.h"
 
 #include <string.h>
@@ -29,6 +31,10 @@ static bool fits_policy(const sotto_server_task *task, const sotto_dap_interval 
                    end = task->dap.closes / task->dap.precision;
 
     if (SOTTO_RULE(round_released_whole) && sotto_learning_once(task->learning) &&
+        (i->start != first || i->duration != end - first))
+        return false;
+    /* Two sums of one round would both take away the noise of rounds before, and each would have to be paid for. */
+    if (SOTTO_RULE(correlated_round_whole) && sotto_learning_correlated(task->learning) &&
         (i->start != first || i->duration != end - first))
         return false;
     if (SOTTO_RULE(servers_warm_up) && sotto_learning_once(task->learning) &&
@@ -102,8 +108,9 @@ static sotto_status add_noise(sotto_tally *tally, const sotto_server_task *task,
 }
 
 /* The share as it may leave this server. */
-static sotto_status with_noise(sotto_bytes *out, const sotto_server_task *task,
-                               const sotto_sub_aggregate *sum, sotto_arena *arena, sotto_err *err)
+static sotto_status with_noise(sotto_tx *tx, sotto_bytes *out, const sotto_server_task *task,
+                               const sotto_column_keys *keys, const sotto_sub_aggregate *sum,
+                               sotto_arena *arena, sotto_err *err)
 {
     sotto_tally tally;
     sotto_buf share;
@@ -114,13 +121,17 @@ static sotto_status with_noise(sotto_bytes *out, const sotto_server_task *task,
     SOTTO_TRY(sotto_buf_take(&share, arena, task->vdaf.sizes.out_share, err));
     SOTTO_TRY(task->method->two_server->tally_init(&tally, &task->vdaf, arena, err));
     SOTTO_TRY(task->method->tally->decode(&tally, sum->share, sum->reports, err));
-    SOTTO_TRY(add_noise(&tally, task, err));
+    if (sotto_learning_correlated(task->learning))
+        SOTTO_TRY(sotto_round_noise_add(tx, &tally, task, keys, arena, err));
+    else
+        SOTTO_TRY(add_noise(&tally, task, err));
     SOTTO_TRY(task->method->tally->encode(&tally, &share, err));
     *out = sotto_buf_bytes(&share);
     return SOTTO_OK;
 }
 
-sotto_status sotto_release_seal(sotto_buf *out, const sotto_server_task *task, sotto_role role,
+sotto_status sotto_release_seal(sotto_tx *tx, sotto_buf *out, const sotto_server_task *task,
+                                const sotto_column_keys *keys, sotto_role role,
                                 sotto_bytes collection_req, const sotto_sub_aggregate *sum,
                                 sotto_arena *arena, sotto_err *err)
 {
@@ -134,7 +145,7 @@ sotto_status sotto_release_seal(sotto_buf *out, const sotto_server_task *task, s
     SOTTO_TRY(
         sotto_buf_take(&aad, arena, task->dap.configuration.len + collection_req.len + 128, err));
     SOTTO_TRY(sotto_buf_take(&sealed, arena, sotto_release_sealed_size(task), err));
-    SOTTO_TRY(with_noise(&share, task, sum, arena, err));
+    SOTTO_TRY(with_noise(tx, &share, task, keys, sum, arena, err));
     SOTTO_TRY(sotto_dap_aggregate_share_aad_encode(&aad, task->dap.id, task->dap.configuration,
                                                    collection_req, err));
     SOTTO_TRY(sotto_random_bytes(ikm, sizeof ikm, err));

@@ -144,4 +144,8 @@ const sotto_migration sotto_serve_migrations[SOTTO_SERVE_MIGRATIONS] = {
     {14, "CREATE TABLE arc_key (n {int} PRIMARY KEY, id {bytes} NOT NULL UNIQUE,"
          " opens {int} NOT NULL UNIQUE, closes {int} NOT NULL, public_key {bytes} NOT NULL,"
          " secret {bytes} NOT NULL, attester {bytes} NOT NULL);"},
+    /* Noise that is correlated over rounds (serve/tasks/round_noise.h): the seed of each round's own, sealed, of a recipe by its hash;
+     * empty once nothing needs it. The row stays: a round is released once. */
+    {15, "CREATE TABLE round_noise (recipe {bytes} NOT NULL, round {int} NOT NULL,"
+         " task {int} NOT NULL, seed {bytes} NOT NULL, PRIMARY KEY (recipe, round));"},
 };

@@ -8,7 +8,7 @@ typedef struct deletion {
     sotto_bytes ids;
 } deletion;
 
-/* Every table with rows of tasks but `retired`. */
+/* Every table with rows of tasks but `retired`, and `round_noise`: its rows are written with those of `release`, which stay. */
 static const char *const kept[] = {
     "SELECT 1 FROM mark WHERE task = ?1 LIMIT 1",
     "SELECT 1 FROM segment WHERE task = ?1 LIMIT 1",

@@ -2,74 +2,84 @@
 
 #include "aggregate/shared/decryptors.h"
 #include "base/alloc.h"
-#include "base/hex.h"
 #include "base/log.h"
 #include "base/rule.h"
-#include "base/secret_file.h"
 #include "db/store.h"
 #include "serve/host/pool.h"
 #include "sotto/random.h"
 
 #include <string.h>
 
-enum { BEACON_GUARD = 12, SHARE_LINE = 128 };
+enum { BEACON_GUARD = 12 };
 
-/* ---- the share -------------------------------------------------------------------------------------------------------- */
+/* ---- the witnesses -------------------------------------------------------------------------------------------------- */
 
-/* PLACE, a space, and 64 digits. */
-static bool read_share(sotto_beacon_duty *duty, sotto_bytes line)
+static sotto_status read_witnesses(sotto_beacon_duty *duty, const char *path,
+                                   const sotto_note_key *own, sotto_err *err)
 {
-    uint8_t bytes[SOTTO_P256_SCALAR] = {0};
-    uint32_t place = 0;
-    size_t at = 0;
-    sotto_group g;
+    sotto_key_file file;
+    bool found = false;
 
-    for (; at < line.len && at < 3 && line.data[at] >= '0' && line.data[at] <= '9'; at++)
-        place = 10 * place + (uint32_t)(line.data[at] - '0');
-    bool right = at > 0 && at < line.len && line.data[at] == ' ' && place < SOTTO_DECRYPTORS_MOST &&
-                 sotto_hex_decode(bytes, sizeof bytes,
-                                  sotto_bytes_of(line.data + at + 1, line.len - at - 1));
-    if (right) {
-        right = sotto_group_init(&g, &sotto_p256, NULL) == SOTTO_OK &&
-                sotto_scalar_decode(&g, &duty->share, bytes);
-        sotto_group_clear(&g);
+    SOTTO_TRY(sotto_key_file_read(&file, path, err));
+    for (size_t i = 0; i < file.count; i++) {
+        const uint8_t *key = file.keys[i].public_key;
+
+        if (file.keys[i].kind != SOTTO_NOTE_COSIGNATURE)
+            return sotto_fail(err, SOTTO_DENIED, "%.80s: key %zu is of no witness", path, i + 1);
+        /* Whoever is there twice counts twice, and fewer than a third lie only where nobody does. */
+        for (size_t j = 0; j < i; j++)
+            if (SOTTO_RULE(beacon_listed_once) &&
+                memcmp(duty->keys[j], key, SOTTO_SIGN_PUBLIC) == 0)
+                return sotto_fail(err, SOTTO_DENIED, "%.80s: keys %zu and %zu are the same", path,
+                                  j + 1, i + 1);
+        memcpy(duty->keys[i], key, SOTTO_SIGN_PUBLIC);
+        if (memcmp(key, own->public_key, SOTTO_SIGN_PUBLIC) == 0) {
+            duty->place = (uint32_t)i;
+            found = true;
+        }
     }
-    duty->place = place;
-    sotto_wipe(bytes, sizeof bytes);
-    return right;
+    duty->count = (uint32_t)file.count;
+    if (duty->count < SOTTO_DECRYPTORS_LEAST)
+        return sotto_fail(err, SOTTO_DENIED, "%.80s: a beacon has at least %d witnesses", path,
+                          SOTTO_DECRYPTORS_LEAST);
+    return found ? SOTTO_OK
+                 : sotto_fail(err, SOTTO_DENIED, "%.80s: this witness is not among them", path);
 }
 
-sotto_status sotto_beacon_duty_open(sotto_beacon_duty *duty, sotto_host *host, const char *share,
-                                    const char *token, sotto_err *err)
+sotto_status sotto_beacon_duty_open(sotto_beacon_duty *duty, sotto_host *host,
+                                    const char *witnesses, const char *token,
+                                    const sotto_note_signer *key, sotto_err *err)
 {
-    uint8_t bytes[SHARE_LINE];
-    sotto_buf line = sotto_buf_over(bytes, sizeof bytes);
-    sotto_err why = {0};
-
     duty->host = host;
-    if (!share)
+    duty->signer = &key->signer;
+    if (!witnesses)
         return SOTTO_OK;
     if (!token)
         return sotto_fail(err, SOTTO_MISSING,
                           "a witness of a beacon needs the option beacon_token");
     SOTTO_TRY(sotto_bearer_read(&duty->asker, token, err));
-    const sotto_status status = sotto_secret_file_read(&line, share, SOTTO_SECRET_GIVEN, &why);
-    if (status != SOTTO_OK)
-        return sotto_fail(err, status, "%.80s %s", share, why.reason);
-    while (line.len > 0 && line.data[line.len - 1] == '\n')
-        line.len--;
-    duty->is_on = read_share(duty, sotto_buf_bytes(&line));
-    sotto_wipe(bytes, sizeof bytes);
-    return duty->is_on
-               ? SOTTO_OK
-               : sotto_fail(err, SOTTO_MALFORMED,
-                            "%.80s: not a witness's place and share of a beacon's key", share);
+    SOTTO_TRY(read_witnesses(duty, witnesses, &key->key, err));
+    duty->is_on = true;
+    return SOTTO_OK;
 }
 
 void sotto_beacon_duty_clear(sotto_beacon_duty *duty)
 {
-    sotto_wipe(&duty->share, sizeof duty->share);
     sotto_wipe(&duty->asker, sizeof duty->asker);
+}
+
+bool sotto_beacon_duty_admits(const sotto_beacon_duty *duty, sotto_http_request *request)
+{
+    unsigned refused = 0;
+
+    if (!duty->is_on)
+        refused = 404;
+    /* Anybody else could settle an epoch on a session that nobody has, or begin a meeting that nobody ends. */
+    else if (SOTTO_RULE(beacon_asked_by_token) && !sotto_bearer_is(&duty->asker, request))
+        refused = 401;
+    if (refused)
+        (void)sotto_http_refuse(request, &(sotto_http_problem){.status = refused});
+    return refused == 0;
 }
 
 /* ---- one input in an epoch --------------------------------------------------------------------------------------------- */
@@ -78,6 +88,7 @@ typedef struct question {
     sotto_beacon_duty *duty;
     sotto_http_request *request;
     sotto_beacon_input input;
+    uint8_t share[SOTTO_P256_SCALAR];
     bool is_another;
     sotto_db_job job;
 } question;
@@ -92,6 +103,7 @@ static sotto_status decide(sotto_tx *tx, void *context, sotto_err *err)
 
     q->is_another = false; /* a transaction may be run again */
     SOTTO_TRY(sotto_tx_guard(tx, BEACON_GUARD, true, err));
+    SOTTO_TRY(sotto_beacon_key_share(tx, q->duty, q->share, err));
     SOTTO_TRY(
         sotto_sql_prepare(tx, &sql, "SELECT session, registry FROM beacon WHERE epoch = ?1", err));
     sotto_sql_int(&sql, 1, (int64_t)q->input.epoch);
@@ -117,17 +129,27 @@ static sotto_status decide(sotto_tx *tx, void *context, sotto_err *err)
 
 static sotto_status make_part(question *q, sotto_beacon_part *part, sotto_err *err)
 {
+    sotto_scalar share;
     uint8_t nonce[32];
     sotto_tdh2 t;
 
     SOTTO_TRY(sotto_random_bytes(nonce, sizeof nonce, err));
     sotto_status status = sotto_tdh2_init(&t, err);
+    if (status == SOTTO_OK && !sotto_scalar_decode(&t.group, &share, q->share))
+        status = sotto_fail(err, SOTTO_BUG, "a share that is no scalar");
     if (status == SOTTO_OK)
-        status = sotto_beacon_give(&t, part->bytes, &q->input, &q->duty->share, nonce, err);
+        status = sotto_beacon_give(&t, part->bytes, &q->input, &share, nonce, err);
     sotto_tdh2_clear(&t);
+    sotto_wipe(&share, sizeof share);
     sotto_wipe(nonce, sizeof nonce);
     part->place = q->duty->place;
     return status;
+}
+
+static void forget(question *q)
+{
+    sotto_wipe(q->share, sizeof q->share);
+    sotto_release(q, sizeof *q);
 }
 
 /* On a compute thread: the epoch is settled on this input, and on disk. */
@@ -147,7 +169,7 @@ static void give(void *context, sotto_worker *worker)
     } else {
         (void)sotto_http_refuse(q->request, &(sotto_http_problem){.status = 503});
     }
-    sotto_release(q, sizeof *q);
+    forget(q);
 }
 
 /* Where the compute threads have no place, the server asks again, and finds the epoch settled on what it asks for. */
@@ -165,25 +187,18 @@ static void on_decided(void *context, sotto_status status, const sotto_err *err)
                   sotto_log_uint("epoch", q->input.epoch));
         (void)sotto_http_refuse(q->request, &(sotto_http_problem){.status = 409});
     } else {
-        (void)sotto_http_refuse(q->request, &(sotto_http_problem){.status = 503});
+        (void)sotto_http_refuse(
+            q->request, &(sotto_http_problem){.status = status == SOTTO_MISSING ? 404 : 503});
     }
-    sotto_release(q, sizeof *q);
+    forget(q);
 }
 
 void sotto_beacon_duty_answer(sotto_beacon_duty *duty, sotto_http_request *request)
 {
     question *q;
-    unsigned refused = 0;
 
-    if (!duty->is_on)
-        refused = 404;
-    /* Anybody else could settle an epoch on a session that nobody has. */
-    else if (SOTTO_RULE(beacon_asked_by_token) && !sotto_bearer_is(&duty->asker, request))
-        refused = 401;
-    if (refused) {
-        (void)sotto_http_refuse(request, &(sotto_http_problem){.status = refused});
+    if (!sotto_beacon_duty_admits(duty, request))
         return;
-    }
     q = sotto_alloc(sizeof *q);
     if (!q) {
         (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 503});
@@ -194,7 +209,7 @@ void sotto_beacon_duty_answer(sotto_beacon_duty *duty, sotto_http_request *reque
     if (sotto_beacon_input_decode(&q->input, sotto_http_request_body(request), NULL) != SOTTO_OK ||
         q->input.epoch > INT64_MAX) {
         (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 400});
-        sotto_release(q, sizeof *q);
+        forget(q);
         return;
     }
     q->job = (sotto_db_job){decide, q, on_decided, q, NULL, SOTTO_OK, {0}};

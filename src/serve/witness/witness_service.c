@@ -1,6 +1,7 @@
 #include "serve/witness/witness_service.h"
 
 #include "aggregate/board_origin.h"
+#include "aggregate/keygen/meeting.h"
 #include "base/alloc.h"
 #include "base/hex.h"
 #include "base/log.h"
@@ -11,9 +12,11 @@
 #include "serve/host/health.h"
 #include "serve/host/host.h"
 #include "serve/host/host_metrics.h"
+#include "serve/host/request_work.h"
 #include "serve/host/router.h"
 #include "serve/witness/beacon_duty.h"
 #include "serve/witness/forks.h"
+#include "serve/witness/held.h"
 #include "tlog/key_file.h"
 #include "tlog/witness.h"
 
@@ -25,7 +28,7 @@
 enum {
     STORED_NOTE = SOTTO_NOTE_TEXT_MAX + 8 * SOTTO_NOTE_LINE_MAX,
     ORIGIN_HEX = 65,
-    SOTTO_WITNESS_GUARD = 11
+    WITHHELD = 428 /* the status of an answer with demands */
 };
 
 typedef struct witness {
@@ -34,6 +37,7 @@ typedef struct witness {
     sotto_key_file logs;
     char origins[SOTTO_KEY_FILE_KEYS][ORIGIN_HEX]; /* SHA-256 of each log's origin */
     sotto_beacon_duty beacon;
+    sotto_held held;
     sotto_last_seen *forks;
     atomic_uint_fast64_t cosigned, refused;
 } witness;
@@ -44,18 +48,22 @@ typedef struct submission {
     witness *w;
     sotto_http_request *request;
     const sotto_note_key *log;
-    sotto_note_key board; /* log, where it is about a board */
+    sotto_note_key board;          /* log, where it is about a board */
+    uint8_t round[SOTTO_ROUND_ID]; /* of the board */
+    sotto_showing shown;
     sotto_witness_request asked;
     uint64_t time;
     sotto_witness_verdict verdict;
     uint64_t last; /* size */
-    sotto_buf line;
+    sotto_buf line, demands;
     uint8_t line_bytes[SOTTO_NOTE_LINE_MAX];
     uint8_t note_bytes[STORED_NOTE];
+    uint8_t demand_bytes[SOTTO_DEMANDS_BYTES];
     sotto_db_job job;
 } submission;
 
-/* The text, the log's signature and the own cosignature are kept, for whoever asks for the last checkpoint. Other lines are not kept. */
+/* The text, the log's signature and the own cosignature are kept, for whoever asks for the last checkpoint. Other lines are not kept. A head
+ * that is withheld is the last tree all the same: what it was shown to have, every later one has. */
 static sotto_status store(sotto_tx *tx, submission *s, sotto_err *err)
 {
     sotto_buf note = sotto_buf_over(s->note_bytes, sizeof s->note_bytes);
@@ -66,7 +74,8 @@ static sotto_status store(sotto_tx *tx, submission *s, sotto_err *err)
 
     SOTTO_TRY(sotto_note_decode(&parts, s->asked.note, err));
     s->line.len = 0;
-    SOTTO_TRY(sotto_note_sign(&s->line, parts.text, &s->w->key.signer, s->time, err));
+    if (s->verdict.http == 200)
+        SOTTO_TRY(sotto_note_sign(&s->line, parts.text, &s->w->key.signer, s->time, err));
     if (!sotto_note_line_by(&by_log, &parts, s->log))
         return sotto_fail(err, SOTTO_REJECTED, "checkpoint: not signed by its log");
     sotto_write_bytes(&w, parts.text);
@@ -85,6 +94,19 @@ static sotto_status store(sotto_tx *tx, submission *s, sotto_err *err)
     sotto_sql_bytes(&q, 3, sotto_bytes_of(s->asked.checkpoint.root.bytes, SOTTO_MERKLE_HASH));
     sotto_sql_bytes(&q, 4, sotto_buf_bytes(&note));
     return sotto_sql_run(&q, NULL, err);
+}
+
+/* Devices know something of this round that the board must have: there is no cosignature before it is shown to. */
+static sotto_status demand(sotto_tx *tx, submission *s, sotto_err *err)
+{
+    s->demands = sotto_buf_over(s->demand_bytes, sizeof s->demand_bytes);
+    if (s->log != &s->board)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_held_demand(tx, s->round, &s->shown, s->asked.checkpoint.size,
+                                &s->asked.checkpoint.root, &s->demands, err));
+    if (SOTTO_RULE(witness_records_demanded) && s->demands.len > 0)
+        s->verdict.http = WITHHELD;
+    return SOTTO_OK;
 }
 
 /* In one transaction: what was cosigned last, the verdict, and what is cosigned now. */
@@ -110,8 +132,10 @@ static sotto_status decide(sotto_tx *tx, void *context, sotto_err *err)
     }
     s->last = last.size;
     s->verdict = sotto_witness_judge(&s->asked, s->log, &last, &why);
-    if (s->verdict.http == 200)
+    if (s->verdict.http == 200) {
+        SOTTO_TRY(demand(tx, s, err));
         return store(tx, s, err);
+    }
     if (!s->verdict.fork)
         return SOTTO_OK;
     return sotto_forks_keep(tx, s->log->name, s->asked.checkpoint.size, s->asked.note, before, err);
@@ -120,13 +144,17 @@ static sotto_status decide(sotto_tx *tx, void *context, sotto_err *err)
 static void answer(submission *s)
 {
     const sotto_http_field size_type = {"Content-Type", "text/x.tlog.size"},
-                           text_type = {"Content-Type", "text/plain; charset=utf-8"};
+                           text_type = {"Content-Type", "text/plain; charset=utf-8"},
+                           leaves_type = {"Content-Type", "application/octet-stream"};
     char size[24];
     int len = snprintf(size, sizeof size, "%" PRIu64 "\n", s->last);
 
     if (s->verdict.http == 200)
         sotto_http_answer(s->request,
                           &(sotto_http_reply){200, &text_type, 1, sotto_buf_bytes(&s->line)});
+    else if (s->verdict.http == WITHHELD)
+        sotto_http_answer(s->request, &(sotto_http_reply){WITHHELD, &leaves_type, 1,
+                                                          sotto_buf_bytes(&s->demands)});
     else if (s->verdict.http == 409)
         sotto_http_answer(
             s->request, &(sotto_http_reply){409, &size_type, 1, sotto_bytes_of(size, (size_t)len)});
@@ -142,7 +170,10 @@ static void on_decided(void *context, sotto_status status, const sotto_err *err)
     if (status != SOTTO_OK) {
         (void)sotto_http_refuse(s->request, &(sotto_http_problem){.status = 503});
     } else {
-        atomic_fetch_add(s->verdict.http == 200 ? &s->w->cosigned : &s->w->refused, 1);
+        atomic_fetch_add(s->verdict.http == 200        ? &s->w->cosigned
+                         : s->verdict.http == WITHHELD ? &s->w->held.withheld
+                                                       : &s->w->refused,
+                         1);
         if (s->verdict.fork)
             sotto_log(&s->w->host->options.log, SOTTO_LOG_ERROR, "witness.fork",
                       sotto_log_uint("size", s->asked.checkpoint.size));
@@ -161,9 +192,10 @@ static const sotto_note_key *log_of(const witness *w, sotto_bytes origin)
 
 /* An aggregator that is listed as a log has a board for each round, under its own key (aggregate/board_origin.h). The name stays that of the
  * request. */
-static const sotto_note_key *board_of(const witness *w, sotto_note_key *out, sotto_bytes origin)
+static const sotto_note_key *board_of(const witness *w, sotto_note_key *out,
+                                      uint8_t round[SOTTO_ROUND_ID], sotto_bytes origin)
 {
-    uint8_t server[SOTTO_SIGN_PUBLIC], round[SOTTO_ROUND_ID];
+    uint8_t server[SOTTO_SIGN_PUBLIC];
     bool listed = false;
 
     if (!sotto_board_origin_read(server, round, origin))
@@ -176,24 +208,25 @@ static const sotto_note_key *board_of(const witness *w, sotto_note_key *out, sot
                                                                                           : NULL;
 }
 
-static void add_checkpoint(void *state, const sotto_route *route, sotto_http_request *request)
+/* rest: a request of add-checkpoint; shown: nothing, or what the board is shown to have. */
+static void begin(witness *w, sotto_http_request *request, const sotto_showing *shown,
+                  sotto_bytes rest)
 {
-    witness *w = state;
     submission *s = sotto_alloc(sizeof *s);
 
-    (void)route;
     if (!s) {
         (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 503});
         return;
     }
     s->w = w;
     s->request = request;
+    s->shown = *shown;
     s->time = (uint64_t)sotto_host_seconds(w->host);
     s->line = sotto_buf_over(s->line_bytes, sizeof s->line_bytes);
-    if (sotto_witness_request_decode(&s->asked, sotto_http_request_body(request), NULL) != SOTTO_OK)
+    if (sotto_witness_request_decode(&s->asked, rest, NULL) != SOTTO_OK)
         s->verdict.http = 400;
     else if (!(s->log = log_of(w, s->asked.checkpoint.origin)) &&
-             !(s->log = board_of(w, &s->board, s->asked.checkpoint.origin)))
+             !(s->log = board_of(w, &s->board, s->round, s->asked.checkpoint.origin)))
         s->verdict.http = 404;
     else if (s->asked.note.len > STORED_NOTE - SOTTO_NOTE_LINE_MAX)
         s->verdict.http = 413;
@@ -205,6 +238,35 @@ static void add_checkpoint(void *state, const sotto_route *route, sotto_http_req
     }
     s->job = (sotto_db_job){decide, s, on_decided, s, NULL, SOTTO_OK, {0}};
     sotto_db_post(w->host->db, &s->job);
+}
+
+static void add_checkpoint(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    (void)route;
+    begin(state, request, &(sotto_showing){.count = 0}, sotto_http_request_body(request));
+}
+
+/* The same of a board that has what was demanded of it. */
+static void add_head(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    sotto_showing shown;
+    sotto_bytes rest;
+
+    (void)route;
+    if (sotto_showing_decode(&shown, &rest, sotto_http_request_body(request), NULL) != SOTTO_OK)
+        (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 400});
+    else
+        begin(state, request, &shown, rest);
+}
+
+/* ---- records that boards must have (held.h) ------------------------------------------------------------------------------- */
+
+static void hold(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    witness *w = state;
+    sotto_request_run *const *run = route->more;
+
+    sotto_request_work(w->host->pool, *run, &w->held, request);
 }
 
 /* ---- the last checkpoint, and forks, for monitors ---------------------------------------------------------------------- */
@@ -277,6 +339,30 @@ static void give_part(void *state, const sotto_route *route, sotto_http_request 
     sotto_beacon_duty_answer(&w->beacon, request);
 }
 
+static void take_seat(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    witness *w = state;
+
+    (void)route;
+    sotto_beacon_key_seat(&w->beacon, request);
+}
+
+static void speak(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    witness *w = state;
+
+    (void)route;
+    sotto_beacon_key_speak(&w->beacon, request);
+}
+
+static void show_meeting(void *state, const sotto_route *route, sotto_http_request *request)
+{
+    witness *w = state;
+
+    (void)route;
+    sotto_beacon_key_show(&w->beacon, request);
+}
+
 /* ---- the service --------------------------------------------------------------------------------------------------------- */
 
 static sotto_status start(witness *w, const sotto_witness_config *config, sotto_err *err)
@@ -300,8 +386,8 @@ static sotto_status start(witness *w, const sotto_witness_config *config, sotto_
         sotto_hash_once(digest, SOTTO_SHA256, w->logs.keys[i].name);
         sotto_hex_encode(w->origins[i], sotto_bytes_of(digest, sizeof digest));
     }
-    return sotto_beacon_duty_open(&w->beacon, w->host, config->beacon_share, config->beacon_token,
-                                  err);
+    return sotto_beacon_duty_open(&w->beacon, w->host, config->beacon_witnesses,
+                                  config->beacon_token, &w->key.signer, err);
 }
 
 static void close_witness(void *state)
@@ -321,7 +407,7 @@ static sotto_status open_witness(void **state, sotto_host *host, const void *con
 
     if (!w)
         return sotto_fail(err, SOTTO_NO_MEMORY, "no memory for a witness");
-    w->host = host;
+    w->host = w->held.host = host;
     status = sotto_forks_new(&w->forks, err);
     if (status == SOTTO_OK)
         status = start(w, config, err);
@@ -357,6 +443,12 @@ static sotto_status metrics(void *state, sotto_writer *out, sotto_err *err)
     sotto_metric_one(out, "sotto_witness_forks", "counter",
                      "Forks, by log and size, that the database has evidence of.",
                      sotto_forks_count(w->forks));
+    sotto_metric_one(out, "sotto_witness_held", "counter",
+                     "Records that devices handed in for boards.",
+                     (uint64_t)atomic_load(&w->held.taken));
+    sotto_metric_one(out, "sotto_witness_withheld", "counter",
+                     "Heads of boards that were not cosigned, since a record is missing.",
+                     (uint64_t)atomic_load(&w->held.withheld));
     sotto_metric_one(out, "sotto_witness_beacon_parts", "counter",
                      "Parts of a beacon that were given.", (uint64_t)atomic_load(&w->beacon.given));
     sotto_metric_one(out, "sotto_witness_beacon_refused", "counter",
@@ -365,16 +457,48 @@ static sotto_status metrics(void *state, sotto_writer *out, sotto_err *err)
     return SOTTO_OK;
 }
 
+static sotto_request_run *const run_posting = sotto_held_put_posting,
+                                *const run_record = sotto_held_put_record,
+                                *const run_records = sotto_held_get_records;
+
 static const sotto_route routes[] = {
     {.method = SOTTO_HTTP_POST,
      .path = "add-checkpoint",
      .max_body = SOTTO_WITNESS_BODY,
      .handle = add_checkpoint},
+    {.method = SOTTO_HTTP_POST,
+     .path = "add-head",
+     .max_body = SOTTO_WITNESS_BODY + SOTTO_SHOWINGS,
+     .handle = add_head},
+    {.method = SOTTO_HTTP_POST,
+     .path = "rounds/{round}/posting",
+     .max_body = SOTTO_POSTING_MOST_BYTES,
+     .handle = hold,
+     .more = &run_posting},
+    {.method = SOTTO_HTTP_POST,
+     .path = "rounds/{round}/messages",
+     .max_body = SOTTO_HELD_BODY,
+     .handle = hold,
+     .more = &run_record},
+    {.method = SOTTO_HTTP_POST,
+     .path = "rounds/{round}/records",
+     .max_body = SOTTO_DEMANDS_BYTES,
+     .handle = hold,
+     .more = &run_records},
     {.method = SOTTO_HTTP_GET, .path = "{origin}/checkpoint", .handle = get_checkpoint},
     {.method = SOTTO_HTTP_POST,
      .path = "beacon",
      .max_body = SOTTO_BEACON_INPUT,
      .handle = give_part},
+    {.method = SOTTO_HTTP_POST,
+     .path = "beacon-key/seat",
+     .max_body = SOTTO_MEETING_ASK,
+     .handle = take_seat},
+    {.method = SOTTO_HTTP_POST,
+     .path = "beacon-key/post",
+     .max_body = SOTTO_MEETING_MOST_BYTES,
+     .handle = speak},
+    {.method = SOTTO_HTTP_GET, .path = "beacon-key", .handle = show_meeting},
 };
 
 #define OWN(field) offsetof(sotto_witness_config, field), sizeof(((sotto_witness_config *)0)->field)
@@ -384,11 +508,13 @@ static const sotto_option options[] = {
      "file with the key that cosigns, one line PRIVATE+KEY+...", SOTTO_OPTION_ALWAYS},
     {"logs", SOTTO_OPTION_FILE, OWN(logs), "{name}.logs", 0, 0, NULL,
      "file with the public keys of the logs that it watches, one a line", SOTTO_OPTION_ALWAYS},
-    {"beacon_share", SOTTO_OPTION_SECRET, OWN(beacon_share), NULL, 0, 0, "beacon-share",
-     "file with its place and share of a beacon's key; none: it gives no parts of a beacon",
+    {"beacon_witnesses", SOTTO_OPTION_FILE, OWN(beacon_witnesses), NULL, 0, 0, NULL,
+     "file with the public keys of all witnesses of a beacon, one a line; none: it gives no parts "
+     "of "
+     "a beacon",
      SOTTO_OPTION_ALWAYS},
     {"beacon_token", SOTTO_OPTION_SECRET, OWN(beacon_token), NULL, 0, 0, "beacon-token",
-     "file with the token of whoever may ask for a beacon", SOTTO_OPTION_ALWAYS},
+     "file with the token of whoever may ask for a beacon, and for its key", SOTTO_OPTION_ALWAYS},
 };
 
 static const sotto_migration migrations[] = {
@@ -399,6 +525,8 @@ static const sotto_migration migrations[] = {
      "CREATE TABLE fork (origin {bytes} NOT NULL, size {int} NOT NULL, note {bytes} NOT NULL,"
      " earlier {bytes} NOT NULL, PRIMARY KEY (origin, size));"},
     {2, SOTTO_BEACON_DUTY_SCHEMA},
+    {3, SOTTO_BEACON_KEY_SCHEMA},
+    {4, SOTTO_HELD_SCHEMA},
 };
 
 const sotto_service sotto_witness_service = {

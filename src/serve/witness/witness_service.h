@@ -1,5 +1,5 @@
 /* serve/witness/witness_service.h - a witness: cosigns each log's checkpoints as long as each continues the last (C2SP tlog-witness).
- * Where it has a share of a beacon's key, it also gives its part of the beacon of each epoch.
+ * With other witnesses it makes the key of a beacon, and gives its part of the beacon of each epoch.
  *
  * Callers:  the table of services.
  * Secrets:  the witness' key and its share of the beacon's, in its state alone.
@@ -10,9 +10,9 @@
 #include "serve/host/service.h"
 
 typedef struct sotto_witness_config {
-    const char *key;                         /* file with the key that cosigns   */
-    const char *logs;                        /* file with the keys of the logs   */
-    const char *beacon_share, *beacon_token; /* files; NULL: it gives no parts of a beacon */
+    const char *key;                             /* file with the key that cosigns   */
+    const char *logs;                            /* file with the keys of the logs   */
+    const char *beacon_witnesses, *beacon_token; /* files; NULL: it gives no parts of a beacon */
 } sotto_witness_config;
 
 extern const sotto_service sotto_witness_service;

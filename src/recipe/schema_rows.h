@@ -200,7 +200,7 @@ KEY_ROW(IN_AGGREGATION_SPLIT, "batch_mode", CHOICE, 0, 0, 0, "time-interval|lead
     KEY_ROW(object, "dropout", NUMBER, 0, 0, 0.5, NULL, MUST, "share that may drop out") \
     KEY_ROW(object, "decryptors", OBJECT, 0, 0, 0, "decryptors", MUST, "who unmask sums") \
     KEY_ROW(object, "graph", OBJECT, 0, 0, 0, "graph", MUST, "who masks with whom") \
-    KEY_ROW(object, "prg", CHOICE, 0, 0, 0, "aes-256-ctr", MUST, "that makes masks")
+    KEY_ROW(object, "prg", CHOICE, 0, 0, 0, "aes-128-ctr", MUST, "that makes masks")
 ONE_SERVER_ROWS(IN_AGGREGATION_FLAMINGO)
 #ifdef SOTTO_LEARNING_ROWS /* libsotto-device answers no such recipe, and lacks the room */
 KEY_ROW(IN_AGGREGATION_FLAMINGO, "cohort", WHOLE, 0, 3, 1e6, NULL, MUST, "devices drawn for a round, at most. The server picks who of them counts as online, so all of those that lie may be in a sum of min_cohort")

@@ -41,7 +41,7 @@ sotto_bytes sotto_test_one_learning(sotto_test *t, const uint8_t model[32], cons
         " \"log\": \"none\", \"beacon\": \"key:witnesses\", \"ring\": \"z32\","
         " \"corrupt\": 0.05, \"cohort\": %d, \"dropout\": 0.1,"
         " \"decryptors\": {\"count\": %d, \"dropout\": 0.1, \"epoch_rounds\": 10},"
-        " \"graph\": {\"degree\": %d, \"neighbours\": 4}, \"prg\": \"aes-256-ctr\"},"
+        " \"graph\": {\"degree\": %d, \"neighbours\": 4}, \"prg\": \"aes-128-ctr\"},"
         " \"schedule\": {\"opens\": \"2026-11-20T00:00:00Z\", \"closes\": "
         "\"2026-11-27T00:00:00Z\", \"precision\": \"1h\"}, \"population\": %d}",
         ONE_LEARNING_PARAMETERS, hex, ONE_LEARNING_LEAST, ONE_LEARNING_DEVICES,

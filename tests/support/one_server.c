@@ -40,7 +40,7 @@ sotto_bytes sotto_test_one_server_recipe(sotto_test *t)
         "0.05,\n"
         "   \"cohort\": %d, \"dropout\": 0.2,\n"
         "   \"decryptors\": {\"count\": %d, \"dropout\": 0.1, \"epoch_rounds\": 10},\n"
-        "   \"graph\": {\"degree\": %d, \"neighbours\": %d}, \"prg\": \"aes-256-ctr\"},\n"
+        "   \"graph\": {\"degree\": %d, \"neighbours\": %d}, \"prg\": \"aes-128-ctr\"},\n"
         " \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},\n"
         " \"population\": %d, \"on_no_match\": \"no-value\"}\n",
         ONE_SERVER_LEAST, ONE_SERVER_DEVICES, ONE_SERVER_DEVICES, ONE_SERVER_DEVICES - 1,

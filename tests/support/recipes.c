@@ -122,7 +122,7 @@ sotto_bytes sotto_test_recipe_text_trusting(sotto_test *t, sotto_trust trust)
             "\"cohort\": 42000, \"dropout\": "
             "0.10, "
             "\"decryptors\": {\"count\": 126, \"dropout\": 0.05, \"epoch_rounds\": 50}, "
-            "\"graph\": {\"degree\": 68, \"neighbours\": 27}, \"prg\": \"aes-256-ctr\"",
+            "\"graph\": {\"degree\": 68, \"neighbours\": 27}, \"prg\": \"aes-128-ctr\"",
         [SOTTO_TRUST_AERO] =
             "\"trust\": \"aero\", \"server\": \"key:agg-2026a\", \"log\": \"log-2026\", "
             "\"beacon\": \"witnesses-2026\", \"devices\": {\"least\": 900000000, \"most\": "

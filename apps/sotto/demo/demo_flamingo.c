@@ -78,7 +78,7 @@ static void write_recipe(demo *d)
         "                  \"decryptors\": {\"count\": %d, \"dropout\": 0.1, \"epoch_rounds\": "
         "10},\n"
         "                  \"graph\": {\"degree\": %d, \"neighbours\": %d}, \"prg\": "
-        "\"aes-256-ctr\"},\n"
+        "\"aes-128-ctr\"},\n"
         "  \"schedule\": {\"opens\": \"%s\", \"closes\": \"%s\", \"precision\": \"1h\"},\n"
         "  \"population\": %llu, \"on_no_match\": \"no-value\"\n"
         "}\n",

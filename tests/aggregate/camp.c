@@ -300,6 +300,8 @@ static void write_edges(camp *s, sotto_rows *rows, uint8_t *at, const camp_quest
                 sotto_flamingo_body report = report_of(s, from, i);
                 edge = sotto_rows_find(&report.b, j);
             }
+            if (q->drawn && !edge)
+                continue;
             sotto_row_put_index(row, i);
             sotto_row_put_index(row + 4, j);
             if (s->instead)
@@ -386,19 +388,55 @@ bool camp_knows_edge(camp *s, uint32_t from, uint32_t to, uint8_t seed[32])
                                              parts, count, NULL) == SOTTO_OK;
 }
 
-bool camp_reads(camp *s, uint32_t client)
+/* What a client of the server's tells it: no mask between the two is a secret. */
+static bool told_edge(camp *s, uint32_t own, uint32_t other, uint8_t seed[32])
 {
-    sotto_vector v = s->sent[client];
-    uint32_t copy[CAMP_LENGTH];
+    const sotto_self self = self_of(s, SOTTO_PART_CLIENT, own);
+    uint8_t agreed[32];
+
+    return sotto_flamingo_agree(agreed, &self, &s->c.round, other, SOTTO_FLAMINGO_PAIR, NULL) ==
+               SOTTO_OK &&
+           sotto_pair_seed(seed, agreed, s->id, own, other, NULL) == SOTTO_OK;
+}
+
+static bool has_edge(camp *s, uint32_t from, uint32_t to)
+{
+    const sotto_flamingo_body report = report_of(s, s, from);
+
+    return sotto_rows_find(&report.b, to) != NULL;
+}
+
+static void take_masks(camp *s, sotto_vector *v, uint32_t client, uint32_t own)
+{
     uint8_t seed[32];
 
-    memcpy(copy, v.of.z32, sizeof copy);
-    v.of.z32 = copy;
     if (camp_knows_self(s, client, seed))
-        CHECK_OK(s->t, sotto_mask_apply(&v, seed, -1, &s->t->err));
+        CHECK_OK(s->t, sotto_mask_apply(v, seed, -1, &s->t->err));
     for (uint32_t j = 0; j < s->c.clients; j++)
-        if (j != client &&
-            (camp_knows_edge(s, client, j, seed) || camp_knows_edge(s, j, client, seed)))
-            CHECK_OK(s->t, sotto_mask_apply(&v, seed, -sotto_pair_sign(client, j), &s->t->err));
-    return memcmp(copy, s->c.inputs[client].of.z32, sizeof copy) == 0;
+        if (j != client && has_edge(s, client, j) &&
+            (camp_knows_edge(s, client, j, seed) || camp_knows_edge(s, j, client, seed) ||
+             ((own >> j & 1) && told_edge(s, j, client, seed))))
+            CHECK_OK(s->t, sotto_mask_apply(v, seed, -sotto_pair_sign(client, j), &s->t->err));
+}
+
+/* Masks between two clients of the set cancel by themselves: what is known of them is taken from both, and changes nothing. */
+bool camp_sums(camp *s, uint32_t clients, uint32_t own)
+{
+    uint32_t masked[CAMP_LENGTH] = {0}, plain[CAMP_LENGTH] = {0};
+    sotto_vector v = {.ring = SOTTO_RING_Z32, .length = CAMP_LENGTH, .of.z32 = masked};
+
+    for (uint32_t i = 0; i < s->c.clients; i++)
+        for (size_t e = 0; (clients >> i & 1) && e < CAMP_LENGTH; e++) {
+            masked[e] += s->sent[i].of.z32[e];
+            plain[e] += s->c.inputs[i].of.z32[e];
+        }
+    for (uint32_t i = 0; i < s->c.clients; i++)
+        if (clients >> i & 1)
+            take_masks(s, &v, i, own);
+    return memcmp(masked, plain, sizeof masked) == 0;
+}
+
+bool camp_reads(camp *s, uint32_t client)
+{
+    return camp_sums(s, UINT32_C(1) << client, 0);
 }

@@ -65,6 +65,7 @@ void camp_show_all(camp *s, uint32_t places, uint32_t online);
 typedef struct camp_question {
     uint32_t labels, shares, from, to, set;
     bool forge_votes;
+    bool drawn; /* of these edges, those of the graph */
 } camp_question;
 sotto_status camp_ask(camp *s, uint32_t place, const camp_question *q);
 /* Of all places in the set. */
@@ -75,5 +76,7 @@ bool camp_knows_self(camp *s, uint32_t client, uint8_t seed[32]);
 bool camp_knows_edge(camp *s, uint32_t from, uint32_t to, uint8_t seed[32]);
 /* Takes a client's masks away, as far as they are known, and compares with what it had. */
 bool camp_reads(camp *s, uint32_t client);
+/* The same of the sum over a set of clients. The server's own clients tell it what they share with others. */
+bool camp_sums(camp *s, uint32_t clients, uint32_t own);
 
 #endif

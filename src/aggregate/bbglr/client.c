@@ -215,8 +215,12 @@ static sotto_status open_share(bbglr_client *c, sotto_dh *channel, sotto_aead *a
     if (status == SOTTO_OK)
         status = sotto_aead_open(aead, &out, NONCE, sotto_bytes_of(c->part.id, sizeof c->part.id),
                                  sotto_bytes_of(row + 4, SOTTO_BBGLR_SEALED), NULL);
-    if (status == SOTTO_OK && sotto_shamir_is_share(held) &&
-        sotto_shamir_is_share(held + SOTTO_SHAMIR_SHARE)) {
+    /* Both are judged at once. The server sees whether a share is given, and nothing else of one that is not. */
+    bool fits = status == SOTTO_OK;
+    if (fits)
+        fits = sotto_shamir_is_share(held) & sotto_shamir_is_share(held + SOTTO_SHAMIR_SHARE);
+    SOTTO_DECLASSIFY(&fits, sizeof fits);
+    if (fits) {
         memcpy(peer->held, held, sizeof held);
         peer->stage |= PEER_HELD;
     }

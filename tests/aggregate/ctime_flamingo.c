@@ -1,4 +1,4 @@
-/* A client's whole report, a member's deal, and a decryptor's whole run: no vector, seed, share of a key, or secret that was agreed on
+/* A client's whole report, a member's whole key generation, and a decryptor's whole run: no vector, seed, share of a key, or secret that was agreed on
  * steers them. */
 #include "support/ctime.h"
 #include "support/epoch.h"
@@ -114,35 +114,92 @@ static void a_report_does_not_depend_on_secrets(sotto_test *t)
     close_scene(&s);
 }
 
-/* What a member deals comes from its seed, or is its share, and is sealed under what it agrees on with the others. */
-static void a_deal_does_not_depend_on_secrets(sotto_test *t)
-{
-    static sotto_keygen_board board;
-    static uint8_t channel[CLIENTS][32];
-    const uint8_t private_key[32] = {64, 7};
-    uint8_t seed[SOTTO_KEYGEN_SEED];
-    static scene s;
-    sotto_keygen call = {.epoch = 2, .count = 3, .step_ms = 1, .ends = 1};
-    sotto_buf wire, body;
-    sotto_dh dh;
+/* ---- a member's key ---------------------------------------------------------------------------------------------- */
 
-    open_scene(t, &s);
-    CHECK_OK(t, sotto_dh_init(&dh, sotto_kem_find(SOTTO_KEM_X25519),
-                              sotto_bytes_of(private_key, sizeof private_key), &t->err));
-    for (size_t i = 0; i < CLIENTS; i++)
-        memcpy(channel[i], dh.public_key, sizeof channel[i]);
-    call.posting.registry = s.epoch.registry;
-    call.posting.registry.channel = (const uint8_t(*)[32])channel;
+typedef struct meeting {
+    sotto_keygen call;
+    sotto_keygen_board board;
+    uint8_t channel[CLIENTS][32], seeds[CLIENTS][SOTTO_KEYGEN_SEED], shares[CLIENTS][32];
+    sotto_dh dh[CLIENTS];
+    uint8_t records[CLIENTS][32];
+} meeting;
+
+static void call_meeting(sotto_test *t, meeting *m, const scene *s)
+{
+    sotto_keygen call = {.epoch = 2, .count = 3, .step_ms = 1, .ends = 1};
+    sotto_buf wire;
+
+    memset(m, 0, sizeof *m);
+    for (uint8_t i = 0; i < CLIENTS; i++) {
+        const uint8_t private_key[32] = {64, 7, i};
+
+        /* So that what others dealt to it is a secret, too. */
+        sotto_ctime_secret(private_key, sizeof private_key);
+        CHECK_OK(t, sotto_dh_init(&m->dh[i], sotto_kem_find(SOTTO_KEM_X25519),
+                                  sotto_bytes_of(private_key, sizeof private_key), &t->err));
+        sotto_ctime_public(m->dh[i].public_key, sizeof m->dh[i].public_key);
+        memcpy(m->channel[i], m->dh[i].public_key, sizeof m->channel[i]);
+        memset(m->seeds[i], 5 + i, sizeof m->seeds[i]);
+        sotto_ctime_secret(m->seeds[i], sizeof m->seeds[i]);
+    }
+    call.posting.registry = s->epoch.registry;
+    call.posting.registry.channel = (const uint8_t(*)[32])m->channel;
     CHECK_OK(t, sotto_buf_take(&wire, &t->arena, 4096, &t->err));
     CHECK_OK(t, sotto_keygen_encode(&wire, &call, &t->arena, &t->err));
-    CHECK_OK(t, sotto_keygen_open(&call, sotto_buf_bytes(&wire), &t->arena, &t->err));
-    memset(seed, 5, sizeof seed);
-    sotto_ctime_secret(seed, sizeof seed);
-    const sotto_keygen_self self = {.index = call.members[0], .seed = seed, .channel = &dh};
-    CHECK_OK(t, sotto_buf_take(&body, &t->arena, SOTTO_KEYGEN_MOST_BODY, &t->err));
-    CHECK_OK(
-        t, sotto_keygen_write(&call, &self, SOTTO_KEYGEN_DEAL, &board, &body, &t->arena, &t->err));
-    sotto_dh_clear(&dh);
+    CHECK_OK(t, sotto_keygen_open(&m->call, sotto_buf_bytes(&wire), &t->arena, &t->err));
+}
+
+static sotto_keygen_self member_of(meeting *m, uint32_t index)
+{
+    return (sotto_keygen_self){.index = index, .seed = m->seeds[index], .channel = &m->dh[index]};
+}
+
+/* What is posted is for all to know. The dealer at place 1 seals garbage to the member at place 0, which complains. */
+static void take_step(sotto_test *t, meeting *m, unsigned step)
+{
+    sotto_keygen_post posts[CLIENTS] = {{0}};
+    const uint32_t *indices;
+    const uint32_t count = sotto_keygen_senders(&m->call, step, &indices);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const sotto_keygen_self self = member_of(m, indices[i]);
+        sotto_buf body;
+
+        CHECK_OK(t, sotto_buf_take(&body, &t->arena, SOTTO_KEYGEN_MOST_BODY, &t->err));
+        CHECK_OK(t,
+                 sotto_keygen_write(&m->call, &self, step, &m->board, &body, &t->arena, &t->err));
+        sotto_ctime_public(body.data, body.len);
+        if (step == SOTTO_KEYGEN_DEAL && i == 1)
+            body.data[body.len - (size_t)m->call.count * SOTTO_KEYGEN_SEALED] ^= 1;
+        posts[i] = (sotto_keygen_post){.step = step, .place = i, .body = sotto_buf_bytes(&body)};
+    }
+    for (uint32_t i = 0; i < count; i++)
+        sotto_keygen_board_put(&m->board, &posts[i]);
+}
+
+/* What a member deals comes from its seed, and its share of the key from what all dealt to it: neither steers it, in any step. */
+static void a_member_does_not_depend_on_secrets(sotto_test *t)
+{
+    static meeting m;
+    static scene s;
+
+    open_scene(t, &s);
+    call_meeting(t, &m, &s);
+    for (unsigned step = SOTTO_KEYGEN_DEAL; step < SOTTO_KEYGEN_RECORD; step++)
+        take_step(t, &m, step);
+    CHECK_EQUAL(t, 2 + 2, m.board.body[SOTTO_KEYGEN_COMPLAIN][0].len);
+    for (uint32_t i = 0; i < m.call.count; i++) {
+        const uint32_t index = m.call.members[i];
+        const sotto_keygen_self self = member_of(&m, index);
+        sotto_decryptors_record record;
+
+        CHECK_OK(t, sotto_keygen_finish(&m.call, &self, &m.board, &record, m.shares[index],
+                                        &t->arena, &t->err));
+        sotto_decryptors_digest(&record, m.records[i]);
+        CHECK_BYTES(t, m.records[0], m.records[i], 32);
+    }
+    for (size_t i = 0; i < CLIENTS; i++)
+        sotto_dh_clear(&m.dh[i]);
     close_scene(&s);
 }
 
@@ -276,7 +333,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_report_does_not_depend_on_secrets),
-        CASE(a_deal_does_not_depend_on_secrets),
+        CASE(a_member_does_not_depend_on_secrets),
         CASE(a_decryptor_does_not_depend_on_secrets),
         CASE(a_part_of_a_beacon_does_not_depend_on_the_share),
     };

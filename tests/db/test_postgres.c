@@ -400,8 +400,8 @@ static const char CONNECTIONS_ON[] =
     "UPDATE pg_database SET datallowconn = true WHERE datname = 'postgres'";
 
 /* While the only other writer is held, jobs wait until a connection can be had. A second writer may start with the
- * first job already, so that none may connect before that; and one may still be giving up when the next job comes,
- * so that more jobs follow. */
+ * first job already, so connections are forbidden before that. It may still be giving up when the next job comes, so
+ * more jobs follow. */
 static void a_writer_that_could_not_connect_tries_again(sotto_test *t)
 {
     const char *address = sotto_test_address(t);

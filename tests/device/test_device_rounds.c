@@ -482,6 +482,25 @@ static void a_trainer_has_all_that_it_needs(sotto_test *t)
     sotto_test_phone_close(&one.phone);
 }
 
+/* The rate is that of the round: half of it in each round that follows. */
+static void a_trainer_is_told_how_to_train(sotto_test *t)
+{
+    sotto_test_learner_start(t, &one, "\"batch\": 20,", "\"epochs\": 3, \"batch\": 20,");
+    CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 0));
+    CHECK_NEAR(t, 0.1, one.rate, 1e-15);
+    CHECK_NEAR(t, 0.5, one.clip, 0);
+    CHECK(t, one.epochs == 3 && one.batch == 20 && !one.fedsgd);
+    CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 3));
+    CHECK_NEAR(t, 0.1 / 8, one.rate, 1e-15);
+    sotto_test_phone_close(&one.phone);
+    /* FedSGD: one step over all rows. */
+    sotto_test_learner_start(t, &one, "\"batch\": 20,",
+                             "\"batch\": 20, \"algorithm\": \"fedsgd\",");
+    CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 0));
+    CHECK(t, one.epochs == 1 && one.batch == 0 && one.fedsgd);
+    sotto_test_phone_close(&one.phone);
+}
+
 static const char *round_name(sotto_test *t, uint64_t round)
 {
     char *name = sotto_test_take(t, 32);
@@ -537,6 +556,7 @@ int main(int argc, char **argv)
         CASE(a_round_that_can_not_fit_is_refused_when_offered),
         CASE(a_trainer_that_can_not_now_costs_nothing),
         CASE(a_trainer_has_all_that_it_needs),
+        CASE(a_trainer_is_told_how_to_train),
         CASE(the_draw_of_a_round_is_not_drawn_again),
     };
 

@@ -123,6 +123,11 @@ static sotto_status train(void *context, const sotto_trainer_input *in, float *u
     l->trainings++;
     l->rows = in->row_count;
     l->seed = in->seed;
+    l->rate = in->rate;
+    l->clip = in->clip;
+    l->epochs = in->epochs;
+    l->batch = in->batch;
+    l->fedsgd = strcmp(in->algorithm, "fedsgd") == 0;
     CHECK_EQUAL(l->phone.t, SOTTO_TEST_PARAMETERS, in->parameters);
     CHECK(l->phone.t, in->size == sizeof *in && in->column_count == 2);
     CHECK(l->phone.t, strcmp(in->columns[0], "pixels") == 0 && strcmp(in->recipe, "digits") == 0);

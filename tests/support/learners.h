@@ -29,6 +29,10 @@ typedef struct sotto_test_learner {
     unsigned trainings;
     size_t rows;   /* it last saw */
     uint64_t seed; /* ... */
+    /* How it was last told to train. */
+    double rate, clip;
+    uint64_t epochs, batch;
+    bool fedsgd;
     sotto_bytes policy;
 } sotto_test_learner;
 

@@ -44,7 +44,7 @@ sotto_status sotto_sign(const sotto_signer *signer, uint8_t out[SOTTO_SIGNATURE]
 
 /* Points of small order, with the sign left out: for such a key anybody can write a signature that holds for many texts. The last
  * two are further spellings of the first two. */
-static bool has_small_order_vartime(const uint8_t key[SOTTO_SIGN_PUBLIC])
+bool sotto_signature_key_is_small(const uint8_t key[SOTTO_SIGN_PUBLIC])
 {
     static const uint8_t small[][SOTTO_SIGN_PUBLIC] = {
         {0},
@@ -77,7 +77,7 @@ sotto_status sotto_signature_check(const uint8_t public_key[SOTTO_SIGN_PUBLIC],
                                    const uint8_t signature[SOTTO_SIGNATURE], sotto_bytes text,
                                    sotto_err *err)
 {
-    if (has_small_order_vartime(public_key))
+    if (sotto_signature_key_is_small(public_key))
         return sotto_fail(err, SOTTO_REJECTED, "signature: a key of small order");
     EVP_PKEY *key =
         EVP_PKEY_new_raw_public_key_ex(NULL, "ED25519", NULL, public_key, SOTTO_SIGN_PUBLIC);

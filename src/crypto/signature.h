@@ -32,4 +32,19 @@ SOTTO_MUST_USE sotto_status sotto_signature_check(const uint8_t public_key[SOTTO
                                                   const uint8_t signature[SOTTO_SIGNATURE],
                                                   sotto_bytes text, sotto_err *err);
 
+/* A key of small order, in any of its encodings. */
+SOTTO_MUST_USE bool sotto_signature_key_is_small(const uint8_t public_key[SOTTO_SIGN_PUBLIC]);
+
+/* What is said to be a key's signature of a text. All is borrowed. */
+typedef struct sotto_signature_claim {
+    const uint8_t *public_key, *signature; /* NULL, one of them: nothing is claimed here */
+    sotto_bytes text;
+    bool holds; /* sotto_signature_check would say SOTTO_OK */
+} sotto_signature_claim;
+
+/* Sets `holds` of each, as far as lanes do it better: several times as fast where the machine has them. Whatever does not hold then
+ * is for sotto_signature_check: it judges what lanes were not asked for, and knows the reasons for a refusal. Time depends on
+ * everything here, and nothing here is a secret. */
+void sotto_signatures_check(sotto_signature_claim *all, size_t count);
+
 #endif

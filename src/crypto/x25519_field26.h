@@ -9,7 +9,7 @@
  *   IN_REGISTERS(r)            where a compiler needs it: from here on the ten lanes of r are in registers
  *
  * A limb's size is 2^26 or 2^25. Products are *tight*: limbs below 1.01 times their size. Sums and differences of tight
- * numbers are *loose*, below 2.02 and 3.02 times it, and are multiplied or scaled next, never added again. Nothing
+ * numbers are *loose*, below 2.02 and 3.02 times it, and are multiplied, scaled or made tight next, never added again. Nothing
  * branches on a limb.
  */
 #ifndef SOTTO_CRYPTO_X25519_FIELD26_H
@@ -138,6 +138,12 @@ INLINE number number_sqr(number a)
         IN_REGISTERS(r);
     }
     return settle(r);
+}
+
+/* A loose number as a tight one. */
+INLINE number number_tight(number a)
+{
+    return settle(a.limb);
 }
 
 /* a * factor, for a factor below 2^20. */

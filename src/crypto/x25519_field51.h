@@ -136,6 +136,12 @@ INLINE number number_sqr(number a)
     return fold(r);
 }
 
+/* What may be added up again: all of them may. */
+INLINE number number_tight(number a)
+{
+    return a;
+}
+
 /* a * factor, for a factor below 2^20. */
 INLINE number number_scale(number a, int64_t factor)
 {

@@ -4,6 +4,7 @@
 #include "aggregate/posting.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -11,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
     sotto_posted_round posted;
     sotto_posting posting;
+    uint8_t server[SOTTO_SIGN_PUBLIC];
     sotto_arena arena;
 
     if (size > sizeof memory)
@@ -19,6 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (sotto_posting_decode(&posting, sotto_bytes_of(data, size), &arena, NULL) == SOTTO_OK) {
         if (sotto_posting_encode(&out, &posting, NULL) != SOTTO_OK ||
             !sotto_bytes_equal_vartime(sotto_buf_bytes(&out), sotto_bytes_of(data, size)))
+            abort();
+        if (!sotto_posting_server(server, sotto_bytes_of(data, size)) ||
+            memcmp(server, posting.registry.server, sizeof server) != 0)
             abort();
         const sotto_status status =
             sotto_posted_round_open(&posted, sotto_bytes_of(data, size), &arena, NULL);

@@ -22,6 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const sotto_bytes wire = sotto_bytes_of(data, size);
     const sotto_merkle_hash *leaves;
+    sotto_merkle_hash shown[SOTTO_DEMANDS];
     sotto_showing showing;
     sotto_bytes rest;
     size_t count;
@@ -33,6 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (sotto_showing_decode(&showing, &rest, wire, NULL) != SOTTO_OK)
         return 0;
     if (showing.count > SOTTO_DEMANDS || 2 + showing.wire.len + rest.len != size)
+        abort();
+    if (sotto_showing_leaves(&showing, shown) != showing.count)
         abort();
     look(&showing);
     return 0;

@@ -178,9 +178,10 @@ static sotto_status judge_form(const sotto_message *m, size_t body_len, const so
     return SOTTO_OK;
 }
 
-/* digest: of a body that is elsewhere; NULL: it is here. */
+/* digest: of a body that is elsewhere; NULL: it is here. key: of its sender; NULL: it is not registered. */
 static sotto_status judge(const sotto_message *m, size_t body_len, const uint8_t *digest,
-                          const sotto_round *round, const sotto_method *method, sotto_err *err)
+                          const sotto_round *round, const sotto_method *method, const uint8_t *key,
+                          sotto_err *err)
 {
     const sotto_kind *kind = sotto_method_kind(method, m->kind);
 
@@ -194,7 +195,6 @@ static sotto_status judge(const sotto_message *m, size_t body_len, const uint8_t
     if (SOTTO_RULE(message_addresses) &&
         (!is_part(kind->from, m->from, round, method) || !is_part(kind->to, m->to, round, method)))
         return sotto_fail(err, SOTTO_REJECTED, "%s: from or to whom it can't be", kind->name);
-    const uint8_t *key = round->keys ? sotto_registry_key(round->keys, m->from) : NULL;
     if (kind->is_signed && !key)
         return sotto_fail(err, SOTTO_REJECTED, "%s: from somebody who is not registered",
                           kind->name);
@@ -204,17 +204,29 @@ static sotto_status judge(const sotto_message *m, size_t body_len, const uint8_t
     return SOTTO_OK;
 }
 
+static const uint8_t *key_of(const sotto_message *m, const sotto_round *round)
+{
+    return round->keys ? sotto_registry_key(round->keys, m->from) : NULL;
+}
+
 sotto_status sotto_message_judge(const sotto_message *m, const sotto_round *round,
                                  const sotto_method *method, sotto_err *err)
 {
-    return judge(m, m->body.len, NULL, round, method, err);
+    return judge(m, m->body.len, NULL, round, method, key_of(m, round), err);
+}
+
+sotto_status sotto_message_judge_by(const sotto_message *m, const sotto_round *round,
+                                    const sotto_method *method,
+                                    const uint8_t key[SOTTO_SIGN_PUBLIC], sotto_err *err)
+{
+    return judge(m, m->body.len, NULL, round, method, key, err);
 }
 
 sotto_status sotto_message_judge_digest(const sotto_message *m, uint32_t body_len,
                                         const uint8_t digest[32], const sotto_round *round,
                                         const sotto_method *method, sotto_err *err)
 {
-    return judge(m, body_len, digest, round, method, err);
+    return judge(m, body_len, digest, round, method, key_of(m, round), err);
 }
 
 /* ---- methods --------------------------------------------------------------------------------------- */

@@ -188,6 +188,13 @@ SOTTO_MUST_USE sotto_status sotto_message_judge(const sotto_message *message,
                                                 const sotto_round *round,
                                                 const sotto_method *method, sotto_err *err);
 
+/* The same where the registry is not at hand, but this key of the sender. */
+SOTTO_MUST_USE sotto_status sotto_message_judge_by(const sotto_message *message,
+                                                   const sotto_round *round,
+                                                   const sotto_method *method,
+                                                   const uint8_t key[SOTTO_SIGN_PUBLIC],
+                                                   sotto_err *err);
+
 /* The same of a message whose body is elsewhere, or here in part: only its length and SHA-256 are known. */
 SOTTO_MUST_USE sotto_status sotto_message_judge_digest(const sotto_message *message,
                                                        uint32_t body_len, const uint8_t digest[32],

@@ -72,6 +72,14 @@ static sotto_status read_registry(sotto_registry *r, sotto_reader *in, sotto_are
     return SOTTO_OK;
 }
 
+bool sotto_posting_server(uint8_t server[SOTTO_SIGN_PUBLIC], sotto_bytes wire)
+{
+    if (wire.len < sizeof LABEL + SOTTO_SIGN_PUBLIC || memcmp(wire.data, LABEL, sizeof LABEL) != 0)
+        return false;
+    memcpy(server, wire.data + sizeof LABEL, SOTTO_SIGN_PUBLIC);
+    return true;
+}
+
 sotto_status sotto_posting_decode(sotto_posting *p, sotto_bytes wire, sotto_arena *arena,
                                   sotto_err *err)
 {

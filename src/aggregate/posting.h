@@ -33,6 +33,9 @@ SOTTO_MUST_USE sotto_status sotto_posting_encode(sotto_buf *out, const sotto_pos
 SOTTO_MUST_USE sotto_status sotto_posting_decode(sotto_posting *posting, sotto_bytes wire,
                                                  sotto_arena *arena, sotto_err *err);
 
+/* The server that its registry names, before anything else is decoded. False: not a posting. */
+SOTTO_MUST_USE bool sotto_posting_server(uint8_t server[SOTTO_SIGN_PUBLIC], sotto_bytes wire);
+
 /* A round that can be joined. */
 typedef struct sotto_posted_round {
     sotto_posting posting;

@@ -60,6 +60,17 @@ sotto_status sotto_showing_decode(sotto_showing *out, sotto_bytes *rest, sotto_b
     return SOTTO_OK;
 }
 
+size_t sotto_showing_leaves(const sotto_showing *showing, sotto_merkle_hash out[SOTTO_DEMANDS])
+{
+    sotto_reader in = sotto_reader_over(showing->wire);
+    sotto_shown one = {0};
+    size_t n = 0;
+
+    while (n < showing->count && n < SOTTO_DEMANDS && read_one(&in, &one))
+        out[n++] = one.leaf;
+    return n;
+}
+
 bool sotto_showing_has(const sotto_showing *showing, const sotto_merkle_hash *leaf, uint64_t size,
                        const sotto_merkle_hash *root)
 {

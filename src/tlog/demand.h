@@ -41,6 +41,8 @@ typedef struct sotto_showing {
 /* *rest: what follows. SOTTO_MALFORMED: too many, or not their form. */
 SOTTO_MUST_USE sotto_status sotto_showing_decode(sotto_showing *out, sotto_bytes *rest,
                                                  sotto_bytes wire, sotto_err *err);
+/* The leaves that it is about, whether their proofs hold or not. Their number. */
+size_t sotto_showing_leaves(const sotto_showing *showing, sotto_merkle_hash out[SOTTO_DEMANDS]);
 /* Whether the leaf is shown to be in the tree of this size and root. */
 bool sotto_showing_has(const sotto_showing *showing, const sotto_merkle_hash *leaf, uint64_t size,
                        const sotto_merkle_hash *root);

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "observed.h"
 
+#include "base/hex.h"
 #include "support/liar.h"
 
 #include <stdio.h>
@@ -71,4 +72,64 @@ void observed_lie(sotto_test *t, observed *o)
         aggregation_turn(t, a, 250);
     CHECK_OK(t, sotto_lie_in_database(a->host->db, a->id, &(sotto_lie){0}, &t->arena, &t->err));
     aggregation_restart(t, a);
+}
+
+/* ---- the witness, asked as a device asks it ------------------------------------------------------------------------------ */
+
+unsigned observed_tell(sotto_test *t, const observed *o, const char *what, sotto_bytes body)
+{
+    char id[2 * SOTTO_ROUND_ID + 1], line[200];
+
+    sotto_hex_encode(id, sotto_bytes_of(o->b.a.id, SOTTO_ROUND_ID));
+    (void)snprintf(line, sizeof line, "POST /rounds/%s/%s", id, what);
+    return sotto_logs_ask(t, sotto_host_port(o->witness), line, "", body.data, body.len).status;
+}
+
+sotto_bytes observed_write_claim(sotto_test *t, const observed *o, const sotto_signer *signer,
+                                 const observed_claim *c)
+{
+    static uint8_t body[1 << 20];
+    const size_t len = c->len ? c->len : 6;
+    sotto_message m = {.epoch = o->b.round.epoch,
+                       .round = o->b.round.number,
+                       .kind = c->kind,
+                       .to = c->kind == SOTTO_AERO_ASK ? SOTTO_TO_SERVER : SOTTO_TO_BOARD,
+                       .body = {body, len}};
+    uint8_t signature[SOTTO_SIGNATURE];
+    sotto_buf out = sotto_test_buf(t, len + 1000);
+    sotto_writer w = sotto_writer_on(&out);
+
+    memset(body, 0, len);
+    body[0] = SOTTO_AERO_NO_ANSWER;
+    for (unsigned i = 0; i < 4; i++)
+        body[2 + i] = (uint8_t)(c->position >> (24 - 8 * i));
+    memcpy(m.session, o->b.round.session, sizeof m.session);
+    CHECK_OK(t, sotto_message_sign(&m, signature, signer, &t->err));
+    sotto_write_uint(&w, sotto_message_size(&m), 4);
+    CHECK_OK(t, sotto_writer_finish(&w, "claim", &t->err));
+    CHECK_OK(t, sotto_message_encode(&out, &m, &t->err));
+    return sotto_buf_bytes(&out);
+}
+
+void observed_post_with_key(sotto_test *t, observed *o, const sotto_signer *signer)
+{
+    sotto_fleet *f = &o->b.a.fleet;
+    uint8_t(*keys)[SOTTO_SIGN_PUBLIC] = sotto_arena_take_array(&t->arena, DEVICES, sizeof *keys);
+
+    CHECK(t, keys != NULL);
+    memcpy(keys, f->epoch.registry.keys, DEVICES * sizeof *keys);
+    memcpy(keys[0], signer->public_key, sizeof *keys);
+    f->epoch.registry.keys = (const uint8_t(*)[SOTTO_SIGN_PUBLIC])keys;
+    ballot_post(t, &o->b);
+}
+
+void observed_members_join(sotto_test *t, observed *o)
+{
+    for (uint32_t i = 1; i < DEVICES; i++)
+        if (sotto_aero_committee_place(o->b.plan, i) >= 0)
+            CHECK_OK(t, sotto_duties_take(o->b.a.fleet.devices[i].duties, o->b.a.posting, i,
+                                          SOTTO_DUTY_DECRYPTOR, NULL, 0, &t->err));
+    for (unsigned i = 0; i < 8; i++)
+        aggregation_turn(t, &o->b.a, 250);
+    sotto_logs_await_metric(t, o->witness, "sotto_witness_cosigned");
 }

@@ -24,4 +24,19 @@ void observed_revive(sotto_test *t, observed *o);
 /* Goes on until reveals are about to close. Then the aggregator's operator puts one answer in the place of another. */
 void observed_lie(sotto_test *t, observed *o);
 
+/* POST rounds/{round}/WHAT of the witness; the status. */
+unsigned observed_tell(sotto_test *t, const observed *o, const char *what, sotto_bytes body);
+typedef struct observed_claim {
+    uint16_t kind;
+    uint32_t position; /* of the leaf that is not answered */
+    size_t len;        /* 0: of a challenge */
+} observed_claim;
+/* A record of device 0, signed with some key. */
+sotto_bytes observed_write_claim(sotto_test *t, const observed *o, const sotto_signer *signer,
+                                 const observed_claim *c);
+/* Posts a round whose device 0 has a key that the test knows. */
+void observed_post_with_key(sotto_test *t, observed *o, const sotto_signer *signer);
+/* Members but for device 0: they have a board, whose heads are cosigned. */
+void observed_members_join(sotto_test *t, observed *o);
+
 #endif

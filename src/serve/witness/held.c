@@ -1,6 +1,5 @@
 #include "serve/witness/held.h"
 
-#include "aggregate/board_origin.h"
 #include "aggregate/excerpt.h"
 #include "aggregate/inbox.h"
 #include "base/arena.h"
@@ -9,10 +8,9 @@
 #include "base/rule.h"
 #include "serve/host/request_work.h"
 #include "serve/host/router.h"
+#include "serve/witness/held_round.h"
 
 #include <string.h>
-
-enum { KEEP_MS = 7 * 86400 * 1000 }; /* after the end of a round */
 
 static sotto_bytes id_bytes(const uint8_t *id)
 {
@@ -51,66 +49,65 @@ static void acknowledge(sotto_http_request *request, sotto_status status)
 
 /* ---- the posting ------------------------------------------------------------------------------------------------ */
 
+typedef struct looking {
+    const uint8_t *server, *id;
+    bool is_board, is_known;
+} looking;
+
+static sotto_status look(sotto_tx *tx, void *context, sotto_err *err)
+{
+    looking *l = context;
+
+    return sotto_held_round_look(tx, l->server, l->id, &l->is_board, &l->is_known, err);
+}
+
 typedef struct opening {
-    const sotto_posted_round *p;
-    sotto_bytes wire;
+    const uint8_t *id;
+    sotto_posting posting;
+    sotto_round round;
     int64_t now;
-    bool is_known; /* a head of its board was cosigned here */
 } opening;
 
-/* What a round that is long over held is forgotten when another one begins. */
-static sotto_status forget_old(sotto_tx *tx, int64_t now, sotto_err *err)
+/* The id is that of the round, and the round has the root of its registry. */
+static sotto_status open_posting(opening *o, sotto_bytes wire, sotto_arena *arena)
 {
-    sotto_sql q;
+    uint8_t id[SOTTO_ROUND_ID];
 
-    SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "DELETE FROM held WHERE round IN (SELECT round FROM held_round WHERE ends < ?1)",
-        err));
-    sotto_sql_int(&q, 1, now - KEEP_MS);
-    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "DELETE FROM held_round WHERE ends < ?1", err));
-    sotto_sql_int(&q, 1, now - KEEP_MS);
-    return sotto_sql_run(&q, NULL, err);
+    SOTTO_TRY(sotto_posting_decode(&o->posting, wire, arena, NULL));
+    SOTTO_TRY(sotto_round_decode(&o->round, o->posting.round, NULL));
+    SOTTO_TRY(sotto_round_id(&o->round, id, NULL));
+    if (memcmp(id, o->id, sizeof id) != 0)
+        return SOTTO_REJECTED;
+    o->round.keys = &o->posting.registry;
+    const sotto_method *method = sotto_machine_method(o->round.method);
+    return method ? sotto_method_admit(method, &o->round, NULL) : SOTTO_DENIED;
 }
 
-static sotto_status store_posting(sotto_tx *tx, void *context, sotto_err *err)
+static sotto_status keep_posting(sotto_tx *tx, void *context, sotto_err *err)
 {
-    opening *o = context;
-    const uint64_t release_by = o->p->round.release_by;
-    char origin[SOTTO_BOARD_ORIGIN + 1];
-    sotto_sql q;
+    const opening *o = context;
 
-    sotto_board_origin(origin, o->p->posting.registry.server, o->p->id);
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT size FROM witnessed WHERE origin = ?1", err));
-    sotto_sql_bytes(&q, 1, sotto_bytes_of(origin, SOTTO_BOARD_ORIGIN));
-    SOTTO_TRY(sotto_sql_any(&q, &o->is_known, err));
-    /* Anybody could make up rounds: room is for those whose server is listed here, and has a board. */
-    if (SOTTO_RULE(witness_rounds_known) && !o->is_known)
-        return SOTTO_OK;
-    SOTTO_TRY(forget_old(tx, o->now, err));
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "INSERT INTO held_round (round, ends, posting) VALUES (?1, ?2, ?3)"
-                                " ON CONFLICT DO NOTHING",
-                                err));
-    sotto_sql_bytes(&q, 1, id_bytes(o->p->id));
-    sotto_sql_int(&q, 2, release_by < INT64_MAX ? (int64_t)release_by : INT64_MAX);
-    sotto_sql_bytes(&q, 3, o->wire);
-    return sotto_sql_run(&q, NULL, err);
+    return sotto_held_round_keep(tx, &o->posting, &o->round, o->id, o->now, err);
 }
 
+/* Megabytes are decoded once for each board that was cosigned here, whoever brings them. */
 static sotto_status take_posting(const sotto_held *h, const uint8_t *id, sotto_bytes wire,
                                  sotto_arena *arena)
 {
-    sotto_posted_round p;
-    opening o = {.p = &p, .wire = wire, .now = now_ms(h)};
-    sotto_status status = sotto_posted_round_open(&p, wire, arena, NULL);
+    uint8_t server[SOTTO_SIGN_PUBLIC];
+    looking l = {.server = server, .id = id};
+    opening o = {.id = id, .now = now_ms(h)};
 
-    if (status == SOTTO_OK && memcmp(p.id, id, sizeof p.id) != 0)
-        status = SOTTO_REJECTED;
-    if (status == SOTTO_OK)
-        status = sotto_db_run(h->host->db, store_posting, &o, NULL);
-    sotto_posted_round_close(&p);
-    return status == SOTTO_OK && !o.is_known ? SOTTO_MISSING : status;
+    if (!sotto_posting_server(server, wire))
+        return SOTTO_MALFORMED;
+    SOTTO_TRY(sotto_db_read(h->host->db, look, &l, NULL));
+    /* Anybody could make up rounds: room is for those whose server is listed here, and has a board. */
+    if (SOTTO_RULE(witness_rounds_known) && !l.is_board)
+        return SOTTO_MISSING;
+    if (SOTTO_RULE(witness_postings_once) && l.is_known)
+        return SOTTO_OK;
+    SOTTO_TRY(open_posting(&o, wire, arena));
+    return sotto_db_run(h->host->db, keep_posting, &o, NULL);
 }
 
 void sotto_held_put_posting(void *state, sotto_http_request *request, sotto_arena *arena)
@@ -127,30 +124,16 @@ void sotto_held_put_posting(void *state, sotto_http_request *request, sotto_aren
 
 typedef struct finding {
     const uint8_t *id;
+    uint32_t sender;
     sotto_arena *arena;
-    sotto_bytes out; /* empty: none */
+    sotto_held_terms out;
 } finding;
 
-static sotto_status find_posting(sotto_tx *tx, void *context, sotto_err *err)
+static sotto_status find_terms(sotto_tx *tx, void *context, sotto_err *err)
 {
     finding *f = context;
-    bool row;
-    sotto_sql q;
 
-    f->out = (sotto_bytes){NULL, 0};
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT posting FROM held_round WHERE round = ?1", err));
-    sotto_sql_bytes(&q, 1, id_bytes(f->id));
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (!row)
-        return SOTTO_OK;
-    const sotto_bytes found = sotto_sql_column_bytes(&q, 0);
-    uint8_t *copy = sotto_arena_take(f->arena, found.len + 1);
-    if (!copy)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a posting");
-    if (found.len)
-        memcpy(copy, found.data, found.len);
-    f->out = sotto_bytes_of(copy, found.len);
-    return SOTTO_OK;
+    return sotto_held_round_terms(tx, f->id, f->sender, &f->out, f->arena, err);
 }
 
 /* Each record withholds one more head: who could go on handing them in would stop the board until the round burns. Clocks may differ by a
@@ -162,16 +145,13 @@ static bool is_late(const sotto_round *round, uint64_t now)
 }
 
 /* The posting was checked as it came: what is read here is what has that id. */
-static sotto_status judge(const sotto_held *h, sotto_bytes posting, const sotto_message *m,
-                          bool *late, sotto_arena *arena)
+static sotto_status judge(const sotto_held *h, const sotto_held_terms *known,
+                          const sotto_message *m, bool *late)
 {
     const uint64_t now = (uint64_t)now_ms(h);
-    sotto_posting decoded;
     sotto_round round;
 
-    SOTTO_TRY(sotto_posting_decode(&decoded, posting, arena, NULL));
-    SOTTO_TRY(sotto_round_decode(&round, decoded.round, NULL));
-    round.keys = &decoded.registry;
+    SOTTO_TRY(sotto_round_decode(&round, known->terms, NULL));
     const sotto_method *method = sotto_machine_method(round.method);
     if (!method || method->complaint == 0)
         return SOTTO_REJECTED;
@@ -182,7 +162,7 @@ static sotto_status judge(const sotto_held *h, sotto_bytes posting, const sotto_
         return SOTTO_STALE;
     *late = is_late(&round, now);
     /* A board takes no other: what nobody registered signed would stop it for good. */
-    const sotto_status judged = sotto_message_judge(m, &round, method, NULL);
+    const sotto_status judged = sotto_message_judge_by(m, &round, method, known->key, NULL);
     if (SOTTO_RULE(witness_records_signed) && judged != SOTTO_OK)
         return judged;
     return SOTTO_OK;
@@ -196,38 +176,26 @@ typedef struct holding {
     bool is_late, is_full, is_new;
 } holding;
 
-static sotto_status has_room(sotto_tx *tx, holding *one, bool *body, sotto_err *err)
+/* *body: bytes of the record that are held; beyond the board's room its hash alone is. */
+static sotto_status has_room(sotto_tx *tx, holding *one, size_t *body, sotto_err *err)
 {
-    bool row;
-    sotto_sql q;
+    const size_t len = one->record.len;
+    sotto_held_counts counts;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT count(*), CAST(COALESCE(sum(size), 0) AS BIGINT) FROM held"
-                                " WHERE round = ?1 AND sender = ?2",
-                                err));
-    sotto_sql_bytes(&q, 1, id_bytes(one->id));
-    sotto_sql_int(&q, 2, one->from);
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    if (SOTTO_RULE(witness_records_limited) && row &&
-        (sotto_sql_column_int(&q, 0) >= SOTTO_HELD_RECORDS ||
-         (uint64_t)sotto_sql_column_int(&q, 1) + one->record.len > SOTTO_HELD_BYTES))
+    SOTTO_TRY(sotto_held_round_counts(tx, one->id, one->from, &counts, err));
+    if (SOTTO_RULE(witness_records_limited) &&
+        (counts.records >= SOTTO_HELD_RECORDS ||
+         counts.bytes + (int64_t)len > (int64_t)SOTTO_HELD_BYTES))
         one->is_full = true;
-    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT CAST(COALESCE(sum(length(record)), 0) AS BIGINT) FROM held"
-                                " WHERE round = ?1 AND posted = 0",
-                                err));
-    sotto_sql_bytes(&q, 1, id_bytes(one->id));
-    SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    *body = row && (uint64_t)sotto_sql_column_int(&q, 0) + one->record.len <= SOTTO_HELD_ROOM;
-    return sotto_sql_run(&q, NULL, err);
+    *body = counts.room + (int64_t)len <= (int64_t)SOTTO_HELD_ROOM ? len : 0;
+    return SOTTO_OK;
 }
 
 static sotto_status hold(sotto_tx *tx, void *context, sotto_err *err)
 {
-    const sotto_bytes nothing = {NULL, 0};
     holding *one = context;
-    bool known, body;
+    size_t body;
+    bool known;
     sotto_sql q;
 
     one->is_full = one->is_new = false; /* a transaction may be run again */
@@ -245,6 +213,7 @@ static sotto_status hold(sotto_tx *tx, void *context, sotto_err *err)
     if (one->is_full)
         return SOTTO_OK;
     one->is_new = true;
+    SOTTO_TRY(sotto_held_round_add(tx, one->id, one->from, one->record.len, body, err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO held (round, leaf, sender, size, posted, record)"
                                 " VALUES (?1, ?2, ?3, ?4, 0, ?5)",
@@ -253,7 +222,7 @@ static sotto_status hold(sotto_tx *tx, void *context, sotto_err *err)
     sotto_sql_bytes(&q, 2, sotto_bytes_of(one->leaf.bytes, SOTTO_MERKLE_HASH));
     sotto_sql_int(&q, 3, one->from);
     sotto_sql_int(&q, 4, (int64_t)one->record.len);
-    sotto_sql_bytes(&q, 5, body ? one->record : nothing);
+    sotto_sql_bytes(&q, 5, sotto_bytes_of(body ? one->record.data : NULL, body));
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -263,16 +232,17 @@ static sotto_status take_record(sotto_held *h, const uint8_t *id, sotto_bytes bo
     sotto_reader in = sotto_reader_over(body);
     uint8_t bytes[SOTTO_EXCERPT_LEAF];
     sotto_buf leaf = sotto_buf_over(bytes, sizeof bytes);
-    finding posting = {.id = id, .arena = arena};
+    finding f = {.id = id, .arena = arena};
     holding one = {.id = id, .record = sotto_read_opaque32(&in)};
     sotto_message m;
 
     SOTTO_TRY(sotto_reader_finish(&in, "record", NULL));
     SOTTO_TRY(sotto_message_decode(&m, one.record, NULL));
-    SOTTO_TRY(sotto_db_read(h->host->db, find_posting, &posting, NULL));
-    if (!posting.out.len)
+    f.sender = m.from;
+    SOTTO_TRY(sotto_db_read(h->host->db, find_terms, &f, NULL));
+    if (!f.out.terms.len)
         return SOTTO_MISSING;
-    SOTTO_TRY(judge(h, posting.out, &m, &one.is_late, arena));
+    SOTTO_TRY(judge(h, &f.out, &m, &one.is_late));
     SOTTO_TRY(sotto_excerpt_leaf(&leaf, one.record, NULL));
     sotto_merkle_leaf(&one.leaf, sotto_buf_bytes(&leaf));
     one.from = m.from;
@@ -296,27 +266,56 @@ typedef struct gathering {
     const uint8_t *id;
     const sotto_merkle_hash *leaves;
     size_t count;
+    sotto_arena *arena;
     sotto_buf out;
 } gathering;
+
+static sotto_status find_record(sotto_tx *tx, sotto_sql *q, const gathering *g, size_t i,
+                                const char *text, bool *row, sotto_err *err)
+{
+    SOTTO_TRY(sotto_sql_prepare(tx, q, text, err));
+    sotto_sql_bytes(q, 1, id_bytes(g->id));
+    sotto_sql_bytes(q, 2, sotto_bytes_of(g->leaves[i].bytes, SOTTO_MERKLE_HASH));
+    return sotto_sql_step(q, row, err);
+}
+
+/* Anybody may ask: room is taken for what there is. */
+static sotto_status measure(sotto_tx *tx, const gathering *g, size_t *size, sotto_err *err)
+{
+    sotto_sql q;
+    bool row;
+
+    *size = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        SOTTO_TRY(find_record(tx, &q, g, i,
+                              "SELECT length(record) FROM held WHERE round = ?1 AND leaf = ?2",
+                              &row, err));
+        const size_t len = row ? (size_t)sotto_sql_column_int(&q, 0) : 0;
+        if (len && *size + len + 4 <= SOTTO_HELD_BODY)
+            *size += len + 4;
+    }
+    return SOTTO_OK;
+}
 
 /* In their order. What does not fit any more is asked for again. */
 static sotto_status gather(sotto_tx *tx, void *context, sotto_err *err)
 {
     gathering *g = context;
+    size_t size;
     sotto_sql q;
     bool row;
 
+    SOTTO_TRY(measure(tx, g, &size, err));
+    if (size > g->out.cap)
+        SOTTO_TRY(sotto_buf_take(&g->out, g->arena, size, err));
     g->out.len = 0;
-    for (size_t i = 0; i < g->count; i++) {
+    for (size_t i = 0; i < g->count && g->out.len < size; i++) {
         sotto_writer w = sotto_writer_on(&g->out);
 
-        SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                    "SELECT record FROM held WHERE round = ?1 AND leaf = ?2", err));
-        sotto_sql_bytes(&q, 1, id_bytes(g->id));
-        sotto_sql_bytes(&q, 2, sotto_bytes_of(g->leaves[i].bytes, SOTTO_MERKLE_HASH));
-        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+        SOTTO_TRY(find_record(tx, &q, g, i,
+                              "SELECT record FROM held WHERE round = ?1 AND leaf = ?2", &row, err));
         const sotto_bytes found = row ? sotto_sql_column_bytes(&q, 0) : (sotto_bytes){NULL, 0};
-        if (!found.len || g->out.len + found.len + 4 > g->out.cap)
+        if (!found.len || g->out.len + found.len + 4 > size)
             continue;
         sotto_write_opaque32(&w, found);
         SOTTO_TRY(sotto_writer_finish(&w, "records", err));
@@ -328,13 +327,11 @@ void sotto_held_get_records(void *state, sotto_http_request *request, sotto_aren
 {
     const sotto_held *h = state;
     uint8_t id[SOTTO_ROUND_ID];
-    gathering g = {.id = id};
+    gathering g = {.id = id, .arena = arena};
     sotto_status status = round_of(h, request, id) ? SOTTO_OK : SOTTO_MISSING;
 
     if (status == SOTTO_OK)
         status = sotto_demands_decode(&g.leaves, &g.count, sotto_http_request_body(request), NULL);
-    if (status == SOTTO_OK)
-        status = sotto_buf_take(&g.out, arena, SOTTO_HELD_BODY, NULL);
     if (status == SOTTO_OK)
         status = sotto_db_read(h->host->db, gather, &g, NULL);
     if (status != SOTTO_OK)
@@ -347,7 +344,7 @@ void sotto_held_get_records(void *state, sotto_http_request *request, sotto_aren
 
 /* It is on the board: its body is of no use here any more, and its hash stays, so that it is not held again. */
 static sotto_status release(sotto_tx *tx, const uint8_t *round, const sotto_merkle_hash *leaf,
-                            sotto_err *err)
+                            size_t body, sotto_err *err)
 {
     const sotto_bytes nothing = {NULL, 0};
     sotto_sql q;
@@ -357,36 +354,54 @@ static sotto_status release(sotto_tx *tx, const uint8_t *round, const sotto_merk
     sotto_sql_bytes(&q, 1, id_bytes(round));
     sotto_sql_bytes(&q, 2, sotto_bytes_of(leaf->bytes, SOTTO_MERKLE_HASH));
     sotto_sql_bytes(&q, 3, nothing);
-    return sotto_sql_run(&q, NULL, err);
+    SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+    return sotto_held_round_free(tx, round, body, err);
+}
+
+/* What is held, and shown to be on the board. */
+static sotto_status release_shown(sotto_tx *tx, const uint8_t *round, const sotto_showing *shown,
+                                  uint64_t size, const sotto_merkle_hash *root, sotto_err *err)
+{
+    sotto_merkle_hash leaves[SOTTO_DEMANDS];
+    const size_t count = sotto_showing_leaves(shown, leaves);
+    sotto_sql q;
+    bool row;
+
+    for (size_t i = 0; i < count; i++) {
+        SOTTO_TRY(sotto_sql_prepare(
+            tx, &q, "SELECT length(record) FROM held WHERE round = ?1 AND leaf = ?2 AND posted = 0",
+            err));
+        sotto_sql_bytes(&q, 1, id_bytes(round));
+        sotto_sql_bytes(&q, 2, sotto_bytes_of(leaves[i].bytes, SOTTO_MERKLE_HASH));
+        SOTTO_TRY(sotto_sql_step(&q, &row, err));
+        const size_t body = row ? (size_t)sotto_sql_column_int(&q, 0) : 0;
+        if (row && sotto_showing_has(shown, &leaves[i], size, root))
+            SOTTO_TRY(release(tx, round, &leaves[i], body, err));
+    }
+    return SOTTO_OK;
 }
 
 sotto_status sotto_held_demand(sotto_tx *tx, const uint8_t round[SOTTO_ROUND_ID],
                                const sotto_showing *shown, uint64_t size,
                                const sotto_merkle_hash *root, sotto_buf *out, sotto_err *err)
 {
-    sotto_merkle_hash found[SOTTO_DEMANDS];
-    size_t shown_count = 0;
     sotto_writer w = sotto_writer_on(out);
+    sotto_merkle_hash leaf;
     sotto_sql q;
     bool row;
 
+    SOTTO_TRY(release_shown(tx, round, shown, size, root, err));
     SOTTO_TRY(sotto_sql_prepare(
-        tx, &q, "SELECT leaf FROM held WHERE round = ?1 AND posted = 0 ORDER BY leaf", err));
+        tx, &q, "SELECT leaf FROM held WHERE round = ?1 AND posted = 0 ORDER BY leaf LIMIT ?2",
+        err));
     sotto_sql_bytes(&q, 1, id_bytes(round));
+    sotto_sql_int(&q, 2, SOTTO_DEMANDS);
     for (;;) {
-        sotto_merkle_hash leaf;
-
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
         if (!row)
             break;
         SOTTO_TRY(sotto_sql_column_fixed(&q, 0, leaf.bytes, SOTTO_MERKLE_HASH, err));
-        if (shown_count < SOTTO_DEMANDS && sotto_showing_has(shown, &leaf, size, root))
-            found[shown_count++] = leaf;
-        else if (out->len < SOTTO_DEMANDS_BYTES)
-            sotto_write_bytes(&w, sotto_bytes_of(leaf.bytes, SOTTO_MERKLE_HASH));
+        sotto_write_bytes(&w, sotto_bytes_of(leaf.bytes, SOTTO_MERKLE_HASH));
     }
-    SOTTO_TRY(sotto_writer_finish(&w, "demands", err));
-    for (size_t i = 0; i < shown_count; i++)
-        SOTTO_TRY(release(tx, round, &found[i], err));
-    return SOTTO_OK;
+    return sotto_writer_finish(&w, "demands", err);
 }

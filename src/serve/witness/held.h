@@ -13,6 +13,9 @@
  *
  * A record must be of the kind that its method names (sotto_method.complaint), of this round, and signed by who is registered there. One
  * participant has as much room as on a board.
+ *
+ * Anybody may ask, so what is cheap comes first: whether the board is one that was cosigned here, then the terms and one key, then a
+ * signature. A posting is decoded once for each board (held_round.h).
  */
 #ifndef SOTTO_SERVE_WITNESS_HELD_H
 #define SOTTO_SERVE_WITNESS_HELD_H

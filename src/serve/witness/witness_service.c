@@ -17,6 +17,7 @@
 #include "serve/witness/beacon_duty.h"
 #include "serve/witness/forks.h"
 #include "serve/witness/held.h"
+#include "serve/witness/held_round.h"
 #include "tlog/key_file.h"
 #include "tlog/witness.h"
 
@@ -527,6 +528,7 @@ static const sotto_migration migrations[] = {
     {2, SOTTO_BEACON_DUTY_SCHEMA},
     {3, SOTTO_BEACON_KEY_SCHEMA},
     {4, SOTTO_HELD_SCHEMA},
+    {5, SOTTO_HELD_ROUND_SCHEMA},
 };
 
 const sotto_service sotto_witness_service = {

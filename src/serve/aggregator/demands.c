@@ -20,14 +20,13 @@ bool sotto_demands_take(sotto_demands *d, sotto_bytes answer)
 
     if (sotto_demands_decode(&leaves, &count, answer, NULL) != SOTTO_OK)
         return false;
-    const bool same = count == d->count && memcmp(d->leaves, leaves, answer.len) == 0;
     memcpy(d->leaves, leaves, answer.len);
     d->count = count;
-    return !same;
+    return true;
 }
 
-/* `count`: it is not there. */
-static size_t place_of(const sotto_merkle_hash *leaves, size_t count, const sotto_merkle_hash *leaf)
+size_t sotto_demands_place(const sotto_merkle_hash *leaves, size_t count,
+                           const sotto_merkle_hash *leaf)
 {
     size_t i = 0;
 
@@ -46,7 +45,7 @@ sotto_status sotto_demands_show(const sotto_demands *d, sotto_buf *out,
     sotto_write_uint(&w, 0, 2);
     SOTTO_TRY(sotto_writer_finish(&w, "showing", err));
     for (size_t i = 0; i < d->count; i++) {
-        const size_t place = place_of(leaves, count, &d->leaves[i]);
+        const size_t place = sotto_demands_place(leaves, count, &d->leaves[i]);
         sotto_shown one = {.leaf = d->leaves[i], .index = place};
 
         if (place == count)
@@ -109,7 +108,7 @@ static bool is_missing(const sotto_demands *missing, sotto_bytes record)
     if (sotto_excerpt_leaf(&leaf, record, NULL) != SOTTO_OK)
         return false;
     sotto_merkle_leaf(&hash, sotto_buf_bytes(&leaf));
-    return place_of(missing->leaves, missing->count, &hash) < missing->count;
+    return sotto_demands_place(missing->leaves, missing->count, &hash) < missing->count;
 }
 
 static void put_all(void *context, sotto_worker *worker)
@@ -163,7 +162,7 @@ sotto_status sotto_demands_fetch(const sotto_demands *d, sotto_aggregator *a,
     char url[URL], id[2 * SOTTO_ROUND_ID + 1];
 
     for (size_t i = 0; i < d->count; i++)
-        if (place_of(leaves, count, &d->leaves[i]) == count)
+        if (sotto_demands_place(leaves, count, &d->leaves[i]) == count)
             missing.leaves[missing.count++] = d->leaves[i];
     if (missing.count == 0)
         return SOTTO_MISSING;

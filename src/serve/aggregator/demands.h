@@ -19,7 +19,10 @@ typedef struct sotto_demands {
     sotto_merkle_hash leaves[SOTTO_DEMANDS];
 } sotto_demands;
 
-/* From an answer. False: the same as before, or not a list. */
+/* Where it is among a board's leaves; `count`: nowhere. */
+size_t sotto_demands_place(const sotto_merkle_hash *leaves, size_t count,
+                           const sotto_merkle_hash *leaf);
+/* From an answer. False: not a list. */
 bool sotto_demands_take(sotto_demands *demands, sotto_bytes answer);
 /* Writes a showing of those that are among a board's leaves. */
 SOTTO_MUST_USE sotto_status sotto_demands_show(const sotto_demands *demands, sotto_buf *out,

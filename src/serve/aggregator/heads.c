@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/hex.h"
 #include "base/log.h"
+#include "base/rule.h"
 #include "base/writer.h"
 #include "serve/aggregator/aggregator.h"
 #include "serve/aggregator/demands.h"
@@ -22,6 +23,7 @@ enum {
     LOOK_MS = 200,    /* between two looks at a board */
     ANSWER_MS = 4000, /* that a witness is waited for */
     IDLE_MS = 1000,
+    DOUBLINGS = 5, /* of LOOK_MS, for a witness that goes on without a cosignature */
     ANSWER = SOTTO_DEMANDS_BYTES,
     WITHHELD = 428, /* the status of an answer with demands */
     URL = 2048,
@@ -30,10 +32,13 @@ enum {
 
 struct sotto_head {
     sotto_merkle_hash *leaves;
+    uint32_t *wanted; /* of each leaf, a bit for each witness that asked for it */
     size_t count, room;
     uint64_t
         sizes[SOTTO_KEY_FILE_KEYS]; /* of the last tree that each witness cosigned, or was shown */
     uint64_t times[SOTTO_KEY_FILE_KEYS]; /* of its last cosignature, in milliseconds since 1970 */
+    uint64_t later[SOTTO_KEY_FILE_KEYS]; /* before which it is not asked again */
+    unsigned tries[SOTTO_KEY_FILE_KEYS]; /* in a row that brought nothing */
     sotto_demands demands[SOTTO_KEY_FILE_KEYS];
     /* With the list's lock. */
     size_t note_len;
@@ -53,6 +58,7 @@ typedef struct attempt {
     atomic_bool goes_on; /* there is more to say to a witness, at once */
     struct asked {
         struct attempt *of;
+        bool is_asked;
         unsigned http; /* 0: no answer */
         size_t len;
         uint8_t body[ANSWER];
@@ -75,6 +81,7 @@ void sotto_head_free(sotto_head *head)
     if (!head)
         return;
     sotto_release(head->leaves, head->room * sizeof *head->leaves);
+    sotto_release(head->wanted, head->room * sizeof *head->wanted);
     sotto_release(head, sizeof *head);
 }
 
@@ -101,7 +108,31 @@ static bool take_size(uint64_t *size, sotto_bytes body)
     return sotto_tlog_line(&line, &body) && sotto_tlog_decimal(size, line);
 }
 
-static void take_line(attempt *t, sotto_writer *w, const sotto_note *own, size_t witness)
+/* 428: what the witness wants to see. How many of these are on the board, and are asked for by it for the first time: a witness that holds
+ * records asks for each of them once. */
+static unsigned take_demands(attempt *t, size_t witness, sotto_bytes body)
+{
+    sotto_head *head = t->one->head;
+    sotto_demands *demands = &head->demands[witness];
+    const uint32_t bit = (uint32_t)1 << witness;
+    unsigned fresh = 0;
+
+    head->sizes[witness] = t->size;
+    head->times[witness] = 0;
+    if (!sotto_demands_take(demands, body))
+        return 0;
+    for (size_t i = 0; i < demands->count; i++) {
+        const size_t place = sotto_demands_place(head->leaves, head->count, &demands->leaves[i]);
+
+        if (place == head->count || head->wanted[place] & bit)
+            continue;
+        head->wanted[place] |= bit;
+        fresh++;
+    }
+    return fresh;
+}
+
+static bool take_line(attempt *t, sotto_writer *w, const sotto_note *own, size_t witness)
 {
     const sotto_note_key *key = &t->a->witnesses.keys[witness];
     const struct asked *asked = &t->asked[witness];
@@ -110,21 +141,41 @@ static void take_line(attempt *t, sotto_writer *w, const sotto_note *own, size_t
     uint64_t time = 0;
     sotto_bytes line;
 
-    if (asked->http == 409)
-        (void)take_size(&head->sizes[witness], theirs.signatures);
-    if (asked->http == WITHHELD) {
-        head->sizes[witness] = t->size;
-        head->times[witness] = 0;
-        if (sotto_demands_take(&head->demands[witness], theirs.signatures))
-            atomic_store(&t->goes_on, true);
-    }
     if (asked->http != 200 || !sotto_note_line_by(&line, &theirs, key))
-        return;
+        return false;
     sotto_write_bytes(w, line);
     head->sizes[witness] = t->size;
     head->demands[witness].count = 0;
     if (sotto_note_check(&theirs, key, &time, NULL) == SOTTO_OK)
         head->times[witness] = 1000 * time;
+    return true;
+}
+
+/* A witness that asks for one thing after the other, names sizes, or does not answer, is asked ever less often; the others are not kept
+ * waiting by it. */
+static void take_answer(attempt *t, sotto_writer *w, const sotto_note *own, size_t witness)
+{
+    const struct asked *asked = &t->asked[witness];
+    const sotto_bytes body = sotto_bytes_of(asked->body, asked->len);
+    sotto_head *head = t->one->head;
+    unsigned *tries = &head->tries[witness], fresh = 0;
+
+    if (!asked->is_asked)
+        return;
+    if (asked->http == 409)
+        (void)take_size(&head->sizes[witness], body);
+    if (asked->http == WITHHELD)
+        fresh = take_demands(t, witness, body);
+    /* It holds more than it can say at once. */
+    if (fresh == SOTTO_DEMANDS)
+        atomic_store(&t->goes_on, true);
+    if (take_line(t, w, own, witness) || fresh > 0) {
+        *tries = 0;
+        head->later[witness] = 0;
+        return;
+    }
+    head->later[witness] = sotto_aggregator_now_ms(t->a) + ((uint64_t)LOOK_MS << *tries);
+    *tries += *tries < DOUBLINGS;
 }
 
 static void leave(attempt *t)
@@ -135,12 +186,16 @@ static void leave(attempt *t)
     sotto_release(t, sizeof *t);
 }
 
+/* put: it held something that this server had not got. So it waits for the next look alone. */
 static void on_fetched(void *context, bool put)
 {
-    attempt *t = context;
+    struct asked *asked = context;
+    attempt *t = asked->of;
 
-    if (put)
-        atomic_store(&t->goes_on, true);
+    if (put) {
+        t->one->head->later[asked - t->asked] = 0;
+        t->one->head->tries[asked - t->asked] = 0;
+    }
     leave(t);
 }
 
@@ -155,7 +210,8 @@ static void fetch_all(attempt *t)
             continue;
         atomic_fetch_add(&t->pending, 1);
         if (sotto_demands_fetch(&head->demands[i], t->a, t->one, t->a->witnesses.urls[i],
-                                head->leaves, head->count, on_fetched, t, NULL) != SOTTO_OK)
+                                head->leaves, head->count, on_fetched, &t->asked[i],
+                                NULL) != SOTTO_OK)
             (void)atomic_fetch_sub(&t->pending, 1);
     }
     leave(t);
@@ -174,7 +230,7 @@ static void finish(void *context, sotto_worker *worker)
         sotto_writer w = sotto_writer_on(&t->note);
 
         for (size_t i = 0; i < t->a->witnesses.count; i++)
-            take_line(t, &w, &own, i);
+            take_answer(t, &w, &own, i);
         if (sotto_writer_finish(&w, "head", NULL) != SOTTO_OK)
             t->note.len = before;
     }
@@ -220,13 +276,21 @@ static sotto_status take_leaves(sotto_head *head, const uint8_t *digests, size_t
     if (head->count + count > head->room) {
         const size_t room = 2 * (head->count + count);
         sotto_merkle_hash *grown = sotto_alloc(room * sizeof *grown);
+        uint32_t *wanted = sotto_alloc(room * sizeof *wanted);
 
-        if (!grown)
+        if (!grown || !wanted) {
+            sotto_release(grown, grown ? room * sizeof *grown : 0);
+            sotto_release(wanted, wanted ? room * sizeof *wanted : 0);
             return sotto_fail(err, SOTTO_NO_MEMORY, "the head of a board");
-        if (head->count)
+        }
+        if (head->count) {
             memcpy(grown, head->leaves, head->count * sizeof *grown);
+            memcpy(wanted, head->wanted, head->count * sizeof *wanted);
+        }
         sotto_release(head->leaves, head->room * sizeof *grown);
+        sotto_release(head->wanted, head->room * sizeof *wanted);
         head->leaves = grown;
+        head->wanted = wanted;
         head->room = room;
     }
     if (count)
@@ -292,16 +356,30 @@ static sotto_status ask(attempt *t, size_t witness, sotto_arena *arena, sotto_er
 }
 
 /* When complaints were due, the board is cosigned again: members want to see that nothing is missing then (device/duties/heads.c). */
-static bool is_cosigned(const sotto_aggregator *a, const sotto_listed_round *one)
+static bool is_cosigned(const sotto_aggregator *a, const sotto_listed_round *one, size_t witness)
 {
     const sotto_round *round = &sotto_running_posted(one->running)->round;
     const uint64_t since = sotto_aggregator_now_ms(a) >= round->verify_by ? round->verify_by : 0;
     const sotto_head *head = one->head;
 
+    return head->sizes[witness] == head->count && !head->demands[witness].count &&
+           head->times[witness] >= since;
+}
+
+/* Whether it may be asked again. */
+static bool is_patient(const sotto_aggregator *a, const sotto_head *head, size_t witness)
+{
+    return !SOTTO_RULE(heads_back_off) || head->later[witness] <= sotto_aggregator_now_ms(a);
+}
+
+/* Whether somebody has not cosigned this tree, and may be asked. Then all others who may be are asked, too: a head has the cosignatures of
+ * one attempt. */
+static bool is_wanted(const sotto_aggregator *a, const sotto_listed_round *one)
+{
     for (size_t i = 0; i < a->witnesses.count; i++)
-        if (head->sizes[i] != head->count || head->demands[i].count || head->times[i] < since)
-            return false;
-    return true;
+        if (!is_cosigned(a, one, i) && is_patient(a, one->head, i))
+            return true;
+    return false;
 }
 
 static sotto_status make_head(sotto_aggregator *a, sotto_listed_round *one, sotto_err *err)
@@ -328,7 +406,7 @@ static sotto_status grow(sotto_aggregator *a, sotto_listed_round *one, sotto_are
     SOTTO_TRY(
         sotto_board_store_leaves(a->host->db, id, one->head->count, &digests, &count, arena, err));
     SOTTO_TRY(take_leaves(one->head, digests, count, err));
-    if (one->head->count == 0 || is_cosigned(a, one))
+    if (one->head->count == 0 || !is_wanted(a, one))
         return SOTTO_OK;
     attempt *t = sotto_alloc(sizeof *t);
     if (!t)
@@ -345,7 +423,8 @@ static sotto_status grow(sotto_aggregator *a, sotto_listed_round *one, sotto_are
     atomic_store(&t->pending, witnesses + 1); /* this function has one of them */
     for (size_t i = 0; i < witnesses; i++) {
         t->asked[i].of = t;
-        if (ask(t, i, arena, NULL) != SOTTO_OK)
+        t->asked[i].is_asked = is_patient(a, one->head, i);
+        if (!t->asked[i].is_asked || ask(t, i, arena, NULL) != SOTTO_OK)
             one_less(t);
     }
     one_less(t);

@@ -195,11 +195,8 @@ static void on_decided(void *context, sotto_status status, const sotto_err *err)
 
 void sotto_beacon_duty_answer(sotto_beacon_duty *duty, sotto_http_request *request)
 {
-    question *q;
+    question *q = sotto_alloc(sizeof *q);
 
-    if (!sotto_beacon_duty_admits(duty, request))
-        return;
-    q = sotto_alloc(sizeof *q);
     if (!q) {
         (void)sotto_http_refuse(request, &(sotto_http_problem){.status = 503});
         return;

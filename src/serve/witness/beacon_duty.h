@@ -50,7 +50,7 @@ SOTTO_MUST_USE sotto_status sotto_beacon_duty_open(sotto_beacon_duty *duty, sott
                                                    const sotto_note_signer *key, sotto_err *err);
 void sotto_beacon_duty_clear(sotto_beacon_duty *duty);
 
-/* Refuses whoever may not ask; false then. */
+/* By the head, before a body is read: refuses whoever may not ask; false then. All that follows is asked by who may. */
 bool sotto_beacon_duty_admits(const sotto_beacon_duty *duty, sotto_http_request *request);
 
 /* Answers a request whose body is an input. 404: it has no share yet. 409: another input of this epoch was answered before. */
@@ -63,7 +63,8 @@ SOTTO_MUST_USE sotto_status sotto_beacon_key_share(sotto_tx *tx, const sotto_bea
                                                    uint8_t share[SOTTO_P256_SCALAR],
                                                    sotto_err *err);
 
-/* A meeting begins: the body is its session and epoch, the answer a seat. 409: a key was signed, or a later meeting began. */
+/* A meeting begins: the body is its session and epoch, the answer a seat. 403: its epoch is more than a day ahead. 409: a key was
+ * signed, or a later meeting began. */
 void sotto_beacon_key_seat(sotto_beacon_duty *duty, sotto_http_request *request);
 /* The body is a meeting; the answer is what this witness says in the step. 403: it stops here. 409: another meeting, or the step is over. */
 void sotto_beacon_key_speak(sotto_beacon_duty *duty, sotto_http_request *request);

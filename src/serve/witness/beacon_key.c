@@ -14,6 +14,7 @@
 
 enum {
     BEACON_KEY_GUARD = 13,
+    AHEAD_MS = 86400 * 1000,         /* that a meeting's epoch may be ahead of this clock */
     SECRET = SOTTO_KEYGEN_SEED + 32, /* of the deal, and the channel's private key */
     SEALED = SECRET + SOTTO_COLUMN_OVERHEAD,
 };
@@ -113,8 +114,16 @@ sotto_status sotto_beacon_key_share(sotto_tx *tx, const sotto_beacon_duty *duty,
 
 typedef struct beginning {
     stored fresh, kept; /* what would be stored, and what is */
+    uint64_t latest;    /* epoch, in milliseconds since 1970 */
     sotto_arena *arena;
 } beginning;
+
+/* An epoch far ahead would keep this witness from every later meeting. One that is stored, from before this clock was right, gives way as long as
+ * nobody was called to it. */
+static bool is_ahead(const beginning *b, const stored *s)
+{
+    return s->epoch > b->latest && s->wire.len == 0;
+}
 
 static sotto_status begin(sotto_tx *tx, void *context, sotto_err *err)
 {
@@ -130,7 +139,9 @@ static sotto_status begin(sotto_tx *tx, void *context, sotto_err *err)
     if (found && b->kept.epoch == b->fresh.epoch &&
         memcmp(b->kept.session, b->fresh.session, sizeof b->kept.session) == 0)
         return SOTTO_OK; /* an answer that was lost */
-    if (found && b->kept.epoch >= b->fresh.epoch)
+    if (SOTTO_RULE(beacon_meeting_soon) && is_ahead(b, &b->fresh))
+        return sotto_fail(err, SOTTO_DENIED, "a meeting of another day");
+    if (found && b->kept.epoch >= b->fresh.epoch && !is_ahead(b, &b->kept))
         return sotto_fail(err, SOTTO_STALE, "a later meeting began");
     b->kept = b->fresh;
     SOTTO_TRY(sotto_sql_prepare(tx, &q, "DELETE FROM beacon_post", err));
@@ -201,7 +212,9 @@ static sotto_status take_seat(sotto_beacon_duty *duty, beginning *b, sotto_meeti
 
 static void run_seat(void *state, sotto_http_request *request, sotto_arena *arena)
 {
-    beginning b = {.arena = arena};
+    const sotto_beacon_duty *duty = state;
+    beginning b = {.latest = (uint64_t)sotto_host_seconds(duty->host) * 1000 + AHEAD_MS,
+                   .arena = arena};
     sotto_reader in = sotto_reader_over(sotto_http_request_body(request));
     sotto_meeting_seat seat;
 
@@ -220,8 +233,7 @@ static void run_seat(void *state, sotto_http_request *request, sotto_arena *aren
 
 void sotto_beacon_key_seat(sotto_beacon_duty *duty, sotto_http_request *request)
 {
-    if (sotto_beacon_duty_admits(duty, request))
-        sotto_request_work(duty->host->pool, run_seat, duty, request);
+    sotto_request_work(duty->host->pool, run_seat, duty, request);
 }
 
 /* ---- what others said ------------------------------------------------------------------------------------------------------ */
@@ -327,7 +339,7 @@ static sotto_status take(sotto_tx *tx, void *context, sotto_err *err)
 
 /* ---- what this witness says ------------------------------------------------------------------------------------------------- */
 
-/* One thing is said in a step. */
+/* One thing is said in a step: whoever was slower says what is there, and its share goes with its post. */
 static sotto_status say(sotto_tx *tx, void *context, sotto_err *err)
 {
     turn *u = context;
@@ -344,6 +356,9 @@ static sotto_status say(sotto_tx *tx, void *context, sotto_err *err)
     /* A complaint or a deal that comes after the agreement would be about something else than what was agreed on. */
     if (SOTTO_RULE(beacon_steps_ascend) && now.step > u->asked.step)
         return sotto_fail(err, SOTTO_STALE, "the step is over");
+    SOTTO_TRY(read_posts(tx, u, err));
+    if (SOTTO_RULE(beacon_said_once) && u->said.len)
+        return SOTTO_OK;
     SOTTO_TRY(sotto_keygen_post_decode(&post, u->made, err));
     SOTTO_TRY(put_post(tx, &post, u->made, err));
     if (u->share_len) {
@@ -466,8 +481,7 @@ static void run_speak(void *state, sotto_http_request *request, sotto_arena *are
 
 void sotto_beacon_key_speak(sotto_beacon_duty *duty, sotto_http_request *request)
 {
-    if (sotto_beacon_duty_admits(duty, request))
-        sotto_request_work(duty->host->pool, run_speak, duty, request);
+    sotto_request_work(duty->host->pool, run_speak, duty, request);
 }
 
 /* ---- everything that it saw --------------------------------------------------------------------------------------------------- */
@@ -526,6 +540,5 @@ static void run_show(void *state, sotto_http_request *request, sotto_arena *aren
 
 void sotto_beacon_key_show(sotto_beacon_duty *duty, sotto_http_request *request)
 {
-    if (sotto_beacon_duty_admits(duty, request))
-        sotto_request_work(duty->host->pool, run_show, duty, request);
+    sotto_request_work(duty->host->pool, run_show, duty, request);
 }

@@ -332,6 +332,15 @@ static void get_checkpoint(void *state, const sotto_route *route, sotto_http_req
     sotto_db_post(w->host->db, &asked->job);
 }
 
+static bool admit_asker(void *state, const sotto_route *route, sotto_http_request *request,
+                        size_t *max_body)
+{
+    const witness *w = state;
+
+    *max_body = route->max_body;
+    return sotto_beacon_duty_admits(&w->beacon, request);
+}
+
 static void give_part(void *state, const sotto_route *route, sotto_http_request *request)
 {
     witness *w = state;
@@ -490,16 +499,19 @@ static const sotto_route routes[] = {
     {.method = SOTTO_HTTP_POST,
      .path = "beacon",
      .max_body = SOTTO_BEACON_INPUT,
+     .admit = admit_asker,
      .handle = give_part},
     {.method = SOTTO_HTTP_POST,
      .path = "beacon-key/seat",
      .max_body = SOTTO_MEETING_ASK,
+     .admit = admit_asker,
      .handle = take_seat},
     {.method = SOTTO_HTTP_POST,
      .path = "beacon-key/post",
      .max_body = SOTTO_MEETING_MOST_BYTES,
+     .admit = admit_asker,
      .handle = speak},
-    {.method = SOTTO_HTTP_GET, .path = "beacon-key", .handle = show_meeting},
+    {.method = SOTTO_HTTP_GET, .path = "beacon-key", .admit = admit_asker, .handle = show_meeting},
 };
 
 #define OWN(field) offsetof(sotto_witness_config, field), sizeof(((sotto_witness_config *)0)->field)

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "support/witnesses.h"
 
+#include "base/rule.h"
 #include "base/secret_file.h"
 #include "sotto/random.h"
 
@@ -125,30 +126,62 @@ static sotto_status open_meeting(meeting *h, sotto_err *err)
                               &w->scratch, err);
 }
 
-/* A witness that signed the record goes to no other meeting: whoever led it may have been lost. */
-static sotto_status find(meeting *h, bool *found, sotto_err *err)
+/* What each witness says of the meeting that it is in; without a call where it says nothing. */
+static void look(meeting *h, sotto_meeting *shown)
 {
     sotto_witnesses *w = h->w;
     sotto_http_response r;
-    sotto_meeting m;
+
+    for (uint32_t i = 0; i < w->count; i++)
+        if (call(w, i, SOTTO_HTTP_GET, "beacon-key", (sotto_bytes){NULL, 0}, &r) != SOTTO_OK ||
+            r.status != 200 || sotto_meeting_decode(&shown[i], r.body, NULL) != SOTTO_OK)
+            shown[i] = (sotto_meeting){.step = 0};
+}
+
+/* How many are in the meeting that this one is in. */
+static uint32_t count_of(const sotto_meeting *shown, uint32_t count, uint32_t one)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; shown[one].call.len && i < count; i++)
+        n += sotto_bytes_equal_vartime(shown[i].call, shown[one].call);
+    return n;
+}
+
+/* A witness that signed the record goes to no other meeting: whoever led it may have been lost. Where several are named, it is the one that
+ * most are in, and so many that one of them does not lie. */
+static sotto_status find(meeting *h, bool *found, sotto_err *err)
+{
+    sotto_witnesses *w = h->w;
+    sotto_meeting *shown = sotto_arena_take_array(&w->scratch, w->count, sizeof *shown);
+    uint32_t place = 0, most = 0;
+    sotto_bytes wire;
 
     *found = false;
+    if (!shown)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a meeting");
+    look(h, shown);
     for (uint32_t i = 0; i < w->count; i++) {
-        if (call(w, i, SOTTO_HTTP_GET, "beacon-key", (sotto_bytes){NULL, 0}, &r) != SOTTO_OK ||
-            r.status != 200 || sotto_meeting_decode(&m, r.body, NULL) != SOTTO_OK ||
-            m.step != SOTTO_KEYGEN_RECORD)
-            continue;
-        if (!*found) {
-            h->m = m;
-            if (open_meeting(h, NULL) != SOTTO_OK)
-                continue;
-            *found = true;
+        const uint32_t n = shown[i].step == SOTTO_KEYGEN_RECORD ? count_of(shown, w->count, i) : 0;
+
+        if (SOTTO_RULE(beacon_meeting_of_most) ? n > most : n > 0 && most == 0) {
+            most = n;
+            place = i;
         }
-        sotto_bytes wire;
-        while (sotto_bytes_equal_vartime(h->m.call, m.call) && sotto_meeting_next(&m.posts, &wire))
-            hear(h, wire);
     }
-    (void)err;
+    if (most == 0)
+        return SOTTO_OK;
+    if (SOTTO_RULE(beacon_meeting_of_several) && most < sotto_decryptors_threshold(w->count))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "witness %u signed in a meeting that %u of %u witnesses are in: %.60s",
+                          place + 1, most, w->count, w->file.urls[place]);
+    h->m = shown[place];
+    SOTTO_TRY(open_meeting(h, err));
+    for (uint32_t i = 0; i < w->count; i++)
+        while (sotto_bytes_equal_vartime(h->m.call, shown[i].call) &&
+               sotto_meeting_next(&shown[i].posts, &wire))
+            hear(h, wire);
+    *found = true;
     return SOTTO_OK;
 }
 

@@ -361,6 +361,79 @@ static void whoever_led_may_be_lost(sotto_test *t)
     witnesses_scene_close(&s);
 }
 
+/* ---- a witness that shows another meeting ---------------------------------------------------------------------------------------- */
+
+typedef struct forgery {
+    sotto_bytes wire;
+    const meeting *of;
+} forgery;
+
+/* It says that it signed in a meeting of before, to which all were called. */
+static sotto_status forge_meeting(sotto_tx *tx, void *context, sotto_err *err)
+{
+    const forgery *f = context;
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "UPDATE beacon_key SET session = ?1, epoch = ?2, wire = ?3, share = ?4", err));
+    sotto_sql_bytes(&q, 1, sotto_bytes_of(f->of->call.session, 32));
+    sotto_sql_int(&q, 2, (int64_t)f->of->call.epoch);
+    sotto_sql_bytes(&q, 3, f->wire);
+    sotto_sql_bytes(&q, 4, sotto_bytes_of(faster, sizeof faster));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* From the record on, only the second witness is reached. */
+static void lose_all_but_one(void *context, uint32_t place, unsigned step)
+{
+    scene *s = context;
+
+    if (step == SOTTO_KEYGEN_RECORD && place != 1)
+        s->asked.file.urls[place] = "http://127.0.0.1:1";
+}
+
+static void the_meeting_of_most_is_gone_on_with(sotto_test *t)
+{
+    const char *urls[WITNESSES];
+    meeting before;
+    forgery f = {.of = &before};
+    scene s;
+
+    meeting_set_up(t, &s);
+    memcpy(urls, s.asked.file.urls, sizeof urls);
+    meeting_take_seats(&s, &before, 1);
+    f.wire = meeting_written(t, &before, SOTTO_KEYGEN_DEAL, (sotto_bytes){NULL, 0});
+    s.asked.before = lose_all_but_one;
+    s.asked.context = &s;
+    CHECK_STATUS(t, SOTTO_DENIED, meeting_meet(&s, 0));
+    sotto_err_clear(&t->err);
+    memcpy(s.asked.file.urls, urls, sizeof urls);
+    s.asked.before = NULL;
+    /* The first that is heard lies. */
+    CHECK_OK(t, sotto_db_run(s.hosts[0]->db, forge_meeting, &f, &t->err));
+    CHECK_OK(t, meeting_meet(&s, 0));
+    for (unsigned i = 1; i < WITNESSES; i++)
+        CHECK(t, s.asked.record.is_signed[i]);
+    witnesses_scene_close(&s);
+}
+
+/* Nobody else is in it: those who are asked to go on with it would fail, and those who are asked to begin anew would forget the right one. */
+static void a_meeting_that_one_witness_names_is_not_gone_on_with(sotto_test *t)
+{
+    meeting before;
+    forgery f = {.of = &before};
+    scene s;
+
+    meeting_set_up(t, &s);
+    meeting_take_seats(&s, &before, 1);
+    f.wire = meeting_written(t, &before, SOTTO_KEYGEN_DEAL, (sotto_bytes){NULL, 0});
+    CHECK_OK(t, sotto_db_run(s.hosts[3]->db, forge_meeting, &f, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, meeting_meet(&s, 0));
+    CHECK_REASON(t, "witness 4 signed in a meeting that 1 of 4 witnesses are in");
+    sotto_err_clear(&t->err);
+    witnesses_scene_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -373,6 +446,8 @@ int main(int argc, char **argv)
         CASE(a_meeting_of_another_year_does_not_begin),
         CASE(a_record_is_signed_once),
         CASE(whoever_led_may_be_lost),
+        CASE(the_meeting_of_most_is_gone_on_with),
+        CASE(a_meeting_that_one_witness_names_is_not_gone_on_with),
     };
 
     return RUN_TESTS(argc, argv, cases);

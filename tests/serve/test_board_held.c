@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "observed.h"
 
+#include "crypto/hash.h"
 #include "tlog/checkpoint.h"
 #include "tlog/key_file.h"
 
@@ -202,6 +203,101 @@ static void members_sign_for_a_board_of_the_last_hour_at_no_time(sotto_test *t)
     observed_close(&o);
 }
 
+/* ---- a policy that changes -------------------------------------------------------------------------------------------------- */
+
+enum { SEEN = 512 };
+
+/* Complaints that the second witness was asked to take, and that it took; those that the first was asked to take again. */
+static struct reorder {
+    bool is_reordered;
+    struct handing {
+        uint32_t device;
+        uint8_t digest[32];
+    } first[SEEN], second[SEEN];
+    size_t firsts, seconds, taken;
+    unsigned again;
+} reorder_;
+
+#define SECOND "http://127.0.0.1:1/"
+
+static size_t place_of(const struct handing *list, size_t count, uint32_t device, sotto_bytes body)
+{
+    uint8_t digest[32];
+    size_t i = 0;
+
+    sotto_hash_once(digest, SOTTO_SHA256, body);
+    while (i < count &&
+           (list[i].device != device || memcmp(list[i].digest, digest, sizeof digest) != 0))
+        i++;
+    return i;
+}
+
+static void note(struct handing *list, size_t *count, uint32_t device, sotto_bytes body)
+{
+    if (*count == SEEN || place_of(list, *count, device, body) < *count)
+        return;
+    list[*count].device = device;
+    sotto_hash_once(list[(*count)++].digest, SOTTO_SHA256, body);
+}
+
+/* The server keeps complaints off, and the second witness is away until the policy changes. */
+static unsigned hand_in_order(sotto_fleet *f, uint32_t device, const char *url, sotto_bytes body)
+{
+    struct reorder *r = &reorder_;
+
+    if (strncmp(url, f->server, strlen(f->server)) == 0)
+        return swallow(f, device, url, body);
+    if (strncmp(url, SECOND, strlen(SECOND)) == 0) {
+        if (!r->is_reordered)
+            note(r->second, &r->seconds, device, body);
+        else if (place_of(r->second, r->seconds, device, body) < r->seconds)
+            r->taken++;
+        return r->is_reordered ? 204 : 503;
+    }
+    if (!strstr(url, "/messages"))
+        return 0;
+    if (!r->is_reordered)
+        note(r->first, &r->firsts, device, body);
+    else
+        r->again += place_of(r->first, r->firsts, device, body) < r->firsts;
+    return 0;
+}
+
+/* Who has a complaint is known by the witness's key: a policy that lists witnesses in another order has nobody left out. */
+static void a_policy_in_another_order_leaves_no_witness_out(sotto_test *t)
+{
+    sotto_note_key keys[2], turned[2];
+    observed o;
+
+    observed_open(t, &o, true);
+    const char *urls[] = {o.url, SECOND}, *turned_urls[] = {SECOND, o.url};
+    keys[0] = turned[1] = o.keys.witness;
+    keys[1] = o.keys.witness;
+    keys[1].public_key[3] ^= 1;
+    keys[1].id ^= 1;
+    turned[0] = keys[1];
+    memset(&reorder_, 0, sizeof reorder_);
+    o.log.trust.witnesses = keys;
+    o.log.trust.witness_count = 2;
+    o.log.urls = urls;
+    ballot_post(t, &o.b);
+    ballot_join(t, &o.b, 0xff);
+    swallowed = 0;
+    o.b.a.fleet.keep_off = hand_in_order;
+    observed_lie(t, &o);
+    while (aggregation_now(&o.b.a) < o.b.round.verify_by && reorder_.seconds == 0)
+        aggregation_turn(t, &o.b.a, 250);
+    CHECK(t, reorder_.firsts > 0 && reorder_.seconds > 0);
+    o.log.trust.witnesses = turned;
+    o.log.urls = turned_urls;
+    reorder_.is_reordered = true;
+    for (unsigned i = 0; i < 16; i++)
+        aggregation_turn(t, &o.b.a, 250);
+    CHECK_EQUAL(t, reorder_.seconds, reorder_.taken);
+    CHECK_EQUAL(t, 0, reorder_.again);
+    observed_close(&o);
+}
+
 /* ---- a fork ------------------------------------------------------------------------------------------------------------ */
 
 /* A server and a witness that lie: who has read a board is shown the head of another one of the same size, cosigned just now. */
@@ -286,6 +382,7 @@ int main(int argc, char **argv)
         CASE(what_a_witness_holds_comes_to_the_board),
         CASE(a_server_answers_what_it_heard_from_a_witness),
         CASE(a_witness_that_does_not_answer_is_asked_once_in_a_while),
+        CASE(a_policy_in_another_order_leaves_no_witness_out),
         CASE(members_sign_for_a_board_of_the_last_hour_at_no_time),
         CASE(a_head_of_another_board_is_not_that_of_what_was_read),
     };

@@ -7,30 +7,52 @@
 #include "base/rule.h"
 #include "recipe/model.h"
 
-enum { ANSWER = 256, SERVER = 0 /* witnesses have places from 1 on */ };
+#include <string.h>
 
-/* *count: of witnesses whose URL the policy has. The URL of the one at `place`; NULL: there is none. */
-static const char *witness_at(const sotto_duties *d, unsigned place, unsigned *count)
+enum { ANSWER = 256 };
+
+/* Everybody who is to have a complaint: the server, and each witness whose URL the policy has, by its key. A policy that lists them in another
+ * order, or others, says nothing of who has what. */
+typedef struct holders {
+    size_t count;
+    sotto_journal_holder *who; /* the first is the server */
+    const char **urls;
+} holders;
+
+static bool is_listed(const holders *h, const uint8_t key[32])
 {
-    const char *found = NULL;
+    for (size_t i = 1; i < h->count; i++)
+        if (memcmp(h->who[i].key, key, sizeof h->who[i].key) == 0)
+            return true;
+    return false;
+}
 
-    *count = 0;
+static sotto_status list_holders(sotto_duties *d, holders *h, sotto_err *err)
+{
+    size_t most = 1;
+
+    for (size_t i = 0; i < d->options.log_count; i++)
+        most += d->options.logs[i].trust.witness_count;
+    h->who = sotto_arena_take_array(&d->memory, most, sizeof *h->who);
+    h->urls = sotto_arena_take_array(&d->memory, most, sizeof *h->urls);
+    if (!h->who || !h->urls)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "complaints");
+    memset(h->who, 0, most * sizeof *h->who);
+    h->urls[0] = NULL;
+    h->count = 1;
     for (size_t i = 0; i < d->options.log_count; i++) {
         const sotto_policy_log *log = &d->options.logs[i];
 
-        for (size_t w = 0; log->trust.quorum && log->urls && w < log->trust.witness_count; w++)
-            if (++*count == place)
-                found = log->urls[w];
+        for (size_t w = 0; log->trust.quorum && log->urls && w < log->trust.witness_count; w++) {
+            const uint8_t *key = log->trust.witnesses[w].public_key;
+
+            if (is_listed(h, key))
+                continue;
+            memcpy(h->who[h->count].key, key, sizeof h->who[h->count].key);
+            h->urls[h->count++] = log->urls[w];
+        }
     }
-    return found;
-}
-
-static unsigned places(const sotto_duties *d)
-{
-    unsigned count;
-
-    (void)witness_at(d, 0, &count);
-    return count + 1;
+    return SOTTO_OK;
 }
 
 static bool is_complaint(const sotto_posted_round *p, sotto_bytes body)
@@ -65,26 +87,25 @@ static bool hand_one(sotto_duties *d, const sotto_posted_round *p, const sotto_j
     return status == 204 || sotto_duties_is_final(status);
 }
 
-/* away: by place, who has not taken a message since this began. */
+/* away: who has not taken a message since this began. */
 static sotto_status hand_all(sotto_duties *d, const sotto_posted_round *p,
-                             const sotto_journal_duty *duty, int64_t row, sotto_bytes body,
-                             bool *away, bool *owed, sotto_err *err)
+                             const sotto_journal_duty *duty, const holders *h, int64_t row,
+                             sotto_bytes body, bool *away, bool *owed, sotto_err *err)
 {
-    const unsigned all = places(d);
-    unsigned count;
-    bool has;
+    bool has, gone = false;
 
-    for (unsigned place = 1; place < all; place++) {
-        SOTTO_TRY(sotto_journal_handed(&d->journal, row, place, &has, err));
+    for (size_t i = 1; i < h->count && !gone; i++) {
+        SOTTO_TRY(sotto_journal_handed(&d->journal, row, &h->who[i], &has, err));
         if (has)
             continue;
         /* One that lets every call wait would keep all complaints from the others until it is too late. */
-        if (SOTTO_RULE(duties_away_once) && away[place])
+        if (SOTTO_RULE(duties_away_once) && away[i])
             continue;
-        away[place] = !hand_one(d, p, duty, witness_at(d, place, &count), body);
-        *owed = *owed || away[place];
-        if (!away[place])
-            SOTTO_TRY(sotto_journal_hand(&d->journal, row, place, all, err));
+        away[i] = !hand_one(d, p, duty, h->urls[i], body);
+        *owed = *owed || away[i];
+        if (!away[i])
+            SOTTO_TRY(
+                sotto_journal_hand(&d->journal, row, &h->who[i], h->who, h->count, &gone, err));
     }
     return SOTTO_OK;
 }
@@ -92,34 +113,44 @@ static sotto_status hand_all(sotto_duties *d, const sotto_posted_round *p,
 sotto_status sotto_duties_hand(sotto_duties *d, const sotto_posted_round *p,
                                const sotto_journal_duty *duty, bool *owed, sotto_err *err)
 {
-    bool found = places(d) > 1 && p->method->complaint;
-    bool *away = sotto_arena_take_array(&d->memory, places(d), sizeof *away);
+    holders h;
+    bool found = true;
     sotto_bytes body;
     int64_t row = 0;
 
     *owed = false;
+    SOTTO_TRY(list_holders(d, &h, err));
+    bool *away = sotto_arena_take_array(&d->memory, h.count, sizeof *away);
     if (!away)
         return sotto_fail(err, SOTTO_NO_MEMORY, "complaints");
-    if (SOTTO_RULE(duties_complaints_handed) && found)
-        for (;;) {
-            SOTTO_TRY(sotto_journal_waiting(&d->journal, duty->n, row, &row, &body, &found,
-                                            &d->memory, err));
-            if (!found)
-                return SOTTO_OK;
-            if (is_complaint(p, body))
-                SOTTO_TRY(hand_all(d, p, duty, row, body, away, owed, err));
-        }
-    return SOTTO_OK;
+    memset(away, 0, h.count * sizeof *away);
+    if (!SOTTO_RULE(duties_complaints_handed) || h.count == 1 || !p->method->complaint)
+        return SOTTO_OK;
+    for (;;) {
+        SOTTO_TRY(
+            sotto_journal_waiting(&d->journal, duty->n, row, &row, &body, &found, &d->memory, err));
+        if (!found)
+            return SOTTO_OK;
+        if (is_complaint(p, body))
+            SOTTO_TRY(hand_all(d, p, duty, &h, row, body, away, owed, err));
+    }
 }
 
 sotto_status sotto_duties_server_has(sotto_duties *d, int64_t row, bool *has, sotto_err *err)
 {
-    return sotto_journal_handed(&d->journal, row, SERVER, has, err);
+    const sotto_journal_holder server = {{0}};
+
+    return sotto_journal_handed(&d->journal, row, &server, has, err);
 }
 
 sotto_status sotto_duties_server_took(sotto_duties *d, const sotto_posted_round *p, int64_t row,
                                       sotto_bytes body, sotto_err *err)
 {
-    return is_complaint(p, body) ? sotto_journal_hand(&d->journal, row, SERVER, places(d), err)
-                                 : sotto_journal_sent(&d->journal, row, err);
+    bool gone;
+    holders h;
+
+    if (!is_complaint(p, body))
+        return sotto_journal_sent(&d->journal, row, err);
+    SOTTO_TRY(list_holders(d, &h, err));
+    return sotto_journal_hand(&d->journal, row, &h.who[0], h.who, h.count, &gone, err);
 }

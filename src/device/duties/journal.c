@@ -192,8 +192,8 @@ sotto_status sotto_journal_set_consent(sotto_journal *j, bool given, sotto_err *
         sotto_sqlite_run(j->db,
                          "UPDATE meta SET consent = 0; UPDATE share SET share = NULL;"
                          "UPDATE duty SET posting = NULL, state = NULL, vector = NULL, ended = 1;"
-                         "DELETE FROM kept; DELETE FROM waiting; DELETE FROM "
-                         "progress; DELETE FROM tree;" SOTTO_JOURNAL_KEYGEN_FORGET,
+                         "DELETE FROM kept; DELETE FROM waiting; DELETE FROM handed_to;"
+                         "DELETE FROM progress; DELETE FROM tree;" SOTTO_JOURNAL_KEYGEN_FORGET,
                          WHAT, err),
         err);
 }
@@ -522,6 +522,7 @@ sotto_status sotto_journal_waiting(sotto_journal *j, int64_t n, int64_t after, i
 
 sotto_status sotto_journal_forget(sotto_journal *j, int64_t row, sotto_err *err)
 {
+    SOTTO_TRY(sotto_journal_run_for(j, "DELETE FROM handed_to WHERE row = ?1", row, err));
     return sotto_journal_run_for(j, "DELETE FROM waiting WHERE n = ?1", row, err);
 }
 
@@ -539,6 +540,10 @@ sotto_status sotto_journal_end(sotto_journal *j, int64_t n, sotto_err *err)
         err);
     if (status == SOTTO_OK)
         status = sotto_journal_run_for(j, "DELETE FROM kept WHERE duty = ?1", n, err);
+    if (status == SOTTO_OK)
+        status = sotto_journal_run_for(
+            j, "DELETE FROM handed_to WHERE row IN (SELECT n FROM waiting WHERE duty = ?1)", n,
+            err);
     if (status == SOTTO_OK)
         status = sotto_journal_run_for(j, "DELETE FROM waiting WHERE duty = ?1", n, err);
     if (status == SOTTO_OK)

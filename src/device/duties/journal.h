@@ -89,11 +89,17 @@ SOTTO_MUST_USE sotto_status sotto_journal_waiting(sotto_journal *j, int64_t n, i
                                                   int64_t *row, sotto_bytes *body, bool *found,
                                                   sotto_arena *arena, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_journal_sent(sotto_journal *j, int64_t row, sotto_err *err);
-/* journal_handed.c: whether one of several has a message; and that it has. The message goes once places 0 to all - 1 have it. */
-SOTTO_MUST_USE sotto_status sotto_journal_handed(sotto_journal *j, int64_t row, unsigned place,
-                                                 bool *has, sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_journal_hand(sotto_journal *j, int64_t row, unsigned place,
-                                               unsigned all, sotto_err *err);
+/* journal_handed.c: whether one of several has a message; and that it has. *all_have: the message is gone, since all of them have it. */
+typedef struct sotto_journal_holder {
+    uint8_t key[32]; /* a witness's own, wherever a policy lists it; zeros: the server's */
+} sotto_journal_holder;
+SOTTO_MUST_USE sotto_status sotto_journal_handed(sotto_journal *j, int64_t row,
+                                                 const sotto_journal_holder *who, bool *has,
+                                                 sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_journal_hand(sotto_journal *j, int64_t row,
+                                               const sotto_journal_holder *who,
+                                               const sotto_journal_holder *all, size_t count,
+                                               bool *all_have, sotto_err *err);
 /* The duty is over: all of it but its vows is erased. */
 SOTTO_MUST_USE sotto_status sotto_journal_end(sotto_journal *j, int64_t n, sotto_err *err);
 

@@ -26,12 +26,12 @@ SOTTO_MUST_USE sotto_status sotto_journal_load_tree(sotto_journal *j, int64_t n,
                                                     sotto_merkle_tree *tree, sotto_arena *arena,
                                                     sotto_err *err);
 
-/* Messages that several have to have: who has them. */
+/* Messages that several have to have: who has them. An earlier table named witnesses by their places in the policy, which may change: what
+ * waits is handed out again. */
 #define SOTTO_JOURNAL_HANDED_SCHEMA                                                                \
-    "CREATE TABLE IF NOT EXISTS handed (row INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY" \
-    " (row, place)) STRICT;"                                                                       \
-    "CREATE TRIGGER IF NOT EXISTS no_more_handed AFTER DELETE ON waiting BEGIN DELETE FROM handed" \
-    " WHERE row = old.n; END;"
+    "CREATE TABLE IF NOT EXISTS handed_to (row INTEGER NOT NULL, who BLOB NOT NULL, PRIMARY KEY"   \
+    " (row, who)) STRICT;"                                                                         \
+    "DROP TRIGGER IF EXISTS no_more_handed; DROP TABLE IF EXISTS handed;"
 
 void sotto_journal_bind(sqlite3_stmt *q, int at, sotto_bytes b);
 SOTTO_MUST_USE sotto_status sotto_journal_prepare(sotto_journal *j, sqlite3_stmt **q,

@@ -1,6 +1,8 @@
 /* Entries of a board as a server hands them to a member of the committee: whole records, excerpts in their place, and bytes that are neither. Input: a
  * list of (how, kind, from, length of an excerpt in two bytes, length of two bytes, body). `how`: 1 an excerpt, 2 the body itself in the place
- * of a record, 4 under another number. Records are signed as they should be, so that they are read. Each input has a member of its own. */
+ * of a record, 4 under another number. Records are signed as they should be, so that they are read. Each input has a member of its own.
+ * A part of the key is longer than a body here, and counts only where its dealer committed to it. 8: the body is put where the shares of such a
+ * part are, or behind the commitment to it. 16: what this member itself posted, by its number, which takes the place of the kind. */
 #include "aero_stage.h"
 #include "target.h"
 
@@ -11,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PEOPLE = 4, EXCERPT = 1, RAW = 2, ELSEWHERE = 4 };
+enum { PEOPLE = 4, POSTS = 8, EXCERPT = 1, RAW = 2, ELSEWHERE = 4, FITTING = 8, OWN = 16 };
 
 typedef struct stage {
     bool is_there;
@@ -21,6 +23,8 @@ typedef struct stage {
     sotto_signer signer;
     sotto_self_secrets secrets;
     sotto_arena memory, scratch;
+    sotto_message posted[POSTS];
+    unsigned posts;
     uint64_t next;
 } stage;
 
@@ -57,22 +61,55 @@ static sotto_status set_up(stage *g)
     return SOTTO_OK;
 }
 
-/* A record as it was signed; whoever is no member is the server. */
-static sotto_status write_record(stage *g, sotto_buf *out, unsigned how, unsigned kind,
-                                 unsigned from, size_t needed, sotto_bytes body)
+/* Zeros, as long as a part of the key has to be, with the input's bytes in place of the shares; or what commits to it. */
+static sotto_status fit(stage *g, sotto_bytes *body, const sotto_aero_plan *plan,
+                        const sotto_message *m)
 {
-    uint8_t signature[SOTTO_SIGNATURE];
-    sotto_message m = {.round = 1,
-                       .kind = (uint16_t)kind,
-                       .from = from < PEOPLE ? from : SOTTO_TO_SERVER,
-                       .to = SOTTO_TO_BOARD,
-                       .body = body};
+    const size_t each = sotto_aero_poly_size(&plan->aero), head = 32 + each;
+    const size_t len = head + plan->terms.committee * sotto_aero_sealed_share_size(plan);
+    uint8_t *key = sotto_arena_take(&g->scratch, len);
+    uint8_t *seal = sotto_arena_take(&g->scratch, SOTTO_AERO_SEAL_SIZE);
+    const bool is_key = m->kind == SOTTO_AERO_KEY;
+    const size_t room = is_key ? len - head : 64;
 
-    SOTTO_TRY(sotto_message_sign(&m, signature, &g->signer, NULL));
-    SOTTO_TRY(sotto_buf_take(out, &g->scratch, sotto_excerpt_size(&m, body.len), NULL));
+    if (!key || !seal)
+        return SOTTO_NO_MEMORY;
+    memset(key, 0, len);
+    memset(seal, 0, SOTTO_AERO_SEAL_SIZE);
+    sotto_aero_seal_key(seal, plan, m->from, key, sotto_bytes_of(key + 32, each));
+    if (body->len)
+        memcpy(is_key ? key + head : seal + 32, body->data, body->len < room ? body->len : room);
+    *body = is_key ? sotto_bytes_of(key, len) : sotto_bytes_of(seal, SOTTO_AERO_SEAL_SIZE);
+    return SOTTO_OK;
+}
+
+/* A record as it was signed; whoever is no member is the server. */
+static sotto_status write_record(stage *g, sotto_buf *out, unsigned how, const sotto_message *m,
+                                 size_t needed)
+{
+    SOTTO_TRY(sotto_buf_take(out, &g->scratch, sotto_excerpt_size(m, m->body.len), NULL));
     if (how & EXCERPT)
-        return sotto_excerpt_encode(out, &m, needed < body.len ? needed : body.len, NULL);
-    return sotto_message_encode(out, &m, NULL);
+        return sotto_excerpt_encode(out, m, needed < m->body.len ? needed : m->body.len, NULL);
+    return sotto_message_encode(out, m, NULL);
+}
+
+/* What the member says goes to the board only where the input says so. */
+static void write_down(stage *g, const sotto_effects *effects)
+{
+    for (const sotto_effect_message *m = effects->sent; m && g->posts < POSTS; m = m->next) {
+        sotto_message *to = &g->posted[g->posts++];
+        uint8_t *signature = sotto_arena_take(&g->memory, SOTTO_SIGNATURE);
+        uint8_t *body = sotto_arena_take(&g->memory, m->message.body.len + 1);
+
+        if (!signature || !body)
+            abort();
+        *to = m->message;
+        memcpy(signature, to->signature.data, SOTTO_SIGNATURE);
+        if (to->body.len)
+            memcpy(body, to->body.data, to->body.len);
+        to->signature.data = signature;
+        to->body.data = body;
+    }
 }
 
 static void tell(stage *g, sotto_machine *machine, unsigned how, sotto_bytes record)
@@ -95,6 +132,7 @@ static void tell(stage *g, sotto_machine *machine, unsigned how, sotto_bytes rec
     if (how & ELSEWHERE ? verdict == SOTTO_OK : verdict == SOTTO_AGAIN)
         abort();
     g->next += verdict == SOTTO_OK;
+    write_down(g, &effects);
 }
 
 /* What stands for a record in the board's tree is the same for all of its excerpts, and none is longer than it may be. */
@@ -108,25 +146,59 @@ static void compare_leaves(sotto_bytes record, sotto_bytes other)
         abort();
 }
 
+/* A part of the key of which the member was shown the beginning alone has no share for it. */
+static void expect_no_share(const sotto_aero_committee_member *m, uint32_t dealers)
+{
+    if (m->base.view->dealers > dealers && !m->lacks)
+        abort();
+}
+
+static sotto_status make_message(stage *g, sotto_message *m, uint8_t signature[SOTTO_SIGNATURE],
+                                 unsigned how, const sotto_aero_plan *plan)
+{
+    if (how & FITTING) {
+        sotto_bytes body = m->body;
+
+        SOTTO_TRY(fit(g, &body, plan, m));
+        m->body = body;
+    }
+    return sotto_message_sign(m, signature, &g->signer, NULL);
+}
+
 static void read_one(stage *g, sotto_machine *machine, sotto_reader *in)
 {
+    const sotto_aero_committee_member *member = (const sotto_aero_committee_member *)machine;
     unsigned how = (unsigned)sotto_read_uint(in, 1), kind = (unsigned)sotto_read_uint(in, 1);
     unsigned from = (unsigned)sotto_read_uint(in, 1);
     size_t needed = (size_t)sotto_read_uint(in, 2);
     sotto_bytes body = sotto_read_opaque16(in);
-    uint8_t leaf[SOTTO_EXCERPT_LEAF];
+    uint8_t leaf[SOTTO_EXCERPT_LEAF], signature[SOTTO_SIGNATURE];
     sotto_buf out = sotto_buf_over(leaf, sizeof leaf), whole;
+    sotto_message m = {.round = 1,
+                       .kind = (uint16_t)kind,
+                       .from = from < PEOPLE ? from : SOTTO_TO_SERVER,
+                       .to = SOTTO_TO_BOARD,
+                       .body = body};
 
     if (how & RAW) {
         (void)!sotto_excerpt_leaf(&out, body, NULL);
         tell(g, machine, how, body);
         return;
     }
-    if (write_record(g, &out, how, kind, from, needed, body) != SOTTO_OK ||
-        write_record(g, &whole, how & ~(unsigned)EXCERPT, kind, from, needed, body) != SOTTO_OK)
+    if ((how & OWN) && kind >= g->posts)
+        return;
+    if (how & OWN)
+        m = g->posted[kind];
+    else if (make_message(g, &m, signature, how, member->base.plan) != SOTTO_OK)
+        return;
+    if (write_record(g, &out, how, &m, needed) != SOTTO_OK ||
+        write_record(g, &whole, how & ~(unsigned)EXCERPT, &m, needed) != SOTTO_OK)
         return;
     compare_leaves(sotto_buf_bytes(&out), sotto_buf_bytes(&whole));
+    const uint32_t dealers = member->base.view->dealers;
     tell(g, machine, how, sotto_buf_bytes(&out));
+    if (how & EXCERPT)
+        expect_no_share(member, dealers);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -137,7 +209,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!s.is_there && set_up(&s) != SOTTO_OK)
         abort();
     sotto_arena_reset(&s.memory);
-    s.next = 0;
+    s.next = s.posts = 0;
     const sotto_self self = {.index = 0, .keys = &s.signer, .secrets = &s.secrets, .seed = {7}};
     if (sotto_aero_member_ops.join(&machine, &s.round, &self, &s.memory, NULL) != SOTTO_OK)
         abort();

@@ -20,7 +20,8 @@
  *     add       server   ADDED      the trees of leaves, and digests of the sums
  *               member   VALUE      the random value: all together give the points
  *               server   SUMMED     the trees of sums at these points
- *     verify    client   ASK, server SAMPLE; client COMPLAINT
+ *     verify    client   ASK, server SAMPLE; client COMPLAINT, or
+ *               client   CLEAR      nothing wrong in what it was shown of these sums, where the terms count that
  *               server   ANSWER     a sample that a device did not get, for everybody
  *               server   ROOTS      sums and noise leaves, to members
  *               member   VERDICT    "I open this and nothing else", once a round
@@ -62,6 +63,7 @@ enum {
     SOTTO_AERO_DEALT,
     SOTTO_AERO_SHARES,
     SOTTO_AERO_POINT,
+    SOTTO_AERO_CLEAR,
 };
 
 enum {
@@ -120,6 +122,8 @@ typedef struct sotto_aero_view {
     uint32_t challenge_count, complaints;
     uint32_t left_out, *left; /* devices that say so, by index */
     uint8_t *wrong;           /* by index, a bit each: it complained of a leaf that is sound */
+    uint32_t clears;          /* devices that found nothing wrong,                           */
+    uint8_t *clear;           /* and which: by index, a bit each                             */
     bool is_refuted; /* a complaint is right, or the server contradicts itself or the rules */
     char reason[96]; /* why, the first time */
     sotto_aero_call call;
@@ -142,6 +146,10 @@ SOTTO_MUST_USE sotto_status sotto_aero_view_read(sotto_aero_view *view, sotto_me
 bool sotto_aero_is_certified(const sotto_aero_view *view);
 /* As many parts of each committee's key count as its threshold. */
 bool sotto_aero_is_dealt(const sotto_aero_view *view);
+/* As many devices as the terms say found nothing wrong in these sums. Until then no verdict counts, and nobody deals noise. */
+bool sotto_aero_is_clear(const sotto_aero_view *view);
+SOTTO_MUST_USE sotto_status sotto_aero_read_clear(sotto_aero_view *view, uint32_t from,
+                                                  sotto_bytes body, sotto_err *err);
 /* Members of a committee whose verdict is this view's; places in the committee. */
 uint32_t sotto_aero_verdicts(const sotto_aero_view *view, uint32_t committee, uint32_t *places);
 /* Values that each committee, or the one with the fewest, has opened before this index of the log; and the points that all of them give. */

@@ -112,6 +112,15 @@ static sotto_status deliver(sotto_machine *machine, const sotto_message *message
     return SOTTO_OK;
 }
 
+/* Whoever is shown the sums when a complaint would come too late does not say that they are right: a server could show them to all devices
+ * then, and answer the many that ask for leaves which are sound. */
+static bool is_early_enough(const sotto_round *r, uint64_t now_ms)
+{
+    if (SOTTO_RULE(aero_clears_in_time) && now_ms >= r->verify_by - (r->verify_by - r->closes) / 6)
+        return false;
+    return true;
+}
+
 /* Sums that come late are asked about all the same: who complained about nothing has not complained. */
 static sotto_status complain(sotto_aero_device *d, uint64_t now_ms, sotto_effects *effects,
                              sotto_err *err)
@@ -127,7 +136,10 @@ static sotto_status complain(sotto_aero_device *d, uint64_t now_ms, sotto_effect
         return SOTTO_OK;
     }
     d->done |= SOTTO_AERO_HAS_COMPLAINED;
-    return is_summed ? sotto_aero_complain(d, effects, err) : SOTTO_OK;
+    if (!is_summed)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_aero_complain(d, effects, err));
+    return is_early_enough(r, now_ms) ? sotto_aero_say_clear(d, effects, err) : SOTTO_OK;
 }
 
 static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects *effects,

@@ -12,6 +12,8 @@ enum { SOTTO_AERO_ROLES = 3 /* by role; 0 is none */ };
 
 /* What it has done: saved. A bit for each role, from the lowest. */
 enum {
+    SOTTO_AERO_FOUND_WRONG =
+        1, /* something that it complained of: it does not say otherwise later */
     SOTTO_AERO_HAS_REVEALED = 8,
     SOTTO_AERO_HAS_ASKED = 16,
     SOTTO_AERO_HAS_COMPLAINED = 32,
@@ -50,5 +52,8 @@ SOTTO_MUST_USE sotto_status sotto_aero_take_sample(sotto_aero_device *d,
 /* Of what was not answered. */
 SOTTO_MUST_USE sotto_status sotto_aero_complain(sotto_aero_device *d, sotto_effects *effects,
                                                 sotto_err *err);
+/* That nothing is wrong in these sums, where the terms count it: once, in the place of complaints. */
+SOTTO_MUST_USE sotto_status sotto_aero_say_clear(sotto_aero_device *d, sotto_effects *effects,
+                                                 sotto_err *err);
 
 #endif

@@ -42,6 +42,7 @@ static const sotto_kind KINDS[] = {
     {SOTTO_AERO_DEALT, "dealt", SERVER, BOARD, true, false, 1 + 32 * SOTTO_AERO_MOST_COMMITTEE},
     {SOTTO_AERO_SHARES, "shares", SERVER, DECRYPTOR, true, false, LONG},
     {SOTTO_AERO_POINT, "point", DECRYPTOR, SERVER, true, false, LONG},
+    {SOTTO_AERO_CLEAR, "clear", CLIENT, BOARD, true, false, 32},
 };
 
 /* ---- messages ------------------------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 
 #include "account/gauss/discrete_gaussian.h"
 #include "account/numeric/special.h"
+#include "base/rule.h"
 
 #include <math.h>
 
@@ -66,7 +67,10 @@ double sotto_aero_miss(const sotto_aero_terms *t, double registered, double leav
                        double offline)
 {
     double rate = t->rate == UINT64_MAX ? 1 : ldexp((double)t->rate, -64);
-    double draws = (1 - corrupt) * (1 - offline) * t->checks * rate * registered;
+    double there = (1 - corrupt) * (1 - offline) * registered;
 
-    return exp(-draws / leaves);
+    /* Those who say that they looked, but for the corrupt ones, whatever a server shows the others. */
+    if (SOTTO_RULE(aero_clears_by_corrupt) && t->clears > 0)
+        there = fmin(there, fmax(0, t->clears - corrupt * registered));
+    return exp(-there * t->checks * rate / leaves);
 }

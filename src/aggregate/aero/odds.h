@@ -45,7 +45,7 @@ double sotto_aero_price(const sotto_round_noise *noise, double length, double no
 /* Leaves of a group that one device asks for, at most: s q, rounded up. */
 uint32_t sotto_aero_most_checks(const sotto_aero_terms *terms);
 /* How often all spot checks miss a leaf, at most. (1 - corrupt)(1 - offline) of those registered check `checks` leaves each, times the
- * rate, of a tree with so many leaves. */
+ * rate, of a tree with so many leaves. Where devices say that they found nothing wrong, no more count than are sure to be honest. */
 double sotto_aero_miss(const sotto_aero_terms *terms, double registered, double leaves,
                        double corrupt, double offline);
 

@@ -162,6 +162,9 @@ static sotto_status react(sotto_aero_aggregator *s, const sotto_message *known,
         return answer_complaint(s, known, effects, err);
     case SOTTO_AERO_VERDICT:
         return sotto_aero_server_try(s, effects, err);
+    case SOTTO_AERO_CLEAR:
+        return view->clears == plan->terms.clears ? sotto_aero_server_try(s, effects, err)
+                                                  : SOTTO_OK;
     case SOTTO_AERO_DEALT:
         return sotto_aero_server_hand_out(s, effects, err);
     default:
@@ -298,7 +301,10 @@ static sotto_status try_to_open(sotto_aero_aggregator *s, uint64_t now_ms, sotto
         return SOTTO_OK;
     }
     if (now_ms >= r->release_by)
-        return fail(s, effects, "the sum was not opened in time");
+        return fail(s, effects,
+                    sotto_aero_is_clear(s->base.view)
+                        ? "the sum was not opened in time"
+                        : "too few devices said that they found nothing wrong");
     sotto_effects_wake(effects, now_ms + step < r->release_by ? now_ms + step : r->release_by);
     return sotto_aero_server_late(s, effects, err);
 }

@@ -118,6 +118,7 @@ static sotto_status accuse(sotto_aero_device *d, const sotto_message *message,
 
     if (!body.data)
         return sotto_aero_no_memory(err);
+    d->done |= SOTTO_AERO_FOUND_WRONG;
     body.data[body.len++] = SOTTO_AERO_FALSE_LEAF;
     SOTTO_TRY(sotto_message_encode(&body, message, err));
     return sotto_aero_post(&d->base, effects, SOTTO_AERO_COMPLAINT, sotto_buf_bytes(&body), err);
@@ -148,8 +149,10 @@ static sotto_status judge(sotto_aero_device *d, const sotto_message *message,
             continue;
         is_new = true;
         d->answered[i / 8] = (uint8_t)(d->answered[i / 8] | 1u << (i % 8));
-        if (d->asks[i].position >= SOTTO_AERO_OWN_LEAF && !s->leaf.is_there)
+        if (d->asks[i].position >= SOTTO_AERO_OWN_LEAF && !s->leaf.is_there) {
+            d->done |= SOTTO_AERO_FOUND_WRONG;
             SOTTO_TRY(say_left_out(d, s->leaf.role, effects, err));
+        }
     }
     *verdict = is_new ? SOTTO_OK : SOTTO_STALE;
     if (!is_new)
@@ -200,4 +203,21 @@ sotto_status sotto_aero_complain(sotto_aero_device *d, sotto_effects *effects, s
                                   sotto_bytes_of(body, sizeof body), err));
     }
     return SOTTO_OK;
+}
+
+/* Whoever asked for no leaf says it as well: it was shown the sums, and might have asked for any. */
+sotto_status sotto_aero_say_clear(sotto_aero_device *d, sotto_effects *effects, sotto_err *err)
+{
+    const sotto_aero_view *view = d->base.view;
+    const sotto_bytes body = sotto_bytes_of(view->verdict, sizeof view->verdict);
+
+    if (d->base.plan->terms.clears == 0 || !view->is_summed || view->is_refuted)
+        return SOTTO_OK;
+    if (SOTTO_RULE(aero_clears_honest) && (d->done & SOTTO_AERO_FOUND_WRONG))
+        return SOTTO_OK;
+    for (uint32_t i = 0; i < d->ask_count; i++)
+        if (SOTTO_RULE(aero_clears_answered) && !is_answered(d, i))
+            return SOTTO_OK;
+    SOTTO_TRY(sotto_aero_vow(&d->base, effects, SOTTO_AERO_CLEAR, 0, body, err));
+    return sotto_aero_post(&d->base, effects, SOTTO_AERO_CLEAR, body, err);
 }

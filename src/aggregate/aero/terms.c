@@ -55,6 +55,9 @@ static sotto_status check_committees(const sotto_round *round, const sotto_aero_
     if (t->liars > round->largest)
         return sotto_fail(err, SOTTO_DENIED, "aero: %u liars among %llu contributors", t->liars,
                           (unsigned long long)round->largest);
+    if (t->clears > round->registered)
+        return sotto_fail(err, SOTTO_DENIED, "aero: %u of %llu devices find nothing wrong",
+                          t->clears, (unsigned long long)round->registered);
     if (round->noise.shares != (uint64_t)t->noise_members - t->noise_corrupt - t->noise_missing)
         return sotto_fail(err, SOTTO_DENIED, "aero: the claim counts on %llu shares of noise",
                           (unsigned long long)round->noise.shares);

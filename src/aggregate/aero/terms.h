@@ -22,7 +22,7 @@ enum {
     SOTTO_AERO_MOST_NOISE = 1024,
     SOTTO_AERO_MOST_ASKS = 1024, /* leaves that one device asks for */
     SOTTO_AERO_LONG = 15 << 20,  /* bytes of a message: just below what an envelope may hold */
-    SOTTO_AERO_TERMS = 4 + 6 * 4 + 8 + 8 + 4 + 1 + 1 + 4,
+    SOTTO_AERO_TERMS = 4 + 7 * 4 + 8 + 8 + 4 + 1 + 1 + 4,
 };
 
 enum { SOTTO_AERO_STANDARD = 1, SOTTO_AERO_HIGH };
@@ -40,6 +40,7 @@ typedef struct sotto_aero_terms {
     uint32_t committee, threshold; /* C and A + 1, of each committee                             */
     uint32_t noise_members, noise_corrupt, noise_missing; /* of the noise committee              */
     uint32_t liars;      /* contributors that may lie within what is proved: for the noise ledger */
+    uint32_t clears;     /* devices that must say that they found nothing wrong; 0: nobody counts */
     uint64_t rate;       /* a device is drawn if its ticket is below; UINT64_MAX: everybody is    */
     uint64_t epsilon;    /* of the whole session, in millionths                                   */
     uint32_t delta_bits; /* its delta is 2^-delta_bits                                            */

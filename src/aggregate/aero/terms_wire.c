@@ -16,6 +16,7 @@ sotto_status sotto_aero_terms_encode(sotto_buf *out, const sotto_aero_terms *t, 
     sotto_write_uint(&w, t->noise_corrupt, 4);
     sotto_write_uint(&w, t->noise_missing, 4);
     sotto_write_uint(&w, t->liars, 4);
+    sotto_write_uint(&w, t->clears, 4);
     sotto_write_uint(&w, t->rate, 8);
     sotto_write_uint(&w, t->epsilon, 8);
     sotto_write_uint(&w, t->delta_bits, 4);
@@ -39,6 +40,7 @@ sotto_status sotto_aero_terms_decode(sotto_aero_terms *t, sotto_bytes wire, sott
     t->noise_corrupt = (uint32_t)sotto_read_uint(&in, 4);
     t->noise_missing = (uint32_t)sotto_read_uint(&in, 4);
     t->liars = (uint32_t)sotto_read_uint(&in, 4);
+    t->clears = (uint32_t)sotto_read_uint(&in, 4);
     t->rate = sotto_read_uint(&in, 8);
     t->epsilon = sotto_read_uint(&in, 8);
     t->delta_bits = (uint32_t)sotto_read_uint(&in, 4);

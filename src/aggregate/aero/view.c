@@ -19,7 +19,8 @@ sotto_status sotto_aero_view_init(sotto_aero_view *view, sotto_aero_plan *plan, 
     view->members = sotto_arena_take_array(arena, plan->members, sizeof *view->members);
     view->left = sotto_arena_take_array(arena, (size_t)plan->terms.liars + 1, sizeof *view->left);
     view->wrong = sotto_arena_take(arena, (size_t)plan->round->registered / 8 + 1);
-    if (!view->b || !view->members || !view->left || !view->wrong)
+    view->clear = sotto_arena_take(arena, (size_t)plan->round->registered / 8 + 1);
+    if (!view->b || !view->members || !view->left || !view->wrong || !view->clear)
         return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
     return SOTTO_OK;
 }
@@ -515,6 +516,8 @@ static sotto_status read_record(sotto_aero_view *view, uint64_t index, const sot
         return nothing(err, "not for the board");
     if (kind->kind == SOTTO_AERO_COMPLAINT)
         return read_complaint(view, r->from, r->body, scratch, err);
+    if (kind->kind == SOTTO_AERO_CLEAR)
+        return sotto_aero_read_clear(view, r->from, r->body, err);
     if (kind->from == SOTTO_PART_SERVER)
         return read_server(view, index, r, scratch, err);
     return read_member(view, index, r, scratch, err);

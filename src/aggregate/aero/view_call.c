@@ -27,7 +27,7 @@ sotto_status sotto_aero_read_dealers(sotto_aero_view *view, sotto_bytes body, so
     const sotto_aero_terms *t = &view->plan->terms;
     sotto_aero_call *call = &view->call;
 
-    if (t->opening != SOTTO_AERO_ROBUST || !view->is_summed ||
+    if (t->opening != SOTTO_AERO_ROBUST || !view->is_summed || !sotto_aero_is_clear(view) ||
         body.len != 1 + (size_t)t->threshold || body.data[0] != call->calls)
         return out_of_turn(err);
     if (SOTTO_RULE(aero_tries_limited) && call->calls >= SOTTO_AERO_MOST_TRIES)

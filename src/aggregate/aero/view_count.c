@@ -62,13 +62,38 @@ uint32_t sotto_aero_opened(const sotto_aero_view *view, uint64_t before)
     return fewest(view, opened_before, before);
 }
 
+/* Corrupt devices may say it without a look. The odds take them off (odds.c). */
+sotto_status sotto_aero_read_clear(sotto_aero_view *view, uint32_t from, sotto_bytes body,
+                                   sotto_err *err)
+{
+    if (!view->is_summed || from >= view->plan->round->registered ||
+        body.len != sizeof view->verdict)
+        return sotto_fail(err, SOTTO_REJECTED, "board: nothing wrong in what is not there");
+    uint8_t *clear = &view->clear[from / 8], bit = (uint8_t)(1u << (from % 8));
+    /* A server that shows devices other sums than it shows members gets no help from them. */
+    if (SOTTO_RULE(aero_clears_of_sums) && memcmp(body.data, view->verdict, body.len) != 0)
+        return sotto_fail(err, SOTTO_REJECTED, "board: nothing wrong in other sums");
+    if (SOTTO_RULE(aero_clears_once) && (*clear & bit))
+        return sotto_fail(err, SOTTO_REJECTED, "board: nothing wrong, once more");
+    *clear |= bit;
+    view->clears++;
+    return SOTTO_OK;
+}
+
+bool sotto_aero_is_clear(const sotto_aero_view *view)
+{
+    if (SOTTO_RULE(aero_clears_counted) && view->clears < view->plan->terms.clears)
+        return false;
+    return true;
+}
+
 uint32_t sotto_aero_verdicts(const sotto_aero_view *view, uint32_t committee, uint32_t *places)
 {
     const uint32_t each = view->plan->terms.committee;
     const sotto_aero_member *members = view->members + (size_t)committee * each;
     uint32_t count = 0;
 
-    for (uint32_t i = 0; i < each && view->is_summed; i++)
+    for (uint32_t i = 0; i < each && view->is_summed && sotto_aero_is_clear(view); i++)
         if (members[i].has_verdict &&
             memcmp(members[i].verdict, view->verdict, sizeof view->verdict) == 0)
             places[count++] = i;

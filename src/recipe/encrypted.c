@@ -44,6 +44,7 @@ static void read_terms(sotto_encrypted *out, const sotto_recipe *recipe, const j
     const json_t *committee = json_object_get(json, "committee"),
                  *noise = json_object_get(json, "noise");
     const uint64_t corrupt = whole(committee, "corrupt");
+    const json_t *devices = json_object_get(json, "devices");
     sotto_aero_terms *t = &out->terms;
 
     out->committees = whole(committee, "count");
@@ -56,6 +57,7 @@ static void read_terms(sotto_encrypted *out, const sotto_recipe *recipe, const j
     t->noise_members = fit(whole(noise, "size"), UINT32_MAX);
     t->noise_corrupt = fit(whole(noise, "corrupt"), UINT32_MAX);
     t->noise_missing = fit(whole(noise, "missing"), UINT32_MAX);
+    t->clears = fit(whole(devices, "clear"), UINT32_MAX);
     t->rate = ticket_of(out->rate);
     t->epsilon = recipe->epsilon.units / 1000000;
     t->delta_bits = (uint32_t)ceil(-log2(sotto_decimal_down(recipe->delta)));
@@ -244,6 +246,12 @@ static sotto_status count_people(sotto_encrypted *out, const sotto_recipe *recip
     out->few = out->rate >= 1 ? (double)(out->least < recipe->min_cohort) : few.high;
     const sotto_aero_people people = {(double)out->least, (double)out->largest, corrupt, offline};
     SOTTO_TRY(sotto_aero_odds_of(&out->odds, &out->terms, &people, err));
+    /* Of more devices more are corrupt, and may all say that they found nothing wrong. */
+    const double of_most =
+        sotto_aero_miss(&out->terms, (double)out->most, people.largest + out->terms.noise_members,
+                        corrupt, offline);
+    if (SOTTO_RULE(encrypted_clear_of_most))
+        out->odds.missed = fmax(out->odds.missed, of_most);
     SOTTO_TRY(sotto_committee_stalls(&out->stalls, &drawn, offline, err));
     /* A round needs all of them. */
     out->stalls = fmin(1, nextafter(out->stalls * (double)out->committees, INFINITY));

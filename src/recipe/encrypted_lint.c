@@ -80,6 +80,19 @@ static void check_count(sotto_reading *at, const sotto_encrypted *e)
                               e->committees, groups);
 }
 
+/* Corrupt devices may keep silent, and others are offline. */
+static void check_clear(sotto_reading *at, const sotto_encrypted *e)
+{
+    static const sotto_place devices = {&aggregation, "devices", 0}, clear = {&devices, "clear", 0};
+    const double there = (1 - e->corrupt) * (1 - e->offline) * (double)e->least;
+
+    if (SOTTO_RULE(encrypted_clear_reached) && e->terms.clears > there)
+        sotto_reading_mistake(at, &clear, "fewer",
+                              "%" PRIu32 " devices, where %.0f are honest and online: no sum would "
+                              "be opened",
+                              e->terms.clears, floor(there));
+}
+
 void sotto_recipe_check_encrypted(sotto_reading *at, const sotto_recipe *recipe)
 {
     sotto_encrypted e;
@@ -108,6 +121,7 @@ void sotto_encrypted_check(sotto_reading *at, const sotto_recipe *recipe, const 
         return;
     }
     check_count(at, e);
+    check_clear(at, e);
     if (e->set->bits_left < SOTTO_AERO_LEAST_BITS) {
         char what[160];
 
@@ -158,4 +172,9 @@ void sotto_encrypted_say_odds(sotto_writer *w, const sotto_encrypted *e)
         sotto_bound_shown(e->odds.noise, 2), sotto_bound_shown(e->odds.missed, 2),
         sotto_bound_shown(sotto_aero_odds_together(&e->odds, (double)e->sum.participations), 2),
         e->set->bits_left, e->set->name);
+    if (e->terms.clears > 0)
+        sotto_write_format(w,
+                           "A sum is opened once %" PRIu32
+                           " devices said that they found nothing wrong in it.\n",
+                           e->terms.clears);
 }

@@ -232,6 +232,7 @@ ENCRYPTED_ROWS(IN_AGGREGATION_AERO)
 
 KEY_ROW(IN_DEVICES, "least", WHOLE, 0, 1, 1e11, NULL, MUST, "how many")
 KEY_ROW(IN_DEVICES, "most", WHOLE, 0, 1, 1e11, NULL, MUST, "how many")
+KEY_ROW(IN_DEVICES, "clear", WHOLE, 0, 0, 1e6, NULL, "0", "how many have to say that they found nothing wrong in a round's sums, before a committee opens them; 0: nobody counts")
 
 KEY_ROW(IN_COMMITTEE, "size", WHOLE, 0, 1, 1e6, NULL, MUST, "how many")
 KEY_ROW(IN_COMMITTEE, "corrupt", WHOLE, 0, 0, 1e6, NULL, MUST, "how many may lie")

@@ -281,6 +281,54 @@ static void sizes_that_protect_nobody_are_refused(sotto_test *t)
             "fewer than min_cohort");
 }
 
+/* The same question to 2,000 to 2,100 devices, of whom all contribute. */
+static const char *small_text_of(sotto_test *t, unsigned clear, unsigned most)
+{
+    char devices[96];
+
+    (void)snprintf(devices, sizeof devices, "\"least\": 2000, \"most\": %u, \"clear\": %u", most,
+                   clear);
+    const char *text =
+        replaced(t, text_of(t), "\"least\": 900000000, \"most\": 1000000000", devices);
+    text = replaced(t, text, "\"rate\": 0.00001", "\"rate\": 1");
+    text = replaced(t, text, "\"min_cohort\": 8000", "\"min_cohort\": 1000");
+    return replaced(t, text, "\"population\": 1000000000", "\"population\": 2000");
+}
+
+static void devices_that_are_counted_are_there(sotto_test *t)
+{
+    sotto_recipe_claim claim;
+    sotto_encrypted none, some, less, wider;
+
+    CHECK_OK(t, sotto_encrypted_plan(&none, read(t, small_text_of(t, 0, 2100)), &t->err));
+    CHECK_OK(t, sotto_encrypted_plan(&some, read(t, small_text_of(t, 1552, 2100)), &t->err));
+    CHECK_OK(t, sotto_encrypted_plan(&less, read(t, small_text_of(t, 1000, 2100)), &t->err));
+    CHECK_OK(t, sotto_encrypted_plan(&wider, read(t, small_text_of(t, 1000, 9000)), &t->err));
+    CHECK_EQUAL(t, 0, none.terms.clears);
+    CHECK_EQUAL(t, 1552, some.terms.clears);
+    /* 1,552 - 63 corrupt ones are fewer than the 1,552 that are assumed without a count. */
+    CHECK(t, some.odds.missed > none.odds.missed && less.odds.missed > some.odds.missed);
+    /* Of 9,000 devices 270 are corrupt; they have more leaves, too. */
+    const double looks = (1000 - 0.03 * 9000) * 40 / (9000 + 280.0);
+    CHECK_NEAR(t, exp(-looks), wider.odds.missed, 1e-6 * exp(-looks));
+    char said[2048];
+    sotto_buf out = sotto_buf_over(said, sizeof said - 1);
+    sotto_writer w = sotto_writer_on(&out);
+    sotto_encrypted_say_odds(&w, &none);
+    said[out.len] = 0;
+    CHECK(t, !strstr(said, "found nothing wrong"));
+    sotto_encrypted_say_odds(&w, &some);
+    said[out.len] = 0;
+    CHECK(t, strstr(said, "once 1552 devices said that they found nothing wrong in it") != NULL);
+    /* 0.97 * 0.8 of 2,000 */
+    (void)!lint(t, small_text_of(t, 1552, 2100), &claim);
+    CHECK(t, !sotto_test_has_mistake(&mistakes, "aggregation.devices.clear", ""));
+    t->err = (sotto_err){0};
+    CHECK_STATUS(t, SOTTO_DENIED, lint(t, small_text_of(t, 1553, 2100), &claim));
+    CHECK(t,
+          sotto_test_has_mistake(&mistakes, "aggregation.devices.clear", "no sum would be opened"));
+}
+
 static void sums_that_do_not_fit_are_refused(sotto_test *t)
 {
     refused(t, "\"bits\": 16", "\"bits\": 4", "aggregation", "do not fit 4 bits");
@@ -374,6 +422,7 @@ int main(int argc, char **argv)
         CASE(what_is_not_built_is_refused),
         CASE(each_committee_has_a_group),
         CASE(sizes_that_protect_nobody_are_refused),
+        CASE(devices_that_are_counted_are_there),
         CASE(sums_that_do_not_fit_are_refused),
         CASE(a_weak_set_is_told),
         CASE(an_explanation_says_what_is_assumed),

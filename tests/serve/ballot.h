@@ -28,6 +28,7 @@ typedef struct ballot {
     unsigned slow;         /* how many times as long as above a round takes; 0: once */
     uint8_t committees;    /* with a place for everybody; 0: one, of the size above  */
     size_t length;         /* of vectors; 0: LENGTH                                  */
+    uint32_t clears;       /* devices that must say that they found nothing wrong    */
     sotto_aero_plan *plan; /* who is drawn for what */
     sotto_round round;
     uint8_t parameters[SOTTO_AERO_TERMS];
@@ -46,7 +47,7 @@ bool ballot_sum_is(sotto_test *t, const ballot *b, unsigned contributors);
 sotto_http_response ballot_read(sotto_test *t, const ballot *b, uint64_t since, uint8_t whole);
 typedef struct ballot_seen {
     unsigned entries, excerpts;
-    unsigned of[SOTTO_AERO_PART + 1];
+    unsigned of[64]; /* by kind */
 } ballot_seen;
 /* What is on the board. */
 ballot_seen ballot_look(sotto_test *t, const ballot *b, uint8_t whole);

@@ -8,6 +8,7 @@
 #include "support/liar.h"
 
 #include <limits.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ---- sums ------------------------------------------------------------------------------------------------------------ */
@@ -106,6 +107,51 @@ static void an_operator_that_edits_its_database_is_caught(sotto_test *t)
     CHECK(t, board.of[SOTTO_AERO_COMPLAINT] > 0);
     CHECK_EQUAL(t, 0, board.of[SOTTO_AERO_VERDICT]);
     aggregation_close(&b.a);
+}
+
+/* ---- devices that found nothing wrong ---------------------------------------------------------------------------------- */
+
+static unsigned shown_to; /* a bit for each device */
+
+/* To the others the server answers nothing once sums are due. That looks like a slow network. */
+static unsigned shows_few(sotto_fleet *f, uint32_t device, const char *url, sotto_bytes body)
+{
+    const ballot *b = (const ballot *)(const void *)((const char *)f - offsetof(ballot, a.fleet));
+
+    (void)url;
+    (void)body;
+    return aggregation_now(&b->a) >= b->round.closes && !(shown_to >> device & 1) ? 503 : 0;
+}
+
+static bool opens_where_shown(sotto_test *t, unsigned shown, uint32_t clears)
+{
+    unsigned looked = 0;
+    ballot b;
+
+    ballot_open(t, &b, "");
+    b.clears = clears;
+    ballot_post(t, &b);
+    ballot_join(t, &b, 0xff);
+    shown_to = shown;
+    for (uint32_t i = 0; i < COMMITTEE; i++) /* members are shown everything */
+        shown_to |= 1u << b.plan->committee[i];
+    b.a.fleet.keep_off = shows_few;
+    const bool opened = aggregation_ends(t, &b.a, "released");
+    const ballot_seen board = ballot_look(t, &b, 0);
+    for (uint32_t i = 0; i < DEVICES; i++)
+        looked += shown_to >> i & 1;
+    CHECK_EQUAL(t, clears ? looked : 0, board.of[SOTTO_AERO_CLEAR]);
+    aggregation_close(&b.a);
+    return opened;
+}
+
+/* Members check leaves, too: five of eight. */
+static void a_server_that_shows_most_devices_nothing_has_no_sum_opened(sotto_test *t)
+{
+    CHECK(t, opens_where_shown(t, 0xff, DEVICES));
+    CHECK(t, opens_where_shown(t, 0, COMMITTEE));
+    CHECK(t, opens_where_shown(t, 0, 0));
+    CHECK(t, !opens_where_shown(t, 0, DEVICES - 1));
 }
 
 /* ---- the board --------------------------------------------------------------------------------------------------------- */
@@ -420,6 +466,7 @@ int main(int argc, char **argv)
         CASE(an_encrypted_sum_is_opened_over_http),
         CASE(a_restart_after_any_request_changes_nothing),
         CASE(an_operator_that_edits_its_database_is_caught),
+        CASE(a_server_that_shows_most_devices_nothing_has_no_sum_opened),
         CASE(devices_read_a_key_without_its_shares),
         CASE(nobody_puts_entries_on_the_board_itself),
         CASE(a_record_is_on_the_board_once),

@@ -12,7 +12,7 @@
 #ifndef SOTTO_APPS_SIM_LEARN_H
 #define SOTTO_APPS_SIM_LEARN_H
 
-#include "learn/blt.h"
+#include "learn/blt_choose.h"
 #include "learn/claim.h"
 #include "learn/dataset.h"
 #include "learn/one_bit.h"
@@ -22,6 +22,7 @@
 #include "learn/session.h"
 #include "learn/train.h"
 #include "learn/update.h"
+#include "noise/blt_noise.h"
 #include "noise/tree.h"
 #include "ranks.h"
 #include "vdaf/pine/pine.h"

@@ -1,5 +1,5 @@
 /* A search for decays and weights, one number at a time, by steps that get smaller. What it finds is rounded to multiples of 2^-30. */
-#include "learn/blt.h"
+#include "learn/blt_choose.h"
 
 #include <math.h>
 

@@ -19,7 +19,7 @@ typedef enum sotto_learn_law {
         1, /* each round a fresh Poisson sample, and nobody sees who is in it        */
     SOTTO_LEARN_COUNTED, /* somebody sees who takes part: at most `participations` rounds a person */
     SOTTO_LEARN_TREE, /* DP-FTRL: at most once in each tree, and in at most `participations` trees */
-    SOTTO_LEARN_BLT /* DP-FTRL: noise of learn/blt.h, for rounds of a pattern                     */
+    SOTTO_LEARN_BLT /* DP-FTRL: noise of noise/blt.h, for rounds of a pattern                     */
 } sotto_learn_law;
 
 typedef struct sotto_learn_question {

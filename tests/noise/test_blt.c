@@ -1,7 +1,8 @@
 /* Noise by buffers: what it costs, beside all patterns of a dense matrix; and its law, beside that matrix' inverse. */
-#include "learn/blt.h"
+#include "learn/blt_choose.h"
 #include "learn/claim.h"
 #include "learn/random.h"
+#include "noise/blt_noise.h"
 #include "sim/random.h"
 #include "support/test.h"
 
@@ -151,6 +152,182 @@ static void noise_is_that_of_the_dense_inverse(sotto_test *t)
     }
 }
 
+/* ---- what a server releases: rounds that burn, and noise that is drawn again ------------------------------------------------ */
+
+enum { SERVED = SOTTO_BLT_PART + 300, SERVED_ROUNDS = 12 };
+
+typedef struct served {
+    const uint64_t *rounds; /* the chain of the release */
+    sotto_sim_random random;
+    int64_t sum[SERVED];
+} served;
+
+static uint64_t seed_of(uint64_t round, uint64_t part)
+{
+    return 1000 * round + part + 1;
+}
+
+static sotto_status start_part(void *context, sotto_entropy *out, size_t index, uint64_t part,
+                               sotto_err *err)
+{
+    served *s = context;
+
+    (void)err;
+    sotto_sim_random_init(&s->random, seed_of(s->rounds[index], part));
+    sotto_entropy_init(out, fill, &s->random);
+    return SOTTO_OK;
+}
+
+static sotto_status add_part(void *context, size_t first, const int64_t *values, size_t count,
+                             sotto_err *err)
+{
+    served *s = context;
+
+    (void)err;
+    for (size_t i = 0; i < count; i++)
+        s->sum[first + i] += values[i];
+    return SOTTO_OK;
+}
+
+/* What is released of each of these rounds, in their order. */
+static void serve(sotto_test *t, const uint64_t *rounds, size_t count,
+                  int64_t out[SERVED_ROUNDS][SERVED])
+{
+    static served s;
+    const sotto_blt_source source = {start_part, &s};
+    const sotto_tree_sink sink = {add_part, &s};
+    sotto_noise fresh;
+    double reach;
+
+    CHECK_OK(t, sotto_blt_fresh(&fresh, &reach, &some, SERVED_ROUNDS, 1000, &t->arena, &t->err));
+    s.rounds = rounds;
+    for (size_t last = 0; last < count; last++) {
+        memset(s.sum, 0, sizeof s.sum);
+        CHECK_OK(
+            t, sotto_blt_redraw(&some, &fresh, SERVED, rounds, last + 1, &source, &sink, &t->err));
+        memcpy(out[last], s.sum, sizeof s.sum);
+        for (size_t i = 0; i < SERVED; i++)
+            CHECK(t, fabs((double)s.sum[i]) <= reach);
+    }
+}
+
+/* A server that draws all earlier rounds again, for a part of the numbers at a time, releases what buffers would have kept. */
+static void a_server_releases_what_the_simulator_does(sotto_test *t)
+{
+    static const uint64_t rounds[SERVED_ROUNDS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    static int64_t served_sums[SERVED_ROUNDS][SERVED], sum[SOTTO_BLT_PART];
+    sotto_sim_random random;
+    sotto_entropy entropy;
+    sotto_blt_noise n;
+
+    serve(t, rounds, SERVED_ROUNDS, served_sums);
+    CHECK_OK(t, sotto_blt_noise_init(&n, &some, SERVED_ROUNDS, SOTTO_BLT_PART, 1000, &t->arena,
+                                     &t->err));
+    for (uint64_t round = 0; round < SERVED_ROUNDS; round++) {
+        sotto_sim_random_init(&random, seed_of(round, 0));
+        sotto_entropy_init(&entropy, fill, &random);
+        memset(sum, 0, sizeof sum);
+        CHECK_OK(t, sotto_blt_noise_add(&n, sum, &entropy, &t->err));
+        CHECK_BYTES(t, sum, served_sums[round], sizeof sum);
+    }
+}
+
+/* Rounds 1, 4 and 5 burnt: what is left is fresh noise, seen through the matrix of the rounds that were released. */
+static void burnt_rounds_leave_the_matrix_of_the_others(sotto_test *t)
+{
+    enum { COUNT = 6 };
+    static const uint64_t rounds[COUNT] = {0, 2, 3, 6, 7, 11};
+    static double c[MOST][MOST];
+    static int64_t sums[SERVED_ROUNDS][SERVED];
+    double product[COUNT][COUNT] = {{0}};
+
+    dense(&some, c, SERVED_ROUNDS);
+    serve(t, rounds, COUNT, sums);
+    for (size_t i = 0; i < SERVED; i++) {
+        double fresh[COUNT];
+
+        for (size_t a = 0; a < COUNT; a++) {
+            fresh[a] = 0;
+            for (size_t b = 0; b <= a; b++)
+                fresh[a] += c[rounds[a]][rounds[b]] * (double)sums[b][i] / 1000;
+            for (size_t b = 0; b <= a; b++)
+                product[a][b] += fresh[a] * fresh[b];
+        }
+    }
+    for (size_t a = 0; a < COUNT; a++)
+        for (size_t b = 0; b <= a; b++)
+            CHECK_NEAR(t, a == b ? 1 : 0, product[a][b] / SERVED,
+                       (a == b ? 8.5 : 6) / sqrt(SERVED));
+}
+
+/* The inverse of what is left of C has nothing above 0 left of its diagonal, and no row of it adds up to less than 0. And what a device
+ * moves, by whichever rounds it takes part in, is no more than where all rounds are released. */
+static void every_set_of_burnt_rounds_is_within_the_price(sotto_test *t)
+{
+    enum { ROUNDS = 9 };
+    static double c[MOST][MOST];
+    const sotto_blt tight = {.decay = {500000000, 900000000}, .weight = {400000000, 88000000}};
+    const sotto_blt_pattern p = {ROUNDS, 2, 3};
+    const double price = sotto_blt_sensitivity(&tight, &p);
+
+    CHECK_OK(t, sotto_blt_check(&tight, &t->err));
+    dense(&tight, c, ROUNDS);
+    for (unsigned released = 0; released < 1u << ROUNDS; released++) {
+        double inverse[ROUNDS][ROUNDS] = {{0}};
+
+        for (size_t a = 0; a < ROUNDS; a++) {
+            double all = 0;
+
+            for (size_t b = 0; b <= a && (released >> a & 1); b++) {
+                inverse[a][b] = a == b;
+                for (size_t k = 0; k < a; k++)
+                    inverse[a][b] -= released >> k & 1 ? c[a][k] * inverse[k][b] : 0;
+                CHECK(t, a == b || inverse[a][b] <= 1e-12);
+                all += inverse[a][b];
+            }
+            CHECK(t, all >= -1e-12);
+        }
+        double square = 0; /* of rounds 0, 2 and 4 */
+        for (size_t a = 0; a < ROUNDS; a++) {
+            double row = 0;
+
+            for (size_t b = 0; b <= a && b <= 4 && (released >> a & 1); b += 2)
+                row += released >> b & 1 ? c[a][b] : 0;
+            square += row * row;
+        }
+        CHECK(t, square <= price * price);
+    }
+}
+
+/* One participation alone may be dearer than its part of several: later columns of C are shorter. */
+static void each_participation_is_paid_for_by_itself(sotto_test *t)
+{
+    const sotto_blt_pattern short_one = {9, 8, 2}, many = {64, 16, 4}, endless = {9, 8, 1000},
+                            never = {9, 8, 0};
+    const double length = 1e6;
+
+    for (size_t k = 0; k < 2; k++) {
+        const sotto_blt_pattern *p = k ? &many : &short_one;
+        const double each = sotto_blt_each(&some, p, length, 10);
+        double worst = 0;
+
+        for (uint64_t m = 1; m <= p->participations; m++) {
+            const sotto_blt_pattern some_of = {p->rounds, p->separation, m};
+            const double all = pow(sotto_blt_priced(&some, &some_of, length, 10), 2);
+
+            CHECK(t, each * (double)m >= all);
+            worst = fmax(worst, all / (double)m);
+        }
+        CHECK_NEAR(t, worst, each, 1e-12);
+    }
+    /* The first of 9 rounds shows in all of them, and the last in itself alone. */
+    CHECK(t, sotto_blt_each(&some, &short_one, length, 10) >
+                 1.03 * pow(sotto_blt_priced(&some, &short_one, length, 10), 2) / 2);
+    CHECK_NEAR(t, sotto_blt_each(&some, &short_one, length, 10),
+               sotto_blt_each(&some, &endless, length, 10), 1e-12);
+    CHECK(t, isinf(sotto_blt_each(&some, &never, length, 10)));
+}
+
 /* Chi-square as a standard normal number (Wilson and Hilferty 1931). */
 static double surprise(const double *seen, size_t cells, double draws)
 {
@@ -254,14 +431,19 @@ static void what_is_out_of_range_is_refused(sotto_test *t)
     sotto_blt b = some;
     sotto_blt_noise n;
 
-    b.weight[0] = ((int64_t)1 << 30) - b.weight[1] - b.weight[2];
+    b.weight[0] = ((int64_t)1 << 30) - b.weight[1] - b.weight[2] + 1;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_blt_check(&b, &t->err));
+    CHECK_REASON(t, "more than 1");
+    b = (sotto_blt){.decay = {500000000}, .weight = {500000000}}; /* c_2 is the square of c_1 */
     CHECK_OK(t, sotto_blt_check(&b, &t->err));
     b.weight[0]++;
     CHECK_STATUS(t, SOTTO_DENIED, sotto_blt_check(&b, &t->err));
-    CHECK_REASON(t, "more than 1");
+    CHECK_REASON(t, "add noise of an earlier one");
     b = some;
     b.decay[2] = ((int64_t)1 << 30) - 1024; /* remembers a million rounds */
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_blt_noise_init(&n, &b, 9, 1, 0x1p20, &t->arena, &t->err));
+    CHECK_OK(t, sotto_blt_noise_init(&n, &b, SOTTO_BLT_ROUNDS, 1, 0x1p20, &t->arena, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_blt_noise_init(&n, &b, SOTTO_BLT_ROUNDS, 1, 0x1p23, &t->arena, &t->err));
     CHECK_REASON(t, "smaller scale");
     b.decay[2] = (int64_t)1 << 30;
     CHECK_STATUS(t, SOTTO_DENIED, sotto_blt_check(&b, &t->err));
@@ -312,6 +494,10 @@ int main(int argc, char **argv)
         CASE(sensitivity_is_that_of_the_worst_pattern),
         CASE(a_neighbour_moves_no_more_than_is_priced),
         CASE(noise_is_that_of_the_dense_inverse),
+        CASE(a_server_releases_what_the_simulator_does),
+        CASE(burnt_rounds_leave_the_matrix_of_the_others),
+        CASE(every_set_of_burnt_rounds_is_within_the_price),
+        CASE(each_participation_is_paid_for_by_itself),
         CASE(releases_have_the_law_that_is_claimed),
         CASE(buffers_are_found_that_do_better_than_trees),
         CASE(what_is_out_of_range_is_refused),

@@ -60,6 +60,7 @@ static void fill(sotto_learning_receipt *out, const sotto_learning *l,
         .sees = words->sees,
         .correlated = sotto_learning_correlated(l) ? sotto_learning_correlated_words() : NULL,
         .restart = l->restart,
+        .buffers = l->buffers,
         .sigma = claim->sigma / (double)l->scale / l->clip,
         .bound_factor = sotto_learning_reach_in_clips(l, claim),
         .lift = sotto_learning_lift(l),
@@ -171,7 +172,10 @@ static void say_claim(sotto_writer *w, const sotto_learning_receipt *r)
         say_sampling(w, r);
     say(w, "  noise by %s: standard deviation %.4g clips or more on every entry of a sum\n", r->by,
         r->sigma);
-    if (r->correlated)
+    if (r->correlated && r->buffers > 0)
+        say(w, "  by %zu buffers over all rounds. %s %s\n", r->buffers, r->correlated,
+            sotto_learning_kept_words());
+    else if (r->correlated)
         say(w, "  by trees of %" PRIu64 " rounds. %s\n", r->restart, r->correlated);
     if (r->honest_devices > 0)
         say(w, "  counts on %" PRIu64 " honest devices of every %" PRIu64 "\n", r->honest_devices,

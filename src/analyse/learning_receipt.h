@@ -38,6 +38,7 @@ typedef struct sotto_learning_receipt {
     const char
         *correlated;  /* what correlated noise asks of servers; NULL: it is fresh in each round */
     uint64_t restart; /* rounds of a tree of it, else 0                                         */
+    size_t buffers;   /* that correlate it, else 0                                              */
     double sigma;     /* of the noise that is counted on, in clips                  */
     double bound_factor; /* a liar's update, in clips, at most; 0: nothing bounds it   */
     double lift;    /* of a sum to parameters: a liar's update gets up to so many times longer */

@@ -86,7 +86,8 @@ double sotto_blt_priced(const sotto_blt *b, const sotto_blt_pattern *p, double l
 {
     const double numbers = sqrt((double)p->rounds * (double)dimension);
     const double unit = ldexp(length, SOTTO_BLT_FINE);
-    const double rounding = numbers * sotto_blt_lost(b) / unit;
+    /* Once for what this round is predicted from, and once for noise among that which a repair drew in vain (docs/decisions/0300). */
+    const double rounding = 2 * numbers * sotto_blt_lost(b) / unit;
 
     return sotto_round_up(sotto_blt_sensitivity(b, p) + rounding, SLACK);
 }

@@ -9,7 +9,7 @@
  *     update    projected to fewer numbers where the recipe says so, clipped to norm `clip`, made shorter by capped weights, put on a grid
  *               of 1/scale, and rounded at random
  *     noise     shares: each device adds a discrete Gaussian; servers: each adds one to its share of the sum, fresh or correlated with
- *               that of other rounds (noise/tree.h). committee: each of its members adds one to an encrypted sum
+ *               that of other rounds (noise/tree.h, noise/blt.h). committee: each of its members adds one to an encrypted sum
  *     proof     PINE: both servers check that the report's norm is at most `bound`, the recipe's factor times the clip. One server checks
  *               nothing of masked updates; encrypted ones are proved to be within the norm of honest ones
  *     release   the sum of a round, with the number of its reports
@@ -20,6 +20,7 @@
 #define SOTTO_RECIPE_LEARNING_H
 
 #include "crypto/signature.h"
+#include "noise/blt.h"
 #include "noise/randomizer_vector.h"
 #include "noise/weights.h"
 #include "recipe/model.h"
@@ -50,7 +51,9 @@ typedef struct sotto_learning {
     bool owned; /* only records that this key signed count */
     uint8_t owner[SOTTO_SIGN_PUBLIC];
     double multiplier;
-    uint64_t restart;    /* rounds of a tree of correlated noise; 0: noise is fresh in each round */
+    uint64_t restart;    /* rounds of a tree of correlated noise; 0: there is no tree             */
+    size_t buffers;      /* of correlated noise; 0: there are none                                */
+    sotto_blt blt;       /* their matrix                                                          */
     double bound_factor; /* of two servers; 0: one server */
 } sotto_learning;
 
@@ -83,15 +86,22 @@ typedef struct sotto_fit {
 
 enum { SOTTO_FITS = 5 };
 
+/* What a device's participations cost, in times one of fresh noise. */
+typedef struct sotto_learning_price {
+    double
+        each; /* any number of them, up to `participations`, costs so much for each; 1: noise is fresh */
+    double all; /* all of them together; of buffers it may be less than so many times each */
+} sotto_learning_price;
+
 typedef struct sotto_learning_claim {
     uint64_t honest;     /* of min_cohort, by the policy's honest part                           */
     double sensitivity;  /* L2, in steps of the grid: one device's data in place of another's    */
     double norm;         /* most that a rounded update's norm is, in steps                       */
     double device_sigma; /* shares: of what one device adds to each entry, in steps; else 0     */
     double sigma;        /* servers: of each one's noise; shares: of the honest devices' together */
-    uint64_t tree_price; /* of one participation, in times that of fresh noise; 1: noise is fresh */
-    double rho;          /* zCDP of one participation, rounded up: what a ledger would charge    */
-    double epsilon;      /* of `participations` of them; infinity: none at this delta            */
+    sotto_learning_price price; /* where noise is by servers */
+    double rho;     /* zCDP of one participation, rounded up: what a ledger would charge    */
+    double epsilon; /* of `participations` of them; infinity: none at this delta            */
     double delta;
     const char *theorem;
     double
@@ -142,7 +152,7 @@ uint64_t sotto_learning_bound(const sotto_learning *learning);
 /* How long an update may be that is proved, in clips, rounded up. */
 double sotto_learning_reach_in_clips(const sotto_learning *learning,
                                      const sotto_learning_claim *claim);
-/* Standard deviation of the noise on a sum, in steps of the grid; of correlated noise, that of a node. */
+/* Standard deviation of the noise on a sum, in steps of the grid; of correlated noise, that of one draw. */
 double sotto_learning_sigma(const sotto_learning *learning);
 
 /* ---- judging ------------------------------------------------------------------------------------------- */

@@ -237,18 +237,28 @@ static sotto_status shares_epsilon(sotto_bound *eps, sotto_learning_claim *out,
 static sotto_status servers_epsilon(sotto_bound *eps, sotto_learning_claim *out,
                                     const sotto_learning *l, double log_delta, sotto_err *err)
 {
-    SOTTO_TRY(sotto_zcdp_of_gaussian(&out->rho, out->sigma, out->sensitivity, err));
-    if (SOTTO_RULE(learning_nodes_paid_for) && out->tree_price > 1)
-        out->rho = sotto_round_up(out->rho * (double)out->tree_price, 2);
+    double fresh;
+
+    SOTTO_TRY(sotto_zcdp_of_gaussian(&fresh, out->sigma, out->sensitivity, err));
+    out->rho = fresh;
+    if (SOTTO_RULE(learning_nodes_paid_for) && out->price.each > 1)
+        out->rho = sotto_round_up(fresh * out->price.each, 2);
+    double all = sotto_round_up(out->rho * (double)l->participations, 2);
+    if (SOTTO_RULE(learning_buffers_paid_together) && sotto_learning_buffered(l))
+        all = sotto_round_up(fresh * out->price.all, 2);
     out->theorem =
-        sotto_learning_correlated(l)
+        sotto_learning_buffered(l)
+            ? "one server's discrete Gaussian noise through a buffered Toeplitz matrix, zCDP of "
+              "all "
+              "participations at once (Denisov et al. 2022; Canonne, Kamath and Steinke 2020, "
+              "theorem 4)"
+        : sotto_learning_correlated(l)
             ? "one server's discrete Gaussian noise on nodes of a tree (Kairouz et al. "
               "2021; Canonne, Kamath and Steinke 2020, theorem 4), zCDP added up (Bun and "
               "Steinke 2016)"
             : "discrete Gaussian noise of one server (Canonne, Kamath and Steinke 2020, "
               "theorem 4), zCDP of all participations added up (Bun and Steinke 2016)";
-    return sotto_zcdp_epsilon(eps, sotto_round_up(out->rho * (double)l->participations, 2),
-                              log_delta, err);
+    return sotto_zcdp_epsilon(eps, all, log_delta, err);
 }
 
 /* What is not exact in all draws of so many rounds. */
@@ -287,8 +297,7 @@ static void claim_epsilon(sotto_learning_claim *out, const sotto_learning *l)
                                     : servers_epsilon(&eps, out, l, log_delta, &none);
 
     if (status == SOTTO_OK &&
-        sotto_draws_are_paid(eps.high, lost_of(out, l, l->participations * out->tree_price),
-                             delta)) {
+        sotto_draws_are_paid(eps.high, lost_of(out, l, sotto_learning_paid_draws(l)), delta)) {
         out->epsilon = eps.high;
         return;
     }
@@ -365,7 +374,7 @@ sotto_status sotto_learning_claim_compute(sotto_learning_claim *out, const sotto
     sotto_arena arena;
 
     *out = (sotto_learning_claim){.honest = sotto_honest_count(l->head.min_cohort, honest),
-                                  .tree_price = sotto_learning_tree_price(l),
+                                  .price = {1, (double)l->participations},
                                   .rho = INFINITY,
                                   .epsilon = INFINITY,
                                   .delta = sotto_decimal_up(l->head.delta),
@@ -387,6 +396,8 @@ sotto_status sotto_learning_claim_compute(sotto_learning_claim *out, const sotto
     SOTTO_TRY(status);
     if (!all_fit(out))
         return SOTTO_OK;
+    if (l->head.by == SOTTO_BY_SERVERS)
+        out->price = sotto_learning_price_of(l, out->sensitivity);
     claim_epsilon(out, l);
     claim_sampled(out, l, honest);
     return SOTTO_OK;

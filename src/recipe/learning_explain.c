@@ -106,13 +106,23 @@ static void say_rounds(sotto_writer *w, const sotto_learning *l)
 static void say_correlation(sotto_writer *w, const sotto_learning *l,
                             const sotto_learning_claim *claim)
 {
+    if (sotto_learning_buffered(l)) {
+        say(w,
+            "%s It is correlated by %zu buffers over all rounds. %s A participation costs up to "
+            "%.4g times what it would with fresh noise, and all %" PRIu64
+            " of them together %.4g times.\n",
+            sotto_learning_correlated_words(), l->buffers, sotto_learning_kept_words(),
+            sotto_bound_shown(claim->price.each, 4), l->participations,
+            sotto_bound_shown(claim->price.all, 4));
+        return;
+    }
     say(w,
         "%s It begins anew after %" PRIu64
         " rounds. Where none of them is burnt, at most %u noises "
-        "of a server are in their sums together. A participation costs up to %" PRIu64
+        "of a server are in their sums together. A participation costs up to %.0f"
         " times what it would with fresh noise.\n",
         sotto_learning_correlated_words(), l->restart, sotto_tree_levels(l->restart),
-        claim->tree_price);
+        claim->price.each);
 }
 
 static void say_noise(sotto_writer *w, const sotto_learning *l, const sotto_learning_claim *claim)

@@ -240,6 +240,8 @@ static void check_correlation(sotto_reading *at, const sotto_learning *l,
     if (!sotto_learning_correlated(l))
         return;
     sotto_reading_warn(at, &correlation, sotto_learning_correlated_words());
+    if (sotto_learning_buffered(l))
+        sotto_reading_warn(at, &correlation, sotto_learning_kept_words());
     if (SOTTO_RULE(learning_correlated_allowed) && policy && !policy->correlated)
         sotto_reading_mistake(at, &correlation,
                               "\"correlated_noise\": true in the policy, or fresh noise",

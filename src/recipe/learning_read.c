@@ -156,7 +156,7 @@ static void read_privacy(sotto_reading *r, sotto_learning *out)
     head->by =
         SOTTO_BY_SHARES + (sotto_noise_source)sotto_reading_choice(json, "learning-privacy", "by");
     out->multiplier = number(json, "multiplier");
-    out->restart = whole(json_object_get(json, "correlation"), "restart");
+    sotto_learning_read_correlation(out, json_object_get(json, "correlation"));
     head->honest = json_object_get(json, "honest") ? sotto_reading_decimal(r, &place, "honest")
                                                    : SOTTO_HONEST_UNSAID;
 }

@@ -4,6 +4,7 @@
 #include "account/local/sampling.h"
 #include "account/numeric/decimal.h"
 #include "base/rule.h"
+#include "recipe/learning_correlated.h"
 #include "recipe/learning_slots.h"
 #include "recipe/listed_keys.h"
 
@@ -18,7 +19,7 @@ const char *sotto_learning_unsampled(const sotto_learning *l)
     if (SOTTO_RULE(learning_sampling_by_coins) && sotto_learning_once(l))
         return "not claimed here: a device draws one round of all of them, which `explain` and "
                "receipts price by itself";
-    if (SOTTO_RULE(learning_sampling_uncorrelated) && l->restart > 0)
+    if (SOTTO_RULE(learning_sampling_uncorrelated) && sotto_learning_correlated(l))
         return "not claimed: noise is correlated over rounds, and the theorem is for noise that is "
                "fresh in each";
     if (SOTTO_RULE(learning_sampling_seen) && sotto_learning_one_server(l))

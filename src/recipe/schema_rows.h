@@ -55,6 +55,8 @@ OBJECT_ROW(IN_LEARN_SERVER, "learn-server", "learn: server", "What is made of a 
 OBJECT_ROW(IN_ROUNDS, "rounds", "rounds", "Round t opens at `opens` plus t times `every`. Its task is derived from the logged record of the round, which names recipe, round and model.")
 OBJECT_ROW(IN_LEARNING_PRIVACY, "learning-privacy", "privacy of a learning recipe", "`sotto recipe lint` recomputes each of these.")
 OBJECT_ROW(IN_CORRELATION_TREE, "correlation.tree", "correlation: tree", "Each server's noise of a round largely cancels with that of later ones, by a binary tree that begins anew (DP-FTRL, Kairouz et al. 2021). Epsilon is for devices that keep `participations` and `separation`, and needs no secret participation. It counts on one server that adds its noise in every round, and keeps that of all rounds secret. Needs `by` servers, participation `poisson` without `on_no_turn` zeros, an optimizer sgd or momentum, and no projection.")
+OBJECT_ROW(IN_CORRELATION_BUFFERS, "correlation.buffers", "correlation: buffers", "Each server's noise of a round largely cancels with that of all others, by a matrix of a few buffers (DP-FTRL with a BLT, Dvijotham et al. 2024). It leaves less noise than a tree at the same epsilon. Needs and counts on what a tree does, and each server keeps the seeds of its noise of all rounds until the session is over. At most 256 `participations`, and 2^25 as the product of `rounds.count` and the numbers of a sum: a release draws the noise of all rounds before it again. `sotto learn buffers` proposes the matrix.")
+OBJECT_ROW(IN_CORRELATION_BUFFER, "correlation-buffer", "correlation: buffers: one", "Whole numbers, in multiples of 2^-30. The noise of a round is predicted from that of a round i rounds before by the sum, over all buffers, of weight times decay to the power i - 1. Weights add up to 1 at most, and their sum's square is at most the sum of weights times decays.")
 OBJECT_ROW(IN_LEARNING_SPLIT, "learning-adds.split", "aggregation of a learning recipe: split", "Two servers, of whom one must be honest. Names are those of the parties file.")
 OBJECT_ROW(IN_LEARNING_FLAMINGO, "learning-adds.flamingo", "aggregation of a learning recipe: flamingo", "One server, masks. Noise must come by shares, nothing is proved of an update, and the server sees who takes part. A round has no DAP task: the server posts it, and its posting names the record of the round.")
 OBJECT_ROW(IN_LEARNING_AERO, "learning-adds.aero", "aggregation of a learning recipe: aero", "One server, encrypted sums. Noise must come from a committee, `participation` is `poisson` by the beacon's draw, and every update is proved to be within the norm of an honest one. The server sees who takes part. A round has no DAP task: the server posts it, and its posting names the record of the round.")
@@ -321,8 +323,14 @@ KEY_ROW(IN_LEARNING_PRIVACY, "multiplier", NUMBER, 0, 0.01, 10000, NULL, MUST, "
 KEY_ROW(IN_LEARNING_PRIVACY, "correlation", VARIANT, 0, 0, 0, "correlation", MAY, "with servers: noise that is correlated over rounds. Left out: each round has fresh noise")
 KEY_ROW(IN_LEARNING_PRIVACY, "honest", DECIMAL, 0, 0.01, 1, NULL, MAY, "with shares: the part of min_cohort that adds up to the noise; left out: 0.5")
 
-KEY_ROW(IN_CORRELATION_TREE, "type", CHOICE, 0, 0, 0, "tree", MUST, "the tree; noise by buffers (BLT) is for `sotto sim learn` alone")
+KEY_ROW(IN_CORRELATION_TREE, "type", CHOICE, 0, 0, 0, "tree", MUST, "the tree")
 KEY_ROW(IN_CORRELATION_TREE, "restart", WHOLE, 0, 2, 65536, NULL, MUST, "rounds of a tree, then another begins; at most `rounds.count`. With a `separation` as large a device is in a tree once, and a participation costs 1 + log2 restart times what it does with fresh noise, rounded down")
+
+KEY_ROW(IN_CORRELATION_BUFFERS, "type", CHOICE, 0, 0, 0, "buffers", MUST, "the buffers")
+KEY_ROW(IN_CORRELATION_BUFFERS, "buffers", LIST, OBJECT, 1, 3, "correlation-buffer", MUST, "their matrix")
+
+KEY_ROW(IN_CORRELATION_BUFFER, "decay", WHOLE, 0, 0, 1073740800, NULL, MUST, "what a buffer keeps of itself in a round; at most 2^30 - 2^10")
+KEY_ROW(IN_CORRELATION_BUFFER, "weight", WHOLE, 0, 0, 1073741824, NULL, MUST, "its part in what is predicted; at most 2^30")
 
 KEY_ROW(IN_LEARNING_SPLIT, "leader", NAME, 0, 1, 128, NULL, MUST, "a party of that role")
 KEY_ROW(IN_LEARNING_SPLIT, "helper", NAME, 0, 1, 128, NULL, MUST, "a party of that role")

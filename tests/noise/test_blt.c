@@ -114,6 +114,10 @@ static void a_neighbour_moves_no_more_than_is_priced(sotto_test *t)
             CHECK(t, got > 1.02 * sotto_blt_sensitivity(&some, &p));
         else
             CHECK_NEAR(t, sotto_blt_sensitivity(&some, &p), got, 0.01);
+        CHECK_NEAR(t, 2 * sqrt(ROUNDS * SIZE) * sotto_blt_lost(&some),
+                   ldexp(length, SOTTO_BLT_FINE) * (sotto_blt_priced(&some, &p, length, SIZE) -
+                                                    sotto_blt_sensitivity(&some, &p)),
+                   1e-6);
     }
 }
 

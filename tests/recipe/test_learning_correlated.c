@@ -11,7 +11,11 @@
 
 #define FRESH "\"by\": \"servers\", \"multiplier\": 8"
 #define TREE  FRESH ", \"correlation\": {\"type\": \"tree\", \"restart\": 16}"
-#define KEPT  "\"participations\": 4, \"separation\": 16"
+#define FIRST "{\"decay\": 925461699, \"weight\": 230669177}"
+#define BUFFERS                                                                                    \
+    FRESH ", \"correlation\": {\"type\": \"buffers\", \"buffers\": [" FIRST                        \
+          ", {\"decay\": 931618697, \"weight\": 286458320}]}"
+#define KEPT "\"participations\": 4, \"separation\": 16"
 
 static const char text[] =
     "{\"recipe\": \"digits\", \"version\": 1, \"analysis\": \"com.example.digits\","
@@ -96,6 +100,142 @@ static void a_device_is_drawn_anew_in_each_round(sotto_test *t)
         "participation.type", "in secret");
 }
 
+/* ---- buffers -------------------------------------------------------------------------------------------------------- */
+
+static const sotto_blt matrix = {.decay = {925461699, 931618697}, .weight = {230669177, 286458320}};
+
+static sotto_test_judged *judge_buffers(sotto_test *t, const char *old, const char *new)
+{
+    const sotto_bytes years = sotto_test_replace(t, text, "2026-12-08", "2030-12-08"),
+                      buffers = sotto_test_replace(t, (const char *)years.data, TREE, BUFFERS);
+
+    return sotto_test_judge(t, sotto_test_replace(t, (const char *)buffers.data, old, new), NULL);
+}
+
+static void buffers_are_read_and_say_what_they_ask(sotto_test *t)
+{
+    const sotto_test_judged *j = judge_buffers(t, NULL, NULL);
+    sotto_buf out = sotto_test_buf(t, 8192);
+
+    CHECK_OK(t, j->status);
+    CHECK(t, j->verdict.accepts);
+    CHECK_EQUAL(t, 2, j->learning->buffers);
+    CHECK_EQUAL(t, 0, j->learning->restart);
+    CHECK_BYTES(t, &matrix, &j->learning->blt, sizeof matrix);
+    CHECK(t, sotto_learning_correlated(j->learning) && sotto_learning_buffered(j->learning));
+    CHECK(t, !sotto_learning_buffered(NULL));
+    CHECK(t, sotto_test_mistake(j, "privacy.correlation", SOTTO_WARNING) != NULL);
+    CHECK_OK(t, sotto_learning_explain(&out, j->learning, &j->claim, &t->err));
+    out.data[out.len < 8192 ? out.len : 8191] = 0;
+    CHECK(t, strstr((char *)out.data, "keep the noise of all rounds secret") != NULL);
+    CHECK(t, strstr((char *)out.data, "learns its noise of every round") != NULL);
+    CHECK(t, strstr((char *)out.data, "by 2 buffers over all rounds") != NULL);
+}
+
+static void each_mistake_of_buffers_names_its_key(sotto_test *t)
+{
+    static const struct {
+        const char *old, *new, *path, *what;
+    } cases[] = {
+        /* Weights of more than 1: the matrix does not fall. */
+        {"286458320", "843072648", "privacy.correlation.buffers", "does not fall"},
+        /* It falls, and noise that one round took away another would add. */
+        {"286458320", "843072647", "privacy.correlation.buffers", "add noise of an earlier one"},
+        {"286458320", "1073741825", "privacy.correlation.buffers[1].weight", ""},
+        {"286458320", "-1", "privacy.correlation.buffers[1].weight", ""},
+        {"286458320", "0.5", "privacy.correlation.buffers[1].weight", ""},
+        {"925461699", "1073740801", "privacy.correlation.buffers[0].decay", ""},
+        {"925461699", "1e300", "privacy.correlation.buffers[0].decay", ""},
+        {FIRST, FIRST ", " FIRST ", " FIRST, "privacy.correlation.buffers", ""},
+        {"\"decay\": 925461699, ", "", "privacy.correlation.buffers[0].decay", "missing"},
+        {"\"type\": \"buffers\"", "\"type\": \"buffers\", \"restart\": 4",
+         "privacy.correlation.restart", ""},
+        {"\"by\": \"servers\"", "\"by\": \"shares\"", "privacy.by", "devices of a round"},
+        {"\"server\": {}", "\"server\": {\"optimizer\": \"adam\"}", "learn.server.optimizer",
+         "cancel"},
+        {"\"parameters\": 400", "\"parameters\": 524289", "rounds.count", "above 2^25"},
+        {"\"count\": 64, \"every\"", "\"count\": 16385, \"every\"", "rounds.count", "priced for"},
+        {"\"count\": 64, \"every\": \"1h\", \"goal\": 1000, \"largest\": 12000, "
+         "\"participations\": 4",
+         "\"count\": 300, \"every\": \"1h\", \"goal\": 1000, \"largest\": 12000, "
+         "\"participations\": 257",
+         "rounds.participations", "priced for"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        sotto_test_check_mistake(t, judge_buffers(t, cases[i].old, cases[i].new), cases[i].path,
+                                 cases[i].what);
+    CHECK(t, judge_buffers(t, "\"parameters\": 400", "\"parameters\": 524288")->status !=
+                 SOTTO_MALFORMED);
+}
+
+/* As the simulator prices it: the same whole numbers in the same functions, and a device's data in place of other data. */
+static void buffers_cost_what_the_simulator_says(sotto_test *t)
+{
+    const sotto_test_judged *j = judge_buffers(t, NULL, NULL), *fresh = judge(t, TREE, FRESH);
+    const sotto_learning_claim *claim = &j->claim;
+    const sotto_blt_pattern pattern = {64, 16, 4};
+    const double priced = sotto_blt_priced(&matrix, &pattern, claim->sensitivity, 400),
+                 each = sotto_blt_each(&matrix, &pattern, claim->sensitivity, 400);
+    double rho;
+    sotto_bound eps;
+
+    CHECK_NEAR(t, fresh->claim.sensitivity, claim->sensitivity, 0);
+    CHECK_NEAR(t, fresh->claim.sigma, claim->sigma, 0);
+    CHECK_OK(t, sotto_zcdp_of_gaussian(&rho, claim->sigma, claim->sensitivity * priced, &t->err));
+    CHECK_OK(t, sotto_zcdp_epsilon(&eps, rho, log(1e-6) - 1e-3, &t->err));
+    CHECK_NEAR(t, eps.high, claim->epsilon, 1e-9);
+    CHECK_NEAR(t, priced * priced, claim->price.all, 1e-12);
+    CHECK_NEAR(t, each, claim->price.each, 0);
+    CHECK_NEAR(t, each * fresh->claim.rho, claim->rho, 1e-9);
+    CHECK(t, claim->rho > nextafter(each * fresh->claim.rho, INFINITY));
+    CHECK(t, strstr(claim->theorem, "Denisov et al. 2022") != NULL);
+    /* Whatever a ledger adds up, up to all participations, is paid for. */
+    for (uint64_t m = 1; m <= 4; m++) {
+        const sotto_blt_pattern some = {64, 16, m};
+
+        CHECK(t, (double)m * claim->rho >=
+                     fresh->claim.rho *
+                         pow(sotto_blt_priced(&matrix, &some, claim->sensitivity, 400), 2));
+    }
+}
+
+/* In 9 rounds that are 8 apart, a second participation is in the last alone. So both together cost less than twice the first. */
+static void participations_of_buffers_are_priced_together(sotto_test *t)
+{
+    static const char old[] = "\"count\": 64, \"every\": \"1h\", \"goal\": 1000, \"largest\": "
+                              "12000, " KEPT,
+                      few[] = "\"count\": 9, \"every\": \"1h\", \"goal\": 1000, \"largest\": "
+                              "12000, \"participations\": 2, \"separation\": 8";
+    const sotto_learning_claim *claim = &judge_buffers(t, old, few)->claim;
+    sotto_bound eps;
+
+    CHECK(t, claim->price.all < 1.9 * claim->price.each);
+    CHECK_OK(t, sotto_zcdp_epsilon(&eps, 2 * claim->rho, log(1e-6) - 1e-3, &t->err));
+    CHECK(t, claim->epsilon < 0.99 * eps.high);
+}
+
+/* Four participations show by draws of 64 rounds. 25,600 of them cost too much of so small a delta, 1,600 would not. */
+static void draws_of_all_rounds_are_paid_for(sotto_test *t)
+{
+    static const char old[] = BUFFERS ", \"adjacency\": \"replacement\","
+                                      " \"epsilon\": 7, \"delta\": 1e-6",
+                      less[] = "\"by\": \"servers\", \"multiplier\": 2, \"correlation\": "
+                               "{\"type\": \"buffers\", \"buffers\": [" FIRST
+                               ", {\"decay\": 931618697, \"weight\": 286458320}]}, \"adjacency\": "
+                               "\"replacement\", \"epsilon\": 7, \"delta\": 1e-12";
+    const sotto_learning_claim *claim = &judge_buffers(t, old, less)->claim;
+    const double paid = 0.9e-3 * 1e-12, each = 0x1p-100;
+    double fresh;
+    sotto_bound eps;
+
+    CHECK_OK(t, sotto_zcdp_of_gaussian(&fresh, claim->sigma, claim->sensitivity, &t->err));
+    CHECK_OK(t, sotto_zcdp_epsilon(&eps, fresh * claim->price.all, log(1e-12) - 1e-3, &t->err));
+    CHECK(t, (1 + exp(eps.high)) * 4 * 400 * each < paid);
+    CHECK(t, (1 + exp(eps.high)) * 64 * 400 * each > paid);
+    CHECK(t, isinf(claim->epsilon));
+}
+
 static double rho_of(sotto_test *t, const char *old, const char *new)
 {
     return judge(t, old, new)->claim.rho;
@@ -106,8 +246,8 @@ static void a_participation_costs_the_nodes_that_have_it(sotto_test *t)
 {
     const sotto_test_judged *tree = judge(t, NULL, NULL), *fresh = judge(t, TREE, FRESH);
 
-    CHECK_EQUAL(t, 1, fresh->claim.tree_price);
-    CHECK_EQUAL(t, 5, tree->claim.tree_price);
+    CHECK_NEAR(t, 1, fresh->claim.price.each, 0);
+    CHECK_NEAR(t, 5, tree->claim.price.each, 0);
     CHECK(t, tree->claim.rho >= 5 * fresh->claim.rho);
     CHECK_NEAR(t, 5 * fresh->claim.rho, tree->claim.rho, 1e-9);
     /* Rounded up by two units in the last place, and no product of doubles is off by more than half of one. */
@@ -157,6 +297,9 @@ static void no_gain_by_sampling_is_claimed(sotto_test *t)
     sotto_test_judged *j = sotto_test_judge(t, fresh, NULL);
 
     CHECK(t, isfinite(j->claim.sampled_epsilon));
+    j = sotto_test_judge(t, sotto_test_replace(t, (const char *)tree.data, TREE, BUFFERS), NULL);
+    CHECK(t, isinf(j->claim.sampled_epsilon));
+    CHECK(t, strstr(j->claim.unsampled_why, "correlated over rounds") != NULL);
     j = sotto_test_judge(t, tree, NULL);
     CHECK(t, isinf(j->claim.sampled_epsilon));
     CHECK(t, strstr(j->claim.unsampled_why, "correlated over rounds") != NULL);
@@ -185,6 +328,12 @@ static void a_policy_allows_it_in_words(sotto_test *t)
     sotto_test_check_mistake(t, sotto_test_judge(t, sotto_test_replace(t, text, NULL, NULL), other),
                              "privacy.correlation", "does not let");
     CHECK(t, sotto_test_judge(t, sotto_test_replace(t, text, TREE, FRESH), other)->verdict.accepts);
+    CHECK(
+        t,
+        sotto_test_judge(t, sotto_test_replace(t, text, TREE, BUFFERS), allowing)->verdict.accepts);
+    sotto_test_check_mistake(t,
+                             sotto_test_judge(t, sotto_test_replace(t, text, TREE, BUFFERS), other),
+                             "privacy.correlation", "does not let");
 }
 
 int main(int argc, char **argv)
@@ -196,6 +345,11 @@ int main(int argc, char **argv)
         CASE(a_participation_costs_the_nodes_that_have_it),
         CASE(draws_of_all_nodes_are_paid_for),
         CASE(no_gain_by_sampling_is_claimed),
+        CASE(buffers_are_read_and_say_what_they_ask),
+        CASE(each_mistake_of_buffers_names_its_key),
+        CASE(buffers_cost_what_the_simulator_says),
+        CASE(participations_of_buffers_are_priced_together),
+        CASE(draws_of_all_rounds_are_paid_for),
         CASE(a_policy_allows_it_in_words),
     };
 

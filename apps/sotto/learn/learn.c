@@ -195,6 +195,7 @@ static const sotto_verb data = {
 
 static const sotto_verb *const parts[] = {&sotto_verb_learn_init,
                                           &sotto_verb_learn_key,
+                                          &sotto_verb_learn_buffers,
                                           &data,
                                           &sotto_verb_learn_check,
                                           &sotto_verb_learn_run,

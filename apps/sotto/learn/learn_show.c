@@ -62,7 +62,10 @@ static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
     sotto_json_text(j, "theorem", r->theorem);
     sotto_json_text(j, "sampling", r->sampling);
     if (r->correlated) {
-        sotto_json_uint(j, "restart", r->restart);
+        if (r->buffers > 0)
+            sotto_json_uint(j, "buffers", r->buffers);
+        else
+            sotto_json_uint(j, "restart", r->restart);
         sotto_json_text(j, "correlated", r->correlated);
     }
     if (r->relay) {

@@ -99,7 +99,12 @@ static void print_json(const learning_job *k)
     sotto_json_text(&j, "unsampled_why", c->unsampled_why);
     if (l->restart > 0) {
         sotto_json_uint(&j, "restart", l->restart);
-        sotto_json_uint(&j, "tree_price", c->tree_price);
+        sotto_json_uint(&j, "tree_price", (uint64_t)c->price.each);
+    }
+    if (l->buffers > 0) {
+        sotto_json_uint(&j, "buffers", l->buffers);
+        sotto_json_real(&j, "price", c->price.each);
+        sotto_json_real(&j, "price_all", c->price.all);
     }
     if (isfinite(c->sampled_epsilon)) {
         sotto_json_real(&j, "sampled_epsilon", c->sampled_epsilon);
@@ -183,9 +188,13 @@ static void print_claim(const learning_job *k)
            sotto_noise_source_name(l->head.by), c->sigma);
     if (l->restart > 0)
         printf("                  correlated over rounds, by trees of %" PRIu64
-               " rounds: a participation costs up to %" PRIu64 " times what it would with fresh "
+               " rounds: a participation costs up to %.0f times what it would with fresh "
                "noise\n",
-               l->restart, c->tree_price);
+               l->restart, c->price.each);
+    if (l->buffers > 0)
+        printf("                  correlated over rounds, by %zu buffers: a participation costs up "
+               "to %.4g times what it would with fresh noise, and all together %.4g times\n",
+               l->buffers, sotto_bound_shown(c->price.each, 4), sotto_bound_shown(c->price.all, 4));
     if (sotto_learning_is_encrypted(l))
         printf("  proved          no update is longer than %.6g clips (%" PRIu64 " steps)\n",
                sotto_learning_reach_in_clips(l, c), c->bound);

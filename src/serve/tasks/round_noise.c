@@ -1,29 +1,42 @@
 #include "serve/tasks/round_noise.h"
 
 #include "base/rule.h"
+#include "crypto/hash.h"
 #include "crypto/keystream.h"
+#include "noise/blt_noise.h"
 #include "noise/tree.h"
-#include "recipe/learning.h"
+#include "recipe/learning_correlated.h"
 #include "sotto/random.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { SEED = SOTTO_KEYSTREAM_SEED, SEALED = SEED + SOTTO_COLUMN_OVERHEAD };
+/* With buffers a row has the digest of the seed of the round before, among those whose noise its own takes away. */
+enum {
+    SEED = SOTTO_KEYSTREAM_SEED,
+    DIGEST = 32,
+    LINKED = SEED + DIGEST,
+    SEALED = LINKED + SOTTO_COLUMN_OVERHEAD
+};
 
-/* Nodes whose seeds are kept, and the one that this round ends. */
+/* Rounds whose seeds are kept, and that of this task. */
 typedef struct kept {
     const sotto_server_task *task;
     const sotto_column_keys *keys;
     uint64_t *rounds; /* ascending; one more than count */
-    uint8_t (*seeds)[SEED];
+    uint8_t (*seeds)[LINKED];
     size_t count;
-    sotto_keystream stream; /* of the node that is drawn now */
+    sotto_keystream stream; /* of the round that is drawn now */
 } kept;
 
 static sotto_bytes recipe_of(const sotto_server_task *task)
 {
     return sotto_bytes_of(task->recipe->hash, sizeof task->recipe->hash);
+}
+
+static size_t kept_size(const sotto_server_task *task)
+{
+    return sotto_learning_buffered(task->learning) ? LINKED : SEED;
 }
 
 /* A seed is bound to its recipe and round. */
@@ -63,12 +76,13 @@ static sotto_status count_seeds(sotto_tx *tx, kept *k, sotto_err *err)
 
 static sotto_status open_seed(const kept *k, size_t i, sotto_bytes sealed, sotto_err *err)
 {
-    sotto_buf out = sotto_buf_over(k->seeds[i], SEED);
+    const size_t size = kept_size(k->task);
+    sotto_buf out = sotto_buf_over(k->seeds[i], size);
     place at;
 
     place_of(&at, k->task, k->rounds[i]);
     SOTTO_TRY(sotto_column_unseal(&out, k->keys, &at.column, sealed, err));
-    return out.len == SEED ? SOTTO_OK
+    return out.len == size ? SOTTO_OK
                            : sotto_fail(err, SOTTO_REJECTED, "a seed of another length is kept");
 }
 
@@ -111,7 +125,7 @@ static sotto_status keep_seed(sotto_tx *tx, const kept *k, sotto_err *err)
 
     place_of(&at, k->task, k->task->round);
     SOTTO_TRY(sotto_column_seal(&sealed, k->keys, &at.column,
-                                sotto_bytes_of(k->seeds[k->count], SEED), err));
+                                sotto_bytes_of(k->seeds[k->count], kept_size(k->task)), err));
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "INSERT INTO round_noise (recipe, round, task, seed) VALUES"
                                 " (?1, ?2, ?3, ?4) ON CONFLICT (recipe, round) DO UPDATE"
@@ -129,7 +143,7 @@ static sotto_status keep_seed(sotto_tx *tx, const kept *k, sotto_err *err)
     return SOTTO_OK;
 }
 
-/* Whose noise was taken away when an earlier round was released: nothing needs it. Its row stays, so that its round is not released
+/* Nothing needs it: its noise was taken away when an earlier round was released, or stays. Its row stays, so that its round is not released
  * again. */
 static sotto_status erase_seed(sotto_tx *tx, const kept *k, uint64_t round, sotto_err *err)
 {
@@ -160,11 +174,49 @@ static sotto_status leave_live(sotto_tx *tx, kept *k, sotto_tree_nodes *live, so
         sotto_tree_release(live, k->task->learning->restart, k->rounds[i]);
     for (size_t i = 0; i < all; i++) {
         if (left < live->count && k->rounds[i] == live->rounds[left]) {
-            memmove(k->seeds[left], k->seeds[i], SEED);
+            memmove(k->seeds[left], k->seeds[i], LINKED);
             k->rounds[left++] = k->rounds[i];
         } else {
             SOTTO_TRY(erase_seed(tx, k, k->rounds[i], err));
         }
+    }
+    k->count = left;
+    return SOTTO_OK;
+}
+
+/* What names a seed in the row of the round after it. */
+static void digest_of(uint8_t out[DIGEST], const kept *k, size_t i)
+{
+    sotto_hash_once(out, SOTTO_SHA256, sotto_bytes_of(k->seeds[i], SEED));
+}
+
+/* The digest that the round after the first `count` has to have: zeros after none. */
+static void link_after(uint8_t out[DIGEST], const kept *k, size_t count)
+{
+    memset(out, 0, DIGEST);
+    if (count > 0)
+        digest_of(out, k, count - 1);
+}
+
+/* Noise by buffers can be drawn again if it is known what it took away. So a round counts if it saw exactly the rounds before it that
+ * count. One that did not, because a replica released another at the same moment, or one before it was made anew, stays in the model. */
+static sotto_status leave_chain(sotto_tx *tx, kept *k, sotto_err *err)
+{
+    const size_t all = k->count;
+    size_t left = 0;
+
+    for (size_t i = 0; i < all; i++) {
+        uint8_t wanted[DIGEST];
+
+        link_after(wanted, k, left);
+        if (SOTTO_RULE(buffers_follow_what_they_saw) &&
+            !sotto_bytes_equal(sotto_bytes_of(k->seeds[i] + SEED, sizeof wanted),
+                               sotto_bytes_of(wanted, sizeof wanted))) {
+            SOTTO_TRY(erase_seed(tx, k, k->rounds[i], err));
+            continue;
+        }
+        memmove(k->seeds[left], k->seeds[i], LINKED);
+        k->rounds[left++] = k->rounds[i];
     }
     k->count = left;
     return SOTTO_OK;
@@ -213,19 +265,37 @@ static sotto_status add_to_sum(void *context, size_t first, const int64_t *value
     return s->method->tally->add(s->tally, first, values, count, err);
 }
 
+/* Parts of a stream are far apart: each has 2^32 blocks, and draws a few thousand. */
+static sotto_status start_part(void *context, sotto_entropy *out, size_t index, uint64_t part,
+                               sotto_err *err)
+{
+    kept *k = context;
+
+    SOTTO_TRY(sotto_keystream_seek(&k->stream, k->seeds[index], part << 32, err));
+    sotto_entropy_init(out, fill, &k->stream);
+    return SOTTO_OK;
+}
+
 static sotto_status draw(kept *k, const sotto_tree_nodes *live, sotto_tally *tally, sotto_err *err)
 {
     const sotto_server_task *task = k->task;
+    const sotto_learning *l = task->learning;
+    const size_t numbers = task->vdaf.sizes.outputs;
     summing sum = {tally, task->method};
-    const sotto_tree_source source = {start_node, k};
+    const sotto_tree_source nodes = {start_node, k};
+    const sotto_blt_source rounds = {start_part, k};
     const sotto_tree_sink sink = {add_to_sum, &sum};
 
     SOTTO_TRY(sotto_random_bytes(k->seeds[k->count], SEED, err));
+    link_after(k->seeds[k->count] + SEED, k, k->count);
     k->rounds[k->count] = task->round;
     sotto_status status = sotto_keystream_init(&k->stream, err);
-    if (status == SOTTO_OK)
-        status = sotto_tree_add_noise(task->noise, task->vdaf.sizes.outputs, live,
-                                      task->learning->restart, task->round, &source, &sink, err);
+    if (status == SOTTO_OK && sotto_learning_buffered(l))
+        status = sotto_blt_redraw(&l->blt, task->noise, numbers, k->rounds, k->count + 1, &rounds,
+                                  &sink, err);
+    else if (status == SOTTO_OK)
+        status = sotto_tree_add_noise(task->noise, numbers, live, l->restart, task->round, &nodes,
+                                      &sink, err);
     sotto_keystream_clear(&k->stream);
     return status;
 }
@@ -235,12 +305,13 @@ sotto_status sotto_round_noise_add(sotto_tx *tx, sotto_tally *tally, const sotto
                                    sotto_err *err)
 {
     kept k = {.task = task, .keys = keys};
-    sotto_tree_nodes live;
+    sotto_tree_nodes live = {NULL, 0};
     sotto_status status = read_seeds(tx, &k, arena, err);
     const size_t all = k.count;
 
     if (status == SOTTO_OK)
-        status = leave_live(tx, &k, &live, arena, err);
+        status = sotto_learning_buffered(task->learning) ? leave_chain(tx, &k, err)
+                                                         : leave_live(tx, &k, &live, arena, err);
     if (status == SOTTO_OK)
         status = draw(&k, &live, tally, err);
     if (status == SOTTO_OK)
@@ -257,7 +328,7 @@ sotto_status sotto_round_noise_may(sotto_tx *tx, bool *may, const sotto_server_t
     bool row;
 
     *may = true;
-    if (!task->learning || task->learning->restart == 0)
+    if (!sotto_learning_correlated(task->learning))
         return SOTTO_OK;
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q, "SELECT task FROM round_noise WHERE recipe = ?1 AND round = ?2", err));

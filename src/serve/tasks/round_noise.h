@@ -1,4 +1,5 @@
-/* serve/tasks/round_noise.h - a server's noise on the rounds of a recipe whose noise is correlated over rounds (noise/tree.h).
+/* serve/tasks/round_noise.h - a server's noise on the rounds of a recipe whose noise is correlated over rounds (noise/tree.h,
+ * noise/blt_noise.h).
  *
  * Callers:  tasks/release.c adds it, leader and helper ask whether a round may have it, gc forgets it; all inside sotto_db_run.
  * Memory:   what is read lies in the arena, and its seeds are wiped.
@@ -7,11 +8,12 @@
  *     once     a round of a recipe is released once, by one task, whatever model or parties another one names
  *     fresh    the seed of a round's own node is drawn when its sum is, and stored in the transaction that stores the release. So no
  *              two sums ever have the same fresh noise: not after a repair, and not after an old backup came back
- *     kept     until a later round's node covers it, and that round is done; then its seed is erased
+ *     kept     of a tree: until a later round's node covers it, and that round is done; then its seed is erased. Of buffers: until the
+ *              session ends, since every later round takes some of it away. Its row says what it took away itself
  *     any      replica finds the seeds in the database, and nothing else is remembered. Of two rounds that replicas release at the same
  *              moment neither sees the other: then less noise cancels, and no less protects
  *
- * docs/decisions/0261 has the attacks that this is for.
+ * docs/decisions/0261 has the attacks that this is for, and 0301 those on buffers.
  */
 #ifndef SOTTO_SERVE_TASKS_ROUND_NOISE_H
 #define SOTTO_SERVE_TASKS_ROUND_NOISE_H

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/rule.h"
 #include "dap/task_configuration.h"
+#include "noise/blt_noise.h"
 #include "recipe/claim.h"
 #include "recipe/learning_correlated.h"
 
@@ -73,6 +74,20 @@ static sotto_status open_method(entry *e, const sotto_vdaf_config *config, sotto
     return SOTTO_OK;
 }
 
+/* By buffers: fresh noise of a round, finer than the sum. */
+static sotto_status compile_buffered(entry *e, sotto_noise *noise, sotto_err *err)
+{
+    const sotto_learning *l = e->task.learning;
+    double reach;
+
+    SOTTO_TRY(sotto_blt_fresh(noise, &reach, &l->blt, l->rounds, sotto_learning_sigma(l), &e->arena,
+                              err));
+    if (!(reach < (double)e->task.method->two_server->most_added))
+        return sotto_fail(err, SOTTO_DENIED, "noise of so large a sigma can't be added");
+    e->task.noise = noise;
+    return SOTTO_OK;
+}
+
 static sotto_status compile_noise(entry *e, sotto_err *err)
 {
     const sotto_recipe *recipe = e->task.recipe;
@@ -85,6 +100,8 @@ static sotto_status compile_noise(entry *e, sotto_err *err)
     noise = sotto_arena_take(&e->arena, sizeof *noise);
     if (!noise)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a task's noise");
+    if (sotto_learning_buffered(e->task.learning))
+        return compile_buffered(e, noise, err);
     /* The full variance, though the other server adds as much: the other one may be dishonest. */
     SOTTO_TRY(sotto_noise_gaussian(noise, whole ? milli / 1000 * (milli / 1000) : milli * milli,
                                    whole ? 1 : 1000000, &e->arena, err));

@@ -4,11 +4,14 @@
 #include "dap/collect.h"
 #include "support/database.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 enum { TEXT = 4096 };
+
+const sotto_blt scene_matrix = {.decay = {500000000, 1000000000}, .weight = {300000000, 150000000}};
 
 static sotto_status fill(void *context, void *out, size_t len, sotto_err *err)
 {
@@ -31,7 +34,7 @@ static void write_participation(char out[256], const shape *s, const char *opens
 static char *recipe_of(sotto_test *t, const shape *s)
 {
     const unsigned every = s->every ? s->every : 1;
-    char participation[256], correlation[64] = "";
+    char participation[256], correlation[256] = "";
     char *text = sotto_arena_take(&t->arena, TEXT), opens[32], closes[32];
     const time_t now = time(NULL), first = now - 86400, last = now + 2 * 86400;
     struct tm tm;
@@ -42,6 +45,13 @@ static char *recipe_of(sotto_test *t, const shape *s)
     if (s->restart > 0)
         (void)snprintf(correlation, sizeof correlation,
                        "\"correlation\": {\"type\": \"tree\", \"restart\": %u}, ", s->restart);
+    if (s->buffers)
+        (void)snprintf(correlation, sizeof correlation,
+                       "\"correlation\": {\"type\": \"buffers\", \"buffers\": ["
+                       "{\"decay\": %" PRId64 ", \"weight\": %" PRId64 "}, "
+                       "{\"decay\": %" PRId64 ", \"weight\": %" PRId64 "}]}, ",
+                       scene_matrix.decay[0], scene_matrix.weight[0], scene_matrix.decay[1],
+                       scene_matrix.weight[1]);
     (void)snprintf(
         text, TEXT,
         "{\"recipe\": \"digits\", \"version\": 1, \"analysis\": \"com.example.digits\","

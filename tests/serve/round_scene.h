@@ -27,8 +27,11 @@ typedef struct shape {
     unsigned every;    /* hours of a round; 0: one    */
     const char *drawn; /* participation; NULL: anybody */
     unsigned slots;    /* of it                       */
-    unsigned restart;  /* of correlated noise; 0: none */
+    unsigned restart;  /* of a tree of correlated noise; 0: none */
+    bool buffers;      /* noise correlated by those of scene_matrix */
 } shape;
+
+extern const sotto_blt scene_matrix;
 
 /* Rounds of an hour, or of `every`, since yesterday: round 24 is open, and 23 has just closed. */
 scene *scene_open(sotto_test *t, const shape *s);

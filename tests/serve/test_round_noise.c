@@ -3,9 +3,8 @@
 #include "aggregate/pine/pine.h"
 #include "dap/collect.h"
 #include "noise/tree.h"
-#include "round_scene.h"
+#include "round_noise_scene.h"
 #include "serve/tasks/gc.h"
-#include "serve/tasks/round_noise.h"
 #include "support/database.h"
 #include "vdaf/pine/pine.h"
 
@@ -13,67 +12,18 @@
 #include <string.h>
 
 enum { ROUNDS = 8, RESTART = 4 };
-#define SIGMA (CLIP * SCALE)
 
 static const shape tree = {.by = "servers", .largest = 100, .goal = 10, .restart = RESTART};
-
-/* The mean product of two rounds' noise in units of a node's variance. */
-static double product(const double *a, const double *b)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < PARAMETERS; i++)
-        sum += a[i] * b[i];
-    return sum / PARAMETERS / SIGMA / SIGMA;
-}
 
 /* Seven deviations of a mean of 400 products, where servers draw for themselves: off once in 10^11. */
 static void check_product(sotto_test *t, double wanted, double of_a, double of_b, const double *a,
                           const double *b)
 {
-    CHECK_NEAR(t, wanted, product(a, b), 7 * sqrt((of_a * of_b + wanted * wanted) / PARAMETERS));
+    CHECK_NEAR(t, wanted, scene_product(a, b),
+               7 * sqrt((of_a * of_b + wanted * wanted) / PARAMETERS));
 }
 
 /* ---- one server by itself --------------------------------------------------------------------------------------------- */
-
-typedef struct adding {
-    const sotto_server_task *task;
-    const sotto_column_keys *keys;
-    sotto_test *t;
-    double noise[PARAMETERS];
-} adding;
-
-/* To no reports at all, so that the sum is the noise. */
-static sotto_status add_noise(sotto_tx *tx, void *context, sotto_err *err)
-{
-    adding *a = context;
-    const sotto_server_task *task = a->task;
-    const size_t size = task->dap.sizes.out_share;
-    sotto_buf share = sotto_test_buf(a->t, size), nothing = sotto_test_buf(a->t, size);
-    int64_t numbers[PARAMETERS];
-    sotto_tally tally;
-
-    memset(nothing.data, 0, size);
-    SOTTO_TRY(task->method->two_server->tally_init(&tally, &task->vdaf, &a->t->arena, err));
-    SOTTO_TRY(sotto_round_noise_add(tx, &tally, task, a->keys, &a->t->arena, err));
-    SOTTO_TRY(task->method->tally->encode(&tally, &share, err));
-    SOTTO_TRY(sotto_pine_unshard(task->vdaf.state, numbers, share.data, nothing.data, err));
-    for (size_t i = 0; i < PARAMETERS; i++)
-        a->noise[i] = (double)numbers[i];
-    return SOTTO_OK;
-}
-
-static adding *noise_of(sotto_test *t, scene *k, sotto_server *server, uint64_t round)
-{
-    adding *a = sotto_arena_take(&t->arena, sizeof *a);
-
-    scene_begin(t, k, round, round == 0 ? 0 : 7);
-    *a = (adding){
-        .task = sotto_tasks_find(server->tasks, k->s.task.id), .keys = server->columns, .t = t};
-    CHECK(t, a->task != NULL);
-    CHECK_OK(t, sotto_db_run(server->db, add_noise, a, &t->err));
-    return a;
-}
 
 /* Rounds with their nodes by hand: a tree of four, and another. Round 5 is burnt, so that what round 4 left stays until round 7. */
 static const int nodes[ROUNDS][ROUNDS] = {{1},
@@ -93,7 +43,7 @@ static void one_server_adds_all_of_its_noise(sotto_test *t)
     for (uint64_t round = 0; round < ROUNDS; round++) {
         if (round == 5)
             continue;
-        rounds[round] = noise_of(t, k, k->s.leader, round);
+        rounds[round] = scene_noise(t, k, k->s.leader, round);
         if (round == 2)
             sotto_test_leader_restart(t, &k->s);
     }
@@ -123,13 +73,14 @@ static void one_server_adds_all_of_its_noise(sotto_test *t)
 static void a_sum_that_is_made_again_has_fresh_noise(sotto_test *t)
 {
     scene *k = scene_open(t, &tree);
-    const adding *zero = noise_of(t, k, k->s.helper, 0), *once = noise_of(t, k, k->s.helper, 1),
-                 *again = noise_of(t, k, k->s.helper, 1), *later;
+    const adding *zero = scene_noise(t, k, k->s.helper, 0),
+                 *once = scene_noise(t, k, k->s.helper, 1),
+                 *again = scene_noise(t, k, k->s.helper, 1), *later;
 
     check_product(t, 1, 2, 2, once->noise, again->noise); /* what both took away of round 0 */
     check_product(t, 2, 2, 2, again->noise, again->noise);
     check_product(t, -1, 1, 2, zero->noise, again->noise);
-    later = noise_of(t, k, k->s.helper, 3); /* takes away what is there now */
+    later = scene_noise(t, k, k->s.helper, 3); /* takes away what is there now */
     check_product(t, -1, 2, 2, again->noise, later->noise);
     check_product(t, 0, 2, 2, once->noise, later->noise);
     CHECK_EQUAL(t, 3,
@@ -144,16 +95,16 @@ static void seeds_go_when_nothing_needs_them(sotto_test *t)
     scene *k = scene_open(t, &tree);
     sotto_db *db = k->s.leader->db;
 
-    (void)noise_of(t, k, k->s.leader, 0);
-    (void)noise_of(t, k, k->s.leader, 1);
+    (void)scene_noise(t, k, k->s.leader, 0);
+    (void)scene_noise(t, k, k->s.leader, 1);
     CHECK_EQUAL(t, 2, sotto_test_ask_number(t, db, kept)); /* a repair of round 1 needs both */
-    (void)noise_of(t, k, k->s.leader, 2);
+    (void)scene_noise(t, k, k->s.leader, 2);
     CHECK_EQUAL(t, 2, sotto_test_ask_number(t, db, kept));
-    (void)noise_of(t, k, k->s.leader, 3);
+    (void)scene_noise(t, k, k->s.leader, 3);
     CHECK_EQUAL(t, 3, sotto_test_ask_number(t, db, kept));
-    (void)noise_of(t, k, k->s.leader, 4);
+    (void)scene_noise(t, k, k->s.leader, 4);
     CHECK_EQUAL(t, 2, sotto_test_ask_number(t, db, kept));
-    (void)noise_of(t, k, k->s.leader, 6);
+    (void)scene_noise(t, k, k->s.leader, 6);
     CHECK_EQUAL(t, 2, sotto_test_ask_number(t, db, kept));
     CHECK_EQUAL(t, 6, sotto_test_ask_number(t, db, rows)); /* released for ever */
     sotto_test_service_close(&k->s);
@@ -174,9 +125,9 @@ static void a_replica_takes_away_what_another_added(sotto_test *t)
     options = k->s.leader_options;
     options.host.listen = "127.0.0.1:0";
     CHECK_OK(t, sotto_server_open(&second, &options, &t->err));
-    one = noise_of(t, k, first, 0);
+    one = scene_noise(t, k, first, 0);
     k->s.leader = second;
-    two = noise_of(t, k, second, 1);
+    two = scene_noise(t, k, second, 1);
     k->s.leader = first;
     check_product(t, -1, 1, 2, one->noise, two->noise);
     check_product(t, 2, 2, 2, two->noise, two->noise);
@@ -190,34 +141,14 @@ static void a_round_is_released_by_one_task(sotto_test *t)
     scene *k = scene_open(t, &tree);
     adding other = {.keys = k->s.leader->columns, .t = t};
 
-    (void)noise_of(t, k, k->s.leader, 1);
+    (void)scene_noise(t, k, k->s.leader, 1);
     scene_begin(t, k, 1, 9);
     other.task = sotto_tasks_find(k->s.leader->tasks, k->s.task.id);
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_db_run(k->s.leader->db, add_noise, &other, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_db_run(k->s.leader->db, scene_add_noise, &other, &t->err));
     sotto_test_service_close(&k->s);
 }
 
 /* ---- both of them ----------------------------------------------------------------------------------------------------- */
-
-/* A scene's buckets are of round 24; each round is an hour. */
-static void at_round(sotto_test *t, scene *k, uint64_t round, uint8_t model)
-{
-    scene_begin(t, k, round, model);
-    k->s.bucket = k->s.bucket - k->round + round;
-    k->round = round;
-    memset(k->wanted, 0, sizeof k->wanted);
-    scene_upload(t, k, DEVICES);
-}
-
-static void collect(sotto_test *t, scene *k, double *noise)
-{
-    uint64_t reports = 0, sums[PARAMETERS];
-
-    CHECK_EQUAL(t, 200, sotto_test_collect(t, &k->s, 1, &reports, sums));
-    CHECK_EQUAL(t, DEVICES, reports);
-    for (size_t i = 0; i < PARAMETERS; i++)
-        noise[i] = (double)(int64_t)sums[i] - k->wanted[i];
-}
 
 /* Both servers' nodes together, in sums as the collector opens them; closed and opened in between, and round 22 is never asked for. */
 static void sums_of_rounds_have_the_noise_of_both_trees(sotto_test *t)
@@ -225,17 +156,17 @@ static void sums_of_rounds_have_the_noise_of_both_trees(sotto_test *t)
     scene *k = scene_open(t, &tree);
     double first[PARAMETERS], second[PARAMETERS], last[PARAMETERS], again[PARAMETERS];
 
-    at_round(t, k, 20, 7);
-    collect(t, k, first);
+    scene_at_round(t, k, 20, 7);
+    scene_collect(t, k, first);
     sotto_test_leader_restart(t, &k->s);
     sotto_test_helper_restart(t, &k->s);
-    at_round(t, k, 21, 7);
-    collect(t, k, second);
-    collect(t, k, again); /* the stored answer */
+    scene_at_round(t, k, 21, 7);
+    scene_collect(t, k, second);
+    scene_collect(t, k, again); /* the stored answer */
     CHECK_BYTES(t, second, again, sizeof again);
-    at_round(t, k, 22, 7);
-    at_round(t, k, 23, 7);
-    collect(t, k, last);
+    scene_at_round(t, k, 22, 7);
+    scene_at_round(t, k, 23, 7);
+    scene_collect(t, k, last);
     check_product(t, 2, 2, 2, first, first);
     check_product(t, -2, 2, 4, first, second);
     check_product(t, 4, 4, 4, second, second);
@@ -254,9 +185,9 @@ static void neither_server_releases_a_round_of_another_task(sotto_test *t)
     double noise[PARAMETERS];
     sotto_http_response response;
 
-    at_round(t, k, 23, 7);
-    collect(t, k, noise);
-    at_round(t, k, 23, 9);
+    scene_at_round(t, k, 23, 7);
+    scene_collect(t, k, noise);
+    scene_at_round(t, k, 23, 9);
     k->s.patience = 40;
     CHECK(t, sotto_test_collect(t, &k->s, 1, &reports, sums) / 100 == 4);
     response = sotto_test_ask_share(t, &k->s, 1, DEVICES, checksum);
@@ -296,7 +227,7 @@ static void gc_keeps_noise_until_the_session_is_over(sotto_test *t)
                    .keep_seconds = 2 * DAY,
                    .now = k->learning->head.closes + DAY};
 
-    (void)noise_of(t, k, k->s.leader, 0);
+    (void)scene_noise(t, k, k->s.leader, 0);
     CHECK_OK(t, sotto_gc_run(db, &gc, &t->err));
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, db, "SELECT count(*) FROM round_noise"));
     gc.now += 2 * DAY;
@@ -328,7 +259,8 @@ static void a_session_ends_with_all_of_its_seeds(sotto_test *t)
     enum { DAY = 86400 };
     scene *k = scene_open(t, &tree);
     sotto_db *db = k->s.leader->db;
-    const adding *two = noise_of(t, k, k->s.leader, 2), *three = noise_of(t, k, k->s.leader, 3);
+    const adding *two = scene_noise(t, k, k->s.leader, 2),
+                 *three = scene_noise(t, k, k->s.leader, 3);
     adding again = {.keys = k->s.leader->columns, .t = t};
     writing waits = {"INSERT INTO job (n, task, id, state, bucket, batch, reports, added)"
                      " SELECT 1000, n, id, 1, 0, id, 0, 0 FROM task WHERE n = ?1",
@@ -345,7 +277,7 @@ static void a_session_ends_with_all_of_its_seeds(sotto_test *t)
     CHECK_EQUAL(t, 1, sotto_test_ask_number(t, db, "SELECT count(*) FROM round_noise"));
     scene_begin(t, k, 3, 9);
     again.task = sotto_tasks_find(k->s.leader->tasks, k->s.task.id);
-    CHECK_OK(t, sotto_db_run(db, add_noise, &again, &t->err));
+    CHECK_OK(t, sotto_db_run(db, scene_add_noise, &again, &t->err));
     check_product(t, 0, 1, 1, two->noise, again.noise);
     sotto_test_service_close(&k->s);
 }
@@ -359,12 +291,12 @@ static void a_seed_is_bound_to_its_round(sotto_test *t)
                      " WHERE round = 2",
                      0};
 
-    (void)noise_of(t, k, k->s.leader, 0);
-    (void)noise_of(t, k, k->s.leader, 2);
+    (void)scene_noise(t, k, k->s.leader, 0);
+    (void)scene_noise(t, k, k->s.leader, 2);
     CHECK_OK(t, sotto_db_run(k->s.leader->db, write_rows, &moved, &t->err));
     scene_begin(t, k, 3, 7);
     last.task = sotto_tasks_find(k->s.leader->tasks, k->s.task.id);
-    CHECK_STATUS(t, SOTTO_REJECTED, sotto_db_run(k->s.leader->db, add_noise, &last, &t->err));
+    CHECK_STATUS(t, SOTTO_REJECTED, sotto_db_run(k->s.leader->db, scene_add_noise, &last, &t->err));
     sotto_test_service_close(&k->s);
 }
 

@@ -225,9 +225,9 @@ static void a_round_waits_for_its_goal_until_its_grace_is_over(sotto_test *t)
 
 /* ---- rounds of which a device draws one ------------------------------------------------------------------- */
 
-static const shape all_of_two_hours = {"servers", 100, 10, 2, "averaged", 24, 0},
-                   one_of_an_hour = {"servers", 100, 10, 12, "fixed", 48, 0},
-                   sliding = {"servers", 100, 10, 2, "sliding", 6, 0};
+static const shape all_of_two_hours = {"servers", 100, 10, 2, "averaged", 24, 0, false},
+                   one_of_an_hour = {"servers", 100, 10, 12, "fixed", 48, 0, false},
+                   sliding = {"servers", 100, 10, 2, "sliding", 6, 0, false};
 
 /* A round that is over. The scene's bucket is its first hour. */
 static scene *open_drawn(sotto_test *t, const shape *s, uint64_t round)

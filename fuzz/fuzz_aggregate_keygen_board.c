@@ -13,7 +13,7 @@ static void fill(sotto_keygen_board *board, const sotto_keygen *call, sotto_read
 {
     const uint32_t *indices;
 
-    while (sotto_reader_left(in) > 0) {
+    while (sotto_reader_left(in) > 0 && !in->short_read) {
         const sotto_bytes wire = sotto_read_opaque32(in);
         sotto_keygen_post post;
 

@@ -84,7 +84,7 @@ static void look_at_board(bool seen[KINDS], sotto_bytes seed)
     sotto_reader in = sotto_reader_over(seed);
 
     (void)sotto_read_opaque32(&in);
-    while (sotto_reader_left(&in) > 0) {
+    while (sotto_reader_left(&in) > 0 && !in.short_read) {
         sotto_keygen_post post;
 
         if (sotto_keygen_post_decode(&post, sotto_read_opaque32(&in), NULL) == SOTTO_OK)

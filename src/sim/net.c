@@ -174,7 +174,9 @@ static sotto_sim_net *make(const sotto_method *method, const sotto_round *round,
     sotto_arena_init(&net->scratch, SOTTO_SIM_STEP_CEILING);
     net->counted =
         sotto_arena_take_array(arena, (size_t)round->registered + 1, sizeof *net->counted);
-    return net->counted ? net : NULL;
+    net->answered_anew =
+        sotto_arena_take_array(arena, (size_t)round->registered + 1, sizeof *net->answered_anew);
+    return net->counted && net->answered_anew ? net : NULL;
 }
 
 static sotto_status make_room(sotto_sim_net *net, sotto_err *err)
@@ -350,6 +352,7 @@ sotto_status sotto_sim_net_run(sotto_sim_net *net, uint64_t until_ms, sotto_sim_
     if (net->report.outcome != SOTTO_AGAIN)
         SOTTO_TRY(open_sum(net, err));
     net->report.counted = net->counted;
+    net->report.answered_anew = net->answered_anew;
     transcript = net->transcript;
     sotto_hash_final(&transcript, net->report.transcript);
     *report = net->report;

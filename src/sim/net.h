@@ -74,6 +74,8 @@ typedef struct sotto_sim_report {
     sotto_vector sum;
     uint64_t contributions;
     const bool *counted; /* by client: its vector was added */
+    const bool *
+        answered_anew; /* by client: it came back from a backup before its first vector left, which is another one */
     const uint32_t *blamed;
     size_t blamed_count;
     uint64_t steps, messages;

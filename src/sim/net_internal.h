@@ -74,7 +74,7 @@ struct sotto_sim_net {
     sotto_sim_strangers *strangers;
     void *strangers_context;
     sotto_tally tally;
-    bool *counted;
+    bool *counted, *answered_anew;
     uint64_t board; /* entries */
     sotto_hash transcript;
     sotto_sim_report report;

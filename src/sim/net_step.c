@@ -109,6 +109,8 @@ static void note_bulk(sotto_sim_net *net, participant *p, sotto_bytes bulk)
     sotto_hash_once(digest, SOTTO_SHA256, bulk);
     if (p->has_sent_bulk && memcmp(digest, p->bulk_digest, sizeof digest) != 0)
         net->report.second_bulks++;
+    if (!p->has_sent_bulk && p->index < net->round->registered)
+        net->answered_anew[p->index] = p->shifted != 0;
     p->has_sent_bulk = true;
     memcpy(p->bulk_digest, digest, sizeof digest);
 }

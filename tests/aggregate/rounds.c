@@ -181,8 +181,9 @@ bool sum_is_exact(const round_case *c, const sotto_sim_report *report)
 
         for (uint32_t i = 0; i < c->clients; i++)
             if (report->counted[i])
-                sum += c->round.ring == SOTTO_RING_Z32 ? c->inputs[i].of.z32[e]
-                                                       : c->inputs[i].of.z64[e];
+                sum += (c->round.ring == SOTTO_RING_Z32 ? c->inputs[i].of.z32[e]
+                                                        : c->inputs[i].of.z64[e]) -
+                       (e == 0 && report->answered_anew[i]);
         if (c->round.ring == SOTTO_RING_Z32 ? (uint32_t)sum != report->sum.of.z32[e]
                                             : sum != report->sum.of.z64[e])
             return false;

@@ -7,6 +7,7 @@
 #include "serve/aggregator/aggregator.h"
 
 #include <limits.h>
+#include <sqlite3.h>
 #include <string.h>
 
 static const sotto_bytes nothing = {NULL, 0};
@@ -65,6 +66,38 @@ static void a_restart_after_any_request_changes_nothing(sotto_test *t)
         a.fleet.exchanges_left = UINT_MAX;
         CHECK(t, aggregation_ends(t, &a, "released"));
         CHECK(t, aggregation_sum_is(t, &a, 0xf));
+    }
+    aggregation_close(&a);
+}
+
+/* As it is in the journal of a decryptor that signed other labels of this round, and came back from a copy that forgot all else. */
+static void vow_otherwise(sotto_test *t, const aggregation *a, uint32_t member)
+{
+    char *sql = sqlite3_mprintf(
+        "INSERT INTO vow SELECT session, epoch, %llu, %d, %u, zeroblob(32) FROM share LIMIT 1",
+        (unsigned long long)a->number, SOTTO_FLAMINGO_VOTE, member);
+    sqlite3 *db;
+
+    CHECK_EQUAL(t, SQLITE_OK, sqlite3_open(a->fleet.devices[member].journal, &db));
+    CHECK_EQUAL(t, SQLITE_OK, sqlite3_exec(db, sql, NULL, NULL, NULL));
+    CHECK_EQUAL(t, 1, sqlite3_changes(db));
+    CHECK_EQUAL(t, SQLITE_OK, sqlite3_close(db));
+    sqlite3_free(sql);
+}
+
+/* Two of three are a quorum. Where two have a vow for other labels, there is none for these. */
+static void a_decryptor_that_vowed_other_labels_signs_none(sotto_test *t)
+{
+    aggregation a;
+
+    aggregation_open(t, &a, 4, 3, "");
+    for (uint32_t vowed = 1; vowed < 3; vowed++) {
+        CHECK_EQUAL(t, 201, aggregation_post(t, &a, 4));
+        for (uint32_t i = 0; i < 4; i++)
+            aggregation_answer(t, &a, i, true);
+        for (uint32_t i = 0; i < vowed; i++)
+            vow_otherwise(t, &a, a.fleet.epoch.record.members[i]);
+        CHECK(t, aggregation_ends(t, &a, vowed == 1 ? "released" : "burnt"));
     }
     aggregation_close(&a);
 }
@@ -410,6 +443,7 @@ int main(int argc, char **argv)
         CASE(a_sum_is_released_without_those_who_dropped),
         CASE(too_few_reports_burn_the_round),
         CASE(a_restart_after_any_request_changes_nothing),
+        CASE(a_decryptor_that_vowed_other_labels_signs_none),
         CASE(two_replicas_finish_one_round),
         CASE(rounds_run_beside_each_other),
         CASE(only_the_operator_posts_rounds_and_reads_sums),

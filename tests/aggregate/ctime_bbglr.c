@@ -61,8 +61,8 @@ static void open_scene(sotto_test *t, scene *s)
 {
     memset(s, 0, sizeof *s);
     s->t = t;
-    for (uint8_t i = 0; i <= CLIENTS; i++) {
-        const uint8_t seed[SOTTO_SIGN_SEED] = {1, i};
+    for (uint32_t i = 0; i <= CLIENTS; i++) {
+        const uint8_t seed[SOTTO_SIGN_SEED] = {1, (uint8_t)i};
         sotto_signer *signer = i < CLIENTS ? &s->signers[i] : &s->signer;
 
         CHECK_OK(t, sotto_signer_init(signer, seed, &t->err));

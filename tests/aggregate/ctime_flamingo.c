@@ -55,8 +55,8 @@ static void open_scene(sotto_test *t, scene *s)
     sotto_bytes wire;
 
     memset(s, 0, sizeof *s);
-    for (uint8_t i = 0; i <= CLIENTS; i++) {
-        const uint8_t seed[SOTTO_SIGN_SEED] = {1, i};
+    for (uint32_t i = 0; i <= CLIENTS; i++) {
+        const uint8_t seed[SOTTO_SIGN_SEED] = {1, (uint8_t)i};
         sotto_signer *signer = i < CLIENTS ? &s->signers[i] : &s->server;
 
         CHECK_OK(t, sotto_signer_init(signer, seed, &t->err));
@@ -130,8 +130,8 @@ static void call_meeting(sotto_test *t, meeting *m, const scene *s)
     sotto_buf wire;
 
     memset(m, 0, sizeof *m);
-    for (uint8_t i = 0; i < CLIENTS; i++) {
-        const uint8_t private_key[32] = {64, 7, i};
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        const uint8_t private_key[32] = {64, 7, (uint8_t)i};
 
         /* So that what others dealt to it is a secret, too. */
         sotto_ctime_secret(private_key, sizeof private_key);
@@ -139,7 +139,7 @@ static void call_meeting(sotto_test *t, meeting *m, const scene *s)
                                   sotto_bytes_of(private_key, sizeof private_key), &t->err));
         sotto_ctime_public(m->dh[i].public_key, sizeof m->dh[i].public_key);
         memcpy(m->channel[i], m->dh[i].public_key, sizeof m->channel[i]);
-        memset(m->seeds[i], 5 + i, sizeof m->seeds[i]);
+        memset(m->seeds[i], (int)(5 + i), sizeof m->seeds[i]);
         sotto_ctime_secret(m->seeds[i], sizeof m->seeds[i]);
     }
     call.posting.registry = s->epoch.registry;

@@ -236,7 +236,7 @@ static void sign_as_stranger(camp *s, uint8_t *row, uint32_t client, const uint8
 }
 
 static void write_votes(camp *s, sotto_rows *rows, uint8_t *at, const uint8_t digest[32],
-                        bool forge)
+                        const camp_question *q)
 {
     for (uint32_t client = 0; client < s->c.clients; client++) {
         int place = sotto_decryptors_place(s->c.cast.decryptors, client);
@@ -251,11 +251,15 @@ static void write_votes(camp *s, sotto_rows *rows, uint8_t *at, const uint8_t di
             continue;
         while (which < s->voted[place] && memcmp(s->votes[place][which].digest, digest, 32) != 0)
             which++;
-        if (which == s->voted[place] && !forge)
+        if (which == s->voted[place] && !q->forge_votes)
             continue;
         sotto_row_put_index(row, client);
         if (which < s->voted[place])
             memcpy(row + 4, s->votes[place][which].signature, SOTTO_SIGNATURE);
+        rows->count++;
+        if (!q->twice)
+            continue;
+        memcpy(row + SOTTO_FLAMINGO_VOTE_ROW, row, SOTTO_FLAMINGO_VOTE_ROW);
         rows->count++;
     }
 }
@@ -315,7 +319,7 @@ static void write_edges(camp *s, sotto_rows *rows, uint8_t *at, const camp_quest
 sotto_status camp_ask(camp *s, uint32_t place, const camp_question *q)
 {
     uint8_t head[SOTTO_FLAMINGO_OPEN_HEAD] = {0};
-    uint8_t *votes = rows_of(s, CAMP_MOST, SOTTO_FLAMINGO_VOTE_ROW);
+    uint8_t *votes = rows_of(s, (size_t)2 * CAMP_MOST, SOTTO_FLAMINGO_VOTE_ROW);
     uint8_t *shares = rows_of(s, CAMP_MOST, SOTTO_FLAMINGO_SHARE_ROW);
     uint8_t *edges = rows_of(s, (size_t)CAMP_MOST * CAMP_MOST, SOTTO_FLAMINGO_WANT_ROW);
     sotto_flamingo_body body = {.head = {head, sizeof head},
@@ -327,7 +331,7 @@ sotto_status camp_ask(camp *s, uint32_t place, const camp_question *q)
     sotto_hash_once(head, SOTTO_SHA256, encoded(s, SOTTO_FLAMINGO_LABELS, &labels));
     head[32] = 1;
     head[34] = (uint8_t)q->set;
-    write_votes(s, &body.a, votes, head, q->forge_votes);
+    write_votes(s, &body.a, votes, head, q);
     write_shares(s, &body.b, shares, place, q->shares);
     write_edges(s, &body.c, edges, q);
     return tell(s, place, SOTTO_FLAMINGO_OPEN, &body, q->set);

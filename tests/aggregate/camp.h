@@ -65,6 +65,7 @@ void camp_show_all(camp *s, uint32_t places, uint32_t online);
 typedef struct camp_question {
     uint32_t labels, shares, from, to, set;
     bool forge_votes;
+    bool twice; /* each vote is shown twice */
     bool drawn; /* of these edges, those of the graph */
 } camp_question;
 sotto_status camp_ask(camp *s, uint32_t place, const camp_question *q);

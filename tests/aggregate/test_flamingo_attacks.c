@@ -72,15 +72,19 @@ static void edges_between_online_clients_stay_shut(sotto_test *t)
 }
 
 /* "Online" to some and "offline" to others. */
-static void split_labels(camp *s, bool forge)
+static void split_labels(camp *s, bool forge, bool twice)
 {
     camp_show_all(s, 0x0f, ALL);
     camp_show_all(s, 0x70, NOT_0);
-    camp_ask_set(s,
-                 (camp_question){.labels = ALL, .shares = ALL, .set = FIRST, .forge_votes = forge});
-    camp_ask_set(s,
-                 (camp_question){
-                     .labels = NOT_0, .from = NOT_0, .to = 1, .set = LAST, .forge_votes = forge});
+    camp_ask_set(
+        s, (camp_question){
+               .labels = ALL, .shares = ALL, .set = FIRST, .forge_votes = forge, .twice = twice});
+    camp_ask_set(s, (camp_question){.labels = NOT_0,
+                                    .from = NOT_0,
+                                    .to = 1,
+                                    .set = LAST,
+                                    .forge_votes = forge,
+                                    .twice = twice});
 }
 
 static void two_labels_at_once_open_nothing(sotto_test *t)
@@ -88,7 +92,7 @@ static void two_labels_at_once_open_nothing(sotto_test *t)
     static camp s;
 
     play(t, &s, SEVEN);
-    split_labels(&s, false);
+    split_labels(&s, false, false);
     CHECK(t, !camp_reads(&s, 0));
     CHECK_EQUAL(t, 0, s.answers);
     camp_close(&s);
@@ -99,7 +103,17 @@ static void votes_can_not_be_made_up(sotto_test *t)
     static camp s;
 
     play(t, &s, SEVEN);
-    split_labels(&s, true);
+    split_labels(&s, true, false);
+    CHECK(t, !camp_reads(&s, 0));
+    camp_close(&s);
+}
+
+static void a_vote_counts_once(sotto_test *t)
+{
+    static camp s;
+
+    play(t, &s, SEVEN);
+    split_labels(&s, false, true);
     CHECK(t, !camp_reads(&s, 0));
     camp_close(&s);
 }
@@ -560,6 +574,7 @@ int main(int argc, char **argv)
         CASE(edges_between_online_clients_stay_shut),
         CASE(two_labels_at_once_open_nothing),
         CASE(votes_can_not_be_made_up),
+        CASE(a_vote_counts_once),
         CASE(strangers_do_not_vote),
         CASE(others_votes_open_nothing),
         CASE(a_decryptor_signs_once),

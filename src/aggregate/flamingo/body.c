@@ -40,7 +40,9 @@ static sotto_status check_rows(const sotto_rows *rows, size_t key, uint64_t regi
         if (sotto_row_index(row) >= registered ||
             (key == 8 && sotto_row_index(row + 4) >= registered))
             return sotto_fail(err, SOTTO_MALFORMED, "body: a row for an unknown client");
-        if (i > 0 && memcmp(sotto_rows_at(rows, i - 1), row, key) >= 0)
+        /* A vote that is shown twice would count twice, and a report in the place of another. */
+        if (SOTTO_RULE(flamingo_rows_once) && i > 0 &&
+            memcmp(sotto_rows_at(rows, i - 1), row, key) >= 0)
             return sotto_fail(err, SOTTO_MALFORMED, "body: rows do not ascend");
     }
     return SOTTO_OK;

@@ -194,6 +194,8 @@ static sotto_flamingo_body labels_of(camp *s, uint32_t online)
         if (!(online >> i & 1))
             continue;
         sotto_bits_set(bits, i);
+        if (s->unlisted && !s->report[i].data)
+            continue;
         sotto_row_put_index(row, i);
         sotto_row_put_index(row + 4, (uint32_t)s->report[i].len);
         if (s->report[i].data) {

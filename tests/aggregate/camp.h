@@ -42,6 +42,7 @@ typedef struct camp {
     uint8_t (*instead)[SOTTO_TDH2_SEALED]; /* this ciphertext for all edges */
     bool
         turned; /* a decryptor is shown the shares that it sealed itself, as those of whom they are for */
+    bool unlisted;      /* labels have no row for who never reported */
     uint32_t strangers; /* clients whose own signatures are passed off as votes */
 } camp;
 

@@ -1,5 +1,5 @@
 /* flamingo where it is not attacked: parameters, and what the beacon draws. Odds of committees and graphs rest on these draws. */
-#include "rounds.h"
+#include "camp.h"
 
 #include "aggregate/shared/draw.h"
 
@@ -176,6 +176,21 @@ static void labels_are_judged_as_the_graph_has_them(sotto_test *t)
     CHECK(t, parts > 20 && parts < 490); /* both happen */
 }
 
+/* Six of seven reported. The seventh has no report in the labels, and is called online all the same. */
+static void nobody_is_online_without_a_report(sotto_test *t)
+{
+    static camp s;
+
+    camp_open(t, &s, (camp_plan){.clients = 7, .members = 7, .least = 5});
+    for (uint32_t i = 1; i < 7; i++)
+        CHECK(t, camp_report(&s, i));
+    s.unlisted = true;
+    CHECK(t, camp_show(&s, 0, 0x7f) == SOTTO_REJECTED);
+    CHECK_EQUAL(t, 0, s.voted[0]);
+    CHECK(t, camp_show(&s, 0, 0x7e) == SOTTO_OK);
+    camp_close(&s);
+}
+
 /* ---- who is drawn ---------------------------------------------------------------------------------------- */
 
 /* `count` of `of`, in so many draws: ascending, each once, and all alike. */
@@ -224,6 +239,7 @@ int main(int argc, char **argv)
         CASE(edges_are_mutual_and_as_likely_as_they_should_be),
         CASE(draws_follow_from_beacon_session_epoch_and_number_alone),
         CASE(labels_are_judged_as_the_graph_has_them),
+        CASE(nobody_is_online_without_a_report),
         CASE(everybody_is_drawn_alike),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -136,7 +136,9 @@ static sotto_status check_seen(const sotto_round *round, const sotto_flamingo_bo
                                        sotto_registry_key(round->keys, client), err) != SOTTO_OK)
             return SOTTO_REJECTED;
     }
-    if (sotto_bits_count(body->head.data, body->head.len) != body->a.count)
+    /* Whoever never reported has edges that stay shut, and would count as a neighbour of a victim. */
+    if (SOTTO_RULE(flamingo_online_reported) &&
+        sotto_bits_count(body->head.data, body->head.len) != body->a.count)
         return sotto_fail(err, SOTTO_REJECTED, "labels: somebody online without a report");
     return SOTTO_OK;
 }

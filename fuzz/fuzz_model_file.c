@@ -12,9 +12,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     float weights[32] = {0}, again[32] = {0};
     uint8_t memory[4096];
     sotto_buf buf = sotto_buf_over(memory, sizeof memory);
-    sotto_model model;
+    sotto_model model, own;
 
     if (sotto_model_init(&model, &config, NULL) != SOTTO_OK || model.parameters > 32)
+        abort();
+    if (sotto_model_own(&own, sotto_bytes_of(data, size), NULL) == SOTTO_OK &&
+        (own.head.len + 4 * own.parameters != size || own.head.data != data))
         abort();
     if (sotto_safetensors_decode(&model, weights, sotto_bytes_of(data, size), NULL) != SOTTO_OK)
         return 0;

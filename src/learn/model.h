@@ -23,7 +23,8 @@ typedef enum sotto_model_type {
     SOTTO_MODEL_LOGISTIC = 1,
     SOTTO_MODEL_MLP,
     SOTTO_MODEL_CNN,
-    SOTTO_MODEL_GRU
+    SOTTO_MODEL_GRU,
+    SOTTO_MODEL_OWN /* somebody's, trained by a program: sotto_model_own in learn/model_file.h */
 } sotto_model_type;
 
 enum {
@@ -61,9 +62,10 @@ typedef struct sotto_model {
     sotto_tensor tensors[SOTTO_MODEL_TENSORS];
     size_t tensor_count;
     size_t parameters;
-    size_t width;   /* numbers of an example: of a gru, steps + 1 symbols */
-    size_t answers; /* predictions of an example: 1, or a gru's steps     */
-    size_t scratch; /* floats that a learner needs besides weights        */
+    size_t width;     /* numbers of an example: of a gru, steps + 1 symbols */
+    size_t answers;   /* predictions of an example: 1, or a gru's steps     */
+    size_t scratch;   /* floats that a learner needs besides weights        */
+    sotto_bytes head; /* own: what its file has before the numbers; borrowed */
 } sotto_model;
 
 /* SOTTO_DENIED names the number that is out of its range. */

@@ -24,6 +24,11 @@ SOTTO_MUST_USE sotto_status sotto_safetensors_encode(const sotto_model *model, c
 SOTTO_MUST_USE sotto_status sotto_safetensors_decode(const sotto_model *model, float *weights,
                                                      sotto_bytes file, sotto_err *err);
 
+/* A model that nobody here computes, from a file whose tensors were checked (device/round.h). The file's head is borrowed: every later
+ * file of the model begins with it. Such a model has sessions and files alone: no tensors, no gradient, no npz.
+ *   SOTTO_MALFORMED  the file has no head, or too many numbers */
+SOTTO_MUST_USE sotto_status sotto_model_own(sotto_model *out, sotto_bytes file, sotto_err *err);
+
 SOTTO_MUST_USE sotto_status sotto_npz_encode(const sotto_model *model, const float *weights,
                                              sotto_buf *out, sotto_err *err);
 

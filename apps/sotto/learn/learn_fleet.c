@@ -35,6 +35,7 @@ typedef struct crew {
 
 typedef struct hand {
     crew *crew;
+    size_t number;
     pthread_t thread;
     sotto_arena arena, scratch; /* of the thread; of one report */
     sotto_learner learner;
@@ -241,8 +242,8 @@ static sotto_status answer_by_library(hand *h, uint64_t device, sotto_err *err)
 {
     learn_outcome outcome = {0};
 
-    SOTTO_TRY(
-        learn_library_answer(h->crew->run, device, h->crew->client, &h->scratch, &outcome, err));
+    SOTTO_TRY(learn_library_answer(h->crew->run, device, h->number, h->crew->client, &h->scratch,
+                                   &outcome, err));
     (void)atomic_fetch_add(&h->crew->took_part, outcome.took_part);
     (void)atomic_fetch_add(&h->crew->sent, outcome.sent);
     return SOTTO_OK;
@@ -305,17 +306,20 @@ static void *work(void *context)
     return NULL;
 }
 
-static sotto_status open_hand(hand *h, crew *c, sotto_err *err)
+static sotto_status open_hand(hand *h, crew *c, size_t number, sotto_err *err)
 {
     const learn_run *run = c->run;
     const size_t count = run->model.parameters,
                  body = run->task.report_bytes + 1024 > BODY ? run->task.report_bytes + 1024 : BODY;
 
     h->crew = c;
+    h->number = number;
     sotto_arena_init(&h->arena, (size_t)1 << 30);
     sotto_arena_init(&h->scratch, (size_t)1 << 30);
-    SOTTO_TRY(sotto_learner_init(&h->learner, &run->model, run->data.largest, &h->arena, err));
     SOTTO_TRY(sotto_buf_take(&h->body, &h->arena, body, err));
+    if (run->library) /* the library does all of it */
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_learner_init(&h->learner, &run->model, run->data.largest, &h->arena, err));
     h->delta = sotto_arena_take_array(&h->arena, count, sizeof *h->delta);
     h->update = sotto_arena_take_array(&h->arena, (size_t)sotto_learning_length(run->learning),
                                        sizeof *h->update);
@@ -327,7 +331,7 @@ static sotto_status run_hands(crew *c, hand *hands, size_t count, sotto_err *err
     size_t started = 0;
 
     for (size_t i = 0; i < count; i++)
-        SOTTO_TRY(open_hand(&hands[i], c, err));
+        SOTTO_TRY(open_hand(&hands[i], c, i, err));
     while (started < count &&
            pthread_create(&hands[started].thread, NULL, work, &hands[started]) == 0)
         started++;

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_FILE = 1 << 20 };
+enum { MOST_FILE = 1 << 20, LONGEST_MODEL = 256 << 20 };
 
 typedef struct folder {
     const char *path, *to;
@@ -107,7 +107,9 @@ static void draw_curve(folder *f)
 
         if (end == line || !last) /* the names of the columns */
             continue;
-        const double y = strtod(last + 1, NULL);
+        const double y = strtod(last + 1, &end);
+        if (end == last + 1) /* nobody could tell */
+            continue;
         points[plot.count++] = (sotto_curve_point){.x = x, .low = y, .high = y, .answered = true};
     }
     if (plot.count > 1 && sotto_view_curve(&view, &plot, NULL) == SOTTO_OK)
@@ -142,8 +144,9 @@ static int watch_main(int argc, char **argv)
             printf("%lld reports\n", whole(&f, "reports"));
         else
             puts("reports that are not counted in public");
-        printf("loss %.4f, accuracy %.2f%%\nmodel %s\n", real(&f, "loss"),
-               100 * real(&f, "accuracy"), text(&f, "model"));
+        if (json_is_number(json_object_get(f.status, "loss")))
+            printf("loss %.4f, accuracy %.2f%%\n", real(&f, "loss"), 100 * real(&f, "accuracy"));
+        printf("model %s\n", text(&f, "model"));
     }
     close_folder(&f);
     return code;
@@ -176,17 +179,21 @@ static sotto_status model_of(const folder *f, sotto_model *out, sotto_err *err)
 static sotto_status export_model(folder *f, sotto_err *err)
 {
     const size_t len = strlen(f->to);
+    const bool as_npz = len > 4 && strcmp(f->to + len - 4, ".npz") == 0;
     char name[80];
     sotto_model model;
     sotto_bytes file;
     float *weights;
     sotto_buf npz;
 
-    SOTTO_TRY(model_of(f, &model, err));
     (void)snprintf(name, sizeof name, "models/%.64s", text(f, "model"));
-    SOTTO_TRY(read_in(f, name, sotto_model_file_size(&model), &file, err));
-    if (len <= 4 || strcmp(f->to + len - 4, ".npz") != 0)
+    SOTTO_TRY(read_in(f, name, LONGEST_MODEL, &file, err));
+    if (!as_npz)
         return sotto_file_write(f->to, file, NULL, NULL, err);
+    if (learn_own_is(text(f, "model_type")))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "--to: npz is for models that sotto has; this one is safetensors");
+    SOTTO_TRY(model_of(f, &model, err));
     weights = sotto_arena_take_array(&f->arena, model.parameters, sizeof *weights);
     if (!weights)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a model");

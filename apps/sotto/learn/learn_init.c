@@ -21,7 +21,7 @@
 enum { TEXT = 8192, PATH = 512 };
 
 typedef struct plan {
-    const char *folder, *model, *data;
+    const char *folder, *model, *data, *first;
     double devices, cohort, rounds, participations, epsilon,
         classes; /* participations 0: to be chosen */
     bool json;
@@ -228,6 +228,11 @@ static sotto_status put_owner(plan *p, sotto_err *err)
     return learn_owner_make(path, p->owner, err);
 }
 
+static sotto_status read_file(plan *p, const char *path, sotto_bytes *out, sotto_err *err)
+{
+    return sotto_file_read(out, path, UINT64_C(1) << 29, &p->arena, err);
+}
+
 /* Of the data, where a file has them; else for images of 28 by 28, or for symbols. */
 static sotto_status shape(plan *p, sotto_err *err)
 {
@@ -237,7 +242,7 @@ static sotto_status shape(plan *p, sotto_err *err)
 
     if (!p->data)
         return sotto_model_named(&p->shape, p->model, (size_t)p->classes, err);
-    SOTTO_TRY(sotto_file_read(&file, p->data, UINT64_C(1) << 29, &p->arena, err));
+    SOTTO_TRY(read_file(p, p->data, &file, err));
     SOTTO_TRY(sotto_dataset_decode(&data, file, err));
     if ((double)data.users < p->devices)
         return sotto_fail(err, SOTTO_DENIED, "%.60s has %zu users, and --devices is %.0f", p->data,
@@ -245,19 +250,33 @@ static sotto_status shape(plan *p, sotto_err *err)
     return learn_model_of(&p->shape, &like, &data, err);
 }
 
+/* The first model: of a file where the model is somebody's own, else drawn. */
+static sotto_status begin(plan *p, sotto_bytes *model, uint8_t digest[SOTTO_MODEL_HASH],
+                          sotto_err *err)
+{
+    sotto_bytes file;
+    float *weights;
+
+    if (p->first) {
+        SOTTO_TRY(read_file(p, p->first, &file, err));
+        SOTTO_TRY(learn_own_read(&p->shape, &weights, file, &p->arena, err));
+    } else {
+        SOTTO_TRY(shape(p, err));
+        weights = sotto_arena_take_array(&p->arena, p->shape.parameters, sizeof *weights);
+        if (!weights)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "a model");
+        sotto_model_begin(&p->shape, weights, 1);
+    }
+    return learn_model_bytes(&p->shape, weights, model, digest, &p->arena, err);
+}
+
 static sotto_status make(plan *p, sotto_err *err)
 {
     uint8_t digest[SOTTO_MODEL_HASH];
     char text[TEXT];
     sotto_bytes model;
-    float *weights;
 
-    SOTTO_TRY(shape(p, err));
-    weights = sotto_arena_take_array(&p->arena, p->shape.parameters, sizeof *weights);
-    if (!weights)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a model");
-    sotto_model_begin(&p->shape, weights, 1);
-    SOTTO_TRY(learn_model_bytes(&p->shape, weights, &model, digest, &p->arena, err));
+    SOTTO_TRY(begin(p, &model, digest, err));
     sotto_hex_encode(p->init, sotto_bytes_of(digest, sizeof digest));
     choose_participations(p);
     (void)snprintf(p->owner, sizeof p->owner, "%064d", 0); /* as long as the key to come */
@@ -281,6 +300,7 @@ static int read_words(plan *p, int argc, char **argv)
         {.name = "DIR", .text = &p->folder, .needed = true},
         {.name = "--model", .text = &p->model},
         {.name = "--data", .text = &p->data},
+        {.name = "--init", .text = &p->first},
         {.name = "--devices", .real = &p->devices, .least = 13, .most = 1e9},
         {.name = "--cohort", .real = &p->cohort, .least = 13, .most = 1e8},
         {.name = "--rounds", .real = &p->rounds, .least = 1, .most = 1000},
@@ -292,9 +312,14 @@ static int read_words(plan *p, int argc, char **argv)
 
     if (code != EXIT_DONE)
         return code;
-    if (sotto_model_named(&p->shape, p->model, (size_t)p->classes, NULL) != SOTTO_OK)
-        return sotto_arguments_misused(VERB, "--model",
-                                       "logistic, mlp, lenet, cnn or gru, with so many classes");
+    if (p->first && (p->data || !learn_own_is(p->model)))
+        return sotto_arguments_misused(VERB, "--init",
+                                       p->data ? "it goes without --data"
+                                               : "--model has a name that sotto has no model of");
+    if (!p->first && sotto_model_named(&p->shape, p->model, (size_t)p->classes, NULL) != SOTTO_OK)
+        return sotto_arguments_misused(
+            VERB, "--model",
+            "logistic, mlp, lenet, cnn or gru, with so many classes; another one has --init");
     if (p->participations > p->rounds)
         return sotto_arguments_misused(VERB, "--participations", "more than --rounds");
     return p->cohort <= p->devices
@@ -334,9 +359,10 @@ static int init_main(int argc, char **argv)
             "%s: recipe.json, policy.json, model.safetensors, collector-key.json and owner.key.\n"
             "Noise of %.2f clips by each server keeps epsilon %g for %.0f rounds of a device.\n"
             "The last round expects %.0f reports, and needs %.0f.\n"
-            "Next: sotto learn check %s/recipe.json --policy %s/policy.json\n",
+            "Next: sotto learn check %s/recipe.json --policy %s/policy.json%s%s%s\n",
             p.folder, p.multiplier, p.epsilon, p.participations, floor(p.last),
-            floor(0.8 * p.cohort), p.folder, p.folder);
+            floor(0.8 * p.cohort), p.folder, p.folder, p.first ? " --init " : "",
+            p.first ? p.folder : "", p.first ? "/model.safetensors" : "");
     }
     sotto_arena_clear(&p.arena);
     return code;
@@ -353,6 +379,9 @@ const sotto_verb sotto_verb_learn_init = {
         "  --model NAME        logistic (the default), mlp, lenet, cnn or gru\n"
         "  --classes N         that the model tells apart; 10 unless stated\n"
         "  --data FILE         take inputs and classes from a file of `sotto learn data`\n"
+        "  --init FILE         the first file of a model of your own, as safetensors; --model is "
+        "its\n"
+        "                      name\n"
         "  --devices N         2000 unless stated\n"
         "  --cohort N          devices that are expected in a round; 1000 unless stated\n"
         "  --rounds N          10 unless stated\n"

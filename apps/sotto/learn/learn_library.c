@@ -102,6 +102,7 @@ typedef struct host {
     uint64_t slot; /* of the round, that it is now */
     sotto_http_client *client;
     sotto_arena *arena;
+    sotto_trainer trainer;
 } host;
 
 /* The clock of a device stands within the round, and within a slot of it. */
@@ -244,11 +245,9 @@ static sotto_status tick_on(sotto_device *device, uint64_t *made, sotto_err *err
 static sotto_status live(sotto_device *device, host *h, uint64_t number, bool known,
                          learn_outcome *out, sotto_err *err)
 {
-    const sotto_trainer trainer = {
-        .size = sizeof trainer, .models = h->run->models_url, .train = sotto_train_in_c};
     uint64_t made = 0;
 
-    SOTTO_TRY(sotto_device_learn(device, &trainer, err));
+    SOTTO_TRY(sotto_device_learn(device, &h->trainer, err));
     SOTTO_TRY(sotto_device_consent(device, true, err));
     if (!known)
         SOTTO_TRY(learn_library_donate(h->run, device, number, h->arena, err));
@@ -259,11 +258,13 @@ static sotto_status live(sotto_device *device, host *h, uint64_t number, bool kn
     return note_outcome(device, h->run, made > 0, out, err);
 }
 
-sotto_status learn_library_answer(learn_run *run, uint64_t number, sotto_http_client *client,
-                                  sotto_arena *arena, learn_outcome *out, sotto_err *err)
+sotto_status learn_library_answer(learn_run *run, uint64_t number, size_t thread,
+                                  sotto_http_client *client, sotto_arena *arena, learn_outcome *out,
+                                  sotto_err *err)
 {
     const demo *d = &run->deployment;
-    host h = {.run = run, .client = client, .arena = arena};
+    host h = {
+        .run = run, .client = client, .arena = arena, .trainer = learn_trainer_of(run, thread)};
     char folder[DEMO_FILE], events[DEMO_FILE + 32], ledger[DEMO_FILE + 32];
     sotto_device *device;
     sotto_status status;

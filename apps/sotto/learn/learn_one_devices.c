@@ -138,8 +138,7 @@ static sotto_status open_parts(learn_one *one, learn_one_device *d, uint32_t num
 static sotto_status open_device(learn_one *one, uint32_t number, sotto_err *err)
 {
     learn_one_device *d = &one->devices[number];
-    const sotto_trainer trainer = {
-        .size = sizeof trainer, .models = one->run->models_url, .train = sotto_train_in_c};
+    const sotto_trainer trainer = learn_trainer_of(one->run, 0);
 
     d->of = one;
     d->next_ms = UINT64_MAX;

@@ -89,6 +89,8 @@ static int check_remote(const learn_run *run, sotto_log_job *log)
         return complain(run->pairing_file ? "--key" : "--pairing", "it is needed");
     if (run->library)
         return complain("--library", "it is for servers of this machine");
+    if (run->trainer)
+        return complain("--trainer", "devices of others bring their own");
     if (run->devices > 0)
         return complain("--devices", "servers of others have the recipe's population");
     if (run->drop > 0 && !run->rehearse)
@@ -120,6 +122,7 @@ int learn_run_options(learn_run *run, int argc, char **argv)
         {.name = "--stop-after", .whole = &run->stop_after, .least = 1, .most = 1000000},
         {.name = "--quiet", .flag = &run->quiet},
         {.name = "--library", .flag = &run->library},
+        {.name = "--trainer", .text = &run->trainer},
         {.name = "--rehearse", .flag = &run->rehearse},
         {.name = "--plain-http", .flag = &run->plain},
         {.name = "--from", .text = &log.from},

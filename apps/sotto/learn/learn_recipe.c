@@ -276,17 +276,13 @@ sotto_status learn_model_bytes(const sotto_model *model, const float *weights, s
     return SOTTO_OK;
 }
 
+/* The digest of a file that begins with its recipe's model. */
 static sotto_status check_first(learn_run *run, sotto_err *err)
 {
     uint8_t digest[SOTTO_MODEL_HASH];
     char text[LEARN_HEX];
     sotto_bytes file;
 
-    if (run->init_file) {
-        SOTTO_TRY(
-            learn_read_file(run, run->init_file, sotto_model_file_size(&run->model), &file, err));
-        SOTTO_TRY(sotto_safetensors_decode(&run->model, run->session.weights, file, err));
-    }
     SOTTO_TRY(
         learn_model_bytes(&run->model, run->session.weights, &file, digest, &run->arena, err));
     sotto_hex_encode(text, sotto_bytes_of(digest, sizeof digest));
@@ -295,6 +291,44 @@ static sotto_status check_first(learn_run *run, sotto_err *err)
                           "learn.model.init is not the digest of the first model, which is %s",
                           text);
     return SOTTO_OK;
+}
+
+/* Names, shapes and first numbers are those of a file. */
+static sotto_status begin_own(learn_run *run, float **first, sotto_err *err)
+{
+    const sotto_learning *l = run->learning;
+    sotto_bytes file;
+
+    if (!run->init_file)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "sotto has no model '%.40s': --init names its first file", l->model);
+    SOTTO_TRY(learn_read_file(run, run->init_file,
+                              4 * (size_t)l->parameters + (size_t)SOTTO_SAFETENSORS_HEADER + 8,
+                              &file, err));
+    SOTTO_TRY(learn_own_read(&run->model, first, file, &run->arena, err));
+    if (run->model.parameters == l->parameters)
+        return SOTTO_OK;
+    return sotto_fail(err, SOTTO_DENIED,
+                      "learn.model.parameters: %" PRIu64 "; %.100s has %zu numbers", l->parameters,
+                      run->init_file, run->model.parameters);
+}
+
+/* A model that sotto has, and rows that fit it. */
+static sotto_status begin_known(learn_run *run, float **first, sotto_err *err)
+{
+    const sotto_examples all =
+        sotto_dataset_rows(&run->data, 0, run->data.training + run->data.test);
+    sotto_bytes file;
+
+    SOTTO_TRY(learn_model_of(&run->model, run->learning, &run->data, err));
+    SOTTO_TRY(sotto_examples_check(&all, &run->model, err));
+    if (!run->init_file)
+        return SOTTO_OK;
+    SOTTO_TRY(learn_read_file(run, run->init_file, sotto_model_file_size(&run->model), &file, err));
+    *first = sotto_arena_take_array(&run->arena, run->model.parameters, sizeof **first);
+    if (!*first)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a model");
+    return sotto_safetensors_decode(&run->model, *first, file, err);
 }
 
 sotto_status learn_session_begin(learn_run *run, sotto_err *err)
@@ -308,16 +342,16 @@ sotto_status learn_session_begin(learn_run *run, sotto_err *err)
                                     .second = 0.99,
                                     .floor = 1e-3};
     const sotto_training training = {(size_t)l->epochs, (size_t)l->batch, l->rate, l->clip, 0};
-    const sotto_examples all =
-        sotto_dataset_rows(&run->data, 0, run->data.training + run->data.test);
+    float *first = NULL;
 
-    SOTTO_TRY(learn_model_of(&run->model, l, &run->data, err));
+    SOTTO_TRY(learn_own_is(l->model) ? begin_own(run, &first, err) : begin_known(run, &first, err));
     SOTTO_TRY(sotto_training_check(&training, err));
-    SOTTO_TRY(sotto_examples_check(&all, &run->model, err));
     SOTTO_TRY(sotto_step_check(&step, false, err));
     SOTTO_TRY(sotto_session_init(&run->session, &run->model, &step,
                                  sotto_bytes_of(l->head.hash, sizeof l->head.hash), run->seed,
                                  LEARN_POINTS, &run->arena, err));
+    if (first)
+        memcpy(run->session.weights, first, run->model.parameters * sizeof *first);
     return check_first(run, err);
 }
 
@@ -328,6 +362,9 @@ sotto_status learn_evaluate(learn_run *run, double *loss, double *accuracy, sott
     sotto_learner learner;
     sotto_score score = {0};
 
+    *loss = *accuracy = NAN;
+    if (run->model.config.type == SOTTO_MODEL_OWN)
+        return SOTTO_OK;
     SOTTO_TRY(sotto_learner_init(&learner, &run->model, EVALUATED, &run->arena, err));
     for (size_t i = 0; i < test.count; i += EVALUATED)
         sotto_model_gradient(&learner, run->session.weights, &test, NULL, i,

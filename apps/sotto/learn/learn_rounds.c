@@ -11,6 +11,7 @@
 #include "device/answer/shape.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -244,8 +245,11 @@ static sotto_status close_round(learn_run *run, const sotto_learning_receipt *re
         SOTTO_TRY(learn_show_receipt(run, receipt, err));
     (void)snprintf(path, sizeof path, "%s/session", run->folder);
     SOTTO_TRY(sotto_session_save(&run->session, path, &run->round_arena, NULL, NULL, err));
-    learn_say(run, "round %" PRIu64 ": %s; loss %.4f, accuracy %.2f%%", run->record.round,
-              receipt ? "closed" : "burnt", loss, 100 * accuracy);
+    if (isfinite(loss))
+        learn_say(run, "round %" PRIu64 ": %s; loss %.4f, accuracy %.2f%%", run->record.round,
+                  receipt ? "closed" : "burnt", loss, 100 * accuracy);
+    else
+        learn_say(run, "round %" PRIu64 ": %s", run->record.round, receipt ? "closed" : "burnt");
     return learn_show_save(run, err);
 }
 
@@ -317,6 +321,7 @@ sotto_status learn_round_run(learn_run *run, sotto_err *err)
     } else {
         SOTTO_TRY(run_task(run, &collection, err));
     }
+    learn_trainers_tell(run);
     if (collection.reports == 0) {
         say_burnt(run);
         sotto_session_burn_round(&run->session);

@@ -98,9 +98,23 @@ static int prepare(learn_run *run)
         return EXIT_REFUSED;
     }
     if ((run->one_server && learn_one_check(run, &err) != SOTTO_OK) ||
-        learn_data_load(run, &err) != SOTTO_OK || learn_session_begin(run, &err) != SOTTO_OK)
+        learn_data_load(run, &err) != SOTTO_OK || learn_session_begin(run, &err) != SOTTO_OK ||
+        (run->trainer && learn_trainers_open(run, &err) != SOTTO_OK))
         return code_of(&err, SOTTO_AT_DATA);
     return EXIT_DONE;
+}
+
+/* The same where devices of this process train. */
+static int prepare_devices(learn_run *run)
+{
+    const int code = prepare(run);
+
+    if (code != EXIT_DONE || run->trainer || run->model.config.type != SOTTO_MODEL_OWN)
+        return code;
+    (void)fprintf(stderr, "sotto learn: sotto has no model '%s': %s\n", run->learning->model,
+                  run->rehearse ? "--rehearse trains those that it has"
+                                : "--trainer names a program that trains it");
+    return EXIT_REFUSED;
 }
 
 static bool is_there(const learn_run *run)
@@ -119,7 +133,7 @@ static int open_remote(learn_run *run, sotto_bytes recipe)
     int code;
 
     memcpy(run->deployment.recipe_text, recipe.data, recipe.len);
-    code = prepare(run);
+    code = run->rehearse ? prepare_devices(run) : prepare(run);
     if (code != EXIT_DONE)
         return code;
     if (learn_remote_open(run, &fresh, &err) != SOTTO_OK ||
@@ -158,15 +172,16 @@ static int open_session(learn_run *run)
                                        "it is for recipes of two servers");
     if (learn_is_remote(run))
         return open_remote(run, recipe);
+    run->library = run->library || (run->trainer && !run->one_server);
     if (fresh)
-        code = prepare(run);
+        code = prepare_devices(run);
     if (code == EXIT_DONE && learn_deploy_open(run, &fresh, &err) != SOTTO_OK)
         return code_of(&err, SOTTO_AT_DATA);
     if (code == EXIT_DONE && (compare_source(run, recipe, fresh, &err) != SOTTO_OK ||
                               compare_data(run, fresh, &err) != SOTTO_OK))
         return code_of(&err, SOTTO_AT_DATA);
     if (code == EXIT_DONE && !fresh)
-        code = prepare(run);
+        code = prepare_devices(run);
     if (code != EXIT_DONE)
         return code;
     if ((fresh && learn_deploy_provision(run, &err) != SOTTO_OK) ||
@@ -222,6 +237,7 @@ static int run_main(int argc, char **argv)
         (void)fprintf(stderr, "sotto learn run: what is done is in %s; the same command goes on\n",
                       run.folder);
     }
+    learn_trainers_close(&run);
     learn_models_close(&run);
     learn_deploy_close(&run);
     sotto_arena_clear(&run.round_arena);
@@ -264,6 +280,8 @@ const sotto_verb sotto_verb_learn_run = {
         "  --library       each device has files of its own and answers by libsotto-device-full: "
         "it\n"
         "                  checks the log, fetches the model, draws, trains, pays and sends\n"
+        "  --trainer CMD   devices train by this program (examples/trainer), with --library. It\n"
+        "                  may train models that sotto has not: --init has their first file\n"
         "  --drop P        so many percent of the devices that take part never send their report\n"
         "  --parties FILE  the servers that others run\n"
         "  --pairing FILE  the collector's tokens, which an operator of the servers made\n"

@@ -9,6 +9,7 @@
  *     learn_owner.c    the key that signs records
  *     learn_fleet.c    devices: who takes part, their updates, and their reports
  *     learn_library.c  the same by the device library, with files for each device
+ *     learn_trainer.c  models that sotto has not, and programs that train
  *     learn_models.c   models by their digest, over HTTP
  *     learn_one_server.c   one server in the place of leader and helper: an aggregator, a committee, and rounds that are posted
  *     learn_one_encrypted.c  the same with encrypted sums
@@ -36,6 +37,7 @@
 #include "learn/session.h"
 #include "noise/entropy.h"
 #include "recipe/learning_slots.h"
+#include "sotto/learn.h"
 #include "tlog/key_file.h"
 
 enum {
@@ -45,9 +47,17 @@ enum {
     LEARN_HEX = 2 * SOTTO_MODEL_HASH + 1
 };
 
+/* A program that trains. */
+typedef struct learn_trainer {
+    struct sotto_child_trainer *child; /* NULL: not opened */
+    uint64_t failed;                   /* devices of the round at hand ... */
+    sotto_err err;                     /* ... and why the first one did    */
+} learn_trainer;
+
 typedef struct learn_run {
     /* options */
     const char *recipe_file, *data_file, *policy_file, *init_file, *folder, *csv, *svg;
+    const char *trainer; /* a command; NULL: models train in C */
     /* servers of others: where parties_file is not NULL */
     const char *parties_file, *pairing_file, *key_file, *owner_file, *ca_file;
     uint64_t patience; /* seconds; 0: by the recipe */
@@ -68,6 +78,9 @@ typedef struct learn_run {
     sotto_dataset data;
     uint64_t *firsts; /* rows of each device */
     sotto_session session;
+    learn_trainer trainers[LEARN_THREADS];
+    char trainer_line[4096];
+    const char *trainer_words[4];
     struct learn_one *one;            /* of one server; NULL: not started */
     struct sotto_http_server *models; /* NULL: not started */
     char models_url[64];
@@ -166,6 +179,18 @@ SOTTO_MUST_USE sotto_status learn_task_compile(learn_run *run, sotto_err *err);
  * bytes, which a leader takes once. */
 SOTTO_MUST_USE sotto_status learn_fleet_answer(learn_run *run, sotto_err *err);
 
+/* learn_trainer.c: whether it is none of the models that sotto has; such a model and its numbers, by its first file, of which it keeps
+ * the head. */
+bool learn_own_is(const char *name);
+SOTTO_MUST_USE sotto_status learn_own_read(sotto_model *out, float **weights, sotto_bytes file,
+                                           sotto_arena *arena, sotto_err *err);
+/* Of `--trainer`: starts one and tries it without rows. Whom a thread's devices train by. How many failed in the round at hand.
+ * Closing without opening is fine. */
+SOTTO_MUST_USE sotto_status learn_trainers_open(learn_run *run, sotto_err *err);
+sotto_trainer learn_trainer_of(learn_run *run, size_t thread);
+void learn_trainers_tell(learn_run *run);
+void learn_trainers_close(learn_run *run);
+
 /* What a device did in a round. */
 typedef struct learn_outcome {
     bool took_part, sent;
@@ -174,7 +199,7 @@ typedef struct learn_outcome {
 /* learn_library.c: the policy of all devices; the feed that they take the round from; and one of them. Nothing in `arena` stays. */
 SOTTO_MUST_USE sotto_status learn_library_policy(learn_run *run, sotto_err *err);
 SOTTO_MUST_USE sotto_status learn_library_feed(learn_run *run, sotto_bytes bundle, sotto_err *err);
-SOTTO_MUST_USE sotto_status learn_library_answer(learn_run *run, uint64_t number,
+SOTTO_MUST_USE sotto_status learn_library_answer(learn_run *run, uint64_t number, size_t thread,
                                                  struct sotto_http_client *client,
                                                  sotto_arena *arena, learn_outcome *out,
                                                  sotto_err *err);

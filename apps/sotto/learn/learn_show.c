@@ -167,8 +167,11 @@ static sotto_status write_csv(const learn_run *run, sotto_buf *out, sotto_err *e
     for (size_t i = 0; i < s->point_count; i++) {
         char loss[SOTTO_NUMBER_TEXT], accuracy[SOTTO_NUMBER_TEXT];
 
-        sotto_number_format(loss, s->points[i].loss);
-        sotto_number_format(accuracy, s->points[i].accuracy);
+        loss[0] = accuracy[0] = '\0'; /* nobody here can tell how well it does */
+        if (isfinite(s->points[i].loss)) {
+            sotto_number_format(loss, s->points[i].loss);
+            sotto_number_format(accuracy, s->points[i].accuracy);
+        }
         sotto_write_format(&w, "%" PRIu64 ",%s,%s\n", s->points[i].round, loss, accuracy);
     }
     return sotto_writer_finish(&w, "curves", err);
@@ -251,9 +254,12 @@ static int say_end(const learn_run *run)
     const sotto_view view = sotto_show_view(SOTTO_VIEW_TEXT);
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
 
-    if (!run->quiet && s->point_count > 1 && sotto_view_curve(&view, &plot, NULL) == SOTTO_OK)
+    const bool known = s->point_count > 0 && isfinite(s->points[s->point_count - 1].loss);
+
+    if (!run->quiet && known && s->point_count > 1 &&
+        sotto_view_curve(&view, &plot, NULL) == SOTTO_OK)
         printf("\n");
-    if (s->point_count > 0)
+    if (known)
         printf("loss %.4f, accuracy %.2f%%\n", s->points[s->point_count - 1].loss,
                100 * s->points[s->point_count - 1].accuracy);
     if (sotto_learning_receipt_explain(&out, &r, NULL) != SOTTO_OK)

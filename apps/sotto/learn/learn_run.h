@@ -179,8 +179,7 @@ SOTTO_MUST_USE sotto_status learn_task_compile(learn_run *run, sotto_err *err);
  * bytes, which a leader takes once. */
 SOTTO_MUST_USE sotto_status learn_fleet_answer(learn_run *run, sotto_err *err);
 
-/* learn_trainer.c: whether it is none of the models that sotto has; such a model and its numbers, by its first file, of which it keeps
- * the head. */
+/* learn_trainer.c: whether sotto lacks a model of this name; such a model and its numbers, by its first file, of which it keeps the head. */
 bool learn_own_is(const char *name);
 SOTTO_MUST_USE sotto_status learn_own_read(sotto_model *out, float **weights, sotto_bytes file,
                                            sotto_arena *arena, sotto_err *err);

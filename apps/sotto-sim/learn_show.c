@@ -131,25 +131,35 @@ void learn_show_begin(const learn_run *run)
 
 static sotto_status draw(const sotto_view *view, const void *thing, sotto_err *err)
 {
-    return sotto_view_curve(view, thing, err);
+    return sotto_view_curves(view, thing, err);
 }
 
-static sotto_curve_plot plot_of(const learn_run *run, sotto_curve_point *points, bool loss)
+typedef struct curves {
+    sotto_curve_point points[2][LEARN_POINTS];
+    sotto_curve_plot plots[2];
+} curves;
+
+/* Loss and accuracy. The result is good until the next call. */
+static const curves *curves_of(const learn_run *run)
 {
+    static curves c;
     const sotto_session *s = &run->session;
 
-    for (size_t i = 0; i < s->point_count; i++) {
-        const double y = loss ? s->points[i].loss : s->points[i].accuracy;
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < s->point_count; i++) {
+            const double y = k ? s->points[i].accuracy : s->points[i].loss;
 
-        points[i] = (sotto_curve_point){
-            .x = (double)s->points[i].round, .low = y, .high = y, .answered = isfinite(y)};
+            c.points[k][i] = (sotto_curve_point){
+                .x = (double)s->points[i].round, .low = y, .high = y, .answered = isfinite(y)};
+        }
+        c.plots[k] = (sotto_curve_plot){.x_name = "round",
+                                        .y_name = k ? "accuracy" : "loss",
+                                        .title = algorithm_name(run->options),
+                                        .others = run->options->model,
+                                        .points = c.points[k],
+                                        .count = s->point_count};
     }
-    return (sotto_curve_plot){.x_name = "round",
-                              .y_name = loss ? "loss" : "accuracy",
-                              .title = algorithm_name(run->options),
-                              .others = run->options->model,
-                              .points = points,
-                              .count = s->point_count};
+    return &c;
 }
 
 static void say_bounds(sotto_text *t, const learn_run *run, uint64_t round)
@@ -335,17 +345,17 @@ static void say_rounds(const learn_run *run)
 static void say_text(const learn_run *run, double seconds, const char *digest)
 {
     const sotto_session *s = &run->session;
-    static sotto_curve_point points[LEARN_POINTS];
     const sotto_view view = sotto_show_view(SOTTO_VIEW_TEXT);
-    sotto_curve_plot plot = plot_of(run, points, false);
+    const curves *c = curves_of(run);
 
     if (s->point_count > 0) {
         const sotto_session_point *last = &s->points[s->point_count - 1];
 
         if (!run->options->quiet) {
             printf("\n");
-            if (sotto_view_curve(&view, &plot, NULL) == SOTTO_OK)
-                printf("\n");
+            for (size_t k = 0; k < 2; k++)
+                if (sotto_view_curve(&view, &c->plots[k], NULL) == SOTTO_OK)
+                    printf("\n");
         }
         printf("loss %.4f, accuracy %.2f%% after %llu rounds", last->loss, last->accuracy * 100,
                (unsigned long long)s->round);
@@ -385,10 +395,9 @@ int learn_show_end(learn_run *run, double seconds)
     if (o->out && !save_csv(run))
         return fail_at(o->out);
     if (o->svg) {
-        static sotto_curve_point points[LEARN_POINTS];
-        const sotto_curve_plot plot = plot_of(run, points, false);
+        const sotto_curve_page page = {algorithm_name(o), curves_of(run)->plots, 2, 2};
 
-        if (!sotto_show_save(o->svg, SOTTO_VIEW_SVG, draw, &plot))
+        if (!sotto_show_save(o->svg, SOTTO_VIEW_SVG, draw, &page))
             return fail_at(o->svg);
     }
     if (o->export_to && export_model(run, o->export_to, &err) != SOTTO_OK) {

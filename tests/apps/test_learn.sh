@@ -151,7 +151,11 @@ expect 1 "a damaged checkpoint" learn "$@" --checkpoint point
 # ---- models, algorithms and files -----------------------------------------------------------------------------------------------
 expect 0 "LeNet learns" learn --data digits --rounds 9 --cohort 25 --epochs 3 --batch 5 --clip 4 --rate 0.15 --evaluate 9 --json --export m.npz --svg a.svg
 grep -qE '"accuracy": (1|0\.[5-9])' out || { echo "LeNet learns: it did not"; cat out; failed=1; }
-says "a curve" "<svg" a.svg
+says "a curve" ">loss<" a.svg
+says "a curve" ">accuracy<" a.svg
+expect 0 "curves on a terminal" "$sotto" sim learn --data digits --model logistic --rounds 2 --cohort 5 --evaluate 1
+says "curves on a terminal" "loss against round" out
+says "curves on a terminal" "accuracy against round" out
 expect 0 "text" learn --data text --model gru --rounds 1 --cohort 3 --evaluate 1 --export m.safetensors
 says "nothing to claim" "no noise, so nothing is claimed" out
 python3 -c 'import json, struct, zipfile

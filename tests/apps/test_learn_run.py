@@ -137,7 +137,8 @@ def a_session_goes_on_wherever_it_was_killed():
 
 
 def its_model_and_receipts_are_in_the_folder(status):
-    call("watch", "session", says=f"{rounds} of {rounds} rounds")
+    shown = call("watch", "session", says=f"{rounds} of {rounds} rounds").stdout
+    check("loss against round" in shown and "accuracy against round" in shown, "curves on a terminal", shown)
     check(json.loads(call("watch", "session", "--json").stdout)["model"] == status["model"], "watch --json")
     call("export", "session", "--to", "m.safetensors", says="m.safetensors")
     call("export", "session", "--to", "m.npz", "--json", says=status["model"])
@@ -154,7 +155,8 @@ def its_model_and_receipts_are_in_the_folder(status):
     with open("session/curve.csv") as f:
         check(len(f.readlines()) == rounds + 1, "a point of the curve a round")
     with open("session/curve.svg") as f:
-        check("<svg" in f.read(), "a curve")
+        text = f.read()
+        check("<svg" in text and ">loss<" in text and ">accuracy<" in text, "curves")
 
 
 def rounds_that_are_too_small_burn():

@@ -81,15 +81,33 @@ static const char *text(const folder *f, const char *name)
 
 /* ---- watch --------------------------------------------------------------------------------------------------- */
 
-static void draw_curve(folder *f)
+typedef struct curve {
+    sotto_curve_point points[LEARN_POINTS];
+    size_t count;
+} curve;
+
+/* A line of the file: a round, its loss and its accuracy. */
+static void take_line(const char *line, curve curves[2])
 {
-    static sotto_curve_point points[LEARN_POINTS];
+    char *end = NULL;
+    const double x = strtod(line, &end);
+
+    if (end == line) /* the names of the columns */
+        return;
+    for (size_t k = 0; k < 2 && *end == ','; k++) {
+        const char *from = end + 1;
+        const double y = strtod(from, &end);
+
+        if (end > from && curves[k].count < LEARN_POINTS) /* else nobody could tell */
+            curves[k].points[curves[k].count++] =
+                (sotto_curve_point){.x = x, .low = y, .high = y, .answered = true};
+    }
+}
+
+static void draw_curves(folder *f)
+{
+    static curve curves[2];
     const sotto_view view = sotto_show_view(SOTTO_VIEW_TEXT);
-    sotto_curve_plot plot = {.x_name = "round",
-                             .y_name = "accuracy",
-                             .title = text(f, "recipe"),
-                             .others = text(f, "model_type"),
-                             .points = points};
     sotto_bytes csv;
     char *line, *rest = NULL, *copy;
 
@@ -99,21 +117,19 @@ static void draw_curve(folder *f)
     if (!copy)
         return;
     memcpy(copy, csv.data, csv.len);
-    for (line = strtok_r(copy, "\n", &rest); line && plot.count < LEARN_POINTS;
-         line = strtok_r(NULL, "\n", &rest)) {
-        char *end = NULL;
-        const double x = strtod(line, &end);
-        const char *last = strrchr(line, ',');
+    for (line = strtok_r(copy, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        take_line(line, curves);
+    for (size_t k = 0; k < 2; k++) {
+        const sotto_curve_plot plot = {.x_name = "round",
+                                       .y_name = k ? "accuracy" : "loss",
+                                       .title = text(f, "recipe"),
+                                       .others = text(f, "model_type"),
+                                       .points = curves[k].points,
+                                       .count = curves[k].count};
 
-        if (end == line || !last) /* the names of the columns */
-            continue;
-        const double y = strtod(last + 1, &end);
-        if (end == last + 1) /* nobody could tell */
-            continue;
-        points[plot.count++] = (sotto_curve_point){.x = x, .low = y, .high = y, .answered = true};
+        if (plot.count > 1 && sotto_view_curve(&view, &plot, NULL) == SOTTO_OK)
+            printf("\n");
     }
-    if (plot.count > 1 && sotto_view_curve(&view, &plot, NULL) == SOTTO_OK)
-        printf("\n");
 }
 
 static int read_folder(folder *f, const char *verb, int argc, char **argv)
@@ -137,7 +153,7 @@ static int watch_main(int argc, char **argv)
     if (code == EXIT_DONE && f.json) {
         (void)fwrite(f.status_text.data, 1, f.status_text.len, stdout);
     } else if (code == EXIT_DONE) {
-        draw_curve(&f);
+        draw_curves(&f);
         printf("%s: %lld of %lld rounds, %lld of them burnt, ", text(&f, "recipe"),
                whole(&f, "rounds"), whole(&f, "rounds_planned"), whole(&f, "burnt"));
         if (json_object_get(f.status, "reports"))

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 1 << 14, LONG = 1 << 19 };
+enum { TEXT = 1 << 14, LONG = 1 << 21 };
 
 /* ---- receipts --------------------------------------------------------------------------------------------- */
 
@@ -141,21 +141,34 @@ static void status_members(sotto_json *j, const learn_run *run)
 
 /* ---- curves ------------------------------------------------------------------------------------------------- */
 
-static sotto_curve_plot plot_of(const learn_run *run, sotto_curve_point *points)
+enum { LOSS, ACCURACY, CURVES };
+
+typedef struct curves {
+    sotto_curve_point points[CURVES][LEARN_POINTS];
+    sotto_curve_plot plots[CURVES];
+} curves;
+
+/* Loss and accuracy. The result is good until the next call. */
+static const curves *curves_of(const learn_run *run)
 {
+    static curves c;
     const sotto_session *s = &run->session;
 
-    for (size_t i = 0; i < s->point_count; i++)
-        points[i] = (sotto_curve_point){.x = (double)s->points[i].round,
-                                        .low = s->points[i].accuracy,
-                                        .high = s->points[i].accuracy,
-                                        .answered = isfinite(s->points[i].accuracy)};
-    return (sotto_curve_plot){.x_name = "round",
-                              .y_name = "accuracy",
-                              .title = run->learning->head.name,
-                              .others = run->learning->model,
-                              .points = points,
-                              .count = s->point_count};
+    for (size_t k = 0; k < CURVES; k++) {
+        for (size_t i = 0; i < s->point_count; i++) {
+            const double y = k == LOSS ? s->points[i].loss : s->points[i].accuracy;
+
+            c.points[k][i] = (sotto_curve_point){
+                .x = (double)s->points[i].round, .low = y, .high = y, .answered = isfinite(y)};
+        }
+        c.plots[k] = (sotto_curve_plot){.x_name = "round",
+                                        .y_name = k == LOSS ? "loss" : "accuracy",
+                                        .title = run->learning->head.name,
+                                        .others = run->learning->model,
+                                        .points = c.points[k],
+                                        .count = s->point_count};
+    }
+    return &c;
 }
 
 static sotto_status write_csv(const learn_run *run, sotto_buf *out, sotto_err *err)
@@ -179,11 +192,10 @@ static sotto_status write_csv(const learn_run *run, sotto_buf *out, sotto_err *e
 
 static sotto_status write_svg(const learn_run *run, sotto_buf *out, sotto_err *err)
 {
-    static sotto_curve_point points[LEARN_POINTS];
-    const sotto_curve_plot plot = plot_of(run, points);
+    const sotto_curve_page page = {run->learning->head.name, curves_of(run)->plots, CURVES, CURVES};
     const sotto_view view = sotto_show_into(out, SOTTO_VIEW_SVG);
 
-    return sotto_view_curve(&view, &plot, err);
+    return sotto_view_curves(&view, &page, err);
 }
 
 /* ---- the folder's files ---------------------------------------------------------------------------------------- */
@@ -246,9 +258,8 @@ sotto_status learn_show_save(learn_run *run, sotto_err *err)
 
 static int say_end(const learn_run *run)
 {
-    static sotto_curve_point points[LEARN_POINTS];
     static uint8_t memory[TEXT];
-    const sotto_curve_plot plot = plot_of(run, points);
+    const curves *c = curves_of(run);
     const sotto_learning_receipt r = session_receipt(run);
     const sotto_session *s = &run->session;
     const sotto_view view = sotto_show_view(SOTTO_VIEW_TEXT);
@@ -256,9 +267,9 @@ static int say_end(const learn_run *run)
 
     const bool known = s->point_count > 0 && isfinite(s->points[s->point_count - 1].loss);
 
-    if (!run->quiet && known && s->point_count > 1 &&
-        sotto_view_curve(&view, &plot, NULL) == SOTTO_OK)
-        printf("\n");
+    for (size_t k = 0; !run->quiet && known && s->point_count > 1 && k < CURVES; k++)
+        if (sotto_view_curve(&view, &c->plots[k], NULL) == SOTTO_OK)
+            printf("\n");
     if (known)
         printf("loss %.4f, accuracy %.2f%%\n", s->points[s->point_count - 1].loss,
                100 * s->points[s->point_count - 1].accuracy);

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -105,9 +106,13 @@ class Deployment:
 
 
 def write_plan():
-    """Rounds of a minute that are over already: servers take late reports, and nobody waits for a clock."""
     call("learn", "init", "plan", "--devices", "20", "--cohort", "20", "--rounds", "2", "--epsilon", "30")
-    with open("plan/recipe.json") as f:
+    return move_plan("plan", "second.json")
+
+
+def move_plan(folder, *others):
+    """Rounds of a minute that are over already: servers take late reports, and nobody waits for a clock."""
+    with open(f"{folder}/recipe.json") as f:
         recipe = json.load(f)
     opens = int(time.time()) // 60 * 60 - 120
     recipe["rounds"].update(every="1m", grace="1s", goal=needed)
@@ -115,7 +120,7 @@ def write_plan():
     recipe["population"] = devices
     recipe["anonymity"] = {"log": "main"}
     recipe["schedule"] = {"opens": time_of(opens), "closes": time_of(opens + 180), "precision": "1m"}
-    for name in ("plan/recipe.json", "second.json"):
+    for name in (f"{folder}/recipe.json", *others):
         write(name, json.dumps(recipe))
         recipe["recipe"] = "second"
     return opens
@@ -141,10 +146,10 @@ class Device:
     def call(self, *words, **more):
         return call("device", *words, "--dir", self.folder, **more)
 
-    def answer(self, feed, now, more=()):
+    def answer(self, feed, now, more=(), models="session/models"):
         at = ["--now", time_of(now)]
         self.call("offer", feed, *at)
-        said = self.call("tick", "--idle", "--charging", "--network", "--out", f"{self.folder}/sent", "--models", "session/models",
+        said = self.call("tick", "--idle", "--charging", "--network", "--out", f"{self.folder}/sent", "--models", models,
                          "--json", *more, *at)
         sent = [json.loads(line) for line in said.splitlines() if '"file"' in line]
         check(len(sent) == 1, f"{self.folder} makes a report of round", said)
@@ -173,7 +178,8 @@ def send(kind, body):
     sys.stdout.buffer.write(struct.pack(">IB", len(body) + 1, kind) + body)
     sys.stdout.buffer.flush()
 
-send(1, struct.pack(">H", 1) + bytes([8]) + b"logistic")
+name = sys.argv[1].encode()
+send(1, struct.pack(">H", 1) + bytes([len(name)]) + name)
 head = sys.stdin.buffer.read(5)
 body = sys.stdin.buffer.read(struct.unpack(">I", head[:4])[0] - 1)
 size = struct.unpack(">I", body[:4])[0]
@@ -230,7 +236,7 @@ def a_session_trains_over_servers_of_others(deployment, opens):
         session.until(f"round {number}: published")
         call("log", "feed", f"session/round-{number}.bundle", *deployment.log_options(), "--out", "feed")
         for phone in phones[:4]:
-            own = ("--trainer", f"{sys.executable} trainer.py") if phone is phones[0] and number == 0 else ()
+            own = ("--trainer", f"{sys.executable} trainer.py logistic") if phone is phones[0] and number == 0 else ()
             phone.answer("feed", opens + 60 * number + 30, own)
         kill(name)
         deployment.restart(name)
@@ -260,6 +266,32 @@ def a_rehearsal_plays_the_devices(deployment):
     check(status["rounds"] == 1 and status["burnt"] == 0 and status["reports"] == devices, "a rehearsal", str(status))
 
 
+def a_model_of_ones_own_is_trained_by_programs_of_the_devices(deployment):
+    """All numbers are 0.5, and so is each of an update before it is clipped: afterwards it has 0.5 / 500 ** 0.5."""
+    head = b'{"w": {"dtype": "F32", "shape": [500], "data_offsets": [0, 2000]}}'
+    with open("first", "wb") as f:
+        f.write(struct.pack("<Q", len(head)) + head + struct.pack("<f", 0.5) * 500)
+    call("learn", "init", "own", "--model", "pair", "--init", "first", "--devices", "20", "--cohort", "20", "--rounds", "1", "--epsilon", "30")
+    opens = move_plan("own")
+    write("own-0", call("recipe", "round", "own/recipe.json", "--owner", "own/owner.key"))
+    deployment.add("own-0")
+    words = ["own/recipe.json", *deployment.options(), "--owner", "own/owner.key", "--out", "own-session", "--patience", "7200", "--json"]
+    call("learn", "run", *words, code=4, says="--init names its first file")
+    call("learn", "run", *words, "--init", "first", "--rehearse", code=4, says="--rehearse trains those that it has")
+    session = Session([*words, "--init", "first"])
+    session.until("round 0: published")
+    call("log", "feed", "own-session/round-0.bundle", *deployment.log_options(), "--out", "own-feed")
+    for number in range(100, 100 + devices):
+        Device(number, deployment).answer("own-feed", opens + 30, ("--trainer", f"{sys.executable} trainer.py pair"), "own-session/models")
+    check(session.end() == 0, "the session ends", session.text)
+    status = json.loads(session.out)
+    with open(f"own-session/models/{status['model']}", "rb") as f:
+        data = f.read()
+    moved = sum(struct.unpack("<500f", data[8 + len(head):])) / 500 - 0.5
+    check(data[8:8 + len(head)] == head and status["loss"] is None, "it has its head", str(status))
+    check(0.01 < moved * devices / status["reports"] < 0.035, f"{status['reports']} updates moved it by {moved}")
+
+
 def mistakes_are_told(deployment, words):
     call("learn", "run", "plan/recipe.json", *deployment.options(), "--out", "none", code=4, says="--owner names its secret half")
     call("learn", "key", "other.key")
@@ -283,6 +315,7 @@ with tempfile.TemporaryDirectory() as work:
         servers = Deployment()
         said = a_session_trains_over_servers_of_others(servers, first)
         a_rehearsal_plays_the_devices(servers)
+        a_model_of_ones_own_is_trained_by_programs_of_the_devices(servers)
         mistakes_are_told(servers, said)
     finally:
         for process in running.values():

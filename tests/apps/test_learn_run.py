@@ -228,21 +228,33 @@ def weights_of(folder, digest):
     return struct.unpack(f"<{len(numbers) // 4}f", numbers)
 
 
-def a_sum_is_divided_by_the_public_number():
-    """A quarter of 100 devices drops out, and the divisor stays: a model moves by the noise of both servers over 100. How long that is, is known to
-    a hundredth. Updates are at most 0.375 of it."""
-    call("init", "public", "--devices", "100", "--cohort", "100", "--rounds", "1", "--participations", "1", "--epsilon", "2")
-    with open("public/recipe.json") as f:
+def how_far_it_moves(name, server):
+    """One round, of which a quarter of 100 devices drops out: how far the model moves, and the deviation of the noise that both servers added to
+    each entry of the sum, over the public divisor of 100."""
+    call("init", name, "--devices", "100", "--cohort", "100", "--rounds", "1", "--participations", "1", "--epsilon", "2")
+    with open(f"{name}/recipe.json") as f:
         recipe = json.load(f)
     recipe["privacy"]["min_cohort"] = recipe["rounds"]["goal"] = 50
-    with open("public/recipe.json", "w") as f:
+    recipe["learn"]["server"] = server
+    with open(f"{name}/recipe.json", "w") as f:
         json.dump(recipe, f)
-    status = json.loads(call("run", "public/recipe.json", "--drop", "25", "--json").stdout)
-    first, last = (weights_of("public.learn", digest) for digest in (recipe["learn"]["model"]["init"], status["model"]))
-    noise = (2 * len(first)) ** 0.5 * recipe["privacy"]["multiplier"] * recipe["learn"]["update"]["clip"] / 100
-    moved = sum((a - b) ** 2 for a, b in zip(first, last)) ** 0.5
+    status = json.loads(call("run", f"{name}/recipe.json", "--drop", "25", "--json").stdout)
+    first, last = (weights_of(f"{name}.learn", digest) for digest in (recipe["learn"]["model"]["init"], status["model"]))
     check(status["reports"] < 95 and status["divisor"] == 100, "devices that dropped out", str(status))
+    noise = 2 ** 0.5 * recipe["privacy"]["multiplier"] * recipe["learn"]["update"]["clip"] / 100
+    return (sum((a - b) ** 2 for a, b in zip(first, last)) / len(first)) ** 0.5, noise
+
+
+def a_model_moves_as_the_recipe_says():
+    """By the public divisor, however many came, and by its optimizer. Updates are so short that noise says how far, to a hundredth."""
+    moved, noise = how_far_it_moves("public", {"optimizer": "sgd", "rate": 1})
     check(0.95 < moved / noise < 1.08, f"the model moved by {moved}, and {noise} is of noise")
+    # Adam's first step: a tenth of the mean, over a tenth of its length and 0.001.
+    moved, noise = how_far_it_moves("adam", {"optimizer": "adam", "rate": 0.01})
+    steps = [noise * i / 1000 for i in range(-6000, 6001)]
+    odds = [2.718281828 ** (-0.5 * (x / noise) ** 2) for x in steps]
+    wanted = 0.01 * (sum(o * (x / (abs(x) + 0.01)) ** 2 for x, o in zip(steps, odds)) / sum(odds)) ** 0.5
+    check(0.95 < moved / wanted < 1.05, f"the model moved by {moved}, and {wanted} is Adam's")
 
 
 def mistakes_are_told():
@@ -292,7 +304,7 @@ with tempfile.TemporaryDirectory() as work:
     devices_answer_by_the_library()
     a_full_disk_loses_nothing()
     noise_by_shares_counts_on_honest_devices()
-    a_sum_is_divided_by_the_public_number()
+    a_model_moves_as_the_recipe_says()
     mistakes_are_told()
     os.chdir("/")
 sys.exit(exit_code())

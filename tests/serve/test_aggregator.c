@@ -284,6 +284,36 @@ static void rounds_of_an_earlier_process_count(sotto_test *t)
     aggregation_close(&a);
 }
 
+static sotto_status run_text(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, context, err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* The message that ends a round is stored, whether the end can be stored or not. */
+static void an_end_that_fails_loses_no_message(sotto_test *t)
+{
+    static char away[] = "ALTER TABLE round RENAME COLUMN blamed TO away",
+                back[] = "ALTER TABLE round RENAME COLUMN away TO blamed";
+    aggregation a;
+
+    aggregation_open(t, &a, 8, 5, "");
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 3));
+    for (uint32_t i = 0; i < 8; i++)
+        aggregation_answer(t, &a, i, true);
+    CHECK_OK(t, sotto_db_run(a.host->db, run_text, away, &t->err));
+    const sotto_aggregator *server = a.host->state;
+    for (unsigned i = 0; i < 100; i++)
+        aggregation_turn(t, &a, 250);
+    CHECK_EQUAL(t, 0, atomic_load(&server->over));
+    CHECK_EQUAL(t, 0, atomic_load(&server->refused));
+    CHECK_OK(t, sotto_db_run(a.host->db, run_text, back, &t->err));
+    CHECK(t, aggregation_ends(t, &a, "released"));
+    aggregation_close(&a);
+}
+
 static void a_round_of_the_past_is_refused(sotto_test *t)
 {
     aggregation a;
@@ -453,6 +483,7 @@ int main(int argc, char **argv)
         CASE(a_long_body_for_an_unknown_round_is_not_read),
         CASE(a_server_that_starts_finds_every_round),
         CASE(rounds_of_an_earlier_process_count),
+        CASE(an_end_that_fails_loses_no_message),
         CASE(a_round_of_the_past_is_refused),
         CASE(messages_are_refused_for_what_is_wrong),
         CASE(a_report_that_comes_twice_counts_once),

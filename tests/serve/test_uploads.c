@@ -318,6 +318,68 @@ static void a_vector_that_waits_is_in_time(sotto_test *t)
     aggregation_close(&a);
 }
 
+static sotto_status run_text(sotto_tx *tx, void *context, sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, context, err));
+    return sotto_sql_run(&q, NULL, err);
+}
+
+/* A step fails just when the window closes: what waited for it is no later for that. */
+static void a_batch_that_can_not_be_stored_stays_in_time(sotto_test *t)
+{
+    static char away[] = "ALTER TABLE kept RENAME TO away",
+                back[] = "ALTER TABLE away RENAME TO kept";
+    sotto_bytes bodies[3];
+    aggregation a;
+    int fds[3];
+
+    open_long(t, &a, "");
+    for (uint32_t i = 0; i < 3; i++)
+        bodies[i] = report_of(t, &a, i);
+    aggregation_turn(t, &a, 9900); /* of 10 s */
+    CHECK_EQUAL(t, 204, send_whole(t, &a, bodies[0]));
+    fds[1] = begin(t, &a, bodies[1], 50000);
+    CHECK(t, becomes(&a, 1, 0));
+    fds[2] = begin(t, &a, bodies[2], bodies[2].len);
+    CHECK(t, waits(&a, 1));
+    CHECK_OK(t, sotto_db_run(a.host->db, run_text, away, &t->err));
+    aggregation_turn(t, &a, 150);
+    CHECK(t, waits(&a, 1));
+    CHECK_OK(t, sotto_db_run(a.host->db, run_text, back, &t->err));
+    aggregation_turn(t, &a, 1000);
+    CHECK_EQUAL(t, 204, sotto_test_hear(t, fds[2]).status);
+    (void)close(fds[1]);
+    (void)close(fds[2]);
+    aggregation_close(&a);
+}
+
+/* The third time its sender is told to try again. */
+static void a_batch_is_tried_three_times(sotto_test *t)
+{
+    static char away[] = "ALTER TABLE kept RENAME TO away",
+                back[] = "ALTER TABLE away RENAME TO kept";
+    sotto_bytes bodies[3];
+    aggregation a;
+    int fd;
+
+    open_long(t, &a, "");
+    bodies[0] = report_of(t, &a, 0);
+    CHECK_OK(t, sotto_db_run(a.host->db, run_text, away, &t->err));
+    fd = begin(t, &a, bodies[0], bodies[0].len);
+    CHECK(t, waits(&a, 1));
+    aggregation_turn(t, &a, 1000);
+    CHECK(t, waits(&a, 1));
+    aggregation_turn(t, &a, 1000);
+    CHECK_EQUAL(t, 503, sotto_test_hear(t, fd).status);
+    CHECK_OK(t, sotto_db_run(a.host->db, run_text, back, &t->err));
+    aggregation_turn(t, &a, 1000);
+    CHECK_EQUAL(t, 204, send_whole(t, &a, bodies[0]));
+    (void)close(fd);
+    aggregation_close(&a);
+}
+
 static void count_done(sotto_put *put)
 {
     put->is_known = true;
@@ -384,6 +446,8 @@ int main(int argc, char **argv)
         CASE(a_restart_between_pieces_loses_nothing),
         CASE(a_vector_waits_for_others_but_not_for_long),
         CASE(a_vector_that_waits_is_in_time),
+        CASE(a_batch_that_can_not_be_stored_stays_in_time),
+        CASE(a_batch_is_tried_three_times),
         CASE(what_comes_while_a_batch_is_stored_is_taken_with_the_next),
         CASE(a_server_that_ends_lets_go_of_what_waits),
     };

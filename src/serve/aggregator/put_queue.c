@@ -37,6 +37,21 @@ void sotto_put_queue_add(sotto_put_queue *q, sotto_put *put)
     pthread_mutex_unlock(&q->lock);
 }
 
+void sotto_put_queue_return(sotto_put_queue *q, sotto_put *puts, uint64_t due)
+{
+    sotto_put **end = &puts;
+
+    pthread_mutex_lock(&q->lock);
+    for (; *end; end = &(*end)->next)
+        q->count++;
+    *end = q->first;
+    if (!q->first)
+        q->last = end;
+    q->first = puts;
+    q->due = due;
+    pthread_mutex_unlock(&q->lock);
+}
+
 void sotto_put_queue_hurry(sotto_put_queue *q)
 {
     pthread_mutex_lock(&q->lock);

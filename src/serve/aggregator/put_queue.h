@@ -30,6 +30,8 @@ typedef struct sotto_put {
     bool is_known; /* a record that is on the board: running.c's */
     /* Of how many one wants to see it there. Each has as much room for its sender as the board; 0: none wants it. */
     unsigned witnesses;
+    uint64_t came; /* ms since 1970, and how often it could not be stored: running.c's */
+    unsigned tries;
     void (*done)(struct sotto_put *put);
 } sotto_put;
 
@@ -47,6 +49,8 @@ void sotto_put_queue_init(sotto_put_queue *q);
 void sotto_put_queue_clear(sotto_put_queue *q);
 
 void sotto_put_queue_add(sotto_put_queue *q, sotto_put *put);
+/* What could not be stored comes first again, and all that waits is due then (ms by the monotonic clock). */
+void sotto_put_queue_return(sotto_put_queue *q, sotto_put *puts, uint64_t due);
 /* What waits is due now. */
 void sotto_put_queue_hurry(sotto_put_queue *q);
 /* now: ms by the monotonic clock. True: something is due, and the caller takes it until there is nothing more. */

@@ -14,7 +14,7 @@
 #define MEMORY  ((size_t)2 << 30) /* of a machine with all that its participants said */
 #define SCRATCH ((size_t)1 << 30) /* of one step */
 
-enum { RETRY_MS = 1000, LONG_VECTOR = 65536 };
+enum { RETRY_MS = 1000, TRIES = 3 };
 
 struct sotto_running {
     sotto_running_context context;
@@ -432,13 +432,15 @@ static sotto_status store(sotto_running *r, const sotto_effects *effects, sotto_
     return SOTTO_OK;
 }
 
-static sotto_status tick(sotto_running *r, sotto_effects *effects, sotto_err *err)
+static sotto_status tick(sotto_running *r, uint64_t now, sotto_effects *effects, sotto_err *err)
 {
-    SOTTO_TRY(r->ops->tick(r->machine, now_ms(r), effects, err));
+    SOTTO_TRY(r->ops->tick(r->machine, now, effects, err));
     return sotto_board_put_all(&r->board, &r->posted, r->machine, effects, err);
 }
 
-static sotto_status run_step(sotto_running *r, sotto_put *puts, bool due, sotto_err *err)
+/* *stored: what the messages' statuses say is in the database, whatever comes of the rest. */
+static sotto_status run_step(sotto_running *r, sotto_put *puts, bool due, bool *stored,
+                             sotto_err *err)
 {
     sotto_effects effects;
     bool changed;
@@ -447,8 +449,9 @@ static sotto_status run_step(sotto_running *r, sotto_put *puts, bool due, sotto_
     changed = changed || due;
     sotto_effects_init(&effects, &r->scratch);
     sotto_board_begin(&r->board);
+    /* What came in time is not too late because a step failed. */
     if (changed)
-        SOTTO_TRY(tick(r, &effects, err));
+        SOTTO_TRY(tick(r, puts ? puts->came : now_ms(r), &effects, err));
     for (sotto_put *put = puts; put; put = put->next) {
         SOTTO_TRY(deliver(r, put, &effects, err));
         SOTTO_TRY(sotto_board_put_all(&r->board, &r->posted, r->machine, &effects, err));
@@ -461,78 +464,39 @@ static sotto_status run_step(sotto_running *r, sotto_put *puts, bool due, sotto_
         return SOTTO_OK;
     /* A message may have opened the next phase, which has a time of its own. */
     if (puts)
-        SOTTO_TRY(tick(r, &effects, err));
+        SOTTO_TRY(tick(r, now_ms(r), &effects, err));
     SOTTO_TRY(store(r, &effects, err));
+    *stored = true;
     atomic_store(&r->wake, effects.wake);
     return end_round(r, effects.done ? effects.reason : "", err);
 }
 
-/* With the lock. After a failure nothing of the step counts, and the machine is restored from what was stored. */
-static void step(sotto_running *r, sotto_put *puts, bool due)
+/* With the lock. After a failure nothing of the step counts, unless it is stored, and the machine is restored from what was stored. True: these
+ * messages may be stored later. */
+static bool step(sotto_running *r, sotto_put *puts, bool due)
 {
     sotto_err err = {0};
     sotto_status status = SOTTO_STALE;
+    bool stored = false;
 
-    for (unsigned tries = 0; status == SOTTO_STALE && tries < 3 && !sotto_running_is_over(r);
-         tries++) {
+    for (unsigned tries = 0;
+         status == SOTTO_STALE && tries < TRIES && !stored && !sotto_running_is_over(r); tries++) {
         memset(&err, 0, sizeof err);
-        status = run_step(r, puts, due, &err);
+        status = run_step(r, puts, due, &stored, &err);
         if (status != SOTTO_OK)
             forget(r);
         sotto_arena_reset(&r->scratch);
     }
     if (status == SOTTO_OK)
-        return;
-    for (sotto_put *put = puts; put; put = put->next)
+        return false;
+    for (sotto_put *put = puts; put && !stored; put = put->next)
         put->status = sotto_running_is_over(r) ? SOTTO_STALE : SOTTO_IO;
     if (sotto_running_is_over(r))
-        return;
+        return false;
     atomic_store(&r->wake, now_ms(r) + RETRY_MS);
     sotto_log(r->context.log, SOTTO_LOG_WARNING, "round.step_failed",
               sotto_log_text("reason", err.reason));
-}
-
-/* ---- vectors in pieces ------------------------------------------------------------------------------------------- */
-
-size_t sotto_running_vector(const sotto_running *r)
-{
-    return r->posted.method->bulk->state_size(&r->posted.round);
-}
-
-bool sotto_running_is_long(const sotto_running *r, uint64_t body)
-{
-    const size_t vector = r->posted.method->tally->size(&r->posted.round);
-
-    return r->posted.method->bulk && vector >= LONG_VECTOR && body >= vector;
-}
-
-sotto_status sotto_running_judge(const sotto_running *r, sotto_bytes message, uint32_t *from,
-                                 bool *alone, sotto_err *err)
-{
-    sotto_arena scratch;
-    sotto_message m;
-
-    SOTTO_TRY(sotto_message_decode(&m, message, err));
-    *from = m.from;
-    *alone = m.bulk_len == 0;
-    if (*alone)
-        return SOTTO_OK;
-    sotto_arena_init(&scratch, SCRATCH);
-    const sotto_status judged = r->ops->check(&r->posted.round, &m, &scratch, err);
-    sotto_arena_clear(&scratch);
-    /* Nobody looks at it again: whoever is not registered would have its vector in the sum. */
-    if (SOTTO_RULE(aggregator_upload_judged) && judged != SOTTO_OK)
-        return judged;
-    return SOTTO_OK;
-}
-
-sotto_status sotto_running_begin(const sotto_running *r, void *vector, sotto_bytes message,
-                                 sotto_err *err)
-{
-    sotto_message m;
-
-    SOTTO_TRY(sotto_message_decode(&m, message, err));
-    return r->posted.method->bulk->begin(vector, &r->posted.round, &m, err);
+    return !stored;
 }
 
 /* ---- messages ---------------------------------------------------------------------------------------------------- */
@@ -548,29 +512,63 @@ static void judge_again(sotto_running *r, sotto_put *put)
         put->status = SOTTO_OK;
 }
 
+/* With the lock: nobody has taken what is due before the lock is held, so that no step by the clock goes ahead of it. What could not be stored
+ * waits again. False: nothing is due. */
+static bool run_batch(sotto_running *r, sotto_put **ended)
+{
+    sotto_put *some = sotto_put_queue_take(&r->puts, monotonic_ms(r)), *again = NULL, **at = &again;
+
+    if (!some)
+        return false;
+    const bool failed = step(r, some, false);
+    while (some) {
+        sotto_put *one = some;
+
+        some = one->next;
+        if (SOTTO_RULE(aggregator_batch_kept) && failed && ++one->tries < TRIES) {
+            one->next = NULL;
+            *at = one;
+            at = &one->next;
+        } else {
+            one->next = *ended;
+            *ended = one;
+        }
+    }
+    if (again)
+        sotto_put_queue_return(&r->puts, again, monotonic_ms(r) + RETRY_MS);
+    return true;
+}
+
+/* Without the lock. */
+static void end_puts(sotto_running *r, sotto_put *ended)
+{
+    while (ended) {
+        sotto_put *one = ended;
+
+        ended = one->next;
+        judge_again(r, one);
+        one->done(one);
+    }
+}
+
 /* All that is due, unless another thread is at it. */
 static void take_puts(sotto_running *r)
 {
-    sotto_put *some;
+    bool more = sotto_put_queue_begin(&r->puts, monotonic_ms(r));
 
-    if (!sotto_put_queue_begin(&r->puts, monotonic_ms(r)))
-        return;
-    while ((some = sotto_put_queue_take(&r->puts, monotonic_ms(r))) != NULL) {
+    while (more) {
+        sotto_put *ended = NULL;
+
         pthread_mutex_lock(&r->lock);
-        step(r, some, false);
+        more = run_batch(r, &ended);
         pthread_mutex_unlock(&r->lock);
-        while (some) {
-            sotto_put *one = some;
-
-            some = one->next;
-            judge_again(r, one);
-            one->done(one);
-        }
+        end_puts(r, ended);
     }
 }
 
 void sotto_running_put(sotto_running *r, sotto_put *put)
 {
+    put->came = now_ms(r);
     sotto_put_queue_add(&r->puts, put);
     take_puts(r);
 }
@@ -582,12 +580,17 @@ static bool is_due(const sotto_running *r)
 
 void sotto_running_tick(sotto_running *r)
 {
+    sotto_put *ended = NULL;
+
     /* What came in time, and waits for others, comes before what ends the phase. */
     if (SOTTO_RULE(aggregator_waiting_in_time) && is_due(r))
         sotto_put_queue_hurry(&r->puts);
     take_puts(r);
     pthread_mutex_lock(&r->lock);
+    while (!sotto_running_is_over(r) && is_due(r) && run_batch(r, &ended))
+        ; /* another thread was about to */
     if (!sotto_running_is_over(r) && is_due(r))
-        step(r, NULL, true);
+        (void)step(r, NULL, true);
     pthread_mutex_unlock(&r->lock);
+    end_puts(r, ended);
 }

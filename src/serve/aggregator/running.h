@@ -5,6 +5,8 @@
  * Threads:  any. Its lock is held while a step runs and is stored. Whoever puts a message meanwhile leaves it to that thread, so
  *           that many uploads are stored together (put_queue.h).
  *
+ * What can't be stored is tried again a second later, as what came in time, and twice at most. Then its sender is told to.
+ *
  * A message is acknowledged after its step was stored: kept message, saved state, vows, outgoing messages and the masked sum
  * with this contribution in it, in one transaction. Records for the board are entries of it then. An answer to a question is
  * not stored: whoever asks again gets the same bytes.

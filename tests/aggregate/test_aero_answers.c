@@ -273,6 +273,60 @@ static void a_server_that_was_restored_holds_a_reveal_once(sotto_test *t)
     hall_close(&h);
 }
 
+/* ---- memory --------------------------------------------------------------------------------------------------------- */
+
+static sotto_aero_aggregator *join_in(sotto_test *t, const hall *h, sotto_arena *arena)
+{
+    const sotto_self self = {
+        .part = SOTTO_PART_SERVER, .index = SOTTO_TO_SERVER, .keys = &h->cast.server};
+    sotto_machine *machine = NULL;
+
+    CHECK_OK(t, sotto_aero_server.join(&machine, &h->round, &self, arena, &t->err));
+    return (sotto_aero_aggregator *)machine;
+}
+
+static sotto_status promise(sotto_test *t, const hall *h, sotto_aero_aggregator *s, uint32_t from)
+{
+    static const uint8_t body[33] = {SOTTO_AERO_CONTRIBUTOR}, signature[SOTTO_SIGNATURE];
+    const sotto_message m = {.epoch = h->round.epoch,
+                             .round = h->round.number,
+                             .kind = SOTTO_AERO_COMMIT,
+                             .from = from,
+                             .to = SOTTO_TO_SERVER,
+                             .body = {body, sizeof body},
+                             .signature = {signature, sizeof signature}};
+    sotto_status verdict = SOTTO_BUG;
+
+    CHECK_OK(t, sotto_aero_server_commit(s, &m, &verdict, &t->err));
+    return verdict;
+}
+
+/* What is promised is revealed, and held until the end: a server takes no more promises than it has room for. */
+static void no_more_is_promised_than_there_is_room_for(sotto_test *t)
+{
+    sotto_arena large, small;
+    hall h;
+
+    hall_open(t, &h, six());
+    sotto_arena_init(&large, (size_t)1 << 30);
+    const sotto_aero_aggregator *all = join_in(t, &h, &large);
+    const uint32_t noise = all->base.plan->terms.noise_members;
+    size_t each = 0;
+    for (uint32_t g = 0; g < all->base.plan->groups; g++)
+        each += sotto_aero_group_bytes(all->base.plan, g);
+    CHECK_EQUAL(t, noise + h.round.largest, all->most);
+    /* Proofs need room, too: there is less than for the ciphertexts of all. */
+    sotto_arena_init(&small, (noise + (size_t)h.round.largest) * each * 4 / 3);
+    sotto_aero_aggregator *s = join_in(t, &h, &small);
+    CHECK(t, s->most < noise + h.round.largest);
+    for (uint32_t i = 0; i < h.plan.clients; i++)
+        CHECK_STATUS(t, noise + i < s->most ? SOTTO_OK : SOTTO_STALE, promise(t, &h, s, i));
+    sotto_aero_server.leave(&s->base.machine);
+    sotto_arena_clear(&small);
+    sotto_arena_clear(&large);
+    hall_close(&h);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -286,6 +340,7 @@ int main(int argc, char **argv)
         CASE(nobody_opens_after_eight_retries),
         CASE(slot_0_counts_the_leaves),
         CASE(a_server_that_was_restored_holds_a_reveal_once),
+        CASE(no_more_is_promised_than_there_is_room_for),
     };
     return RUN_TESTS(argc, argv, cases);
 }

@@ -1,5 +1,6 @@
 #include "aggregate/aero/server.h"
 
+#include "aggregate/aero/proof.h"
 #include "aggregate/machine.h"
 #include "base/rule.h"
 
@@ -174,6 +175,34 @@ static sotto_status react(sotto_aero_aggregator *s, const sotto_message *known,
 
 /* ---- the machine -------------------------------------------------------------------------------------------- */
 
+/* Bytes of what one device reveals, and of its places in the trees. */
+static size_t weight_of(const sotto_aero_plan *plan)
+{
+    size_t all = 0;
+
+    for (uint32_t g = 0; g < plan->groups; g++) {
+        const sotto_aero_proof_size_of of = {plan->aero.ring.set, plan->profile,
+                                             sotto_aero_group_size(plan, g), plan->terms.bits};
+
+        all += sotto_aero_group_bytes(plan, g) + sotto_aero_proof_bytes(&of) +
+               sizeof(sotto_aero_revealed) + 4 * sizeof(sotto_aero_sum) + 256;
+    }
+    return all;
+}
+
+/* What was promised is revealed by all at once, and held until the sum is opened. So no more promises are taken than there is room for, by the
+ * ceiling alone: after a restart there are as many. */
+static uint32_t most_entrants(const sotto_aero_aggregator *s)
+{
+    const sotto_aero_plan *plan = s->base.plan;
+    const uint64_t noise = plan->terms.noise_members, most = noise + plan->round->largest,
+                   fit = s->base.arena->ceiling / 4 * 3 / weight_of(plan);
+
+    if (!SOTTO_RULE(aero_reveals_fit) || most <= fit)
+        return (uint32_t)most;
+    return (uint32_t)(fit > noise ? fit : noise);
+}
+
 static sotto_status make_room(sotto_aero_aggregator *s, sotto_err *err)
 {
     const sotto_aero_plan *plan = s->base.plan;
@@ -181,7 +210,7 @@ static sotto_status make_room(sotto_aero_aggregator *s, sotto_err *err)
     sotto_arena *arena = s->base.arena;
     uint32_t noise = plan->terms.noise_members;
 
-    s->most = noise + (uint32_t)r->largest;
+    s->most = most_entrants(s);
     s->entrants = sotto_arena_take_array(arena, (size_t)s->most + 1, sizeof *s->entrants);
     s->place = sotto_arena_take_array(arena, r->registered, sizeof *s->place);
     s->counted = sotto_arena_take_array(arena, r->largest + 1, sizeof *s->counted);

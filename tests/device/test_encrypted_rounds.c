@@ -253,6 +253,24 @@ static void a_contribution_is_paid_for_once(sotto_test *t)
     close_scene(&s);
 }
 
+/* Nothing of a board in the whole round, from a server or its witnesses: the person is told so. */
+static void a_round_without_a_board_is_left_for_that(sotto_test *t)
+{
+    sotto_explanation why;
+    unsigned parts;
+    uint64_t next;
+    scene s;
+
+    open_scene(t, &s, ALL);
+    const sotto_bytes posting = first_round(t, &s, true);
+    CHECK_OK(t, sotto_rounds_take(s.rounds, &parts, &why, posting, &t->err));
+    CHECK_OK(t, sotto_rounds_tick(s.rounds, ((uint64_t)time(NULL) + 1600) * 1000, &next, &t->err));
+    CHECK_OK(t, sotto_device_why(s.device, &why, "launches#1", &t->err));
+    CHECK_EQUAL(t, SOTTO_WHY_GIVEN_UP, why.why);
+    CHECK(t, strstr(why.sentence, "no board was shown") != NULL);
+    close_scene(&s);
+}
+
 static void who_joined_without_an_answer_pays_for_none(sotto_test *t)
 {
     sotto_explanation why;
@@ -359,6 +377,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_contribution_is_paid_for_once),
+        CASE(a_round_without_a_board_is_left_for_that),
         CASE(who_joined_without_an_answer_pays_for_none),
         CASE(who_is_not_drawn_checks_and_pays_nothing),
         CASE(who_may_only_check_pays_nothing),

@@ -440,9 +440,9 @@ static sotto_status fetch(sotto_duties *d, const sotto_journal_duty *duty, const
 /* ---- a duty ---------------------------------------------------------------------------------------------------------- */
 
 static sotto_status end_duty(sotto_duties *d, const sotto_journal_duty *duty,
-                             const sotto_round *round, sotto_err *err)
+                             const sotto_posted_round *p, sotto_err *err)
 {
-    SOTTO_TRY(tell(d, duty, round, SOTTO_DUTIES_OVER, err));
+    SOTTO_TRY(tell(d, duty, &p->round, sotto_duties_ending(p, duty), err));
     return sotto_journal_end(&d->journal, duty->n, err);
 }
 
@@ -521,7 +521,7 @@ static sotto_status serve_posted(sotto_duties *d, const sotto_posted_round *p,
     if (status == SOTTO_OK)
         SOTTO_TRY(converse(d, p, duty, now_ms, &left, &asked, err));
     if ((gone && !owed && !asked) || (duty->done && !left))
-        return end_duty(d, duty, &p->round, err);
+        return end_duty(d, duty, p, err);
     uint64_t next = now_ms + (asked  ? SOTTO_DUTIES_POLL_MS
                               : left ? SOTTO_DUTIES_RETRY_MS
                                      : patience(p, duty, now_ms));
@@ -544,7 +544,7 @@ static sotto_status serve(sotto_duties *d, sotto_journal_duty *duty, uint64_t no
     sotto_posted_round_own(&p, d->options.own);
     if (status == SOTTO_OK)
         status = now_ms < p.round.release_by ? serve_posted(d, &p, duty, now_ms, next_ms, err)
-                                             : end_duty(d, duty, &p.round, err);
+                                             : end_duty(d, duty, &p, err);
     if (sotto_duties_is_for_good(status))
         (void)!tell(d, duty, &p.round, SOTTO_DUTIES_OVER, NULL);
     sotto_posted_round_close(&p);

@@ -36,7 +36,8 @@ enum { SOTTO_DUTIES_SECRET = 32 };
 typedef enum sotto_duties_news {
     SOTTO_DUTIES_LEAVES = 1, /* now, unless the answer is not SOTTO_OK */
     SOTTO_DUTIES_TAKEN,      /* the aggregator has it                  */
-    SOTTO_DUTIES_OVER        /* it was refused, or its round is over   */
+    SOTTO_DUTIES_OVER,       /* it was refused, or its round is over   */
+    SOTTO_DUTIES_NO_BOARD    /* its round is over, and this device was shown nothing of its board */
 } sotto_duties_news;
 typedef sotto_status sotto_duties_news_fn(void *context, const sotto_round *round,
                                           sotto_duties_news news, sotto_err *err);

@@ -62,6 +62,12 @@ sotto_status sotto_duties_fetch_page(sotto_duties *d, const sotto_posted_round *
     return SOTTO_OK;
 }
 
+sotto_duties_news sotto_duties_ending(const sotto_posted_round *p, const sotto_journal_duty *duty)
+{
+    return sotto_method_entry(p->method) && duty->board == 0 ? SOTTO_DUTIES_NO_BOARD
+                                                             : SOTTO_DUTIES_OVER;
+}
+
 sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_round *p,
                                         const sotto_journal_duty *duty, sotto_duties_mail *mail,
                                         sotto_err *err)

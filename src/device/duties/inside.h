@@ -61,6 +61,8 @@ typedef struct sotto_duties_mail {
     sotto_buf room; /* of one answer as it arrives */
 } sotto_duties_mail;
 
+/* What is said of a duty whose time is over: whoever was shown no board had nothing to answer with. */
+sotto_duties_news sotto_duties_ending(const sotto_posted_round *p, const sotto_journal_duty *duty);
 /* Entries that this duty has not seen. Nothing where there is no answer, or no board.
  *   SOTTO_REJECTED  they are not those that witnesses cosigned: this device is shown another board than others */
 SOTTO_MUST_USE sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_round *p,

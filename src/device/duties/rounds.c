@@ -109,8 +109,9 @@ static sotto_status hear(void *context, const sotto_round *round, sotto_duties_n
     SOTTO_TRY(name_round(name, &recipe, round->number, err));
     if (news == SOTTO_DUTIES_LEAVES)
         return sotto_payment_leave(r->device->ledger, name, now, err);
-    return sotto_payment_end(r->device->ledger, name, news == SOTTO_DUTIES_TAKEN,
-                             news == SOTTO_DUTIES_TAKEN ? NULL : "its round is over", now, err);
+    const bool taken = news == SOTTO_DUTIES_TAKEN;
+    const char *why = news == SOTTO_DUTIES_NO_BOARD ? "no board was shown" : "its round is over";
+    return sotto_payment_end(r->device->ledger, name, taken, taken ? NULL : why, now, err);
 }
 
 /* ---- up and down ------------------------------------------------------------------------------------------------- */

@@ -164,10 +164,12 @@ static sotto_status find(meeting *h, bool *found, sotto_err *err)
     for (uint32_t i = 0; i < w->count; i++) {
         const uint32_t n = shown[i].step == SOTTO_KEYGEN_RECORD ? count_of(shown, w->count, i) : 0;
 
-        if (SOTTO_RULE(beacon_meeting_of_most) ? n > most : n > 0 && most == 0) {
-            most = n;
-            place = i;
-        }
+        if (n == 0)
+            continue;
+        if (SOTTO_RULE(beacon_meeting_of_most) && n <= most)
+            continue;
+        most = n;
+        place = i;
     }
     if (most == 0)
         return SOTTO_OK;

@@ -198,9 +198,9 @@ static uint32_t most_entrants(const sotto_aero_aggregator *s)
     const uint64_t noise = plan->terms.noise_members, most = noise + plan->round->largest,
                    fit = s->base.arena->ceiling / 4 * 3 / weight_of(plan);
 
-    if (!SOTTO_RULE(aero_reveals_fit) || most <= fit)
-        return (uint32_t)most;
-    return (uint32_t)(fit > noise ? fit : noise);
+    if (SOTTO_RULE(aero_reveals_fit) && most > fit)
+        return (uint32_t)(fit > noise ? fit : noise);
+    return (uint32_t)most;
 }
 
 static sotto_status make_room(sotto_aero_aggregator *s, sotto_err *err)

@@ -114,7 +114,7 @@ sotto_status sotto_duties_hand(sotto_duties *d, const sotto_posted_round *p,
                                const sotto_journal_duty *duty, bool *owed, sotto_err *err)
 {
     holders h;
-    bool found = true;
+    bool found;
     sotto_bytes body;
     int64_t row = 0;
 
@@ -124,16 +124,17 @@ sotto_status sotto_duties_hand(sotto_duties *d, const sotto_posted_round *p,
     if (!away)
         return sotto_fail(err, SOTTO_NO_MEMORY, "complaints");
     memset(away, 0, h.count * sizeof *away);
-    if (!SOTTO_RULE(duties_complaints_handed) || h.count == 1 || !p->method->complaint)
-        return SOTTO_OK;
-    for (;;) {
-        SOTTO_TRY(
-            sotto_journal_waiting(&d->journal, duty->n, row, &row, &body, &found, &d->memory, err));
-        if (!found)
-            return SOTTO_OK;
-        if (is_complaint(p, body))
-            SOTTO_TRY(hand_all(d, p, duty, &h, row, body, away, owed, err));
-    }
+    found = h.count > 1 && p->method->complaint;
+    if (SOTTO_RULE(duties_complaints_handed) && found)
+        for (;;) {
+            SOTTO_TRY(sotto_journal_waiting(&d->journal, duty->n, row, &row, &body, &found,
+                                            &d->memory, err));
+            if (!found)
+                return SOTTO_OK;
+            if (is_complaint(p, body))
+                SOTTO_TRY(hand_all(d, p, duty, &h, row, body, away, owed, err));
+        }
+    return SOTTO_OK;
 }
 
 sotto_status sotto_duties_server_has(sotto_duties *d, int64_t row, bool *has, sotto_err *err)

@@ -369,7 +369,9 @@ static bool is_cosigned(const sotto_aggregator *a, const sotto_listed_round *one
 /* Whether it may be asked again. */
 static bool is_patient(const sotto_aggregator *a, const sotto_head *head, size_t witness)
 {
-    return !SOTTO_RULE(heads_back_off) || head->later[witness] <= sotto_aggregator_now_ms(a);
+    if (SOTTO_RULE(heads_back_off) && head->later[witness] > sotto_aggregator_now_ms(a))
+        return false;
+    return true;
 }
 
 /* Whether somebody has not cosigned this tree, and may be asked. Then all others who may be are asked, too: a head has the cosignatures of

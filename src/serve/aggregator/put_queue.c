@@ -1,5 +1,13 @@
 #include "serve/aggregator/put_queue.h"
 
+#include "base/alloc.h"
+
+void sotto_put_clear(sotto_put *put)
+{
+    sotto_release(put->answer.data, put->answer.data ? put->answer.cap : 0);
+    put->answer = (sotto_buf){0};
+}
+
 void sotto_put_queue_init(sotto_put_queue *q)
 {
     *q = (sotto_put_queue){.due = UINT64_MAX};

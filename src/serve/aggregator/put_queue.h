@@ -44,6 +44,9 @@ typedef struct sotto_put_queue {
     uint64_t taken; /* when some were taken last; 0: never                  */
 } sotto_put_queue;
 
+/* Releases its answer. */
+void sotto_put_clear(sotto_put *put);
+
 void sotto_put_queue_init(sotto_put_queue *q);
 /* Whatever waits is done, with SOTTO_IO. */
 void sotto_put_queue_clear(sotto_put_queue *q);

@@ -359,12 +359,6 @@ static sotto_status answer(sotto_running *r, sotto_put *put, const sotto_message
     return SOTTO_OK;
 }
 
-void sotto_put_clear(sotto_put *put)
-{
-    sotto_release(put->answer.data, put->answer.data ? put->answer.cap : 0);
-    put->answer = (sotto_buf){0};
-}
-
 /* What is wrong with the message is its status; what is wrong here is returned, and spoils the step. */
 static sotto_status deliver(sotto_running *r, sotto_put *put, sotto_effects *effects,
                             sotto_err *err)
@@ -512,6 +506,13 @@ static void judge_again(sotto_running *r, sotto_put *put)
         put->status = SOTTO_OK;
 }
 
+static bool waits_again(sotto_put *one, bool failed)
+{
+    if (SOTTO_RULE(aggregator_batch_kept) && failed)
+        return ++one->tries < TRIES;
+    return false;
+}
+
 /* With the lock: nobody has taken what is due before the lock is held, so that no step by the clock goes ahead of it. What could not be stored
  * waits again. False: nothing is due. */
 static bool run_batch(sotto_running *r, sotto_put **ended)
@@ -525,7 +526,7 @@ static bool run_batch(sotto_running *r, sotto_put **ended)
         sotto_put *one = some;
 
         some = one->next;
-        if (SOTTO_RULE(aggregator_batch_kept) && failed && ++one->tries < TRIES) {
+        if (waits_again(one, failed)) {
             one->next = NULL;
             *at = one;
             at = &one->next;

@@ -28,9 +28,6 @@ typedef struct sotto_running_context {
     const sotto_log_sink *log;
 } sotto_running_context;
 
-/* Releases its answer. */
-void sotto_put_clear(sotto_put *put);
-
 /* wire: the posting, copied. SOTTO_DENIED: the registry names another server. Others as sotto_posted_round_open. */
 SOTTO_MUST_USE sotto_status sotto_running_new(sotto_running **out, const sotto_running_context *c,
                                               sotto_bytes wire, sotto_err *err);

@@ -188,7 +188,7 @@ SOTTO_MUST_USE sotto_status sotto_message_judge(const sotto_message *message,
                                                 const sotto_round *round,
                                                 const sotto_method *method, sotto_err *err);
 
-/* The same where the registry is not at hand, but this key of the sender. */
+/* The same with the key of its sender, for whom the registry need not be read. */
 SOTTO_MUST_USE sotto_status sotto_message_judge_by(const sotto_message *message,
                                                    const sotto_round *round,
                                                    const sotto_method *method,

@@ -39,6 +39,13 @@ static uint64_t ticket_of(double rate)
     return rate >= 1 ? UINT64_MAX : (uint64_t)floor(ldexp(rate, 64));
 }
 
+static bool is_robust(const json_t *committee)
+{
+    const char *opening = json_string_value(json_object_get(committee, "opening"));
+
+    return opening && strcmp(opening, "robust") == 0;
+}
+
 static void read_terms(sotto_encrypted *out, const sotto_recipe *recipe, const json_t *json)
 {
     const json_t *committee = json_object_get(json, "committee"),
@@ -54,6 +61,7 @@ static void read_terms(sotto_encrypted *out, const sotto_recipe *recipe, const j
     t->checks = (uint8_t)fit(whole(json, "checks"), UINT8_MAX);
     t->committee = fit(whole(committee, "size"), UINT32_MAX);
     t->threshold = fit(corrupt + 1, UINT32_MAX);
+    t->opening = is_robust(committee) ? SOTTO_AERO_ROBUST : SOTTO_AERO_FAST;
     t->noise_members = fit(whole(noise, "size"), UINT32_MAX);
     t->noise_corrupt = fit(whole(noise, "corrupt"), UINT32_MAX);
     t->noise_missing = fit(whole(noise, "missing"), UINT32_MAX);
@@ -160,6 +168,29 @@ static sotto_status count_ciphertexts(sotto_encrypted *out, sotto_err *err)
     return SOTTO_OK;
 }
 
+/* What rounds on the robust path take (decision 228). What a dealer sends to all members is one message. */
+static sotto_status check_opening(const sotto_encrypted *e, sotto_err *err)
+{
+    const sotto_aero_terms *t = &e->terms;
+    const uint64_t agree = 2 * (uint64_t)t->threshold - 1,
+                   poly = SOTTO_AERO_N * 8 + SOTTO_AERO_N / 8 * (uint64_t)e->set->second_bits,
+                   each = (e->ciphertexts + 1) * poly + 16 + 32 * (uint64_t)t->committee;
+
+    if (t->opening != SOTTO_AERO_ROBUST)
+        return SOTTO_OK;
+    if (SOTTO_RULE(encrypted_opening_agreed) && (e->committees > 1 || agree > t->committee))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "on the robust path there is one committee, of which %llu have to agree",
+                          (unsigned long long)agree);
+    if (SOTTO_RULE(encrypted_opening_short) && t->committee * each > SOTTO_AERO_LONG)
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "a committee of %u can't deal noise for %llu ciphertexts: the robust path "
+            "is for fewer",
+            t->committee, (unsigned long long)e->ciphertexts);
+    return SOTTO_OK;
+}
+
 /* Bounds are proved of each group: a contribution of several has the sum of them. */
 static sotto_status price(sotto_encrypted *out, sotto_err *err)
 {
@@ -219,10 +250,11 @@ static sotto_status count_people(sotto_encrypted *out, const sotto_recipe *recip
 {
     const double corrupt = fmax(out->corrupt, SOTTO_AERO_CORRUPT),
                  offline = fmax(out->offline, SOTTO_AERO_OFFLINE);
-    const sotto_committee drawn = {.size = out->terms.committee,
-                                   .tolerated = out->terms.threshold - 1,
-                                   .corrupt = corrupt,
-                                   .draws = 1};
+    /* On the robust path twice as many have to agree, and one more. */
+    const uint32_t may_lie = out->terms.threshold - 1,
+                   needed = out->terms.opening == SOTTO_AERO_ROBUST ? 2 * may_lie : may_lie;
+    const sotto_committee drawn = {
+        .size = out->terms.committee, .tolerated = needed, .corrupt = corrupt, .draws = 1};
     sotto_bound few = {0, 1};
     uint8_t row = 0;
 
@@ -250,8 +282,8 @@ static sotto_status count_people(sotto_encrypted *out, const sotto_recipe *recip
     const double of_most =
         sotto_aero_miss(&out->terms, (double)out->most, people.largest + out->terms.noise_members,
                         corrupt, offline);
-    if (SOTTO_RULE(encrypted_clear_of_most))
-        out->odds.missed = fmax(out->odds.missed, of_most);
+    if (SOTTO_RULE(encrypted_clear_of_most) && of_most > out->odds.missed)
+        out->odds.missed = of_most;
     SOTTO_TRY(sotto_committee_stalls(&out->stalls, &drawn, offline, err));
     /* A round needs all of them. */
     out->stalls = fmin(1, nextafter(out->stalls * (double)out->committees, INFINITY));
@@ -269,6 +301,7 @@ sotto_status sotto_encrypted_plan_sum(sotto_encrypted *out, const sotto_recipe *
     SOTTO_TRY(count_people(out, recipe, err));
     SOTTO_TRY(share_noise(out, err));
     SOTTO_TRY(count_ciphertexts(out, err));
+    SOTTO_TRY(check_opening(out, err));
     SOTTO_TRY(plan_ledger(out, err));
     count_bytes(out);
     return price(out, err);

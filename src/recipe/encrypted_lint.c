@@ -150,6 +150,10 @@ void sotto_encrypted_explain(sotto_writer *w, const sotto_recipe *recipe)
                        e.committees > 1 ? "each committee" : "a committee", e.terms.committee,
                        e.committees > 1 ? "its part of the sum" : "the sum", words->honest,
                        words->sees, words->inputs);
+    if (e.terms.opening == SOTTO_AERO_ROBUST)
+        sotto_write_format(w,
+                           "Where no more members lie than may, the sum that they open is right, "
+                           "and who lied is named.\n");
     if (sotto_encrypted_plan(&e, recipe, NULL) != SOTTO_OK)
         return;
     sotto_encrypted_say_odds(w, &e);

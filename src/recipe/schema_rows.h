@@ -239,6 +239,7 @@ KEY_ROW(IN_DEVICES, "clear", WHOLE, 0, 0, 1e6, NULL, "0", "how many have to say 
 KEY_ROW(IN_COMMITTEE, "size", WHOLE, 0, 1, 1e6, NULL, MUST, "how many")
 KEY_ROW(IN_COMMITTEE, "corrupt", WHOLE, 0, 0, 1e6, NULL, MUST, "how many may lie")
 KEY_ROW(IN_COMMITTEE, "count", WHOLE, 0, 1, 1e6, NULL, MUST, "how many committees open a sum, each its groups of ciphertexts; one member then has less to do")
+KEY_ROW(IN_COMMITTEE, "opening", CHOICE, 0, 0, 0, "fast|robust", "\"fast\"", "fast: as many as are needed open a sum, and one that lies may shift it unseen. robust: they deal noise to each other, so that a sum is right or not opened, and whoever lied is named; for one committee and few ciphertexts")
 
 KEY_ROW(IN_NOISE_COMMITTEE, "size", WHOLE, 0, 1, 1e6, NULL, MUST, "how many")
 KEY_ROW(IN_NOISE_COMMITTEE, "corrupt", WHOLE, 0, 0, 1e6, NULL, MUST, "how many may lie")

@@ -281,6 +281,44 @@ static void sizes_that_protect_nobody_are_refused(sotto_test *t)
             "fewer than min_cohort");
 }
 
+static void a_robust_opening_has_its_limits(sotto_test *t)
+{
+    static const char fast[] = "\"count\": 1", robust[] = "\"count\": 1, \"opening\": \"robust\"";
+    const char *text = replaced(t, text_of(t), fast, robust);
+    sotto_encrypted slow, quick;
+    char said[8192];
+    sotto_buf out = sotto_buf_over(said, sizeof said - 1);
+    sotto_recipe_claim claim;
+
+    CHECK_OK(t, sotto_encrypted_plan(&quick, read(t, text_of(t)), &t->err));
+    CHECK_OK(t, sotto_encrypted_plan(&slow, read(t, text), &t->err));
+    CHECK_EQUAL(t, SOTTO_AERO_FAST, quick.terms.opening);
+    CHECK_EQUAL(t, SOTTO_AERO_ROBUST, slow.terms.opening);
+    /* 37 of 45 have to agree, in place of 19; and what openings tell is more. */
+    CHECK(t, slow.stalls > 1000 * quick.stalls && slow.ledger.rho > quick.ledger.rho);
+    CHECK_OK(t, lint(t, text, &claim));
+    CHECK_OK(t, sotto_recipe_explain(&out, read(t, text), &claim, &t->err));
+    said[out.len] = 0;
+    CHECK(t, strstr(said, "who lied is named") != NULL);
+    /* 47 of 45 would have to, and nobody deals noise for 40 ciphertexts. */
+    CHECK_STATUS(
+        t, SOTTO_DENIED,
+        sotto_encrypted_plan(
+            &slow, read(t, replaced(t, text, "\"corrupt\": 18", "\"corrupt\": 23")), &t->err));
+    CHECK_REASON(t, "47 have to agree");
+    t->err = (sotto_err){0};
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_encrypted_plan(&slow, read(t, replaced(t, long_text_of(t, 1), fast, robust)),
+                                      &t->err));
+    CHECK_REASON(t, "can't deal noise");
+    t->err = (sotto_err){0};
+    CHECK_STATUS(
+        t, SOTTO_DENIED,
+        sotto_encrypted_plan(&slow, read(t, replaced(t, text, fast, "\"count\": 2")), &t->err));
+    CHECK_REASON(t, "one committee");
+    t->err = (sotto_err){0};
+}
+
 /* The same question to 2,000 to 2,100 devices, of whom all contribute. */
 static const char *small_text_of(sotto_test *t, unsigned clear, unsigned most)
 {
@@ -422,6 +460,7 @@ int main(int argc, char **argv)
         CASE(what_is_not_built_is_refused),
         CASE(each_committee_has_a_group),
         CASE(sizes_that_protect_nobody_are_refused),
+        CASE(a_robust_opening_has_its_limits),
         CASE(devices_that_are_counted_are_there),
         CASE(sums_that_do_not_fit_are_refused),
         CASE(a_weak_set_is_told),

@@ -67,6 +67,7 @@ static void write_terms(sotto_test *t, ballot *b)
                                     .noise_missing = 1,
                                     .liars = 1,
                                     .clears = b->clears,
+                                    .opening = b->opening,
                                     .rate = UINT64_MAX,
                                     .delta_bits = 30};
     sotto_buf out = sotto_buf_over(b->parameters, sizeof b->parameters);

@@ -28,6 +28,7 @@ typedef struct ballot {
     unsigned slow;         /* how many times as long as above a round takes; 0: once */
     uint8_t committees;    /* with a place for everybody; 0: one, of the size above  */
     size_t length;         /* of vectors; 0: LENGTH                                  */
+    uint8_t opening;       /* the path */
     uint32_t clears;       /* devices that must say that they found nothing wrong    */
     sotto_aero_plan *plan; /* who is drawn for what */
     sotto_round round;

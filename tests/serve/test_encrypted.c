@@ -54,6 +54,23 @@ static void an_encrypted_sum_is_opened_over_http(sotto_test *t)
     aggregation_close(&b.a);
 }
 
+/* All five members have to agree. */
+static void a_sum_is_opened_on_the_robust_path_over_http(sotto_test *t)
+{
+    ballot b;
+
+    ballot_open(t, &b, "");
+    b.opening = SOTTO_AERO_ROBUST;
+    ballot_post(t, &b);
+    ballot_join(t, &b, 0xff);
+    CHECK(t, aggregation_ends(t, &b.a, "released"));
+    CHECK(t, ballot_sum_is(t, &b, 0xff));
+    const ballot_seen board = ballot_look(t, &b, 0);
+    CHECK(t, board.of[SOTTO_AERO_DEALERS] >= 1);
+    CHECK(t, board.of[SOTTO_AERO_DEALT] >= 1);
+    aggregation_close(&b.a);
+}
+
 /* Until so many milliseconds after the round's beginning; then so many requests are answered, and all memory of server and devices is lost.
  * It is never within a second of a deadline: a device that is cut off then is late, and rightly so. */
 static void lose_memory(sotto_test *t, ballot *b, uint64_t ms, unsigned requests)
@@ -464,6 +481,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(an_encrypted_sum_is_opened_over_http),
+        CASE(a_sum_is_opened_on_the_robust_path_over_http),
         CASE(a_restart_after_any_request_changes_nothing),
         CASE(an_operator_that_edits_its_database_is_caught),
         CASE(a_server_that_shows_most_devices_nothing_has_no_sum_opened),

@@ -112,8 +112,8 @@ static sotto_status deliver(sotto_machine *machine, const sotto_message *message
     return SOTTO_OK;
 }
 
-/* Whoever is shown the sums when a complaint would come too late does not say that they are right: a server could show them to all devices
- * then, and answer the many that ask for leaves which are sound. */
+/* Whoever is shown the sums when a complaint would come too late does not say that they are right. Else a server could show them to all
+ * devices then, and answer the many that ask for leaves which are sound. */
 static bool is_early_enough(const sotto_round *r, uint64_t now_ms)
 {
     if (SOTTO_RULE(aero_clears_in_time) && now_ms >= r->verify_by - (r->verify_by - r->closes) / 6)

@@ -1,5 +1,5 @@
 /* Entries of a board as a server hands them to a member of the committee: whole records, excerpts in their place, and bytes that are neither. Input: a
- * list of (how, kind, from, length of an excerpt in two bytes, length of two bytes, body). `how`: 1 an excerpt, 2 the body itself in the place
+ * list of up to 64 times (how, kind, from, length of an excerpt in two bytes, length of two bytes, body). `how`: 1 an excerpt, 2 the body itself in the place
  * of a record, 4 under another number. Records are signed as they should be, so that they are read. Each input has a member of its own.
  * A part of the key is longer than a body here, and counts only where its dealer committed to it. 8: the body is put where the shares of such a
  * part are, or behind the commitment to it. 16: what this member itself posted, by its number, which takes the place of the kind. */
@@ -13,7 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PEOPLE = 4, POSTS = 8, EXCERPT = 1, RAW = 2, ELSEWHERE = 4, FITTING = 8, OWN = 16 };
+enum {
+    PEOPLE = 4,
+    POSTS = 8,
+    RECORDS = 64,
+    EXCERPT = 1,
+    RAW = 2,
+    ELSEWHERE = 4,
+    FITTING = 8,
+    OWN = 16
+};
 
 typedef struct stage {
     bool is_there;
@@ -213,7 +222,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const sotto_self self = {.index = 0, .keys = &s.signer, .secrets = &s.secrets, .seed = {7}};
     if (sotto_aero_member_ops.join(&machine, &s.round, &self, &s.memory, NULL) != SOTTO_OK)
         abort();
-    while (sotto_reader_left(&in) >= 7) {
+    for (unsigned i = 0; i < RECORDS && sotto_reader_left(&in) >= 7; i++) {
         sotto_arena_reset(&s.scratch);
         read_one(&s, machine, &in);
     }

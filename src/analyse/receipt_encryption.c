@@ -10,10 +10,13 @@
     "lattice estimator (Albrecht, Player and Scott 2015), commit 27a581b: primal uSVP and dual "   \
     "hybrid, default cost models"
 
-/* What a proof of the profile has (docs/decisions/0139), rounded down. */
+/* Rounded down to tenths, as it is printed. */
 static double soundness_of(const sotto_aero_terms *t)
 {
-    return t->profile == SOTTO_AERO_HIGH ? 133.0 : 103.1;
+    const sotto_aero_profile *p =
+        t->profile == SOTTO_AERO_HIGH ? &sotto_aero_profile_high : &sotto_aero_profile_standard;
+
+    return floor(10 * sotto_aero_profile_soundness(p).bits) / 10;
 }
 
 void sotto_stated_encryption_of(sotto_stated_encryption *out, const sotto_encrypted *plan,

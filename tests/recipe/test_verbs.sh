@@ -209,6 +209,9 @@ expect 2 "--by takes crowd" price recipe.json --by committee
 sed -e '/"randomizer"/d' -e '/"cohorts"/d' -e 's/"count": 4/"count": 1/' -e 's/"min_cohort": 40000/"min_cohort": 8000, "by": "committee", "sigma": 100/' \
     "$hostile/trust-aero-by-crowd.json" >encrypted.json
 expect 2 "--by takes committee: nobody else adds noise to encrypted sums" price encrypted.json --by crowds
+sed -e 's/"rate": 0.1}/"rate": 0.00001}/' -e 's/"population": 1000000/"population": 1000000000/' encrypted.json >sums.json
+expect 0 "118 columns and 20 bits of work: 103.1 bits of soundness, that work included; with 189 and 0, 133.1" lint sums.json
+expect 0 '"opening":"fast","proof_columns":118,"proof_work":20' lint sums.json --json
 expect 2 "--rank-error is of quantiles" price recipe.json --rank-error 1%
 expect 2 "--rate: it lacks its value" price recipe.json --rate
 expect 2 "--rate is of recipes whose participation is poisson" price donation.json --rate 0.5

@@ -5,7 +5,28 @@
 #include "account/numeric/shown.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+
+/* Rounded down to tenths. */
+static double soundness_of(const sotto_aero_profile *profile)
+{
+    return floor(10 * sotto_aero_profile_soundness(profile).bits) / 10;
+}
+
+/* The one that the recipe asks for, and the other. */
+static void print_proofs(const sotto_encrypted *e)
+{
+    const sotto_aero_profile *const both[] = {&sotto_aero_profile_standard,
+                                              &sotto_aero_profile_high},
+                                    *own = both[e->terms.profile == SOTTO_AERO_HIGH],
+                                    *other = both[e->terms.profile != SOTTO_AERO_HIGH];
+
+    printf("  proofs          %u columns and %u bits of work: %.1f bits of soundness, that work "
+           "included; with %u and %u, %.1f\n",
+           own->queries, own->grind, soundness_of(own), other->queries, other->grind,
+           soundness_of(other));
+}
 
 void sotto_recipe_print_encrypted(const sotto_recipe *recipe)
 {
@@ -35,6 +56,10 @@ void sotto_recipe_print_encrypted(const sotto_recipe *recipe)
         sotto_bound_shown(sotto_aero_odds_together(&e.odds, (double)e.sum.participations), 3),
         e.largest, recipe->min_cohort, sotto_bound_shown(e.few, 3), e.set->name, e.set->bits,
         e.set->bits_left, e.ciphertexts);
+    print_proofs(&e);
+    if (e.terms.clears > 0)
+        printf("  opened          once %" PRIu32 " devices said that they found nothing wrong\n",
+               e.terms.clears);
 }
 
 void sotto_recipe_encrypted_members(sotto_json *j, const sotto_recipe *recipe)
@@ -62,5 +87,13 @@ void sotto_recipe_encrypted_members(sotto_json *j, const sotto_recipe *recipe)
     sotto_json_uint(j, "bits", e.set->bits);
     sotto_json_uint(j, "bits_with_hints", e.set->bits_left);
     sotto_json_uint(j, "ciphertexts", e.ciphertexts);
+    sotto_json_uint(j, "clear", e.terms.clears);
+    sotto_json_text(j, "opening", e.terms.opening == SOTTO_AERO_ROBUST ? "robust" : "fast");
+    sotto_json_uint(j, "proof_columns", e.queries);
+    sotto_json_uint(j, "proof_work", e.grind);
+    sotto_json_real(j, "proof_bits",
+                    soundness_of(e.terms.profile == SOTTO_AERO_HIGH
+                                     ? &sotto_aero_profile_high
+                                     : &sotto_aero_profile_standard));
     sotto_json_end(j);
 }

@@ -3,26 +3,7 @@
 #include "base/declassify.h"
 #include "math/poly.h"
 
-#include <math.h>
 #include <string.h>
-
-/* Rows with a share e of wrong columns count as polynomials; further away they are missed with (1 - e)^queries. A mask agrees with at
- * most one polynomial on more than a share `both` of the columns, and with others no wrong constraint passes more often than both^queries.
- * e makes the two equal, and is below the radius of unique decoding (docs/decisions/0139). */
-sotto_aero_soundness sotto_aero_profile_soundness(const sotto_aero_profile *profile)
-{
-    double both = (1 + 2.0 * ROW / COLUMNS) / 2;
-    double queries = -log2(both) * profile->queries + profile->grind;
-    double near = (64 - log2(COLUMNS)) * profile->near,
-           constraints = (64 - log2(3.0)) * profile->repeated;
-    double algebra = near < constraints ? near : constraints;
-    double worse = queries < algebra ? queries : algebra,
-           better = queries < algebra ? algebra : queries;
-
-    /* Three ways to be lucky, none likelier than the first. */
-    return (sotto_aero_soundness){queries, algebra,
-                                  worse - log2(1 + 2 * exp2(worse - better)) - 0.001};
-}
 
 sotto_status sotto_aero_statement_check(const sotto_aero_statement *s, sotto_err *err)
 {

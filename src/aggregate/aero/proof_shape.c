@@ -1,8 +1,28 @@
-/* How long a proof is. Recipes say so before there is a round, in libraries that neither prove nor verify. */
+/* How long a proof is, and what it is worth. Recipes say so before there is a round, in libraries that neither prove nor verify. */
 #include "aggregate/aero/proof_rows.h"
+
+#include <math.h>
 
 const sotto_aero_profile sotto_aero_profile_standard = {"standard", 118, 20, 3, 2};
 const sotto_aero_profile sotto_aero_profile_high = {"high", 189, 0, 3, 3};
+
+/* Rows with a share e of wrong columns count as polynomials; further away they are missed with (1 - e)^queries. A mask agrees with at
+ * most one polynomial on more than a share `both` of the columns, and with others no wrong constraint passes more often than both^queries.
+ * e makes the two equal, and is below the radius of unique decoding (docs/decisions/0139). */
+sotto_aero_soundness sotto_aero_profile_soundness(const sotto_aero_profile *profile)
+{
+    double both = (1 + 2.0 * ROW / COLUMNS) / 2;
+    double queries = -log2(both) * profile->queries + profile->grind;
+    double near = (64 - log2(COLUMNS)) * profile->near,
+           constraints = (64 - log2(3.0)) * profile->repeated;
+    double algebra = near < constraints ? near : constraints;
+    double worse = queries < algebra ? queries : algebra,
+           better = queries < algebra ? algebra : queries;
+
+    /* Three ways to be lucky, none likelier than the first. */
+    return (sotto_aero_soundness){queries, algebra,
+                                  worse - log2(1 + 2 * exp2(worse - better)) - 0.001};
+}
 
 proof_shape sotto_aero_shape_of(const sotto_aero_proof_size_of *of)
 {

@@ -1,8 +1,8 @@
 /* Entries of a board as a server hands them to a member of the committee: whole records, excerpts in their place, and bytes that are neither. Input: a
  * list of up to 64 times (how, kind, from, length of an excerpt in two bytes, length of two bytes, body). `how`: 1 an excerpt, 2 the body itself in the place
  * of a record, 4 under another number. Records are signed as they should be, so that they are read. Each input has a member of its own.
- * A part of the key is longer than a body here, and counts only where its dealer committed to it. 8: the body is put where the shares of such a
- * part are, or behind the commitment to it. 16: what this member itself posted, by its number, which takes the place of the kind. */
+ * A part of the key is longer than a body here, and counts only where its dealer committed to it. 16: the body is put where the shares of such a
+ * part are, or behind the commitment to it. 32: what this member itself posted, by its number, which takes the place of the kind. */
 #include "aero_stage.h"
 #include "target.h"
 
@@ -20,8 +20,8 @@ enum {
     EXCERPT = 1,
     RAW = 2,
     ELSEWHERE = 4,
-    FITTING = 8,
-    OWN = 16
+    FITTING = 16,
+    OWN = 32
 };
 
 typedef struct stage {

@@ -64,7 +64,7 @@ cheap = [
     f"recipe round {source}/examples/learning/digits.json", "parties key vendor.key", "parties sign parties.json --key vendor.key",
     "parties show parties.signed", "parties check parties.signed", "log key log.example/a --out log.key", "collect key collector.key",
     "budget account --mechanism gaussian --sigma 10 --adjacency add-remove --trust central --dishonest 0 --delta 1e-6", "budget committee --trust aero --corrupt 0.05 --size 45",
-    "device new", "learn key owner.key", "learn data csv table.csv --out table", "learn init plan --data table --devices 18 --cohort 18 --rounds 1 --epsilon 30",
+    "device new", "learn key owner.key", f"learn buffers {source}/examples/buffers.json", "learn data csv table.csv --out table", "learn init plan --data table --devices 18 --cohort 18 --rounds 1 --epsilon 30",
     "learn check plan/recipe.json --data table", "serve leader --sample", "serve helper --reference", "sim figures --only mcmillan-1 --points 0",
     ["sim", "run", "--recipe", "launches.json", *rows], ["sim", "sweep", "--recipe", "launches.json", "--vary", "devices=1100,1200", *rows],
     ["sim", "compare", "--recipe", "launches.json", "--recipe", "other.json", *rows],

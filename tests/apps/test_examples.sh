@@ -41,6 +41,11 @@ done
 grep -q "drawing a round once, in secret; all reports of a round are added up" out || complain "checkins.json: what is drawn?"
 "$sotto" recipe lint "$source/examples/tree.json" --policy "$source/examples/tree-policy.json" >out 2>err || complain "tree.json: lint"
 grep -q "correlated over rounds, by trees of 4 rounds" out || complain "tree.json: how is noise correlated?"
+"$sotto" recipe lint "$source/examples/buffers.json" --policy "$source/examples/tree-policy.json" >out 2>err || complain "buffers.json: lint"
+grep -q "correlated over rounds, by 3 buffers" out || complain "buffers.json: how is noise correlated?"
+# The search finds what the recipe has. Another compiler may end a step beside it, so its noise alone is compared.
+"$sotto" learn buffers "$source/examples/buffers.json" --json >out 2>err || complain "buffers.json: no proposal"
+grep -q '"multiplier":3.0' out || complain "buffers.json: other noise is proposed"
 [ $((found - learning)) -ge 7 ] && [ "$learning" -ge 1 ] || { echo "only $found examples were found, $learning of them of learning"; failed=1; }
 
 # Answers hold the truth. What was planted is found: E17 of version 4.8 among the five largest counts; the model that has most of it. And so are the town

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""test_learn_tree.py SOTTO SOURCE: a session over real servers whose noise is of a tree. The session and a server are killed in between,
-and a round is burnt. Both servers go on with the noise that they have, and nobody answers two rounds that are too near."""
+"""test_learn_tree.py SOTTO SOURCE: sessions over real servers whose noise is of a tree, or of buffers that were proposed. The session and a
+server are killed in between, and a round is burnt. Both servers go on with the noise that they have, and nobody answers two rounds that are
+too near."""
 import json
 import os
 import signal
@@ -15,10 +16,10 @@ sotto, source = sys.argv[1], sys.argv[2]
 ROUNDS, RESTART, COHORT, DEVICES = 5, 4, 10, 400
 
 
-def recipe(name, numbers="", **privacy):
+def recipe(name, numbers="", example="tree", **privacy):
     """A device takes part where its coin says so, four rounds apart: about 80, 64, 51, 41 and 49 devices in turn. Fewer than ten do once in
     10^6 runs."""
-    with open(f"{source}/examples/tree.json") as f:
+    with open(f"{source}/examples/{example}.json") as f:
         text = json.load(f)
     text["rounds"].update({"count": ROUNDS, "goal": COHORT, "largest": 400, "participations": 2})
     text["participation"]["rate"] = 0.2
@@ -97,6 +98,31 @@ def a_session_goes_on_with_the_noise_that_it_has():
     return told
 
 
+def a_session_by_buffers_goes_on_with_all_of_its_noise():
+    """The matrix is proposed for these rounds. Later ones need the noise of each, so no seed goes while the session runs."""
+    recipe("buffers", example="buffers", multiplier=1)
+    call(sotto, "learn", "check", "buffers.json", code=3, says="privacy.epsilon: claims less than the")
+    found = json.loads(call(sotto, "learn", "buffers", "buffers.json", "--out", "buffers.json", "--json").stdout)
+    with open("buffers.json") as f:
+        privacy = json.load(f)["privacy"]
+    check(privacy["correlation"] == found["correlation"] and privacy["multiplier"] == found["multiplier"], "what was proposed is written", str(privacy))
+    check(found["epsilon"] <= 8 and found["left_clips"] < found["left_clips_fresh"], "what it costs", str(found))
+    run_until("buffers", "round 0: collected", lambda run: run.kill())
+    run_until("buffers", "round 2: published", kill_helper)
+    done = call(sotto, "learn", "run", "buffers.json", "--out", "buffers", "--json", timeout=500)
+    told = json.loads(done.stdout)
+    check(told["rounds"] == ROUNDS and told["buffers"] == 3 and "restart" not in told, "its rounds", done.stdout)
+    check("secret" in told["correlated"] and "until the session is over" in told["kept"] and told["epsilon"] <= 8, "its receipt", done.stdout)
+    with open("buffers/session.json") as f:
+        check(json.load(f)["epsilon"] == told["epsilon"], "the receipt that is kept")
+    released = {server: rows("buffers", server, "SELECT round, length(seed) FROM round_noise ORDER BY round") for server in ("leader", "helper")}
+    check([n for n, _ in released["leader"]] == [n for n, _ in released["helper"]], f"rounds that both servers added noise to: {released}", done.stderr)
+    check(len(released["leader"]) == ROUNDS - told["burnt"], f"{told['burnt']} burnt, and released: {released}")
+    for server in released:
+        check(all(size > 64 for _, size in released[server]), f"each seed of the {server} is there, with that of the round before: {released}")
+    call(sotto, "learn", "buffers", "shares.json", code=3, says="only noise by servers")
+
+
 def nobody_answers_two_rounds_that_are_too_near():
     """By the library: each device keeps its distance by a ledger of its own. All would answer, so the round between burns."""
     recipe("library", "count 3 separation 2 rate 1 restart 2 population 40", multiplier=6)
@@ -118,5 +144,6 @@ with tempfile.TemporaryDirectory() as folder:
     a_session_goes_on_with_the_noise_that_it_has()
     nobody_answers_two_rounds_that_are_too_near()
     too_little_noise_is_refused()
+    a_session_by_buffers_goes_on_with_all_of_its_noise()
     os.chdir("/")
 sys.exit(exit_code())

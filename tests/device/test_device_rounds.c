@@ -2,6 +2,7 @@
 #include "base/hex.h"
 #include "crypto/hash.h"
 #include "device/round.h"
+#include "noise/blt.h"
 #include "support/learners.h"
 #include "support/logs.h"
 
@@ -146,6 +147,36 @@ static void correlated_noise_is_paid_for_by_its_nodes(sotto_test *t)
     check_sentence(t, "digits#1", SOTTO_WHY_ROUNDS, "keeps 2 rounds between");
     const double rho = sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).rho;
     CHECK(t, rho >= 7 * fresh && rho < 7 * 1.1 * fresh);
+    CHECK_NEAR(t, 3 * rho, sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).rho_allowed, 1e-9);
+    sotto_test_phone_close(&one.phone);
+}
+
+/* Each update pays for its part of all that a device may send, or for itself alone where that is more. */
+static void noise_by_buffers_is_paid_for_by_its_matrix(sotto_test *t)
+{
+    static const char eight[] = "\"multiplier\": 8",
+                      buffers[] = "\"multiplier\": 24, \"correlation\": {\"type\": \"buffers\", "
+                                  "\"buffers\": [{\"decay\": 900000000, \"weight\": "
+                                  "300000000}, {\"decay\": 1000000000, \"weight\": 100000000}]}";
+    const sotto_blt matrix = {.decay = {900000000, 1000000000}, .weight = {300000000, 100000000}};
+    const double fresh = pow(2.0 / 24, 2) / 2;
+
+    sotto_test_learner_start(t, &one, eight, buffers);
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_test_learner_offer(&one, 0));
+    check_sentence(t, "digits#0", SOTTO_WHY_POLICY, "correlated over rounds");
+    sotto_test_phone_close(&one.phone);
+    sotto_test_learner_start(t, &one, eight, buffers);
+    one.phone.options.policy = sotto_test_replace(t, sotto_test_learning_policy, "\"min_cohort\"",
+                                                  "\"correlated_noise\": true, \"min_cohort\"");
+    sotto_test_learner_open(&one);
+    CHECK_OK(t, sotto_device_consent(one.phone.device, true, &t->err));
+    CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 0));
+    CHECK_EQUAL(t, 0, sotto_test_learner_round(&one, 1));
+    check_sentence(t, "digits#1", SOTTO_WHY_ROUNDS, "keeps 2 rounds between");
+    const double rho = sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).rho;
+    const sotto_blt_pattern pattern = {48, 2, 3};
+    const double price = sotto_blt_each(&matrix, &pattern, 1e6, 100);
+    CHECK(t, rho >= price * fresh && rho < price * 1.1 * fresh);
     CHECK_NEAR(t, 3 * rho, sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).rho_allowed, 1e-9);
     sotto_test_phone_close(&one.phone);
 }
@@ -537,6 +568,7 @@ int main(int argc, char **argv)
         CASE(a_device_keeps_to_its_participations),
         CASE(a_device_keeps_its_distance_between_rounds),
         CASE(correlated_noise_is_paid_for_by_its_nodes),
+        CASE(noise_by_buffers_is_paid_for_by_its_matrix),
         CASE(no_earlier_round_follows_a_later_one),
         CASE(a_ledger_that_was_lost_ends_the_recipe),
         CASE(a_policy_must_allow_updates_in_words),

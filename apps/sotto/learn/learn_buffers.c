@@ -200,7 +200,7 @@ static int refuse(const proposal *p, const sotto_mistakes *mistakes, const sotto
             return EXIT_LINT;
         }
     (void)fprintf(stderr, "sotto learn buffers: %s: %s\n", p->recipe, err->reason);
-    return sotto_exit_code(err->status, SOTTO_AT_FILE);
+    return err->status == SOTTO_DENIED ? EXIT_LINT : sotto_exit_code(err->status, SOTTO_AT_FILE);
 }
 
 static int buffers_main(int argc, char **argv)

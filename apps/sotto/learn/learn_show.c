@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/hex.h"
 #include "base/writer.h"
+#include "recipe/learning_correlated.h"
 #include "view/curve.h"
 #include "view/text.h"
 
@@ -67,6 +68,8 @@ static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
         else
             sotto_json_uint(j, "restart", r->restart);
         sotto_json_text(j, "correlated", r->correlated);
+        if (r->buffers > 0)
+            sotto_json_text(j, "kept", sotto_learning_kept_words());
     }
     if (r->relay) {
         sotto_json_real(j, "sampled_epsilon", r->sampled_epsilon);

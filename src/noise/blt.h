@@ -32,8 +32,8 @@ typedef struct sotto_blt_pattern {
     uint64_t rounds, separation, participations;
 } sotto_blt_pattern;
 
-/* SOTTO_DENIED, with a reason for people: a decay or weight is out of its range; the weights add up to more than 1, so that C does not
- * fall; or their square is more than c_2, so that some noise would be added again in place of being taken away. */
+/* SOTTO_DENIED, with a reason for people. A decay or weight is out of its range. Or the weights add up to more than 1, so that C does not
+ * fall. Or their square is more than c_2, so that a round would add noise of an earlier one in place of taking it away. */
 SOTTO_MUST_USE sotto_status sotto_blt_check(const sotto_blt *blt, sotto_err *err);
 /* Whether there is a price: 1 to SOTTO_BLT_ROUNDS rounds, with a separation and participations of 1 or more. */
 bool sotto_blt_pattern_priced(const sotto_blt_pattern *pattern);

@@ -47,9 +47,9 @@ static int64_t whole(int64_t w)
     return (w + ((int64_t)1 << (SOTTO_BLT_FINE - 1))) >> SOTTO_BLT_FINE;
 }
 
-/* The inverse of C, or of what is left of it where rounds are not released, has 1 on its diagonal, and left of it numbers up to 0 that
- * add up to -1 or more (docs/decisions/0300). So noise is at most twice what was drawn, and what rounding lost. A buffer adds it up for all
- * rounds, or as long as it remembers. */
+/* The inverse of C has 1 on its diagonal, and left of it numbers up to 0 that add up to -1 or more. So has that of what is left of C
+ * where rounds are not released (docs/decisions/0300). So noise is at most twice what was drawn, and what rounding lost. A buffer adds it
+ * up for all rounds, or as long as it remembers. */
 static sotto_status check_reach(double *reach, const sotto_noise *fresh, const sotto_blt *b,
                                 uint64_t rounds, sotto_err *err)
 {

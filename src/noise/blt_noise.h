@@ -27,8 +27,8 @@ void sotto_blt_keep(const sotto_blt *blt, int64_t buffers[SOTTO_BLT_BUFFERS], in
 
 enum { SOTTO_BLT_PART = 1024 }; /* numbers that are drawn for all rounds together */
 
-/* Starts a stream of bytes for a part of the numbers, of the `index`-th round; the same bytes whenever it is asked again, and others for
- * every other round and part. */
+/* Starts a stream of bytes for a part of the numbers of a round. It gives the same bytes whenever it is asked again, and others for every
+ * other round and part. */
 typedef struct sotto_blt_source {
     SOTTO_MUST_USE sotto_status (*start)(void *context, sotto_entropy *out, size_t index,
                                          uint64_t part, sotto_err *err);

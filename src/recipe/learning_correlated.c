@@ -19,8 +19,8 @@ bool sotto_learning_correlated(const sotto_learning *l)
     return l && (l->restart > 0 || l->buffers > 0);
 }
 
-/* The inverse of a matrix of buffers has 1 and numbers that add up to -1 or more in a row, so neither their sizes nor their squares pass 2
- * together. */
+/* The inverse of a matrix of buffers has in a row 1, and numbers that add up to -1 or more. So neither their sizes nor their squares pass
+ * 2 together. */
 uint64_t sotto_learning_most_nodes(const sotto_learning *l)
 {
     if (l->buffers > 0)

@@ -15,6 +15,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+/* As many messages come together here: lanes are filled, and no more than that. The aggregator takes up to 64 at once. */
+enum { TOGETHER = 8, MEASURED = 8 };
+
 /* Two servers are told the same and do the same: the second on two threads, by wall time. */
 typedef struct lane {
     sotto_machine *server; /* NULL: there is no second one */
@@ -28,6 +31,8 @@ typedef struct bench_round {
     lane lanes[2];
     sotto_machine *members[SOTTO_DECRYPTORS_MOST];
     sotto_tally tally;
+    const sotto_effect_message *came[TOGETHER];
+    size_t waiting;
     uint64_t server_ns, ingest_ns, judge_ns, client_ns, clients_measured, reports, decryptor_ns,
         down;
 } bench_round;
@@ -74,7 +79,8 @@ static void set_up(bench_round *r, const sotto_bench_size *size)
     ok(sotto_method_flamingo.tally->init(&r->tally, &r->of.round, &r->of.arena, NULL), "a tally");
 }
 
-static void ingest(bench_round *r, const sotto_effect_message *sent)
+/* One report that was judged. */
+static void take(bench_round *r, const sotto_effect_message *sent)
 {
     const sotto_bulk_ops *bulk = sotto_method_flamingo.bulk;
     sotto_bytes bytes = sotto_vector_bytes(sent->bulk);
@@ -92,9 +98,6 @@ static void ingest(bench_round *r, const sotto_effect_message *sent)
                NULL),
            "a piece");
     ok(bulk->finish(state, NULL), "a vector");
-    const uint64_t judged_from = sotto_clock_thread_cpu();
-    ok(sotto_flamingo_check(&r->of.round, &sent->message, &r->of.step, NULL), "a right report");
-    r->judge_ns += sotto_clock_thread_cpu() - judged_from;
     sotto_effects_init(&effects, &r->of.step);
     ok(sotto_flamingo_server.deliver(r->lanes[0].server, &sent->message, 1, &verdict, &effects,
                                      NULL),
@@ -106,6 +109,33 @@ static void ingest(bench_round *r, const sotto_effect_message *sent)
         ok(sotto_flamingo_server.deliver(r->lanes[1].server, &sent->message, 1, &verdict, &effects,
                                          NULL),
            "a report");
+}
+
+/* Messages that came together are judged together, as the aggregator does. */
+static void judge(bench_round *r, sotto_message *messages, size_t count)
+{
+    const uint64_t start = sotto_clock_thread_cpu();
+
+    sotto_messages_vouch(messages, count, &r->of.round, &sotto_method_flamingo);
+    for (size_t i = 0; i < count; i++)
+        ok(sotto_flamingo_check(&r->of.round, &messages[i], &r->of.step, NULL), "a right message");
+    r->judge_ns += sotto_clock_thread_cpu() - start;
+}
+
+static void ingest(bench_round *r)
+{
+    const uint64_t before = r->judge_ns;
+    sotto_message messages[TOGETHER];
+
+    for (size_t i = 0; i < r->waiting; i++)
+        messages[i] = r->came[i]->message;
+    judge(r, messages, r->waiting);
+    r->ingest_ns += r->judge_ns - before;
+    for (size_t i = 0; i < r->waiting; i++)
+        take(r, r->came[i]);
+    r->reports += r->waiting;
+    r->waiting = 0;
+    sotto_arena_reset(&r->of.step);
 }
 
 /* Later rounds with the crypto library's masks, as a machine without wide AES has them. */
@@ -125,28 +155,51 @@ static void client_by_library(bench_round *r)
     note(r, "client/evp", "ms", (double)all / i / 1e6);
 }
 
-static void collect(bench_round *r)
+static bool is_silent(uint32_t client)
+{
+    return client % 10 == 5;
+}
+
+/* Some clients' first rounds, and another of each, in which what was agreed on is known. */
+static uint64_t measure_clients(bench_round *r)
 {
     uint64_t first_ns = 0;
+
+    for (uint32_t i = 0; i < MEASURED && i < r->of.size->clients; i++) {
+        sotto_effects effects;
+        uint64_t ns;
+
+        if (is_silent(i))
+            continue;
+        sotto_bench_round_report(&r->of, i, &effects, &ns);
+        first_ns += ns;
+        sotto_arena_reset(&r->of.step);
+        sotto_bench_round_report(&r->of, i, &effects, &ns);
+        r->client_ns += ns;
+        r->clients_measured++;
+        sotto_arena_reset(&r->of.step);
+    }
+    return first_ns;
+}
+
+static void collect(bench_round *r)
+{
+    uint64_t first_ns = measure_clients(r);
 
     for (uint32_t i = 0; i < r->of.size->clients; i++) {
         sotto_effects effects;
         uint64_t ns;
 
-        if (i % 10 == 5)
+        if (is_silent(i))
             continue;
         sotto_bench_round_report(&r->of, i, &effects, &ns);
-        first_ns += ns;
-        if (i < 8) { /* again, as in later rounds: what was agreed on is known */
-            sotto_arena_reset(&r->of.step);
-            sotto_bench_round_report(&r->of, i, &effects, &ns);
-            r->client_ns += ns;
-            r->clients_measured++;
-        }
-        ingest(r, effects.sent);
-        r->reports++;
-        sotto_arena_reset(&r->of.step);
+        first_ns += i < MEASURED ? 0 : ns;
+        r->came[r->waiting++] = effects.sent;
+        if (r->waiting == TOGETHER)
+            ingest(r);
     }
+    if (r->waiting > 0)
+        ingest(r);
     note(r, "client", "ms", (double)r->client_ns / (double)r->clients_measured / 1e6);
     client_by_library(r);
     note(r, "client-first-round", "ms", (double)first_ns / (double)r->reports / 1e6);
@@ -159,46 +212,59 @@ static uint64_t wall(void)
     return sotto_clock_monotonic(&sotto_clock_system);
 }
 
-/* One message, or the end of the window. */
-static void step_of(bench_round *r, lane *l, const sotto_message *m, sotto_effects *out)
+/* Messages that come together, or the end of the window. */
+static void step_of(bench_round *r, lane *l, const sotto_message *messages, size_t count,
+                    sotto_effects *out)
 {
     const uint64_t start = wall(), own = sotto_clock_thread_cpu();
+    sotto_message here[TOGETHER];
     sotto_status verdict = SOTTO_OK;
 
     sotto_crew_use(l->threads);
-    if (m) {
-        ok(sotto_flamingo_check(&r->of.round, m, &r->of.step, NULL), "a right message");
-        ok(sotto_flamingo_server.deliver(l->server, m, 1, &verdict, out, NULL), "a step");
-    } else {
-        ok(sotto_flamingo_server.tick(l->server, r->of.round.closes, out, NULL), "labels");
+    for (size_t i = 0; i < count; i++)
+        here[i] = messages[i];
+    sotto_messages_vouch(here, count, &r->of.round, &sotto_method_flamingo);
+    for (size_t i = 0; i < count; i++) {
+        ok(sotto_flamingo_check(&r->of.round, &here[i], &r->of.step, NULL), "a right message");
+        ok(sotto_flamingo_server.deliver(l->server, &here[i], 1, &verdict, out, NULL), "a step");
+        sotto_bench_expect(verdict == SOTTO_OK, "a message that is taken");
     }
+    if (count == 0)
+        ok(sotto_flamingo_server.tick(l->server, r->of.round.closes, out, NULL), "labels");
     sotto_crew_use(1);
-    sotto_bench_expect(verdict == SOTTO_OK, "a message that is taken");
     l->wall_ns += wall() - start;
     l->own_ns += sotto_clock_thread_cpu() - own;
 }
 
 /* The step of the first server, whose CPU time counts. The second does it too, and what it says is the same. */
-static void serve(bench_round *r, const sotto_message *m, sotto_effects *out)
+static void serve(bench_round *r, sotto_effects *out)
 {
     const uint64_t start = sotto_clock_thread_cpu();
+    sotto_message messages[TOGETHER];
+    const size_t count = r->waiting;
     sotto_effects same;
 
-    step_of(r, &r->lanes[0], m, out);
+    for (size_t i = 0; i < count; i++)
+        messages[i] = r->came[i]->message;
+    r->waiting = 0;
+    step_of(r, &r->lanes[0], messages, count, out);
     r->server_ns += sotto_clock_thread_cpu() - start;
     if (!r->lanes[1].server)
         return;
     sotto_effects_init(&same, &r->of.step);
     sotto_bench_unpin();
-    step_of(r, &r->lanes[1], m, &same);
+    step_of(r, &r->lanes[1], messages, count, &same);
     sotto_bench_pin();
 }
 
 /* Passes everything on until the server has its result. `step` holds all of it. */
 static void to_server(bench_round *r, const sotto_effects *from, sotto_effects *out)
 {
-    for (const sotto_effect_message *m = from->sent; m; m = m->next)
-        serve(r, &m->message, out);
+    for (const sotto_effect_message *m = from->sent; m; m = m->next) {
+        r->came[r->waiting++] = m;
+        if (r->waiting == TOGETHER)
+            serve(r, out);
+    }
 }
 
 static void to_decryptors(bench_round *r, const sotto_effects *from, sotto_effects *out)
@@ -230,6 +296,8 @@ static void to_decryptors(bench_round *r, const sotto_effects *from, sotto_effec
         }
         to_server(r, &effects, out);
     }
+    if (r->waiting > 0)
+        serve(r, out);
 }
 
 /* The sum, from what decryptors opened. */
@@ -291,7 +359,7 @@ static void finish(bench_round *r)
     sotto_effects_init(&labels, &r->of.step);
     sotto_effects_init(&opens, &r->of.step);
     sotto_effects_init(&last, &r->of.step);
-    serve(r, NULL, &labels);
+    serve(r, &labels);
     to_decryptors(r, &labels, &opens);
     to_decryptors(r, &opens, &last);
     sotto_bench_expect(last.done && last.outcome == SOTTO_OK, "a sum");

@@ -159,7 +159,11 @@ static void make_reports(void)
 
     all.reports = sotto_arena_take_array(&all.round.arena, count, sizeof *all.reports);
     sotto_bench_expect(all.reports != NULL, "memory");
-    all.vector = sotto_bytes_of(all.round.entries, 4 * all.round.size->length);
+    const size_t len = 4 * all.round.size->length;
+    void *entries = sotto_arena_take(&all.round.arena, len);
+
+    sotto_bench_expect(entries != NULL, "memory");
+    all.vector = sotto_bytes_of(entries, len);
     for (uint32_t i = 0; i < count; i++) {
         sotto_effects effects;
         uint64_t ns;

@@ -49,8 +49,6 @@ void sotto_bench_round_open(sotto_bench_round *r, const sotto_bench_size *size,
     memcpy(p.decryptors, r->cast.decryptors->digest, 32);
     ok(sotto_flamingo_parameters_encode(&out, &p, NULL), "parameters");
     r->round.parameters = sotto_buf_bytes(&out);
-    r->entries = sotto_arena_take_array(&r->arena, size->length, 4);
-    sotto_bench_expect(r->entries != NULL, "memory");
 }
 
 void sotto_bench_round_close(sotto_bench_round *r)
@@ -71,10 +69,11 @@ void sotto_bench_round_report(sotto_bench_round *r, uint32_t client, sotto_effec
     sotto_vector *v = sotto_arena_take(&r->step, sizeof *v);
     sotto_machine *machine;
 
-    sotto_bench_expect(v != NULL, "memory");
-    *v = (sotto_vector){.ring = SOTTO_RING_Z32, .length = r->size->length, .of.z32 = r->entries};
+    uint32_t *entries = sotto_arena_take_array(&r->step, r->size->length, sizeof *entries);
+    sotto_bench_expect(v && entries, "memory");
+    *v = (sotto_vector){.ring = SOTTO_RING_Z32, .length = r->size->length, .of.z32 = entries};
     for (size_t i = 0; i < v->length; i++)
-        r->entries[i] = client + (uint32_t)(i & 7);
+        entries[i] = client + (uint32_t)(i & 7);
     uint64_t start = sotto_clock_thread_cpu();
     ok(sotto_flamingo_client.join(&machine, &r->round, &self, &r->step, NULL), "a client");
     sotto_effects_init(effects, &r->step);

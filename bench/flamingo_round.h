@@ -21,7 +21,6 @@ typedef struct sotto_bench_round {
     sotto_arena arena, step;
     sotto_sim_cast cast;
     sotto_round round;
-    uint32_t *entries;
 } sotto_bench_round;
 
 /* Everybody's keys, and a committee whose key was dealt to it. Ends the program after a failure.

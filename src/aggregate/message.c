@@ -124,6 +124,49 @@ sotto_status sotto_message_check_digest(const sotto_message *message, uint32_t b
                                  err);
 }
 
+/* As many as lanes are filled with at once. */
+enum { GROUP = 64 };
+
+static bool text_of(uint8_t out[SIGNED], const sotto_message_claim *c)
+{
+    if (!c->key || c->message->signature.len != SOTTO_SIGNATURE)
+        return false;
+    return (c->digest ? digest_text(out, c->message, c->body_len, c->digest, NULL)
+                      : signed_text(out, c->message, NULL)) == SOTTO_OK;
+}
+
+static void check_some(sotto_message_claim *all, size_t count)
+{
+    sotto_signature_claim claims[GROUP];
+    uint8_t texts[GROUP][SIGNED];
+
+    for (size_t i = 0; i < count; i++) {
+        const bool is_signed = text_of(texts[i], &all[i]);
+
+        claims[i] = (sotto_signature_claim){.public_key = is_signed ? all[i].key : NULL,
+                                            .signature = all[i].message->signature.data,
+                                            .text = sotto_bytes_of(texts[i], SIGNED)};
+    }
+    sotto_signatures_check(claims, count);
+    for (size_t i = 0; i < count; i++)
+        all[i].holds = claims[i].holds;
+}
+
+sotto_status sotto_messages_check(sotto_message_claim *all, size_t count, sotto_err *err)
+{
+    for (size_t at = 0; at < count; at += GROUP)
+        check_some(all + at, count - at < GROUP ? count - at : GROUP);
+    for (size_t i = 0; i < count; i++) {
+        const sotto_message_claim *c = &all[i];
+
+        if (!c->holds)
+            SOTTO_TRY(c->digest ? sotto_message_check_digest(c->message, c->body_len, c->digest,
+                                                             c->key, err)
+                                : sotto_message_check(c->message, c->key, err));
+    }
+    return SOTTO_OK;
+}
+
 /* ---- entries of the board ------------------------------------------------------------------------------ */
 
 sotto_status sotto_entry_decode(uint64_t *index, sotto_bytes *record, sotto_bytes body,
@@ -178,10 +221,10 @@ static sotto_status judge_form(const sotto_message *m, size_t body_len, const so
     return SOTTO_OK;
 }
 
-/* digest: of a body that is elsewhere; NULL: it is here. key: of its sender; NULL: it is not registered. */
-static sotto_status judge(const sotto_message *m, size_t body_len, const uint8_t *digest,
-                          const sotto_round *round, const sotto_method *method, const uint8_t *key,
-                          sotto_err *err)
+/* All but the signature. *key: of its sender, NULL if it is not registered; then whose signature is wanted, NULL for none. */
+static sotto_status judge_envelope(const sotto_message *m, size_t body_len,
+                                   const sotto_round *round, const sotto_method *method,
+                                   const uint8_t **key, sotto_err *err)
 {
     const sotto_kind *kind = sotto_method_kind(method, m->kind);
 
@@ -195,12 +238,11 @@ static sotto_status judge(const sotto_message *m, size_t body_len, const uint8_t
     if (SOTTO_RULE(message_addresses) &&
         (!is_part(kind->from, m->from, round, method) || !is_part(kind->to, m->to, round, method)))
         return sotto_fail(err, SOTTO_REJECTED, "%s: from or to whom it can't be", kind->name);
-    if (kind->is_signed && !key)
+    if (kind->is_signed && !*key)
         return sotto_fail(err, SOTTO_REJECTED, "%s: from somebody who is not registered",
                           kind->name);
-    if (SOTTO_RULE(message_signature) && kind->is_signed)
-        return digest ? sotto_message_check_digest(m, (uint32_t)body_len, digest, key, err)
-                      : sotto_message_check(m, key, err);
+    if (!kind->is_signed)
+        *key = NULL;
     return SOTTO_OK;
 }
 
@@ -212,21 +254,54 @@ static const uint8_t *key_of(const sotto_message *m, const sotto_round *round)
 sotto_status sotto_message_judge(const sotto_message *m, const sotto_round *round,
                                  const sotto_method *method, sotto_err *err)
 {
-    return judge(m, m->body.len, NULL, round, method, key_of(m, round), err);
+    return sotto_message_judge_by(m, round, method, key_of(m, round), err);
 }
 
 sotto_status sotto_message_judge_by(const sotto_message *m, const sotto_round *round,
                                     const sotto_method *method,
                                     const uint8_t key[SOTTO_SIGN_PUBLIC], sotto_err *err)
 {
-    return judge(m, m->body.len, NULL, round, method, key, err);
+    SOTTO_TRY(judge_envelope(m, m->body.len, round, method, &key, err));
+    if (SOTTO_RULE(message_signature) && key && m->holds_for != key)
+        return sotto_message_check(m, key, err);
+    return SOTTO_OK;
 }
 
 sotto_status sotto_message_judge_digest(const sotto_message *m, uint32_t body_len,
                                         const uint8_t digest[32], const sotto_round *round,
                                         const sotto_method *method, sotto_err *err)
 {
-    return judge(m, body_len, digest, round, method, key_of(m, round), err);
+    const uint8_t *key = key_of(m, round);
+
+    SOTTO_TRY(judge_envelope(m, body_len, round, method, &key, err));
+    if (SOTTO_RULE(message_signature) && key)
+        return sotto_message_check_digest(m, body_len, digest, key, err);
+    return SOTTO_OK;
+}
+
+void sotto_messages_vouch(sotto_message *all, size_t count, const sotto_round *round,
+                          const sotto_method *method)
+{
+    sotto_message_claim claims[GROUP];
+
+    for (size_t at = 0; at < count; at += GROUP) {
+        const size_t some = count - at < GROUP ? count - at : GROUP;
+
+        for (size_t i = 0; i < some; i++) {
+            sotto_message *m = &all[at + i];
+
+            m->holds_for = NULL;
+            claims[i] = (sotto_message_claim){.message = m, .key = key_of(m, round)};
+            if (judge_envelope(m, m->body.len, round, method, &claims[i].key, NULL) != SOTTO_OK)
+                claims[i].key = NULL;
+        }
+        check_some(claims, some);
+        for (size_t i = 0; i < some; i++) {
+            if (SOTTO_RULE(message_vouched_holds) && !claims[i].holds)
+                continue;
+            all[at + i].holds_for = claims[i].key;
+        }
+    }
 }
 
 /* ---- methods --------------------------------------------------------------------------------------- */

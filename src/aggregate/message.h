@@ -17,6 +17,8 @@ typedef struct sotto_message {
     uint64_t bulk_len; /* 0: nothing comes by itself */
     sotto_bytes body;
     sotto_bytes signature; /* 64 bytes, or none */
+    const uint8_t *
+        holds_for; /* not encoded: the key, in the round's registry, whose signature was found right; NULL: nobody looked */
 } sotto_message;
 
 enum { SOTTO_MESSAGE_HEAD = 32 + 8 + 8 + 2 + 4 + 4 + 32 + 8 + 4 }; /* with the body's length */
@@ -42,6 +44,19 @@ SOTTO_MUST_USE sotto_status sotto_message_check_digest(const sotto_message *mess
                                                        uint32_t body_len, const uint8_t digest[32],
                                                        const uint8_t key[SOTTO_SIGN_PUBLIC],
                                                        sotto_err *err);
+
+/* Many signatures at a time, in lanes where the machine has them. */
+typedef struct sotto_message_claim {
+    const sotto_message *message;
+    const uint8_t *key;
+    const uint8_t *digest; /* of a body that is elsewhere; NULL: it is in the message */
+    uint32_t body_len;     /* of that body */
+    bool holds;            /* lanes found it right: for message.c */
+} sotto_message_claim;
+
+/* The first that sotto_message_check, or sotto_message_check_digest, refuses. */
+SOTTO_MUST_USE sotto_status sotto_messages_check(sotto_message_claim *all, size_t count,
+                                                 sotto_err *err);
 
 /* An entry of the board, as the body of the message that brings it: index of the log, and record. A record is an encoded message.
  * The record is borrowed. */

@@ -195,7 +195,12 @@ SOTTO_MUST_USE sotto_status sotto_message_judge_by(const sotto_message *message,
                                                    const uint8_t key[SOTTO_SIGN_PUBLIC],
                                                    sotto_err *err);
 
-/* The same of a message whose body is elsewhere, or here in part: only its length and SHA-256 are known. */
+/* Looks at the signatures of many messages at once, in lanes where the machine has them. Those that are right say so from then on
+ * (holds_for), and sotto_message_judge does not look again, in this round. All else, and every refusal, is left to it. */
+void sotto_messages_vouch(sotto_message *messages, size_t count, const sotto_round *round,
+                          const sotto_method *method);
+
+/* The same as sotto_message_judge of a message whose body is elsewhere, or here in part: only its length and SHA-256 are known. */
 SOTTO_MUST_USE sotto_status sotto_message_judge_digest(const sotto_message *message,
                                                        uint32_t body_len, const uint8_t digest[32],
                                                        const sotto_round *round,

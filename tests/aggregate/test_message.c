@@ -1,5 +1,6 @@
 #include "rounds.h"
 
+#include "crypto/ed25519.h"
 #include "plain/plain.h"
 
 #include <string.h>
@@ -139,6 +140,104 @@ static void a_message_is_signed_by_its_sender(sotto_test *t)
     round_case_clear(&c);
 }
 
+enum { CLIENTS = 12, WRONG = 5 };
+
+/* One from each client. The first ones are wrong, each in its own way. */
+static void write_many(sotto_test *t, const round_case *c, sotto_message *all,
+                       uint8_t (*signatures)[SOTTO_SIGNATURE])
+{
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        all[i] = example(c);
+        all[i].from = i;
+        all[i].round += i == 0;
+        all[i].kind = i == 1 ? 99 : all[i].kind;
+        CHECK_OK(t, sotto_message_sign(&all[i], signatures[i], &c->cast.clients[i == 2 ? 3 : i],
+                                       &t->err));
+    }
+    signatures[3][40] ^= 1;
+    all[4].signature.len = 0;
+}
+
+/* With lanes or without them, among others or alone. */
+static void messages_are_judged_together_as_alone(sotto_test *t)
+{
+    static const char *const sets[] = {"ifma", "avx2", "none"};
+    uint8_t signatures[CLIENTS][SOTTO_SIGNATURE];
+    sotto_message all[CLIENTS];
+    round_case c;
+
+    round_case_init(t, &c, &METHOD_ROWS[0], CLIENTS, SOTTO_RING_Z32, 3, 1);
+    for (size_t set = 0; set < 3; set++) {
+        if (!sotto_ed25519_use(sets[set]))
+            continue;
+        write_many(t, &c, all, signatures);
+        for (size_t i = 0; i < CLIENTS; i++) {
+            const sotto_status alone =
+                sotto_message_judge(&all[i], &c.round, &sotto_method_plain, NULL);
+
+            CHECK_EQUAL(t, i >= WRONG, alone == SOTTO_OK);
+        }
+        sotto_message apart[CLIENTS];
+        memcpy(apart, all, sizeof all);
+        sotto_messages_vouch(all, CLIENTS, &c.round, &sotto_method_plain);
+        size_t vouched = 0;
+        for (size_t i = 0; i < CLIENTS; i++) {
+            CHECK(t, all[i].holds_for == NULL || i >= WRONG);
+            vouched += all[i].holds_for != NULL;
+            CHECK_EQUAL(t, sotto_message_judge(&apart[i], &c.round, &sotto_method_plain, NULL),
+                        sotto_message_judge(&all[i], &c.round, &sotto_method_plain, NULL));
+        }
+        /* Too few for lanes are left over. */
+        CHECK(t, set == 2 ? vouched == 0 : vouched > CLIENTS - WRONG - 3);
+    }
+    CHECK(t, sotto_ed25519_use(NULL));
+    round_case_clear(&c);
+}
+
+/* What was found right for a key is no word about another one. */
+static void a_registry_with_other_keys_judges_anew(sotto_test *t)
+{
+    uint8_t signatures[CLIENTS][SOTTO_SIGNATURE], keys[CLIENTS][SOTTO_SIGN_PUBLIC];
+    sotto_message all[CLIENTS];
+    sotto_registry registry;
+    round_case c;
+
+    round_case_init(t, &c, &METHOD_ROWS[0], CLIENTS, SOTTO_RING_Z32, 3, 1);
+    write_many(t, &c, all, signatures);
+    sotto_messages_vouch(all, CLIENTS, &c.round, &sotto_method_plain);
+    registry = c.cast.registry;
+    memcpy(keys, registry.keys, sizeof keys);
+    keys[WRONG][0] ^= 1;
+    registry.keys = (const uint8_t(*)[SOTTO_SIGN_PUBLIC])keys;
+    c.round.keys = &registry;
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_message_judge(&all[WRONG], &c.round, &sotto_method_plain, &t->err));
+    CHECK_OK(t, sotto_message_judge(&all[WRONG + 1], &c.round, &sotto_method_plain, &t->err));
+    round_case_clear(&c);
+}
+
+static void one_wrong_signature_is_found_among_many(sotto_test *t)
+{
+    uint8_t signatures[CLIENTS][SOTTO_SIGNATURE];
+    sotto_message all[CLIENTS];
+    sotto_message_claim claims[CLIENTS];
+    round_case c;
+
+    round_case_init(t, &c, &METHOD_ROWS[0], CLIENTS, SOTTO_RING_Z32, 3, 1);
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        all[i] = example(&c);
+        CHECK_OK(t, sotto_message_sign(&all[i], signatures[i], &c.cast.clients[i], &t->err));
+        claims[i] = (sotto_message_claim){.message = &all[i], .key = c.cast.registry.keys[i]};
+    }
+    CHECK_OK(t, sotto_messages_check(claims, CLIENTS, &t->err));
+    for (uint32_t i = 0; i < CLIENTS; i++) {
+        signatures[i][3] ^= 1;
+        CHECK_STATUS(t, SOTTO_REJECTED, sotto_messages_check(claims, CLIENTS, &t->err));
+        signatures[i][3] ^= 1;
+    }
+    round_case_clear(&c);
+}
+
 static void a_message_has_its_kinds_form(sotto_test *t)
 {
     sotto_message m;
@@ -219,10 +318,17 @@ static void one_step_may_not_want_without_end(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(what_is_encoded_is_decoded),        CASE(every_field_is_signed),
-        CASE(a_message_is_of_its_round),         CASE(a_message_comes_from_whom_it_can),
-        CASE(a_message_is_signed_by_its_sender), CASE(a_message_has_its_kinds_form),
-        CASE(a_round_names_its_registry),        CASE(effects_are_copies_in_order),
+        CASE(what_is_encoded_is_decoded),
+        CASE(every_field_is_signed),
+        CASE(a_message_is_of_its_round),
+        CASE(a_message_comes_from_whom_it_can),
+        CASE(messages_are_judged_together_as_alone),
+        CASE(a_registry_with_other_keys_judges_anew),
+        CASE(one_wrong_signature_is_found_among_many),
+        CASE(a_message_is_signed_by_its_sender),
+        CASE(a_message_has_its_kinds_form),
+        CASE(a_round_names_its_registry),
+        CASE(effects_are_copies_in_order),
         CASE(one_step_may_not_want_without_end),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -117,10 +117,43 @@ sotto_status sotto_flamingo_send(sotto_effects *effects, const sotto_round *roun
     return sotto_machine_send(effects, round, self, to, kind, sotto_buf_bytes(&out), bulk, err);
 }
 
+/* As many as lanes are filled with at once: signatures, and keys that are agreed on. */
+enum { TOGETHER = 64 };
+
+/* Signatures of rows. Each is of a message that is not here. */
+typedef struct signed_rows {
+    sotto_message messages[TOGETHER];
+    sotto_message_claim claims[TOGETHER];
+    size_t count;
+} signed_rows;
+
+static sotto_status finish_rows(signed_rows *s, sotto_err *err)
+{
+    const size_t count = s->count;
+
+    s->count = 0;
+    return sotto_messages_check(s->claims, count, err);
+}
+
+/* digest: of a body that is elsewhere; NULL: it is in the message. */
+static sotto_status add_row(signed_rows *s, const sotto_message *m, const sotto_round *round,
+                            const uint8_t *digest, uint32_t body_len, sotto_err *err)
+{
+    s->messages[s->count] = *m;
+    s->claims[s->count] = (sotto_message_claim){.message = &s->messages[s->count],
+                                                .key = sotto_registry_key(round->keys, m->from),
+                                                .digest = digest,
+                                                .body_len = body_len};
+    return ++s->count == TOGETHER ? finish_rows(s, err) : SOTTO_OK;
+}
+
 /* A report that a server made up has no signature, and one of another round has another. */
 static sotto_status check_seen(const sotto_round *round, const sotto_flamingo_body *body,
                                sotto_err *err)
 {
+    signed_rows rows;
+
+    rows.count = 0;
     for (size_t i = 0; i < body->a.count; i++) {
         const uint8_t *row = sotto_rows_at(&body->a, i);
         uint32_t client = sotto_row_index(row);
@@ -132,20 +165,24 @@ static sotto_status check_seen(const sotto_round *round, const sotto_flamingo_bo
         if (!sotto_bits_has(body->head.data, client))
             return sotto_fail(err, SOTTO_REJECTED, "labels: a report of somebody offline");
         if (SOTTO_RULE(flamingo_reports_signed) &&
-            sotto_message_check_digest(&m, sotto_row_index(row + 4), row + 8,
-                                       sotto_registry_key(round->keys, client), err) != SOTTO_OK)
+            add_row(&rows, &m, round, row + 8, sotto_row_index(row + 4), err) != SOTTO_OK)
             return SOTTO_REJECTED;
     }
     /* Whoever never reported has edges that stay shut, and would count as a neighbour of a victim. */
     if (SOTTO_RULE(flamingo_online_reported) &&
         sotto_bits_count(body->head.data, body->head.len) != body->a.count)
         return sotto_fail(err, SOTTO_REJECTED, "labels: somebody online without a report");
+    if (SOTTO_RULE(flamingo_reports_signed) && finish_rows(&rows, err) != SOTTO_OK)
+        return SOTTO_REJECTED;
     return SOTTO_OK;
 }
 
 static sotto_status check_votes(const sotto_round *round, const sotto_flamingo_body *body,
                                 sotto_err *err)
 {
+    signed_rows rows;
+
+    rows.count = 0;
     for (size_t i = 0; i < body->a.count; i++) {
         const uint8_t *row = sotto_rows_at(&body->a, i);
         uint32_t voter = sotto_row_index(row);
@@ -157,9 +194,11 @@ static sotto_status check_votes(const sotto_round *round, const sotto_flamingo_b
             sotto_decryptors_place(round->decryptors, voter) < 0)
             return sotto_fail(err, SOTTO_REJECTED, "open: a vote of somebody else");
         if (SOTTO_RULE(flamingo_votes_signed) &&
-            sotto_message_check(&m, sotto_registry_key(round->keys, voter), err) != SOTTO_OK)
+            add_row(&rows, &m, round, NULL, 0, err) != SOTTO_OK)
             return SOTTO_REJECTED;
     }
+    if (SOTTO_RULE(flamingo_votes_signed) && finish_rows(&rows, err) != SOTTO_OK)
+        return SOTTO_REJECTED;
     return SOTTO_OK;
 }
 
@@ -269,8 +308,6 @@ sotto_status sotto_flamingo_agree(uint8_t out[32], const sotto_self *self, const
     remember(self->secrets, other, which, out);
     return SOTTO_OK;
 }
-
-enum { TOGETHER = 64 };
 
 sotto_status sotto_flamingo_agree_many(uint8_t (*out)[32], const sotto_self *self,
                                        const sotto_round *round, const uint32_t *others,

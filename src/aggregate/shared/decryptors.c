@@ -154,14 +154,21 @@ static sotto_status check_signatures(const sotto_decryptors *d, const sotto_regi
                                      sotto_err *err)
 {
     const sotto_decryptors_record *r = &d->record;
+    sotto_signature_claim claims[SOTTO_DECRYPTORS_MOST];
+    uint8_t text[sizeof LABEL + 32];
     uint32_t valid = 0;
 
-    for (uint32_t i = 0; i < r->count; i++) {
-        const uint8_t *key = sotto_registry_key(registry, r->members[i]);
-
-        valid +=
-            r->is_signed[i] && key && sotto_decryptors_is_signed(d->digest, key, r->signatures[i]);
-    }
+    signed_text(text, d->digest);
+    for (uint32_t i = 0; i < r->count; i++)
+        claims[i] = (sotto_signature_claim){
+            .public_key = r->is_signed[i] ? sotto_registry_key(registry, r->members[i]) : NULL,
+            .signature = r->signatures[i],
+            .text = sotto_bytes_of(text, sizeof text)};
+    sotto_signatures_check(claims, r->count);
+    for (uint32_t i = 0; i < r->count; i++)
+        valid += claims[i].holds ||
+                 (claims[i].public_key &&
+                  sotto_decryptors_is_signed(d->digest, claims[i].public_key, r->signatures[i]));
     if (SOTTO_RULE(decryptors_signed) && valid < sotto_decryptors_quorum(r->count))
         return sotto_fail(err, SOTTO_REJECTED, "decryptors: %u of %u signed, wanted %u", valid,
                           r->count, sotto_decryptors_quorum(r->count));

@@ -371,6 +371,7 @@ static sotto_status deliver(sotto_running *r, sotto_put *put, sotto_effects *eff
     put->is_known = false;
     put->status = sotto_message_decode(&m, put->message, NULL);
     if (put->status == SOTTO_OK) {
+        m.holds_for = put->holds_for;
         kind = sotto_method_kind(r->posted.method, m.kind);
         /* One whose vector came in pieces was judged before the first of them. */
         if (!kind || !put->vector)
@@ -446,6 +447,7 @@ static sotto_status run_step(sotto_running *r, sotto_put *puts, bool due, bool *
     /* What came in time is not too late because a step failed. */
     if (changed)
         SOTTO_TRY(tick(r, puts ? puts->came : now_ms(r), &effects, err));
+    SOTTO_TRY(sotto_running_vouch(r, puts, &r->scratch, err));
     for (sotto_put *put = puts; put; put = put->next) {
         SOTTO_TRY(deliver(r, put, &effects, err));
         SOTTO_TRY(sotto_board_put_all(&r->board, &r->posted, r->machine, &effects, err));

@@ -41,16 +41,24 @@ size_t sotto_running_most_body(const sotto_running *r);
 size_t sotto_running_vector(const sotto_running *r);
 /* Whether a body of this length is likely a message with a long vector, which then comes in pieces. */
 bool sotto_running_is_long(const sotto_running *r, uint64_t body);
-/* A message whose vector comes in pieces, before the first of them. It needs no state of the round, and waits for nothing.
- *   message  its wire form
- *   from     its sender
- *   alone    it has no vector; then nothing else was judged
- *   SOTTO_MALFORMED, SOTTO_REJECTED, SOTTO_STALE  as sotto_machine_ops.check */
-SOTTO_MUST_USE sotto_status sotto_running_judge(const sotto_running *r, sotto_bytes message,
-                                                uint32_t *from, bool *alone, sotto_err *err);
+/* Messages whose vectors come in pieces, before the first of them. It needs no state of the round, and waits for nothing. */
+enum { SOTTO_JUDGED_TOGETHER = 64 };
+typedef struct sotto_judged {
+    sotto_bytes message; /* its wire form */
+    uint32_t from;       /* out: its sender */
+    bool alone;          /* out: it has no vector; then nothing else was judged */
+    sotto_status status; /* out: OK; MALFORMED, REJECTED, STALE as sotto_machine_ops.check */
+} sotto_judged;
+/* count: at most SOTTO_JUDGED_TOGETHER. Signatures are looked at together. */
+void sotto_running_judge(const sotto_running *r, sotto_judged *all, size_t count);
 /* Begins a vector of such a message in memory of that size. Its pieces and its end are the method's (sotto_bulk_ops). */
 SOTTO_MUST_USE sotto_status sotto_running_begin(const sotto_running *r, void *vector,
                                                 sotto_bytes message, sotto_err *err);
+
+/* For running.c: looks at the signatures of all that are taken together, before anything else of them. Refusals are left to
+ * sotto_machine_ops.check. */
+SOTTO_MUST_USE sotto_status sotto_running_vouch(const sotto_running *r, sotto_put *puts,
+                                                sotto_arena *scratch, sotto_err *err);
 
 /* Runs on the calling thread, which may wait for the database. It calls `done` now, or another thread does: one that works for this
  * round already, or, where the message may wait for others, the one that ticks it. */

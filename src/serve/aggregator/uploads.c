@@ -261,10 +261,12 @@ static bool is_under_way(const sotto_uploads *u, const sotto_upload *one)
 static sotto_status judge(sotto_upload *one)
 {
     sotto_uploads *u = &one->of->uploads;
-    bool alone;
+    sotto_judged judged = {.message = message_of(one)};
 
-    SOTTO_TRY(sotto_running_judge(one->round->running, message_of(one), &one->from, &alone, NULL));
-    if (alone) {
+    sotto_running_judge(one->round->running, &judged, 1);
+    SOTTO_TRY(judged.status);
+    one->from = judged.from;
+    if (judged.alone) {
         one->phase = SOTTO_UPLOAD_ALONE;
         return SOTTO_OK;
     }

@@ -156,6 +156,17 @@ static void noise_is_that_of_the_dense_inverse(sotto_test *t)
     }
 }
 
+/* Chi-square as a standard normal number (Wilson and Hilferty 1931). */
+static double surprise(const double *seen, size_t cells, double draws)
+{
+    double chi = 0, freedom = (double)cells - 1, spread = 2 / (9 * freedom);
+    const double mean = draws / (double)cells;
+
+    for (size_t i = 0; i < cells; i++)
+        chi += (seen[i] - mean) * (seen[i] - mean) / mean;
+    return (cbrt(chi / freedom) - (1 - spread)) / sqrt(spread);
+}
+
 /* ---- what a server releases: rounds that burn, and noise that is drawn again ------------------------------------------------ */
 
 enum { SERVED = SOTTO_BLT_PART + 300, SERVED_ROUNDS = 12 };
@@ -239,11 +250,11 @@ static void a_server_releases_what_the_simulator_does(sotto_test *t)
 /* Rounds 1, 4 and 5 burnt: what is left is fresh noise, seen through the matrix of the rounds that were released. */
 static void burnt_rounds_leave_the_matrix_of_the_others(sotto_test *t)
 {
-    enum { COUNT = 6 };
+    enum { COUNT = 6, CELLS = 64 };
     static const uint64_t rounds[COUNT] = {0, 2, 3, 6, 7, 11};
     static double c[MOST][MOST];
     static int64_t sums[SERVED_ROUNDS][SERVED];
-    double product[COUNT][COUNT] = {{0}};
+    double product[COUNT][COUNT] = {{0}}, seen[CELLS] = {0};
 
     dense(&some, c, SERVED_ROUNDS);
     serve(t, rounds, COUNT, sums);
@@ -254,10 +265,13 @@ static void burnt_rounds_leave_the_matrix_of_the_others(sotto_test *t)
             fresh[a] = 0;
             for (size_t b = 0; b <= a; b++)
                 fresh[a] += c[rounds[a]][rounds[b]] * (double)sums[b][i] / 1000;
+            const double place = CELLS * erfc(-fresh[a] / sqrt(2)) / 2;
+            seen[(size_t)fmin(fmax(place, 0), CELLS - 1)]++;
             for (size_t b = 0; b <= a; b++)
                 product[a][b] += fresh[a] * fresh[b];
         }
     }
+    CHECK(t, fabs(surprise(seen, CELLS, (double)COUNT * SERVED)) < 4.9);
     for (size_t a = 0; a < COUNT; a++)
         for (size_t b = 0; b <= a; b++)
             CHECK_NEAR(t, a == b ? 1 : 0, product[a][b] / SERVED,
@@ -276,6 +290,10 @@ static void every_set_of_burnt_rounds_is_within_the_price(sotto_test *t)
 
     CHECK_OK(t, sotto_blt_check(&tight, &t->err));
     dense(&tight, c, ROUNDS);
+    /* Of a round that a repair replaced, a later one took noise away: what is left of earlier ones is still within. */
+    for (size_t a = 1; a < ROUNDS; a++)
+        for (size_t b = 1; a + b < ROUNDS; b++)
+            CHECK(t, c[a][0] * c[b][0] <= c[a + b][0] * (1 + 1e-12));
     for (unsigned released = 0; released < 1u << ROUNDS; released++) {
         double inverse[ROUNDS][ROUNDS] = {{0}};
 
@@ -330,17 +348,6 @@ static void each_participation_is_paid_for_by_itself(sotto_test *t)
     CHECK_NEAR(t, sotto_blt_each(&some, &short_one, length, 10),
                sotto_blt_each(&some, &endless, length, 10), 1e-12);
     CHECK(t, isinf(sotto_blt_each(&some, &never, length, 10)));
-}
-
-/* Chi-square as a standard normal number (Wilson and Hilferty 1931). */
-static double surprise(const double *seen, size_t cells, double draws)
-{
-    double chi = 0, freedom = (double)cells - 1, spread = 2 / (9 * freedom);
-    const double mean = draws / (double)cells;
-
-    for (size_t i = 0; i < cells; i++)
-        chi += (seen[i] - mean) * (seen[i] - mean) / mean;
-    return (cbrt(chi / freedom) - (1 - spread)) / sqrt(spread);
 }
 
 /* C times the releases is fresh noise again: normal, of the deviation that is claimed, and of no correlation. */

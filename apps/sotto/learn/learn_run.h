@@ -245,7 +245,6 @@ SOTTO_MUST_USE sotto_status learn_show_save(learn_run *run, sotto_err *err);
 int learn_show_end(learn_run *run);
 
 extern const struct sotto_verb sotto_verb_learn_init, sotto_verb_learn_key, sotto_verb_learn_check,
-    sotto_verb_learn_run, sotto_verb_learn_watch, sotto_verb_learn_export,
-    sotto_verb_learn_buffers;
+    sotto_verb_learn_run, sotto_verb_learn_watch, sotto_verb_learn_export, sotto_verb_learn_buffers;
 
 #endif

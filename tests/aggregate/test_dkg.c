@@ -515,6 +515,29 @@ static void a_witness_can_not_choose_its_part(sotto_test *t)
     close_meeting(&m);
 }
 
+/* Of five witnesses, two make the value. A server that could do with one would choose among five. */
+static void too_few_witnesses_make_no_value(sotto_test *t)
+{
+    const sotto_beacon_input input = {.session = {1}, .registry = {2}, .epoch = 3};
+    uint8_t value[32], nonce[32] = {7};
+    sotto_beacon_part parts[3];
+    uint32_t wrong;
+    static meeting m;
+
+    open_meeting(t, &m, 8);
+    deal_all(t, &m, NULL);
+    make_key(t, &m);
+    const uint8_t(*verify)[SOTTO_P256_WIDE] = (const uint8_t(*)[SOTTO_P256_WIDE])m.verify;
+    for (uint32_t i = 0; i < 3; i++) {
+        parts[i].place = i;
+        CHECK_OK(t, sotto_beacon_give(&m.t, parts[i].bytes, &input, &m.shares[i], nonce, &t->err));
+    }
+    for (uint32_t count = 0; count <= 3; count++)
+        CHECK(t, (sotto_beacon_value_vartime(&m.t, value, &input, verify, MEMBERS, parts, count,
+                                             &wrong, NULL) == SOTTO_OK) == (count == THRESHOLD));
+    close_meeting(&m);
+}
+
 /* Two proofs with the same randomness, for two inputs: (f - f') / (e - e') would be the share. */
 static void a_nonce_given_twice_gives_no_share_away(sotto_test *t)
 {
@@ -558,6 +581,7 @@ int main(int argc, char **argv)
         CASE(deals_that_were_shown_do_not_count),
         CASE(any_threshold_of_witnesses_gives_one_value),
         CASE(a_witness_can_not_choose_its_part),
+        CASE(too_few_witnesses_make_no_value),
         CASE(a_nonce_given_twice_gives_no_share_away),
     };
     return RUN_TESTS(argc, argv, cases);

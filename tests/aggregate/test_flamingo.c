@@ -191,6 +191,117 @@ static void nobody_is_online_without_a_report(sotto_test *t)
     camp_close(&s);
 }
 
+/* ---- who may join, and speak ---------------------------------------------------------------------------- */
+
+static sotto_status joined(sotto_test *t, camp *s, sotto_part part, uint32_t index, uint32_t keys,
+                           const sotto_self_secrets *secrets)
+{
+    const sotto_machine_ops *ops = sotto_method_flamingo.parts[part];
+    sotto_self self = {.part = part, .index = index, .keys = &s->c.cast.clients[keys]};
+    sotto_machine *machine;
+
+    self.secrets = (sotto_self_secrets *)(size_t)secrets;
+    t->err = (sotto_err){0};
+    const sotto_status status = ops->join(&machine, &s->c.round, &self, &t->arena, &t->err);
+    if (status == SOTTO_OK)
+        ops->leave(machine);
+    return status;
+}
+
+static void nobody_joins_under_another_name(sotto_test *t)
+{
+    static camp s;
+    uint32_t outside = 0;
+
+    camp_open(t, &s, (camp_plan){.clients = 8, .members = 5, .least = 5});
+    const uint32_t member = s.c.cast.decryptors->record.members[0];
+    const sotto_self_secrets *secrets = &s.c.cast.secrets[member];
+    while (sotto_decryptors_place(s.c.cast.decryptors, outside) >= 0)
+        outside++;
+    for (size_t i = 0; i < 2; i++) {
+        const sotto_part part = i ? SOTTO_PART_DECRYPTOR : SOTTO_PART_CLIENT;
+
+        CHECK(t, joined(t, &s, part, member, member, secrets) == SOTTO_OK);
+        CHECK(t, joined(t, &s, part, member, outside, secrets) == SOTTO_DENIED);
+        CHECK(t, joined(t, &s, part, member, member, NULL) == SOTTO_DENIED);
+    }
+    CHECK(t, joined(t, &s, SOTTO_PART_DECRYPTOR, outside, outside, secrets) == SOTTO_DENIED);
+    camp_close(&s);
+}
+
+/* A quorum signed it, and nobody's share could be checked against it. */
+static void a_share_of_a_committee_is_a_point(sotto_test *t)
+{
+    static camp s;
+    uint8_t verify[5][SOTTO_P256_WIDE], digest[32];
+    sotto_decryptors d;
+
+    camp_open(t, &s, (camp_plan){.clients = 8, .members = 5, .least = 5});
+    sotto_decryptors_record r = s.c.cast.decryptors->record;
+    memcpy(verify, r.verify, sizeof verify);
+    for (unsigned wrong = 0; wrong < 2; wrong++) {
+        memset(verify[4] + 1, (int)wrong, wrong ? SOTTO_P256_WIDE - 1 : 0);
+        r.verify = verify;
+        sotto_decryptors_digest(&r, digest);
+        for (uint32_t i = 0; i < 5; i++)
+            CHECK_OK(t, sotto_decryptors_sign(digest, r.signatures[i],
+                                              &s.c.cast.clients[r.members[i]], &t->err));
+        CHECK(t, sotto_decryptors_open(&d, &r, &s.c.cast.registry, s.c.round.beacon, &t->arena,
+                                       NULL) == (wrong ? SOTTO_REJECTED : SOTTO_OK));
+        sotto_decryptors_close(&d);
+    }
+    camp_close(&s);
+}
+
+/* Before its window, and a second time. */
+static void a_client_offers_once(sotto_test *t)
+{
+    static camp s;
+    sotto_machine *machine;
+    sotto_effects effects;
+
+    camp_open(t, &s, (camp_plan){.clients = 5, .members = 4, .least = 3});
+    sotto_self self = {
+        .index = 0, .keys = &s.c.cast.clients[0], .seed = {1}, .secrets = &s.c.cast.secrets[0]};
+    sotto_vector *mine = &s.c.inputs[0];
+    CHECK_OK(t, sotto_flamingo_client.join(&machine, &s.c.round, &self, &t->arena, &t->err));
+    sotto_effects_init(&effects, &t->arena);
+    CHECK(t, sotto_flamingo_client.offer(machine, mine, &effects, NULL) == SOTTO_AGAIN);
+    CHECK_OK(t, sotto_flamingo_client.tick(machine, s.c.round.opens, &effects, &t->err));
+    CHECK_OK(t, sotto_flamingo_client.offer(machine, mine, &effects, &t->err));
+    const sotto_effect_message *first = effects.sent;
+    CHECK(t, first && !first->next);
+    CHECK(t, sotto_flamingo_client.offer(machine, mine, &effects, NULL) == SOTTO_STALE);
+    CHECK(t, !first->next);
+    sotto_flamingo_client.leave(machine);
+    camp_close(&s);
+}
+
+/* Places of the graph are looked up by whatever the server names. */
+static void edges_to_nobody_drawn_stay_shut(sotto_test *t)
+{
+    static camp s;
+    uint32_t drawn = 0, outside = 0;
+
+    camp_open(t, &s, (camp_plan){.clients = 8, .members = 7, .least = 4, .cohort = 5});
+    for (uint32_t i = 0; i < 5; i++) {
+        drawn |= UINT32_C(1) << s.graph.cohort[i];
+        CHECK(t, camp_report(&s, s.graph.cohort[i]));
+    }
+    while (drawn >> outside & 1)
+        outside++;
+    camp_show_all(&s, 0x7f, drawn);
+    CHECK_EQUAL(t, 1, s.voted[0]);
+    CHECK(t, camp_ask(&s, 0,
+                      &(camp_question){.labels = drawn,
+                                       .from = UINT32_C(1) << s.graph.cohort[0],
+                                       .to = UINT32_C(1) << outside,
+                                       .set = 0x7}) == SOTTO_REJECTED);
+    CHECK(t, camp_ask(&s, 0, &(camp_question){.labels = drawn, .shares = drawn, .set = 0x7}) ==
+                 SOTTO_OK);
+    camp_close(&s);
+}
+
 /* ---- who is drawn ---------------------------------------------------------------------------------------- */
 
 /* `count` of `of`, in so many draws: ascending, each once, and all alike. */
@@ -240,6 +351,10 @@ int main(int argc, char **argv)
         CASE(draws_follow_from_beacon_session_epoch_and_number_alone),
         CASE(labels_are_judged_as_the_graph_has_them),
         CASE(nobody_is_online_without_a_report),
+        CASE(nobody_joins_under_another_name),
+        CASE(a_share_of_a_committee_is_a_point),
+        CASE(a_client_offers_once),
+        CASE(edges_to_nobody_drawn_stay_shut),
         CASE(everybody_is_drawn_alike),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -130,6 +130,58 @@ static void a_client_can_not_frame_a_decryptor(sotto_test *t)
     }
 }
 
+typedef struct cutter {
+    unsigned cut; /* 0: an edge is missing; 1: a share is; 2: an edge is named as another */
+    uint8_t body[65536];
+} cutter;
+
+static bool cuts(void *context, sotto_sim_net *net, sotto_message *m, sotto_bytes *bulk)
+{
+    cutter *c = context;
+    sotto_buf out = sotto_buf_over(c->body, sizeof c->body);
+    static uint8_t edges[SOTTO_FLAMINGO_EDGE_ROW * 16];
+    sotto_flamingo_body body;
+
+    (void)net;
+    (void)bulk;
+    if (m->kind != SOTTO_FLAMINGO_REPORT ||
+        sotto_flamingo_body_decode(&body, m->kind, 10, m->body, NULL) != SOTTO_OK)
+        return true;
+    if (c->cut == 0)
+        body.b.count--;
+    else if (c->cut == 1)
+        body.a.count--;
+    memcpy(edges, body.b.at, body.b.count * SOTTO_FLAMINGO_EDGE_ROW);
+    if (c->cut == 2) /* its last neighbour is called by its own name */
+        sotto_row_put_index(edges + (body.b.count - 1) * SOTTO_FLAMINGO_EDGE_ROW, m->from);
+    body.b.at = edges;
+    if (sotto_flamingo_body_encode(&out, m->kind, &body, NULL) != SOTTO_OK)
+        return false;
+    m->body = sotto_buf_bytes(&out);
+    return true;
+}
+
+/* Masks of a vector could not be taken away again: it does not count. */
+static void a_report_that_does_not_fit_the_graph_does_not_count(sotto_test *t)
+{
+    unsigned silent = SOTTO_FLAMINGO_REPORT;
+    static cutter c;
+
+    for (c.cut = 0; c.cut < 3; c.cut++) {
+        round_case r;
+
+        round_case_init(t, &r, FLAMINGO_ROW, 10, SOTTO_RING_Z32, 5, 60);
+        sotto_sim_net *net = round_case_net(t, &r, 3);
+        sotto_sim_net_lie(net, 8, cuts, &c);
+        sotto_sim_net_lie(net, 9, sotto_sim_liar_silent, &silent);
+        sotto_sim_report report = round_case_run(t, &r, net);
+        CHECK(t, report.released && report.contributions == 8);
+        CHECK(t, !report.counted[8]);
+        sotto_sim_net_free(net);
+        round_case_clear(&r);
+    }
+}
+
 /* Client 3 registered points of small order: everybody who shares a mask or a channel with it gets the same zeros. */
 static void a_key_of_small_order_stops_nobody(sotto_test *t)
 {
@@ -154,6 +206,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_lying_decryptor_is_named_and_skipped),
         CASE(a_client_can_not_frame_a_decryptor),
+        CASE(a_report_that_does_not_fit_the_graph_does_not_count),
         CASE(a_key_of_small_order_stops_nobody),
     };
     sotto_crew_use(2); /* the first liar is the same on any number of threads */

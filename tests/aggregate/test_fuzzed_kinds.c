@@ -14,11 +14,23 @@
 
 enum { MOST = 1 << 16, KINDS = 32 };
 
-typedef void on_seed(bool seen[KINDS], sotto_bytes seed);
+typedef bool decodes_fn(sotto_bytes seed);
 
-static void each_seed(sotto_test *t, const char *target, bool seen[KINDS], on_seed *look)
+static sotto_bytes read_seed(const char *target, const char *name)
 {
     static uint8_t memory[MOST];
+    char path[512];
+
+    (void)snprintf(path, sizeof path, SOTTO_SOURCE "/fuzz/corpus/%s/%s", target, name);
+    FILE *file = fopen(path, "rb");
+    const size_t len = file ? fread(memory, 1, sizeof memory, file) : 0;
+    if (file)
+        (void)fclose(file);
+    return sotto_bytes_of(memory, len);
+}
+
+static DIR *open_seeds(sotto_test *t, const char *target)
+{
     char path[512];
 
     (void)snprintf(path, sizeof path, SOTTO_SOURCE "/fuzz/fuzz_%s.c", target);
@@ -28,54 +40,86 @@ static void each_seed(sotto_test *t, const char *target, bool seen[KINDS], on_se
     (void)snprintf(path, sizeof path, SOTTO_SOURCE "/fuzz/corpus/%s", target);
     DIR *folder = opendir(path);
     CHECK(t, folder != NULL);
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        (void)snprintf(path, sizeof path, SOTTO_SOURCE "/fuzz/corpus/%s/%s", target, entry->d_name);
-        FILE *file = entry->d_name[0] == '.' ? NULL : fopen(path, "rb");
-        if (!file)
-            continue;
-        look(seen, sotto_bytes_of(memory, fread(memory, 1, sizeof memory, file)));
-        (void)fclose(file);
-    }
-    (void)closedir(folder);
+    return folder;
 }
 
 /* Kind, number of clients, body. */
-static void look_at_flamingo(bool seen[KINDS], sotto_bytes seed)
+static bool decodes_flamingo(sotto_bytes seed)
 {
     sotto_flamingo_body body;
 
-    if (seed.len >= 2 && seed.data[0] < KINDS &&
-        sotto_flamingo_body_decode(&body, seed.data[0], seed.data[1],
-                                   sotto_bytes_of(seed.data + 2, seed.len - 2), NULL) == SOTTO_OK)
-        seen[seed.data[0]] = true;
+    return seed.len >= 2 && sotto_flamingo_body_decode(&body, seed.data[0], seed.data[1],
+                                                       sotto_bytes_of(seed.data + 2, seed.len - 2),
+                                                       NULL) == SOTTO_OK;
 }
 
-static void look_at_bbglr(bool seen[KINDS], sotto_bytes seed)
+static bool decodes_bbglr(sotto_bytes seed)
 {
     sotto_bbglr_body body;
 
-    if (seed.len >= 2 && seed.data[0] < KINDS &&
-        sotto_bbglr_body_decode(&body, seed.data[0], seed.data[1],
-                                sotto_bytes_of(seed.data + 2, seed.len - 2), NULL) == SOTTO_OK)
-        seen[seed.data[0]] = true;
+    return seed.len >= 2 &&
+           sotto_bbglr_body_decode(&body, seed.data[0], seed.data[1],
+                                   sotto_bytes_of(seed.data + 2, seed.len - 2), NULL) == SOTTO_OK;
 }
 
+static bool is_kind(const sotto_method *method, const char *name, unsigned *kind)
+{
+    for (size_t k = 0; k < method->kind_count; k++)
+        if (strcmp(method->kinds[k].name, name) == 0) {
+            *kind = method->kinds[k].kind;
+            return true;
+        }
+    return false;
+}
+
+/* A seed that is named after a kind is a message of that kind. Every other one has a mistake, and is refused. */
 static void every_kind_of_a_method_is_fuzzed(sotto_test *t)
 {
     static const struct {
         const sotto_method *method;
         const char *target;
-        on_seed *look;
-    } rows[] = {{&sotto_method_bbglr, "bbglr_body", look_at_bbglr},
-                {&sotto_method_flamingo, "flamingo_body", look_at_flamingo}};
+        decodes_fn *decodes;
+    } rows[] = {{&sotto_method_bbglr, "bbglr_body", decodes_bbglr},
+                {&sotto_method_flamingo, "flamingo_body", decodes_flamingo}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        bool seen[KINDS] = {false};
+        DIR *folder = open_seeds(t, rows[i].target);
+        size_t found = 0;
 
-        each_seed(t, rows[i].target, seen, rows[i].look);
-        for (size_t k = 0; k < rows[i].method->kind_count; k++)
-            CHECK(t, seen[rows[i].method->kinds[k].kind]);
+        for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+            const sotto_bytes seed = read_seed(rows[i].target, entry->d_name);
+            unsigned kind = 0;
+
+            if (entry->d_name[0] == '.')
+                continue;
+            const bool right = is_kind(rows[i].method, entry->d_name, &kind);
+            CHECK(t, rows[i].decodes(seed) == right);
+            CHECK(t, !right || seed.data[0] == kind);
+            found += right;
+        }
+        (void)closedir(folder);
+        CHECK_EQUAL(t, rows[i].method->kind_count, found);
     }
+}
+
+static void records_with_mistakes_are_refused(sotto_test *t)
+{
+    static const char target[] = "flamingo_decryptors";
+    DIR *folder = open_seeds(t, target);
+    size_t right = 0;
+
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        const sotto_bytes seed = read_seed(target, entry->d_name);
+        sotto_decryptors_record record;
+
+        if (entry->d_name[0] == '.')
+            continue;
+        const bool decodes = sotto_decryptors_decode(&record, seed, &t->arena, NULL) == SOTTO_OK;
+        CHECK(t, decodes == (strcmp(entry->d_name, "right") == 0));
+        right += decodes;
+    }
+    (void)closedir(folder);
+    CHECK_EQUAL(t, 1, right);
 }
 
 /* A call and posts, each behind its length. */
@@ -94,9 +138,14 @@ static void look_at_board(bool seen[KINDS], sotto_bytes seed)
 
 static void every_step_of_a_key_generation_is_fuzzed(sotto_test *t)
 {
+    static const char target[] = "aggregate_keygen_board";
+    DIR *folder = open_seeds(t, target);
     bool seen[KINDS] = {false};
 
-    each_seed(t, "aggregate_keygen_board", seen, look_at_board);
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        if (entry->d_name[0] != '.')
+            look_at_board(seen, read_seed(target, entry->d_name));
+    (void)closedir(folder);
     for (unsigned step = SOTTO_KEYGEN_DEAL; step < SOTTO_KEYGEN_OVER; step++)
         CHECK(t, seen[step]);
 }
@@ -105,6 +154,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(every_kind_of_a_method_is_fuzzed),
+        CASE(records_with_mistakes_are_refused),
         CASE(every_step_of_a_key_generation_is_fuzzed),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -139,7 +139,9 @@ sotto_status sotto_beacon_value_vartime(sotto_tdh2 *t, uint8_t out[32],
     sotto_group *g = &t->group;
 
     *wrong = UINT32_MAX;
-    if (witnesses > SOTTO_DECRYPTORS_MOST || count != sotto_decryptors_threshold(witnesses))
+    /* Any fewer give a value as well, and each choice of them another one. */
+    if (witnesses > SOTTO_DECRYPTORS_MOST || count == 0 || count > witnesses ||
+        (SOTTO_RULE(beacon_parts_enough) && count != sotto_decryptors_threshold(witnesses)))
         return sotto_fail(err, SOTTO_REJECTED, "beacon: %u parts", count);
     SOTTO_TRY(point_of(t, base, input, err));
     for (uint32_t i = 0; i < count; i++) {

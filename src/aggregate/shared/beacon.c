@@ -139,10 +139,12 @@ sotto_status sotto_beacon_value_vartime(sotto_tdh2 *t, uint8_t out[32],
     sotto_group *g = &t->group;
 
     *wrong = UINT32_MAX;
-    /* Any fewer give a value as well, and each choice of them another one. */
-    if (witnesses > SOTTO_DECRYPTORS_MOST || count == 0 || count > witnesses ||
-        (SOTTO_RULE(beacon_parts_enough) && count != sotto_decryptors_threshold(witnesses)))
+    if (witnesses > SOTTO_DECRYPTORS_MOST || count == 0 || count > witnesses)
         return sotto_fail(err, SOTTO_REJECTED, "beacon: %u parts", count);
+    /* Any fewer give a value as well, and each choice of them another one. */
+    if (SOTTO_RULE(beacon_parts_enough) && count != sotto_decryptors_threshold(witnesses))
+        return sotto_fail(err, SOTTO_REJECTED, "beacon: %u parts, not %u", count,
+                          sotto_decryptors_threshold(witnesses));
     SOTTO_TRY(point_of(t, base, input, err));
     for (uint32_t i = 0; i < count; i++) {
         bool again = i > 0 && parts[i].place <= parts[i - 1].place;

@@ -210,6 +210,35 @@ static void a_look_at_the_board_reads_no_call(sotto_test *t)
     aggregation_close(&a);
 }
 
+/* Nor does a post: anybody may send one, and it is the signature that is looked at. */
+static void a_post_reads_no_call(sotto_test *t)
+{
+    static const uint8_t empty[2];
+    uint8_t bytes[200];
+    sotto_buf wire = sotto_buf_over(bytes, sizeof bytes);
+    sotto_keygen_post post = {.step = SOTTO_KEYGEN_COMPLAIN,
+                              .body = sotto_bytes_of(empty, sizeof empty)};
+    unsigned posts = 0;
+    aggregation a;
+
+    aggregation_open(t, &a, DEVICES, MEMBERS, "");
+    const sotto_bytes call = call_of(t, &a, false);
+    CHECK_EQUAL(t, SOTTO_KEYGEN_DEAL, step_of(t, &a, call, &posts));
+    CHECK_OK(t, sotto_db_run(a.host->db, spoil, NULL, &t->err));
+    CHECK_OK(t, sotto_keygen_post_encode(&wire, &post, &t->err));
+    CHECK_EQUAL(t, 403,
+                aggregation_ask(t, &a, SOTTO_HTTP_POST, place_of(t, call, "/posts"), "", "x/y",
+                                sotto_buf_bytes(&wire))
+                    .status);
+    /* Who signs is heard. */
+    for (unsigned i = 0; i < TURNS && posts < MEMBERS; i++) {
+        aggregation_turn(t, &a, 250);
+        (void)step_of(t, &a, call, &posts);
+    }
+    CHECK(t, posts >= MEMBERS);
+    aggregation_close(&a);
+}
+
 static void only_the_operator_calls(sotto_test *t)
 {
     aggregation a;
@@ -324,6 +353,7 @@ int main(int argc, char **argv)
         CASE(a_lost_member_costs_its_time_once),
         CASE(who_slept_until_the_end_erases_what_it_handed_on),
         CASE(a_look_at_the_board_reads_no_call),
+        CASE(a_post_reads_no_call),
         CASE(only_the_operator_calls),
         CASE(calls_that_cannot_be_are_refused),
         CASE(many_participants_are_refused),

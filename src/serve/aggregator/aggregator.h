@@ -8,6 +8,7 @@
 #ifndef SOTTO_SERVE_AGGREGATOR_AGGREGATOR_H
 #define SOTTO_SERVE_AGGREGATOR_AGGREGATOR_H
 
+#include "aggregate/shared/decryptors.h"
 #include "serve/aggregator/aggregator_service.h"
 #include "serve/aggregator/heads.h"
 #include "serve/aggregator/running.h"
@@ -30,13 +31,16 @@ typedef struct sotto_listed_round {
     sotto_head *head;   /* of its board; NULL: not yet, or none is wanted */
 } sotto_listed_round;
 
-/* What a look at a board needs of its call: a device looks four times a second, and the whole call has the registry. */
-typedef struct sotto_board_times {
+/* What a look at a board, and a post, need of their call. A device looks four times a second, anybody may post, and the whole call has the
+ * registry. */
+typedef struct sotto_board_call {
     uint8_t id[32];
     uint64_t ends; /* 0: none */
-    uint32_t step_ms;
+    uint32_t step_ms, count, dealers, threshold;
     bool hands_on;
-} sotto_board_times;
+    /* Of those who speak: members by place, and behind them, in a hand-over, those who deal. */
+    uint8_t keys[2 * SOTTO_DECRYPTORS_MOST][SOTTO_SIGN_PUBLIC];
+} sotto_board_call;
 enum { SOTTO_AGGREGATOR_BOARDS = 16 };
 
 typedef struct sotto_aggregator {
@@ -51,7 +55,7 @@ typedef struct sotto_aggregator {
     size_t count;
     bool looking;
     uint64_t next_look;
-    sotto_board_times boards[SOTTO_AGGREGATOR_BOARDS]; /* with the lock; the oldest gives way */
+    sotto_board_call boards[SOTTO_AGGREGATOR_BOARDS]; /* with the lock; the oldest gives way */
     size_t next_board;
     sotto_uploads uploads;
     atomic_bool stopped;

@@ -76,19 +76,100 @@ void sotto_aggregator_get_keygen(void *state, sotto_http_request *request, sotto
         sotto_request_answer(request, 200, SOTTO_KEYGEN_TYPE, wire);
 }
 
+/* A call as posts are judged by: whoever speaks is its own registry. False: it is not known here, or there is no memory. */
+static bool recall(sotto_aggregator *a, sotto_keygen *k, const uint8_t id[SOTTO_KEYGEN_ID],
+                   sotto_arena *arena)
+{
+    sotto_board_call *known = sotto_arena_take(arena, sizeof *known);
+    uint32_t *indices = sotto_arena_take_array(arena, 2 * SOTTO_DECRYPTORS_MOST, sizeof *indices);
+    bool found = false;
+
+    if (!known || !indices)
+        return false;
+    pthread_mutex_lock(&a->lock);
+    for (size_t i = 0; i < SOTTO_AGGREGATOR_BOARDS && !found; i++) {
+        const sotto_board_call *b = &a->boards[i];
+
+        found = b->ends && memcmp(b->id, id, SOTTO_KEYGEN_ID) == 0;
+        if (found)
+            *known = *b;
+    }
+    pthread_mutex_unlock(&a->lock);
+    for (uint32_t i = 0; i < 2 * SOTTO_DECRYPTORS_MOST; i++)
+        indices[i] = i;
+    *k = (sotto_keygen){.ends = known->ends,
+                        .step_ms = known->step_ms,
+                        .hands_on = known->hands_on,
+                        .count = known->count,
+                        .dealers = known->dealers,
+                        .threshold = known->threshold,
+                        .members = indices,
+                        .dealer = indices + (known->hands_on ? known->count : 0)};
+    k->posting.registry.keys = (const uint8_t(*)[SOTTO_SIGN_PUBLIC])known->keys;
+    k->posting.registry.count = 2 * SOTTO_DECRYPTORS_MOST;
+    memcpy(k->id, id, sizeof k->id);
+    return found;
+}
+
+/* False: somebody who speaks is not registered. */
+static bool copy_keys(uint8_t (*out)[SOTTO_SIGN_PUBLIC], const sotto_registry *registry,
+                      const uint32_t *indices, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *key = sotto_registry_key(registry, indices[i]);
+
+        if (!key)
+            return false;
+        memcpy(out[i], key, SOTTO_SIGN_PUBLIC);
+    }
+    return true;
+}
+
+static void remember(sotto_aggregator *a, const sotto_keygen *k)
+{
+    const sotto_registry *registry = &k->posting.registry;
+
+    pthread_mutex_lock(&a->lock);
+    sotto_board_call *b = &a->boards[a->next_board++ % SOTTO_AGGREGATOR_BOARDS];
+    *b = (sotto_board_call){.step_ms = k->step_ms,
+                            .count = k->count,
+                            .dealers = k->dealers,
+                            .threshold = k->threshold,
+                            .hands_on = k->hands_on};
+    memcpy(b->id, k->id, sizeof b->id);
+    if (copy_keys(b->keys, registry, k->members, k->count) &&
+        (!k->hands_on || copy_keys(b->keys + k->count, registry, k->dealer, k->dealers)))
+        b->ends = k->ends;
+    pthread_mutex_unlock(&a->lock);
+}
+
+/* What is needed of the call; it is decoded once. */
+static sotto_status know(sotto_aggregator *a, const sotto_http_request *request, sotto_keygen *k,
+                         sotto_arena *arena)
+{
+    uint8_t id[SOTTO_KEYGEN_ID];
+    sotto_bytes call;
+
+    if (!id_of(a, request, id))
+        return SOTTO_MISSING;
+    if (recall(a, k, id, arena))
+        return SOTTO_OK;
+    SOTTO_TRY(load(a, request, &call, arena, NULL));
+    SOTTO_TRY(sotto_keygen_open(k, call, arena, NULL));
+    remember(a, k);
+    return SOTTO_OK;
+}
+
 void sotto_aggregator_put_post(void *state, sotto_http_request *request, sotto_arena *arena)
 {
     sotto_aggregator *a = state;
     const sotto_bytes wire = sotto_http_request_body(request);
     sotto_keygen_post post;
     sotto_keygen k;
-    sotto_bytes call;
     sotto_status status = sotto_keygen_post_decode(&post, wire, NULL);
 
     if (status == SOTTO_OK)
-        status = load(a, request, &call, arena, NULL);
-    if (status == SOTTO_OK)
-        status = sotto_keygen_open(&k, call, arena, NULL);
+        status = know(a, request, &k, arena);
     if (status == SOTTO_OK)
         status = sotto_keygen_post_check(&k, &post, NULL);
     if (status == SOTTO_OK)
@@ -102,51 +183,6 @@ void sotto_aggregator_put_post(void *state, sotto_http_request *request, sotto_a
     sotto_http_answer(request, &(sotto_http_reply){.status = 204});
 }
 
-static bool recall(sotto_aggregator *a, sotto_keygen *k, const uint8_t id[SOTTO_KEYGEN_ID])
-{
-    bool found = false;
-
-    pthread_mutex_lock(&a->lock);
-    for (size_t i = 0; i < SOTTO_AGGREGATOR_BOARDS && !found; i++) {
-        const sotto_board_times *b = &a->boards[i];
-
-        found = b->ends && memcmp(b->id, id, SOTTO_KEYGEN_ID) == 0;
-        if (found)
-            *k = (sotto_keygen){.ends = b->ends, .step_ms = b->step_ms, .hands_on = b->hands_on};
-    }
-    pthread_mutex_unlock(&a->lock);
-    memcpy(k->id, id, sizeof k->id);
-    return found;
-}
-
-static void remember(sotto_aggregator *a, const sotto_keygen *k)
-{
-    sotto_board_times times = {.ends = k->ends, .step_ms = k->step_ms, .hands_on = k->hands_on};
-
-    memcpy(times.id, k->id, sizeof times.id);
-    pthread_mutex_lock(&a->lock);
-    a->boards[a->next_board++ % SOTTO_AGGREGATOR_BOARDS] = times;
-    pthread_mutex_unlock(&a->lock);
-}
-
-/* Of the call: its id, its times, and whether a key is handed on. */
-static sotto_status load_times(sotto_aggregator *a, const sotto_http_request *request,
-                               sotto_keygen *k, sotto_arena *arena)
-{
-    uint8_t id[SOTTO_KEYGEN_ID];
-    sotto_bytes call;
-
-    if (!id_of(a, request, id))
-        return SOTTO_MISSING;
-    *k = (sotto_keygen){0};
-    if (recall(a, k, id))
-        return SOTTO_OK;
-    SOTTO_TRY(load(a, request, &call, arena, NULL));
-    SOTTO_TRY(sotto_keygen_open(k, call, arena, NULL));
-    remember(a, k);
-    return SOTTO_OK;
-}
-
 void sotto_aggregator_get_board(void *state, sotto_http_request *request, sotto_arena *arena)
 {
     sotto_aggregator *a = state;
@@ -157,7 +193,7 @@ void sotto_aggregator_get_board(void *state, sotto_http_request *request, sotto_
     sotto_status status = sotto_reader_finish(&in, "board", NULL);
 
     if (status == SOTTO_OK)
-        status = load_times(a, request, &k, arena);
+        status = know(a, request, &k, arena);
     if (status == SOTTO_OK)
         status = sotto_keygen_store_board(a->host->db, &k, since, BOARD, sotto_aggregator_now_ms(a),
                                           &out, arena, NULL);

@@ -7,7 +7,10 @@
 #include "aggregate/posting.h"
 #include "base/hex.h"
 #include "serve/witness/held.h"
+#include "tlog/witness.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -323,12 +326,92 @@ static void records_are_counted_as_they_come(sotto_test *t)
     observed_close(&o);
 }
 
+/* The database stands still until this is told to go on. */
+static atomic_bool goes_on;
+
+static sotto_status stand_still(sotto_tx *tx, void *context, sotto_err *err)
+{
+    (void)tx;
+    (void)err;
+    atomic_store((atomic_bool *)context, true);
+    while (!atomic_load(&goes_on))
+        sotto_test_pause_ms(1);
+    return SOTTO_OK;
+}
+
+static void on_done(void *context, sotto_status status, const sotto_err *err)
+{
+    (void)status;
+    (void)err;
+    atomic_store((atomic_bool *)context, false);
+}
+
+static void *go_on_later(void *context)
+{
+    sotto_test_pause_ms(3000);
+    atomic_store(&goes_on, true);
+    return context;
+}
+
+/* A checkpoint of the listed aggregator, which somebody else signed. */
+static sotto_bytes forge_checkpoint(sotto_test *t)
+{
+    const uint8_t own[SOTTO_SIGN_SEED] = {7}, other[SOTTO_SIGN_SEED] = {8};
+    const sotto_bytes name = {(const uint8_t *)"aggregator", 10};
+    sotto_buf note = sotto_test_buf(t, 1000), out = sotto_test_buf(t, 2000);
+    sotto_checkpoint c = {.origin = name, .size = 3};
+    sotto_note_signer signer = {0};
+
+    CHECK_OK(t, sotto_signer_init(&signer.signer, own, &t->err));
+    CHECK_OK(t, sotto_note_key_init(&signer.key, name, SOTTO_NOTE_ED25519, signer.signer.public_key,
+                                    &t->err));
+    sotto_signer_clear(&signer.signer);
+    CHECK_OK(t, sotto_signer_init(&signer.signer, other, &t->err));
+    CHECK_OK(t, sotto_checkpoint_encode(&note, &c, &t->err));
+    const sotto_bytes text = sotto_buf_bytes(&note);
+    note.data[note.len++] = '\n';
+    CHECK_OK(t, sotto_note_sign(&note, text, &signer, 0, &t->err));
+    sotto_signer_clear(&signer.signer);
+    const sotto_witness_request request = {.note = sotto_buf_bytes(&note)};
+    CHECK_OK(t, sotto_witness_request_encode(&out, &request, &t->err));
+    return sotto_buf_bytes(&out);
+}
+
+/* The database stands still, and a stranger is told 403 all the same: it has nothing to do with that. */
+static void strangers_do_not_wait_for_the_database(sotto_test *t)
+{
+    atomic_bool still = false;
+    sotto_db_job job = {stand_still, &still, on_done, &still, NULL, SOTTO_OK, {0}};
+    pthread_t thread;
+    observed o;
+
+    observed_open(t, &o, true);
+    const sotto_bytes body = forge_checkpoint(t);
+    atomic_store(&goes_on, false);
+    sotto_db_post(o.witness->db, &job);
+    while (!atomic_load(&still))
+        sotto_test_pause_ms(1);
+    CHECK(t, pthread_create(&thread, NULL, go_on_later, NULL) == 0);
+    CHECK_EQUAL(t, 403,
+                sotto_logs_ask(t, sotto_host_port(o.witness), "POST /add-checkpoint", "", body.data,
+                               body.len)
+                    .status);
+    const bool waited = atomic_load(&goes_on);
+    atomic_store(&goes_on, true);
+    (void)pthread_join(thread, NULL);
+    while (atomic_load(&still))
+        sotto_test_pause_ms(1);
+    CHECK(t, !waited);
+    observed_close(&o);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_witness_holds_what_the_registered_signed), CASE(a_witness_takes_no_late_records),
         CASE(a_witness_keeps_a_round_without_end),        CASE(a_witness_brings_what_it_asks_for),
         CASE(a_posting_is_decoded_once_for_a_board),      CASE(records_are_counted_as_they_come),
+        CASE(strangers_do_not_wait_for_the_database),
     };
 
     if (!sotto_test_at_end(sotto_logs_forget))

@@ -209,6 +209,18 @@ static const sotto_note_key *board_of(const witness *w, sotto_note_key *out,
                                                                                           : NULL;
 }
 
+/* Whatever is not signed by its log costs one signature, and no transaction that others wait behind. */
+static bool is_signed(const submission *s)
+{
+    sotto_note note;
+    const bool is = sotto_note_decode(&note, s->asked.note, NULL) == SOTTO_OK &&
+                    sotto_note_check(&note, s->log, NULL, NULL) == SOTTO_OK;
+
+    if (SOTTO_RULE(witness_signature_first) && !is)
+        return false;
+    return true;
+}
+
 /* rest: a request of add-checkpoint; shown: nothing, or what the board is shown to have. */
 static void begin(witness *w, sotto_http_request *request, const sotto_showing *shown,
                   sotto_bytes rest)
@@ -231,6 +243,8 @@ static void begin(witness *w, sotto_http_request *request, const sotto_showing *
         s->verdict.http = 404;
     else if (s->asked.note.len > STORED_NOTE - SOTTO_NOTE_LINE_MAX)
         s->verdict.http = 413;
+    else if (!is_signed(s))
+        s->verdict.http = 403;
     if (s->verdict.http) {
         atomic_fetch_add(&w->refused, 1);
         (void)sotto_http_refuse(request, &(sotto_http_problem){.status = s->verdict.http});

@@ -157,6 +157,145 @@ static void what_is_wrong_with_an_upload_is_told(sotto_test *t)
     aggregation_close(&a);
 }
 
+static sotto_uploads *uploads_of(const aggregation *a)
+{
+    return &((sotto_aggregator *)a->host->state)->uploads;
+}
+
+/* As if a thread were at it: what asks meanwhile waits for the next that finds none. */
+static void pretend_to_judge(const aggregation *a, bool judging)
+{
+    sotto_uploads *u = uploads_of(a);
+
+    pthread_mutex_lock(&u->lock);
+    u->judging = judging;
+    pthread_mutex_unlock(&u->lock);
+}
+
+static bool asking(const aggregation *a, unsigned wanted)
+{
+    sotto_uploads *u = uploads_of(a);
+
+    for (uint64_t until = 0; sotto_test_waits(&until, 2);) {
+        unsigned count = 0;
+
+        pthread_mutex_lock(&u->lock);
+        for (const sotto_upload *one = u->asked; one; one = one->behind)
+            count++;
+        pthread_mutex_unlock(&u->lock);
+        if (count == wanted)
+            return true;
+    }
+    return false;
+}
+
+static sotto_bytes forged_like(sotto_test *t, sotto_bytes body)
+{
+    const size_t message =
+        4 + ((size_t)body.data[2] << 8 | body.data[3] | (size_t)body.data[1] << 16);
+    uint8_t *forged = sotto_arena_take(&t->arena, body.len);
+
+    CHECK(t, forged != NULL);
+    memcpy(forged, body.data, body.len);
+    forged[message - 1] ^= 1;
+    return sotto_bytes_of(forged, body.len);
+}
+
+/* Each is told what became of its own. */
+static void messages_that_wait_are_judged_together(sotto_test *t)
+{
+    sotto_bytes bodies[4];
+    aggregation a;
+    int fds[4];
+
+    open_long(t, &a, "");
+    for (uint32_t i = 0; i < 3; i++)
+        bodies[i] = report_of(t, &a, i);
+    bodies[3] = forged_like(t, bodies[1]);
+    pretend_to_judge(&a, true);
+    fds[0] = begin(t, &a, bodies[0], bodies[0].len);
+    fds[3] = begin(t, &a, bodies[3], bodies[3].len);
+    fds[2] = begin(t, &a, bodies[2], bodies[2].len);
+    CHECK(t, asking(&a, 3));
+    CHECK(t, count(&a).gathered > 3 * 10000 && becomes(&a, 0, 0));
+    pretend_to_judge(&a, false);
+    CHECK_EQUAL(t, 204, send_whole(t, &a, bodies[1]));
+    CHECK_EQUAL(t, 204, sotto_test_hear(t, fds[0]).status);
+    CHECK_EQUAL(t, 403, sotto_test_hear(t, fds[3]).status);
+    CHECK_EQUAL(t, 204, sotto_test_hear(t, fds[2]).status);
+    for (size_t i = 0; i < 4; i++)
+        if (i != 1)
+            (void)close(fds[i]);
+    check_released(t, &a);
+    aggregation_close(&a);
+}
+
+/* What came behind its message has no room: the message is judged at once, and the rest waits nowhere. */
+static void a_message_that_no_room_is_left_for_is_judged_at_once(sotto_test *t)
+{
+    const size_t full = SOTTO_UPLOADS_GATHERED - 16384; /* the message's own room is left */
+    aggregation a;
+
+    open_long(t, &a, "");
+    const sotto_bytes body = report_of(t, &a, 0);
+    pretend_to_judge(&a, true);
+    pthread_mutex_lock(&uploads_of(&a)->lock);
+    uploads_of(&a)->gathered += full;
+    pthread_mutex_unlock(&uploads_of(&a)->lock);
+    CHECK_EQUAL(t, 403, send_whole(t, &a, forged_like(t, body)));
+    CHECK_EQUAL(t, 204, send_whole(t, &a, body));
+    CHECK(t, becomes(&a, 0, 0));
+    for (uint64_t until = 0; count(&a).gathered != full;) /* an upload ends after it was answered */
+        CHECK(t, sotto_test_waits(&until, 2));
+    pthread_mutex_lock(&uploads_of(&a)->lock);
+    uploads_of(&a)->gathered -= full;
+    pthread_mutex_unlock(&uploads_of(&a)->lock);
+    pretend_to_judge(&a, false);
+    check_released(t, &a);
+    aggregation_close(&a);
+}
+
+/* Whoever judges it has its message in hands. */
+static void an_upload_that_is_lost_while_it_is_judged_is_ended_by_the_judge(sotto_test *t)
+{
+    static sotto_aggregator a;
+    sotto_upload first = {.of = &a, .is_at_work = true}, second = {.of = &a}, third = {.of = &a};
+
+    CHECK_OK(t, sotto_uploads_init(&a.uploads, 1, &t->err));
+    a.uploads.judging = true;
+    sotto_upload_ask(&second);
+    sotto_upload_ask(&third);
+    CHECK(t, !sotto_upload_asks_no_more(&first) && first.is_lost);
+    CHECK(t, sotto_upload_asks_no_more(&third) && !third.is_lost);
+    CHECK(t, a.uploads.asked == &second && !second.behind);
+    sotto_upload_ask(&third);
+    CHECK(t, sotto_upload_asks_no_more(&second) && a.uploads.asked == &third);
+    sotto_uploads_clear(&a.uploads);
+}
+
+static void a_server_that_ends_lets_go_of_what_asks(sotto_test *t)
+{
+    sotto_bytes bodies[3];
+    aggregation a;
+    int fds[2];
+
+    open_long(t, &a, "");
+    for (uint32_t i = 0; i < 3; i++)
+        bodies[i] = report_of(t, &a, i);
+    pretend_to_judge(&a, true);
+    for (size_t i = 0; i < 2; i++)
+        fds[i] = begin(t, &a, bodies[i], 50000);
+    CHECK(t, asking(&a, 2));
+    aggregation_restart(t, &a);
+    for (size_t i = 0; i < 2; i++)
+        (void)close(fds[i]);
+    aggregation_turn(t, &a, 1000);
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK_EQUAL(t, 204, send_whole(t, &a, bodies[i]));
+    check_released(t, &a);
+    aggregation_close(&a);
+}
+
 /* Whoever goes away in the middle leaves nothing behind, and may begin again. */
 static void half_a_vector_changes_no_sum(sotto_test *t)
 {
@@ -439,6 +578,10 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_vector_in_any_pieces_counts_once),
         CASE(what_is_wrong_with_an_upload_is_told),
+        CASE(messages_that_wait_are_judged_together),
+        CASE(a_message_that_no_room_is_left_for_is_judged_at_once),
+        CASE(an_upload_that_is_lost_while_it_is_judged_is_ended_by_the_judge),
+        CASE(a_server_that_ends_lets_go_of_what_asks),
         CASE(half_a_vector_changes_no_sum),
         CASE(vectors_in_memory_are_bounded),
         CASE(a_client_has_one_upload_at_a_time),

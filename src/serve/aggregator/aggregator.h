@@ -2,7 +2,7 @@
  *
  *     aggregator_service.c, aggregator_keygen.c, aggregator_results.c    routes
  *     aggregator_rounds.c                                                the list of rounds, and their clock
- *     uploads.c                                                          reports that come in pieces
+ *     uploads.c, upload_judge.c                                          reports that come in pieces
  *     heads.c                                                            cosigned heads of boards
  */
 #ifndef SOTTO_SERVE_AGGREGATOR_AGGREGATOR_H

@@ -9,12 +9,16 @@
 
 enum { FIRST_HEAD = 16384, LENGTH = 4 };
 
+/* Whoever sends a vector this long is judged at once: to pause it costs more than lanes save. */
+#define PAUSED_BELOW ((size_t)1 << 20)
+
 /* ---- vectors --------------------------------------------------------------------------------------------------- */
 
 sotto_status sotto_uploads_init(sotto_uploads *u, unsigned most, sotto_err *err)
 {
     *u = (sotto_uploads){.most = most};
     u->last = &u->first;
+    u->last_asked = &u->asked;
     u->spare = sotto_alloc(most * sizeof *u->spare);
     pthread_mutex_init(&u->lock, NULL);
     return u->spare ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "uploads");
@@ -139,7 +143,7 @@ static void end(sotto_upload *one)
     pthread_mutex_lock(&u->lock);
     stop_waiting(u, one);
     unlist(u, one);
-    u->gathered -= one->head_room;
+    u->gathered -= one->head_room + one->charged;
     u->whole -= one->is_whole;
     if (one->put.vector) {
         u->vectors--;
@@ -152,7 +156,7 @@ static void end(sotto_upload *one)
     sotto_release(one, sizeof *one);
 }
 
-static void end_and_let_go(sotto_upload *one)
+void sotto_upload_end(sotto_upload *one)
 {
     sotto_aggregator *a = one->of;
     sotto_listed_round *round = one->round;
@@ -163,19 +167,20 @@ static void end_and_let_go(sotto_upload *one)
 
 void sotto_upload_lost(sotto_upload *one)
 {
-    end_and_let_go(one);
+    if (sotto_upload_asks_no_more(one))
+        sotto_upload_end(one);
 }
 
 static void refuse(sotto_upload *one, sotto_status status)
 {
     sotto_http_request_remember(one->request, NULL);
     sotto_aggregator_refuse(one->of, one->request, status);
-    end_and_let_go(one);
+    sotto_upload_end(one);
 }
 
 /* ---- the message ------------------------------------------------------------------------------------------------- */
 
-static sotto_bytes message_of(const sotto_upload *one)
+sotto_bytes sotto_upload_message(const sotto_upload *one)
 {
     return sotto_bytes_of(one->head + LENGTH, one->head_len - LENGTH);
 }
@@ -258,17 +263,18 @@ static bool is_under_way(const sotto_uploads *u, const sotto_upload *one)
     return false;
 }
 
-static sotto_status judge(sotto_upload *one)
+/* What came of it. */
+static sotto_status take_verdict(sotto_upload *one)
 {
     sotto_uploads *u = &one->of->uploads;
-    sotto_judged judged = {.message = message_of(one)};
 
-    sotto_running_judge(one->round->running, &judged, 1);
-    SOTTO_TRY(judged.status);
-    one->from = judged.from;
-    if (judged.alone) {
+    discharge(u, one->charged);
+    one->charged = 0;
+    SOTTO_TRY(one->judged.status);
+    one->from = one->judged.from;
+    if (one->judged.alone) {
         one->phase = SOTTO_UPLOAD_ALONE;
-        return SOTTO_OK;
+        return one->rest_len == 0 ? SOTTO_OK : SOTTO_MALFORMED;
     }
     pthread_mutex_lock(&u->lock);
     const bool is_second = is_under_way(u, one);
@@ -283,7 +289,7 @@ static sotto_status judge(sotto_upload *one)
 
 /* ---- the vector ---------------------------------------------------------------------------------------------------- */
 
-/* Keeps what follows the message until there is room. */
+/* Keeps what follows the message until it is judged, and there is room. */
 static sotto_status keep_rest(sotto_upload *one, sotto_bytes piece)
 {
     if (piece.len == 0)
@@ -341,7 +347,8 @@ static sotto_status begin_vector(sotto_upload *one)
     if (!one->put.vector)
         return SOTTO_NO_MEMORY;
     one->phase = SOTTO_UPLOAD_VECTOR;
-    SOTTO_TRY(sotto_running_begin(one->round->running, one->put.vector, message_of(one), NULL));
+    SOTTO_TRY(
+        sotto_running_begin(one->round->running, one->put.vector, sotto_upload_message(one), NULL));
     SOTTO_TRY(feed(one, sotto_bytes_of(one->rest, one->rest_len)));
     sotto_release_sealed(one->rest, one->rest_len);
     one->rest = NULL;
@@ -349,21 +356,37 @@ static sotto_status begin_vector(sotto_upload *one)
     return SOTTO_OK;
 }
 
-/* The message, as far as it goes. *waits: nothing more is wanted until there is room. */
+/* It was judged. *waits: nothing more is wanted until there is room. */
+static sotto_status go_on(sotto_upload *one, bool *waits)
+{
+    SOTTO_TRY(take_verdict(one));
+    if (one->phase == SOTTO_UPLOAD_ALONE)
+        return SOTTO_OK;
+    *waits = !take_vector(one);
+    return *waits ? SOTTO_OK : begin_vector(one);
+}
+
+/* The message, as far as it goes. *waits: nothing more is wanted until it is judged. */
 static sotto_status take_message(sotto_upload *one, sotto_bytes *piece, bool *waits)
 {
     sotto_status status = gather_message(one, piece);
+    const size_t rest = piece->len;
 
     if (status == SOTTO_AGAIN)
         return SOTTO_OK;
     SOTTO_TRY(status);
-    SOTTO_TRY(judge(one));
-    if (one->phase == SOTTO_UPLOAD_ALONE)
-        return SOTTO_OK;
     SOTTO_TRY(keep_rest(one, *piece));
     *piece = sotto_bytes_of(NULL, 0);
-    *waits = !take_vector(one);
-    return *waits ? SOTTO_OK : begin_vector(one);
+    one->phase = SOTTO_UPLOAD_ASKED;
+    if (vector_size(one) < PAUSED_BELOW && charge(&one->of->uploads, rest)) {
+        one->charged = rest;
+        *waits = true;
+        sotto_upload_ask(one);
+        return SOTTO_OK;
+    }
+    one->judged = (sotto_judged){.message = sotto_upload_message(one)};
+    sotto_running_judge(one->round->running, &one->judged, 1);
+    return go_on(one, waits);
 }
 
 sotto_http_flow sotto_upload_piece(sotto_upload *one, sotto_bytes piece)
@@ -373,6 +396,10 @@ sotto_http_flow sotto_upload_piece(sotto_upload *one, sotto_bytes piece)
 
     if (one->phase == SOTTO_UPLOAD_MESSAGE)
         status = take_message(one, &piece, &waits);
+    else if (one->phase == SOTTO_UPLOAD_ASKED && !sotto_upload_is_judged(one))
+        waits = true;
+    else if (one->phase == SOTTO_UPLOAD_ASKED)
+        status = go_on(one, &waits);
     else if (one->phase == SOTTO_UPLOAD_JUDGED)
         status = begin_vector(one);
     if (status == SOTTO_OK && one->phase == SOTTO_UPLOAD_VECTOR)
@@ -422,7 +449,7 @@ static void put_whole(void *context, sotto_worker *worker)
 
     (void)worker;
     one->put.may_wait = comes_with_others(one);
-    one->put.message = message_of(one);
+    one->put.message = sotto_upload_message(one);
     one->put.done = answer;
     sotto_running_put(round->running, &one->put);
     sotto_aggregator_let_go(a, round);

@@ -233,6 +233,69 @@ static void one_look_that_fails_is_enough_for_all(sotto_test *t)
     sotto_db_close(db);
 }
 
+static sotto_bytes taken;
+
+static bool look_and_count(sotto_collection_wait *wait)
+{
+    atomic_fetch_add(&looks, 1);
+    return look(wait);
+}
+
+static bool take(sotto_collection_wait *wait, sotto_bytes bytes)
+{
+    (void)wait;
+    taken = bytes;
+    return true;
+}
+
+/* Two that wait for one collection, and one for another. `with`: what is given. */
+static void give(sotto_test *t, sotto_bytes with, unsigned answered_by_it)
+{
+    sotto_db *db = sotto_test_db(t);
+    sotto_collection_waits *waits = NULL;
+    atomic_uint answered = 0;
+    atomic_bool ended = false;
+    held all[3];
+
+    atomic_store(&looks, 0);
+    taken = sotto_bytes_of(NULL, 0);
+    CHECK_OK(t, sotto_collection_waits_open(&waits, db, &t->err));
+    sotto_collection_waits_allow(waits, FOR_EVER_MS);
+    for (int64_t i = 0; i < 3; i++) {
+        all[i] = (held){{.n = i / 2, .look = look_and_count, .answer = answer, .take = take},
+                        &answered,
+                        &ended};
+        CHECK(t, sotto_collection_waits_put(waits, &all[i].wait));
+    }
+    for (unsigned i = 0; i < CALL_MS / 5 && atomic_load(&looks) < 3; i++)
+        sotto_test_pause_ms(5);
+    sotto_test_pause_ms(50); /* looks that came of the three calls are over */
+    sotto_collection_waits_expect(waits, 0);
+    atomic_store(&ended, true); /* committed: whoever looks ends */
+    sotto_db_wake(db, "collections");
+    await(t, &answered, 1); /* the other one's */
+    const unsigned before = atomic_load(&looks);
+    sotto_collection_waits_give(waits, 0, with);
+    await(t, &answered, 3);
+    CHECK_EQUAL(t, before + 2 - answered_by_it, atomic_load(&looks));
+    sotto_collection_waits_close(waits);
+    sotto_db_close(db);
+}
+
+static void an_answer_that_is_at_hand_is_not_read_back(sotto_test *t)
+{
+    static const uint8_t bytes[] = "an answer";
+
+    give(t, sotto_bytes_of(bytes, sizeof bytes), 2);
+    CHECK(t, taken.data == bytes && taken.len == sizeof bytes);
+}
+
+static void an_answer_that_was_not_committed_is_looked_for(sotto_test *t)
+{
+    give(t, sotto_bytes_of(NULL, 0), 0);
+    CHECK(t, taken.len == 0);
+}
+
 static void nobody_is_held_for_longer_than_allowed(sotto_test *t)
 {
     sotto_db *db = sotto_test_db(t);
@@ -259,6 +322,8 @@ int main(int argc, char **argv)
         CASE(a_drain_answers_those_that_are_held),
         CASE(only_so_many_are_held),
         CASE(one_look_that_fails_is_enough_for_all),
+        CASE(an_answer_that_is_at_hand_is_not_read_back),
+        CASE(an_answer_that_was_not_committed_is_looked_for),
         CASE(nobody_is_held_for_longer_than_allowed),
     };
 

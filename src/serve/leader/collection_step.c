@@ -148,12 +148,17 @@ static void on_stored_end(void *context, sotto_status status, const sotto_err *e
             s->problem ? SOTTO_METRIC_COLLECTIONS_FAILED : SOTTO_METRIC_COLLECTIONS_DONE, 1);
         tell_end(s);
     }
+    sotto_collection_waits_give(s->leader->waits, s->n,
+                                status == SOTTO_OK && !s->problem ? sotto_buf_bytes(&s->answer)
+                                                                  : sotto_bytes_of(NULL, 0));
     sotto_collection_end(
         context); /* if that failed, the lease runs out, and another step reads the row again */
 }
 
 void sotto_collection_finish(sotto_collecting *s)
 {
+    if (!s->problem)
+        sotto_collection_waits_expect(s->leader->waits, s->n);
     sotto_collection_post(s, store_end, on_stored_end);
 }
 

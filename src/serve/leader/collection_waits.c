@@ -27,7 +27,7 @@ bool sotto_collection_waits_put(sotto_collection_waits *waits, sotto_collection_
 {
     bool taken;
 
-    wait->over = false;
+    wait->over = wait->expects = wait->looking = wait->given = false;
     (void)pthread_mutex_lock(&waits->lock);
     wait->until_ms = sotto_clock_ms() + waits->wait_ms;
     taken = !waits->stopping;
@@ -52,6 +52,31 @@ void sotto_collection_waits_release(sotto_collection_waits *waits, int64_t n)
     for (sotto_collection_wait *w = waits->first; w; w = w->next)
         if (w->n == n)
             any = w->over = true;
+    (void)pthread_mutex_unlock(&waits->lock);
+    if (any)
+        sotto_db_wake(waits->db, CHANNEL);
+}
+
+void sotto_collection_waits_expect(sotto_collection_waits *waits, int64_t n)
+{
+    (void)pthread_mutex_lock(&waits->lock);
+    for (sotto_collection_wait *w = waits->first; w; w = w->next)
+        w->expects = w->expects || (w->n == n && w->take);
+    (void)pthread_mutex_unlock(&waits->lock);
+}
+
+void sotto_collection_waits_give(sotto_collection_waits *waits, int64_t n, sotto_bytes answer)
+{
+    bool any = false;
+
+    (void)pthread_mutex_lock(&waits->lock);
+    for (sotto_collection_wait *w = waits->first; w; w = w->next) {
+        if (w->n != n || !w->expects)
+            continue;
+        any = true;
+        w->expects = false;
+        w->given = !w->looking && answer.len > 0 && w->take(w, answer);
+    }
     (void)pthread_mutex_unlock(&waits->lock);
     if (any)
         sotto_db_wake(waits->db, CHANNEL);
@@ -91,6 +116,30 @@ static bool is_last(sotto_collection_waits *waits, const sotto_collection_wait *
     return last;
 }
 
+/* GIVEN: it has its answer. EXPECTING: that is about to come. */
+typedef enum whether { LOOK, GIVEN, EXPECTING } whether;
+
+static whether begin_look(sotto_collection_waits *waits, sotto_collection_wait *w, bool last)
+{
+    whether what = LOOK;
+
+    (void)pthread_mutex_lock(&waits->lock);
+    if (w->given)
+        what = GIVEN;
+    else if (w->expects && !last)
+        what = EXPECTING;
+    w->looking = what == LOOK;
+    (void)pthread_mutex_unlock(&waits->lock);
+    return what;
+}
+
+static void end_look(sotto_collection_waits *waits, sotto_collection_wait *w)
+{
+    (void)pthread_mutex_lock(&waits->lock);
+    w->looking = false;
+    (void)pthread_mutex_unlock(&waits->lock);
+}
+
 static bool is_stopping(sotto_collection_waits *waits)
 {
     bool stopping;
@@ -118,13 +167,17 @@ static unsigned look_at_all(sotto_collection_waits *waits)
 
         next = w->next;
         blind = blind || is_stopping(waits);
-        if (SOTTO_RULE(no_looks_at_a_dead_database) && blind) {
+        whether what = begin_look(waits, w, last || blind);
+        if (what == EXPECTING)
+            continue;
+        if (what == GIVEN || (SOTTO_RULE(no_looks_at_a_dead_database) && blind)) {
             end(waits, w);
             continue;
         }
         w->unseen = false;
         last = w->look(w) || last;
         blind = w->unseen;
+        end_look(waits, w);
         if (last)
             end(waits, w);
     }

@@ -23,6 +23,9 @@ struct sotto_collection_wait {
     /* Whether to answer now. Called on the thread that looks, soon after `put` and then whenever a collection has
      * ended. */
     bool (*look)(sotto_collection_wait *wait);
+    /* The answer, instead of a look. Called at most once, while no look is under way: it copies what it is given. False: no
+     * memory for that, and a look follows. NULL: there are only looks. */
+    bool (*take)(sotto_collection_wait *wait, sotto_bytes answer);
     bool unseen; /* set by a look that failed: all that wait are answered by their last known
                   * state */
     /* Called once, when the wait has been removed from the list. There may have been no look: an earlier
@@ -31,6 +34,7 @@ struct sotto_collection_wait {
     sotto_collection_wait *next; /* the rest is ours */
     uint64_t until_ms;
     bool over;
+    bool expects, looking, given;
 };
 
 typedef struct sotto_collection_waits sotto_collection_waits;
@@ -51,6 +55,11 @@ bool sotto_collection_waits_put(sotto_collection_waits *waits, sotto_collection_
 /* No work is under way any more for the collection in this row: requests that wait for it are answered by its
  * state. */
 void sotto_collection_waits_release(sotto_collection_waits *waits, int64_t n);
+/* The answer to this collection is about to be committed. Whoever waits for it is not looked at until it is given, or until its
+ * time is up: reading a long answer back takes longer than all else of a look. */
+void sotto_collection_waits_expect(sotto_collection_waits *waits, int64_t n);
+/* The answer, once it is committed; with no bytes, it was not committed here, and the next look finds out. */
+void sotto_collection_waits_give(sotto_collection_waits *waits, int64_t n, sotto_bytes answer);
 /* In the transaction that ends a collection. Once it is committed, every replica looks at the requests that
  * wait. */
 SOTTO_MUST_USE sotto_status sotto_collection_waits_tell(sotto_tx *tx, sotto_err *err);

@@ -136,6 +136,19 @@ static bool look_again(sotto_collection_wait *wait)
     return true;
 }
 
+static bool take(sotto_collection_wait *wait, sotto_bytes answer)
+{
+    asking *a = asking_of(wait);
+
+    sotto_arena_rollback(&a->ask.arena, a->ask.base);
+    a->answer = sotto_bytes_of(NULL, 0);
+    if (sotto_task_request_keep(&a->ask, &a->answer, answer, NULL) != SOTTO_OK)
+        return false;
+    a->state = SOTTO_RELEASE_DONE;
+    a->found = true;
+    return true;
+}
+
 /* It may be withdrawn meanwhile: its collector hears of that when it retries. */
 static void answer_held(sotto_collection_wait *wait)
 {
@@ -150,6 +163,7 @@ static void answer_held(sotto_collection_wait *wait)
 static bool hold(asking *a)
 {
     a->wait.look = look_again;
+    a->wait.take = take;
     a->wait.answer = answer_held;
     return sotto_collection_waits_put(sotto_leader_of(a->ask.server)->waits, &a->wait);
 }

@@ -1,5 +1,5 @@
-/* Whoever adds a kind of message gives the fuzzers one to begin with: each kind of a method's table, and each step of a key generation,
- * is among the seeds of its target in fuzz/. Seeds with a mistake are refused. */
+/* Whoever adds a kind of message gives the fuzzers one to begin with. Each kind of a method's table, and each step of a key generation, is
+ * among the seeds of its target in fuzz/. Seeds with a mistake are refused. */
 #define _POSIX_C_SOURCE 200809L
 #include "support/test.h"
 

@@ -417,7 +417,8 @@ static const sotto_option options[] = {
 
 static const sotto_migration migrations[] = {{1, SOTTO_OWNER_SCHEMA SOTTO_ROUND_STORE_SCHEMA},
                                              {2, SOTTO_KEYGEN_STORE_SCHEMA},
-                                             {3, SOTTO_BOARD_STORE_SCHEMA}};
+                                             {3, SOTTO_BOARD_STORE_SCHEMA},
+                                             {4, SOTTO_BOARD_SENDER_SCHEMA}};
 
 static void close_aggregator(void *state)
 {

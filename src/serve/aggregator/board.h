@@ -20,6 +20,13 @@
     "CREATE INDEX board_by_digest ON board (round, digest);"                                       \
     "CREATE INDEX board_by_sender ON board (round, sender);"
 
+#define SOTTO_BOARD_SENDER_SCHEMA                                                                  \
+    "CREATE TABLE board_sender (round {bytes} NOT NULL, sender {int} NOT NULL, records {int} NOT"  \
+    " NULL, bytes {int} NOT NULL, PRIMARY KEY (round, sender));"                                   \
+    "INSERT INTO board_sender (round, sender, records, bytes) SELECT round, sender, count(*),"     \
+    " CAST(sum(length(wire)) AS BIGINT) FROM board GROUP BY round, sender;"                        \
+    "DROP INDEX board_by_sender;"
+
 /* What one participant may put on a board. */
 enum { SOTTO_BOARD_MOST_RECORDS = 1100 };
 #define SOTTO_BOARD_MOST_BYTES ((uint64_t)64 << 20)

@@ -12,6 +12,24 @@ static sotto_bytes id_bytes(const uint8_t *id)
     return sotto_bytes_of(id, SOTTO_ROUND_ID);
 }
 
+/* What a participant has said is known without reading it again: each record asks for that. */
+static sotto_status count_in(sotto_tx *tx, const uint8_t *id, const sotto_board_entry *e,
+                             sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "INSERT INTO board_sender (round, sender, records, bytes)"
+                                " VALUES (?1, ?2, 1, ?3) ON CONFLICT (round, sender) DO UPDATE SET"
+                                " records = board_sender.records + 1,"
+                                " bytes = board_sender.bytes + excluded.bytes",
+                                err));
+    sotto_sql_bytes(&q, 1, id_bytes(id));
+    sotto_sql_int(&q, 2, e->from);
+    sotto_sql_int(&q, 3, (int64_t)e->wire.len);
+    return sotto_sql_run(&q, NULL, err);
+}
+
 sotto_status sotto_board_store(sotto_tx *tx, const uint8_t id[SOTTO_ROUND_ID],
                                const sotto_board *board, sotto_err *err)
 {
@@ -33,6 +51,7 @@ sotto_status sotto_board_store(sotto_tx *tx, const uint8_t id[SOTTO_ROUND_ID],
         sotto_sql_bytes(&q, 5, e->wire);
         sotto_sql_bytes(&q, 6, e->excerpt);
         SOTTO_TRY(sotto_sql_run(&q, NULL, err));
+        SOTTO_TRY(count_in(tx, id, e, err));
     }
     return SOTTO_OK;
 }
@@ -43,10 +62,12 @@ sotto_status sotto_board_store_count(sotto_tx *tx, const uint8_t id[SOTTO_ROUND_
     bool row;
     sotto_sql q;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT count(*) FROM board WHERE round = ?1", err));
+    /* Entries are numbered from 0 on: the last one says how many there are. */
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT n FROM board WHERE round = ?1 ORDER BY n DESC LIMIT 1", err));
     sotto_sql_bytes(&q, 1, id_bytes(id));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
-    *count = row ? sotto_sql_column_int(&q, 0) : 0;
+    *count = row ? sotto_sql_column_int(&q, 0) + 1 : 0;
     return SOTTO_OK;
 }
 
@@ -79,10 +100,8 @@ static sotto_status look_up(sotto_tx *tx, void *context, sotto_err *err)
     sotto_sql_bytes(&q, 1, id_bytes(a->id));
     sotto_sql_bytes(&q, 2, sotto_bytes_of(a->digest, 32));
     SOTTO_TRY(sotto_sql_any(&q, &a->out->has, err));
-    SOTTO_TRY(sotto_sql_prepare(tx, &q,
-                                "SELECT count(*), CAST(COALESCE(sum(length(wire)), 0) AS BIGINT)"
-                                " FROM board WHERE round = ?1 AND sender = ?2",
-                                err));
+    SOTTO_TRY(sotto_sql_prepare(
+        tx, &q, "SELECT records, bytes FROM board_sender WHERE round = ?1 AND sender = ?2", err));
     sotto_sql_bytes(&q, 1, id_bytes(a->id));
     sotto_sql_int(&q, 2, a->from);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));

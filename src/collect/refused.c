@@ -1,9 +1,11 @@
-/* What both servers refused of a batch: shown beside its result. A server that does not tell does no harm. */
+/* What both servers refused of a batch: shown beside its result. A server that does not tell does no harm. Both are asked at the
+ * same time. */
 #include "collect/collect.h"
 
 #include "base/arena.h"
 #include "dap/rejections.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,19 +70,52 @@ static sotto_status share_id(uint8_t id[SOTTO_RESOURCE_ID_SIZE], sotto_bytes ans
     return SOTTO_OK;
 }
 
-void sotto_collect_rejections(sotto_collector *collector, sotto_collection *out, sotto_bytes answer,
-                              uint64_t deadline_ns, sotto_arena *arena)
+/* The leader is asked on a thread of its own, with memory of its own. */
+typedef struct asking {
+    sotto_collector *collector;
+    sotto_collection *out;
+    uint64_t deadline_ns;
+} asking;
+
+static void *ask_leader(void *context)
+{
+    enum { MEMORY = 1 << 20 };
+    const asking *a = context;
+    uint8_t id[SOTTO_RESOURCE_ID_SIZE];
+    sotto_arena arena;
+
+    if (!job_id(id, a->collector, a->out->job)) {
+        a->out->leader.why = "it does not tell: its jobs live elsewhere than ours";
+        return NULL;
+    }
+    sotto_arena_init(&arena, MEMORY);
+    read_from(a->collector, &a->out->leader, &a->collector->leader, id, a->deadline_ns, &arena);
+    sotto_arena_clear(&arena);
+    return NULL;
+}
+
+static void ask_helper(const asking *a, sotto_bytes answer, sotto_arena *arena)
 {
     uint8_t id[SOTTO_RESOURCE_ID_SIZE];
 
-    if (job_id(id, collector, out->job))
-        read_from(collector, &out->leader, &collector->leader, id, deadline_ns, arena);
-    else
-        out->leader.why = "it does not tell: its jobs live elsewhere than ours";
-    if (!collector->options.rejection_token)
-        out->helper.why = "it was not asked: no token for it";
+    if (!a->collector->options.rejection_token)
+        a->out->helper.why = "it was not asked: no token for it";
     else if (share_id(id, answer, arena) == SOTTO_OK)
-        read_from(collector, &out->helper, &collector->helper, id, deadline_ns, arena);
+        read_from(a->collector, &a->out->helper, &a->collector->helper, id, a->deadline_ns, arena);
     else
-        out->helper.why = "it could not be asked";
+        a->out->helper.why = "it could not be asked";
+}
+
+void sotto_collect_rejections(sotto_collector *collector, sotto_collection *out, sotto_bytes answer,
+                              uint64_t deadline_ns, sotto_arena *arena)
+{
+    asking a = {collector, out, deadline_ns};
+    pthread_t leader;
+    const bool aside = pthread_create(&leader, NULL, ask_leader, &a) == 0;
+
+    ask_helper(&a, answer, arena);
+    if (aside)
+        (void)pthread_join(leader, NULL);
+    else
+        (void)ask_leader(&a);
 }

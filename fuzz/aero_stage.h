@@ -4,9 +4,10 @@
 
 #include "aggregate/aero/aero.h"
 
-/* terms and registry outlive the round. */
-static inline sotto_status fuzz_aero_round(sotto_round *out, uint8_t terms[SOTTO_AERO_TERMS],
-                                           const sotto_registry *registry, uint8_t opening)
+/* handed: the round begins with the key of the one before. terms and registry outlive the round. */
+static inline sotto_status fuzz_aero_round(sotto_round *out, uint8_t terms[SOTTO_AERO_TERMS_HANDED],
+                                           const sotto_registry *registry, uint8_t opening,
+                                           uint8_t handed)
 {
     static const sotto_aero_account trial = {.is_trial = true};
     const sotto_aero_terms wanted = {.profile = SOTTO_AERO_STANDARD,
@@ -17,11 +18,14 @@ static inline sotto_status fuzz_aero_round(sotto_round *out, uint8_t terms[SOTTO
                                      .threshold = 2,
                                      .noise_members = 2,
                                      .rate = UINT64_MAX,
-                                     .opening = opening};
-    sotto_buf bytes = sotto_buf_over(terms, SOTTO_AERO_TERMS);
+                                     .opening = opening,
+                                     .rekey = handed ? 3 : 0,
+                                     .handed = handed};
+    sotto_buf bytes = sotto_buf_over(terms, SOTTO_AERO_TERMS_HANDED);
 
     SOTTO_TRY(sotto_aero_terms_encode(&bytes, &wanted, NULL));
-    *out = (sotto_round){.number = 1,
+    *out = (sotto_round){.epoch = handed,
+                         .number = 1u + handed,
                          .method = SOTTO_METHOD_AERO,
                          .version = SOTTO_ROUND_VERSION,
                          .ring = SOTTO_RING_Z64,

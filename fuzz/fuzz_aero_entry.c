@@ -1,6 +1,8 @@
 /* Entries of a board as a server hands them to a member of the committee: whole records, excerpts in their place, and bytes that are neither. Input: a
  * list of up to 64 times (how, kind, from, length of an excerpt in two bytes, length of two bytes, body). `how`: 1 an excerpt, 2 the body itself in the place
- * of a record, 4 under another number. Records are signed as they should be, so that they are read. Each input has a member of its own.
+ * of a record, 4 under another number. With 8 in the first of them, the round begins with the key of the one before, of which this member has a
+ * share. What is handed over is filled up with zeros. Records are signed as they should be, so that they are read. Each input has a
+ * member of its own.
  * A part of the key is longer than a body here, and counts only where its dealer committed to it. 16: the body is put where the shares of such a
  * part are, or behind the commitment to it. 32: what this member itself posted, by its number, which takes the place of the kind. */
 #include "aero_stage.h"
@@ -20,15 +22,19 @@ enum {
     EXCERPT = 1,
     RAW = 2,
     ELSEWHERE = 4,
+    HANDED = 8,
     FITTING = 16,
     OWN = 32
 };
 
 typedef struct stage {
     bool is_there;
-    sotto_round round;
+    sotto_round rounds[2], *round; /* with a new key, and with one that is handed over */
+    uint8_t *carried;              /* of the latter */
+    size_t carried_len, hand_len;
     sotto_registry registry;
-    uint8_t keys[PEOPLE][32], pair[PEOPLE][32], channel[PEOPLE][32], terms[SOTTO_AERO_TERMS];
+    uint8_t keys[PEOPLE][32], pair[PEOPLE][32], channel[PEOPLE][32];
+    uint8_t terms[2][SOTTO_AERO_TERMS_HANDED];
     sotto_signer signer;
     sotto_self_secrets secrets;
     sotto_arena memory, scratch;
@@ -60,13 +66,51 @@ static sotto_status make_keys(stage *g)
     return SOTTO_OK;
 }
 
+/* A share of zeros, of the round before. */
+static sotto_status make_carried(stage *g)
+{
+    sotto_aero_carried *c = sotto_arena_take(&g->scratch, sizeof *c);
+    sotto_aero_plan *plan = sotto_arena_take(&g->scratch, sizeof *plan);
+    sotto_buf out;
+
+    if (!c || !plan)
+        return SOTTO_NO_MEMORY;
+    SOTTO_TRY(sotto_aero_plan_init(plan, &g->rounds[1], &g->scratch, NULL));
+    SOTTO_TRY(sotto_aero_key_terms(c->terms, plan, NULL));
+    c->number = g->rounds[1].number - 1;
+    g->carried_len = sotto_aero_carried_size(&plan->aero);
+    g->hand_len = sotto_aero_hand_size(plan);
+    g->carried = malloc(g->carried_len);
+    if (!g->carried)
+        return SOTTO_NO_MEMORY;
+    out = sotto_buf_over(g->carried, g->carried_len);
+    return sotto_aero_carried_encode(&plan->aero, &out, c, NULL);
+}
+
 static sotto_status set_up(stage *g)
 {
     SOTTO_TRY(make_keys(g));
-    SOTTO_TRY(fuzz_aero_round(&g->round, g->terms, &g->registry, SOTTO_AERO_FAST));
+    for (uint8_t i = 0; i < 2; i++)
+        SOTTO_TRY(fuzz_aero_round(&g->rounds[i], g->terms[i], &g->registry, SOTTO_AERO_FAST, i));
     sotto_arena_init(&g->memory, (size_t)1 << 28);
     sotto_arena_init(&g->scratch, (size_t)1 << 28);
+    SOTTO_TRY(make_carried(g));
     g->is_there = true;
+    return SOTTO_OK;
+}
+
+/* Longer than an input says. */
+static sotto_status fill_up(stage *g, sotto_bytes *body, unsigned kind)
+{
+    sotto_buf out;
+
+    if (kind != SOTTO_AERO_HAND || body->len >= g->hand_len)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_buf_take(&out, &g->scratch, g->hand_len, NULL));
+    memset(out.data, 0, g->hand_len);
+    if (body->len)
+        memcpy(out.data, body->data, body->len);
+    *body = sotto_bytes_of(out.data, g->hand_len);
     return SOTTO_OK;
 }
 
@@ -124,8 +168,11 @@ static void write_down(stage *g, const sotto_effects *effects)
 static void tell(stage *g, sotto_machine *machine, unsigned how, sotto_bytes record)
 {
     const uint64_t number = how & ELSEWHERE ? g->next + 1 : g->next;
-    sotto_message entry = {
-        .round = 1, .kind = SOTTO_AERO_ENTRY, .from = SOTTO_TO_BOARD, .to = SOTTO_TO_EVERYBODY};
+    sotto_message entry = {.epoch = g->round->epoch,
+                           .round = g->round->number,
+                           .kind = SOTTO_AERO_ENTRY,
+                           .from = SOTTO_TO_BOARD,
+                           .to = SOTTO_TO_EVERYBODY};
     sotto_status verdict = SOTTO_OK;
     sotto_effects effects;
     sotto_buf body;
@@ -135,7 +182,7 @@ static void tell(stage *g, sotto_machine *machine, unsigned how, sotto_bytes rec
         return;
     entry.body = sotto_buf_bytes(&body);
     sotto_effects_init(&effects, &g->scratch);
-    if (machine->ops->check(&g->round, &entry, &g->scratch, NULL) != SOTTO_OK ||
+    if (machine->ops->check(g->round, &entry, &g->scratch, NULL) != SOTTO_OK ||
         machine->ops->deliver(machine, &entry, 1, &verdict, &effects, NULL) != SOTTO_OK)
         return;
     if (how & ELSEWHERE ? verdict == SOTTO_OK : verdict == SOTTO_AGAIN)
@@ -183,7 +230,8 @@ static void read_one(stage *g, sotto_machine *machine, sotto_reader *in)
     sotto_bytes body = sotto_read_opaque16(in);
     uint8_t leaf[SOTTO_EXCERPT_LEAF], signature[SOTTO_SIGNATURE];
     sotto_buf out = sotto_buf_over(leaf, sizeof leaf), whole;
-    sotto_message m = {.round = 1,
+    sotto_message m = {.epoch = g->round->epoch,
+                       .round = g->round->number,
                        .kind = (uint16_t)kind,
                        .from = from < PEOPLE ? from : SOTTO_TO_SERVER,
                        .to = SOTTO_TO_BOARD,
@@ -194,7 +242,7 @@ static void read_one(stage *g, sotto_machine *machine, sotto_reader *in)
         tell(g, machine, how, body);
         return;
     }
-    if ((how & OWN) && kind >= g->posts)
+    if (fill_up(g, &m.body, kind) != SOTTO_OK || ((how & OWN) && kind >= g->posts))
         return;
     if (how & OWN)
         m = g->posted[kind];
@@ -219,8 +267,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     sotto_arena_reset(&s.memory);
     s.next = s.posts = 0;
-    const sotto_self self = {.index = 0, .keys = &s.signer, .secrets = &s.secrets, .seed = {7}};
-    if (sotto_aero_member_ops.join(&machine, &s.round, &self, &s.memory, NULL) != SOTTO_OK)
+    const bool handed = size && (data[0] & HANDED);
+    const sotto_self self = {.index = 0,
+                             .keys = &s.signer,
+                             .secrets = &s.secrets,
+                             .seed = {7},
+                             .carried = sotto_bytes_of(s.carried, handed ? s.carried_len : 0)};
+    s.round = &s.rounds[handed];
+    if (sotto_aero_member_ops.join(&machine, s.round, &self, &s.memory, NULL) != SOTTO_OK)
         abort();
     for (unsigned i = 0; i < RECORDS && sotto_reader_left(&in) >= 7; i++) {
         sotto_arena_reset(&s.scratch);

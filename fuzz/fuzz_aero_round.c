@@ -16,7 +16,7 @@ typedef struct stage {
     bool is_there;
     sotto_round round;
     sotto_registry registry;
-    uint8_t keys[PEOPLE][32], pair[PEOPLE][32], channel[PEOPLE][32], terms[SOTTO_AERO_TERMS];
+    uint8_t keys[PEOPLE][32], pair[PEOPLE][32], channel[PEOPLE][32], terms[SOTTO_AERO_TERMS_HANDED];
     sotto_signer signer;
     sotto_self_secrets secrets;
     sotto_arena arena;
@@ -38,7 +38,7 @@ static sotto_status set_up(stage *g, uint8_t opening)
                                    .pair = (const uint8_t(*)[32])g->pair,
                                    .channel = (const uint8_t(*)[32])g->channel,
                                    .count = PEOPLE};
-    SOTTO_TRY(fuzz_aero_round(&g->round, g->terms, &g->registry, opening));
+    SOTTO_TRY(fuzz_aero_round(&g->round, g->terms, &g->registry, opening, 0));
     sotto_arena_init(&g->arena, (size_t)1 << 28);
     SOTTO_TRY(sotto_aero_plan_init(&g->plan, &g->round, &g->arena, NULL));
     return sotto_aero_view_init(&g->view, &g->plan, &g->arena, NULL);

@@ -7,7 +7,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    uint8_t memory[SOTTO_AERO_TERMS];
+    uint8_t memory[SOTTO_AERO_TERMS_HANDED];
     sotto_buf out = sotto_buf_over(memory, sizeof memory);
     sotto_bytes wire = sotto_bytes_of(data, size);
     sotto_aero_terms terms;

@@ -195,6 +195,7 @@ typedef struct sotto_stated_encryption {
     double corrupt, offline;              /* f and g                                       */
     uint64_t committees;                  /* that open a sum, each its groups              */
     uint64_t committee, tolerated;        /* C and A, of each                              */
+    uint64_t rekey;                       /* rounds under one key; 0: each has its own */
     uint64_t noise_members, noise_corrupt, noise_missing;
     uint64_t checks;          /* s                                             */
     double miss;              /* nobody honest and online looks at a wrong leaf */

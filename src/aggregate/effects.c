@@ -88,6 +88,14 @@ sotto_status sotto_effects_vow(sotto_effects *effects, const sotto_vow *vow, sot
     return SOTTO_OK;
 }
 
+sotto_status sotto_effects_carry(sotto_effects *effects, sotto_bytes what, sotto_err *err)
+{
+    if (!copy(&effects->carried, what, effects->arena))
+        return no_room(err);
+    effects->carries = true;
+    return SOTTO_OK;
+}
+
 void sotto_effects_wake(sotto_effects *effects, uint64_t at_ms)
 {
     if (at_ms < effects->wake)

@@ -38,6 +38,10 @@ typedef struct sotto_effects {
     sotto_effect_vow *vows, **vows_end;
     uint64_t wake;     /* the next time to tick; UINT64_MAX: none */
     bool wants_vector; /* call offer */
+    /* What this participant takes to the session's next round, in place of what it had: a secret. Empty: nothing, and what it had is
+     * erased. Where no next round asks for it, its host erases it. */
+    bool carries;
+    sotto_bytes carried;
     bool done;
     sotto_status outcome;
     char reason[160];
@@ -56,6 +60,9 @@ SOTTO_MUST_USE sotto_status sotto_effects_keep(sotto_effects *effects, const sot
                                                sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_effects_vow(sotto_effects *effects, const sotto_vow *vow,
                                               sotto_err *err);
+/* The last counts. */
+SOTTO_MUST_USE sotto_status sotto_effects_carry(sotto_effects *effects, sotto_bytes what,
+                                                sotto_err *err);
 /* The earliest counts. */
 void sotto_effects_wake(sotto_effects *effects, uint64_t at_ms);
 void sotto_effects_want_vector(sotto_effects *effects);

@@ -61,6 +61,8 @@ typedef struct sotto_self {
     uint8_t seed[32];
     sotto_self_secrets *secrets; /* NULL where the method needs none */
     bool no_noise;               /* it gives no share of noise, even if it is drawn for that */
+    sotto_bytes
+        carried; /* what it took along from the session's last round (effects.h): borrowed */
 } sotto_self;
 
 typedef struct sotto_round_result {

@@ -10,12 +10,22 @@ static const char LABEL[15] = "sotto-posting-1";
 
 /* ---- wire ------------------------------------------------------------------------------------------------ */
 
+static void write_parts(sotto_writer *w, const sotto_beacon_part *parts, uint32_t count)
+{
+    sotto_write_uint(w, count, 2);
+    for (uint32_t i = 0; i < count; i++) {
+        sotto_write_uint(w, parts[i].place, 4);
+        sotto_write_bytes(w, sotto_bytes_of(parts[i].bytes, SOTTO_BEACON_PART));
+    }
+}
+
 sotto_status sotto_posting_encode(sotto_buf *out, const sotto_posting *p, sotto_err *err)
 {
     const sotto_registry *r = &p->registry;
     sotto_writer w = sotto_writer_on(out);
 
-    if (r->count > SOTTO_POSTING_MOST_REGISTERED || p->part_count > SOTTO_DECRYPTORS_MOST)
+    if (r->count > SOTTO_POSTING_MOST_REGISTERED || p->part_count > SOTTO_DECRYPTORS_MOST ||
+        p->old_part_count > SOTTO_DECRYPTORS_MOST)
         return sotto_fail(err, SOTTO_TOO_LARGE, "posting: more than %d are registered",
                           SOTTO_POSTING_MOST_REGISTERED);
     sotto_write_bytes(&w, sotto_bytes_of(LABEL, sizeof LABEL));
@@ -29,13 +39,11 @@ sotto_status sotto_posting_encode(sotto_buf *out, const sotto_posting *p, sotto_
         sotto_write_bytes(&w, sotto_bytes_of(r->pair[i], 32));
         sotto_write_bytes(&w, sotto_bytes_of(r->channel[i], 32));
     }
-    sotto_write_uint(&w, p->part_count, 2);
-    for (uint32_t i = 0; i < p->part_count; i++) {
-        sotto_write_uint(&w, p->parts[i].place, 4);
-        sotto_write_bytes(&w, sotto_bytes_of(p->parts[i].bytes, SOTTO_BEACON_PART));
-    }
+    write_parts(&w, p->parts, p->part_count);
     sotto_write_opaque32(&w, p->decryptors);
     sotto_write_opaque16(&w, p->round);
+    if (p->old_part_count)
+        write_parts(&w, p->old_parts, p->old_part_count);
     return sotto_writer_finish(&w, "posting", err);
 }
 
@@ -80,6 +88,22 @@ bool sotto_posting_server(uint8_t server[SOTTO_SIGN_PUBLIC], sotto_bytes wire)
     return true;
 }
 
+static sotto_status read_parts(sotto_beacon_part **parts, uint32_t *count, sotto_reader *in,
+                               sotto_arena *arena, sotto_err *err)
+{
+    *count = (uint32_t)sotto_read_uint(in, 2);
+    if (*count > SOTTO_DECRYPTORS_MOST)
+        return sotto_fail(err, SOTTO_MALFORMED, "posting: %u parts of a beacon", *count);
+    *parts = sotto_arena_take_array(arena, *count + 1, sizeof **parts);
+    if (!*parts)
+        return no_memory(err);
+    for (uint32_t i = 0; i < *count; i++) {
+        (*parts)[i].place = (uint32_t)sotto_read_uint(in, 4);
+        sotto_read_fixed(in, (*parts)[i].bytes, SOTTO_BEACON_PART);
+    }
+    return SOTTO_OK;
+}
+
 sotto_status sotto_posting_decode(sotto_posting *p, sotto_bytes wire, sotto_arena *arena,
                                   sotto_err *err)
 {
@@ -91,18 +115,14 @@ sotto_status sotto_posting_decode(sotto_posting *p, sotto_bytes wire, sotto_aren
     if (memcmp(label, LABEL, sizeof LABEL) != 0)
         return sotto_fail(err, SOTTO_MALFORMED, "posting: not one of version 1");
     SOTTO_TRY(read_registry(&p->registry, &in, arena, err));
-    p->part_count = (uint32_t)sotto_read_uint(&in, 2);
-    if (p->part_count > SOTTO_DECRYPTORS_MOST)
-        return sotto_fail(err, SOTTO_MALFORMED, "posting: %u parts of a beacon", p->part_count);
-    p->parts = sotto_arena_take_array(arena, p->part_count + 1, sizeof *p->parts);
-    if (!p->parts)
-        return no_memory(err);
-    for (uint32_t i = 0; i < p->part_count; i++) {
-        p->parts[i].place = (uint32_t)sotto_read_uint(&in, 4);
-        sotto_read_fixed(&in, p->parts[i].bytes, SOTTO_BEACON_PART);
-    }
+    SOTTO_TRY(read_parts(&p->parts, &p->part_count, &in, arena, err));
     p->decryptors = sotto_read_opaque32(&in);
     p->round = sotto_read_opaque16(&in);
+    if (sotto_reader_left(&in) > 0) {
+        SOTTO_TRY(read_parts(&p->old_parts, &p->old_part_count, &in, arena, err));
+        if (p->old_part_count == 0)
+            return sotto_fail(err, SOTTO_MALFORMED, "posting: no parts of an older beacon");
+    }
     return sotto_reader_finish(&in, "posting", err);
 }
 
@@ -157,30 +177,68 @@ void sotto_posted_round_close(sotto_posted_round *posted)
     memset(posted, 0, sizeof *posted);
 }
 
-sotto_status sotto_posted_round_check_beacon(const sotto_posted_round *posted,
-                                             const uint8_t (*verify)[SOTTO_P256_WIDE],
-                                             uint32_t witnesses, sotto_err *err)
+typedef struct beacon_of {
+    uint64_t epoch;
+    const uint8_t *value;
+    const sotto_beacon_part *parts;
+    uint32_t count;
+} beacon_of;
+
+static sotto_status check_beacon(const sotto_posted_round *posted, const beacon_of *of,
+                                 const uint8_t (*verify)[SOTTO_P256_WIDE], uint32_t witnesses,
+                                 sotto_err *err)
 {
-    const sotto_posting *p = &posted->posting;
-    sotto_beacon_input input = {.epoch = posted->round.epoch};
+    sotto_beacon_input input = {.epoch = of->epoch};
     uint8_t value[32] = {0};
     sotto_tdh2 t;
     uint32_t wrong;
 
-    if (p->part_count == 0 || p->part_count != sotto_decryptors_threshold(witnesses))
-        return sotto_fail(err, SOTTO_REJECTED, "beacon: %u parts of %u witnesses", p->part_count,
+    if (of->count == 0 || of->count != sotto_decryptors_threshold(witnesses))
+        return sotto_fail(err, SOTTO_REJECTED, "beacon: %u parts of %u witnesses", of->count,
                           witnesses);
     memcpy(input.session, posted->round.session, sizeof input.session);
     memcpy(input.registry, posted->round.registry, sizeof input.registry);
     sotto_status status = sotto_tdh2_init(&t, err);
     if (status == SOTTO_OK)
-        status = sotto_beacon_value_vartime(&t, value, &input, verify, witnesses, p->parts,
-                                            p->part_count, &wrong, err);
+        status = sotto_beacon_value_vartime(&t, value, &input, verify, witnesses, of->parts,
+                                            of->count, &wrong, err);
     sotto_tdh2_clear(&t);
     SOTTO_TRY(status);
-    if (SOTTO_RULE(posting_beacon) && memcmp(value, posted->round.beacon, sizeof value) != 0)
+    if (SOTTO_RULE(posting_beacon) && memcmp(value, of->value, sizeof value) != 0)
         return sotto_fail(err, SOTTO_REJECTED, "beacon: the round names another value");
     return SOTTO_OK;
+}
+
+/* Who hands over a key was drawn in the round before: a server that chose that beacon would choose who has the key. */
+static sotto_status check_old_beacon(const sotto_posted_round *posted,
+                                     const uint8_t (*verify)[SOTTO_P256_WIDE], uint32_t witnesses,
+                                     sotto_err *err)
+{
+    const sotto_posting *p = &posted->posting;
+    sotto_aero_terms terms;
+
+    if (posted->round.method != SOTTO_METHOD_AERO)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_aero_terms_decode(&terms, posted->round.parameters, err));
+    if (!terms.handed)
+        return SOTTO_OK;
+    const beacon_of old = {posted->round.epoch - 1, terms.origin.beacon, p->old_parts,
+                           p->old_part_count};
+    const sotto_status status = check_beacon(posted, &old, verify, witnesses, err);
+    if (SOTTO_RULE(posting_old_beacon) && status != SOTTO_OK)
+        return status;
+    return SOTTO_OK;
+}
+
+sotto_status sotto_posted_round_check_beacon(const sotto_posted_round *posted,
+                                             const uint8_t (*verify)[SOTTO_P256_WIDE],
+                                             uint32_t witnesses, sotto_err *err)
+{
+    const beacon_of now = {posted->round.epoch, posted->round.beacon, posted->posting.parts,
+                           posted->posting.part_count};
+
+    SOTTO_TRY(check_beacon(posted, &now, verify, witnesses, err));
+    return check_old_beacon(posted, verify, witnesses, err);
 }
 
 sotto_status sotto_posted_round_strength(const sotto_posted_round *posted,

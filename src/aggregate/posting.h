@@ -24,6 +24,9 @@ typedef struct sotto_posting {
     sotto_beacon_part *parts;
     sotto_bytes decryptors; /* the committee's record; empty: none */
     sotto_bytes round;
+    uint32_t
+        old_part_count; /* the same of the round before, which hands over its key; 0: none does */
+    sotto_beacon_part *old_parts;
 } sotto_posting;
 
 /* SOTTO_TOO_LARGE: more registered clients than one posting holds. */

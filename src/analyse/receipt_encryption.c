@@ -34,6 +34,7 @@ void sotto_stated_encryption_of(sotto_stated_encryption *out, const sotto_encryp
         .committees = e.committees,
         .committee = e.terms.committee,
         .tolerated = e.terms.threshold - 1,
+        .rekey = e.terms.rekey,
         .noise_members = e.terms.noise_members,
         .noise_corrupt = e.terms.noise_corrupt,
         .noise_missing = e.terms.noise_missing,
@@ -93,6 +94,11 @@ void sotto_stated_encryption_say(sotto_writer *w, const sotto_stated_encryption 
             "  committees: %" PRIu64 ", each of the size below and with a key of its own; "
             "chances are that any one of them fails\n",
             e->committees);
+    if (e->rekey)
+        say(w,
+            "  keys: each for up to %" PRIu64
+            " rounds; a committee's chance below counts all committees that have its key\n",
+            e->rekey);
     say(w,
         "  stated: of %" PRIu64 " to %" PRIu64
         " devices, a part of at most %.4g lies and of %.4g is "

@@ -59,6 +59,7 @@ static void read_terms(sotto_encrypted *out, const sotto_recipe *recipe, const j
     t->profile = out->queries == 189 && out->grind == 0 ? SOTTO_AERO_HIGH : SOTTO_AERO_STANDARD;
     t->bits = (uint8_t)fit(whole(json, "bits"), UINT8_MAX);
     t->checks = (uint8_t)fit(whole(json, "checks"), UINT8_MAX);
+    t->rekey = (uint8_t)fit(whole(json, "rekey"), UINT8_MAX); /* 0: the word round */
     t->committee = fit(whole(committee, "size"), UINT32_MAX);
     t->threshold = fit(corrupt + 1, UINT32_MAX);
     t->opening = is_robust(committee) ? SOTTO_AERO_ROBUST : SOTTO_AERO_FAST;
@@ -233,7 +234,7 @@ static sotto_status plan_ledger(sotto_encrypted *out, sotto_err *err)
                                   .most = t->bits < 41 ? UINT64_C(1) << (t->bits - 1) : UINT64_MAX,
                                   .dealers = t->committee,
                                   .threshold = t->threshold,
-                                  .rounds = 1,
+                                  .rounds = t->rekey ? t->rekey : 1,
                                   .ciphertexts = out->ciphertexts,
                                   .tries = SOTTO_AERO_MOST_TRIES,
                                   .failure = 40,
@@ -350,11 +351,11 @@ sotto_status sotto_encrypted_claim_plan(sotto_answer *out, const sotto_encrypted
 
 /* ---- rounds --------------------------------------------------------------------------------------------- */
 
-sotto_status sotto_encrypted_round(sotto_round *round, uint8_t parameters[SOTTO_AERO_TERMS],
+sotto_status sotto_encrypted_round(sotto_round *round, uint8_t parameters[SOTTO_AERO_TERMS_HANDED],
                                    const sotto_encrypted *plan, const sotto_recipe *recipe,
                                    sotto_err *err)
 {
-    sotto_buf out = sotto_buf_over(parameters, SOTTO_AERO_TERMS);
+    sotto_buf out = sotto_buf_over(parameters, SOTTO_AERO_TERMS_HANDED);
 
     SOTTO_TRY(sotto_aero_terms_encode(&out, &plan->terms, err));
     memcpy(round->recipe, recipe->hash, sizeof round->recipe);
@@ -400,10 +401,17 @@ void sotto_encrypted_session(uint8_t out[32], const sotto_recipe *recipe)
 sotto_status sotto_encrypted_agrees(const sotto_round *round, const sotto_encrypted *plan,
                                     const sotto_recipe *recipe, sotto_err *err)
 {
-    uint8_t parameters[SOTTO_AERO_TERMS];
+    uint8_t parameters[SOTTO_AERO_TERMS_HANDED];
     sotto_round mine = *round;
+    sotto_encrypted own = *plan;
+    sotto_aero_terms posted;
 
-    SOTTO_TRY(sotto_encrypted_round(&mine, parameters, plan, recipe, err));
+    /* Whether its key is handed over is not the recipe's to say, but for how often. Which rounds are, members know. */
+    if (sotto_aero_terms_decode(&posted, round->parameters, NULL) == SOTTO_OK) {
+        own.terms.handed = posted.handed;
+        own.terms.origin = posted.origin;
+    }
+    SOTTO_TRY(sotto_encrypted_round(&mine, parameters, &own, recipe, err));
     const char *what = differs(&mine, round);
     if (SOTTO_RULE(encrypted_round_agrees) && what)
         return sotto_fail(err, SOTTO_DENIED, "the round has %s than its recipe", what);

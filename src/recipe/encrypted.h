@@ -65,7 +65,7 @@ SOTTO_MUST_USE sotto_status sotto_encrypted_plan_sum(sotto_encrypted *out,
  *   parameters  where the round borrows its terms from
  *   recipe      whose hash the round has: of learning, the round's record */
 SOTTO_MUST_USE sotto_status sotto_encrypted_round(sotto_round *round,
-                                                  uint8_t parameters[SOTTO_AERO_TERMS],
+                                                  uint8_t parameters[SOTTO_AERO_TERMS_HANDED],
                                                   const sotto_encrypted *plan,
                                                   const sotto_recipe *recipe, sotto_err *err);
 /* The session that all rounds of this recipe are of: their numbers count what was spent. */

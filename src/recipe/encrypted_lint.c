@@ -93,6 +93,21 @@ static void check_clear(sotto_reading *at, const sotto_encrypted *e)
                               e->terms.clears, floor(there));
 }
 
+/* Both committees of a hand-over have to agree: twice as many as may lie, and one. */
+static void check_rekey(sotto_reading *at, const sotto_encrypted *e)
+{
+    static const sotto_place rekey = {&aggregation, "rekey", 0};
+
+    if (!e->terms.rekey)
+        return;
+    if (SOTTO_RULE(encrypted_rekey_fits) &&
+        (e->committees > 1 || 2 * (uint64_t)e->terms.threshold - 1 > e->terms.committee))
+        sotto_reading_mistake(at, &rekey,
+                              "round, or one committee of more than twice as many as may lie",
+                              "%" PRIu64 " committees of %u, of whom %u may lie, hand over no key",
+                              e->committees, e->terms.committee, e->terms.threshold - 1);
+}
+
 void sotto_recipe_check_encrypted(sotto_reading *at, const sotto_recipe *recipe)
 {
     sotto_encrypted e;
@@ -122,6 +137,7 @@ void sotto_encrypted_check(sotto_reading *at, const sotto_recipe *recipe, const 
     }
     check_count(at, e);
     check_clear(at, e);
+    check_rekey(at, e);
     if (e->set->bits_left < SOTTO_AERO_LEAST_BITS) {
         char what[160];
 
@@ -181,4 +197,11 @@ void sotto_encrypted_say_odds(sotto_writer *w, const sotto_encrypted *e)
                            "A sum is opened once %" PRIu32
                            " devices said that they found nothing wrong in it.\n",
                            e->terms.clears);
+    if (e->terms.rekey)
+        sotto_write_format(
+            w,
+            "Up to %u rounds have one key. A committee hands it to the next one's, and erases what "
+            "it has. A committee with more liars than that reads all rounds under its key: the "
+            "first of these chances counts all committees that have one.\n",
+            e->terms.rekey);
 }

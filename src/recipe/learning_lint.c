@@ -287,6 +287,7 @@ static void check_one_server(sotto_reading *at, const sotto_learning *l)
 
 static void check_encrypted(sotto_reading *at, const sotto_learning *l)
 {
+    static const sotto_place rekey = {&aggregation, "rekey", 0};
     sotto_encrypted plan;
     sotto_err why = {0};
 
@@ -296,6 +297,9 @@ static void check_encrypted(sotto_reading *at, const sotto_learning *l)
     if (!whole) /* its sizes are the recipe's, whatever else is wrong */
         (void)!sotto_recipe_encrypted(&plan, &l->head);
     sotto_encrypted_check(at, &l->head, &plan, whole ? NULL : why.reason);
+    if (SOTTO_RULE(encrypted_rekey_rounds) && plan.terms.rekey > l->rounds)
+        sotto_reading_mistake(at, &rekey, "no more than there are rounds",
+                              "a key for %u rounds, of %" PRIu64, plan.terms.rekey, l->rounds);
     if (whole)
         check_room(at, l, plan.largest);
 }

@@ -95,7 +95,8 @@ void sotto_schema_accepts(const sotto_schema_key *row, char *out, size_t cap)
         (void)snprintf(out, cap, "true or false");
         return;
     case SOTTO_SCHEMA_WHOLE:
-        (void)snprintf(out, cap, "a whole number from %.0f to %.0f", row->least, row->most);
+        (void)snprintf(out, cap, "a whole number from %.0f to %.0f%s%s%s", row->least, row->most,
+                       row->of ? ", or \"" : "", row->of ? row->of : "", row->of ? "\"" : "");
         return;
     case SOTTO_SCHEMA_NUMBER:
         (void)snprintf(out, cap, "a number from %g to %g", row->least, row->most);
@@ -221,6 +222,12 @@ static void check_number(sotto_reading *r, const sotto_schema_key *row, sotto_sc
         wrong(r, row, place, "too large");
 }
 
+/* In the place of a number. */
+static bool is_its_word(const sotto_schema_key *row, const json_t *value)
+{
+    return row->of && json_is_string(value) && strcmp(json_string_value(value), row->of) == 0;
+}
+
 static void check_decimal(sotto_reading *r, const sotto_schema_key *row, const json_t *value,
                           const sotto_place *place)
 {
@@ -228,7 +235,7 @@ static void check_decimal(sotto_reading *r, const sotto_schema_key *row, const j
     sotto_decimal decimal;
     size_t before = r->mistakes->errors;
 
-    if (row->of && json_is_string(value) && strcmp(json_string_value(value), row->of) == 0)
+    if (is_its_word(row, value))
         return;
     check_number(r, row, (sotto_schema_type)row->type, value, place);
     if (r->mistakes->errors != before || !sotto_place_find(place, r->text, &span))
@@ -296,7 +303,8 @@ static void check_value(sotto_reading *r, const sotto_schema_key *row, sotto_sch
         return;
     case SOTTO_SCHEMA_WHOLE:
     case SOTTO_SCHEMA_NUMBER:
-        check_number(r, row, type, value, place);
+        if (type != row->type || !is_its_word(row, value))
+            check_number(r, row, type, value, place);
         return;
     case SOTTO_SCHEMA_DECIMAL:
         check_decimal(r, row, value, place);

@@ -17,7 +17,7 @@ typedef enum sotto_schema_type {
     SOTTO_SCHEMA_NAME,     /* letters, digits and . _ : -                                */
     SOTTO_SCHEMA_CHOICE,   /* one of the words of `of`, which | separates; NULL: a trust model */
     SOTTO_SCHEMA_FLAG,
-    SOTTO_SCHEMA_WHOLE, /* a whole number                                             */
+    SOTTO_SCHEMA_WHOLE, /* a whole number, or the word `of`                           */
     SOTTO_SCHEMA_NUMBER,
     SOTTO_SCHEMA_DECIMAL, /* at most 12 decimals, read from the text itself; above least; or the word `of` */
     SOTTO_SCHEMA_TIME,     /* 2026-11-20T00:00:00Z                                       */

@@ -255,6 +255,21 @@ void sotto_sim_net_input(sotto_sim_net *net, uint32_t client, const sotto_vector
     net->all[client].is_here = true;
 }
 
+void sotto_sim_net_carry(sotto_sim_net *net, uint32_t index, sotto_bytes what)
+{
+    participant *p = sotto_sim_find(net, index);
+
+    if (p)
+        p->self.carried = what;
+}
+
+sotto_bytes sotto_sim_net_carried(sotto_sim_net *net, uint32_t index)
+{
+    const participant *p = sotto_sim_find(net, index);
+
+    return p ? p->self.carried : (sotto_bytes){NULL, 0};
+}
+
 void sotto_sim_net_faults(sotto_sim_net *net, const sotto_sim_faults *faults)
 {
     net->faults = *faults;

@@ -95,6 +95,10 @@ void sotto_sim_net_free(sotto_sim_net *net);
 /* A client takes part, with this vector: borrowed. The server always does. */
 void sotto_sim_net_input(sotto_sim_net *net, uint32_t client, const sotto_vector *input);
 
+/* What a participant took along from the session's last round, borrowed; and what it takes to the next: in the network's arena. */
+void sotto_sim_net_carry(sotto_sim_net *net, uint32_t index, sotto_bytes what);
+sotto_bytes sotto_sim_net_carried(sotto_sim_net *net, uint32_t index);
+
 void sotto_sim_net_faults(sotto_sim_net *net, const sotto_sim_faults *faults);
 /* Nothing that is sent to or by this participant in between arrives. */
 void sotto_sim_net_cut_off(sotto_sim_net *net, uint32_t index, uint64_t from_ms, uint64_t until_ms);

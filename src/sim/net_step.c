@@ -284,6 +284,15 @@ static sotto_status run_message(sotto_sim_net *net, participant *p, const event 
     return p->ops->deliver(p->machine, &o->message, 1, &o->verdict, &o->effects, err);
 }
 
+static sotto_status store_carried(sotto_sim_net *net, participant *p, const sotto_effects *effects,
+                                  sotto_err *err)
+{
+    if (!effects->carries)
+        return SOTTO_OK;
+    p->self.carried = (sotto_bytes){NULL, 0};
+    return sotto_sim_copied(&p->self.carried, effects->carried, net->arena, err);
+}
+
 static sotto_status commit(sotto_sim_net *net, participant *p, const event *e, outcome *o,
                            sotto_err *err)
 {
@@ -296,6 +305,7 @@ static sotto_status commit(sotto_sim_net *net, participant *p, const event *e, o
     SOTTO_TRY(store_state(net, p, err));
     SOTTO_TRY(store_vows(net, p, &o->effects, err));
     SOTTO_TRY(store_kept(net, p, &o->effects, err));
+    SOTTO_TRY(store_carried(net, p, &o->effects, err));
     if (e->type == EVENT_MESSAGE)
         net->report.verdicts[o->verdict]++;
     if (e->type == EVENT_MESSAGE && o->bulk && o->verdict == SOTTO_OK) {

@@ -25,7 +25,7 @@ struct sotto_sim_population {
     sotto_round round;
     sotto_registry registry;
     sotto_aero_account account;
-    uint8_t (*keys)[32], (*pair)[32], (*channel)[32], parameters[SOTTO_AERO_TERMS];
+    uint8_t (*keys)[32], (*pair)[32], (*channel)[32], parameters[SOTTO_AERO_TERMS_HANDED];
     sotto_aero_plan derived;
     sotto_aero_view view;
     sotto_signer server, *signers;

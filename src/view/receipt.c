@@ -98,6 +98,8 @@ void sotto_json_encryption(sotto_json *j, const sotto_stated_encryption *e)
     sotto_json_uint(j, "tolerated", e->tolerated);
     sotto_json_real(j, "tail", e->tail);
     sotto_json_real(j, "stalls", e->stalls);
+    if (e->rekey)
+        sotto_json_uint(j, "rekey", e->rekey);
     sotto_json_uint(j, "noise_members", e->noise_members);
     sotto_json_uint(j, "noise_corrupt", e->noise_corrupt);
     sotto_json_uint(j, "noise_missing", e->noise_missing);

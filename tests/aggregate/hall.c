@@ -27,7 +27,8 @@ static uint8_t row_of(sotto_test *t, const char *name)
 
 void hall_set(sotto_test *t, hall *h, const sotto_aero_terms *terms)
 {
-    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, SOTTO_AERO_TERMS), SOTTO_AERO_TERMS);
+    sotto_buf out = sotto_buf_over(sotto_arena_take(&t->arena, SOTTO_AERO_TERMS_HANDED),
+                                   SOTTO_AERO_TERMS_HANDED);
 
     CHECK(t, out.data != NULL);
     CHECK_OK(t, sotto_aero_terms_encode(&out, terms, &t->err));
@@ -69,7 +70,7 @@ void hall_open(sotto_test *t, hall *h, hall_plan plan)
     CHECK_OK(t, sotto_sim_cast_agree(&h->cast, plan.seed, &t->arena, &t->err));
     h->round = (sotto_round){.session = {1},
                              .recipe = {2},
-                             .epoch = 3,
+                             .epoch = plan.rekey ? plan.number : 3,
                              .number = plan.number,
                              .method = SOTTO_METHOD_AERO,
                              .version = SOTTO_ROUND_VERSION,
@@ -107,7 +108,10 @@ void hall_open(sotto_test *t, hall *h, hall_plan plan)
                                     .rate = plan.rate ? plan.rate : UINT64_MAX,
                                     .epsilon = plan.epsilon,
                                     .delta_bits = 30,
-                                    .opening = plan.opening};
+                                    .opening = plan.opening,
+                                    .rekey = plan.rekey,
+                                    .handed = plan.handed,
+                                    .origin = plan.origin};
     hall_set(t, h, &terms);
     fill_inputs(t, h, &random);
 }
@@ -125,6 +129,26 @@ sotto_sim_net *hall_net(sotto_test *t, const hall *h, uint64_t seed)
                                   &t->err));
     for (uint32_t i = 0; i < h->plan.clients; i++)
         sotto_sim_net_input(net, i, &h->inputs[i]);
+    return net;
+}
+
+void hall_follow(sotto_test *t, hall *next, const hall *h, hall_plan plan)
+{
+    plan.number = h->plan.number + 1;
+    plan.handed = (uint8_t)(h->plan.handed + 1);
+    memcpy(plan.origin.round, h->derived->id, sizeof plan.origin.round);
+    memcpy(plan.origin.beacon, h->round.beacon, sizeof plan.origin.beacon);
+    hall_open(t, next, plan);
+}
+
+sotto_sim_net *hall_net_after(sotto_test *t, const hall *next, sotto_sim_net *before)
+{
+    sotto_sim_net *net = hall_net(t, next, next->plan.number);
+
+    sotto_sim_net_carry(net, SOTTO_TO_SERVER, sotto_sim_net_carried(before, SOTTO_TO_SERVER));
+    for (uint32_t i = 0; i < next->plan.clients; i++)
+        sotto_sim_net_carry(net, SOTTO_SIM_DECRYPTOR(i),
+                            sotto_sim_net_carried(before, SOTTO_SIM_DECRYPTOR(i)));
     return net;
 }
 
@@ -200,6 +224,13 @@ void hall_until(sotto_test *t, sotto_sim_net *net, uint64_t until_ms)
     sotto_sim_report report;
 
     CHECK_OK(t, sotto_sim_net_run(net, until_ms, &report, &t->err));
+}
+
+sotto_aero_committee_member *hall_speaker(sotto_sim_net *net, uint32_t index)
+{
+    participant *p = sotto_sim_find(net, SOTTO_SIM_DECRYPTOR(index));
+
+    return p ? (sotto_aero_committee_member *)p->machine : NULL;
 }
 
 uint64_t hall_steps(const sotto_sim_net *net)

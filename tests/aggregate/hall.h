@@ -17,6 +17,8 @@ typedef struct hall_plan {
     uint64_t variance; /* of a share of noise */
     uint64_t seed, number, epsilon, norm2;
     uint8_t checks, opening;
+    uint8_t rekey, handed; /* rekey: numbers are epochs, too */
+    sotto_aero_origin origin;
     const char *set; /* NULL: b64 */
 } hall_plan;
 
@@ -38,6 +40,10 @@ void hall_close(hall *h);
 void hall_set(sotto_test *t, hall *h, const sotto_aero_terms *terms);
 sotto_aero_terms hall_terms(sotto_test *t, const hall *h);
 sotto_sim_net *hall_net(sotto_test *t, const hall *h, uint64_t seed);
+/* The session's next round, which begins with the key of this one, and its network: everybody brings along what it took from this one's. Change
+ * the plan beforehand, or the network afterwards. */
+void hall_follow(sotto_test *t, hall *next, const hall *h, hall_plan plan);
+sotto_sim_net *hall_net_after(sotto_test *t, const hall *next, sotto_sim_net *before);
 sotto_sim_report hall_run(sotto_test *t, const hall *h, sotto_sim_net *net);
 /* Whether the sum is opened before members go home. */
 bool hall_opens(sotto_test *t, const hall *h, sotto_sim_net *net);
@@ -52,6 +58,8 @@ sotto_sim_report hall_play(sotto_test *t, const hall *h, uint64_t seed, uint32_t
 sotto_aero_aggregator *hall_server(sotto_sim_net *net);
 sotto_aero_device *hall_device(sotto_sim_net *net, uint32_t index);
 sotto_aero_committee_member *hall_member(const hall *h, sotto_sim_net *net, uint32_t place);
+/* A member of this round's committee or of the one before, by registry index; NULL: it has no machine now. */
+sotto_aero_committee_member *hall_speaker(sotto_sim_net *net, uint32_t index);
 /* Steps so far. */
 uint64_t hall_steps(const sotto_sim_net *net);
 /* Lets time pass until just before promises are posted, before sums are, or until the end. */

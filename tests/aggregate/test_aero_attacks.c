@@ -218,6 +218,32 @@ static void a_ciphertext_of_another_round_is_not_proved(sotto_test *t)
     hall_close(&before);
 }
 
+/* A key that is handed over opens what was encrypted in the round before. So its ciphertexts would be read once more, beside others. */
+static void a_ciphertext_of_the_round_before_is_not_proved_under_its_key(sotto_test *t)
+{
+    hall before, h;
+    hall_plan p = six();
+
+    p.threshold = 2;
+    p.rekey = 3;
+    sotto_sim_net *old = start(t, &before, p, HALL_PROMISES);
+    sotto_message said = hall_device(old, 2)->reveals[SOTTO_AERO_CONTRIBUTOR][0];
+    CHECK_OK(t, sotto_aero_copied(&said.body, said.body, &t->arena, &t->err));
+    CHECK(t, hall_run(t, &before, old).released);
+    hall_follow(t, &h, &before, p);
+    sotto_sim_net *net = hall_net_after(t, &h, old);
+    hall_until(t, net, HALL_PROMISES);
+    CHECK(t, memcmp(hall_server(old)->base.view->b, hall_server(net)->base.view->b,
+                    sizeof(sotto_aero_poly)) == 0);
+    collude(t, &h, net, 2, said);
+    reseal(&h, entrant_of(net, 2));
+    promise_instead(t, &h, entrant_of(net, 2), 2);
+    /* Its number is in slot 0. That is a check of the server's own, which does not stop itself. */
+    nothing_is_opened(t, &h, net, "a leaf is not proved");
+    sotto_sim_net_free(old);
+    hall_close(&before);
+}
+
 /* What this device sends now: another vector, with other randomness. Its promise is in the tree, and not of this. */
 static void contributes_anew(sotto_test *t, hall *h, sotto_sim_net *net, uint32_t device,
                              uint32_t as)
@@ -431,6 +457,7 @@ int main(int argc, char **argv)
         CASE(a_scaled_ciphertext_is_not_proved),
         CASE(a_copied_ciphertext_is_not_proved),
         CASE(a_ciphertext_of_another_round_is_not_proved),
+        CASE(a_ciphertext_of_the_round_before_is_not_proved_under_its_key),
         CASE(an_edited_leaf_is_not_what_was_promised),
         CASE(a_promise_after_the_others_is_not_under_the_root),
         CASE(a_leaf_that_the_server_made_up_is_not_signed),

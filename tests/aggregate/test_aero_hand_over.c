@@ -230,6 +230,8 @@ static void old_shares_are_worth_nothing_beside_new_ones(sotto_test *t)
     CHECK(t, !is_key(t, mixed, who));
     mixed[1] = &l.taken[1];
     CHECK(t, !is_key(t, mixed, who));
+    for (size_t j = 0; j < NEW; j++) /* nor does one have all of it */
+        CHECK(t, memcmp(&l.taken[j].share.s, &l.key, sizeof l.key) != 0);
     const sotto_aero_holding *const kept[THRESHOLD] = {&l.old[0], &l.old[1], &l.old[2]};
     CHECK(t, is_key(t, kept, who));
 }

@@ -132,6 +132,76 @@ static void a_beacon_that_a_server_chose_is_refused(sotto_test *t)
     forget_signers();
 }
 
+/* A round that begins with the key of the one before: the committee that hands it over was drawn by that one's beacon. */
+static void an_old_beacon_that_a_server_chose_is_refused(sotto_test *t)
+{
+    uint8_t parameters[SOTTO_AERO_TERMS_HANDED];
+    sotto_aero_terms terms = {.rekey = 2, .handed = 1};
+    sotto_posted_round p = {.round = {.method = SOTTO_METHOD_AERO, .epoch = 3}};
+    sotto_epoch e;
+
+    make_epoch(t, &e);
+    memcpy(p.round.session, e.session, sizeof p.round.session);
+    sotto_registry_root(&e.registry, p.round.registry);
+    e.number = 2;
+    CHECK_OK(t, sotto_epoch_beacon(&e, &t->arena, &t->err));
+    memcpy(terms.origin.beacon, e.beacon, sizeof e.beacon);
+    p.posting.old_parts = e.parts;
+    p.posting.old_part_count = e.part_count;
+    e.number = 3;
+    CHECK_OK(t, sotto_epoch_beacon(&e, &t->arena, &t->err));
+    memcpy(p.round.beacon, e.beacon, sizeof p.round.beacon);
+    p.posting.parts = e.parts;
+    p.posting.part_count = e.part_count;
+    for (unsigned i = 0; i < 4; i++) {
+        sotto_buf out = sotto_buf_over(parameters, sizeof parameters);
+        sotto_posted_round other = p;
+
+        terms.origin.beacon[5] ^= i == 1;
+        CHECK_OK(t, sotto_aero_terms_encode(&out, &terms, &t->err));
+        terms.origin.beacon[5] ^= i == 1;
+        other.round.parameters = sotto_buf_bytes(&out);
+        other.posting.old_part_count = i == 2 ? 0 : p.posting.old_part_count;
+        other.posting.old_parts =
+            i == 3 ? p.posting.parts : p.posting.old_parts; /* of this round */
+        t->err = (sotto_err){0};
+        CHECK_STATUS(t, i == 0 ? SOTTO_OK : SOTTO_REJECTED,
+                     sotto_posted_round_check_beacon(
+                         &other, (const uint8_t(*)[SOTTO_P256_WIDE])e.witnesses.verify,
+                         e.witnesses.count, &t->err));
+    }
+    t->err = (sotto_err){0};
+    forget_signers();
+}
+
+/* They stand behind everything else, and only where there are some. */
+static void parts_of_an_old_beacon_are_read_as_they_were_written(sotto_test *t)
+{
+    sotto_posting p, again;
+    sotto_buf wire;
+    sotto_epoch e;
+
+    make_epoch(t, &e);
+    CHECK_OK(t, sotto_posting_decode(&p, posting_of(t, &e), &t->arena, &t->err));
+    CHECK_EQUAL(t, 0, p.old_part_count);
+    p.old_part_count = p.part_count;
+    p.old_parts = p.parts;
+    CHECK_OK(t, sotto_buf_take(&wire, &t->arena, 1 << 14, &t->err));
+    CHECK_OK(t, sotto_posting_encode(&wire, &p, &t->err));
+    CHECK_OK(t, sotto_posting_decode(&again, sotto_buf_bytes(&wire), &t->arena, &t->err));
+    CHECK_EQUAL(t, p.old_part_count, again.old_part_count);
+    CHECK(t, memcmp(p.old_parts, again.old_parts, p.old_part_count * sizeof *p.old_parts) == 0);
+    p.old_part_count = 0;
+    wire.len = 0;
+    CHECK_OK(t, sotto_posting_encode(&wire, &p, &t->err));
+    wire.data[wire.len++] = 0;
+    wire.data[wire.len++] = 0;
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_posting_decode(&again, sotto_buf_bytes(&wire), &t->arena, &t->err));
+    t->err = (sotto_err){0};
+    forget_signers();
+}
+
 static void too_few_parts_make_no_beacon(sotto_test *t)
 {
     sotto_epoch e;
@@ -148,6 +218,8 @@ int main(int argc, char **argv)
         CASE(a_posting_is_read_as_it_was_written),
         CASE(a_posting_that_was_cut_is_malformed),
         CASE(a_beacon_that_a_server_chose_is_refused),
+        CASE(an_old_beacon_that_a_server_chose_is_refused),
+        CASE(parts_of_an_old_beacon_are_read_as_they_were_written),
         CASE(too_few_parts_make_no_beacon),
     };
     return RUN_TESTS(argc, argv, cases);

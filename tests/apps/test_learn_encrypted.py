@@ -16,15 +16,16 @@ from checks import check, exit_code
 
 sotto, source = sys.argv[1], sys.argv[2]
 example = f"{source}/examples/encrypted-learning/recipe.json"
+one_key = f"{source}/examples/encrypted-learning/one-key.json"
 
 
 def call(*words, **wanted):
     return checks.call(sotto, "learn", *words, **wanted)
 
 
-def small_recipe(name, rounds, population=24, **privacy):
+def small_recipe(name, rounds, population=24, of=example, **privacy):
     """The example's, for 24 devices that are registered."""
-    with open(example) as f:
+    with open(of) as f:
         recipe = json.load(f)
     recipe["rounds"].update(count=rounds, participations=rounds, goal=12, largest=24)
     recipe["privacy"].update(min_cohort=12, **privacy)
@@ -86,6 +87,16 @@ def run_rounds():
         check(out.get("drawn devices that were switched off", 0) == 24 - paid, "who is off pays nothing", out)
 
 
+def run_under_one_key():
+    """The second round has the first one's key, and the third one a new one."""
+    call("run", "keyed.json", "--data", "table", "--out", "keyed", says="it saw who took part")
+    boards = [receipt("keyed", i)["encryption"]["log"] for i in range(3) if os.path.exists(f"keyed/receipt-{i}.json")]
+    check(len(boards) == 3, "no round is burnt", boards)
+    check(["hand-over" in b for b in boards] == [False, True, False], "the key is handed over once", boards)
+    check(["key" in b for b in boards] == [True, False, True], "no key is made where one is handed over", boards)
+    check(receipt("keyed", 1)["encryption"]["rekey"] == 2, "the receipt says for how many rounds a key is", receipt("keyed", 1))
+
+
 with tempfile.TemporaryDirectory() as work:
     os.chdir(work)
     with open("table.csv", "w") as f:
@@ -94,17 +105,25 @@ with tempfile.TemporaryDirectory() as work:
     small_recipe("small.json", 2)
     small_recipe("cheap.json", 2, epsilon=1)
     small_recipe("others.json", 2, population=23)
+    small_recipe("keyed.json", 3, of=one_key)
+    with open("keyed.json") as f:
+        keyed = json.load(f)
+    keyed["aggregation"].update(rekey=2, committee={"size": 19, "corrupt": 9, "count": 1})
+    with open("keyed.json", "w") as f:
+        json.dump(keyed, f)
 
     call("run", "small.json", "--data", "table", "--library", code=2, says="two servers")
     call("run", "small.json", "--data", "table", "--devices", "13", code=3, says="looks at a leaf")
     call("run", "others.json", "--data", "table", code=4, says="23 devices: all of them are registered here")
     call("run", "cheap.json", "--data", "table", code=3, says="with a committee's noise")
     check(not os.path.exists("learn-session"), "what is refused starts nothing")
-    lint = subprocess.run([sotto, "recipe", "lint", example, "--policy", f"{source}/examples/encrypted-learning/policy.json"],
-                          capture_output=True, text=True)
-    check(lint.returncode == 0, "the example's policy allows it", lint.stdout + lint.stderr)
+    for recipe in (example, one_key):
+        lint = subprocess.run([sotto, "recipe", "lint", recipe, "--policy", f"{source}/examples/encrypted-learning/policy.json"],
+                              capture_output=True, text=True)
+        check(lint.returncode == 0, "the example's policy allows it", lint.stdout + lint.stderr)
     if "SOTTO_TEST_LONG" in os.environ:
         run_rounds()
+        run_under_one_key()
         kill_in_a_round()
 
 sys.exit(exit_code())

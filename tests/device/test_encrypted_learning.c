@@ -87,7 +87,7 @@ static void close_scene(scene *s)
 
 /* The round of this number, for this record, as the recipe wants it. */
 static sotto_round round_of(sotto_test *t, scene *s, uint64_t number, sotto_bytes record,
-                            uint8_t parameters[SOTTO_AERO_TERMS])
+                            uint8_t parameters[SOTTO_AERO_TERMS_HANDED])
 {
     const uint64_t now = (uint64_t)s->l.now * 1000;
     sotto_recipe named = s->learning->head;
@@ -130,7 +130,7 @@ static sotto_status take(sotto_test *t, scene *s, uint64_t number, unsigned *par
                          sotto_explanation *why)
 {
     const sotto_bytes record = sotto_test_round_record(t, s->l.recipe, number, s->l.model);
-    uint8_t parameters[SOTTO_AERO_TERMS];
+    uint8_t parameters[SOTTO_AERO_TERMS_HANDED];
 
     sotto_test_one_learner_go(&s->l, number);
     CHECK_OK(t, sotto_device_offer(s->l.device, record, &t->err));
@@ -225,7 +225,7 @@ static void a_round_keeps_to_its_record(sotto_test *t)
     const sotto_bytes record = sotto_test_round_record(t, s.l.recipe, 0, s.l.model);
     CHECK_OK(t, sotto_device_offer(s.l.device, record, &t->err));
     for (unsigned i = 0; i < CASES; i++) {
-        uint8_t parameters[SOTTO_AERO_TERMS];
+        uint8_t parameters[SOTTO_AERO_TERMS_HANDED];
         sotto_round wrong = round_of(t, &s, i == 0 ? 2 : 1, record, parameters);
 
         wrong.length += i == 1;
@@ -302,7 +302,7 @@ static void members_keep_to_the_record_too(sotto_test *t)
 static void members_certify_what_lint_accepts(sotto_test *t)
 {
     static const uint64_t numbers[] = {1, 2, 3, 4, 48};
-    uint8_t parameters[SOTTO_AERO_TERMS];
+    uint8_t parameters[SOTTO_AERO_TERMS_HANDED];
     scene s;
 
     open_scene(t, &s);

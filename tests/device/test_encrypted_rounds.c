@@ -163,7 +163,7 @@ static void close_scene(scene *s)
 static sotto_bytes posting_of(sotto_test *t, scene *s, uint64_t number, uint64_t epoch, bool *drawn)
 {
     const uint64_t now = ((uint64_t)time(NULL) - 1) * 1000;
-    uint8_t bytes[SOTTO_ROUND_MOST_BYTES], parameters[SOTTO_AERO_TERMS];
+    uint8_t bytes[SOTTO_ROUND_MOST_BYTES], parameters[SOTTO_AERO_TERMS_HANDED];
     sotto_buf wire, round = sotto_buf_over(bytes, sizeof bytes);
 
     s->epoch.number = epoch;

@@ -410,12 +410,26 @@ static void an_explanation_says_what_is_assumed(sotto_test *t)
     CHECK(t, !strstr(said, "masked vectors"));
 }
 
+/* A statistic is one round. */
+static void a_statistic_has_no_key_for_several_rounds(sotto_test *t)
+{
+    const char *text = replaced(t, text_of(t), "\"rekey\": \"round\"", "\"rekey\": 2");
+    const sotto_recipe *recipe;
+
+    memset(&mistakes, 0, sizeof mistakes);
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_recipe_read(&recipe, sotto_bytes_of(text, strlen(text)), &t->arena,
+                                   &mistakes, &t->err));
+    CHECK(t, sotto_test_has_mistake(&mistakes, "aggregation.rekey", "not a text"));
+    t->err = (sotto_err){0};
+}
+
 /* ---- rounds ----------------------------------------------------------------------------------------------- */
 
 static void a_round_must_be_as_its_recipe_says(sotto_test *t)
 {
     const sotto_recipe *recipe = read(t, text_of(t));
-    uint8_t parameters[SOTTO_AERO_TERMS], others[SOTTO_AERO_TERMS];
+    uint8_t parameters[SOTTO_AERO_TERMS_HANDED], others[SOTTO_AERO_TERMS_HANDED];
     sotto_round round = {.registered = 950000000};
     sotto_aero_terms terms;
     sotto_encrypted e;
@@ -430,8 +444,8 @@ static void a_round_must_be_as_its_recipe_says(sotto_test *t)
     for (unsigned i = 0; i < 8; i++) {
         sotto_round other = round;
 
-        memcpy(others, parameters, sizeof others);
-        other.parameters = sotto_bytes_of(others, sizeof others);
+        memcpy(others, parameters, round.parameters.len);
+        other.parameters = sotto_bytes_of(others, round.parameters.len);
         other.recipe[0] ^= i == 0;
         other.length += i == 1;
         other.norm2 += i == 2;
@@ -458,6 +472,7 @@ int main(int argc, char **argv)
         CASE(nobody_but_a_committee_adds_noise),
         CASE(noise_of_a_committee_is_priced),
         CASE(what_is_not_built_is_refused),
+        CASE(a_statistic_has_no_key_for_several_rounds),
         CASE(each_committee_has_a_group),
         CASE(sizes_that_protect_nobody_are_refused),
         CASE(a_robust_opening_has_its_limits),

@@ -232,6 +232,71 @@ static void rounds_fit_the_entries(sotto_test *t)
     CHECK_REASON(t, "do not fit 18 bits");
 }
 
+/* ---- keys for several rounds ----------------------------------------------------------------------------- */
+
+#define REST                                                                                       \
+    " \"noise\": {\"size\": 12, \"corrupt\": 7, \"missing\": 1}, \"checks\": 40,"                  \
+    " \"proof\": {\"queries\": 118, \"grind\": 20, \"group\": 37}, \"rekey\": "
+#define BEFORE "\"committee\": {\"size\": 12, \"corrupt\": 7, \"count\": 1}," REST "\"round\""
+#define LARGER "\"committee\": {\"size\": 21, \"corrupt\": 9, \"count\": 1}," REST
+
+static void a_key_serves_as_many_rounds_as_the_recipe_says(sotto_test *t)
+{
+    static char memory[8192];
+    sotto_buf out = sotto_buf_over(memory, sizeof memory - 1);
+    const judged *three = judge(t, BEFORE, LARGER "3"), *one = judge(t, BEFORE, LARGER "\"round\"");
+    const sotto_encrypted a = plan_of(t, one->learning), b = plan_of(t, three->learning);
+
+    CHECK_STATUS(t, SOTTO_OK, three->status);
+    CHECK_EQUAL(t, 0, a.terms.rekey);
+    CHECK_EQUAL(t, 3, b.terms.rekey);
+    CHECK_EQUAL(t, 3 * a.ledger.hints, b.ledger.hints);
+    CHECK(t, b.ledger.sigma_left < a.ledger.sigma_left);
+    CHECK_NEAR(t, 3 * a.odds.members, b.odds.members, 1e-12 * a.odds.members);
+    CHECK(t, three->claim.epsilon >= one->claim.epsilon);
+    CHECK_OK(t, sotto_learning_explain(&out, three->learning, &three->claim, &t->err));
+    CHECK(t, strstr(memory, "Up to 3 rounds have one key") != NULL);
+}
+
+static void a_key_that_nobody_can_hand_over_is_refused(sotto_test *t)
+{
+    refused(t, "\"rekey\": \"round\"", "\"rekey\": 3", "aggregation.rekey", "hand over no key");
+    refused(t, "\"rekey\": \"round\"", "\"rekey\": 1", "aggregation.rekey", "too small");
+    refused(t, "\"rekey\": \"round\"", "\"rekey\": 17", "aggregation.rekey", "too large");
+    refused(t, "\"rekey\": \"round\"", "\"rekey\": \"session\"", "aggregation.rekey",
+            "not a number");
+    /* Each committee that has the key may be lost. */
+    refused(t, BEFORE, LARGER "16", "aggregation.committee", "more members");
+}
+
+static void a_key_is_not_for_more_rounds_than_there_are(sotto_test *t)
+{
+    const sotto_bytes text = sotto_test_encrypted_learning(t, model, BEFORE, LARGER "4");
+    const judged *j = sotto_test_judge(
+        t, sotto_test_replace(t, (const char *)text.data, "\"count\": 48", "\"count\": 3"), NULL);
+
+    CHECK(t, sotto_test_has_mistake(&j->mistakes, "aggregation.rekey", "a key for 4 rounds, of 3"));
+}
+
+/* How often a key was handed over is the round's to say, and for how many rounds it is, the recipe's. */
+static void a_round_may_begin_with_a_key_that_is_handed_over(sotto_test *t)
+{
+    const judged *j = judge(t, BEFORE, LARGER "3");
+    uint8_t parameters[SOTTO_AERO_TERMS_HANDED], others[SOTTO_AERO_TERMS_HANDED];
+    sotto_encrypted plan = plan_of(t, j->learning), posted = plan;
+    sotto_round round = {.registered = 32};
+
+    posted.terms.handed = 2;
+    posted.terms.origin.round[0] = 7;
+    CHECK_OK(t, sotto_encrypted_round(&round, parameters, &posted, &j->learning->head, &t->err));
+    CHECK_OK(t, sotto_encrypted_agrees(&round, &plan, &j->learning->head, &t->err));
+    posted.terms.rekey = 4;
+    CHECK_OK(t, sotto_encrypted_round(&round, others, &posted, &j->learning->head, &t->err));
+    CHECK_STATUS(t, SOTTO_DENIED,
+                 sotto_encrypted_agrees(&round, &plan, &j->learning->head, &t->err));
+    t->err = (sotto_err){0};
+}
+
 static void it_is_explained(sotto_test *t)
 {
     static const char *const words[] = {
@@ -262,7 +327,7 @@ static void a_round_is_of_its_record(sotto_test *t)
     const judged *j = judge(t, NULL, NULL);
     const sotto_encrypted plan = plan_of(t, j->learning);
     sotto_recipe named = j->learning->head;
-    uint8_t parameters[SOTTO_AERO_TERMS], session[32], others[32];
+    uint8_t parameters[SOTTO_AERO_TERMS_HANDED], session[32], others[32];
     sotto_round round = {.number = 1, .registered = ENCRYPTED_LEARNING_DEVICES};
 
     sotto_hash_once(named.hash, SOTTO_SHA256, sotto_bytes_of("a record", 8));
@@ -296,6 +361,10 @@ int main(int argc, char **argv)
         CASE(turns_are_not_hidden_from_one_server),
         CASE(a_sum_has_room_for_all_that_may_come),
         CASE(rounds_fit_the_entries),
+        CASE(a_key_serves_as_many_rounds_as_the_recipe_says),
+        CASE(a_key_that_nobody_can_hand_over_is_refused),
+        CASE(a_key_is_not_for_more_rounds_than_there_are),
+        CASE(a_round_may_begin_with_a_key_that_is_handed_over),
         CASE(it_is_explained),
         CASE(a_round_is_of_its_record),
     };

@@ -53,6 +53,26 @@ static size_t length_of(const ballot *b)
     return b->length ? b->length : LENGTH;
 }
 
+/* How often the round's key was handed over: where the last one has served its rounds, there is a new one. */
+static uint8_t next_of(const ballot *b)
+{
+    return b->last.number && b->last.handed + 1 < b->rekey ? (uint8_t)(b->last.handed + 1) : 0;
+}
+
+/* What the next round says of this one. */
+static void note_round(sotto_test *t, ballot *b, uint8_t handed)
+{
+    const sotto_epoch *e = &b->a.fleet.epoch;
+
+    CHECK(t, e->part_count <= sizeof b->last.parts / sizeof b->last.parts[0]);
+    b->last.handed = handed;
+    b->last.number = b->round.number;
+    memcpy(b->last.origin.round, b->a.id, sizeof b->last.origin.round);
+    memcpy(b->last.origin.beacon, b->round.beacon, sizeof b->last.origin.beacon);
+    b->last.part_count = e->part_count;
+    memcpy(b->last.parts, e->parts, e->part_count * sizeof *e->parts);
+}
+
 static void write_terms(sotto_test *t, ballot *b)
 {
     const sotto_aero_terms terms = {.set = 0,
@@ -61,7 +81,7 @@ static void write_terms(sotto_test *t, ballot *b)
                                     .checks = b->committees ? 2 : 40,
                                     .committee = members_of(b),
                                     .committees = b->committees ? b->committees : 1,
-                                    .threshold = OPENING,
+                                    .threshold = b->rekey ? 2 : OPENING,
                                     .noise_members = NOISE,
                                     .noise_corrupt = 1,
                                     .noise_missing = 1,
@@ -69,7 +89,10 @@ static void write_terms(sotto_test *t, ballot *b)
                                     .clears = b->clears,
                                     .opening = b->opening,
                                     .rate = UINT64_MAX,
-                                    .delta_bits = 30};
+                                    .delta_bits = 30,
+                                    .rekey = b->rekey,
+                                    .handed = next_of(b),
+                                    .origin = b->last.origin};
     sotto_buf out = sotto_buf_over(b->parameters, sizeof b->parameters);
 
     CHECK_OK(t, sotto_aero_terms_encode(&out, &terms, &t->err));
@@ -110,13 +133,17 @@ void ballot_write(sotto_test *t, ballot *b)
     write_terms(t, b);
     CHECK_OK(t, sotto_round_encode(&round, &b->round, &t->err));
     CHECK_OK(t, sotto_round_id(&b->round, b->a.id, &t->err));
+    const uint8_t handed = next_of(b);
     const sotto_posting posting = {.registry = e->registry,
                                    .part_count = e->part_count,
                                    .parts = e->parts,
-                                   .round = sotto_buf_bytes(&round)};
+                                   .round = sotto_buf_bytes(&round),
+                                   .old_part_count = handed ? b->last.part_count : 0,
+                                   .old_parts = b->last.parts};
     CHECK_OK(t, sotto_buf_take(&wire, &t->arena, 1 << 16, &t->err));
     CHECK_OK(t, sotto_posting_encode(&wire, &posting, &t->err));
     b->a.posting = sotto_buf_bytes(&wire);
+    note_round(t, b, handed);
     b->plan = sotto_arena_take(&t->arena, sizeof *b->plan);
     CHECK(t, b->plan != NULL);
     CHECK_OK(t, sotto_aero_plan_init(b->plan, &b->round, &t->arena, &t->err));
@@ -143,7 +170,7 @@ void ballot_join(sotto_test *t, ballot *b, unsigned contributors)
             values[k] = aggregation_value(i, k);
         CHECK_OK(t, sotto_duties_take(d, b->a.posting, i, SOTTO_DUTY_CLIENT,
                                       contributors >> i & 1 ? values : NULL, length, &t->err));
-        if (sotto_aero_committee_place(b->plan, i) >= 0)
+        if (sotto_aero_committee_place(b->plan, i) >= 0 || sotto_aero_old_place(b->plan, i) >= 0)
             CHECK_OK(t,
                      sotto_duties_take(d, b->a.posting, i, SOTTO_DUTY_DECRYPTOR, NULL, 0, &t->err));
         b->a.fleet.devices[i].next_ms = 0;

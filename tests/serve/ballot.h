@@ -25,14 +25,23 @@ extern unsigned ballot_leaves[DEVICES], ballot_arrives[DEVICES];
 
 typedef struct ballot {
     aggregation a;
-    unsigned slow;         /* how many times as long as above a round takes; 0: once */
-    uint8_t committees;    /* with a place for everybody; 0: one, of the size above  */
-    size_t length;         /* of vectors; 0: LENGTH                                  */
+    unsigned slow;      /* how many times as long as above a round takes; 0: once */
+    uint8_t committees; /* with a place for everybody; 0: one, of the size above  */
+    size_t length;      /* of vectors; 0: LENGTH                                  */
+    uint8_t
+        rekey; /* rounds under one key: two open then, so that one may lie; 0: each has its own */
+    struct {
+        uint8_t handed; /* of the round that was written last */
+        uint64_t number;
+        sotto_aero_origin origin;
+        uint32_t part_count;
+        sotto_beacon_part parts[8];
+    } last;
     uint8_t opening;       /* the path */
     uint32_t clears;       /* devices that must say that they found nothing wrong    */
     sotto_aero_plan *plan; /* who is drawn for what */
     sotto_round round;
-    uint8_t parameters[SOTTO_AERO_TERMS];
+    uint8_t parameters[SOTTO_AERO_TERMS_HANDED];
 } ballot;
 
 /* more: lines of the aggregator's options. */

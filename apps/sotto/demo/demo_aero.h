@@ -33,7 +33,7 @@ typedef struct demo_aero_scene {
     sotto_fleet fleet;
     sotto_report_content content;
     sotto_encrypted plan;
-    uint8_t parameters[SOTTO_AERO_TERMS];
+    uint8_t parameters[SOTTO_AERO_TERMS_HANDED];
     sotto_round round;
     sotto_aero_account account;
     sotto_aero_known known;

@@ -103,9 +103,10 @@ void demo_board_entries(sotto_stated_encryption *e, const demo_board *w)
     static const struct {
         unsigned kind;
         const char *what;
-    } named[] = {{SOTTO_AERO_KEYED, "key"},          {SOTTO_AERO_CERTIFY, "certificate"},
-                 {SOTTO_AERO_COMMITTED, "promises"}, {SOTTO_AERO_ADDED, "leaves"},
-                 {SOTTO_AERO_SUMMED, "sums"},        {SOTTO_AERO_VERDICT, "verdict"}};
+    } named[] = {{SOTTO_AERO_TAKEN, "hand-over"},     {SOTTO_AERO_KEYED, "key"},
+                 {SOTTO_AERO_CERTIFY, "certificate"}, {SOTTO_AERO_COMMITTED, "promises"},
+                 {SOTTO_AERO_ADDED, "leaves"},        {SOTTO_AERO_SUMMED, "sums"},
+                 {SOTTO_AERO_VERDICT, "verdict"}};
 
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
         if (w->last[named[i].kind] == 0)

@@ -9,7 +9,7 @@
 
 #include "aggregate/aero/aero.h"
 
-enum { DEMO_BOARD_KINDS = SOTTO_AERO_PART + 1 };
+enum { DEMO_BOARD_KINDS = SOTTO_AERO_TAKEN + 1 };
 
 typedef struct demo_witness {
     demo_server process;

@@ -39,9 +39,17 @@ typedef struct learn_encrypted {
     sotto_aero_account own; /* of every device: they share what proofs were verified */
     sotto_aero_known known;
     sotto_arena proofs; /* that are known */
-    uint8_t parameters[SOTTO_AERO_TERMS];
+    uint8_t parameters[SOTTO_AERO_TERMS_HANDED];
     sotto_round round;
     sotto_aero_plan *drawn; /* in the round's arena */
+    /* The round that was posted last, whose key this one may take over. */
+    struct {
+        uint64_t number; /* 0: there is none */
+        uint8_t handed;  /* how often its key had been handed over */
+        sotto_aero_origin origin;
+        uint32_t part_count;
+        sotto_beacon_part parts[LEARN_ENCRYPTED_WITNESSES];
+    } last;
     demo_board board;
     uint64_t members_at,
         read_at;       /* milliseconds since 1970: when they were ticked, and it was read, last */

@@ -96,6 +96,35 @@ static void set_times(learn_encrypted *e, uint64_t window_ms)
     r->release_by = r->verify_by + times * 60000;
 }
 
+/* What the next round has to say of this one, to take over its key. */
+static void note_origin(learn_one *one)
+{
+    learn_encrypted *e = one->encrypted;
+    const sotto_epoch *epoch = &one->epoch.epoch;
+
+    e->last.number = epoch->part_count <= LEARN_ENCRYPTED_WITNESSES ? e->round.number : 0;
+    if (e->last.number == 0)
+        return;
+    e->last.handed = e->plan.terms.handed;
+    memcpy(e->last.origin.round, one->id, sizeof e->last.origin.round);
+    memcpy(e->last.origin.beacon, e->round.beacon, sizeof e->last.origin.beacon);
+    e->last.part_count = epoch->part_count;
+    memcpy(e->last.parts, epoch->parts, epoch->part_count * sizeof *epoch->parts);
+}
+
+/* The key of the round before, unless it has served its rounds. Where none was handed over, that round's board has a key of its own. */
+static void choose_key(learn_encrypted *e, uint64_t number)
+{
+    sotto_aero_terms *t = &e->plan.terms;
+    const unsigned handed = e->board.last[SOTTO_AERO_KEYED] ? 0 : e->last.handed;
+
+    t->handed = 0;
+    if (e->last.number == 0 || e->last.number + 1 != number || handed + 1 >= t->rekey)
+        return;
+    t->handed = (uint8_t)(handed + 1);
+    t->origin = e->last.origin;
+}
+
 static sotto_status draw(learn_one *one, sotto_err *err)
 {
     learn_run *run = one->run;
@@ -104,6 +133,7 @@ static sotto_status draw(learn_one *one, sotto_err *err)
     sotto_recipe named = run->learning->head;
 
     epoch->number = sotto_learning_number(run->learning, run->record.round);
+    choose_key(e, epoch->number);
     SOTTO_TRY(sotto_epoch_beacon(epoch, &run->round_arena, err));
     e->round = (sotto_round){.epoch = epoch->number,
                              .number = epoch->number,
@@ -144,18 +174,22 @@ sotto_status learn_encrypted_post(learn_one *one, sotto_err *err)
     uint8_t bytes[SOTTO_ROUND_MOST_BYTES];
     sotto_buf round = sotto_buf_over(bytes, sizeof bytes), wire;
 
-    one->encrypted->board = (demo_board){0};
     SOTTO_TRY(draw(one, err));
+    one->encrypted->board = (demo_board){0};
     SOTTO_TRY(note_posted(one->run, err));
     SOTTO_TRY(sotto_round_encode(&round, &one->encrypted->round, err));
     SOTTO_TRY(sotto_round_id(&one->encrypted->round, one->id, err));
+    const bool handed = one->encrypted->plan.terms.handed != 0;
     const sotto_posting posting = {.registry = epoch->registry,
                                    .part_count = epoch->part_count,
                                    .parts = epoch->parts,
-                                   .round = sotto_buf_bytes(&round)};
+                                   .round = sotto_buf_bytes(&round),
+                                   .old_part_count = handed ? one->encrypted->last.part_count : 0,
+                                   .old_parts = one->encrypted->last.parts};
     SOTTO_TRY(sotto_buf_take(&wire, &one->run->round_arena, 1 << 18, err));
     SOTTO_TRY(sotto_posting_encode(&wire, &posting, err));
     one->posting = sotto_buf_bytes(&wire);
+    note_origin(one);
     sotto_arena_reset(&one->asking);
     return demo_aggregator_post(&one->server, one->epoch.client, one->posting, &one->asking, err);
 }
@@ -165,7 +199,7 @@ bool learn_encrypted_serves(const learn_one *one, uint32_t device)
     const sotto_aero_plan *drawn = one->encrypted->drawn;
 
     return sotto_aero_committee_place(drawn, device) >= 0 ||
-           sotto_aero_noise_place(drawn, device) >= 0;
+           sotto_aero_old_place(drawn, device) >= 0 || sotto_aero_noise_place(drawn, device) >= 0;
 }
 
 /* A member that is away when half of a phase is over can't tell whether the server was in time, and signs for nothing. */
@@ -175,8 +209,9 @@ void learn_encrypted_look(learn_one *one)
     const sotto_aero_plan *drawn = e->drawn;
 
     if (now_ms() >= e->members_at + MEMBERS_MS) {
-        for (uint32_t i = 0; i < drawn->members; i++)
-            learn_one_tick_device(one, drawn->committee[i]);
+        for (uint32_t i = 0; i < drawn->members + drawn->old_members; i++)
+            learn_one_tick_device(one,
+                                  drawn->committee[i]); /* who hands over a key stands behind */
         e->members_at = now_ms();
     }
     if (now_ms() < e->read_at + READ_MS)

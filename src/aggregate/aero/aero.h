@@ -13,6 +13,10 @@
  *               server   SEALED     no more of them
  *               member   KEY        its part of the public key; shares of its secret, sealed to each member
  *               server   KEYED      no more of them
+ *     or else   old      HAND       its share of the last round's key, dealt and sealed to each member (hand_over.h)
+ *               server   HANDED     no more of them
+ *               member   PROBE      of what each old member dealt to it
+ *               server   TAKEN      the public key that was handed over, and no more probes: everybody judges. Where it failed, KEY follows
  *               member   CERTIFY    "this round, this key, this price": threshold equal ones open the round
  *     generate  client   COMMIT     a promise, to the server
  *               server   COMMITTED  the tree of promises
@@ -34,6 +38,7 @@
 #ifndef SOTTO_AGGREGATE_AERO_AERO_H
 #define SOTTO_AGGREGATE_AERO_AERO_H
 
+#include "aggregate/aero/hand_over.h"
 #include "aggregate/aero/leaf.h"
 #include "aggregate/aero/threshold.h"
 
@@ -63,12 +68,18 @@ enum {
     SOTTO_AERO_DEALT,
     SOTTO_AERO_SHARES,
     SOTTO_AERO_POINT,
+    SOTTO_AERO_HAND,
+    SOTTO_AERO_HANDED,
+    SOTTO_AERO_PROBE,
+    SOTTO_AERO_TAKEN,
     SOTTO_AERO_CLEAR,
 };
 
 enum {
-    SOTTO_AERO_CERTIFICATE = 32 + 8 + 8 + 8 + 4 + 4 + 32,
+    SOTTO_AERO_CERTIFICATE = 32 + 8 + 8 + 8 + 4 + 4 + 8 + 32,
     SOTTO_AERO_SEAL_SIZE = 3 * 32,
+    SOTTO_AERO_HAND_HEAD =
+        2 * 32, /* of HAND: digest of the public key, and an X25519 key of this round */
     SOTTO_AERO_MOST_CHALLENGES = 64, /* leaves that may wait for an answer on the board at once */
 };
 
@@ -103,6 +114,29 @@ typedef struct sotto_aero_call {
     uint8_t digests[SOTTO_AERO_MOST_COMMITTEE][32], seed[32]; /* of looks; once is_dealt */
 } sotto_aero_call;
 
+/* What an old member handed over, as far as it was read. */
+typedef struct sotto_aero_hand {
+    bool is_there, is_bad; /* bad: what it dealt is not its share, once it was judged */
+    uint8_t key[32], public_key[32];
+    uint8_t dealt[32]; /* digest of the whole body; of an excerpt, of nothing that counts */
+} sotto_aero_hand;
+
+/* A key that is handed over. Lists are by place: of old members, and of new ones. */
+typedef struct sotto_aero_handing {
+    bool is_wanted; /* the round begins so */
+    bool is_handed, is_over, has_passed;
+    uint32_t hands, probed;
+    sotto_aero_hand *from;
+    bool *has_probed;         /* by new member                                    */
+    sotto_aero_probe *probes; /* a row of new members for each old one            */
+    bool *opened;             /* likewise: it could open what was dealt to it     */
+    bool *wrong;              /* likewise, once it was judged                     */
+    uint32_t taken
+        [SOTTO_AERO_MOST_COMMITTEE]; /* old places that new shares are made of, as many as the threshold */
+    bool *holds;                     /* by new member: it has a share, by its own word   */
+    uint8_t key[32], record[32]; /* digests of the public key and of TAKEN         */
+} sotto_aero_handing;
+
 /* What the board says, as far as it was read. */
 typedef struct sotto_aero_view {
     sotto_aero_plan *plan;
@@ -127,6 +161,7 @@ typedef struct sotto_aero_view {
     bool is_refuted; /* a complaint is right, or the server contradicts itself or the rules */
     char reason[96]; /* why, the first time */
     sotto_aero_call call;
+    sotto_aero_handing handing;
 } sotto_aero_view;
 
 SOTTO_MUST_USE sotto_status sotto_aero_view_init(sotto_aero_view *view, sotto_aero_plan *plan,
@@ -163,6 +198,27 @@ SOTTO_MUST_USE sotto_status sotto_aero_complaint_check(bool *upheld, sotto_aero_
                                                        const sotto_aero_posted *posted,
                                                        sotto_bytes complaint, sotto_arena *scratch,
                                                        sotto_err *err);
+
+/* Records of a hand-over (view_hand.c). SOTTO_REJECTED: out of turn. */
+SOTTO_MUST_USE sotto_status sotto_aero_handing_init(sotto_aero_view *view, sotto_arena *arena,
+                                                    sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_read_hand(sotto_aero_view *view, uint32_t from,
+                                                 sotto_bytes body, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_read_handed(sotto_aero_view *view, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_read_probe(sotto_aero_view *view, uint32_t from,
+                                                  sotto_bytes body, sotto_err *err);
+/* Judges the hand-over. is_keyed is set where it passed: the certificate is the caller's to write. */
+SOTTO_MUST_USE sotto_status sotto_aero_read_taken(sotto_aero_view *view, sotto_bytes body,
+                                                  sotto_arena *scratch, sotto_err *err);
+/* A new key may be dealt: none is handed over, or that failed. */
+bool sotto_aero_wants_key(const sotto_aero_view *view);
+/* Of which round the key is. */
+uint64_t sotto_aero_key_round(const sotto_aero_view *view);
+/* The combinations that new members probe: everything is dealt. */
+void sotto_aero_probe_seed(uint8_t out[SOTTO_AERO_SEED], const sotto_aero_view *view);
+/* Bytes of what is handed over: of a record, and of a public key. */
+size_t sotto_aero_hand_size(const sotto_aero_plan *plan);
+size_t sotto_aero_taken_size(const sotto_aero_plan *plan);
 
 /* Records of the robust path (view_call.c). SOTTO_REJECTED: out of turn. */
 SOTTO_MUST_USE sotto_status sotto_aero_read_dealers(sotto_aero_view *view, sotto_bytes body,

@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-size_t sotto_aero_holding_size(const sotto_aero *aero)
-{
-    return sotto_aero_poly_size(aero) +
-           SOTTO_AERO_PADS * (8 + (size_t)(aero->ring.set->second_bits + 7) / 8);
-}
-
 /* ---- numbers modulo both primes ------------------------------------------------------------------------- */
 
 typedef struct number {
@@ -62,6 +56,12 @@ static void set_pad(sotto_aero_pads *pads, size_t i, number x)
 {
     pads->first[i] = x.first;
     pads->second[i] = x.second;
+}
+
+void sotto_aero_pads_add(const sotto_aero *aero, sotto_aero_pads *sum, const sotto_aero_pads *more)
+{
+    for (size_t i = 0; i < SOTTO_AERO_PADS; i++)
+        set_pad(sum, i, times_plus(aero, pad_at(sum, i), 1, pad_at(more, i)));
 }
 
 /* Adds shares of one number to pad i of all holdings. */
@@ -290,6 +290,8 @@ static bool constant_of(judging *j, uint64_t *out, size_t dealer, size_t probe,
         return false;
     for (size_t i = 0; i < p->count; i++) {
         agree += !j->wrong[i];
+        if (p->wrong)
+            p->wrong[dealer * p->count + i] |= j->wrong[i];
         if (!j->wrong[i] && chosen < p->threshold)
             j->from[chosen++] = (uint32_t)i;
     }
@@ -344,7 +346,7 @@ static sotto_status make_judging(judging *j, const sotto_aero_probes *p, sotto_a
     if (!x || !j->y || !j->constants || !j->weights || !j->checks || !j->wrong || !j->from)
         return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
     for (size_t i = 0; i < p->count; i++)
-        x[i] = i + 1;
+        x[i] = (p->members ? p->members[i] : i) + 1;
     j->probes = p;
     j->dealt = (sotto_code){.x = x, .count = p->count, .threshold = p->threshold};
     return SOTTO_OK;

@@ -11,7 +11,7 @@
  *
  * Who wants a key for N rounds plans the noise ledger with rounds = N.
  *
- * Callers:  tests and the benchmark so far: rounds have a new key each (docs/protocols/aero.md).
+ * Callers:  members and readers of a board whose round begins with a key that is handed over (member_hand.c, view_hand.c).
  * Secrets:  holdings, in constant time. Probes are public.
  */
 #ifndef SOTTO_AGGREGATE_AERO_HAND_OVER_H
@@ -42,6 +42,7 @@ typedef struct sotto_aero_probe {
     uint64_t second[SOTTO_AERO_PROBES];
 } sotto_aero_probe;
 
+void sotto_aero_pads_add(const sotto_aero *aero, sotto_aero_pads *sum, const sotto_aero_pads *more);
 /* Pads of one dealer of the key, which all its dealers' are added to. */
 SOTTO_MUST_USE sotto_status sotto_aero_pads_deal(const sotto_aero *aero,
                                                  sotto_aero_holding *holdings, size_t count,
@@ -66,7 +67,10 @@ SOTTO_MUST_USE sotto_status sotto_aero_hand_probe(const sotto_aero *aero, sotto_
 typedef struct sotto_aero_probes {
     const sotto_aero_probe *at; /* dealer by dealer, a row of all new members each */
     const uint32_t *dealers;    /* old members                                     */
+    const uint32_t *members;    /* new ones; NULL: 0 to count - 1                  */
     size_t dealer_count, old_threshold, count, threshold;
+    bool *
+        wrong; /* as `at`: set for probes that do not fit their dealer's others; NULL: nobody asks */
 } sotto_aero_probes;
 
 /* Anybody's judgement, the same for all: sets bad[i] for dealers that dealt something else than their share.
@@ -79,7 +83,42 @@ SOTTO_MUST_USE sotto_status sotto_aero_hand_take(const sotto_aero *aero, sotto_a
                                                  const sotto_aero_holding *const *dealt,
                                                  const uint32_t *dealers, size_t count,
                                                  sotto_err *err);
+
+/* ---- on the wire (hand_wire.c) ---------------------------------------------------------------------------- */
+
 /* Bytes of what one member deals to another. */
 size_t sotto_aero_holding_size(const sotto_aero *aero);
+SOTTO_MUST_USE sotto_status sotto_aero_holding_encode(const sotto_aero *aero, sotto_buf *out,
+                                                      const sotto_aero_holding *holding,
+                                                      sotto_err *err);
+/* SOTTO_MALFORMED  of another size, or a residue is not below its prime */
+SOTTO_MUST_USE sotto_status sotto_aero_holding_decode(const sotto_aero *aero,
+                                                      sotto_aero_holding *out, sotto_bytes wire,
+                                                      sotto_err *err);
+void sotto_aero_probe_write(const sotto_aero *aero, sotto_writer *w, const sotto_aero_probe *probe);
+void sotto_aero_probe_read(const sotto_aero *aero, sotto_reader *in, sotto_aero_probe *probe,
+                           bool *malformed);
+
+/* What a member keeps from one round to the next: its holding, and which rounds it may hand it to. Wipe it. */
+typedef struct sotto_aero_carried {
+    uint8_t round[32]; /* id of the round that it held it in           */
+    uint8_t terms[32]; /* sotto_aero_key_terms of it                   */
+    uint8_t key[32];   /* digest of the public key                     */
+    uint64_t number;   /* of that round                                */
+    uint32_t handed;   /* how often the key was handed over until then */
+    sotto_aero_holding holding;
+} sotto_aero_carried;
+
+size_t sotto_aero_carried_size(const sotto_aero *aero);
+SOTTO_MUST_USE sotto_status sotto_aero_carried_encode(const sotto_aero *aero, sotto_buf *out,
+                                                      const sotto_aero_carried *carried,
+                                                      sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_carried_decode(const sotto_aero *aero,
+                                                      sotto_aero_carried *out, sotto_bytes wire,
+                                                      sotto_err *err);
+
+/* A public key as it is handed over: what a was drawn from, and b. */
+enum { SOTTO_AERO_A_SEED = 32 };
+void sotto_aero_key_digest(uint8_t out[32], sotto_bytes key);
 
 #endif

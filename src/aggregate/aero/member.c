@@ -63,13 +63,21 @@ static sotto_status go_on(sotto_aero_committee_member *m, sotto_effects *effects
 {
     const sotto_aero_view *view = m->base.view;
 
-    SOTTO_TRY(once(m, SOTTO_AERO_HAS_SEALED, sotto_aero_member_seal, effects, err));
+    if (!m->is_old)
+        SOTTO_TRY(once(m, SOTTO_AERO_HAS_SEALED, sotto_aero_member_seal, effects, err));
+    SOTTO_TRY(sotto_aero_member_hand_on(m, effects, err));
+    if (m->is_old) {
+        if (view->handing.is_over)
+            sotto_effects_done(effects, SOTTO_OK, "the key of the round before is handed over");
+        return SOTTO_OK;
+    }
     const uint32_t place = m->committee * m->base.plan->terms.committee + m->place;
-    if (view->is_sealed && view->members[place].has_sealed)
+    if (view->is_sealed && view->members[place].has_sealed && sotto_aero_wants_key(view))
         SOTTO_TRY(once(m, SOTTO_AERO_HAS_DEALT, sotto_aero_member_deal, effects, err));
     if (!view->is_keyed || m->lacks)
         return SOTTO_OK;
     SOTTO_TRY(once(m, SOTTO_AERO_HAS_CERTIFIED, certify, effects, err));
+    SOTTO_TRY(sotto_aero_member_bequeath(m, effects, err));
     /* Whoever knew the points before the roots could make sums that are wrong and add up there. */
     if (SOTTO_RULE(aero_points_after_roots) && !view->is_added)
         return SOTTO_OK;
@@ -93,29 +101,50 @@ static sotto_status join(sotto_machine **out, const sotto_round *round, const so
     if (!self->secrets || !round->keys->pair || !round->keys->channel)
         return sotto_fail(err, SOTTO_DENIED, "aero: the registry has no X25519 keys");
     int place = sotto_aero_committee_place(m->base.plan, self->index);
-    if (place < 0)
+    if (place < 0 && sotto_aero_old_place(m->base.plan, self->index) < 0)
         return sotto_fail(err, SOTTO_DENIED, "aero: %u is no member of the committee", self->index);
-    m->committee = sotto_aero_committee_of_place(m->base.plan, (uint32_t)place);
-    m->place = (uint32_t)place % m->base.plan->terms.committee;
+    m->is_old = place < 0;
+    if (place >= 0) {
+        m->committee = sotto_aero_committee_of_place(m->base.plan, (uint32_t)place);
+        m->place = (uint32_t)place % m->base.plan->terms.committee;
+    }
+    SOTTO_TRY(sotto_aero_member_inherit(m, err));
     *out = &m->base.machine;
     return SOTTO_OK;
+}
+
+/* What a record that counts changes in its own memory: the same after a restart. */
+static sotto_status learn(sotto_aero_committee_member *m, const sotto_message *known,
+                          sotto_err *err)
+{
+    if (known->kind == SOTTO_AERO_KEY && !m->is_old)
+        return sotto_aero_member_take(m, known, err);
+    return sotto_aero_member_learn(m, known, err);
+}
+
+static sotto_status deliver_entry(sotto_aero_committee_member *m, const sotto_message *message,
+                                  sotto_status *verdict, sotto_effects *effects, sotto_err *err)
+{
+    sotto_message known;
+
+    SOTTO_TRY(sotto_aero_take_entry(&m->base, &known, message, verdict, effects, err));
+    if (*verdict != SOTTO_OK)
+        return SOTTO_OK;
+    SOTTO_TRY(learn(m, &known, err));
+    if (known.kind == SOTTO_AERO_DEALERS && !m->is_old)
+        SOTTO_TRY(sotto_aero_member_noises(m, effects, err));
+    return go_on(m, effects, err);
 }
 
 static sotto_status deliver_one(sotto_aero_committee_member *m, const sotto_message *message,
                                 sotto_status *verdict, sotto_effects *effects, sotto_err *err)
 {
-    sotto_message known;
-
+    *verdict = SOTTO_REJECTED;
+    if (message->kind == SOTTO_AERO_ENTRY)
+        return deliver_entry(m, message, verdict, effects, err);
+    if (m->is_old)
+        return SOTTO_OK;
     switch (message->kind) {
-    case SOTTO_AERO_ENTRY:
-        SOTTO_TRY(sotto_aero_take_entry(&m->base, &known, message, verdict, effects, err));
-        if (*verdict != SOTTO_OK)
-            return SOTTO_OK;
-        if (known.kind == SOTTO_AERO_KEY)
-            SOTTO_TRY(sotto_aero_member_take(m, &known, err));
-        if (known.kind == SOTTO_AERO_DEALERS)
-            SOTTO_TRY(sotto_aero_member_noises(m, effects, err));
-        return go_on(m, effects, err);
     case SOTTO_AERO_ROOTS:
         SOTTO_TRY(sotto_aero_member_roots(m, message, verdict, err));
         if (*verdict != SOTTO_OK)
@@ -127,7 +156,6 @@ static sotto_status deliver_one(sotto_aero_committee_member *m, const sotto_mess
     case SOTTO_AERO_SHARES:
         return sotto_aero_member_point(m, message, verdict, effects, err);
     default:
-        *verdict = SOTTO_REJECTED;
         return SOTTO_OK;
     }
 }
@@ -176,10 +204,21 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
     sotto_aero_committee_member *m = (sotto_aero_committee_member *)machine;
 
     if (SOTTO_RULE(aero_members_go_home) && now_ms >= m->base.round->release_by) {
-        /* Whoever takes the member's host later finds no share of this round. */
+        /* Whoever takes the member's host later finds no share of this round, but for what the next one has of the same key. */
         sotto_wipe(&m->share, sizeof m->share);
+        sotto_wipe(&m->pads, sizeof m->pads);
+        sotto_aero_member_forget(m);
         m->lacks = true;
         sotto_effects_done(effects, SOTTO_OK, "the round is over");
+        return SOTTO_OK;
+    }
+    /* Whatever came of the hand-over: the round goes on with another key, or not at all. */
+    if (m->base.plan->old_members && now_ms >= m->base.round->commit_by)
+        SOTTO_TRY(sotto_aero_member_erase(m, effects, err));
+    else if (m->base.plan->old_members)
+        sotto_effects_wake(effects, m->base.round->commit_by);
+    if (m->is_old && now_ms >= m->base.round->commit_by) {
+        sotto_effects_done(effects, SOTTO_OK, "no key was handed over in time");
         return SOTTO_OK;
     }
     look_at_the_clock(m, now_ms, effects);
@@ -194,7 +233,7 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
 static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err *err)
 {
     const sotto_aero_committee_member *m = (const sotto_aero_committee_member *)machine;
-    const uint8_t own[2] = {m->done, m->tries};
+    const uint8_t own[3] = {m->done, m->tries, m->hand};
 
     return sotto_aero_save(&m->base, out, sotto_bytes_of(own, sizeof own), err);
 }
@@ -206,7 +245,7 @@ static sotto_status restore(sotto_machine **out, const sotto_round *round, const
     sotto_machine *machine = NULL;
     sotto_message known;
     sotto_status verdict;
-    uint8_t own[2];
+    uint8_t own[3];
 
     *out = NULL;
     SOTTO_TRY(join(&machine, round, self, arena, err));
@@ -220,17 +259,20 @@ static sotto_status restore(sotto_machine **out, const sotto_round *round, const
             continue;
         }
         SOTTO_TRY(sotto_aero_read_again(&m->base, &known, &kept[i], err));
-        if (known.kind == SOTTO_AERO_KEY)
-            SOTTO_TRY(sotto_aero_member_take(m, &known, err));
+        SOTTO_TRY(learn(m, &known, err));
     }
     m->done = own[0];
     m->tries = own[1];
+    m->hand = own[2];
+    if (m->hand & SOTTO_AERO_HAS_ERASED)
+        sotto_aero_member_forget(m);
     *out = machine;
     return SOTTO_OK;
 }
 
 static void leave(sotto_machine *machine)
 {
+    sotto_aero_member_forget((sotto_aero_committee_member *)machine);
     sotto_wipe(machine, sizeof(sotto_aero_committee_member));
 }
 

@@ -1,4 +1,4 @@
-/* A key for one round, of which every member deals a part (Liu and Gupta 2023, 4.1, make one key and hand it on; ours lives for a round).
+/* A new key, of which every member deals a part. It lives for a round, or is handed on (member_hand.c).
  * Parts are committed to before any is shown. Shares go to the board, sealed: everybody sees that they were dealt.
  *
  * What is not checked: whether a dealer's shares belong to its part, and whether its secret is small. Shares that do not fit give a sum
@@ -59,7 +59,8 @@ static sotto_status for_part(sotto_aero_committee_member *m, with_part *run, sot
 }
 
 /* The member's X25519 key of this round. Clear after a failure is allowed. */
-static sotto_status round_key(sotto_dh *dh, const sotto_aero_committee_member *m, sotto_err *err)
+sotto_status sotto_aero_round_key(sotto_dh *dh, const sotto_aero_committee_member *m,
+                                  sotto_err *err)
 {
     uint8_t secret[32];
 
@@ -81,7 +82,7 @@ static sotto_status seal(sotto_aero_committee_member *m, part *p, sotto_buf *b,
     (void)scratch;
     sotto_aero_seal_key(body, m->base.plan, m->base.self.index, p->nonces[0], sotto_buf_bytes(b));
     sotto_aero_seal_value(body + 32, m->base.plan, m->base.self.index, p->nonces[1], p->nonces[2]);
-    sotto_status status = round_key(&dh, m, err);
+    sotto_status status = sotto_aero_round_key(&dh, m, err);
     if (status == SOTTO_OK)
         memcpy(body + 64, dh.public_key, 32);
     sotto_dh_clear(&dh);
@@ -120,22 +121,37 @@ static sotto_status agree(sotto_dh *dh, uint8_t out[32], const uint8_t key[32])
     return SOTTO_OK;
 }
 
+static const uint8_t *round_key_of(const sotto_aero_committee_member *m, uint32_t other)
+{
+    const int place = sotto_aero_committee_place(m->base.plan, other);
+
+    return place >= 0 && m->base.view->members[place].has_sealed
+               ? m->base.view->members[place].public_key
+               : NULL;
+}
+
 sotto_status sotto_aero_pair_secret(uint8_t out[SOTTO_AERO_AGREED],
                                     const sotto_aero_committee_member *m, uint32_t other,
                                     bool is_channel, sotto_err *err)
 {
+    return sotto_aero_agree(out, m, other, NULL, is_channel, err);
+}
+
+sotto_status sotto_aero_agree(uint8_t out[SOTTO_AERO_AGREED], const sotto_aero_committee_member *m,
+                              uint32_t other, const uint8_t *with, bool is_channel, sotto_err *err)
+{
     sotto_self_secrets *s = m->base.self.secrets;
     const sotto_registry *keys = m->base.round->keys;
-    int place = sotto_aero_committee_place(m->base.plan, other);
     sotto_dh dh;
 
+    with = with ? with : round_key_of(m, other);
     memset(out, 0, SOTTO_AERO_AGREED);
     sotto_status status = agree(is_channel ? &s->channel : &s->pair, out,
                                 is_channel ? keys->channel[other] : keys->pair[other]);
-    if (status == SOTTO_OK && place >= 0 && m->base.view->members[place].has_sealed) {
-        status = round_key(&dh, m, NULL);
+    if (status == SOTTO_OK && with) {
+        status = sotto_aero_round_key(&dh, m, NULL);
         if (status == SOTTO_OK)
-            status = agree(&dh, out + 32, m->base.view->members[place].public_key);
+            status = agree(&dh, out + 32, with);
         sotto_dh_clear(&dh);
     }
     return status == SOTTO_OK
@@ -145,12 +161,13 @@ sotto_status sotto_aero_pair_secret(uint8_t out[SOTTO_AERO_AGREED],
 
 sotto_status sotto_aero_share_cipher(sotto_aead *aead, const sotto_aero_committee_member *m,
                                      const char *purpose, uint32_t from, uint32_t to,
-                                     sotto_aead_direction direction, sotto_err *err)
+                                     const uint8_t *with, sotto_aead_direction direction,
+                                     sotto_err *err)
 {
     uint8_t agreed[SOTTO_AERO_AGREED], key[32];
     uint32_t other = from == m->base.self.index ? to : from;
 
-    SOTTO_TRY(sotto_aero_pair_secret(agreed, m, other, true, err));
+    SOTTO_TRY(sotto_aero_agree(agreed, m, other, with, true, err));
     sotto_status status = sotto_round_kdf(key, purpose, sotto_bytes_of(agreed, sizeof agreed),
                                           m->base.plan->id, from, to, err);
     if (status == SOTTO_OK)
@@ -162,20 +179,36 @@ sotto_status sotto_aero_share_cipher(sotto_aead *aead, const sotto_aero_committe
     return status;
 }
 
-static sotto_status seal_share(sotto_aero_committee_member *m, sotto_buf *out, uint32_t place,
-                               const sotto_aero_share *share, sotto_arena *scratch, sotto_err *err)
+/* Pads are there where the key may be handed on. */
+static sotto_status encode_holding(const sotto_aero_plan *plan, sotto_buf *out,
+                                   const sotto_aero_holding *holding, sotto_err *err)
+{
+    return plan->terms.rekey ? sotto_aero_holding_encode(&plan->aero, out, holding, err)
+                             : sotto_aero_poly_encode(&plan->aero, out, &holding->share.s, err);
+}
+
+static sotto_status decode_holding(const sotto_aero_plan *plan, sotto_aero_holding *out,
+                                   sotto_bytes wire, sotto_err *err)
+{
+    return plan->terms.rekey ? sotto_aero_holding_decode(&plan->aero, out, wire, err)
+                             : sotto_aero_poly_decode(&plan->aero, &out->share.s, wire, err);
+}
+
+sotto_status sotto_aero_holding_seal(sotto_aero_committee_member *m, sotto_buf *out,
+                                     const char *purpose, uint32_t to, const uint8_t *with,
+                                     const sotto_aero_holding *holding, sotto_arena *scratch,
+                                     sotto_err *err)
 {
     const sotto_aero_plan *plan = m->base.plan;
-    sotto_buf plain = sotto_aero_buffer(scratch, sotto_aero_poly_size(&plan->aero));
+    sotto_buf plain = sotto_aero_buffer(scratch, sotto_aero_sealed_share_size(plan) - 16);
     sotto_aead aead = {0};
 
     if (!plain.data)
         return sotto_aero_no_memory(err);
-    sotto_status status = sotto_aero_poly_encode(&plan->aero, &plain, &share->s, err);
+    sotto_status status = encode_holding(plan, &plain, holding, err);
     if (status == SOTTO_OK)
-        status = sotto_aero_share_cipher(
-            &aead, m, PURPOSE, m->base.self.index,
-            plan->committee[m->committee * plan->terms.committee + place], SOTTO_AEAD_SEAL, err);
+        status = sotto_aero_share_cipher(&aead, m, purpose, m->base.self.index, to, with,
+                                         SOTTO_AEAD_SEAL, err);
     if (status == SOTTO_OK)
         status = sotto_aead_seal(&aead, out, NONCE, (sotto_bytes){NULL, 0}, sotto_buf_bytes(&plain),
                                  err);
@@ -184,29 +217,70 @@ static sotto_status seal_share(sotto_aero_committee_member *m, sotto_buf *out, u
     return status;
 }
 
+sotto_status sotto_aero_holding_unseal(sotto_aero_committee_member *m, sotto_aero_holding *out,
+                                       const char *purpose, uint32_t from, const uint8_t *with,
+                                       sotto_bytes sealed, sotto_arena *scratch, sotto_err *err)
+{
+    const sotto_aero_plan *plan = m->base.plan;
+    sotto_buf plain = sotto_aero_buffer(scratch, sotto_aero_sealed_share_size(plan) - 16);
+    sotto_aead aead = {0};
+
+    if (!plain.data)
+        return sotto_aero_no_memory(err);
+    sotto_status status = sotto_aero_share_cipher(&aead, m, purpose, from, m->base.self.index, with,
+                                                  SOTTO_AEAD_OPEN, err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_open(&aead, &plain, NONCE, (sotto_bytes){NULL, 0}, sealed, err);
+    if (status == SOTTO_OK)
+        status = decode_holding(plan, out, sotto_buf_bytes(&plain), err);
+    sotto_aead_clear(&aead);
+    sotto_wipe(plain.data, plain.len);
+    return status;
+}
+
+static sotto_status deal_holdings(sotto_aero_committee_member *m, const part *p,
+                                  sotto_aero_holding *holdings, sotto_arena *scratch,
+                                  sotto_err *err)
+{
+    const sotto_aero_plan *plan = m->base.plan;
+    const uint32_t count = plan->terms.committee, threshold = plan->terms.threshold;
+    sotto_aero_share *shares = sotto_arena_take_array(scratch, count, sizeof *shares);
+    sotto_aero_stream stream;
+
+    if (!shares)
+        return sotto_aero_no_memory(err);
+    sotto_status status = sotto_aero_stream_open(&stream, &m->base, SOTTO_AERO_FOR_DEAL, 0, err);
+    if (status == SOTTO_OK)
+        status = sotto_aero_deal(&plan->aero, shares, count, threshold, &p->secret, &stream.entropy,
+                                 err);
+    for (uint32_t i = 0; i < count; i++)
+        holdings[i].share = shares[i];
+    if (status == SOTTO_OK && plan->terms.rekey)
+        status =
+            sotto_aero_pads_deal(&plan->aero, holdings, count, threshold, &stream.entropy, err);
+    sotto_aero_stream_close(&stream);
+    return status;
+}
+
 static sotto_status deal(sotto_aero_committee_member *m, part *p, sotto_buf *b,
                          sotto_effects *effects, sotto_arena *scratch, sotto_err *err)
 {
     const sotto_aero_plan *plan = m->base.plan;
-    uint32_t count = plan->terms.committee;
-    sotto_aero_share *shares = sotto_arena_take_array(scratch, count, sizeof *shares);
+    const uint32_t count = plan->terms.committee;
+    sotto_aero_holding *holdings = sotto_arena_take_array(scratch, count, sizeof *holdings);
     sotto_buf body =
         sotto_aero_buffer(scratch, 32 + b->len + count * sotto_aero_sealed_share_size(plan));
-    sotto_aero_stream stream;
 
-    if (!shares || !body.data)
+    if (!holdings || !body.data)
         return sotto_aero_no_memory(err);
-    sotto_status status = sotto_aero_stream_open(&stream, &m->base, SOTTO_AERO_FOR_DEAL, 0, err);
-    if (status == SOTTO_OK)
-        status = sotto_aero_deal(&plan->aero, shares, count, plan->terms.threshold, &p->secret,
-                                 &stream.entropy, err);
-    sotto_aero_stream_close(&stream);
-    SOTTO_TRY(status);
+    SOTTO_TRY(deal_holdings(m, p, holdings, scratch, err));
     memcpy(body.data, p->nonces[0], 32);
     memcpy(body.data + 32, b->data, b->len);
     body.len = 32 + b->len;
     for (uint32_t i = 0; i < count; i++)
-        SOTTO_TRY(seal_share(m, &body, i, &shares[i], scratch, err));
+        SOTTO_TRY(sotto_aero_holding_seal(m, &body, PURPOSE,
+                                          plan->committee[m->committee * count + i], NULL,
+                                          &holdings[i], scratch, err));
     return sotto_aero_post(&m->base, effects, SOTTO_AERO_KEY, sotto_buf_bytes(&body), err);
 }
 
@@ -216,28 +290,18 @@ sotto_status sotto_aero_member_deal(sotto_aero_committee_member *m, sotto_effect
     return for_part(m, deal, effects, err);
 }
 
-static sotto_status open_share(sotto_aero_committee_member *m, sotto_aero_share *out,
+static sotto_status open_share(sotto_aero_committee_member *m, sotto_aero_holding *out,
                                const sotto_message *key, sotto_arena *scratch, sotto_err *err)
 {
     const sotto_aero_plan *plan = m->base.plan;
     size_t each = sotto_aero_sealed_share_size(plan), size = sotto_aero_poly_size(&plan->aero);
-    sotto_buf plain = sotto_aero_buffer(scratch, size);
-    sotto_aead aead = {0};
 
-    if (!plain.data)
-        return sotto_aero_no_memory(err);
     /* A server that shows a member the excerpt for others keeps it from opening anything. */
     if (SOTTO_RULE(aero_shares_there) && key->body.len != 32 + size + plan->terms.committee * each)
         return sotto_fail(err, SOTTO_MALFORMED, "aero: a part of the key without its shares");
-    sotto_bytes sealed = sotto_bytes_of(key->body.data + 32 + size + (size_t)m->place * each, each);
-    sotto_status status = sotto_aero_share_cipher(&aead, m, PURPOSE, key->from, m->base.self.index,
-                                                  SOTTO_AEAD_OPEN, err);
-    if (status == SOTTO_OK)
-        status = sotto_aead_open(&aead, &plain, NONCE, (sotto_bytes){NULL, 0}, sealed, err);
-    if (status == SOTTO_OK)
-        status = sotto_aero_poly_decode(&plan->aero, &out->s, sotto_buf_bytes(&plain), err);
-    sotto_aead_clear(&aead);
-    return status;
+    const sotto_bytes sealed =
+        sotto_bytes_of(key->body.data + 32 + size + (size_t)m->place * each, each);
+    return sotto_aero_holding_unseal(m, out, PURPOSE, key->from, NULL, sealed, scratch, err);
 }
 
 sotto_status sotto_aero_member_take(sotto_aero_committee_member *m, const sotto_message *key,
@@ -250,10 +314,12 @@ sotto_status sotto_aero_member_take(sotto_aero_committee_member *m, const sotto_
     if (from < 0 || sotto_aero_committee_of_place(m->base.plan, (uint32_t)from) != m->committee)
         return SOTTO_OK;
     sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
-    sotto_aero_share *share = sotto_arena_take(&scratch, sizeof *share);
-    sotto_status status = share ? open_share(m, share, key, &scratch, NULL) : SOTTO_NO_MEMORY;
-    if (status == SOTTO_OK)
-        sotto_aero_share_add(&m->base.plan->aero, &m->share, share);
+    sotto_aero_holding *one = sotto_arena_take(&scratch, sizeof *one);
+    sotto_status status = one ? open_share(m, one, key, &scratch, NULL) : SOTTO_NO_MEMORY;
+    if (status == SOTTO_OK) {
+        sotto_aero_share_add(&m->base.plan->aero, &m->share, &one->share);
+        sotto_aero_pads_add(&m->base.plan->aero, &m->pads, &one->pads);
+    }
     sotto_arena_clear(&scratch);
     if (status == SOTTO_NO_MEMORY)
         return sotto_aero_no_memory(err);

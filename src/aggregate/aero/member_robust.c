@@ -80,7 +80,7 @@ static sotto_status seal_to(const sotto_aero_committee_member *m, sotto_buf *out
     purpose_of(purpose, attempt);
     sotto_status status =
         sotto_aero_share_cipher(&aead, m, purpose, m->base.self.index,
-                                m->base.plan->committee[place], SOTTO_AEAD_SEAL, err);
+                                m->base.plan->committee[place], NULL, SOTTO_AEAD_SEAL, err);
     if (status == SOTTO_OK)
         status = sotto_aead_seal(&aead, out, NONCE, (sotto_bytes){NULL, 0}, plain, err);
     sotto_aead_clear(&aead);
@@ -178,7 +178,7 @@ static sotto_status open_from(const sotto_aero_committee_member *m, taking *k, u
     k->plain.len = 0;
     sotto_status status =
         sotto_aero_share_cipher(&aead, m, purpose, plan->committee[call->dealers[dealer]],
-                                m->base.self.index, SOTTO_AEAD_OPEN, err);
+                                m->base.self.index, NULL, SOTTO_AEAD_OPEN, err);
     if (status == SOTTO_OK)
         status = sotto_aead_open(&aead, &k->plain, NONCE, (sotto_bytes){NULL, 0}, sealed, NULL);
     sotto_aead_clear(&aead);

@@ -1,7 +1,6 @@
 #include "aggregate/aero/aero.h"
 
 #include "aggregate/machine.h"
-#include "aggregate/shared/draw.h"
 #include "base/rule.h"
 
 #include <string.h>
@@ -14,6 +13,11 @@
 /* A group and its proof, or shares for a whole committee. */
 #define LONG      ((size_t)SOTTO_AERO_LONG)
 #define LONG_SIDE (LONG + 65536) /* the same with an envelope around it */
+
+enum {
+    MOST_PROBE = SOTTO_AERO_MOST_COMMITTEE * (1 + SOTTO_AERO_PROBES * (8 + 8)),
+    MOST_KEY = SOTTO_AERO_A_SEED + SOTTO_AERO_N * (8 + 8),
+};
 
 static const sotto_kind KINDS[] = {
     {SOTTO_AERO_ENTRY, "entry", BOARD, SOTTO_PART_EVERYBODY, false, false, LONG_SIDE + 65536},
@@ -42,6 +46,10 @@ static const sotto_kind KINDS[] = {
     {SOTTO_AERO_DEALT, "dealt", SERVER, BOARD, true, false, 1 + 32 * SOTTO_AERO_MOST_COMMITTEE},
     {SOTTO_AERO_SHARES, "shares", SERVER, DECRYPTOR, true, false, LONG},
     {SOTTO_AERO_POINT, "point", DECRYPTOR, SERVER, true, false, LONG},
+    {SOTTO_AERO_HAND, "hand", DECRYPTOR, BOARD, true, false, LONG},
+    {SOTTO_AERO_HANDED, "handed", SERVER, BOARD, true, false, 0},
+    {SOTTO_AERO_PROBE, "probe", DECRYPTOR, BOARD, true, false, MOST_PROBE},
+    {SOTTO_AERO_TAKEN, "taken", SERVER, BOARD, true, false, MOST_KEY},
     {SOTTO_AERO_CLEAR, "clear", CLIENT, BOARD, true, false, 32},
 };
 
@@ -77,8 +85,7 @@ sotto_status sotto_aero_check(const sotto_round *round, const sotto_message *mes
 static bool takes_part(const sotto_round *round, sotto_part part, uint32_t index)
 {
     sotto_aero_terms t;
-    uint32_t members[SOTTO_AERO_MOST_COMMITTEE];
-    uint8_t seed[32];
+    uint32_t members[SOTTO_AERO_MOST_SPEAKERS];
     sotto_arena scratch;
 
     if (part != DECRYPTOR)
@@ -87,14 +94,11 @@ static bool takes_part(const sotto_round *round, sotto_part part, uint32_t index
         t.committee > SOTTO_AERO_MOST_COMMITTEE / t.committees ||
         t.committee * t.committees > round->registered)
         return false;
-    const uint32_t count = t.committee * t.committees;
+    const uint32_t count = t.committee * t.committees * (t.handed ? 2 : 1);
     if (round->account && round->account->members)
         return sotto_aero_place_of(round->account->members, count, index) >= 0;
     sotto_arena_init(&scratch, (size_t)64 << 20);
-    sotto_draw_seed(seed, "sotto-aero-committee-1", round->beacon, round->session, round->epoch,
-                    round->number);
-    bool is_drawn = sotto_draw_set(members, count, (uint32_t)round->registered, seed, &scratch,
-                                   NULL) == SOTTO_OK &&
+    bool is_drawn = sotto_aero_draw_members(members, round, &t, &scratch, NULL) == SOTTO_OK &&
                     sotto_aero_place_of(members, count, index) >= 0;
     sotto_arena_clear(&scratch);
     return is_drawn;

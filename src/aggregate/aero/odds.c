@@ -27,6 +27,9 @@ sotto_status sotto_aero_odds_of(sotto_aero_odds *odds, const sotto_aero_terms *t
     SOTTO_TRY(tail_of(&odds->members, t->threshold - 1.0, t->committee, p->corrupt, err));
     /* Each of them, by the union bound: one that is lost opens its groups. */
     odds->members = nextafter(odds->members * t->committees, INFINITY);
+    /* A key is with so many committees, one after the other, and each that is lost reads all rounds under it. */
+    if (SOTTO_RULE(aero_holders_counted) && t->rekey > 1)
+        odds->members = nextafter(odds->members * t->rekey, INFINITY);
     SOTTO_TRY(tail_of(&odds->noise, t->noise_corrupt, t->noise_members, p->corrupt, err));
     return tail_of(&odds->liars, t->liars, p->largest, p->corrupt, err);
 }

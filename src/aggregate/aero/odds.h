@@ -23,7 +23,7 @@ typedef struct sotto_aero_people {
 
 /* Exact tails, rounded up. */
 typedef struct sotto_aero_odds {
-    double members; /* more of the committee are corrupt than it tolerates       */
+    double members; /* more of a committee that has the round's key are corrupt than it tolerates */
     double noise;   /* the same of the noise committee                           */
     double liars;   /* more contributors lie than the noise ledger is made for   */
     double missed;  /* nobody honest looks at a leaf                             */

@@ -9,28 +9,33 @@
 #include <math.h>
 #include <string.h>
 
-/* Bytes of a polynomial and of a sealed one, before there is a plan; 0: no such set. */
-static size_t poly_size(const sotto_aero_terms *t)
+/* A record that only the committee reads whole: how it begins, for others, and how long it is. Before there is a plan. */
+typedef struct record_size {
+    size_t head, whole; /* 0: not such a record */
+} record_size;
+
+static record_size size_of(const sotto_round *round, unsigned kind)
 {
+    sotto_aero_terms t;
     uint8_t row = 0;
 
-    while (row < t->set && sotto_aero_sets[row].name)
+    if ((kind != SOTTO_AERO_KEY && kind != SOTTO_AERO_HAND) ||
+        sotto_aero_terms_decode(&t, round->parameters, NULL) != SOTTO_OK)
+        return (record_size){0, 0};
+    while (row < t.set && sotto_aero_sets[row].name)
         row++;
-    return sotto_aero_sets[row].name
-               ? (size_t)SOTTO_AERO_N * 8 +
-                     (size_t)SOTTO_AERO_N / 8 * sotto_aero_sets[row].second_bits
-               : 0;
+    const unsigned bits = sotto_aero_sets[row].name ? sotto_aero_sets[row].second_bits : 0;
+    const size_t poly = (size_t)SOTTO_AERO_N * 8 + (size_t)SOTTO_AERO_N / 8 * bits,
+                 pads = t.rekey ? SOTTO_AERO_PADS * (8 + (size_t)(bits + 7) / 8) : 0,
+                 head = kind == SOTTO_AERO_HAND ? (size_t)SOTTO_AERO_HAND_HEAD : 32 + poly;
+    return (record_size){head, head + t.committee * (poly + pads + 16)};
 }
 
 size_t sotto_aero_needed(const sotto_round *round, const sotto_message *record)
 {
-    sotto_aero_terms t;
+    const record_size size = size_of(round, record->kind);
 
-    if (record->kind != SOTTO_AERO_KEY ||
-        sotto_aero_terms_decode(&t, round->parameters, NULL) != SOTTO_OK)
-        return record->body.len;
-    const size_t needed = 32 + poly_size(&t);
-    return needed < record->body.len ? needed : record->body.len;
+    return size.whole && size.head < record->body.len ? size.head : record->body.len;
 }
 
 bool sotto_aero_contributes(const sotto_round *round, uint32_t index)
@@ -47,30 +52,18 @@ bool sotto_aero_contributes(const sotto_round *round, uint32_t index)
     return drawn;
 }
 
-/* A part of the key with one sealed share for each member. head, which may be NULL: without the shares. */
-static size_t key_size(const sotto_round *round, size_t *head)
-{
-    sotto_aero_terms t;
-
-    if (sotto_aero_terms_decode(&t, round->parameters, NULL) != SOTTO_OK)
-        return 0;
-    if (head)
-        *head = 32 + poly_size(&t);
-    return 32 + poly_size(&t) + t.committee * (poly_size(&t) + 16);
-}
-
 static sotto_status open_excerpt(sotto_message *known, const sotto_round *round, sotto_bytes record,
                                  bool is_checked, sotto_err *err)
 {
-    size_t head = 0, whole = key_size(round, &head);
     sotto_excerpt e;
 
     SOTTO_TRY(sotto_excerpt_decode(&e, record, err));
-    /* Of any other record somebody could show a beginning that is not its own. */
-    if (SOTTO_RULE(aero_excerpts_of_keys) &&
-        (e.message.kind != SOTTO_AERO_KEY || e.length != whole))
+    const record_size size = size_of(round, e.message.kind);
+    /* Of any other record somebody could show a beginning that is not its own. That of HAND says which key is handed over: members who read it
+     * whole say the same in their certificates, or nobody encrypts. */
+    if (SOTTO_RULE(aero_excerpts_of_keys) && (size.whole == 0 || e.length != size.whole))
         return sotto_fail(err, SOTTO_REJECTED, "board: an excerpt of what is read whole");
-    if (SOTTO_RULE(aero_excerpts_of_heads) && e.message.body.len != head)
+    if (SOTTO_RULE(aero_excerpts_of_heads) && size.whole && e.message.body.len != size.head)
         return sotto_fail(err, SOTTO_REJECTED, "board: an excerpt of another size");
     *known = e.message;
     return is_checked ? SOTTO_OK : sotto_excerpt_judge(&e, round, &sotto_method_aero, err);
@@ -82,7 +75,8 @@ sotto_status sotto_aero_record_open(sotto_message *known, const sotto_round *rou
     if (sotto_excerpt_is(record))
         return open_excerpt(known, round, record, is_checked, err);
     SOTTO_TRY(sotto_message_decode(known, record, err));
-    if (known->kind == SOTTO_AERO_KEY && known->body.len != key_size(round, NULL))
+    const record_size size = size_of(round, known->kind);
+    if (size.whole && known->body.len != size.whole)
         return sotto_fail(err, SOTTO_REJECTED, "board: a part of the key of another size");
     return is_checked ? SOTTO_OK : sotto_message_judge(known, round, &sotto_method_aero, err);
 }

@@ -35,6 +35,7 @@ static sotto_status post_committed(sotto_aero_aggregator *s, sotto_effects *effe
     if (!sotto_aero_is_certified(s->base.view))
         return fail(s, effects, "the committee did not certify the round");
     SOTTO_TRY(sotto_aero_server_order(s, err));
+    SOTTO_TRY(sotto_aero_server_bequeath(s, effects, err));
     s->posted |= SOTTO_AERO_POSTED_COMMITTED;
     sotto_write_uint(&w, s->count, 4);
     sotto_write_bytes(&w, sotto_bytes_of(sotto_aero_sum_root(&s->promises)->hash, 32));
@@ -149,6 +150,13 @@ static sotto_status react(sotto_aero_aggregator *s, const sotto_message *known,
     case SOTTO_AERO_KEY:
         if (view->dealers == count_sealed(view))
             return post_mark(s, SOTTO_AERO_POSTED_KEYED, SOTTO_AERO_KEYED, effects, err);
+        return SOTTO_OK;
+    case SOTTO_AERO_HAND:
+    case SOTTO_AERO_HANDED:
+    case SOTTO_AERO_PROBE:
+        return sotto_aero_server_hand_on(s, effects, err);
+    case SOTTO_AERO_TAKEN:
+        sotto_aero_server_blame_dealers(s);
         return SOTTO_OK;
     case SOTTO_AERO_VALUE:
         if (sotto_aero_opened(view, view->next) == plan->terms.committee)
@@ -295,21 +303,32 @@ static sotto_status deliver(sotto_machine *machine, const sotto_message *message
     return SOTTO_OK;
 }
 
-/* Deadlines that a round does not name: the set-up has a quarter, then half of the time before promises are due. Values have a third of
- * the time for verification. Each attempt to open has a twelfth of the time for release. */
+/* Deadlines that a round does not name: the set-up has a quarter, then half of the time before promises are due. A hand-over has the second
+ * quarter, and a new key, where that failed, the third. Values have a third of the time for verification. Each attempt to open has a
+ * twelfth of the time for release. */
 typedef struct deadline {
     uint64_t at;
-    uint8_t what;
+    unsigned what;
 } deadline;
 
-static sotto_status meet(sotto_aero_aggregator *s, uint8_t what, sotto_effects *effects,
+enum { HANDED = 256, TAKEN }; /* of the hand-over: not among the flags */
+
+static sotto_status meet(sotto_aero_aggregator *s, unsigned what, sotto_effects *effects,
                          sotto_err *err)
 {
+    const bool hands_over = s->base.plan->old_members != 0;
+
     switch (what) {
+    case HANDED:
+        return hands_over ? sotto_aero_server_handed(s, effects, err) : SOTTO_OK;
+    case TAKEN:
+        return hands_over ? sotto_aero_server_taken(s, effects, err) : SOTTO_OK;
     case SOTTO_AERO_POSTED_SEALED:
-        return post_mark(s, what, SOTTO_AERO_SEALED, effects, err);
+        return post_mark(s, SOTTO_AERO_POSTED_SEALED, SOTTO_AERO_SEALED, effects, err);
     case SOTTO_AERO_POSTED_KEYED:
-        return post_mark(s, what, SOTTO_AERO_KEYED, effects, err);
+        return s->base.view->handing.has_passed
+                   ? SOTTO_OK
+                   : post_mark(s, SOTTO_AERO_POSTED_KEYED, SOTTO_AERO_KEYED, effects, err);
     case SOTTO_AERO_POSTED_COMMITTED:
         return post_committed(s, effects, err);
     case SOTTO_AERO_POSTED_ADDED:
@@ -346,7 +365,10 @@ static sotto_status tick(sotto_machine *machine, uint64_t now_ms, sotto_effects 
     uint64_t setup = r->commit_by - r->opens;
     const deadline all[] = {
         {r->opens + setup / 4, SOTTO_AERO_POSTED_SEALED},
-        {r->opens + setup / 2, SOTTO_AERO_POSTED_KEYED},
+        {r->opens + setup * 3 / 8, HANDED},
+        {r->opens + setup / 2, TAKEN},
+        {r->opens + (s->base.plan->old_members ? setup * 3 / 4 : setup / 2),
+         SOTTO_AERO_POSTED_KEYED},
         {r->commit_by, SOTTO_AERO_POSTED_COMMITTED},
         {r->closes, SOTTO_AERO_POSTED_ADDED},
         {r->closes + (r->verify_by - r->closes) / 3, SOTTO_AERO_POSTED_SUMMED},
@@ -384,7 +406,8 @@ enum {
     ATTEMPTS = 1 + 8,
     SET = ATTEMPTS + SOTTO_AERO_MOST_COMMITTEES,
     MISSED = SET + SOTTO_AERO_MOST_COMMITTEE,
-    SAVED = MISSED + SOTTO_AERO_MOST_COMMITTEE
+    HAND = MISSED + SOTTO_AERO_MOST_COMMITTEE,
+    SAVED = HAND + 1
 };
 
 static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err *err)
@@ -397,6 +420,7 @@ static sotto_status save(const sotto_machine *machine, sotto_buf *out, sotto_err
     memcpy(own + ATTEMPTS, s->attempts, sizeof s->attempts);
     memcpy(own + SET, s->set, sizeof s->set);
     memcpy(own + MISSED, s->missed, sizeof s->missed);
+    own[HAND] = s->hand;
     return sotto_aero_save(&s->base, out, sotto_bytes_of(own, sizeof own), err);
 }
 
@@ -420,7 +444,10 @@ static sotto_status take_again(sotto_aero_aggregator *s, const sotto_message *ke
     case SOTTO_AERO_POINT:
         return sotto_aero_server_dealt(s, kept, &verdict, err);
     default:
-        return sotto_aero_read_again(&s->base, &known, kept, err);
+        SOTTO_TRY(sotto_aero_read_again(&s->base, &known, kept, err));
+        if (known.kind == SOTTO_AERO_TAKEN)
+            sotto_aero_server_blame_dealers(s);
+        return SOTTO_OK;
     }
 }
 
@@ -455,6 +482,7 @@ static sotto_status restore(sotto_machine **out, const sotto_round *round, const
     memcpy(s->attempts, own + ATTEMPTS, sizeof s->attempts);
     memcpy(s->set, own + SET, sizeof s->set);
     memcpy(s->missed, own + MISSED, sizeof s->missed);
+    s->hand = own[HAND];
     for (size_t i = 0; i < count; i++)
         SOTTO_TRY(take_again(s, &kept[i], err));
     SOTTO_TRY(build_again(s, own[0], err));

@@ -20,6 +20,8 @@ enum {
     SOTTO_AERO_RELEASED = 64,
     SOTTO_AERO_FAILED = 128,
 };
+/* The same of a key that is handed over. */
+enum { SOTTO_AERO_POSTED_HANDED = 1, SOTTO_AERO_POSTED_TAKEN = 2 };
 enum { SOTTO_AERO_NOT_OPENING = 0xff };
 
 typedef struct sotto_aero_revealed {
@@ -37,7 +39,7 @@ typedef struct sotto_aero_entrant {
 
 typedef struct sotto_aero_aggregator {
     sotto_aero_base base;
-    uint8_t posted;
+    uint8_t posted, hand;
     /* Noise members by place, then contributors as they came; sorted when the promises are posted. */
     sotto_aero_entrant *entrants;
     uint32_t count, most;
@@ -58,7 +60,23 @@ typedef struct sotto_aero_aggregator {
     uint32_t *counted, counted_count, *blamed, blamed_count;
 } sotto_aero_aggregator;
 
+/* server_hand.c: ends the hand-over's phases, and says which key it was. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_handed(sotto_aero_aggregator *s,
+                                                     sotto_effects *effects, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_server_taken(sotto_aero_aggregator *s,
+                                                    sotto_effects *effects, sotto_err *err);
+/* Where everybody has spoken. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_hand_on(sotto_aero_aggregator *s,
+                                                      sotto_effects *effects, sotto_err *err);
+/* Old members that dealt something else than their share. */
+void sotto_aero_server_blame_dealers(sotto_aero_aggregator *s);
+/* The public key, for the next round. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_bequeath(sotto_aero_aggregator *s,
+                                                       sotto_effects *effects, sotto_err *err);
+
 /* server_add.c */
+/* Once, whatever it did. */
+void sotto_aero_server_blame(sotto_aero_aggregator *s, uint32_t index);
 SOTTO_MUST_USE sotto_status sotto_aero_server_commit(sotto_aero_aggregator *s,
                                                      const sotto_message *message,
                                                      sotto_status *verdict, sotto_err *err);

@@ -114,7 +114,7 @@ static sotto_status is_as_promised(bool *right, sotto_aero_aggregator *s,
     return status == SOTTO_NO_MEMORY ? sotto_aero_no_memory(err) : SOTTO_OK;
 }
 
-static void blame(sotto_aero_aggregator *s, uint32_t index)
+void sotto_aero_server_blame(sotto_aero_aggregator *s, uint32_t index)
 {
     if (sotto_aero_place_of(s->blamed, s->blamed_count, index) < 0 &&
         s->blamed_count < s->base.round->registered)
@@ -143,7 +143,7 @@ sotto_status sotto_aero_server_reveal(sotto_aero_aggregator *s, const sotto_mess
     SOTTO_TRY(status);
     *verdict = right ? SOTTO_OK : SOTTO_REJECTED;
     if (!right) {
-        blame(s, message->from);
+        sotto_aero_server_blame(s, message->from);
         return SOTTO_OK;
     }
     /* What was kept outlives the machine: of megabytes for each device there is no second copy. */

@@ -1,5 +1,6 @@
 #include "aggregate/aero/terms.h"
 
+#include "aggregate/aero/aero.h"
 #include "aggregate/aero/odds.h"
 #include "aggregate/shared/draw.h"
 #include "base/rule.h"
@@ -98,13 +99,33 @@ static sotto_status check_numbers(const sotto_round *round, const sotto_aero_ter
     return SOTTO_OK;
 }
 
+/* A key that is handed over goes from one committee to one: 2 A + 1 of both have to agree. */
+static sotto_status check_rekey(const sotto_round *round, const sotto_aero_terms *t, sotto_err *err)
+{
+    if (t->rekey == 1 || t->rekey > SOTTO_AERO_MOST_REKEY)
+        return sotto_fail(err, SOTTO_DENIED, "aero: %u rounds under one key", t->rekey);
+    if (t->rekey && (t->committees > 1 || 2 * t->threshold - 1 > t->committee))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "aero: %u committees of %u, of which %u open, hand over no key",
+                          t->committees, t->committee, t->threshold);
+    if (SOTTO_RULE(aero_key_retired) && t->handed && t->handed >= t->rekey)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "aero: a key that was handed over %u times, for %u rounds", t->handed,
+                          t->rekey);
+    if (t->handed && (round->number <= t->handed || round->epoch == 0))
+        return sotto_fail(err, SOTTO_DENIED, "aero: no committee before round %llu has this key",
+                          (unsigned long long)round->number);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_aero_check_round(const sotto_round *round, sotto_err *err)
 {
     sotto_aero_terms t;
 
     SOTTO_TRY(sotto_aero_terms_decode(&t, round->parameters, err));
     SOTTO_TRY(check_numbers(round, &t, err));
-    return check_committees(round, &t, err);
+    SOTTO_TRY(check_committees(round, &t, err));
+    return check_rekey(round, &t, err);
 }
 
 /* ---- plan --------------------------------------------------------------------------------------------- */
@@ -119,7 +140,7 @@ static sotto_status plan_ledger(sotto_aero_plan *plan, sotto_err *err)
         .most = UINT64_C(1) << (t->bits - 1),
         .dealers = t->committee,
         .threshold = t->threshold,
-        .rounds = 1,
+        .rounds = t->rekey ? t->rekey : 1,
         .ciphertexts = plan->ciphertexts,
         .tries = SOTTO_AERO_MOST_TRIES,
         .failure = 40,
@@ -174,6 +195,22 @@ static sotto_status split(sotto_aero_plan *plan, const uint8_t seed[32], sotto_a
     return SOTTO_OK;
 }
 
+static const char COMMITTEE[] = "sotto-aero-committee-1";
+
+sotto_status sotto_aero_draw_members(uint32_t *out, const sotto_round *r, const sotto_aero_terms *t,
+                                     sotto_arena *scratch, sotto_err *err)
+{
+    const uint32_t count = t->committee * t->committees, registered = (uint32_t)r->registered;
+    uint8_t seed[32];
+
+    sotto_draw_seed(seed, COMMITTEE, r->beacon, r->session, r->epoch, r->number);
+    SOTTO_TRY(sotto_draw_set(out, count, registered, seed, scratch, err));
+    if (!t->handed)
+        return SOTTO_OK;
+    sotto_draw_seed(seed, COMMITTEE, t->origin.beacon, r->session, r->epoch - 1, r->number - 1);
+    return sotto_draw_set(out + count, count, registered, seed, scratch, err);
+}
+
 static sotto_status draw_committees(sotto_aero_plan *plan, sotto_arena *arena, sotto_err *err)
 {
     const sotto_round *r = plan->round;
@@ -181,13 +218,15 @@ static sotto_status draw_committees(sotto_aero_plan *plan, sotto_arena *arena, s
     uint8_t seed[32];
 
     plan->members = t->committee * t->committees;
-    plan->committee = sotto_arena_take_array(arena, plan->members, sizeof *plan->committee);
+    plan->old_members = t->handed ? plan->members : 0;
+    plan->committee = sotto_arena_take_array(arena, (size_t)plan->members + plan->old_members,
+                                             sizeof *plan->committee);
     plan->noise = sotto_arena_take_array(arena, t->noise_members, sizeof *plan->noise);
     if (!plan->committee || !plan->noise)
         return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
-    sotto_draw_seed(seed, "sotto-aero-committee-1", r->beacon, r->session, r->epoch, r->number);
-    SOTTO_TRY(
-        sotto_draw_set(plan->committee, plan->members, (uint32_t)r->registered, seed, arena, err));
+    plan->old = plan->committee + plan->members;
+    SOTTO_TRY(sotto_aero_draw_members(plan->committee, r, t, arena, err));
+    sotto_draw_seed(seed, COMMITTEE, r->beacon, r->session, r->epoch, r->number);
     SOTTO_TRY(split(plan, seed, arena, err));
     sotto_draw_seed(seed, "sotto-aero-noise-1", r->beacon, r->session, r->epoch, r->number);
     return sotto_draw_set(plan->noise, t->noise_members, (uint32_t)r->registered, seed, arena, err);
@@ -196,6 +235,11 @@ static sotto_status draw_committees(sotto_aero_plan *plan, sotto_arena *arena, s
 /* What a dealer sends to all members, and all dealers to one, are messages. */
 static sotto_status check_dealing(const sotto_aero_plan *plan, sotto_err *err)
 {
+    if (plan->terms.rekey &&
+        SOTTO_AERO_HAND_HEAD + plan->terms.committee * sotto_aero_sealed_share_size(plan) >
+            SOTTO_AERO_LONG)
+        return sotto_fail(err, SOTTO_DENIED, "aero: a committee of %u can't hand over a key",
+                          plan->terms.committee);
     size_t each = ((size_t)plan->ciphertexts + 1) * sotto_aero_poly_size(&plan->aero) + 16;
     size_t head = 32 * (size_t)plan->terms.committee;
 
@@ -210,8 +254,6 @@ static sotto_status check_dealing(const sotto_aero_plan *plan, sotto_err *err)
 sotto_status sotto_aero_plan_init(sotto_aero_plan *plan, const sotto_round *round,
                                   sotto_arena *arena, sotto_err *err)
 {
-    uint8_t seed[SOTTO_AERO_SEED];
-
     memset(plan, 0, sizeof *plan);
     plan->round = round;
     SOTTO_TRY(sotto_aero_check_round(round, err));
@@ -231,10 +273,11 @@ sotto_status sotto_aero_plan_init(sotto_aero_plan *plan, const sotto_round *roun
     plan->account = round->account ? *round->account : (sotto_aero_account){.rho = 0};
     plan->account.members = plan->committee;
     plan->judged.account = &plan->account;
-    /* Of the round, so that nobody chose it, and no key of one round is of use in another. */
-    sotto_draw_seed(seed, "sotto-aero-a-1", round->beacon, round->session, round->epoch,
+    /* Of the round, so that nobody chose it, and no key of one round is of use in another. A key that is handed over brings its own, of the
+     * round that it was made in. */
+    sotto_draw_seed(plan->a_seed, "sotto-aero-a-1", round->beacon, round->session, round->epoch,
                     round->number);
-    return sotto_aero_expand_vartime(&plan->aero, &plan->a, seed, err);
+    return sotto_aero_expand_vartime(&plan->aero, &plan->a, plan->a_seed, err);
 }
 
 /* ---- who -------------------------------------------------------------------------------------------------- */
@@ -291,6 +334,42 @@ uint32_t sotto_aero_committee_opens(const sotto_aero_plan *plan, uint32_t commit
     for (uint32_t g = committee; g < plan->groups; g += plan->terms.committees)
         count += sotto_aero_group_size(plan, g);
     return (uint32_t)count;
+}
+
+int sotto_aero_old_place(const sotto_aero_plan *plan, uint32_t index)
+{
+    return sotto_aero_place_of(plan->old, plan->old_members, index);
+}
+
+sotto_status sotto_aero_key_terms(uint8_t out[32], const sotto_aero_plan *plan, sotto_err *err)
+{
+    static const char purpose[] = "sotto-aero-key-terms-1";
+    const sotto_round *r = plan->round;
+    sotto_aero_terms terms = plan->terms;
+    uint8_t bytes[SOTTO_AERO_TERMS + 9 * 8];
+    sotto_buf b = sotto_buf_over(bytes, sizeof bytes);
+    sotto_hash hash;
+
+    terms.handed = 0;
+    SOTTO_TRY(sotto_aero_terms_encode(&b, &terms, err));
+    sotto_writer w = sotto_writer_on(&b);
+    sotto_write_uint(&w, r->ring, 8);
+    sotto_write_uint(&w, r->length, 8);
+    sotto_write_uint(&w, r->most, 8);
+    sotto_write_uint(&w, r->norm2, 8);
+    sotto_write_uint(&w, r->least, 8);
+    sotto_write_uint(&w, r->largest, 8);
+    sotto_write_uint(&w, r->noise.num, 8);
+    sotto_write_uint(&w, r->noise.den, 8);
+    sotto_write_uint(&w, r->noise.shares, 8);
+    SOTTO_TRY(sotto_writer_finish(&w, "terms of a key", err));
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of(purpose, sizeof purpose));
+    sotto_hash_update(&hash, sotto_bytes_of(r->session, sizeof r->session));
+    sotto_hash_update(&hash, sotto_bytes_of(r->registry, sizeof r->registry));
+    sotto_hash_update(&hash, sotto_buf_bytes(&b));
+    sotto_hash_final(&hash, out);
+    return SOTTO_OK;
 }
 
 int sotto_aero_noise_place(const sotto_aero_plan *plan, uint32_t index)

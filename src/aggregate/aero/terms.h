@@ -22,7 +22,9 @@ enum {
     SOTTO_AERO_MOST_NOISE = 1024,
     SOTTO_AERO_MOST_ASKS = 1024, /* leaves that one device asks for */
     SOTTO_AERO_LONG = 15 << 20,  /* bytes of a message: just below what an envelope may hold */
-    SOTTO_AERO_TERMS = 4 + 7 * 4 + 8 + 8 + 4 + 1 + 1 + 4,
+    SOTTO_AERO_TERMS = 4 + 7 * 4 + 8 + 8 + 4 + 1 + 1 + 1 + 1 + 4,
+    SOTTO_AERO_TERMS_HANDED = SOTTO_AERO_TERMS + 32 + 32, /* with the round before */
+    SOTTO_AERO_MOST_REKEY = 16, /* rounds under one key: pads last for so many */
 };
 
 enum { SOTTO_AERO_STANDARD = 1, SOTTO_AERO_HIGH };
@@ -31,6 +33,12 @@ enum {
     SOTTO_AERO_NOISE = 1,
     SOTTO_AERO_CONTRIBUTOR
 }; /* roles of a leaf; they sort in this order */
+
+/* The round before this one, whose committee hands its key over. */
+typedef struct sotto_aero_origin {
+    uint8_t round[32];  /* its id                               */
+    uint8_t beacon[32]; /* that drew its committee: who joins checks it, as it does this round's */
+} sotto_aero_origin;
 
 typedef struct sotto_aero_terms {
     uint8_t set;     /* row of sotto_aero_sets                                                   */
@@ -47,8 +55,12 @@ typedef struct sotto_aero_terms {
     uint8_t opening;     /* SOTTO_AERO_FAST or SOTTO_AERO_ROBUST                                  */
     uint8_t
         committees; /* each has a key of its own, and opens its groups: g, g + committees, ... */
+    uint8_t rekey;  /* rounds under one key, at most; 0: each has its own                     */
+    uint8_t
+        handed; /* how often this round's key was handed over, this time included; 0: it is new */
     uint32_t
         participations; /* rounds of the session that a device contributes to, at most; 0: all of them */
+    sotto_aero_origin origin; /* of a key that is handed over */
 } sotto_aero_terms;
 
 /* What a participant knows of itself, and no server tells it. A certificate counts on from what the board says of earlier rounds. */
@@ -56,7 +68,8 @@ struct sotto_aero_account {
     double rho;      /* zCDP that rounds before this one spent, as their certificates say */
     const char *set; /* below 128 bits, and it was agreed to by this name; NULL: none */
     struct sotto_aero_known *known; /* one process plays many devices: proofs that it verified */
-    /* All committees' members in this round, where it was drawn before; NULL: whoever asks draws it, over all who are registered. */
+    /* All committees' members in this round, where it was drawn before; NULL: whoever asks draws it, over all who are registered. Those of
+     * the round before follow, where they hand over a key. */
     const uint32_t *members;
     bool is_trial; /* tests and simulators: a round may be without a claim, and odds as they are */
 };
@@ -77,10 +90,13 @@ typedef struct sotto_aero_plan {
     const sotto_aero_profile *profile;
     uint32_t ciphertexts, groups;
     uint32_t *committee,
-        *noise;        /* registry indices; ascending in each committee, which follow one another */
-    uint32_t members;  /* of all committees */
-    sotto_aero_poly a; /* of the public key: from the beacon */
-    double rho;        /* what the round costs, at most */
+        *noise;       /* registry indices; ascending in each committee, which follow one another */
+    uint32_t members; /* of all committees */
+    const uint32_t *old;  /* the committee before, which hands its key over */
+    uint32_t old_members; /* 0: the round begins with a new key            */
+    uint8_t a_seed[32];   /* of the public key: from the beacon, or handed over with it */
+    sotto_aero_poly a;
+    double rho; /* what the round costs, at most */
     /* The round as its records are judged by: the committee is known. */
     sotto_round judged;
     sotto_aero_account account;
@@ -106,6 +122,16 @@ struct sotto_aero_known *sotto_aero_known_of(const sotto_aero_plan *plan);
 int sotto_aero_place_of(const uint32_t *members, uint32_t count, uint32_t index);
 int sotto_aero_committee_place(const sotto_aero_plan *plan, uint32_t index);
 int sotto_aero_noise_place(const sotto_aero_plan *plan, uint32_t index);
+/* In the committee that hands over its key. */
+int sotto_aero_old_place(const sotto_aero_plan *plan, uint32_t index);
+/* What must be the same in all rounds under one key: everything that hints, odds and the committee depend on. */
+SOTTO_MUST_USE sotto_status sotto_aero_key_terms(uint8_t out[32], const sotto_aero_plan *plan,
+                                                 sotto_err *err);
+/* Members of this round's committees, and then of the one that hands over its key. At most SOTTO_AERO_MOST_SPEAKERS. */
+enum { SOTTO_AERO_MOST_SPEAKERS = 2 * SOTTO_AERO_MOST_COMMITTEE };
+SOTTO_MUST_USE sotto_status sotto_aero_draw_members(uint32_t *out, const sotto_round *round,
+                                                    const sotto_aero_terms *terms,
+                                                    sotto_arena *scratch, sotto_err *err);
 /* Whether this device may have a leaf in this role. */
 bool sotto_aero_may(const sotto_aero_plan *plan, uint8_t role, uint32_t index);
 /* Which committee opens a group, and which one a place belongs to. */

@@ -22,7 +22,13 @@ sotto_status sotto_aero_terms_encode(sotto_buf *out, const sotto_aero_terms *t, 
     sotto_write_uint(&w, t->delta_bits, 4);
     sotto_write_uint(&w, t->opening, 1);
     sotto_write_uint(&w, t->committees, 1);
+    sotto_write_uint(&w, t->rekey, 1);
+    sotto_write_uint(&w, t->handed, 1);
     sotto_write_uint(&w, t->participations, 4);
+    if (t->handed) {
+        sotto_write_bytes(&w, sotto_bytes_of(t->origin.round, sizeof t->origin.round));
+        sotto_write_bytes(&w, sotto_bytes_of(t->origin.beacon, sizeof t->origin.beacon));
+    }
     return sotto_writer_finish(&w, "aero terms", err);
 }
 
@@ -46,6 +52,13 @@ sotto_status sotto_aero_terms_decode(sotto_aero_terms *t, sotto_bytes wire, sott
     t->delta_bits = (uint32_t)sotto_read_uint(&in, 4);
     t->opening = (uint8_t)sotto_read_uint(&in, 1);
     t->committees = (uint8_t)sotto_read_uint(&in, 1);
+    t->rekey = (uint8_t)sotto_read_uint(&in, 1);
+    t->handed = (uint8_t)sotto_read_uint(&in, 1);
     t->participations = (uint32_t)sotto_read_uint(&in, 4);
+    t->origin = (sotto_aero_origin){.round = {0}};
+    if (t->handed) {
+        sotto_read_fixed(&in, t->origin.round, sizeof t->origin.round);
+        sotto_read_fixed(&in, t->origin.beacon, sizeof t->origin.beacon);
+    }
     return sotto_reader_finish(&in, "aero terms", err);
 }

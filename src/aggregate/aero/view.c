@@ -22,7 +22,7 @@ sotto_status sotto_aero_view_init(sotto_aero_view *view, sotto_aero_plan *plan, 
     view->clear = sotto_arena_take(arena, (size_t)plan->round->registered / 8 + 1);
     if (!view->b || !view->members || !view->left || !view->wrong || !view->clear)
         return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
-    return SOTTO_OK;
+    return sotto_aero_handing_init(view, arena, err);
 }
 
 /* ---- digests ------------------------------------------------------------------------------------------- */
@@ -58,7 +58,9 @@ void sotto_aero_seal_value(uint8_t out[32], const sotto_aero_plan *plan, uint32_
 
 size_t sotto_aero_sealed_share_size(const sotto_aero_plan *plan)
 {
-    return sotto_aero_poly_size(&plan->aero) + 16;
+    return (plan->terms.rekey ? sotto_aero_holding_size(&plan->aero)
+                              : sotto_aero_poly_size(&plan->aero)) +
+           16;
 }
 
 void sotto_aero_total_digest(uint8_t out[32], sotto_bytes total)
@@ -102,6 +104,7 @@ static sotto_status write_certificate(sotto_aero_view *view, sotto_arena *scratc
     sotto_write_uint(&w, plan->terms.epsilon, 8);
     sotto_write_uint(&w, plan->terms.delta_bits, 4);
     sotto_write_uint(&w, view->dealers, 4);
+    sotto_write_uint(&w, sotto_aero_key_round(view), 8);
     sotto_write_bytes(&w, sotto_bytes_of(key, sizeof key));
     return sotto_writer_finish(&w, "certificate", err);
 }
@@ -136,7 +139,8 @@ static sotto_status read_key(sotto_aero_view *view, uint32_t place, sotto_aero_m
 
     if (!b)
         return sotto_fail(err, SOTTO_NO_MEMORY, "board: no memory");
-    if (m->has_key || !m->has_sealed || !view->is_sealed || view->is_keyed || body.len < 32 + each)
+    if (m->has_key || !m->has_sealed || !view->is_sealed || view->is_keyed ||
+        !sotto_aero_wants_key(view) || body.len < 32 + each)
         return nothing(err, "a part of the key out of turn");
     const sotto_bytes part = sotto_bytes_of(body.data + 32, each);
     sotto_aero_seal_key(seal, plan, plan->committee[place], body.data, part);
@@ -174,6 +178,8 @@ static sotto_status read_member(sotto_aero_view *view, uint64_t index, const sot
 {
     int place = sotto_aero_committee_place(view->plan, r->from);
 
+    if (r->kind == SOTTO_AERO_HAND)
+        return sotto_aero_read_hand(view, r->from, r->body, err);
     if (place < 0)
         return nothing(err, "a record of somebody who is no member");
     sotto_aero_member *m = &view->members[place];
@@ -182,6 +188,8 @@ static sotto_status read_member(sotto_aero_view *view, uint64_t index, const sot
         return read_seal(view, m, r->body, err);
     case SOTTO_AERO_KEY:
         return read_key(view, (uint32_t)place, m, r->body, scratch, err);
+    case SOTTO_AERO_PROBE:
+        return sotto_aero_read_probe(view, (uint32_t)place, r->body, err);
     case SOTTO_AERO_VALUE:
         return read_value(view, (uint32_t)place, m, index, r->body, err);
     case SOTTO_AERO_CERTIFY:
@@ -480,6 +488,21 @@ static sotto_status read_answer(sotto_aero_view *view, sotto_bytes body, sotto_a
     return SOTTO_OK;
 }
 
+static sotto_status read_taken(sotto_aero_view *view, sotto_bytes body, sotto_arena *scratch,
+                               sotto_err *err)
+{
+    uint8_t digest[32];
+
+    sotto_hash_once(digest, SOTTO_SHA256, body);
+    if (view->handing.is_over && memcmp(digest, view->handing.record, sizeof digest) == 0)
+        return nothing(err, "the same once more");
+    if (SOTTO_RULE(aero_one_hand_over) && view->handing.is_over)
+        return refute(view, "two keys handed over in one round");
+    memcpy(view->handing.record, digest, sizeof digest);
+    SOTTO_TRY(sotto_aero_read_taken(view, body, scratch, err));
+    return view->handing.has_passed ? write_certificate(view, scratch, err) : SOTTO_OK;
+}
+
 static sotto_status read_server(sotto_aero_view *view, uint64_t index, const sotto_message *r,
                                 sotto_arena *scratch, sotto_err *err)
 {
@@ -488,10 +511,14 @@ static sotto_status read_server(sotto_aero_view *view, uint64_t index, const sot
         view->is_sealed = true;
         return SOTTO_OK;
     case SOTTO_AERO_KEYED:
-        if (!view->is_sealed || view->is_keyed)
+        if (!view->is_sealed || view->is_keyed || !sotto_aero_wants_key(view))
             return nothing(err, "the end of the set-up out of turn");
         view->is_keyed = true;
         return write_certificate(view, scratch, err);
+    case SOTTO_AERO_HANDED:
+        return sotto_aero_read_handed(view, err);
+    case SOTTO_AERO_TAKEN:
+        return read_taken(view, r->body, scratch, err);
     case SOTTO_AERO_COMMITTED:
         return read_committed(view, index, r->body, err);
     case SOTTO_AERO_ADDED:

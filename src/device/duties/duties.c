@@ -443,6 +443,7 @@ static sotto_status end_duty(sotto_duties *d, const sotto_journal_duty *duty,
                              const sotto_posted_round *p, sotto_err *err)
 {
     SOTTO_TRY(tell(d, duty, &p->round, sotto_duties_ending(p, duty), err));
+    SOTTO_TRY(sotto_journal_erase_carried(&d->journal, &p->round, err));
     return sotto_journal_end(&d->journal, duty->n, err);
 }
 
@@ -576,7 +577,7 @@ sotto_status sotto_duties_tick(sotto_duties *d, uint64_t now_ms, uint64_t *next_
     bool found;
 
     *next_ms = UINT64_MAX;
-    SOTTO_TRY(sotto_journal_tidy(&d->journal, err));
+    SOTTO_TRY(sotto_journal_tidy(&d->journal, now_ms, err));
     first = sotto_duties_tick_keygens(d, now_ms, next_ms, err);
     for (;;) {
         const int64_t after = duty.n;

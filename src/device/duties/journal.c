@@ -24,7 +24,7 @@ static const char SCHEMA[] =
     "CREATE TABLE IF NOT EXISTS vow (session BLOB NOT NULL, epoch INTEGER NOT NULL, round INTEGER"
     " NOT NULL, kind INTEGER NOT NULL, subject INTEGER NOT NULL, digest BLOB NOT NULL,"
     " PRIMARY KEY (session, epoch, round, kind, subject)) STRICT;" SOTTO_JOURNAL_TREE_SCHEMA
-        SOTTO_JOURNAL_HANDED_SCHEMA SOTTO_JOURNAL_KEYGEN_SCHEMA;
+        SOTTO_JOURNAL_HANDED_SCHEMA SOTTO_JOURNAL_CARRIED_SCHEMA SOTTO_JOURNAL_KEYGEN_SCHEMA;
 
 static const char WHAT[] = "journal of duties";
 
@@ -153,7 +153,7 @@ sotto_status sotto_journal_finish(sotto_journal *j, sotto_status status, sotto_e
     return status;
 }
 
-sotto_status sotto_journal_tidy(sotto_journal *j, sotto_err *err)
+static sotto_status cut(sotto_journal *j, sotto_err *err)
 {
     if (!j->uncut)
         return SOTTO_OK;
@@ -167,7 +167,13 @@ sotto_status sotto_journal_finish_erased(sotto_journal *j, sotto_status status, 
 {
     SOTTO_TRY(sotto_journal_finish(j, status, err));
     j->uncut = true;
-    return sotto_journal_tidy(j, err);
+    return cut(j, err);
+}
+
+sotto_status sotto_journal_tidy(sotto_journal *j, uint64_t now_ms, sotto_err *err)
+{
+    SOTTO_TRY(cut(j, err));
+    return sotto_journal_expire_carried(j, now_ms, err);
 }
 
 /* ---- consent and shares --------------------------------------------------------------------------------------- */
@@ -193,7 +199,8 @@ sotto_status sotto_journal_set_consent(sotto_journal *j, bool given, sotto_err *
                          "UPDATE meta SET consent = 0; UPDATE share SET share = NULL;"
                          "UPDATE duty SET posting = NULL, state = NULL, vector = NULL, ended = 1;"
                          "DELETE FROM kept; DELETE FROM waiting; DELETE FROM handed_to;"
-                         "DELETE FROM progress; DELETE FROM tree;" SOTTO_JOURNAL_KEYGEN_FORGET,
+                         "DELETE FROM progress; DELETE FROM tree; DELETE FROM "
+                         "carried;" SOTTO_JOURNAL_KEYGEN_FORGET,
                          WHAT, err),
         err);
 }
@@ -436,6 +443,8 @@ static sotto_status store_step(sotto_journal *j, const sotto_journal_duty *duty,
     SOTTO_TRY(sotto_journal_store_tree(j, duty->n, &duty->tree, err));
     for (const sotto_effect_vow *v = effects->vows; v; v = v->next)
         SOTTO_TRY(sotto_journal_insert_vow(j, round->session, &v->vow, err));
+    if (effects->carries)
+        SOTTO_TRY(sotto_journal_store_carried(j, round, effects->carried, err));
     for (const sotto_effect_message *m = effects->kept; m; m = m->next)
         SOTTO_TRY(insert_kept(j, duty->n, &m->message, arena, err));
     for (const sotto_effect_message *m = effects->sent; m; m = m->next)
@@ -460,8 +469,8 @@ sotto_status sotto_journal_step(sotto_journal *j, const sotto_journal_duty *duty
     SOTTO_TRY(sotto_journal_begin(j, err));
     const sotto_status status = store_step(j, duty, round, effects, state, arena, err);
     /* The vector in the clear is erased by the step that masked or encrypted it. */
-    return duty->offered ? sotto_journal_finish_erased(j, status, err)
-                         : sotto_journal_finish(j, status, err);
+    return duty->offered || effects->carries ? sotto_journal_finish_erased(j, status, err)
+                                             : sotto_journal_finish(j, status, err);
 }
 
 sotto_status sotto_journal_kept(sotto_journal *j, int64_t n, sotto_message **kept, size_t *count,

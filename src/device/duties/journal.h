@@ -32,8 +32,8 @@ SOTTO_MUST_USE sotto_status sotto_journal_commit(sotto_journal *j, sotto_err *er
 /* Before a byte leaves: raises the host's counter, unless that was done. A failure after a commit left it behind. */
 SOTTO_MUST_USE sotto_status sotto_journal_testify(sotto_journal *j, sotto_err *err);
 
-/* Cuts the WAL where a reader delayed that. */
-SOTTO_MUST_USE sotto_status sotto_journal_tidy(sotto_journal *j, sotto_err *err);
+/* Cuts the WAL where a reader delayed that, and erases what expired. */
+SOTTO_MUST_USE sotto_status sotto_journal_tidy(sotto_journal *j, uint64_t now_ms, sotto_err *err);
 
 SOTTO_MUST_USE sotto_status sotto_journal_consent(sotto_journal *j, bool *given, sotto_err *err);
 /* A no erases everything but vows. */
@@ -48,6 +48,18 @@ SOTTO_MUST_USE sotto_status sotto_journal_share(sotto_journal *j, const uint8_t 
                                                 uint64_t epoch, uint8_t share[32], sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_journal_erase_share(sotto_journal *j, const uint8_t session[32],
                                                       uint64_t epoch, sotto_err *err);
+
+/* journal_carried.c: what the last round of this session left for the next one; empty: nothing. */
+SOTTO_MUST_USE sotto_status sotto_journal_carried(sotto_journal *j, const uint8_t session[32],
+                                                  sotto_bytes *out, sotto_arena *arena,
+                                                  sotto_err *err);
+/* This round is over: what rounds before it left is erased, if it is still there. */
+SOTTO_MUST_USE sotto_status sotto_journal_erase_carried(sotto_journal *j, const sotto_round *round,
+                                                        sotto_err *err);
+/* The same where no next round came within 30 days. */
+#define SOTTO_JOURNAL_CARRIED_MS ((uint64_t)30 * 24 * 3600 * 1000)
+SOTTO_MUST_USE sotto_status sotto_journal_expire_carried(sotto_journal *j, uint64_t now_ms,
+                                                         sotto_err *err);
 
 /* A vow that belongs to no duty. SOTTO_DENIED: one stands that says something else. */
 SOTTO_MUST_USE sotto_status sotto_journal_vow(sotto_journal *j, const uint8_t session[32],

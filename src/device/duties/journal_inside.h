@@ -33,6 +33,13 @@ SOTTO_MUST_USE sotto_status sotto_journal_load_tree(sotto_journal *j, int64_t n,
     " (row, who)) STRICT;"                                                                         \
     "DROP TRIGGER IF EXISTS no_more_handed; DROP TABLE IF EXISTS handed;"
 
+/* What members take to the next round. */
+#define SOTTO_JOURNAL_CARRIED_SCHEMA                                                               \
+    "CREATE TABLE IF NOT EXISTS carried (session BLOB PRIMARY KEY, number INTEGER NOT NULL,"       \
+    " until INTEGER NOT NULL, share BLOB NOT NULL) STRICT;"
+SOTTO_MUST_USE sotto_status sotto_journal_store_carried(sotto_journal *j, const sotto_round *round,
+                                                        sotto_bytes what, sotto_err *err);
+
 void sotto_journal_bind(sqlite3_stmt *q, int at, sotto_bytes b);
 SOTTO_MUST_USE sotto_status sotto_journal_prepare(sotto_journal *j, sqlite3_stmt **q,
                                                   const char *sql, sotto_err *err);

@@ -27,6 +27,9 @@ static sotto_status remember(sotto_duties *d, sotto_machine **out, const sotto_p
     if (duty->part == SOTTO_DUTY_DECRYPTOR && p->has_decryptors)
         SOTTO_TRY(sotto_journal_share(&d->journal, p->round.session, p->round.epoch,
                                       d->secrets.share, err));
+    if (duty->part == SOTTO_DUTY_DECRYPTOR && sotto_method_entry(p->method))
+        SOTTO_TRY(
+            sotto_journal_carried(&d->journal, p->round.session, &self.carried, &d->memory, err));
     if (duty->state.len) {
         SOTTO_TRY(sotto_journal_kept(&d->journal, duty->n, &kept, &count, &d->memory, err));
         return ops->restore(out, &p->round, &self, duty->state, kept, count, &d->memory, err);
@@ -80,7 +83,7 @@ static sotto_status step(sotto_duties *d, const sotto_posted_round *p, sotto_mac
 static bool is_news(const sotto_posted_round *p, const sotto_journal_duty *duty,
                     const sotto_journal_duty *before, const sotto_effects *e, sotto_bytes state)
 {
-    return duty->state.len == 0 || e->sent || e->kept || e->vows || e->done ||
+    return duty->state.len == 0 || e->sent || e->kept || e->vows || e->done || e->carries ||
            duty->since != before->since || duty->board != before->board ||
            (sotto_method_entry(p->method) &&
             (e->wake != duty->wake || !sotto_bytes_equal_vartime(state, duty->state)));

@@ -6,6 +6,7 @@
 #include "base/hex.h"
 #include "base/rule.h"
 #include "base/writer.h"
+#include "serve/aggregator/carried_store.h"
 #include "serve/aggregator/keygen_store.h"
 #include "serve/host/database_owner.h"
 #include "serve/host/health.h"
@@ -418,7 +419,8 @@ static const sotto_option options[] = {
 static const sotto_migration migrations[] = {{1, SOTTO_OWNER_SCHEMA SOTTO_ROUND_STORE_SCHEMA},
                                              {2, SOTTO_KEYGEN_STORE_SCHEMA},
                                              {3, SOTTO_BOARD_STORE_SCHEMA},
-                                             {4, SOTTO_BOARD_SENDER_SCHEMA}};
+                                             {4, SOTTO_BOARD_SENDER_SCHEMA},
+                                             {5, SOTTO_CARRIED_STORE_SCHEMA}};
 
 static void close_aggregator(void *state)
 {

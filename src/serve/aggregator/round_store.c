@@ -1,4 +1,5 @@
 #include "serve/aggregator/round_store.h"
+#include "serve/aggregator/carried_store.h"
 
 #include "base/arena.h"
 #include "base/rule.h"
@@ -470,6 +471,8 @@ static sotto_status store(sotto_tx *tx, void *context, sotto_err *err)
     SOTTO_TRY(store_row(tx, s, err));
     for (const sotto_effect_vow *v = s->step->effects->vows; v; v = v->next)
         SOTTO_TRY(store_vow(tx, s->step->round, &v->vow, err));
+    if (s->step->effects->carries)
+        SOTTO_TRY(sotto_carried_store(tx, s->step->round->session, s->step->effects->carried, err));
     SOTTO_TRY(store_kept(tx, s, err));
     SOTTO_TRY(sotto_board_store(tx, s->step->id, s->step->board, err));
     return store_sent(tx, s, err);

@@ -1,4 +1,5 @@
 #include "serve/aggregator/running.h"
+#include "serve/aggregator/carried_store.h"
 
 #include "base/alloc.h"
 #include "base/arena.h"
@@ -181,6 +182,8 @@ static sotto_status restore(sotto_running *r, const sotto_stored_round *s, sotto
     sotto_self self = {
         .part = SOTTO_PART_SERVER, .index = SOTTO_TO_SERVER, .keys = r->context.signer};
 
+    SOTTO_TRY(
+        sotto_carried_load(r->context.db, r->posted.round.session, &self.carried, &r->memory, err));
     SOTTO_TRY(method->tally->init(&r->tally, &r->posted.round, &r->memory, err));
     if (s->state.len == 0)
         return r->ops->join(&r->machine, &r->posted.round, &self, &r->memory, err);

@@ -106,6 +106,8 @@ static void check_rekey(sotto_reading *at, const sotto_encrypted *e)
                               "round, or one committee of more than twice as many as may lie",
                               "%" PRIu64 " committees of %u, of whom %u may lie, hand over no key",
                               e->committees, e->terms.committee, e->terms.threshold - 1);
+    if (SOTTO_RULE(encrypted_rekey_fast) && e->terms.opening == SOTTO_AERO_ROBUST)
+        sotto_reading_mistake(at, &rekey, "round", "the robust path has a new key in each round");
 }
 
 void sotto_recipe_check_encrypted(sotto_reading *at, const sotto_recipe *recipe)

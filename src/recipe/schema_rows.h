@@ -342,7 +342,7 @@ ONE_SERVER_ROWS(IN_LEARNING_FLAMINGO)
 KEY_ROW(IN_LEARNING_FLAMINGO, "cohort", WHOLE, 0, 3, 1e6, NULL, MUST, "devices drawn for a round, at most. The server picks who of them counts as online, so all of those that lie may be in a sum of min_cohort")
 
 ENCRYPTED_ROWS(IN_LEARNING_AERO)
-KEY_ROW(IN_LEARNING_AERO, "rekey", WHOLE, 0, 2, 16, "round", MUST, "when keys are new: in each round, or after so many. In between, each round's committee hands its key to that of the next one. A committee that is lost then reads all rounds under its key, and lint counts that")
+KEY_ROW(IN_LEARNING_AERO, "rekey", WHOLE, 0, 2, 16, "round", MUST, "when keys are new: in each round, or after so many. In between, each round's committee hands its key to that of the next one. A committee that is lost then reads all rounds under its key, and lint counts that. The robust path has a new key in each round")
 
 KEY_ROW(IN_LEARNING_PROOF, "type", CHOICE, 0, 0, 0, "pine", MUST, "the norm is proved (Rothblum et al. 2023)")
 KEY_ROW(IN_LEARNING_PROOF, "bound_factor", NUMBER, 0, 1, 1000, NULL, MUST, "the proved bound on the norm of a report, in clips. With shares the noise of an honest device is within it. So a liar may send that many times the clip: above 3 lint warns, above 10 it refuses shares")

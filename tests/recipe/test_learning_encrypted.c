@@ -269,6 +269,15 @@ static void a_key_that_nobody_can_hand_over_is_refused(sotto_test *t)
     refused(t, BEFORE, LARGER "16", "aggregation.committee", "more members");
 }
 
+static void keys_on_the_robust_path_are_for_one_round(sotto_test *t)
+{
+    static const char robust[] =
+        "\"committee\": {\"size\": 21, \"corrupt\": 9, \"count\": 1, \"opening\": \"robust\"}," REST
+        "3";
+
+    refused(t, BEFORE, robust, "aggregation.rekey", "the robust path has a new key");
+}
+
 static void a_key_is_not_for_more_rounds_than_there_are(sotto_test *t)
 {
     const sotto_bytes text = sotto_test_encrypted_learning(t, model, BEFORE, LARGER "4");
@@ -363,6 +372,7 @@ int main(int argc, char **argv)
         CASE(rounds_fit_the_entries),
         CASE(a_key_serves_as_many_rounds_as_the_recipe_says),
         CASE(a_key_that_nobody_can_hand_over_is_refused),
+        CASE(keys_on_the_robust_path_are_for_one_round),
         CASE(a_key_is_not_for_more_rounds_than_there_are),
         CASE(a_round_may_begin_with_a_key_that_is_handed_over),
         CASE(it_is_explained),

@@ -120,8 +120,8 @@ static const char settings[] =
     "SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan;"
     /* Which makes whatever has no index seem dear enough to be compiled: 37 ms to count one row. */
     "SET jit = off;"
-    /* 4 MiB that are taken and released once. From then on the C library (glibc) keeps blocks of that size, where it would give
-     * those of each body back to the system: 17 % of the server's time were page faults (decision 340). */
+    /* 4 MiB that are taken and released once. From then on the C library (glibc) keeps blocks of that size. Else it gives those of
+     * each body back to the system, and page faults are 17 % of the server's time (decision 340). */
     "SELECT octet_length(repeat(repeat(' ', 8192), 512))";
 
 /* Durable: the session waits for its commits, and the server syncs. The epoch tells lives of the server apart: the

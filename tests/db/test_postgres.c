@@ -399,8 +399,8 @@ static const char CONNECTIONS_OFF[] =
 static const char CONNECTIONS_ON[] =
     "UPDATE pg_database SET datallowconn = true WHERE datname = 'postgres'";
 
-/* The only other writer is held, so jobs wait until a connection can be had. A second writer may start with the
- * first job already: connections are forbidden before that. It may still give up when the next job comes, so
+/* While the only other writer is held, jobs wait until a connection can be had. A second writer may start with the
+ * first job already, so that none may connect before that. One may still be giving up when the next job comes, so that
  * more jobs follow. */
 static void a_writer_that_could_not_connect_tries_again(sotto_test *t)
 {

@@ -55,8 +55,8 @@ bool sotto_collection_waits_put(sotto_collection_waits *waits, sotto_collection_
 /* No work is under way any more for the collection in this row: requests that wait for it are answered by its
  * state. */
 void sotto_collection_waits_release(sotto_collection_waits *waits, int64_t n);
-/* The answer to this collection is about to be committed. Whoever waits for it is not looked at until it is given, or until its
- * time is up: reading a long answer back takes longer than all else of a look. */
+/* The answer to this collection is about to be committed. Whoever waits is not looked at until it is given, or until its time is
+ * up. Reading a long answer back takes longer than all else of a look. */
 void sotto_collection_waits_expect(sotto_collection_waits *waits, int64_t n);
 /* The answer, once it is committed; with no bytes, it was not committed here, and the next look finds out. */
 void sotto_collection_waits_give(sotto_collection_waits *waits, int64_t n, sotto_bytes answer);

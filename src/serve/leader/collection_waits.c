@@ -167,13 +167,15 @@ static unsigned look_at_all(sotto_collection_waits *waits)
 
         next = w->next;
         blind = blind || is_stopping(waits);
-        whether what = begin_look(waits, w, last || blind);
-        if (what == EXPECTING)
-            continue;
-        if (what == GIVEN || (SOTTO_RULE(no_looks_at_a_dead_database) && blind)) {
+        if (SOTTO_RULE(no_looks_at_a_dead_database) && blind) {
             end(waits, w);
             continue;
         }
+        whether what = begin_look(waits, w, last);
+        if (what == GIVEN)
+            end(waits, w);
+        if (what != LOOK)
+            continue;
         w->unseen = false;
         last = w->look(w) || last;
         blind = w->unseen;

@@ -41,8 +41,9 @@ static inline const char *sotto_learning_correlated_words(void)
 /* And of buffers. */
 static inline const char *sotto_learning_kept_words(void)
 {
-    return "Each server keeps the seeds of its noise until the session is over. Who takes its "
-           "database and the key of that before then, learns its noise of every round.";
+    return "Each server keeps the seeds of its noise until its operator clears the session away, "
+           "some time after its end. Who has its database of before then, or a backup of that, "
+           "and its key, learns its noise of every round.";
 }
 
 /* privacy.correlation, with whatever it holds. */

@@ -112,7 +112,7 @@ def a_session_by_buffers_goes_on_with_all_of_its_noise():
     done = call(sotto, "learn", "run", "buffers.json", "--out", "buffers", "--json", timeout=500)
     told = json.loads(done.stdout)
     check(told["rounds"] == ROUNDS and told["buffers"] == 3 and "restart" not in told, "its rounds", done.stdout)
-    check("secret" in told["correlated"] and "until the session is over" in told["kept"] and told["epsilon"] <= 8, "its receipt", done.stdout)
+    check("secret" in told["correlated"] and "until its operator clears the session away" in told["kept"] and "backup" in told["kept"] and told["epsilon"] <= 8, "its receipt", done.stdout)
     released = {server: rows("buffers", server, "SELECT round, length(seed) FROM round_noise ORDER BY round") for server in ("leader", "helper")}
     check([n for n, _ in released["leader"]] == [n for n, _ in released["helper"]], f"rounds that both servers added noise to: {released}", done.stderr)
     check(len(released["leader"]) == ROUNDS - told["burnt"], f"{told['burnt']} burnt, and released: {released}")

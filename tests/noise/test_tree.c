@@ -80,6 +80,21 @@ static int in_release(uint64_t restart, uint64_t round, uint64_t node)
     return prefix_has(t, node % restart + 1) - prefix_has(t - 1, node % restart + 1);
 }
 
+/* A server draws noise again that an earlier version of sotto added: as in noise_blt, this number is for good. */
+static void a_seed_gives_what_it_always_gave(sotto_test *t)
+{
+    enum { ROUNDS = 4 };
+    static int64_t out[ROUNDS][NUMBERS];
+    uint64_t checksum = 14695981039346656037u; /* FNV-1a, of whole numbers */
+    drawing d;
+
+    release_all(t, &d, out, ROUNDS, ROUNDS, UINT32_MAX);
+    for (size_t r = 0; r < ROUNDS; r++)
+        for (size_t i = 0; i < NUMBERS; i++)
+            checksum = (checksum ^ (uint64_t)out[r][i]) * 1099511628211u;
+    CHECK_EQUAL(t, UINT64_C(7177659644446950806), checksum);
+}
+
 /* Every covariance of two rounds. An entry of it over so many numbers is off by 6 deviations once in 10^9; there are 300 of them. */
 static void rounds_have_the_covariance_of_the_tree(sotto_test *t)
 {
@@ -350,6 +365,7 @@ static void the_most_nodes_of_a_release_are_known(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(a_seed_gives_what_it_always_gave),
         CASE(rounds_have_the_covariance_of_the_tree),
         CASE(sums_of_rounds_have_one_node_for_each_one_bit),
         CASE(a_burnt_round_leaves_noise_that_a_later_one_takes_away),

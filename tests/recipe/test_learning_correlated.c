@@ -129,6 +129,9 @@ static void buffers_are_read_and_say_what_they_ask(sotto_test *t)
     out.data[out.len < 8192 ? out.len : 8191] = 0;
     CHECK(t, strstr((char *)out.data, "keep the noise of all rounds secret") != NULL);
     CHECK(t, strstr((char *)out.data, "learns its noise of every round") != NULL);
+    /* Seeds outlive the session: nothing but gc erases them (serve/tasks/gc.h), and no backup forgets them. */
+    CHECK(t, strstr((char *)out.data, "until its operator clears the session away") != NULL);
+    CHECK(t, strstr((char *)out.data, "or a backup of that") != NULL);
     CHECK(t, strstr((char *)out.data, "by 2 buffers over all rounds") != NULL);
 }
 

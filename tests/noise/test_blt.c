@@ -336,6 +336,65 @@ static void every_set_of_burnt_rounds_is_within_the_price(sotto_test *t)
     }
 }
 
+/* How much of what a device moved in round 0 is in round `last`, which took away noise of the rounds in `replaced`, and of all others
+ * before it. What was drawn for replaced ones is known, and their sums are not. */
+static double left_of_the_first(double c[MOST][MOST], unsigned replaced, size_t last)
+{
+    double moves[MOST] = {1}, left = c[last][0];
+
+    for (size_t h = 1; h < last; h++) {
+        for (size_t s = 0; s < h && (replaced >> h & 1); s++)
+            moves[h] -= c[h][s] * moves[s];
+        left += c[last][h] * moves[h];
+    }
+    return left;
+}
+
+/* The same in whole numbers: by how much the prediction for round `last` differs. */
+static int64_t predicted_apart(const sotto_blt *b, unsigned replaced, size_t last, int64_t moved,
+                               uint64_t *state)
+{
+    int64_t here[SOTTO_BLT_BUFFERS] = {0}, there[SOTTO_BLT_BUFFERS] = {0};
+
+    for (size_t round = 0; round < last; round++) {
+        const int64_t drawn = (int64_t)(sotto_learn_number(state) >> 40) - (1 << 23);
+        const bool again = replaced >> round & 1;
+        const int64_t w = again ? drawn - sotto_blt_predict(b, here) : drawn,
+                      other = again        ? drawn - sotto_blt_predict(b, there)
+                              : round == 0 ? drawn - moved
+                                           : drawn;
+
+        sotto_blt_keep(b, here, w);
+        sotto_blt_keep(b, there, other);
+    }
+    return sotto_blt_predict(b, here) - sotto_blt_predict(b, there);
+}
+
+/* Repairs may replace several sums that a later round took noise away of. What is left of an earlier round in that one is between nothing
+ * and what the price has of it; and rounding adds no more than twice what one prediction loses. */
+static void sums_that_repairs_replaced_are_within_the_price(sotto_test *t)
+{
+    enum { LAST = 8, MOVED = 1000 };
+    static double c[MOST][MOST];
+    const sotto_blt tight = {.decay = {500000000, 900000000}, .weight = {400000000, 88000000}},
+                    refused = {.decay = {0}, .weight = {1 << 30}};
+    uint64_t state = 3;
+
+    dense(&tight, c, LAST + 1);
+    for (unsigned replaced = 0; replaced < 1u << LAST; replaced += 2) {
+        const double left = left_of_the_first(c, replaced, LAST);
+        const int64_t apart = predicted_apart(&tight, replaced, LAST, MOVED, &state);
+
+        CHECK(t, left >= -1e-12 && left <= c[LAST][0] + 1e-12);
+        CHECK(t, fabs((double)apart - MOVED * left) <= 2 * sotto_blt_lost(&tight));
+    }
+    /* c is 1, 1, 0: round 0 is not in round 2 at all, but where round 1 was replaced. So such a matrix has no price. */
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_blt_check(&refused, &t->err));
+    dense(&refused, c, 3);
+    CHECK_NEAR(t, 0, left_of_the_first(c, 0, 2), 0);
+    CHECK_NEAR(t, -1, left_of_the_first(c, 2, 2), 0);
+}
+
 /* One participation alone may be dearer than its part of several: later columns of C are shorter. */
 static void each_participation_is_paid_for_by_itself(sotto_test *t)
 {
@@ -524,6 +583,7 @@ int main(int argc, char **argv)
         CASE(a_seed_gives_what_it_always_gave),
         CASE(burnt_rounds_leave_the_matrix_of_the_others),
         CASE(every_set_of_burnt_rounds_is_within_the_price),
+        CASE(sums_that_repairs_replaced_are_within_the_price),
         CASE(each_participation_is_paid_for_by_itself),
         CASE(releases_have_the_law_that_is_claimed),
         CASE(buffers_are_found_that_do_better_than_trees),

@@ -265,7 +265,8 @@ static sotto_status add_to_sum(void *context, size_t first, const int64_t *value
     return s->method->tally->add(s->tally, first, values, count, err);
 }
 
-/* Parts of a stream are far apart: each has 2^32 blocks, and draws a few thousand. */
+/* Parts of a stream are far apart: each has 2^32 blocks, and draws a few thousand. What a seed gives is for good: seeds outlive an upgrade
+ * (docs/decisions/0301). */
 static sotto_status start_part(void *context, sotto_entropy *out, size_t index, uint64_t part,
                                sotto_err *err)
 {

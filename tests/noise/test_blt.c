@@ -370,8 +370,8 @@ static int64_t predicted_apart(const sotto_blt *b, unsigned replaced, size_t las
     return sotto_blt_predict(b, here) - sotto_blt_predict(b, there);
 }
 
-/* Repairs may replace several sums that a later round took noise away of. What is left of an earlier round in that one is between nothing
- * and what the price has of it; and rounding adds no more than twice what one prediction loses. */
+/* Repairs may replace several sums that a later round took noise away of. That round has of an earlier one between nothing and what the
+ * price has. Rounding adds no more than twice what one prediction loses. */
 static void sums_that_repairs_replaced_are_within_the_price(sotto_test *t)
 {
     enum { LAST = 8, MOVED = 1000 };

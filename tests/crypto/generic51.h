@@ -1,4 +1,4 @@
-/* What AVX-512 IFMA does, with the compiler's own vectors in place of the instructions: the same field over two lanes, for
+/* What AVX-512 IFMA does, with the compiler's own vectors in place of the instructions. It is the same field over two lanes, for
  * valgrind, which has no AVX-512, and for machines without it. */
 #ifndef SOTTO_TESTS_CRYPTO_GENERIC51_H
 #define SOTTO_TESTS_CRYPTO_GENERIC51_H

@@ -1,5 +1,5 @@
-/* Messages that wait to be judged. One thread takes all that came while it was at it: lanes are filled when there is much to do, and
- * a message that comes alone is judged alone, at once. */
+/* Messages that wait to be judged. One thread takes all that came while it was at it. So lanes are filled when there is much to do,
+ * and a message that comes alone is judged alone, at once. */
 #include "serve/aggregator/aggregator.h"
 
 /* With the lock: those of one round. */

@@ -91,7 +91,7 @@ bool sotto_upload_is_judged(sotto_upload *one);
 /* Its request has gone. False: a thread judges it, which ends it afterwards. */
 SOTTO_MUST_USE bool sotto_upload_asks_no_more(sotto_upload *one);
 sotto_bytes sotto_upload_message(const sotto_upload *one);
-/* Everything of it goes, and its round is let go. */
+/* Everything of it goes, and its round is released. */
 void sotto_upload_end(sotto_upload *one);
 
 /* The body is whole. Refuses it, or has a compute thread give it to its round. */

@@ -138,7 +138,7 @@ endfunction()
 # What a device is sent is built for size: room is what it lacks, and a report takes it a fraction of a millisecond
 # either way (docs/decisions/0026). Nobody unwinds through C; a build with -g still describes its frames.
 # Without guesses at branches and without copies of loops' heads -Os is smaller by 900 bytes.
-set(SOTTO_SMALL_OPTIONS -DSOTTO_SMALL -Os -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-guess-branch-probability -fno-tree-ch)
+set(SOTTO_SMALL_OPTIONS -Os -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-guess-branch-probability -fno-tree-ch)
 set(SOTTO_SMALL OFF)
 if(CMAKE_BUILD_TYPE MATCHES "^(Release|MinSizeRel)$" AND NOT SOTTO_SANITIZE AND NOT SOTTO_COVERAGE)
   set(SOTTO_SMALL ON)

@@ -141,13 +141,13 @@ void sotto_ed25519_with(const sotto_ed25519_lanes *set, sotto_signature_claim *c
 /* Where the crypto library is the best there is. */
 static const sotto_ed25519_lanes none = {"none", 0, 0, NULL};
 
-/* Instrumented lanes take longer than the crypto library, so a sanitized build uses them where a test asks by name. Devices check few
- * signatures, and lanes are 190 KB. */
+/* Instrumented lanes take longer than the crypto library, so a sanitized build uses them where a test asks by name. What is built
+ * for size, as devices have it, has none of them: they are 190 KB, and a device checks few signatures. */
 static const sotto_backend rows[] = {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     {0, &none},
 #endif
-#if defined(__x86_64__) && !defined(SOTTO_SMALL)
+#if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
     {SOTTO_CPU_IFMA, &sotto_ed25519_ifma},
     {SOTTO_CPU_AVX2, &sotto_ed25519_avx2},
 #endif

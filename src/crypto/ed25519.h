@@ -33,8 +33,8 @@ typedef struct sotto_ed25519_lanes {
     void (*combine)(sotto_ed25519_job *jobs); /* as many as there are lanes; NULL: none */
 } sotto_ed25519_lanes;
 
-/* Sets `holds` of the claims that hold. All others are left alone: those that do not hold, those that are too few for lanes, and all
- * of them if this machine has none. */
+/* Sets `holds` of the claims that hold, and leaves all others alone. Those that are too few for lanes are among these, and all of
+ * them if this machine has none. */
 void sotto_ed25519_many(sotto_signature_claim *const *claims, size_t count);
 /* The same with a set of the caller's. */
 void sotto_ed25519_with(const sotto_ed25519_lanes *set, sotto_signature_claim *const *claims,

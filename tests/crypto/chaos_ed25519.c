@@ -1,5 +1,5 @@
-/* Ed25519 in lanes against the crypto library, on signatures of random keys. All sets against each other, on keys and
- * scalars near the edges of limbs, with which nobody could sign. SOTTO_CHAOS_SIGNATURES, SOTTO_CHAOS_POINTS and
+/* Ed25519 in lanes against the crypto library, on signatures of random keys. All sets against each other, on keys and scalars near
+ * the edges of limbs, which nobody could sign with. SOTTO_CHAOS_SIGNATURES, SOTTO_CHAOS_POINTS and
  * SOTTO_CHAOS_SEED choose how many and which. */
 #include "crypto/ed25519_sets.h"
 

@@ -303,8 +303,8 @@ static void points_of_small_order_are_judged_as_by_the_library(sotto_test *t)
     CHECK(t, held > 100 && held < 400);
 }
 
-/* A + T for an honest A and a T of order 8. Without the cofactor a signature holds where h T = 0, for one text in eight. With it,
- * all of them would hold. */
+/* A + T for an honest A and a T of order 8. Without the cofactor a signature holds where h T = 0, for one text in eight. With it
+ * all of them would. */
 static void keys_of_mixed_order_hold_without_the_cofactor(sotto_test *t)
 {
     static const uint8_t one[SIZE] = {1};

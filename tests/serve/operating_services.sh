@@ -64,8 +64,7 @@ expect 8 '^drained$' # the log once more, for its witness
 expect 7 '^written; the datastore key is not in it'
 expect 4 '^schema 1 is now 1$'
 expect 1 '^schema 2 is now 2$'
-expect 1 '^schema 3 is now 3$'
-expect 1 '^schema 4 is now 4$'
+expect 2 '^schema 5 is now 5$'
 expect 1 '^logs: 1$'
 expect 1 '^target https://leader.example/: does not answer: '
 expect 1 '"target https://leader.example/: does not answer: ' ready.json

@@ -328,9 +328,8 @@ sotto_status sotto_aero_member_bequeath(sotto_aero_committee_member *m, sotto_ef
     sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
     sotto_aero_carried *c = sotto_arena_take(&scratch, sizeof *c);
     sotto_buf out = sotto_aero_buffer(&scratch, sotto_aero_carried_size(&plan->aero));
-    sotto_status status = c && out.data ? SOTTO_OK : sotto_aero_no_memory(err);
-    if (status == SOTTO_OK)
-        status = write_carried(m, c, &out, &scratch, err);
+    sotto_status status =
+        c && out.data ? write_carried(m, c, &out, &scratch, err) : sotto_aero_no_memory(err);
     if (status == SOTTO_OK)
         status = sotto_effects_carry(effects, sotto_buf_bytes(&out), err);
     sotto_arena_clear(&scratch);

@@ -177,7 +177,7 @@ static sotto_status react(sotto_aero_aggregator *s, const sotto_message *known,
 /* Bytes of what one device reveals, and of its places in the trees. */
 static size_t weight_of(const sotto_aero_plan *plan)
 {
-    size_t all = 0;
+    size_t all = sizeof(sotto_aero_revealed);
 
     for (uint32_t g = 0; g < plan->groups; g++) {
         const sotto_aero_proof_size_of of = {plan->aero.ring.set, plan->profile,

@@ -314,8 +314,6 @@ static sotto_status take_bulk(sotto_running *r, const sotto_message *m, sotto_by
 /* Entries come from this server's own board, and from nobody else. */
 static sotto_status check(sotto_running *r, const sotto_message *m, const sotto_kind *kind)
 {
-    if (!kind)
-        return SOTTO_MALFORMED;
     if (SOTTO_RULE(aggregator_own_entries) && kind->from == SOTTO_PART_BOARD)
         return SOTTO_REJECTED;
     return kind->to == SOTTO_PART_BOARD
@@ -377,7 +375,9 @@ static sotto_status deliver(sotto_running *r, sotto_put *put, sotto_effects *eff
         m.holds_for = put->holds_for;
         kind = sotto_method_kind(r->posted.method, m.kind);
         /* One whose vector came in pieces was judged before the first of them. */
-        if (!kind || !put->vector)
+        if (!kind)
+            put->status = SOTTO_MALFORMED;
+        else if (!put->vector)
             put->status = check(r, &m, kind);
     }
     if (put->status == SOTTO_OK && !put->vector)

@@ -124,20 +124,16 @@ static void a_device_keeps_its_distance_between_rounds(sotto_test *t)
     sotto_test_phone_close(&one.phone);
 }
 
-/* A tree of 8 rounds, and updates 2 apart: a node of 1 or 2 rounds has one update of a device. One of 4 has two, and that of all has
- * three. Each update pays for seven in all. */
-static void correlated_noise_is_paid_for_by_its_nodes(sotto_test *t)
+/* What the first update costs in a session whose noise is correlated over rounds. A policy has to allow such noise. */
+static double rho_of_an_update(sotto_test *t, const char *noise)
 {
-    static const char eight[] = "\"multiplier\": 8",
-                      tree[] = "\"multiplier\": 24, \"correlation\": {\"type\": \"tree\", "
-                               "\"restart\": 8}";
-    const double fresh = pow(2.0 / 24, 2) / 2;
+    static const char fresh[] = "\"multiplier\": 8";
 
-    sotto_test_learner_start(t, &one, eight, tree);
+    sotto_test_learner_start(t, &one, fresh, noise);
     CHECK_STATUS(t, SOTTO_DENIED, sotto_test_learner_offer(&one, 0));
     check_sentence(t, "digits#0", SOTTO_WHY_POLICY, "correlated over rounds");
     sotto_test_phone_close(&one.phone);
-    sotto_test_learner_start(t, &one, eight, tree);
+    sotto_test_learner_start(t, &one, fresh, noise);
     one.phone.options.policy = sotto_test_replace(t, sotto_test_learning_policy, "\"min_cohort\"",
                                                   "\"correlated_noise\": true, \"min_cohort\"");
     sotto_test_learner_open(&one);
@@ -145,7 +141,17 @@ static void correlated_noise_is_paid_for_by_its_nodes(sotto_test *t)
     CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 0));
     CHECK_EQUAL(t, 0, sotto_test_learner_round(&one, 1));
     check_sentence(t, "digits#1", SOTTO_WHY_ROUNDS, "keeps 2 rounds between");
-    const double rho = sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).rho;
+    return sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).rho;
+}
+
+/* A tree of 8 rounds, and updates 2 apart: a node of 1 or 2 rounds has one update of a device. One of 4 has two, and that of all has
+ * three. Each update pays for seven in all. */
+static void correlated_noise_is_paid_for_by_its_nodes(sotto_test *t)
+{
+    static const char tree[] = "\"multiplier\": 24, \"correlation\": {\"type\": \"tree\", "
+                               "\"restart\": 8}";
+    const double fresh = pow(2.0 / 24, 2) / 2, rho = rho_of_an_update(t, tree);
+
     CHECK(t, rho >= 7 * fresh && rho < 7 * 1.1 * fresh);
     CHECK_NEAR(t, 3 * rho, sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).rho_allowed, 1e-9);
     sotto_test_phone_close(&one.phone);
@@ -154,28 +160,14 @@ static void correlated_noise_is_paid_for_by_its_nodes(sotto_test *t)
 /* Each update pays for its part of all that a device may send, or for itself alone where that is more. */
 static void noise_by_buffers_is_paid_for_by_its_matrix(sotto_test *t)
 {
-    static const char eight[] = "\"multiplier\": 8",
-                      buffers[] = "\"multiplier\": 24, \"correlation\": {\"type\": \"buffers\", "
+    static const char buffers[] = "\"multiplier\": 24, \"correlation\": {\"type\": \"buffers\", "
                                   "\"buffers\": [{\"decay\": 900000000, \"weight\": "
                                   "300000000}, {\"decay\": 1000000000, \"weight\": 100000000}]}";
     const sotto_blt matrix = {.decay = {900000000, 1000000000}, .weight = {300000000, 100000000}};
-    const double fresh = pow(2.0 / 24, 2) / 2;
-
-    sotto_test_learner_start(t, &one, eight, buffers);
-    CHECK_STATUS(t, SOTTO_DENIED, sotto_test_learner_offer(&one, 0));
-    check_sentence(t, "digits#0", SOTTO_WHY_POLICY, "correlated over rounds");
-    sotto_test_phone_close(&one.phone);
-    sotto_test_learner_start(t, &one, eight, buffers);
-    one.phone.options.policy = sotto_test_replace(t, sotto_test_learning_policy, "\"min_cohort\"",
-                                                  "\"correlated_noise\": true, \"min_cohort\"");
-    sotto_test_learner_open(&one);
-    CHECK_OK(t, sotto_device_consent(one.phone.device, true, &t->err));
-    CHECK_EQUAL(t, 1, sotto_test_learner_round(&one, 0));
-    CHECK_EQUAL(t, 0, sotto_test_learner_round(&one, 1));
-    check_sentence(t, "digits#1", SOTTO_WHY_ROUNDS, "keeps 2 rounds between");
-    const double rho = sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).rho;
     const sotto_blt_pattern pattern = {48, 2, 3};
-    const double price = sotto_blt_each(&matrix, &pattern, 1e6, 100);
+    const double fresh = pow(2.0 / 24, 2) / 2, rho = rho_of_an_update(t, buffers),
+                 price = sotto_blt_each(&matrix, &pattern, 1e6, 100);
+
     CHECK(t, rho >= price * fresh && rho < price * 1.1 * fresh);
     CHECK_NEAR(t, 3 * rho, sotto_test_learner_rho(&one, SOTTO_RHO_RECIPE).rho_allowed, 1e-9);
     sotto_test_phone_close(&one.phone);

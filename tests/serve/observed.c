@@ -111,12 +111,14 @@ sotto_bytes observed_write_claim(sotto_test *t, const observed *o, const sotto_s
     return sotto_buf_bytes(&out);
 }
 
-void observed_post_with_key(sotto_test *t, observed *o, const sotto_signer *signer)
+void observed_post_with_key(sotto_test *t, observed *o, sotto_signer *signer)
 {
+    const uint8_t seed[SOTTO_SIGN_SEED] = {77};
     sotto_fleet *f = &o->b.a.fleet;
     uint8_t(*keys)[SOTTO_SIGN_PUBLIC] = sotto_arena_take_array(&t->arena, DEVICES, sizeof *keys);
 
     CHECK(t, keys != NULL);
+    CHECK_OK(t, sotto_signer_init(signer, seed, &t->err));
     memcpy(keys, f->epoch.registry.keys, DEVICES * sizeof *keys);
     memcpy(keys[0], signer->public_key, sizeof *keys);
     f->epoch.registry.keys = (const uint8_t(*)[SOTTO_SIGN_PUBLIC])keys;

@@ -34,8 +34,8 @@ typedef struct observed_claim {
 /* A record of device 0, signed with some key. */
 sotto_bytes observed_write_claim(sotto_test *t, const observed *o, const sotto_signer *signer,
                                  const observed_claim *c);
-/* Posts a round whose device 0 has a key that the test knows. */
-void observed_post_with_key(sotto_test *t, observed *o, const sotto_signer *signer);
+/* Posts a round whose device 0 has a key that the test knows: signer, to be cleared by the caller. */
+void observed_post_with_key(sotto_test *t, observed *o, sotto_signer *signer);
 /* Members but for device 0: they have a board, whose heads are cosigned. */
 void observed_members_join(sotto_test *t, observed *o);
 

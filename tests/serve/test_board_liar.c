@@ -78,7 +78,6 @@ static void list_liar(sotto_test *t, observed *o, const liar *l)
 /* Over six seconds of a board that hardly grows. */
 static void play(sotto_test *t, liar *l)
 {
-    const uint8_t seed[SOTTO_SIGN_SEED] = {77};
     sotto_signer signer;
     observed o;
 
@@ -87,7 +86,6 @@ static void play(sotto_test *t, liar *l)
     CHECK_OK(t, sotto_http_server_open(&l->server, &(sotto_http_server_options){0}, &handler, l,
                                        &t->err));
     list_liar(t, &o, l);
-    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
     observed_post_with_key(t, &o, &signer);
     observed_members_join(t, &o);
     for (unsigned i = 0; i < TURNS; i++) {

@@ -85,13 +85,11 @@ static bool is_on_board(sotto_test *t, observed *o)
 /* A witness and a device that lie: it asks for one record, and brings others of which nobody said that they are missing. */
 static void a_witness_brings_what_it_asks_for(sotto_test *t)
 {
-    const uint8_t seed[SOTTO_SIGN_SEED] = {77};
     const observed_claim one = {SOTTO_AERO_COMPLAINT, 1, 0}, another = {SOTTO_AERO_COMPLAINT, 2, 0};
     sotto_signer signer;
     observed o;
 
     observed_open(t, &o, true);
-    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
     observed_post_with_key(t, &o, &signer);
     /* Bodies are written in one place. */
     const sotto_bytes asked = observed_write_claim(t, &o, &signer, &one),
@@ -130,7 +128,6 @@ static void restart_witness(sotto_test *t, observed *o, sotto_bytes record)
 /* Until members sign, and a third of the time for verification more: later records would withhold head after head. */
 static void a_witness_takes_no_late_records(sotto_test *t)
 {
-    const uint8_t seed[SOTTO_SIGN_SEED] = {77};
     const observed_claim first = {SOTTO_AERO_COMPLAINT, 1, 0},
                          second = {SOTTO_AERO_COMPLAINT, 2, 0},
                          third = {SOTTO_AERO_COMPLAINT, 3, 0};
@@ -138,7 +135,6 @@ static void a_witness_takes_no_late_records(sotto_test *t)
     observed o;
 
     observed_open(t, &o, true);
-    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
     observed_post_with_key(t, &o, &signer);
     observed_members_join(t, &o);
     CHECK_EQUAL(t, 204, observed_tell(t, &o, "posting", o.b.a.posting));
@@ -218,14 +214,13 @@ static void a_witness_keeps_a_round_without_end(sotto_test *t)
 
 static void a_witness_holds_what_the_registered_signed(sotto_test *t)
 {
-    const uint8_t seed[SOTTO_SIGN_SEED] = {77}, other[SOTTO_SIGN_SEED] = {78};
+    const uint8_t other[SOTTO_SIGN_SEED] = {78};
     const observed_claim right = {SOTTO_AERO_COMPLAINT, 1, 0},
                          verdict = {SOTTO_AERO_VERDICT, 1, 32}, question = {SOTTO_AERO_ASK, 1, 5};
     sotto_signer signer, stranger;
     observed o;
 
     observed_open(t, &o, true);
-    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
     CHECK_OK(t, sotto_signer_init(&stranger, other, &t->err));
     observed_post_with_key(t, &o, &signer);
     const sotto_bytes good = observed_write_claim(t, &o, &signer, &right);
@@ -271,13 +266,11 @@ static sotto_bytes garble(sotto_test *t, sotto_bytes posting)
 /* A posting has megabytes: nobody has it decoded for a board that is not known here, nor a second time. */
 static void a_posting_is_decoded_once_for_a_board(sotto_test *t)
 {
-    const uint8_t seed[SOTTO_SIGN_SEED] = {77};
     const observed_claim one = {SOTTO_AERO_COMPLAINT, 1, 0};
     sotto_signer signer;
     observed o;
 
     observed_open(t, &o, true);
-    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
     observed_post_with_key(t, &o, &signer);
     const sotto_bytes bad = garble(t, o.b.a.posting);
     CHECK_EQUAL(t, 404, observed_tell(t, &o, "posting", bad));
@@ -303,13 +296,11 @@ static sotto_status say_full(sotto_tx *tx, void *context, sotto_err *err)
 /* What a device handed in is counted as it comes: a record costs the same whatever is held. */
 static void records_are_counted_as_they_come(sotto_test *t)
 {
-    const uint8_t seed[SOTTO_SIGN_SEED] = {77};
     const int64_t more = SOTTO_HELD_RECORDS - 2;
     sotto_signer signer;
     observed o;
 
     observed_open(t, &o, true);
-    CHECK_OK(t, sotto_signer_init(&signer, seed, &t->err));
     observed_post_with_key(t, &o, &signer);
     observed_members_join(t, &o);
     CHECK_EQUAL(t, 204, observed_tell(t, &o, "posting", o.b.a.posting));

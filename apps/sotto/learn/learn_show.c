@@ -39,6 +39,18 @@ static void slots_members(sotto_json *j, const sotto_learning_receipt *r)
     sotto_json_end(j);
 }
 
+/* Of a session whose noise is correlated over rounds. */
+static void correlated_members(sotto_json *j, const sotto_learning_receipt *r)
+{
+    if (r->buffers > 0)
+        sotto_json_uint(j, "buffers", r->buffers);
+    else
+        sotto_json_uint(j, "restart", r->restart);
+    sotto_json_text(j, "correlated", r->correlated);
+    if (r->buffers > 0)
+        sotto_json_text(j, "kept", sotto_learning_kept_words());
+}
+
 static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
 {
     sotto_json_text(j, "recipe", r->recipe);
@@ -62,15 +74,8 @@ static void receipt_members(sotto_json *j, const sotto_learning_receipt *r)
     sotto_json_real(j, "rho", r->rho);
     sotto_json_text(j, "theorem", r->theorem);
     sotto_json_text(j, "sampling", r->sampling);
-    if (r->correlated) {
-        if (r->buffers > 0)
-            sotto_json_uint(j, "buffers", r->buffers);
-        else
-            sotto_json_uint(j, "restart", r->restart);
-        sotto_json_text(j, "correlated", r->correlated);
-        if (r->buffers > 0)
-            sotto_json_text(j, "kept", sotto_learning_kept_words());
-    }
+    if (r->correlated)
+        correlated_members(j, r);
     if (r->relay) {
         sotto_json_real(j, "sampled_epsilon", r->sampled_epsilon);
         sotto_json_real(j, "sampled_share", r->sampled_share);

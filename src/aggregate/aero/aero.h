@@ -187,6 +187,8 @@ SOTTO_MUST_USE sotto_status sotto_aero_read_clear(sotto_aero_view *view, uint32_
                                                   sotto_bytes body, sotto_err *err);
 /* Members of a committee whose verdict is this view's; places in the committee. */
 uint32_t sotto_aero_verdicts(const sotto_aero_view *view, uint32_t committee, uint32_t *places);
+/* Members of all committees that posted their commitments: they make the key, or take it over. */
+uint32_t sotto_aero_count_sealed(const sotto_aero_view *view);
 /* Values that each committee, or the one with the fewest, has opened before this index of the log; and the points that all of them give. */
 uint32_t sotto_aero_opened(const sotto_aero_view *view, uint64_t before);
 void sotto_aero_draw_points(const sotto_aero_view *view, uint64_t before,

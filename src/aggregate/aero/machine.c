@@ -17,6 +17,19 @@ sotto_buf sotto_aero_buffer(sotto_arena *arena, size_t size)
     return sotto_buf_over(sotto_arena_take(arena, size + 1), size);
 }
 
+sotto_status sotto_aero_taken_encode(const sotto_aero_view *view, sotto_buf *out,
+                                     sotto_arena *arena, sotto_err *err)
+{
+    const sotto_aero_plan *plan = view->plan;
+
+    *out = sotto_aero_buffer(arena, sotto_aero_taken_size(plan));
+    if (!out->data)
+        return sotto_aero_no_memory(err);
+    memcpy(out->data, plan->a_seed, SOTTO_AERO_A_SEED);
+    out->len = SOTTO_AERO_A_SEED;
+    return sotto_aero_poly_encode(&plan->aero, out, &view->b[0], err);
+}
+
 sotto_status sotto_aero_copied(sotto_bytes *out, sotto_bytes from, sotto_arena *arena,
                                sotto_err *err)
 {

@@ -63,6 +63,9 @@ SOTTO_MUST_USE sotto_status sotto_aero_copied(sotto_bytes *out, sotto_bytes from
                                               sotto_arena *arena, sotto_err *err);
 /* NULL: no memory. */
 sotto_buf sotto_aero_buffer(sotto_arena *arena, size_t size);
+/* The public key of this round, as TAKEN of the next one shows it. */
+SOTTO_MUST_USE sotto_status sotto_aero_taken_encode(const sotto_aero_view *view, sotto_buf *out,
+                                                    sotto_arena *arena, sotto_err *err);
 
 /* Totals on the wire: every residue in eight bytes, since those of the second prime were not reduced. */
 size_t sotto_aero_total_size(const sotto_aero_plan *plan, uint32_t group);

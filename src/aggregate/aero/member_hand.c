@@ -294,13 +294,9 @@ static sotto_status write_carried(sotto_aero_committee_member *m, sotto_aero_car
                                   sotto_buf *out, sotto_arena *scratch, sotto_err *err)
 {
     const sotto_aero_plan *plan = m->base.plan;
-    sotto_buf key = sotto_aero_buffer(scratch, sotto_aero_taken_size(plan));
+    sotto_buf key;
 
-    if (!key.data)
-        return sotto_aero_no_memory(err);
-    memcpy(key.data, plan->a_seed, SOTTO_AERO_A_SEED);
-    key.len = SOTTO_AERO_A_SEED;
-    SOTTO_TRY(sotto_aero_poly_encode(&plan->aero, &key, &m->base.view->b[0], err));
+    SOTTO_TRY(sotto_aero_taken_encode(m->base.view, &key, scratch, err));
     sotto_aero_key_digest(c->key, sotto_buf_bytes(&key));
     SOTTO_TRY(sotto_aero_key_terms(c->terms, plan, err));
     memcpy(c->round, plan->id, sizeof c->round);

@@ -107,15 +107,6 @@ static sotto_status post_summed(sotto_aero_aggregator *s, sotto_effects *effects
 
 /* ---- what is read ------------------------------------------------------------------------------------------- */
 
-static uint32_t count_sealed(const sotto_aero_view *view)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < view->plan->members; i++)
-        count += view->members[i].has_sealed;
-    return count;
-}
-
 static sotto_status answer_complaint(sotto_aero_aggregator *s, const sotto_message *complaint,
                                      sotto_effects *effects, sotto_err *err)
 {
@@ -144,11 +135,11 @@ static sotto_status react(sotto_aero_aggregator *s, const sotto_message *known,
 
     switch (known->kind) {
     case SOTTO_AERO_SEAL:
-        if (count_sealed(view) == plan->members)
+        if (sotto_aero_count_sealed(view) == plan->members)
             return post_mark(s, SOTTO_AERO_POSTED_SEALED, SOTTO_AERO_SEALED, effects, err);
         return SOTTO_OK;
     case SOTTO_AERO_KEY:
-        if (view->dealers == count_sealed(view))
+        if (view->dealers == sotto_aero_count_sealed(view))
             return post_mark(s, SOTTO_AERO_POSTED_KEYED, SOTTO_AERO_KEYED, effects, err);
         return SOTTO_OK;
     case SOTTO_AERO_HAND:

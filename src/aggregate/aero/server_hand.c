@@ -2,8 +2,6 @@
  * without it, or with another one, the round goes on with a new key. */
 #include "aggregate/aero/server.h"
 
-#include <string.h>
-
 sotto_status sotto_aero_server_handed(sotto_aero_aggregator *s, sotto_effects *effects,
                                       sotto_err *err)
 {
@@ -27,15 +25,6 @@ sotto_status sotto_aero_server_taken(sotto_aero_aggregator *s, sotto_effects *ef
     return sotto_aero_post(&s->base, effects, SOTTO_AERO_TAKEN, key, err);
 }
 
-static uint32_t count_sealed(const sotto_aero_view *view)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < view->plan->members; i++)
-        count += view->members[i].has_sealed;
-    return count;
-}
-
 sotto_status sotto_aero_server_hand_on(sotto_aero_aggregator *s, sotto_effects *effects,
                                        sotto_err *err)
 {
@@ -45,7 +34,8 @@ sotto_status sotto_aero_server_hand_on(sotto_aero_aggregator *s, sotto_effects *
     if (!h->is_handed)
         return h->hands == s->base.plan->old_members ? sotto_aero_server_handed(s, effects, err)
                                                      : SOTTO_OK;
-    return h->probed == count_sealed(view) ? sotto_aero_server_taken(s, effects, err) : SOTTO_OK;
+    return h->probed == sotto_aero_count_sealed(view) ? sotto_aero_server_taken(s, effects, err)
+                                                      : SOTTO_OK;
 }
 
 void sotto_aero_server_blame_dealers(sotto_aero_aggregator *s)
@@ -60,15 +50,10 @@ void sotto_aero_server_blame_dealers(sotto_aero_aggregator *s)
 sotto_status sotto_aero_server_bequeath(sotto_aero_aggregator *s, sotto_effects *effects,
                                         sotto_err *err)
 {
-    const sotto_aero_plan *plan = s->base.plan;
-    sotto_buf key = sotto_aero_buffer(effects->arena, sotto_aero_taken_size(plan));
+    sotto_buf key;
 
-    if (!plan->terms.rekey)
+    if (!s->base.plan->terms.rekey)
         return SOTTO_OK;
-    if (!key.data)
-        return sotto_aero_no_memory(err);
-    memcpy(key.data, plan->a_seed, SOTTO_AERO_A_SEED);
-    key.len = SOTTO_AERO_A_SEED;
-    SOTTO_TRY(sotto_aero_poly_encode(&plan->aero, &key, &s->base.view->b[0], err));
+    SOTTO_TRY(sotto_aero_taken_encode(s->base.view, &key, effects->arena, err));
     return sotto_effects_carry(effects, sotto_buf_bytes(&key), err);
 }

@@ -57,6 +57,15 @@ bool sotto_aero_is_certified(const sotto_aero_view *view)
     return sotto_aero_budget(view->plan, NULL) == SOTTO_OK;
 }
 
+uint32_t sotto_aero_count_sealed(const sotto_aero_view *view)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < view->plan->members; i++)
+        count += view->members[i].has_sealed;
+    return count;
+}
+
 uint32_t sotto_aero_opened(const sotto_aero_view *view, uint64_t before)
 {
     return fewest(view, opened_before, before);

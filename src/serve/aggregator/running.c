@@ -1,11 +1,11 @@
 #include "serve/aggregator/running.h"
-#include "serve/aggregator/carried_store.h"
 
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/hex.h"
 #include "base/log.h"
 #include "base/rule.h"
+#include "serve/aggregator/carried_store.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -527,10 +527,8 @@ static bool run_batch(sotto_running *r, sotto_put **ended)
     if (!some)
         return false;
     const bool failed = step(r, some, false);
-    while (some) {
-        sotto_put *one = some;
-
-        some = one->next;
+    for (sotto_put *one = some, *next; one; one = next) {
+        next = one->next;
         if (waits_again(one, failed)) {
             one->next = NULL;
             *at = one;
@@ -548,10 +546,8 @@ static bool run_batch(sotto_running *r, sotto_put **ended)
 /* Without the lock. */
 static void end_puts(sotto_running *r, sotto_put *ended)
 {
-    while (ended) {
-        sotto_put *one = ended;
-
-        ended = one->next;
+    for (sotto_put *one = ended, *next; one; one = next) {
+        next = one->next;
         judge_again(r, one);
         one->done(one);
     }

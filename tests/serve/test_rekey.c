@@ -126,6 +126,29 @@ static void who_was_away_keeps_nothing(sotto_test *t)
     aggregation_close(&b.a);
 }
 
+/* A duty that can't go on ends before its round does. What it was to hand over goes with it. */
+static void a_duty_that_fails_leaves_nothing(sotto_test *t)
+{
+    ballot b;
+    uint32_t one = 0;
+
+    open_keyed(t, &b);
+    play(t, &b);
+    ballot_post(t, &b);
+    ballot_join(t, &b, EVERYBODY);
+    while (one + 1 < COMMITTEE && sotto_aero_committee_place(b.plan, b.plan->old[one]) >= 0)
+        one++;
+    one = b.plan->old[one];
+    CHECK(t, sotto_aero_committee_place(b.plan, one) < 0);
+    CHECK(t, carries(t, &b, one));
+    b.a.fleet.devices[one].duties->options.allowed &= ~(unsigned)SOTTO_DUTY_COMMITTEE;
+    for (unsigned i = 0; i < 2; i++)
+        aggregation_turn(t, &b.a, 1);
+    CHECK(t, aggregation_now(&b.a) < b.round.commit_by);
+    CHECK(t, !carries(t, &b, one));
+    aggregation_close(&b.a);
+}
+
 static void what_nobody_asks_for_is_erased(sotto_test *t)
 {
     ballot b;
@@ -185,7 +208,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_key_is_handed_over_over_http),     CASE(a_restart_loses_no_key),
         CASE(who_was_away_keeps_nothing),         CASE(what_nobody_asks_for_is_erased),
-        CASE(the_last_beacon_is_checked_as_well),
+        CASE(the_last_beacon_is_checked_as_well), CASE(a_duty_that_fails_leaves_nothing),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -546,17 +546,12 @@ static sotto_status serve(sotto_duties *d, sotto_journal_duty *duty, uint64_t no
     if (status == SOTTO_OK)
         status = now_ms < p.round.release_by ? serve_posted(d, &p, duty, now_ms, next_ms, err)
                                              : end_duty(d, duty, &p, err);
-    if (sotto_duties_is_for_good(status))
+    if (sotto_duties_is_for_good(status)) {
         (void)!tell(d, duty, &p.round, SOTTO_DUTIES_OVER, NULL);
+        status = sotto_duties_spoiled(d, duty, &p.round, status);
+    }
     sotto_posted_round_close(&p);
     return status;
-}
-
-/* What a duty will fail with again, however often it is tried. */
-bool sotto_duties_is_for_good(sotto_status status)
-{
-    return status == SOTTO_DENIED || status == SOTTO_MISSING || status == SOTTO_MALFORMED ||
-           status == SOTTO_REJECTED;
 }
 
 /* A duty that can't be done is over: nothing of it stays but its vows. */

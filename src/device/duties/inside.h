@@ -36,6 +36,9 @@ SOTTO_MUST_USE sotto_status sotto_duties_carry_to(sotto_duties *d, const char *b
 bool sotto_duties_is_final(unsigned status);
 /* What a duty will fail with again, however often it is tried. */
 bool sotto_duties_is_for_good(sotto_status status);
+/* The duty fails for good: what the round before left for it goes first. `why`, or what kept it from being erased. */
+SOTTO_MUST_USE sotto_status sotto_duties_spoiled(sotto_duties *d, const sotto_journal_duty *duty,
+                                                 const sotto_round *round, sotto_status why);
 
 static inline sotto_part sotto_duties_part(unsigned duty)
 {

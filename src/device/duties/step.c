@@ -2,6 +2,7 @@
 #include "device/duties/inside.h"
 
 #include "base/arena.h"
+#include "base/rule.h"
 #include "sotto/random.h"
 
 #include <string.h>
@@ -123,4 +124,21 @@ sotto_status sotto_duties_run(sotto_duties *d, const sotto_posted_round *p,
 void sotto_duties_own(sotto_duties *d, const sotto_aero_account *own)
 {
     d->options.own = own;
+}
+
+bool sotto_duties_is_for_good(sotto_status status)
+{
+    return status == SOTTO_DENIED || status == SOTTO_MISSING || status == SOTTO_MALFORMED ||
+           status == SOTTO_REJECTED;
+}
+
+/* A server that spoils a member's duty would leave it with the share that it was to hand over. */
+sotto_status sotto_duties_spoiled(sotto_duties *d, const sotto_journal_duty *duty,
+                                  const sotto_round *round, sotto_status why)
+{
+    sotto_status erased = SOTTO_OK;
+
+    if (SOTTO_RULE(duties_carried_spoiled) && duty->part == SOTTO_DUTY_DECRYPTOR)
+        erased = sotto_journal_erase_carried(&d->journal, round, NULL);
+    return erased == SOTTO_OK ? why : erased;
 }

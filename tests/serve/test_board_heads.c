@@ -33,6 +33,31 @@ static void a_sum_is_opened_under_cosigned_heads(sotto_test *t)
     observed_close(&o);
 }
 
+/* Members that had not read it wait for it, and the board for them. So it is cosigned again, though nothing is new. */
+static void a_restart_loses_no_head(sotto_test *t)
+{
+    observed o;
+    sotto_http_response r = {0};
+
+    observed_open(t, &o, true);
+    o.b.slow = 6;
+    ballot_post(t, &o.b);
+    ballot_join(t, &o.b, 0xff);
+    for (unsigned i = 0; i < 16; i++)
+        aggregation_turn(t, &o.b.a, 250);
+    const uint64_t before = ballot_look(t, &o.b, 0).entries;
+    aggregation_restart(t, &o.b.a);
+    for (unsigned i = 0; i < 16 && r.status != 200; i++) {
+        aggregation_turn(t, &o.b.a, 250);
+        r = aggregation_ask(t, &o.b.a, SOTTO_HTTP_POST, aggregation_place(t, &o.b.a, "/head"), "",
+                            "text/plain", sotto_bytes_of(NULL, 0));
+    }
+    CHECK_EQUAL(t, before, ballot_look(t, &o.b, 0).entries);
+    CHECK_EQUAL(t, 200, r.status);
+    CHECK(t, aggregation_ends(t, &o.b.a, "released"));
+    observed_close(&o);
+}
+
 static void a_board_that_nobody_cosigned_is_not_read(sotto_test *t)
 {
     observed o;
@@ -313,6 +338,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_sum_is_opened_under_cosigned_heads),
+        CASE(a_restart_loses_no_head),
         CASE(a_board_that_nobody_cosigned_is_not_read),
         CASE(heads_without_cosignatures_are_not_believed),
         CASE(an_aggregator_with_two_boards_is_caught),

@@ -39,6 +39,7 @@ struct sotto_head {
     uint64_t times[SOTTO_KEY_FILE_KEYS]; /* of its last cosignature, in milliseconds since 1970 */
     uint64_t later[SOTTO_KEY_FILE_KEYS]; /* before which it is not asked again */
     unsigned tries[SOTTO_KEY_FILE_KEYS]; /* in a row that brought nothing */
+    bool has[SOTTO_KEY_FILE_KEYS];       /* its cosignature of that tree: not only its size */
     sotto_demands demands[SOTTO_KEY_FILE_KEYS];
     /* With the list's lock. */
     size_t note_len;
@@ -145,6 +146,7 @@ static bool take_line(attempt *t, sotto_writer *w, const sotto_note *own, size_t
         return false;
     sotto_write_bytes(w, line);
     head->sizes[witness] = t->size;
+    head->has[witness] = true;
     head->demands[witness].count = 0;
     if (sotto_note_check(&theirs, key, &time, NULL) == SOTTO_OK)
         head->times[witness] = 1000 * time;
@@ -162,6 +164,7 @@ static void take_answer(attempt *t, sotto_writer *w, const sotto_note *own, size
 
     if (!asked->is_asked)
         return;
+    head->has[witness] = false;
     if (asked->http == 409)
         (void)take_size(&head->sizes[witness], body);
     if (asked->http == WITHHELD)
@@ -362,6 +365,10 @@ static bool is_cosigned(const sotto_aggregator *a, const sotto_listed_round *one
     const uint64_t since = sotto_aggregator_now_ms(a) >= round->verify_by ? round->verify_by : 0;
     const sotto_head *head = one->head;
 
+    /* After a restart a witness names the size that it cosigned, and nobody has the cosignature. Members wait for that, and the board for
+     * them. */
+    if (SOTTO_RULE(heads_had) && !head->has[witness])
+        return false;
     return head->sizes[witness] == head->count && !head->demands[witness].count &&
            head->times[witness] >= since;
 }

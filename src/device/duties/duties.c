@@ -245,6 +245,7 @@ sotto_status sotto_duties_check(sotto_duties *d, const sotto_posted_round *p, ui
     SOTTO_TRY(sotto_duties_permitted(d, sotto_duties_needed(p->method, part, false), err));
     SOTTO_TRY(is_ours(d, p, index, part, err));
     SOTTO_TRY(sotto_duties_terms_check(&d->options.terms, p, err));
+    SOTTO_TRY(sotto_duties_hand_over_seen(d, p, part, err));
     /* A server that picks the beacon picks the committee, and with every method who masks with whom. */
     const sotto_status status = sotto_posted_round_check_beacon(
         p, (const uint8_t(*)[SOTTO_P256_WIDE])d->witnesses, d->options.witness_count, err);

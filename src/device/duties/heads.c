@@ -28,6 +28,21 @@ bool sotto_duties_wants_heads(const sotto_duties *d)
     return false;
 }
 
+/* A pad hides what new members say of one board. A server that shows each of them another one learns of the key by the differences. */
+sotto_status sotto_duties_hand_over_seen(const sotto_duties *d, const sotto_posted_round *p,
+                                         unsigned part, sotto_err *err)
+{
+    sotto_aero_terms terms;
+
+    if (part != SOTTO_DUTY_DECRYPTOR || p->round.method != SOTTO_METHOD_AERO)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_aero_terms_decode(&terms, p->round.parameters, err));
+    if (SOTTO_RULE(duties_hand_over_cosigned) && terms.handed && !sotto_duties_wants_heads(d))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "a key is handed over on a board that no witness of the policy cosigns");
+    return SOTTO_OK;
+}
+
 /* ---- the head ------------------------------------------------------------------------------------------- */
 
 /* Each log of the policy has witnesses, and a quorum of each of them has to have cosigned: else two boards could have a quorum each.

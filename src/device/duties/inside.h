@@ -77,6 +77,10 @@ SOTTO_MUST_USE sotto_status sotto_duties_fetch_page(sotto_duties *d, const sotto
                                                     sotto_bytes *out, sotto_err *err);
 /* heads.c: whether the policy names witnesses; entries that a quorum of them cosigned; and those that the machine read, added to the tree. */
 bool sotto_duties_wants_heads(const sotto_duties *d);
+/* SOTTO_DENIED: a member is to hand over a key, or to take one over, where nobody sees that all have one board. */
+SOTTO_MUST_USE sotto_status sotto_duties_hand_over_seen(const sotto_duties *d,
+                                                        const sotto_posted_round *p, unsigned part,
+                                                        sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_duties_fetch_cosigned(sotto_duties *d,
                                                         const sotto_posted_round *p,
                                                         const sotto_journal_duty *duty,

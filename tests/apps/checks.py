@@ -1,4 +1,6 @@
-"""checks.py: what tests of programs share: a check that is counted, a call that must end and speak as it should, and the exit code."""
+"""checks.py: what tests of programs share: a check that is counted, a call that must end and speak as it should,
+a run's servers, and the exit code."""
+import os
 import subprocess
 
 failures = 0
@@ -18,6 +20,22 @@ def call(*words, code=0, says="", **more):
     check(done.returncode == code, f"{name}: wanted {code}, got {done.returncode}", text)
     check(says in text, f"{name}: does not say '{says}'", text)
     return done
+
+
+def servers_of(parent, name):
+    """Children of the run that have this server's database open."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat") as f:
+                if int(f.read().rsplit(")", 1)[1].split()[1]) != parent:
+                    continue
+            links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+        except OSError:
+            continue
+        if any(link.endswith(f"/{name}.db") for link in links):
+            found.append(int(pid))
+    return found
 
 
 def exit_code():

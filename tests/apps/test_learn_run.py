@@ -19,7 +19,7 @@ import time
 import zipfile
 
 import checks
-from checks import check, exit_code
+from checks import check, exit_code, servers_of
 
 sotto, source = sys.argv[1], sys.argv[2]
 long_form = "SOTTO_TEST_LONG" in os.environ
@@ -28,22 +28,6 @@ rounds, kills = (6, 20) if long_form else (2, 0)
 
 def call(*words, **wanted):
     return checks.call(sotto, "learn", *words, **wanted)
-
-
-def servers_of(parent, name):
-    """Children of the run that have this server's database open."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/stat") as f:
-                if int(f.read().rsplit(")", 1)[1].split()[1]) != parent:
-                    continue
-            links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
-        except OSError:
-            continue
-        if any(link.endswith(f"/{name}.db") for link in links):
-            found.append(int(pid))
-    return found
 
 
 def kill(pid):

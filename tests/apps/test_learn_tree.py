@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from checks import call, check, exit_code
+from checks import call, check, exit_code, servers_of
 
 sotto, source = sys.argv[1], sys.argv[2]
 ROUNDS, RESTART, COHORT, DEVICES = 5, 4, 10, 400
@@ -54,24 +54,8 @@ def rows(name, server, sql):
         return db.execute(sql).fetchall()
 
 
-def server_of(parent, name):
-    """Children of the run that have this server's database open."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/stat") as f:
-                if int(f.read().rsplit(")", 1)[1].split()[1]) != parent:
-                    continue
-            links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
-        except OSError:
-            continue
-        if any(link.endswith(f"/{name}.db") for link in links):
-            found.append(int(pid))
-    return found
-
-
 def kill_helper(run):
-    for pid in server_of(run.pid, "helper"):
+    for pid in servers_of(run.pid, "helper"):
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:

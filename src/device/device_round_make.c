@@ -134,7 +134,7 @@ static void describe(const sotto_device *device, const sotto_case *c, sotto_trai
     in->algorithm = l->algorithm == 1 ? "fedsgd" : "fedavg";
     in->epochs = l->epochs;
     in->batch = l->algorithm == 1 ? 0 : l->batch;
-    in->rate = l->rate * pow(l->decay, (double)in->round);
+    in->rate = sotto_learning_rate(l, in->round);
     in->clip = l->clip;
     in->deadline = late < c->round->kept.closes ? late : c->round->kept.closes;
 }

@@ -64,6 +64,8 @@ bool sotto_learning_one_server(const sotto_learning *learning);
 uint64_t sotto_learning_length(const sotto_learning *learning);
 /* A sum of norm 1 moves the model by at most this: more than 1 where it is lifted from a projection. Rounded up. */
 double sotto_learning_lift(const sotto_learning *learning);
+/* At which devices train in this round, in the simulation of a session as anywhere. */
+double sotto_learning_rate(const sotto_learning *learning, uint64_t round);
 
 /* Whether the text is an object with a key `learn`: which of both readers to ask. */
 bool sotto_learning_is(sotto_bytes json);

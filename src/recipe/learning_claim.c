@@ -34,6 +34,11 @@ uint64_t sotto_learning_length(const sotto_learning *l)
     return l->projected > 0 ? l->projected : l->parameters;
 }
 
+double sotto_learning_rate(const sotto_learning *l, uint64_t round)
+{
+    return l->rate * pow(l->decay, (double)round);
+}
+
 /* learn/projection.h: the root of how many parameters are in one number, at most. */
 double sotto_learning_lift(const sotto_learning *l)
 {

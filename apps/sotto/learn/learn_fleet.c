@@ -14,7 +14,6 @@
 #include "learn/train.h"
 #include "transport/http_client.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -162,7 +161,7 @@ static sotto_status train(hand *h, uint64_t device, sotto_err *err)
     size_t rows = (size_t)run->firsts[device + 1] - first;
     sotto_training training = {.epochs = (size_t)l->epochs,
                                .batch = l->algorithm == 1 ? 0 : (size_t)l->batch,
-                               .rate = l->rate * pow(l->decay, (double)run->record.round),
+                               .rate = sotto_learning_rate(l, run->record.round),
                                .clip = l->clip};
     sotto_training_facts facts;
 

@@ -207,6 +207,7 @@ typedef struct outcome {
     sotto_message message;
     sotto_status verdict;
     void *bulk; /* whole, and to be added if the verdict is OK */
+    bool is_stored;
 } outcome;
 
 sotto_status sotto_sim_remember(sotto_sim_net *net, participant *p, sotto_err *err)
@@ -306,6 +307,7 @@ static sotto_status commit(sotto_sim_net *net, participant *p, const event *e, o
     SOTTO_TRY(store_vows(net, p, &o->effects, err));
     SOTTO_TRY(store_kept(net, p, &o->effects, err));
     SOTTO_TRY(store_carried(net, p, &o->effects, err));
+    o->is_stored = true;
     if (e->type == EVENT_MESSAGE)
         net->report.verdicts[o->verdict]++;
     if (e->type == EVENT_MESSAGE && o->bulk && o->verdict == SOTTO_OK) {
@@ -374,7 +376,8 @@ static sotto_status run_step(sotto_sim_net *net, participant *p, event e, sotto_
         e.time = net->now + RETRY_MS;
         SOTTO_TRY(sotto_sim_schedule(net, e, err));
     }
-    if (crash == SOTTO_SIM_CRASH_AFTER)
+    /* Whoever comes back sends what it finds stored; where a vow stood in the way, that is nothing. */
+    if (crash == SOTTO_SIM_CRASH_AFTER && o.is_stored)
         SOTTO_TRY(send_all(net, p, &o.effects, err));
     if (crash == SOTTO_SIM_CRASH_AFTER || net->forget_always)
         sotto_sim_lose_memory(p);

@@ -292,48 +292,7 @@ static void machines_live_on_what_they_saved(sotto_test *t)
     each_method(t, forgetful);
 }
 
-/* ---- storms ----------------------------------------------------------------------------------------- */
-
-static void storm(sotto_test *t, const method_row *row)
-{
-    const char *more = getenv("SOTTO_CHAOS_ROUNDS");
-    uint64_t rounds = more ? strtoull(more, NULL, 10) : 80 / row->slow, released = 0;
-
-    for (uint64_t seed = 0; seed < rounds; seed++) {
-        sotto_sim_random random;
-        lap l = begin(t);
-        round_case c;
-
-        sotto_sim_random_init(&random, seed);
-        sotto_sim_faults faults = {.drop = 0.02 * (double)(seed % 4),
-                                   .duplicate = sotto_sim_random_unit(&random) / 2,
-                                   .late = 0.05 * (double)(seed % 3),
-                                   .late_ms = 1500,
-                                   .delay_least_ms = 1,
-                                   .delay_most_ms = 1 + sotto_sim_random_below(&random, 400),
-                                   .crash_before = 0.05,
-                                   .crash_after = 0.05};
-        round_case_init(t, &c, row, 5 + (uint32_t)sotto_sim_random_below(&random, 8),
-                        seed % 2 ? SOTTO_RING_Z32 : SOTTO_RING_Z64, 4, seed);
-        sotto_sim_net *net = round_case_net(t, &c, seed);
-        sotto_sim_net_faults(net, &faults);
-        if (seed % 4 == 3) /* somebody comes back from a backup, too */
-            sotto_sim_net_crash_at(net, 1 + sotto_sim_random_below(&random, 60),
-                                   SOTTO_SIM_ROLLBACK);
-        sotto_sim_report report = round_case_run(t, &c, net);
-        CHECK(t, report.outcome != SOTTO_AGAIN);
-        CHECK(t, report.vow_conflicts == 0 || seed % 4 == 3);
-        released += report.released;
-        end(t, l, net, &c);
-    }
-    CHECK(t, released > rounds / 4);
-}
-
-static void no_schedule_gives_a_wrong_sum(sotto_test *t)
-{
-    each_method(t, storm);
-    prio_storm(t);
-}
+/* ---- hostile networks -------------------------------------------------------------------------------- */
 
 static void duplicates(sotto_test *t, const method_row *row)
 {
@@ -588,7 +547,6 @@ int main(int argc, char **argv)
         CASE(a_crash_at_any_step_changes_nothing),
         CASE(vows_are_kept_over_a_rollback),
         CASE(machines_live_on_what_they_saved),
-        CASE(no_schedule_gives_a_wrong_sum),
         CASE(a_contribution_counts_once),
         CASE(a_client_that_contradicts_itself_counts_once),
         CASE(no_mangled_message_passes),

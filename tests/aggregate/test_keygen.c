@@ -237,6 +237,8 @@ static void nobody_shows_values_of_many_dealers(sotto_test *t)
             h->seen[i].body[SOTTO_KEYGEN_VOTE][m] = h->all.body[SOTTO_KEYGEN_VOTE][6];
     chamber_step(t, h, SOTTO_KEYGEN_SHOW);
     CHECK_EQUAL(t, 0, h->shown);
+    for (uint32_t m = 0; m < MEMBERS; m++) /* an accusation shows values, too */
+        CHECK_EQUAL(t, 2, h->all.body[SOTTO_KEYGEN_ACCUSE][m].len);
     CHECK_EQUAL(t, MEMBERS, chamber_stopped(h));
     chamber_close(h);
 }
@@ -260,48 +262,7 @@ static void nobody_shows_values_without_a_vote(sotto_test *t)
     chamber_close(h);
 }
 
-/* ---- what is on the wire ------------------------------------------------------------------------------------------------------ */
-
-static void posts_are_of_who_signed_them(sotto_test *t)
-{
-    static const uint8_t empty[2] = {0, 0};
-    chamber *h = chamber_open(t);
-    sotto_keygen_post p = {
-        .step = SOTTO_KEYGEN_COMPLAIN, .place = 2, .body = sotto_bytes_of(empty, sizeof empty)};
-
-    CHECK_OK(t, sotto_keygen_post_sign(&h->k, &p, &h->signers[h->k.members[2]], &t->err));
-    CHECK_OK(t, sotto_keygen_post_check(&h->k, &p, &t->err));
-    p.place = 3;
-    CHECK_STATUS(t, SOTTO_REJECTED, sotto_keygen_post_check(&h->k, &p, NULL));
-    p.place = 2;
-    p.step = SOTTO_KEYGEN_VOTE;
-    CHECK_STATUS(t, SOTTO_REJECTED, sotto_keygen_post_check(&h->k, &p, NULL));
-    p.step = SOTTO_KEYGEN_COMPLAIN;
-    h->k.id[0] ^= 1;
-    CHECK_STATUS(t, SOTTO_REJECTED, sotto_keygen_post_check(&h->k, &p, NULL));
-    h->k.id[0] ^= 1;
-    p.place = MEMBERS;
-    CHECK_STATUS(t, SOTTO_REJECTED, sotto_keygen_post_check(&h->k, &p, NULL));
-    chamber_close(h);
-}
-
-static void bodies_keep_to_their_form(sotto_test *t)
-{
-    static const uint8_t descends[] = {0, 2, 0, 3, 0, 1}, beyond[] = {0, 1, 0, MEMBERS},
-                         cut[] = {0, 2, 0, 1};
-    const sotto_bytes bodies[] = {sotto_bytes_of(descends, sizeof descends),
-                                  sotto_bytes_of(beyond, sizeof beyond),
-                                  sotto_bytes_of(cut, sizeof cut)};
-    chamber *h = chamber_open(t);
-
-    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++)
-        for (unsigned step = SOTTO_KEYGEN_DEAL; step < SOTTO_KEYGEN_OVER; step++) {
-            const sotto_keygen_post p = {.step = step, .body = bodies[i]};
-
-            CHECK_STATUS(t, SOTTO_MALFORMED, sotto_keygen_post_check(&h->k, &p, NULL));
-        }
-    chamber_close(h);
-}
+/* ---- who is drawn ------------------------------------------------------------------------------------------------------------- */
 
 static void the_beacon_draws_the_committee(sotto_test *t)
 {
@@ -334,9 +295,10 @@ static chamber *open_next(sotto_test *t, sotto_decryptors_record *old, sotto_epo
     return h;
 }
 
-/* A server that opens a step which hand-overs do not have hears nothing. */
+/* A server that opens a step which hand-overs do not have hears nothing, and keeps no post of it. */
 static void check_silent(sotto_test *t, chamber *h, unsigned step)
 {
+    static const uint8_t empty[2];
     const uint32_t *indices;
     const uint32_t count = sotto_keygen_senders(&h->k, step, &indices);
     sotto_buf body;
@@ -352,6 +314,10 @@ static void check_silent(sotto_test *t, chamber *h, unsigned step)
             t, SOTTO_MISSING,
             sotto_keygen_write(&h->k, &self, step, &h->seen[indices[i]], &body, &t->arena, NULL));
         CHECK_EQUAL(t, 0, body.len);
+        sotto_keygen_post p = {
+            .step = step, .place = i, .body = sotto_bytes_of(empty, sizeof empty)};
+        CHECK_OK(t, sotto_keygen_post_sign(&h->k, &p, &h->signers[indices[i]], &t->err));
+        CHECK_STATUS(t, SOTTO_MALFORMED, sotto_keygen_post_check(&h->k, &p, NULL));
     }
 }
 
@@ -412,6 +378,71 @@ static void whoever_hands_on_something_else_is_passed_over(sotto_test *t)
     chamber_close(h);
 }
 
+static bool hide_most_deals(const chamber *h, uint32_t from, unsigned step, uint32_t to)
+{
+    (void)h;
+    (void)to;
+    return step == SOTTO_KEYGEN_DEAL && from > 0;
+}
+
+/* Each sees two deals at most, of three that make the key. */
+static void a_key_of_few_shares_is_not_handed_on(sotto_test *t)
+{
+    sotto_decryptors_record old;
+    sotto_epoch before;
+    chamber *h = open_next(t, &old, &before);
+
+    h->hides = hide_most_deals;
+    chamber_run(t, h, SOTTO_KEYGEN_AGREE);
+    for (uint32_t i = 0; i < MEMBERS; i++)
+        CHECK(t, h->stops[h->k.members[i]] && !h->all.is_there[SOTTO_KEYGEN_AGREE][i]);
+    chamber_close(h);
+}
+
+/* The record before is of another key than its public values. Nobody signs for it. */
+static void the_key_that_is_handed_on_is_that_of_the_record(sotto_test *t)
+{
+    sotto_decryptors_record old, record;
+    sotto_epoch before;
+    chamber *h = open_next(t, &old, &before);
+    uint8_t share[32];
+
+    chamber_run(t, h, SOTTO_KEYGEN_AGREE);
+    const uint32_t index = h->k.members[0];
+    const sotto_keygen_self self = {
+        .index = index, .seed = h->seeds[index], .channel = &h->channels[index]};
+    CHECK_OK(
+        t, sotto_keygen_finish(&h->k, &self, &h->seen[index], &record, share, &t->arena, &t->err));
+    h->k.old.key[9] ^= 1;
+    CHECK_STATUS(
+        t, SOTTO_REJECTED,
+        sotto_keygen_finish(&h->k, &self, &h->seen[index], &record, share, &t->arena, NULL));
+    chamber_close(h);
+}
+
+static void who_has_no_share_hands_nothing_on(sotto_test *t)
+{
+    sotto_decryptors_record old;
+    sotto_epoch before;
+    chamber *h = open_next(t, &old, &before);
+    const uint32_t index = h->k.dealer[0];
+    uint8_t no_scalar[32];
+    sotto_keygen_self self = {
+        .index = index, .seed = h->seeds[index], .channel = &h->channels[index]};
+    sotto_buf body;
+
+    memset(no_scalar, 255, sizeof no_scalar);
+    CHECK_OK(t, sotto_buf_take(&body, &t->arena, SOTTO_KEYGEN_MOST_BODY, &t->err));
+    for (unsigned i = 0; i < 2; i++) {
+        self.share = i ? no_scalar : NULL;
+        CHECK_STATUS(t, SOTTO_DENIED,
+                     sotto_keygen_write(&h->k, &self, SOTTO_KEYGEN_DEAL, &h->seen[index], &body,
+                                        &t->arena, NULL));
+        CHECK_EQUAL(t, 0, body.len);
+    }
+    chamber_close(h);
+}
+
 static void an_answer_that_nobody_asked_for_stops_no_hand_over(sotto_test *t)
 {
     sotto_decryptors_record old;
@@ -441,13 +472,14 @@ int main(int argc, char **argv)
         CASE(nobody_reveals_before_a_quorum_agrees),
         CASE(nobody_shows_values_of_many_dealers),
         CASE(nobody_shows_values_without_a_vote),
-        CASE(posts_are_of_who_signed_them),
-        CASE(bodies_keep_to_their_form),
         CASE(the_beacon_draws_the_committee),
         CASE(a_key_is_handed_on),
         CASE(the_committee_before_is_the_beacons),
         CASE(whoever_hands_on_something_else_is_passed_over),
         CASE(an_answer_that_nobody_asked_for_stops_no_hand_over),
+        CASE(a_key_of_few_shares_is_not_handed_on),
+        CASE(the_key_that_is_handed_on_is_that_of_the_record),
+        CASE(who_has_no_share_hands_nothing_on),
     };
 
     return RUN_TESTS(argc, argv, cases);

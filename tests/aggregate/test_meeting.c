@@ -160,9 +160,126 @@ static void a_key_has_a_quorum_of_the_listed(sotto_test *t)
     memcpy(signatures[1], signatures[3], SOTTO_SIGNATURE);
     CHECK_STATUS(t, SOTTO_REJECTED, sotto_meeting_check_record(&r, keys, MEMBERS, &t->err));
     sotto_err_clear(&t->err);
+    /* All three that are left have signed. The key is that of four. */
+    for (unsigned i = 0; i < MEMBERS; i++)
+        CHECK_OK(t, sotto_decryptors_sign(digest, signatures[i], &s.signers[i], &t->err));
     CHECK_STATUS(t, SOTTO_REJECTED, sotto_meeting_check_record(&r, keys, MEMBERS - 1, &t->err));
     sotto_err_clear(&t->err);
     tear_down(&s);
+}
+
+/* Signed by all: but shares are for other places than those of the list. */
+static void members_have_the_places_of_the_list(sotto_test *t)
+{
+    uint8_t verify[MEMBERS][SOTTO_P256_WIDE] = {{4}};
+    uint8_t signatures[MEMBERS][SOTTO_SIGNATURE], digest[32];
+    uint32_t members[MEMBERS] = {0, 2, 3, 4};
+    bool is_signed[MEMBERS] = {true, true, true, true};
+    const sotto_decryptors_record r = {.epoch = 7,
+                                       .count = MEMBERS,
+                                       .members = members,
+                                       .verify = verify,
+                                       .signatures = signatures,
+                                       .is_signed = is_signed};
+    scene s;
+
+    set_up(t, &s);
+    sotto_decryptors_digest(&r, digest);
+    for (unsigned i = 0; i < MEMBERS; i++)
+        CHECK_OK(t, sotto_decryptors_sign(digest, signatures[i], &s.signers[i], &t->err));
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_meeting_check_record(&r, (const uint8_t(*)[SOTTO_SIGN_PUBLIC])s.keys,
+                                            MEMBERS, &t->err));
+    tear_down(&s);
+}
+
+/* More or fewer than are listed, in a call that is whole. */
+static void as_many_meet_as_are_listed(sotto_test *t)
+{
+    sotto_keygen opened;
+    scene s;
+
+    set_up(t, &s);
+    CHECK_OK(t, open_meeting(&s));
+    const uint8_t(*keys)[SOTTO_SIGN_PUBLIC] = (const uint8_t(*)[SOTTO_SIGN_PUBLIC])s.keys;
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_meeting_open(&opened, &s.m, keys, MEMBERS - 1, &t->arena, NULL));
+    for (uint32_t less = 1; less <= MEMBERS; less++) { /* signatures that are not there */
+        s.m.count = MEMBERS - less;
+        CHECK_STATUS(t, SOTTO_REJECTED,
+                     sotto_meeting_open(&opened, &s.m, keys, MEMBERS, &t->arena, NULL));
+    }
+    tear_down(&s);
+}
+
+/* A key that somebody had before is not made by those who meet. */
+static void nobody_hands_a_key_on_in_a_meeting(sotto_test *t)
+{
+    uint8_t verify[MEMBERS][SOTTO_P256_WIDE] = {{4}}, signatures[MEMBERS][SOTTO_SIGNATURE];
+    uint32_t members[MEMBERS] = {0, 1, 2, 3};
+    bool is_signed[MEMBERS] = {false};
+    sotto_decryptors_record before = {.epoch = 6,
+                                      .count = MEMBERS,
+                                      .members = members,
+                                      .verify = verify,
+                                      .signatures = signatures,
+                                      .is_signed = is_signed};
+    sotto_buf record = sotto_test_buf(t, 2048);
+    scene s;
+
+    set_up(t, &s);
+    memcpy(before.session, s.call.session, sizeof before.session);
+    CHECK_OK(t, sotto_decryptors_encode(&record, &before, &t->err));
+    s.call.posting.decryptors = sotto_buf_bytes(&record);
+    CHECK_STATUS(t, SOTTO_REJECTED, open_meeting(&s));
+    tear_down(&s);
+}
+
+static sotto_status read_back(sotto_test *t, const sotto_meeting *m)
+{
+    sotto_buf wire = sotto_test_buf(t, 1 << 17);
+    sotto_meeting read;
+
+    CHECK_OK(t, sotto_meeting_encode(&wire, m, &t->err));
+    return sotto_meeting_decode(&read, sotto_buf_bytes(&wire), NULL);
+}
+
+static void a_meeting_is_read_as_it_was_written_or_not_at_all(sotto_test *t)
+{
+    enum { MANY = SOTTO_DECRYPTORS_MOST + 1 };
+    uint8_t *signatures = sotto_arena_take(&t->arena, (size_t)MANY * SOTTO_SIGNATURE);
+    sotto_meeting m = {.count = MANY - 1, .signatures = signatures, .step = SOTTO_KEYGEN_RECORD};
+    sotto_buf wire = sotto_test_buf(t, 1 << 17);
+    sotto_meeting read;
+
+    CHECK(t, signatures != NULL);
+    CHECK_OK(t, read_back(t, &m));
+    m.count = MANY;
+    CHECK_STATUS(t, SOTTO_MALFORMED, read_back(t, &m));
+    m.count = 1;
+    m.step = SOTTO_KEYGEN_OVER;
+    CHECK_STATUS(t, SOTTO_MALFORMED, read_back(t, &m));
+    m.step = SOTTO_KEYGEN_DEAL - 1;
+    CHECK_STATUS(t, SOTTO_MALFORMED, read_back(t, &m));
+    m.step = SOTTO_KEYGEN_DEAL;
+    CHECK_OK(t, sotto_meeting_encode(&wire, &m, &t->err));
+    for (size_t len = 0; len < wire.len; len++)
+        CHECK_STATUS(t, SOTTO_MALFORMED,
+                     sotto_meeting_decode(&read, sotto_bytes_of(wire.data, len), NULL));
+    wire.data[0] ^= 1;
+    CHECK_STATUS(t, SOTTO_MALFORMED, sotto_meeting_decode(&read, sotto_buf_bytes(&wire), NULL));
+}
+
+static void a_list_of_posts_ends_where_it_is_cut(sotto_test *t)
+{
+    static const uint8_t list[] = {0, 0, 0, 1, 7, 0, 0, 0, 0, 0, 0, 0, 2, 8};
+    sotto_bytes posts = sotto_bytes_of(list, sizeof list), post;
+
+    CHECK(t, sotto_meeting_next(&posts, &post) && post.len == 1 && post.data[0] == 7);
+    CHECK(t, sotto_meeting_next(&posts, &post) && post.len == 0);
+    CHECK(t, !sotto_meeting_next(&posts, &post)); /* two bytes are promised */
+    posts.len = 3;
+    CHECK(t, !sotto_meeting_next(&posts, &post));
 }
 
 int main(int argc, char **argv)
@@ -172,6 +289,11 @@ int main(int argc, char **argv)
         CASE(others_than_the_listed_are_not_met),
         CASE(a_channel_key_is_its_members_own),
         CASE(a_key_has_a_quorum_of_the_listed),
+        CASE(members_have_the_places_of_the_list),
+        CASE(as_many_meet_as_are_listed),
+        CASE(nobody_hands_a_key_on_in_a_meeting),
+        CASE(a_meeting_is_read_as_it_was_written_or_not_at_all),
+        CASE(a_list_of_posts_ends_where_it_is_cut),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -28,7 +28,13 @@ static sotto_status pair_key(const member *m, uint8_t key[32], uint32_t from, ui
 
     sotto_status status = sotto_dh_agree(
         m->self->channel, agreed, sotto_bytes_of(m->call->posting.registry.channel[other], 32),
-        "channel", err);
+        "channel", NULL);
+    /* Whoever registered a point of small order is corrupt: what is sealed to it may be known to all. It must not keep the others
+     * from dealing. */
+    if (SOTTO_RULE(keygen_small_order_survived) && status == SOTTO_REJECTED) {
+        memset(agreed, 0, sizeof agreed);
+        status = SOTTO_OK;
+    }
     if (status == SOTTO_OK)
         status = sotto_round_kdf(key, "sotto-keygen-values-1", sotto_bytes_of(agreed, 32),
                                  m->call->id, from, to, err);
@@ -214,10 +220,11 @@ static sotto_status write_complaints(member *m, sotto_buf *out, sotto_err *err)
     return sotto_keygen_places_encode(out, wrong, m->call->dealers, err);
 }
 
+/* The server can swallow this member's complaint. Who signed for a key without a share of it would be counted on. */
 static sotto_status check_own(const member *m, sotto_err *err)
 {
     for (uint32_t d = 0; d < m->call->dealers; d++)
-        if (m->v.qualified[d] && !m->fits[d])
+        if (SOTTO_RULE(keygen_own_values) && m->v.qualified[d] && !m->fits[d])
             return sotto_fail(err, SOTTO_DENIED,
                               "key generation: a dealer that counts gave this "
                               "member no values that fit");
@@ -377,6 +384,7 @@ static sotto_status count_signatures(const sotto_keygen *k, const sotto_keygen_b
     for (uint32_t i = 0; i < k->count; i++) {
         const uint8_t *key = sotto_registry_key(&k->posting.registry, k->members[i]);
 
+        /* Members are drawn from the registry, so each has a key. */
         if (!board->is_there[SOTTO_KEYGEN_RECORD][i] || !key)
             continue;
         memcpy(r->signatures[i], board->body[SOTTO_KEYGEN_RECORD][i].data, SOTTO_SIGNATURE);

@@ -86,6 +86,7 @@ bool sotto_keygen_view_fits(sotto_keygen_view *v, uint32_t dealer, uint32_t memb
 {
     const sotto_dkg_commitments *deal = &v->deals[dealer];
 
+    /* Callers ask of deals that are there, and those have as many points as the threshold. */
     if (deal->count != v->call->threshold)
         return false;
     return v->call->hands_on
@@ -223,10 +224,16 @@ static bool is_proved(sotto_keygen_view *v, uint32_t dealer, uint32_t member, co
 {
     sotto_dkg_values values;
 
-    return sotto_keygen_values_read(v, &values, bytes) &&
-           sotto_keygen_view_fits(v, dealer, member, &values) &&
-           !sotto_dkg_is_revealed_vartime(&v->t, &v->revealed[dealer], v->call->threshold, member,
-                                          &values);
+    if (!sotto_keygen_values_read(v, &values, bytes))
+        return false;
+    if (SOTTO_RULE(keygen_accused_as_committed) &&
+        !sotto_keygen_view_fits(v, dealer, member, &values))
+        return false;
+    if (SOTTO_RULE(keygen_accused_of_something) &&
+        sotto_dkg_is_revealed_vartime(&v->t, &v->revealed[dealer], v->call->threshold, member,
+                                      &values))
+        return false;
+    return true;
 }
 
 void sotto_keygen_view_accusations(sotto_keygen_view *v)
@@ -272,15 +279,15 @@ sotto_status sotto_keygen_view_vote(sotto_keygen_view *v, sotto_err *err)
     return SOTTO_OK;
 }
 
-static void gather(sotto_keygen_view *v, uint32_t dealer, unsigned step, sotto_dkg_values *values,
-                   bool *is_there)
+/* What members showed of this dealer's polynomial. */
+static void gather(sotto_keygen_view *v, uint32_t dealer, sotto_dkg_values *values, bool *is_there)
 {
     sotto_keygen_shown shown;
 
     for (uint32_t m = 0; m < v->call->count; m++) {
-        if (is_there[m] || !v->board->is_there[step][m] ||
-            sotto_keygen_shown_decode(&shown, v->board->body[step][m], v->call->dealers, NULL) !=
-                SOTTO_OK)
+        if (!v->board->is_there[SOTTO_KEYGEN_SHOW][m] ||
+            sotto_keygen_shown_decode(&shown, v->board->body[SOTTO_KEYGEN_SHOW][m],
+                                      v->call->dealers, NULL) != SOTTO_OK)
             continue;
         for (uint32_t i = 0; i < shown.count; i++)
             if (shown.at[i] == dealer)
@@ -301,7 +308,7 @@ sotto_status sotto_keygen_view_rebuild(sotto_keygen_view *v, sotto_err *err)
             continue;
         memset(values, 0, k->count * sizeof *values);
         memset(is_there, 0, k->count * sizeof *is_there);
-        gather(v, d, SOTTO_KEYGEN_SHOW, values, is_there);
+        gather(v, d, values, is_there);
         SOTTO_TRY(sotto_dkg_rebuild_vartime(&v->t, &v->revealed[d], &v->deals[d], values, is_there,
                                             k->count, v->arena, err));
     }

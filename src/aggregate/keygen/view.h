@@ -9,6 +9,7 @@
 
 #include "aggregate/keygen/keygen.h"
 
+/* Bodies on a board were checked, so all of them decode. Views pass over others, since they can't ignore what a decoder says. */
 typedef struct sotto_keygen_view {
     const sotto_keygen *call;
     const sotto_keygen_board *board;

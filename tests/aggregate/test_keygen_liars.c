@@ -1,6 +1,7 @@
 /* A committee that makes its key among liars, beside a server that swallows posts: what nobody believes, and where members stop. */
 #include "chamber.h"
 
+#include "base/alloc.h"
 #include "base/arena.h"
 
 #include <string.h>
@@ -292,6 +293,52 @@ static void too_few_values_rebuild_nothing(sotto_test *t)
     chamber_close(h);
 }
 
+/* ---- no memory --------------------------------------------------------------------------------------------------------------- */
+
+/* One member's turn in a step, or the end of it all, with an arena of its own. */
+static sotto_status turn(chamber *h, unsigned step, sotto_buf *body, sotto_arena *arena)
+{
+    const sotto_keygen_self self = self_at(h, 1);
+    const sotto_keygen_board *board = &h->seen[self.index];
+    sotto_decryptors_record record;
+    uint8_t share[32];
+
+    if (step == SOTTO_KEYGEN_OVER)
+        return sotto_keygen_record(&h->k, board, &record, arena, NULL);
+    return step == SOTTO_KEYGEN_RECORD
+               ? sotto_keygen_finish(&h->k, &self, board, &record, share, arena, NULL)
+               : sotto_keygen_write(&h->k, &self, step, board, body, arena, NULL);
+}
+
+/* With somebody to complain about and somebody to rebuild, so that every list is needed. */
+static void memory_that_fails_is_told_and_nothing_is_said(sotto_test *t)
+{
+    chamber *h = chamber_open(t);
+    sotto_buf body;
+
+    h->lies = promise_of_points;
+    chamber_run(t, h, SOTTO_KEYGEN_RECORD);
+    CHECK_OK(t, sotto_buf_take(&body, &t->arena, SOTTO_KEYGEN_MOST_BODY, &t->err));
+    for (unsigned step = SOTTO_KEYGEN_DEAL; step <= SOTTO_KEYGEN_OVER; step++) {
+        sotto_status status = SOTTO_NO_MEMORY;
+
+        for (long n = 0; status != SOTTO_OK; n++) {
+            sotto_arena arena;
+
+            CHECK(t, n < 200);
+            CHECK_EQUAL(t, 0, body.len);
+            sotto_arena_init(&arena, SIZE_MAX / 2);
+            sotto_alloc_fail_after(n);
+            status = turn(h, step, &body, &arena);
+            sotto_alloc_fail_after(-1);
+            sotto_arena_clear(&arena);
+            CHECK(t, status == SOTTO_OK || status == SOTTO_NO_MEMORY);
+        }
+        body.len = 0;
+    }
+    chamber_close(h);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -305,6 +352,7 @@ int main(int argc, char **argv)
         CASE(nobody_says_anything_without_agreement),
         CASE(nobody_says_anything_where_few_deals_count),
         CASE(too_few_values_rebuild_nothing),
+        CASE(memory_that_fails_is_told_and_nothing_is_said),
     };
 
     return RUN_TESTS(argc, argv, cases);

@@ -120,6 +120,9 @@ static void a_committee_is_what_the_application_knows(sotto_test *t)
     terms.committee = MEMBERS + 1;
     sotto_duties_expect(d, &terms);
     CHECK_STATUS(t, SOTTO_DENIED, join(t, &s));
+    terms.committee = 0; /* the application never said */
+    sotto_duties_expect(d, &terms);
+    CHECK_STATUS(t, SOTTO_DENIED, join(t, &s));
     sotto_duties_expect(d, &s.fleet.terms);
     CHECK_OK(t, join(t, &s));
     CHECK_STATUS(t, SOTTO_STALE, join(t, &s));
@@ -142,6 +145,54 @@ static void nobody_joins_without_consent_or_for_others(sotto_test *t)
     /* A no erases what it would deal. */
     CHECK_OK(t, sotto_duties_consent(d, false, &t->err));
     CHECK_EQUAL(t, 0, number(t, &s, "SELECT count(*) FROM keygen WHERE seed IS NOT NULL"));
+    sotto_fleet_close(&s.fleet);
+}
+
+/* The registry has other keys where this device is, or it has no place. */
+static void a_place_is_of_whoever_has_its_keys(sotto_test *t)
+{
+    sotto_buf wire;
+    scene s;
+
+    open_scene(t, &s, false);
+    sotto_duties *d = s.fleet.devices[s.device].duties;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_duties_join_keygen(d, s.call, DEVICES, 0, &t->err));
+    CHECK_REASON(t, "other keys");
+    for (unsigned i = 0; i < 2; i++) {
+        const uint8_t(*keys)[32] = i ? s.k.posting.registry.channel : s.k.posting.registry.keys;
+        uint8_t *key = (uint8_t *)(size_t)keys[s.device];
+
+        key[0] ^= 1;
+        CHECK_OK(t, sotto_buf_take(&wire, &t->arena, s.call.len, &t->err));
+        CHECK_OK(t, sotto_keygen_encode(&wire, &s.k, &t->arena, &t->err));
+        t->err = (sotto_err){0};
+        CHECK_STATUS(t, SOTTO_DENIED,
+                     sotto_duties_join_keygen(d, sotto_buf_bytes(&wire), s.device, 0, &t->err));
+        CHECK_REASON(t, "other keys");
+        key[0] ^= 1;
+    }
+    for (s.device = 0; sotto_keygen_place(&s.k, SOTTO_KEYGEN_DEAL, s.device) >= 0;)
+        s.device++;
+    CHECK_STATUS(t, SOTTO_DENIED, join(t, &s));
+    CHECK_REASON(t, "no place");
+    sotto_fleet_close(&s.fleet);
+}
+
+/* A beacon that nobody made draws whom its maker likes. */
+static void the_witnesses_draw_the_committee(sotto_test *t)
+{
+    sotto_buf wire;
+    scene s;
+
+    open_scene(t, &s, false);
+    s.k.posting.parts[0].bytes[70] ^= 1;
+    CHECK_OK(t, sotto_buf_take(&wire, &t->arena, s.call.len, &t->err));
+    CHECK_OK(t, sotto_keygen_encode(&wire, &s.k, &t->arena, &t->err));
+    s.call = sotto_buf_bytes(&wire);
+    CHECK_STATUS(t, SOTTO_REJECTED, join(t, &s));
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT count(*) FROM keygen"));
+    s.call.len--;
+    CHECK_STATUS(t, SOTTO_MALFORMED, join(t, &s));
     sotto_fleet_close(&s.fleet);
 }
 
@@ -201,6 +252,73 @@ static void a_post_is_stored_and_goes_again_the_same(sotto_test *t)
     CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, ENDS));
     CHECK_EQUAL(t, 0, number(t, &s, "SELECT count(*) FROM keygen WHERE seed IS NOT NULL"));
     CHECK_EQUAL(t, 0, number(t, &s, "SELECT count(*) FROM said"));
+    sotto_fleet_close(&s.fleet);
+}
+
+/* What is no board says nothing of which step is open. */
+static void nothing_is_said_without_a_board(sotto_test *t)
+{
+    static const uint8_t cut[4] = {SOTTO_KEYGEN_DEAL}, whole[5] = {SOTTO_KEYGEN_DEAL};
+    uint64_t next = UINT64_MAX;
+    scene s;
+
+    open_scene(t, &s, false);
+    CHECK_OK(t, join(t, &s));
+    CHECK_OK(t, tick_on(t, &s, sotto_bytes_of(cut, sizeof cut), 1000));
+    s.fleet.exchanges_left = UINT_MAX;
+    s.fleet.answers_with = 404;
+    s.fleet.answer = sotto_bytes_of(whole, sizeof whole);
+    CHECK_OK(t, sotto_duties_tick(s.fleet.devices[s.device].duties, 2000, &next, &t->err));
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT count(*) FROM said"));
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, 3000));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT count(*) FROM said"));
+    sotto_fleet_close(&s.fleet);
+}
+
+/* It sees too few deals, and no quorum later. It ends, and what it dealt from is erased. */
+static void who_stops_forgets_its_seed(sotto_test *t)
+{
+    scene s;
+
+    open_scene(t, &s, false);
+    CHECK_OK(t, join(t, &s));
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, 1000));
+    CHECK_STATUS(t, SOTTO_DENIED, tick(t, &s, SOTTO_KEYGEN_AGREE, 2000));
+    CHECK_EQUAL(t, 1, number(t, &s, "SELECT ended FROM keygen"));
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT count(*) FROM keygen WHERE seed IS NOT NULL"));
+    sotto_fleet_close(&s.fleet);
+}
+
+/* A server that opens a step which hand-overs do not have neither hears anything nor ends the duty. */
+static void steps_that_a_hand_over_has_not_change_nothing(sotto_test *t)
+{
+    scene s;
+
+    open_scene(t, &s, true);
+    for (uint32_t i = 1; sotto_keygen_place(&s.k, SOTTO_KEYGEN_AGREE, s.device) < 0; i++) {
+        CHECK(t, i < s.k.dealers);
+        s.device = s.k.dealer[i];
+    }
+    CHECK_OK(t, join(t, &s));
+    for (uint8_t step = SOTTO_KEYGEN_REVEAL; step < SOTTO_KEYGEN_RECORD; step++)
+        CHECK_OK(t, tick(t, &s, step, 1000 * (uint64_t)step));
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT ended FROM keygen"));
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT count(*) FROM said"));
+    sotto_fleet_close(&s.fleet);
+}
+
+/* Its share is gone, by an earlier hand-over: it has nothing to deal. */
+static void a_share_that_is_gone_is_not_handed_on(sotto_test *t)
+{
+    scene s;
+
+    open_scene(t, &s, true);
+    CHECK_OK(t, join(t, &s));
+    CHECK_OK(t, sotto_journal_erase_share(&s.fleet.devices[s.device].duties->journal, s.k.session,
+                                          s.k.old.epoch, &t->err));
+    CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, 1000));
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT count(*) FROM said"));
+    CHECK_EQUAL(t, 0, number(t, &s, "SELECT ended FROM keygen"));
     sotto_fleet_close(&s.fleet);
 }
 
@@ -268,23 +386,42 @@ static sotto_bytes complaints(sotto_test *t, const scene *s)
     return sotto_buf_bytes(&board);
 }
 
-/* So many complaints are not answered. It has its share still, and sees at the end whether others have the key. */
-static void a_dealer_that_may_not_answer_stays_to_the_end(sotto_test *t)
+/* A hand-over with an old member that is no new one, which is the scene's device. */
+static void open_with_leaver(sotto_test *t, scene *s)
 {
     enum { TRIES = 12 }; /* one draw in five has no such dealer */
     bool found = false;
-    scene s;
 
     for (unsigned i = 0; i < TRIES && !found; i++) {
         if (i > 0)
-            sotto_fleet_close(&s.fleet);
-        open_scene(t, &s, true);
-        for (uint32_t d = 0; d < s.k.dealers && !found; d++) {
-            s.device = s.k.dealer[d];
-            found = sotto_keygen_place(&s.k, SOTTO_KEYGEN_AGREE, s.device) < 0;
+            sotto_fleet_close(&s->fleet);
+        open_scene(t, s, true);
+        for (uint32_t d = 0; d < s->k.dealers && !found; d++) {
+            s->device = s->k.dealer[d];
+            found = sotto_keygen_place(&s->k, SOTTO_KEYGEN_AGREE, s->device) < 0;
         }
     }
     CHECK(t, found);
+}
+
+/* Liars of two new committees would each have shares of one key. */
+static void a_share_goes_to_one_committee(sotto_test *t)
+{
+    scene s;
+
+    open_with_leaver(t, &s);
+    CHECK_OK(t, join(t, &s));
+    end_at(t, &s, ENDS + 1);
+    CHECK_STATUS(t, SOTTO_DENIED, join(t, &s));
+    sotto_fleet_close(&s.fleet);
+}
+
+/* So many complaints are not answered. It has its share still, and sees at the end whether others have the key. */
+static void a_dealer_that_may_not_answer_stays_to_the_end(sotto_test *t)
+{
+    scene s;
+
+    open_with_leaver(t, &s);
     CHECK_OK(t, join(t, &s));
     CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, 1000));
     CHECK_OK(t, tick_on(t, &s, complaints(t, &s), 2000));
@@ -326,9 +463,16 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_committee_is_what_the_application_knows),
         CASE(nobody_joins_without_consent_or_for_others),
+        CASE(a_place_is_of_whoever_has_its_keys),
+        CASE(the_witnesses_draw_the_committee),
         CASE(a_call_ends_soon),
         CASE(one_key_is_made_for_an_epoch),
         CASE(a_post_is_stored_and_goes_again_the_same),
+        CASE(nothing_is_said_without_a_board),
+        CASE(who_stops_forgets_its_seed),
+        CASE(steps_that_a_hand_over_has_not_change_nothing),
+        CASE(a_share_that_is_gone_is_not_handed_on),
+        CASE(a_share_goes_to_one_committee),
         CASE(a_share_that_nobody_took_over_stays),
         CASE(who_hands_on_and_can_not_take_over_stays_to_the_end),
         CASE(a_dealer_that_may_not_answer_stays_to_the_end),

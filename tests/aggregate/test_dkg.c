@@ -396,6 +396,8 @@ static void a_key_is_handed_on_and_shares_do_not_mix(sotto_test *t)
     }
     const sotto_scalar *two[THRESHOLD] = {&shares[1], &shares[4]};
     CHECK(t, rebuild(&new, two, places, old.key));
+    for (uint32_t i = 0; i < MEMBERS; i++) /* no new member has it by itself */
+        CHECK(t, !is_public_of(&new, old.key, &shares[i]));
     /* A corrupt member of the old committee and one of the new have a threshold of shares, but of two polynomials. Had members
      * passed their shares on as they are, they would have the key. */
     two[1] = &old.shares[4];

@@ -1,5 +1,5 @@
-/* What strangers can put in the place of points, numbers and lists where a key is made and used: all of it is refused, without a look
- * at what is not there. */
+/* What strangers can put in the place of points, numbers and lists where a key is made and used. All of it is refused, and nobody
+ * looks at what is not there. */
 #include "support/test.h"
 
 #include "aggregate/shared/beacon.h"

@@ -212,6 +212,32 @@ static void a_ciphertext_is_of_points_and_numbers(sotto_test *t)
     close_table(at);
 }
 
+/* A liar's part is what the other's takes away. */
+static void parts_that_add_up_to_nothing_open_nothing(sotto_test *t)
+{
+    static const uint8_t plain[SOTTO_TDH2_PLAIN] = {5}, label[SOTTO_TDH2_LABEL] = {1};
+    uint8_t sealed[SOTTO_TDH2_SEALED], part[2][SOTTO_TDH2_PART], opened[SOTTO_TDH2_PLAIN];
+    const uint8_t *const parts[2] = {part[0], part[1]};
+    table *at = open_table(t);
+    sotto_scalar share;
+
+    CHECK_OK(t, publish(at, THRESHOLD));
+    sotto_point *key = sotto_point_new(&at->t.group);
+    CHECK(t, sotto_point_decode_wide(&at->t.group, key, at->key));
+    CHECK_OK(t, sotto_tdh2_seal(&at->t, sealed, key, label, plain, &at->stream, &t->err));
+    sotto_scalar_set(&at->t.group, &share, 77);
+    CHECK_OK(t, sotto_tdh2_part(&at->t, part[0], sealed, &share, &t->err));
+    sotto_scalar_negate(&at->t.group, &share, &share);
+    CHECK_OK(t, sotto_tdh2_part(&at->t, part[1], sealed, &share, &t->err));
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_tdh2_open_vartime(&at->t, opened, sealed, label, parts, 2, NULL));
+    spoil(part[1]);
+    CHECK_STATUS(t, SOTTO_REJECTED,
+                 sotto_tdh2_open_vartime(&at->t, opened, sealed, label, parts, 2, NULL));
+    sotto_point_free(key);
+    close_table(at);
+}
+
 typedef struct witnessed {
     sotto_beacon_input input;
     sotto_beacon_part parts[MEMBERS];
@@ -442,6 +468,7 @@ int main(int argc, char **argv)
         CASE(agreement_is_about_those_who_count),
         CASE(a_share_is_handed_on_by_points_of_the_right_degree),
         CASE(a_ciphertext_is_of_points_and_numbers),
+        CASE(parts_that_add_up_to_nothing_open_nothing),
         CASE(a_witness_has_one_part_and_a_place),
         CASE(a_part_is_of_points_and_numbers),
         CASE(a_part_is_read_whole),

@@ -105,6 +105,27 @@ static void nobody_signs_for_a_share_that_it_does_not_have(sotto_test *t)
     chamber_close(h);
 }
 
+static void answers_by_no_numbers(chamber *h, uint32_t place, unsigned step, sotto_buf *body)
+{
+    other_values_for_one(h, place, step, body);
+    if (step == SOTTO_KEYGEN_ANSWER && place == 0)
+        memset(body->data + body->len - VALUES, 255, VALUES);
+}
+
+static void an_answer_that_is_no_numbers_is_none(sotto_test *t)
+{
+    chamber *h = chamber_open(t);
+
+    make_other_deal(t, h);
+    h->lies = answers_by_no_numbers;
+    chamber_run(t, h, SOTTO_KEYGEN_RECORD);
+    CHECK_EQUAL(t, 4 + VALUES, h->all.body[SOTTO_KEYGEN_ANSWER][0].len);
+    CHECK_EQUAL(t, 2, h->all.body[SOTTO_KEYGEN_REVEAL][0].len);
+    CHECK_EQUAL(t, 0, chamber_stopped(h));
+    chamber_check_key(t, h, SOME);
+    chamber_close(h);
+}
+
 /* The dealer at place 0 says that it has another number of coefficients. */
 static void other_count(chamber *h, uint32_t place, unsigned step, sotto_buf *body)
 {
@@ -182,6 +203,15 @@ static void made_up_values_accuse_nobody(sotto_test *t)
     chamber *h = chamber_open(t);
 
     memset(accusation, 1, sizeof accusation);
+    check_accusation_fails(t, h);
+    chamber_close(h);
+}
+
+static void numbers_beyond_the_order_accuse_nobody(sotto_test *t)
+{
+    chamber *h = chamber_open(t);
+
+    memset(accusation, 255, sizeof accusation);
     check_accusation_fails(t, h);
     chamber_close(h);
 }
@@ -346,9 +376,11 @@ int main(int argc, char **argv)
         CASE(a_key_of_small_order_stops_nobody),
         CASE(values_that_were_not_committed_to_are_complained_about),
         CASE(nobody_signs_for_a_share_that_it_does_not_have),
+        CASE(an_answer_that_is_no_numbers_is_none),
         CASE(a_deal_of_another_degree_does_not_count),
         CASE(a_reveal_without_points_is_rebuilt),
         CASE(made_up_values_accuse_nobody),
+        CASE(numbers_beyond_the_order_accuse_nobody),
         CASE(values_as_they_were_revealed_accuse_nobody),
         CASE(nobody_says_anything_without_agreement),
         CASE(nobody_says_anything_where_few_deals_count),

@@ -38,9 +38,14 @@ static void a_call_that_was_cut_or_bent_is_malformed(sotto_test *t)
     for (size_t len = 0; len < wire.len; len += len + 40 < wire.len ? 7 : 1)
         CHECK_STATUS(t, SOTTO_MALFORMED,
                      sotto_keygen_open(&k, sotto_bytes_of(copy, len), &t->arena, NULL));
-    copy[0] ^= 1;
-    CHECK_STATUS(t, SOTTO_MALFORMED,
-                 sotto_keygen_open(&k, sotto_bytes_of(copy, wire.len), &t->arena, NULL));
+    for (size_t i = 0; i < 2; i++) { /* its label, and that of the posting in it */
+        const size_t at = i * (14 + 4);
+
+        copy[at] ^= 1;
+        CHECK_STATUS(t, SOTTO_MALFORMED,
+                     sotto_keygen_open(&k, sotto_bytes_of(copy, wire.len), &t->arena, NULL));
+        copy[at] ^= 1;
+    }
     chamber_close(h);
 }
 

@@ -204,6 +204,10 @@ static void as_many_meet_as_are_listed(sotto_test *t)
     const uint8_t(*keys)[SOTTO_SIGN_PUBLIC] = (const uint8_t(*)[SOTTO_SIGN_PUBLIC])s.keys;
     CHECK_STATUS(t, SOTTO_REJECTED,
                  sotto_meeting_open(&opened, &s.m, keys, MEMBERS - 1, &t->arena, NULL));
+    s.m.call.len--;
+    CHECK_STATUS(t, SOTTO_MALFORMED,
+                 sotto_meeting_open(&opened, &s.m, keys, MEMBERS, &t->arena, NULL));
+    s.m.call.len++;
     for (uint32_t less = 1; less <= MEMBERS; less++) { /* signatures that are not there */
         s.m.count = MEMBERS - less;
         CHECK_STATUS(t, SOTTO_REJECTED,

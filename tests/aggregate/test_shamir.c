@@ -166,6 +166,46 @@ static void wrong_shares_are_named_and_skipped(sotto_test *t)
     }
 }
 
+/* One share more than the threshold: whichever is left out of a right choice, it is half of those that can be compared. */
+static void a_liar_beside_a_bare_threshold_is_named(sotto_test *t)
+{
+    for (unsigned liar = 0; liar <= THRESHOLD; liar++) {
+        uint8_t secret[32];
+        dealt d;
+
+        deal(t, &d, 40 + liar, false);
+        d.shares[liar][9] ^= 1;
+        CHECK_OK(t, sotto_shamir_find_vartime(secret, d.points, THRESHOLD + 1, THRESHOLD, is_it, &d,
+                                              &t->err));
+        CHECK_BYTES(t, d.secret, secret, 32);
+        for (unsigned i = 0; i <= THRESHOLD; i++)
+            CHECK(t, d.points[i].wrong == (i == liar));
+    }
+}
+
+static void thresholds_and_counts_have_limits(sotto_test *t)
+{
+    static const size_t thresholds[] = {0, 1, SOTTO_SHAMIR_MOST_HOLDERS + 1};
+    static const uint8_t none[SOTTO_KEYSTREAM_SEED];
+    sotto_shamir_dealer dealer;
+    sotto_keystream stream;
+    uint8_t secret[32];
+    dealt d;
+
+    deal(t, &d, 3, false);
+    CHECK_OK(t, sotto_keystream_init(&stream, &t->err));
+    CHECK_OK(t, sotto_keystream_seed(&stream, none, &t->err));
+    for (size_t i = 0; i < sizeof thresholds / sizeof thresholds[0]; i++)
+        CHECK_STATUS(t, SOTTO_BUG,
+                     sotto_shamir_deal(&dealer, &t->arena, thresholds[i], d.secret, &stream, NULL));
+    CHECK_STATUS(t, SOTTO_BUG,
+                 sotto_shamir_find_vartime(secret, d.points, HOLDERS, 1, is_it, &d, NULL));
+    CHECK_STATUS(t, SOTTO_BUG,
+                 sotto_shamir_find_vartime(secret, d.points, SOTTO_SHAMIR_MOST_HOLDERS + 1,
+                                           THRESHOLD, is_it, &d, NULL));
+    sotto_keystream_clear(&stream);
+}
+
 static sotto_f64 times(sotto_f64 a, sotto_f64 b)
 {
     return sotto_f64_mul(a, sotto_f64_to_weight(b));
@@ -233,6 +273,8 @@ int main(int argc, char **argv)
         CASE(fewer_than_the_threshold_learn_nothing),  CASE(the_threshold_learns_all),
         CASE(any_so_many_shares_give_the_secret),      CASE(wrong_shares_are_named_and_skipped),
         CASE(too_many_wrong_shares_give_nothing),      CASE(shares_are_field_elements),
+        CASE(a_liar_beside_a_bare_threshold_is_named),
+        CASE(thresholds_and_counts_have_limits),
         CASE(liars_that_agree_have_nobody_else_named),
     };
     return RUN_TESTS(argc, argv, cases);

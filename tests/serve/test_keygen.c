@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/hex.h"
-#include "device/duties/journal.h"
+#include "device/duties/inside.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -96,12 +96,19 @@ static unsigned shares(sotto_test *t, const aggregation *a, uint64_t epoch)
     return count;
 }
 
+/* Shares of other keys are none of its business: of that of epoch 1, and of one of epoch 0. */
 static void a_committee_makes_its_key_on_the_board(sotto_test *t)
 {
+    static const uint8_t share[32] = {9};
     aggregation a;
 
     aggregation_open(t, &a, DEVICES, MEMBERS, "");
+    for (uint32_t i = 0; i < DEVICES; i++)
+        CHECK_OK(t, sotto_journal_put_share(&a.fleet.devices[i].duties->journal,
+                                            a.fleet.epoch.session, 0, share, &t->err));
     finish(t, &a, call_of(t, &a, false));
+    CHECK_EQUAL(t, DEVICES, shares(t, &a, 0));
+    CHECK_EQUAL(t, MEMBERS, shares(t, &a, 1));
     CHECK_EQUAL(t, MEMBERS, shares(t, &a, 2));
     check_round(t, &a);
     aggregation_close(&a);
@@ -139,6 +146,26 @@ static void everybody_may_crash_after_any_exchange(sotto_test *t)
     finish(t, &a, call);
     CHECK_EQUAL(t, MEMBERS, shares(t, &a, 2));
     check_round(t, &a);
+    aggregation_close(&a);
+}
+
+/* Of this epoch it has a share already, which some round may need. It keeps that one, and signs for no other. */
+static void a_share_that_is_there_is_not_replaced(sotto_test *t)
+{
+    static const uint8_t share[32] = {9};
+    uint8_t kept[32];
+    aggregation a;
+    sotto_keygen k;
+
+    aggregation_open(t, &a, DEVICES, MEMBERS, "");
+    const sotto_bytes call = call_of(t, &a, false);
+    CHECK_OK(t, sotto_keygen_open(&k, call, &t->arena, &t->err));
+    sotto_journal *journal = &a.fleet.devices[k.members[2]].duties->journal;
+    CHECK_OK(t, sotto_journal_put_share(journal, k.session, k.epoch, share, &t->err));
+    finish(t, &a, call);
+    CHECK(t, a.fleet.epoch.record.is_signed[1] && !a.fleet.epoch.record.is_signed[2]);
+    CHECK_OK(t, sotto_journal_share(journal, k.session, k.epoch, kept, &t->err));
+    CHECK_BYTES(t, share, kept, sizeof kept);
     aggregation_close(&a);
 }
 
@@ -350,6 +377,7 @@ int main(int argc, char **argv)
         CASE(a_committee_makes_its_key_on_the_board),
         CASE(a_key_is_handed_on_and_old_shares_are_erased),
         CASE(everybody_may_crash_after_any_exchange),
+        CASE(a_share_that_is_there_is_not_replaced),
         CASE(a_lost_member_costs_its_time_once),
         CASE(who_slept_until_the_end_erases_what_it_handed_on),
         CASE(a_look_at_the_board_reads_no_call),

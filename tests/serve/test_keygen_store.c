@@ -128,6 +128,10 @@ static void what_is_over_stays_over(sotto_test *t)
     scene s;
 
     open_scene(t, &s, false);
+    /* By its steps, long before the end of its time. */
+    for (uint64_t i = 1; i < SOTTO_KEYGEN_OVER; i++)
+        CHECK_EQUAL(t, SOTTO_KEYGEN_DEAL + i, step_at(&s, i * STEP_MS));
+    CHECK_EQUAL(t, SOTTO_KEYGEN_OVER, step_at(&s, SOTTO_KEYGEN_OVER * STEP_MS));
     CHECK_EQUAL(t, SOTTO_KEYGEN_OVER, step_at(&s, ENDS));
     CHECK_EQUAL(t, SOTTO_KEYGEN_OVER, step_at(&s, ENDS + 2 * STEP_MS));
     CHECK_STATUS(t, SOTTO_STALE, put(&s, SOTTO_KEYGEN_DEAL, 0, ENDS + 2 * STEP_MS));

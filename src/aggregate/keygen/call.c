@@ -99,7 +99,8 @@ static sotto_status open_old(sotto_keygen *k, sotto_arena *arena, sotto_err *err
     k->hands_on = true;
     k->dealers = k->old.count;
     k->dealer = k->old.members;
-    if (memcmp(k->old.session, k->session, sizeof k->session) != 0 || k->old.epoch >= k->epoch)
+    if (SOTTO_RULE(keygen_before) &&
+        (memcmp(k->old.session, k->session, sizeof k->session) != 0 || k->old.epoch >= k->epoch))
         return sotto_fail(err, SOTTO_DENIED, "key generation: not the committee before this one");
     /* Members ascend. */
     if (k->old.members[k->old.count - 1] >= k->posting.registry.count)

@@ -57,7 +57,8 @@ static size_t vows_of(sotto_vow vows[2], const sotto_keygen *k, uint32_t index)
 
     if (sotto_keygen_place(k, SOTTO_KEYGEN_AGREE, index) >= 0)
         vows[count++] = (sotto_vow){.kind = VOW_KEYGEN, .epoch = k->epoch};
-    if (k->hands_on && sotto_keygen_place(k, SOTTO_KEYGEN_DEAL, index) >= 0)
+    if (SOTTO_RULE(duties_share_goes_once) && k->hands_on &&
+        sotto_keygen_place(k, SOTTO_KEYGEN_DEAL, index) >= 0)
         vows[count++] = (sotto_vow){.kind = VOW_HAND_OVER, .epoch = k->old.epoch};
     for (size_t i = 0; i < count; i++)
         memcpy(vows[i].digest, k->id, sizeof vows[i].digest);

@@ -273,8 +273,7 @@ int main(int argc, char **argv)
         CASE(fewer_than_the_threshold_learn_nothing),  CASE(the_threshold_learns_all),
         CASE(any_so_many_shares_give_the_secret),      CASE(wrong_shares_are_named_and_skipped),
         CASE(too_many_wrong_shares_give_nothing),      CASE(shares_are_field_elements),
-        CASE(a_liar_beside_a_bare_threshold_is_named),
-        CASE(thresholds_and_counts_have_limits),
+        CASE(a_liar_beside_a_bare_threshold_is_named), CASE(thresholds_and_counts_have_limits),
         CASE(liars_that_agree_have_nobody_else_named),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -158,7 +158,7 @@ static bool decodes_keygen(sotto_test *t, sotto_bytes seed)
     }
 }
 
-enum { REFUSED = 11 };
+enum { REFUSED = 12 };
 
 typedef struct decoder {
     const char *target;
@@ -183,9 +183,10 @@ static const decoder DECODERS[] = {
      {"length-lies", "short-signature", "trailing-byte", "truncated"}},
     {"aggregate_keygen",
      decodes_keygen,
-     {"call_truncated", "call_with_a_trailing_byte", "empty", "meeting_of_no_step",
-      "meeting_of_too_many", "seat_that_is_cut", "meeting_with_a_trailing_byte",
-      "post_of_a_step_beyond", "post_of_no_step", "post_signature_cut", "post_trailing_byte"}},
+     {"call_truncated", "call_with_a_trailing_byte", "call_with_parts_in_the_posting", "empty",
+      "meeting_of_no_step", "meeting_of_too_many", "seat_that_is_cut",
+      "meeting_with_a_trailing_byte", "post_of_a_step_beyond", "post_of_no_step",
+      "post_signature_cut", "post_trailing_byte"}},
 };
 
 static bool is_refused(const decoder *d, const char *name)

@@ -62,6 +62,11 @@ static void a_call_has_no_more_parts_than_a_committee(sotto_test *t)
     CHECK_OK(t, opened(t, &k));
     k.old_part_count = MANY;
     CHECK_STATUS(t, SOTTO_MALFORMED, opened(t, &k));
+    k.old_part_count = 0;
+    CHECK_OK(t, opened(t, &k));
+    k.posting.old_parts = k.old_parts; /* where a posting has them, and a call does not */
+    k.posting.old_part_count = 1;
+    CHECK_STATUS(t, SOTTO_MALFORMED, opened(t, &k));
     chamber_close(h);
 }
 

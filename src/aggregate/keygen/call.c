@@ -88,6 +88,9 @@ static sotto_status decode(sotto_keygen *k, sotto_bytes wire, sotto_arena *arena
     }
     SOTTO_TRY(sotto_reader_finish(&in, "key generation", err));
     SOTTO_TRY(sotto_posting_decode(&k->posting, inner, arena, err));
+    /* They have their place in the call: what is in a second one nobody checks. */
+    if (k->posting.old_part_count)
+        return sotto_fail(err, SOTTO_MALFORMED, "key generation: parts of a beacon twice");
     return read_head(k, k->posting.round, err);
 }
 

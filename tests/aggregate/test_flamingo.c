@@ -302,6 +302,49 @@ static void edges_to_nobody_drawn_stay_shut(sotto_test *t)
     camp_close(&s);
 }
 
+/* The network may turn them round: what came too early is offered again. */
+static void a_question_waits_for_labels(sotto_test *t)
+{
+    enum { ALL = 0x1f, MEMBERS = 0xf };
+    static camp s;
+
+    camp_open(t, &s, (camp_plan){.clients = 5, .members = 4, .least = 3});
+    camp_report_all(&s);
+    camp_show_all(&s, MEMBERS & ~1u, ALL);
+    const camp_question q = {.labels = ALL, .shares = ALL, .set = 3};
+    CHECK(t, camp_ask(&s, 0, &q) == SOTTO_AGAIN);
+    CHECK_EQUAL(t, 0, s.answers);
+    CHECK(t, camp_show(&s, 0, ALL) == SOTTO_OK);
+    CHECK(t, camp_ask(&s, 0, &q) == SOTTO_OK);
+    CHECK_EQUAL(t, 1, s.answers);
+    camp_close(&s);
+}
+
+static void a_decryptor_answers_for_itself_alone(sotto_test *t)
+{
+    enum { ALL = 0x1f, MEMBERS = 0xf };
+    static camp s;
+
+    camp_open(t, &s, (camp_plan){.clients = 5, .members = 4, .least = 3});
+    camp_report_all(&s);
+    /* What is for the decryptor at place 1 comes to the one at place 0. */
+    sotto_machine *first = s.machines[0], *second = s.machines[1];
+    s.machines[1] = first;
+    CHECK(t, camp_show(&s, 1, ALL) == SOTTO_REJECTED);
+    CHECK_EQUAL(t, 0, s.voted[1]);
+    s.machines[1] = second;
+    camp_show_all(&s, MEMBERS, ALL);
+    /* Its part is weighted for those who answer together: it is not one of them. */
+    /* Nobody is at place 20. */
+    CHECK(t, camp_ask(&s, 0, &(camp_question){.labels = ALL, .shares = ALL, .set = 1 | 1 << 20}) ==
+                 SOTTO_REJECTED);
+    CHECK_EQUAL(t, 0, s.answers);
+    CHECK(t, camp_ask(&s, 0, &(camp_question){.labels = ALL, .shares = ALL, .set = 6}) ==
+                 SOTTO_REJECTED);
+    CHECK_EQUAL(t, 0, s.answers);
+    camp_close(&s);
+}
+
 /* ---- who is drawn ---------------------------------------------------------------------------------------- */
 
 /* `count` of `of`, in so many draws: ascending, each once, and all alike. */
@@ -355,6 +398,8 @@ int main(int argc, char **argv)
         CASE(a_share_of_a_committee_is_a_point),
         CASE(a_client_offers_once),
         CASE(edges_to_nobody_drawn_stay_shut),
+        CASE(a_question_waits_for_labels),
+        CASE(a_decryptor_answers_for_itself_alone),
         CASE(everybody_is_drawn_alike),
     };
     return RUN_TESTS(argc, argv, cases);

@@ -58,6 +58,65 @@ static void a_lying_decryptor_is_named_and_skipped(sotto_test *t)
     }
 }
 
+typedef struct bender {
+    unsigned
+        how; /* 0: a vote for other labels; an answer 1: without its last part, 2: to another attempt */
+    uint8_t body[65536];
+} bender;
+
+static bool bends(void *context, sotto_sim_net *net, sotto_message *m, sotto_bytes *bulk)
+{
+    bender *b = context;
+    sotto_buf out = sotto_buf_over(b->body, sizeof b->body);
+    uint8_t head[SOTTO_FLAMINGO_ANSWER_HEAD];
+    sotto_flamingo_body body;
+
+    (void)net;
+    (void)bulk;
+    if (b->how == 0 && m->kind == SOTTO_FLAMINGO_VOTE) {
+        memcpy(b->body, m->body.data, m->body.len);
+        b->body[5] ^= 1;
+        m->body.data = b->body;
+    }
+    if (b->how == 0 || m->kind != SOTTO_FLAMINGO_ANSWER)
+        return true;
+    if (sotto_flamingo_body_decode(&body, m->kind, 10, m->body, NULL) != SOTTO_OK ||
+        body.b.count == 0)
+        return false;
+    memcpy(head, body.head.data, sizeof head);
+    head[0] = (uint8_t)(head[0] + (b->how == 2));
+    body.head.data = head;
+    body.b.count -= b->how == 1;
+    if (sotto_flamingo_body_encode(&out, m->kind, &body, NULL) != SOTTO_OK)
+        return false;
+    m->body = sotto_buf_bytes(&out);
+    return true;
+}
+
+/* It is refused, nobody else suffers, and nobody is called a liar whose message was not kept. */
+static void what_a_decryptor_says_of_something_else_is_passed_over(sotto_test *t)
+{
+    static bender b;
+    unsigned report = SOTTO_FLAMINGO_REPORT;
+
+    for (b.how = 0; b.how < 3; b.how++) {
+        round_case c;
+
+        round_case_init(t, &c, FLAMINGO_ROW, 10, SOTTO_RING_Z32, 5, 70);
+        sotto_sim_net *net = round_case_net(t, &c, 3);
+        const uint32_t liar = c.cast.decryptors->record.members[1];
+        sotto_sim_net_lie(net, 4, sotto_sim_liar_silent, &report);
+        sotto_sim_net_lie(net, 7, sotto_sim_liar_silent, &report);
+        sotto_sim_net_lie(net, SOTTO_SIM_DECRYPTOR(liar), bends, &b);
+        const sotto_sim_report r = round_case_run(t, &c, net);
+        CHECK(t, r.released && r.contributions == 8);
+        CHECK_EQUAL(t, 0, r.blamed_count);
+        CHECK_EQUAL(t, b.how == 2 ? 0 : 1, r.verdicts[SOTTO_REJECTED]);
+        sotto_sim_net_free(net);
+        round_case_clear(&c);
+    }
+}
+
 /* ---- clients that lie -------------------------------------------------------------------------------- */
 
 typedef struct framer {
@@ -205,6 +264,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_lying_decryptor_is_named_and_skipped),
+        CASE(what_a_decryptor_says_of_something_else_is_passed_over),
         CASE(a_client_can_not_frame_a_decryptor),
         CASE(a_report_that_does_not_fit_the_graph_does_not_count),
         CASE(a_key_of_small_order_stops_nobody),

@@ -220,6 +220,44 @@ static bool cuts(void *context, sotto_sim_net *net, sotto_message *m, sotto_byte
     return true;
 }
 
+typedef struct latecomer {
+    sotto_test *t;
+    uint64_t at;
+} latecomer;
+
+static bool comes_late(void *context, sotto_sim_net *net, sotto_message *m, sotto_bytes *bulk)
+{
+    static uint8_t bytes[65536];
+    const latecomer *l = context;
+    sotto_buf wire = sotto_buf_over(bytes, sizeof bytes);
+
+    if (m->kind != SOTTO_FLAMINGO_REPORT)
+        return true;
+    CHECK_OK(l->t, sotto_message_encode(&wire, m, &l->t->err));
+    CHECK_OK(l->t, sotto_sim_net_inject(net, SOTTO_TO_SERVER, sotto_buf_bytes(&wire), *bulk, l->at,
+                                        &l->t->err));
+    return false;
+}
+
+/* The window is closed, and labels are on their way to decryptors, whose votes take as long again. */
+static void a_report_after_the_window_is_in_no_sum(sotto_test *t)
+{
+    const sotto_sim_faults slow = {.delay_least_ms = 100, .delay_most_ms = 100};
+    latecomer late = {.t = t};
+    round_case c;
+
+    round_case_init(t, &c, FLAMINGO_ROW, 10, SOTTO_RING_Z32, 5, 80);
+    sotto_sim_net *net = round_case_net(t, &c, 3);
+    sotto_sim_net_faults(net, &slow);
+    late.at = c.round.closes + 50;
+    sotto_sim_net_lie(net, 8, comes_late, &late);
+    const sotto_sim_report r = round_case_run(t, &c, net);
+    CHECK(t, r.released && r.contributions == 9 && !r.counted[8]);
+    CHECK_EQUAL(t, 1, r.verdicts[SOTTO_STALE]);
+    sotto_sim_net_free(net);
+    round_case_clear(&c);
+}
+
 /* Masks of a vector could not be taken away again: it does not count. */
 static void a_report_that_does_not_fit_the_graph_does_not_count(sotto_test *t)
 {
@@ -266,6 +304,7 @@ int main(int argc, char **argv)
         CASE(a_lying_decryptor_is_named_and_skipped),
         CASE(what_a_decryptor_says_of_something_else_is_passed_over),
         CASE(a_client_can_not_frame_a_decryptor),
+        CASE(a_report_after_the_window_is_in_no_sum),
         CASE(a_report_that_does_not_fit_the_graph_does_not_count),
         CASE(a_key_of_small_order_stops_nobody),
     };

@@ -182,7 +182,10 @@ static sotto_status keep(flamingo_server *s, const sotto_message *m, sotto_effec
 static sotto_status take_report(flamingo_server *s, const sotto_message *m, sotto_effects *effects,
                                 sotto_err *err)
 {
-    if (s->phase != SERVER_COLLECT || s->clients[m->from].report.data)
+    /* Labels are on their way: what is added now, nobody takes the masks from. */
+    if (SOTTO_RULE(flamingo_late_reports) && s->phase != SERVER_COLLECT)
+        return SOTTO_STALE;
+    if (s->clients[m->from].report.data)
         return SOTTO_STALE;
     SOTTO_TRY(judge_report(s, m, effects->arena, err));
     SOTTO_TRY(keep(s, m, effects, err));

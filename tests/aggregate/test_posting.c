@@ -114,6 +114,17 @@ static void a_posting_that_was_cut_is_malformed(sotto_test *t)
     forget_signers();
 }
 
+/* Its committee fits this value. */
+static void sign_anew(sotto_test *t, sotto_epoch *e)
+{
+    CHECK_OK(t, sotto_decryptors_draw(e->record.members, 3, CLIENTS, e->beacon, e->session,
+                                      e->number, &t->arena, &t->err));
+    sotto_decryptors_digest(&e->record, e->digest);
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK_OK(t, sotto_decryptors_sign(e->digest, e->record.signatures[i],
+                                          &signers[e->record.members[i]], &t->err));
+}
+
 /* Whoever could choose the beacon's value would choose committee, cohort and neighbours. */
 static void a_beacon_that_a_server_chose_is_refused(sotto_test *t)
 {
@@ -122,12 +133,20 @@ static void a_beacon_that_a_server_chose_is_refused(sotto_test *t)
     make_epoch(t, &e);
     /* Everything fits this value, but the witnesses did not draw it. */
     e.beacon[5] ^= 1;
-    CHECK_OK(t, sotto_decryptors_draw(e.record.members, 3, CLIENTS, e.beacon, e.session, e.number,
-                                      &t->arena, &t->err));
-    sotto_decryptors_digest(&e.record, e.digest);
-    for (uint32_t i = 0; i < 3; i++)
-        CHECK_OK(t, sotto_decryptors_sign(e.digest, e.record.signatures[i],
-                                          &signers[e.record.members[i]], &t->err));
+    sign_anew(t, &e);
+    CHECK_STATUS(t, SOTTO_REJECTED, open_and_check(t, &e, posting_of(t, &e)));
+    forget_signers();
+}
+
+/* Parts that make no value, and the value of nothing: zeros. */
+static void parts_that_are_wrong_make_no_beacon(sotto_test *t)
+{
+    sotto_epoch e;
+
+    make_epoch(t, &e);
+    e.parts[0].bytes[70] ^= 1;
+    memset(e.beacon, 0, sizeof e.beacon);
+    sign_anew(t, &e);
     CHECK_STATUS(t, SOTTO_REJECTED, open_and_check(t, &e, posting_of(t, &e)));
     forget_signers();
 }
@@ -218,6 +237,7 @@ int main(int argc, char **argv)
         CASE(a_posting_is_read_as_it_was_written),
         CASE(a_posting_that_was_cut_is_malformed),
         CASE(a_beacon_that_a_server_chose_is_refused),
+        CASE(parts_that_are_wrong_make_no_beacon),
         CASE(an_old_beacon_that_a_server_chose_is_refused),
         CASE(parts_of_an_old_beacon_are_read_as_they_were_written),
         CASE(too_few_parts_make_no_beacon),

@@ -51,6 +51,7 @@ typedef struct result {
     double syncs;  /* for 1,000 reports */
     double p50_ms, p99_ms, backlog_growth, most_backlog;
     double sync_p50_ms, sync_p99_ms; /* of the disk, in the same time */
+    double drain_ms;                 /* from the last answer to the last report that is verified */
     double collect_ms;               /* from asking for the finished batch to its sum */
     double leader_mib, helper_mib;
     double leader_growth, helper_growth; /* MiB, from the second third of the run to the last */
@@ -317,8 +318,10 @@ static void drive(sotto_deployment *d, const pipeline_case *c, sotto_source *s, 
         sotto_sync_probe_stop(probe, &out->sync_p50_ms, &out->sync_p99_ms);
     atomic_store(&w.stop, true);
     sotto_bench_expect(pthread_join(w.thread, NULL) == 0, "no thread");
+    const double taken = now_s();
     while (unverified_of(d) > 0)
         pause_ms(2);
+    out->drain_ms = (now_s() - taken) * 1e3;
     /* Offered at a rate: what was acknowledged in that time. Else: what was verified, to the last report. */
     out->speed = (double)s->made / (c->rate > 0 ? traffic.seconds : now_s() - start);
     add_stats(d, out, 1, (double)s->total);
@@ -430,6 +433,7 @@ static void show(const sotto_bench *b, const pipeline_case *c, const result *r)
     note(b, c->name, "load-cpu", "us/report", r->load_us);
     if (!c->postgres)
         note(b, c->name, "syncs", "per 1000 reports", r->syncs);
+    note(b, c->name, "drain", "ms", r->drain_ms);
     note(b, c->name, "collect", "ms", r->collect_ms);
     note(b, c->name, "collect-goal", "ms, at most", 50);
     note(b, c->name, "leader-memory", "MiB", r->leader_mib);

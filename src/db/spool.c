@@ -19,22 +19,31 @@
 /* Through SQLite's VFS, so that whatever stands in for a disk there stands in for it here. It moves no more at once than
  * SQLite's largest page. */
 enum { PATH_BYTES = 600, AT_ONCE = 64 << 10, LOCK_TRIES = 40, LOCK_MS = 50 };
+/* One writes while the other syncs: the disk has work all the time. */
+enum { WRITERS = 2 };
+
+typedef struct writer {
+    struct sotto_spool *spool;
+    sotto_spool_direct direct;
+    uint8_t block[AT_ONCE]; /* for bytes that come in pieces; sealed ones */
+    bool started;
+    pthread_t thread;
+} writer;
 
 struct sotto_spool {
     char path[PATH_BYTES];
     const char *name; /* what SQLite takes for a path, made of it */
     sqlite3_file *file;
     size_t file_size;
-    pthread_mutex_t io; /* the file's object, but for syncs: those are the thread's alone */
-    pthread_mutex_t lock;
+    pthread_mutex_t io;      /* the file's object, but for syncs */
+    pthread_mutex_t syncing; /* for those */
+    pthread_mutex_t lock;    /* over all that follows, but for the writers: each has its own */
     pthread_cond_t some;
     sotto_spool_blocks blocks;
     sotto_spool_job *first, **last;
-    uint64_t syncs;
-    sotto_spool_direct direct; /* the thread's */
-    uint8_t block[AT_ONCE];    /* the thread's, for bytes that come in pieces; sealed ones */
-    bool closing, started;
-    pthread_t thread;
+    uint64_t syncs, failures; /* of those, how many failed */
+    bool closing;
+    writer writers[WRITERS];
 };
 
 /* ---- places -------------------------------------------------------------------------------------------------- */
@@ -98,15 +107,15 @@ static sotto_status write_at(sotto_spool *spool, const uint8_t *data, size_t len
 }
 
 /* Out of the direct block, or through the VFS where that can't be done. */
-static sotto_status write_direct(sotto_spool *spool, size_t len, uint64_t at, sotto_err *err)
+static sotto_status write_direct(writer *w, size_t len, uint64_t at, sotto_err *err)
 {
     sotto_err why = {0};
-    sotto_status status = sotto_spool_direct_write(&spool->direct, len, at, &why);
+    sotto_status status = sotto_spool_direct_write(&w->direct, len, at, &why);
 
     if (status != SOTTO_MISSING)
         return status == SOTTO_OK ? status : sotto_fail(err, status, "%s", why.reason);
     for (size_t done = 0; done < len; done += AT_ONCE)
-        SOTTO_TRY(write_at(spool, spool->direct.block + done,
+        SOTTO_TRY(write_at(w->spool, w->direct.block + done,
                            len - done < AT_ONCE ? len - done : AT_ONCE, at + done, err));
     return SOTTO_OK;
 }
@@ -114,7 +123,7 @@ static sotto_status write_direct(sotto_spool *spool, size_t len, uint64_t at, so
 /* Writes what is given to it from a block's beginning on, in whole blocks: writing part of a page would read it first. What
  * does not fill a block waits here for what follows. */
 typedef struct joiner {
-    sotto_spool *spool;
+    writer *writer;
     uint64_t at;
     uint8_t *block;
     size_t size; /* of the block */
@@ -124,8 +133,8 @@ typedef struct joiner {
 
 static sotto_status write_block(joiner *j, const uint8_t *from, size_t len, sotto_err *err)
 {
-    SOTTO_TRY(j->direct ? write_direct(j->spool, len, j->at, err)
-                        : write_at(j->spool, from, len, j->at, err));
+    SOTTO_TRY(j->direct ? write_direct(j->writer, len, j->at, err)
+                        : write_at(j->writer->spool, from, len, j->at, err));
     j->at += len;
     j->len = 0;
     return SOTTO_OK;
@@ -170,20 +179,20 @@ static size_t length_of(const sotto_spool_piece *piece)
 }
 
 /* A short one waits for the disk longer than the page cache would have taken. */
-static bool goes_directly(const sotto_spool *spool, const sotto_spool_piece *piece)
+static bool goes_directly(const writer *w, const sotto_spool_piece *piece)
 {
     enum { LONG = 512 << 10 };
 
-    return spool->direct.on && length_of(piece) >= LONG;
+    return w->direct.on && length_of(piece) >= LONG;
 }
 
-static sotto_status write_piece(sotto_spool *spool, const sotto_spool_piece *piece, sotto_err *err)
+static sotto_status write_piece(writer *w, const sotto_spool_piece *piece, sotto_err *err)
 {
-    joiner j = {spool, piece->place.block * SOTTO_SPOOL_BLOCK, spool->block, AT_ONCE, 0, false};
+    joiner j = {w, piece->place.block * SOTTO_SPOOL_BLOCK, w->block, AT_ONCE, 0, false};
 
-    if (goes_directly(spool, piece)) {
+    if (goes_directly(w, piece)) {
         j.direct = true;
-        j.block = spool->direct.block;
+        j.block = w->direct.block;
         j.size = SOTTO_SPOOL_DIRECT_BLOCK;
     }
     SOTTO_TRY(join(&j, piece->bytes, err));
@@ -221,19 +230,47 @@ static void fail_job(sotto_spool *spool, sotto_spool_job *job)
     }
 }
 
-static void write_all(sotto_spool *spool, sotto_spool_job *jobs)
+static uint64_t failures_of(sotto_spool *spool)
 {
+    uint64_t failures;
+
+    (void)pthread_mutex_lock(&spool->lock);
+    failures = spool->failures;
+    (void)pthread_mutex_unlock(&spool->lock);
+    return failures;
+}
+
+/* For what this thread wrote since there were so many failures. The system tells once that pages were lost, whoever's they
+ * were: a sync of the other thread that failed meanwhile may have been about ours. */
+static int sync_since(sotto_spool *spool, uint64_t failures)
+{
+    int code;
+
+    (void)pthread_mutex_lock(&spool->syncing);
+    code = spool->file->pMethods->xSync(spool->file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+    (void)pthread_mutex_lock(&spool->lock);
+    spool->syncs++;
+    spool->failures += code != SQLITE_OK;
+    if (code == SQLITE_OK && spool->failures != failures)
+        code = SQLITE_IOERR_FSYNC;
+    (void)pthread_mutex_unlock(&spool->lock);
+    (void)pthread_mutex_unlock(&spool->syncing);
+    return code;
+}
+
+static void write_all(writer *w, sotto_spool_job *jobs)
+{
+    sotto_spool *spool = w->spool;
+    const uint64_t failures = failures_of(spool);
     sotto_spool_job *next;
 
     for (sotto_spool_job *job = jobs; job; job = job->next) {
         job->status = place_pieces(spool, job, &job->err);
         for (size_t i = 0; job->status == SOTTO_OK && i < job->count; i++)
-            job->status = write_piece(spool, &job->pieces[i], &job->err);
+            job->status = write_piece(w, &job->pieces[i], &job->err);
     }
-    int code = spool->file->pMethods->xSync(spool->file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
-    (void)pthread_mutex_lock(&spool->lock);
-    spool->syncs++;
-    (void)pthread_mutex_unlock(&spool->lock);
+    int code = sync_since(spool, failures);
+
     for (sotto_spool_job *job = jobs; job; job = next) {
         next = job->next; /* the job is gone once its owner hears of it */
         if (job->status == SOTTO_OK && code != SQLITE_OK)
@@ -246,7 +283,8 @@ static void write_all(sotto_spool *spool, sotto_spool_job *jobs)
 
 static void *run(void *context)
 {
-    sotto_spool *spool = context;
+    writer *w = context;
+    sotto_spool *spool = w->spool;
     sotto_spool_job *jobs;
 
     for (;;) {
@@ -259,7 +297,7 @@ static void *run(void *context)
         (void)pthread_mutex_unlock(&spool->lock);
         if (!jobs)
             return NULL;
-        write_all(spool, jobs);
+        write_all(w, jobs);
     }
 }
 
@@ -371,8 +409,22 @@ static sotto_status open_file(sotto_spool *spool, const char *vfs_name, sotto_er
         return sotto_fail(err, SOTTO_IO, "%.80s: %s", spool->path, sqlite3_errstr(code));
     SOTTO_TRY(lock_file(spool, err));
     if (!vfs_name)
-        sotto_spool_direct_open(&spool->direct, spool->path);
+        sotto_spool_direct_open(&spool->writers[0].direct, spool->path);
     return SOTTO_OK;
+}
+
+/* A VFS of somebody's own may have been made for one thread. A second writer is a matter of speed. */
+static sotto_status start_writers(sotto_spool *spool, bool own_vfs, sotto_err *err)
+{
+    for (size_t i = 0; i < (own_vfs ? 1 : WRITERS); i++) {
+        writer *w = &spool->writers[i];
+
+        if (i > 0)
+            sotto_spool_direct_share(&w->direct, &spool->writers[0].direct);
+        w->started = pthread_create(&w->thread, NULL, run, w) == 0;
+    }
+    return spool->writers[0].started ? SOTTO_OK
+                                     : sotto_fail(err, SOTTO_NO_MEMORY, "no thread for a spool");
 }
 
 sotto_status sotto_spool_open(sotto_spool **out, const char *address, const char *vfs,
@@ -390,18 +442,21 @@ sotto_status sotto_spool_open(sotto_spool **out, const char *address, const char
     if (!spool)
         return sotto_fail(err, SOTTO_NO_MEMORY, "a spool");
     (void)pthread_mutex_init(&spool->io, NULL);
+    (void)pthread_mutex_init(&spool->syncing, NULL);
     (void)pthread_mutex_init(&spool->lock, NULL);
     (void)pthread_cond_init(&spool->some, NULL);
     spool->last = &spool->first;
-    spool->direct.fd = -1;
+    for (size_t i = 0; i < WRITERS; i++) {
+        spool->writers[i].spool = spool;
+        spool->writers[i].direct.fd = -1;
+    }
     len = snprintf(spool->path, sizeof spool->path, "%s-bodies", address + sizeof scheme - 1);
     if (len > 0 && (size_t)len < sizeof spool->path)
         status = open_file(spool, vfs, err);
     else
         status = sotto_fail(err, SOTTO_MALFORMED, "the database's path is too long");
-    if (status == SOTTO_OK && pthread_create(&spool->thread, NULL, run, spool) != 0)
-        status = sotto_fail(err, SOTTO_NO_MEMORY, "no thread for a spool");
-    spool->started = status == SOTTO_OK;
+    if (status == SOTTO_OK)
+        status = start_writers(spool, vfs != NULL, err);
     if (status == SOTTO_OK)
         *out = spool;
     else
@@ -415,11 +470,13 @@ void sotto_spool_close(sotto_spool *spool)
         return;
     (void)pthread_mutex_lock(&spool->lock);
     spool->closing = true;
-    (void)pthread_cond_signal(&spool->some);
+    (void)pthread_cond_broadcast(&spool->some);
     (void)pthread_mutex_unlock(&spool->lock);
-    if (spool->started)
-        (void)pthread_join(spool->thread, NULL);
-    sotto_spool_direct_close(&spool->direct);
+    for (size_t i = 0; i < WRITERS; i++)
+        if (spool->writers[i].started)
+            (void)pthread_join(spool->writers[i].thread, NULL);
+    for (size_t i = WRITERS; i-- > 0;)
+        sotto_spool_direct_close(&spool->writers[i].direct);
     if (spool->file && spool->file->pMethods) {
         (void)spool->file->pMethods->xUnlock(spool->file, SQLITE_LOCK_NONE);
         (void)spool->file->pMethods->xClose(spool->file);
@@ -430,6 +487,7 @@ void sotto_spool_close(sotto_spool *spool)
     sotto_spool_blocks_clear(&spool->blocks);
     (void)pthread_cond_destroy(&spool->some);
     (void)pthread_mutex_destroy(&spool->lock);
+    (void)pthread_mutex_destroy(&spool->syncing);
     (void)pthread_mutex_destroy(&spool->io);
     sotto_release(spool, sizeof *spool);
 }

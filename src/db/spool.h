@@ -4,7 +4,8 @@
  *
  * Callers:  serve/ keeps the bodies of segments here, where SQLite would copy each of them several times.
  * Memory:   a spool is ours; a job and its bytes are their caller's until `done`.
- * Threads:  any may call; one thread of its own writes and syncs, for all that waits at once.
+ * Threads:  any may call; two threads of its own write and sync in turn, each for all that waits at once. With a VFS of
+ *           somebody's own it is one.
  * Secrets:  none: what is put here was sealed.
  *
  * The order is what makes it safe. Bytes are synced here first, then a row that names their place is committed; a
@@ -45,7 +46,7 @@ SOTTO_MUST_USE sotto_status sotto_spool_claim(sotto_spool *spool, const sotto_sp
 /* No row names it any more. Only after that commit. */
 void sotto_spool_give_back(sotto_spool *spool, const sotto_spool_place *place);
 
-/* Called once, on the spool's thread: hand on and return. */
+/* Called once, on a thread of the spool: hand on and return. */
 typedef void sotto_spool_done(void *context, sotto_status status, const sotto_err *err);
 
 typedef struct sotto_spool_piece {

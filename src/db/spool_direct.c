@@ -43,9 +43,17 @@ void sotto_spool_direct_open(sotto_spool_direct *d, const char *path)
 #endif
 }
 
+void sotto_spool_direct_share(sotto_spool_direct *d, const sotto_spool_direct *of)
+{
+    *d = (sotto_spool_direct){.fd = of->on ? of->fd : -1, .shares = true};
+    if (d->fd >= 0)
+        d->block = map_block();
+    d->on = d->block != NULL;
+}
+
 void sotto_spool_direct_close(sotto_spool_direct *d)
 {
-    if (d->fd >= 0)
+    if (d->fd >= 0 && !d->shares)
         (void)close(d->fd);
     if (d->block)
         (void)munmap(d->block, BLOCK);

@@ -1,7 +1,7 @@
 /* db/spool_direct.h - the spool's way to the disk past the page cache, where the file system has one.
  *
- * Callers:  db/spool.c alone, on its own thread, and for SQLite's own VFS alone: a VFS that stands in for a disk sees every write.
- * Memory:   one block of 2 MiB, in which pieces are joined.
+ * Callers:  db/spool.c alone, on its own threads, and for SQLite's own VFS alone: a VFS that stands in for a disk sees every write.
+ * Memory:   a block of 2 MiB for each of the spool's threads, in which pieces are joined.
  * Secrets:  none: what is put here was sealed.
  *
  * A body is written once and nearly never read. Through the page cache each of its pages is found, locked, copied to and marked,
@@ -17,11 +17,14 @@ enum { SOTTO_SPOOL_DIRECT_BLOCK = 2 << 20 };
 typedef struct sotto_spool_direct {
     int fd;         /* -1: none */
     bool on;        /* false: the VFS writes */
+    bool shares;    /* the descriptor is another's */
     uint8_t *block; /* aligned as the disk wants it */
 } sotto_spool_direct;
 
 /* Only after the VFS has locked the file. d->on says whether the file system can do it. */
 void sotto_spool_direct_open(sotto_spool_direct *d, const char *path);
+/* For one more thread: a block of its own, the descriptor of `of`, which is closed after it. */
+void sotto_spool_direct_share(sotto_spool_direct *d, const sotto_spool_direct *of);
 /* When nothing is written any more, and before the VFS unlocks the file. POSIX locks of a process end with the first descriptor of the
  * file that it closes. While the VFS counts its lock as held, no other spool of this process takes one that could end so. */
 void sotto_spool_direct_close(sotto_spool_direct *d);

@@ -256,28 +256,37 @@ static void check_report(const sotto_prio3 *vdaf, unsigned aggregator,
     }
 }
 
-/* Gives the report a lane and the memory that outlives the call. */
-static sotto_status admit(group *g, const sotto_prio3_report *report, sotto_prio3_verification *out,
-                          sotto_arena *arena)
+/* The memory that outlives the call. */
+static sotto_status make_room(const sotto_prio3 *vdaf, unsigned aggregator,
+                              const sotto_prio3_report *report, sotto_prio3_verification *out,
+                              sotto_arena *arena)
+{
+    const sotto_circuit *c = vdaf->circuit;
+    const uint8_t *verifier_share = sotto_arena_take(arena, vdaf->sizes.verifier_share);
+
+    out->measurement_share = aggregator
+                                 ? sotto_arena_take(arena, sotto_circuit_bytes(c, c->meas_len))
+                                 : report->input_share.data;
+    if (!verifier_share || !out->measurement_share)
+        return SOTTO_NO_MEMORY;
+    out->verifier_share = sotto_bytes_of(verifier_share, vdaf->sizes.verifier_share);
+    return SOTTO_OK;
+}
+
+/* Gives the report a lane. What make_room took is written through const members: nobody else has it yet. */
+static void admit(group *g, const sotto_prio3_report *report, sotto_prio3_verification *out)
 {
     const sotto_circuit *c = g->c;
     const uint8_t *share = report->input_share.data;
     size_t meas_bytes = sotto_circuit_bytes(c, c->meas_len);
     unsigned l = g->lanes;
 
-    g->verifier_share[l] = sotto_arena_take(arena, g->vdaf->sizes.verifier_share);
-    if (!g->verifier_share[l])
-        return SOTTO_NO_MEMORY;
-    out->verifier_share = sotto_bytes_of(g->verifier_share[l], g->vdaf->sizes.verifier_share);
+    g->verifier_share[l] = (uint8_t *)(uintptr_t)out->verifier_share.data;
     if (g->verifier->aggregator) {
-        g->expanded_meas[l] = sotto_arena_take(arena, meas_bytes);
-        if (!g->expanded_meas[l])
-            return SOTTO_NO_MEMORY;
-        out->measurement_share = g->expanded_meas[l];
+        g->expanded_meas[l] = (uint8_t *)(uintptr_t)out->measurement_share;
         g->seed[l] = share;
         g->blind[l] = share + SEED;
     } else {
-        out->measurement_share = share;
         g->proofs[l] = share + meas_bytes;
         g->blind[l] = g->proofs[l] + sotto_circuit_bytes(c, c->proof_len * c->proofs);
     }
@@ -285,7 +294,6 @@ static sotto_status admit(group *g, const sotto_prio3_report *report, sotto_prio
     g->public_share[l] = report->public_share.data;
     g->out[l] = out;
     g->lanes++;
-    return SOTTO_OK;
 }
 
 /* Working memory for as many lanes as the batch can fill. */
@@ -324,27 +332,42 @@ static sotto_status lay_out_all(groups *all, size_t count, sotto_arena *arena)
     return SOTTO_OK;
 }
 
+/* Those that are sound so far; working memory is not kept. */
+static sotto_status verify_admitted(groups *all, sotto_prio3_verification *out,
+                                    const sotto_prio3_report *reports, size_t count,
+                                    sotto_arena *arena)
+{
+    sotto_arena_mark mark = sotto_arena_here(arena);
+
+    SOTTO_TRY(lay_out_all(all, count, arena));
+    for (size_t i = 0; i < count; i++) {
+        unsigned at = 0;
+
+        if (out[i].status != SOTTO_AGAIN)
+            continue;
+        while (all->each[at].lanes == SOTTO_LANES)
+            at++;
+        admit(&all->each[at], &reports[i], &out[i]);
+        if (all->each[all->count - 1].lanes == SOTTO_LANES)
+            verify_groups(all);
+    }
+    verify_groups(all);
+    sotto_arena_rollback(arena, mark);
+    return SOTTO_OK;
+}
+
 static sotto_status verify_all(groups *all, sotto_prio3_verification *out,
                                const sotto_prio3_report *reports, size_t count, sotto_arena *arena)
 {
     const sotto_prio3 *vdaf = all->each[0].vdaf;
     unsigned aggregator = all->each[0].verifier->aggregator;
 
-    SOTTO_TRY(lay_out_all(all, count, arena));
     for (size_t i = 0; i < count; i++) {
-        unsigned at = 0;
-
         check_report(vdaf, aggregator, &reports[i], &out[i]);
-        if (out[i].status != SOTTO_AGAIN)
-            continue;
-        while (all->each[at].lanes == SOTTO_LANES)
-            at++;
-        SOTTO_TRY(admit(&all->each[at], &reports[i], &out[i], arena));
-        if (all->each[all->count - 1].lanes == SOTTO_LANES)
-            verify_groups(all);
+        if (out[i].status == SOTTO_AGAIN)
+            SOTTO_TRY(make_room(vdaf, aggregator, &reports[i], &out[i], arena));
     }
-    verify_groups(all);
-    return SOTTO_OK;
+    return verify_admitted(all, out, reports, count, arena);
 }
 
 /* Whatever stops a batch stops all of it: no state of an earlier one may be taken for this one's. */

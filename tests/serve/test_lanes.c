@@ -13,7 +13,7 @@ static sotto_lanes *lanes_of(sotto_test *t)
 {
     sotto_lanes *lanes = NULL;
 
-    CHECK_OK(t, sotto_lanes_open(&lanes, DELAY_MS, &t->err));
+    CHECK_OK(t, sotto_lanes_open(&lanes, DELAY_MS, DELAY_MS, &t->err));
     return lanes;
 }
 
@@ -54,6 +54,31 @@ static void a_full_load_leaves_at_once_and_a_tail_in_time(sotto_test *t)
     CHECK_EQUAL(t, 0, sotto_lanes_reports(lanes));
     CHECK_EQUAL(t, 0, take(lanes, &load, 9999, &wait));
     CHECK_EQUAL(t, 1000, wait);
+    sotto_lanes_close(lanes);
+}
+
+/* Nobody would work on it in the meantime. What comes without a pause is no reason to wait for longer than the oldest may. */
+static void a_lane_without_news_waits_no_longer(sotto_test *t)
+{
+    enum { QUIET_MS = 20 };
+    static sotto_job_segments load;
+    sotto_lanes *lanes = NULL;
+    uint64_t wait;
+
+    CHECK_OK(t, sotto_lanes_open(&lanes, DELAY_MS, QUIET_MS, &t->err));
+    for (int64_t i = 0; i < 8; i++) {
+        add(t, lanes, 7, i, 1, 1000 + 15 * (uint64_t)i);
+        CHECK_EQUAL(t, i == 7 ? 7 : 0, take(lanes, &load, 1000 + 15 * (uint64_t)i, &wait));
+        CHECK_EQUAL(t, i == 7 ? 1000 : i == 6 ? 10 : QUIET_MS, wait);
+    }
+    CHECK_EQUAL(t, 8, load.reports); /* 105 ms after the first */
+    add(t, lanes, 7, 8, 1, 2000);
+    add(t, lanes, 8, 9, 1, 2010);
+    CHECK_EQUAL(t, 0, take(lanes, &load, 2019, &wait));
+    CHECK_EQUAL(t, 7, take(lanes, &load, 2020, &wait));
+    CHECK_EQUAL(t, 0, take(lanes, &load, 2020, &wait));
+    CHECK_EQUAL(t, 10, wait);
+    CHECK_EQUAL(t, 8, take(lanes, &load, 2030, &wait));
     sotto_lanes_close(lanes);
 }
 
@@ -271,6 +296,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(a_full_load_leaves_at_once_and_a_tail_in_time),
+        CASE(a_lane_without_news_waits_no_longer),
         CASE(what_is_to_go_alone_joins_no_other),
         CASE(flushing_what_rests_ends),
         CASE(those_that_waited_longest_go_first),

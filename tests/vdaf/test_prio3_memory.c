@@ -69,6 +69,33 @@ static void a_batch_holds_one_expanded_share_a_report_and_scratch_once(sotto_tes
     }
 }
 
+/* Batches that join in one arena keep what outlives each call. What they were computed with is used again by the next. */
+static void batches_in_one_arena_share_their_scratch(sotto_test *t)
+{
+    enum { CALLS = 8, EACH = 4 };
+    sotto_prio3_config config = {
+        .type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = 1000, .chunk_length = 32};
+    sotto_test_prio3 p = sotto_test_prio3_of(t, &config, 4);
+    sotto_prio3_verifier verifier = sotto_test_verifier(&p, 0);
+    size_t most = CALLS * EACH * (p.vdaf.sizes.verifier_share + 128) + 4 * 4096, first = 0;
+    sotto_prio3_verification states[EACH];
+    sotto_prio3_report views[EACH];
+    sotto_arena arena;
+
+    for (size_t i = 0; i < EACH; i++) {
+        sotto_test_report report = sotto_test_report_random(t, &p);
+        views[i] = sotto_test_view(&report, 0);
+    }
+    sotto_arena_init(&arena, SIZE_MAX / 2);
+    for (unsigned call = 0; call <= CALLS; call++) {
+        CHECK_OK(t,
+                 sotto_prio3_verify_init(&p.vdaf, states, &verifier, views, EACH, &arena, &t->err));
+        first = call == 0 ? arena.held : first;
+    }
+    CHECK(t, arena.held - first <= most);
+    sotto_arena_clear(&arena);
+}
+
 /* ---- too little ------------------------------------------------------------------------------------ */
 
 static bool all_zero(const void *data, size_t len)
@@ -293,6 +320,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(a_helper_holds_a_large_report_in_little_more_than_its_share),
         CASE(a_batch_holds_one_expanded_share_a_report_and_scratch_once),
+        CASE(batches_in_one_arena_share_their_scratch),
         CASE(a_failed_batch_wipes_what_it_expanded),
         CASE(a_ceiling_is_kept_and_said_to_be_too_low),
         CASE(sharding_and_deciding_say_when_the_scratch_is_too_small),

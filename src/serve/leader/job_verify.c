@@ -80,6 +80,8 @@ sotto_status sotto_leader_begin_long(sotto_leader_job *job, sotto_err *err)
         job->task->method->two_server->tally_init(&job->sum, &job->task->vdaf, &job->arena, err));
     for (job->at = 0; status == SOTTO_OK && job->at < job->segments.count; job->at++)
         status = begin_segment(job, err);
+    sotto_arena_clear(
+        &job->body); /* bodies of many megabytes, and the helper's answer may take a while */
     kept = job->part_count;
     /* Segments that were not reached still hold their reports. */
     for (size_t i = job->at - (status != SOTTO_OK); i < job->segments.count; i++)
@@ -300,7 +302,7 @@ static sotto_status sum_parts(sotto_leader_job *job, sotto_err *err)
             status = ops->accumulate(&job->sum, &part->batch, 0, part->count, err);
         } else if (count_off(part) > 0) {
             status = take_off(job, p, err);
-            sotto_arena_reset(&job->body);
+            sotto_arena_clear(&job->body);
         }
         SOTTO_TRY(status);
     }

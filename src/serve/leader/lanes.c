@@ -36,6 +36,7 @@ typedef struct lane {
     waiting *first, **end;
     size_t reports;
     size_t full;
+    uint64_t added_ms;      /* when the newest of them came */
     uint64_t rest_until_ms; /* 0: it does not rest */
     bool flush, ready;
 } lane;
@@ -51,10 +52,11 @@ struct sotto_lanes {
     waiting *numbers[TABLE]; /* of segments, which are random */
     queue ready, aging;
     size_t count, reports;
-    uint64_t delay_ms;
+    uint64_t delay_ms, quiet_ms;
 };
 
-sotto_status sotto_lanes_open(sotto_lanes **out, uint64_t job_delay_ms, sotto_err *err)
+sotto_status sotto_lanes_open(sotto_lanes **out, uint64_t job_delay_ms, uint64_t quiet_ms,
+                              sotto_err *err)
 {
     sotto_lanes *lanes = sotto_alloc(sizeof *lanes);
 
@@ -62,6 +64,7 @@ sotto_status sotto_lanes_open(sotto_lanes **out, uint64_t job_delay_ms, sotto_er
         return sotto_fail(err, SOTTO_NO_MEMORY, "lanes");
     (void)pthread_mutex_init(&lanes->lock, NULL);
     lanes->delay_ms = job_delay_ms;
+    lanes->quiet_ms = quiet_ms;
     *out = lanes;
     return SOTTO_OK;
 }
@@ -117,9 +120,15 @@ void sotto_lanes_close(sotto_lanes *lanes)
 
 /* ---- queues -------------------------------------------------------------------------------------------------- */
 
+/* Where nothing has come for a while, waiting for more only keeps what is there from being verified. */
 static uint64_t due_of(const sotto_lanes *lanes, const lane *l)
 {
-    return l->rest_until_ms ? l->rest_until_ms : l->first->since_ms + lanes->delay_ms;
+    uint64_t oldest = l->first->since_ms + lanes->delay_ms;
+    uint64_t quiet = l->added_ms + lanes->quiet_ms;
+
+    if (l->rest_until_ms)
+        return l->rest_until_ms;
+    return quiet < oldest ? quiet : oldest;
 }
 
 /* Segments that can't become a job now, since the database fails or the task is unknown, must not be retried in a busy
@@ -302,6 +311,7 @@ sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
         *l->end = w;
         l->end = &w->next;
         l->reports += segment->reports;
+        l->added_ms = now_ms;
         l->full = full;
         lanes->reports += segment->reports;
         let_rest(l, sotto_job_segment_tries(segment), now_ms);

@@ -14,6 +14,8 @@
 #include <string.h>
 
 enum { ADOPT_AT_ONCE = 256, FORM_EVERY_MS = 1000 };
+/* Of the time that reports wait for their job: who sends without a pause waits for an answer less than this. */
+enum { QUIET = 8 };
 
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task)
 {
@@ -196,7 +198,8 @@ sotto_status sotto_leader_open(sotto_server *server, sotto_err *err)
         status = sotto_spool_open(&leader->spool, server->host->options.database,
                                   server->host->options.vfs, err);
     if (status == SOTTO_OK)
-        status = sotto_lanes_open(&leader->lanes, server->options.job_delay_ms, err);
+        status = sotto_lanes_open(&leader->lanes, server->options.job_delay_ms,
+                                  server->options.job_delay_ms / QUIET, err);
     if (status == SOTTO_OK)
         status = count_rejected(leader, err);
     if (status == SOTTO_OK)

@@ -94,8 +94,9 @@ typedef struct sotto_job_segments {
     size_t reports;
 } sotto_job_segments;
 
+/* A lane gives a job job_delay_ms after its oldest segment came, or once nothing came to it for quiet_ms. */
 SOTTO_MUST_USE sotto_status sotto_lanes_open(sotto_lanes **lanes, uint64_t job_delay_ms,
-                                             sotto_err *err);
+                                             uint64_t quiet_ms, sotto_err *err);
 void sotto_lanes_close(sotto_lanes *lanes);
 /* Takes what the segment holds over. full: reports that make a full job of this task. One that was tried before lets its
  * lane rest, a tenth of a second at first and half a minute at most, whoever flushes it.

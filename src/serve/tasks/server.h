@@ -11,6 +11,7 @@
 #include "serve/host/host.h"
 #include "serve/host/keys.h"
 #include "serve/host/last_seen.h"
+#include "serve/tasks/report_ids.h"
 #include "serve/tasks/tasks.h"
 
 #include <stdatomic.h>
@@ -57,6 +58,7 @@ typedef struct sotto_server {
     void *own;         /* what the service keeps beside all this; nothing in tasks/ looks at it */
     int64_t keys_told; /* when we last logged that parties files stop working soon */
     atomic_uint_fast64_t unknown_told; /* tasks/resources.c: when an unknown task was last logged */
+    sotto_replays replays; /* of report ids */
     atomic_uint_fast64_t arc_attester; /* tasks/arc_issue.c: a mark of the last attester; 0: none */
 } sotto_server;
 

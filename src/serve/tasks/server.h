@@ -27,6 +27,8 @@ typedef struct sotto_task_options {
                                   * SOTTO_REJECTED_IDS_MOST */
     uint64_t job_delay_ms;       /* the oldest report waits no longer for its job       */
     unsigned jobs_in_flight;     /* leader                                              */
+    /* Leader over PostgreSQL: a directory of all replicas (db/spool_shared.h). */
+    const char *bodies;
     uint64_t clock_skew_seconds; /* a report may be this far ahead                     */
     uint64_t late_seconds;       /* a report may arrive this long after its task closed */
     bool rate_history;           /* see sotto_rate_check                                */

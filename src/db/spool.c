@@ -32,13 +32,14 @@ struct sotto_spool {
     size_t file_size;
     pthread_mutex_t io; /* the file's object, but for syncs: those are the thread's alone */
     pthread_mutex_t lock;
-    pthread_cond_t some;
+    pthread_cond_t some, settled;
     sotto_spool_blocks blocks;
     sotto_spool_job *first, **last;
     uint64_t syncs;
     sotto_spool_direct direct; /* the thread's */
     uint8_t block[AT_ONCE];    /* the thread's, for bytes that come in pieces; sealed ones */
     bool closing, started;
+    bool writing; /* of what was posted */
     pthread_t thread;
 };
 
@@ -264,11 +265,14 @@ static void *run(void *context)
 
     for (;;) {
         (void)pthread_mutex_lock(&spool->lock);
+        spool->writing = false;
+        (void)pthread_cond_broadcast(&spool->settled);
         while (!spool->first && !spool->closing)
             (void)pthread_cond_wait(&spool->some, &spool->lock);
         jobs = spool->first;
         spool->first = NULL;
         spool->last = &spool->first;
+        spool->writing = jobs != NULL;
         (void)pthread_mutex_unlock(&spool->lock);
         if (!jobs)
             return NULL;
@@ -285,6 +289,16 @@ void sotto_spool_post(sotto_spool *spool, sotto_spool_job *job)
     *spool->last = job;
     spool->last = &job->next;
     (void)pthread_cond_signal(&spool->some);
+    (void)pthread_mutex_unlock(&spool->lock);
+}
+
+void sotto_spool_settle(sotto_spool *spool)
+{
+    if (!spool)
+        return;
+    (void)pthread_mutex_lock(&spool->lock);
+    while (spool->first || spool->writing)
+        (void)pthread_cond_wait(&spool->settled, &spool->lock);
     (void)pthread_mutex_unlock(&spool->lock);
 }
 
@@ -404,6 +418,7 @@ static sotto_spool *new_spool(void)
     (void)pthread_mutex_init(&spool->io, NULL);
     (void)pthread_mutex_init(&spool->lock, NULL);
     (void)pthread_cond_init(&spool->some, NULL);
+    (void)pthread_cond_init(&spool->settled, NULL);
     spool->last = &spool->first;
     spool->direct.fd = spool->own = -1;
     return spool;
@@ -494,6 +509,7 @@ void sotto_spool_close(sotto_spool *spool)
         sqlite3_free_filename(spool->name);
     sotto_spool_blocks_clear(&spool->blocks);
     (void)pthread_cond_destroy(&spool->some);
+    (void)pthread_cond_destroy(&spool->settled);
     (void)pthread_mutex_destroy(&spool->lock);
     (void)pthread_mutex_destroy(&spool->io);
     sotto_release(spool, sizeof *spool);

@@ -20,6 +20,8 @@
 typedef struct sotto_spool sotto_spool;
 
 /* Of a place as a row has it: beside SQLite, and in a directory, where it also names the file. */
+/* Less than SOTTO_SPOOL_LEAST goes with its row: another sync would cost more than the database's copies. */
+enum { SOTTO_SPOOL_LEAST = 32 << 10 };
 enum { SOTTO_SPOOL_BLOCK = 4096, SOTTO_SPOOL_PLACE_SIZE = 16, SOTTO_SPOOL_SHARED_PLACE_SIZE = 24 };
 
 typedef struct sotto_spool_place {
@@ -44,6 +46,8 @@ SOTTO_MUST_USE sotto_status sotto_spool_open(sotto_spool **out, const char *addr
  *   SOTTO_IO  it can't be made */
 SOTTO_MUST_USE sotto_status sotto_spool_open_in(sotto_spool **out, const char *directory,
                                                 uint64_t file, sotto_err *err);
+/* Waits until what was posted is done. NULL is fine. */
+void sotto_spool_settle(sotto_spool *spool);
 /* What was posted is done first. In a directory, the file goes if nothing in it is in use. NULL is fine. */
 void sotto_spool_close(sotto_spool *spool);
 

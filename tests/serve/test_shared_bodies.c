@@ -61,6 +61,24 @@ static void bodies_are_read_back_where_memory_is_short(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* The process that formed a job is gone while the helper was away. */
+static void a_job_goes_on_with_the_request_that_another_stored(sotto_test *t)
+{
+    sotto_test_service s;
+
+    open_sharing(t, &s);
+    sotto_test_helper_stop(t, &s);
+    sotto_test_upload_some(t, &s, 300, 1, SOTTO_TEST_SOUND);
+    sotto_test_want(t, &s);
+    sotto_test_await(t, s.leader->db,
+                     "SELECT count(*) FROM job WHERE state = 1 AND length(request) = 24", 1);
+    sotto_test_leader_restart(t, &s);
+    sotto_test_helper_start(t, &s);
+    sotto_test_check_sum(t, &s, 300);
+    check_rows(t, &s, 0);
+    sotto_test_service_close(&s);
+}
+
 /* An operator forgot the option. Reports wait, and nothing is lost. */
 static void without_the_directory_bodies_wait(sotto_test *t)
 {
@@ -167,6 +185,7 @@ int main(int argc, char **argv)
     static const sotto_test_case cases[] = {
         CASE(bodies_outlive_a_restart),
         CASE(bodies_are_read_back_where_memory_is_short),
+        CASE(a_job_goes_on_with_the_request_that_another_stored),
         CASE(without_the_directory_bodies_wait),
         CASE(what_a_failed_commit_named_is_never_used_again),
         CASE(a_file_goes_when_no_row_names_it),

@@ -28,8 +28,6 @@ enum {
     FLUSHES = 3,
     LANES = 8
 };
-/* Less than this goes with its row: a second sync would cost more than SQLite's copies. */
-enum { SPOOLED = 32 << 10 };
 /* What failed commits may leave in a file of several processes. PostgreSQL may still commit any of them later, so these places are not
  * used again while this process lives. */
 enum { MOST_IN_DOUBT = 256 << 20 };
@@ -357,7 +355,7 @@ static sotto_spool *spool_for(const flush *f)
 {
     sotto_spool *spool = sotto_leader_of(f->intake->server)->spool;
 
-    return spool && f->work.bytes >= SPOOLED &&
+    return spool && f->work.bytes >= SOTTO_SPOOL_LEAST &&
                    atomic_load(&f->intake->in_doubt_bytes) < MOST_IN_DOUBT
                ? spool
                : NULL;

@@ -251,6 +251,7 @@ void sotto_leader_stop(sotto_leader *leader)
 void sotto_leader_settle(sotto_leader *leader)
 {
     sotto_intake_settle(leader->intake);
+    sotto_spool_settle(leader->spool); /* requests of jobs, which go on in the store */
 }
 
 void sotto_leader_close(sotto_leader *leader)

@@ -306,8 +306,9 @@ static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *
     if (!spool && s->place.file == 0)
         return sotto_fail(err, SOTTO_BUG, "a segment's body is in a spool that is not open");
     if (!spool) /* it waits until the directory is given again */
-        return sotto_fail(err, SOTTO_DENIED,
-                          "its body is in a directory that this leader has not (option bodies)");
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "its body is in a directory that this leader was not given (option bodies)");
     if (s->place.len >
         SOTTO_SEGMENT_MAX_BODY) /* or it would be retried for ever, without enough memory */
         return sotto_fail(err, SOTTO_MALFORMED, "a body that is longer than any");
@@ -358,7 +359,9 @@ sotto_status sotto_segments_name_file(sotto_tx *tx, void *context, sotto_err *er
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
                                 "SELECT 1 FROM segment_body WHERE length(body) = ?1"
-                                " AND substr(body, 17) = ?2 LIMIT 1",
+                                " AND substr(body, 17) = ?2"
+                                " UNION ALL SELECT 1 FROM job WHERE length(request) = ?1"
+                                " AND substr(request, 17) = ?2 LIMIT 1",
                                 err));
     sotto_sql_int(&q, 1, (int64_t)size);
     sotto_sql_bytes(&q, 2,

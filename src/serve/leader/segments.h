@@ -82,7 +82,7 @@ sotto_status sotto_segments_claim_places(sotto_tx *tx, void *spool, sotto_err *e
 
 typedef struct sotto_segments_of_file {
     uint64_t file; /* of a directory: db/spool_shared.h */
-    bool named;    /* a row names it */
+    bool named;    /* a row names it: a segment's, or a job's */
 } sotto_segments_of_file;
 /* context: a sotto_segments_of_file */
 sotto_status sotto_segments_name_file(sotto_tx *tx, void *context, sotto_err *err);

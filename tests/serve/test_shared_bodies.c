@@ -61,10 +61,11 @@ static void bodies_are_read_back_where_memory_is_short(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
-/* The process that formed a job is gone while the helper was away. */
+/* The process that formed a job is gone while the helper was away. In between comes one that does not find the request. */
 static void a_job_goes_on_with_the_request_that_another_stored(sotto_test *t)
 {
     sotto_test_service s;
+    const char *directory;
 
     open_sharing(t, &s);
     sotto_test_helper_stop(t, &s);
@@ -72,6 +73,13 @@ static void a_job_goes_on_with_the_request_that_another_stored(sotto_test *t)
     sotto_test_want(t, &s);
     sotto_test_await(t, s.leader->db,
                      "SELECT count(*) FROM job WHERE state = 1 AND length(request) = 24", 1);
+    directory = s.leader_options.tasks.bodies;
+    s.leader_options.tasks.bodies = NULL;
+    sotto_test_leader_restart(t, &s);
+    sotto_test_await(
+        t, s.leader->db,
+        "SELECT count(*) FROM segment WHERE unreadable LIKE 'its request%option bodies%'", 1);
+    s.leader_options.tasks.bodies = directory;
     sotto_test_leader_restart(t, &s);
     sotto_test_helper_start(t, &s);
     sotto_test_check_sum(t, &s, 300);

@@ -265,9 +265,10 @@ sotto_column_place sotto_leader_request_place(uint8_t row[8], const sotto_leader
 static sotto_status tear(sotto_tx *tx, sotto_leader_job *job, const sotto_err *found,
                          sotto_err *err)
 {
-    /* A missing key may come back, and an operator must not take it for damage. */
-    const char *why =
-        found->status == SOTTO_MISSING ? found->reason : "its job's request does not open";
+    /* A missing key or file may come back, and an operator must not take it for damage. */
+    const char *why = found->status == SOTTO_MISSING || found->status == SOTTO_DENIED
+                          ? found->reason
+                          : "its job's request does not open";
     sotto_sql q;
     bool row;
 
@@ -289,10 +290,11 @@ static sotto_status tear(sotto_tx *tx, sotto_leader_job *job, const sotto_err *f
     return sotto_fail(err, found->status, "%s", found->reason);
 }
 
-/* The sealed request of a row, wherever it is. SOTTO_IO: not to be had now, and nothing is lost. */
+/* The sealed request of a row, wherever it is. SOTTO_DENIED: its file is not to be had, and may come back. */
 static sotto_status find_request(sotto_leader_job *job, sotto_bytes *request, sotto_err *err)
 {
     sotto_spool_place *place = &job->stored_request.place;
+    sotto_status status;
     sotto_buf room;
 
     if (request->len != SOTTO_SPOOL_SHARED_PLACE_SIZE)
@@ -300,12 +302,17 @@ static sotto_status find_request(sotto_leader_job *job, sotto_bytes *request, so
     SOTTO_TRY(sotto_spool_place_read(place, *request, err));
     if (!job->leader->spool)
         return sotto_fail(
-            err, SOTTO_IO,
+            err, SOTTO_DENIED,
             "its request is in a directory that this leader was not given (option bodies)");
     if (place->len > SOTTO_JOB_MAX_BYTES + SOTTO_COLUMN_OVERHEAD)
         return sotto_fail(err, SOTTO_MALFORMED, "a request that is longer than any");
     SOTTO_TRY(sotto_buf_take(&room, &job->arena, (size_t)place->len + 1, err));
-    SOTTO_TRY(sotto_spool_get(job->leader->spool, &room, place, err));
+    status = sotto_spool_get(job->leader->spool, &room, place, err);
+    if (status == SOTTO_IO) {
+        err->status = SOTTO_DENIED;
+        return SOTTO_DENIED;
+    }
+    SOTTO_TRY(status);
     *request = sotto_buf_bytes(&room);
     return SOTTO_OK;
 }

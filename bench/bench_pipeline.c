@@ -38,7 +38,8 @@ typedef struct pipeline_case {
     bool streamed;    /* made while they are sent          */
     unsigned replicas;
     const char *postgres;
-    double goal; /* of the limit; 0: none */
+    double goal;        /* of the limit; 0: none */
+    bool shared_bodies; /* with postgres: in a directory */
 } pipeline_case;
 
 /* What one case measures. */
@@ -359,6 +360,7 @@ static void run_case(const sotto_bench *b, const pipeline_case *c, uint64_t repo
 {
     static sotto_deployment d; /* large */
     sotto_deployment_options o = {.postgres = c->postgres,
+                                  .shared_bodies = c->shared_bodies,
                                   .leaders = c->replicas,
                                   .helpers = c->replicas,
                                   .vdaf = c->vdaf,
@@ -558,28 +560,32 @@ void sotto_bench_pipeline(const sotto_bench *b)
     double passed = b->seconds >= 60 ? 1e6 : 1e6 * b->seconds / 60;
 
     run_start(b);
-    double sqlite =
-        run_row(b, &(pipeline_case){"Histogram-100", h100, 16, 100, 0, false, 1, NULL, 0.45}, 0);
+    double sqlite = run_row(
+        b, &(pipeline_case){"Histogram-100", h100, 16, 100, 0, false, 1, NULL, 0.45, false}, 0);
     run_anonymous(
-        b, &(pipeline_case){"Histogram-100-one-a-request", h100, 256, 1, 0, false, 1, NULL, 0},
-        &(pipeline_case){"Histogram-100-anonymous", h100, 256, 1, 0, false, 1, NULL, 0});
-    double sqlite_long =
-        run_row(b, &(pipeline_case){"Histogram-1000", h1000, 16, 100, 0, false, 1, NULL, 0.45}, 0);
-    (void)run_row(b, &(pipeline_case){"Histogram-10000", h10k, 16, 10, 0, false, 1, NULL, 0}, 0);
-    (void)run_row(b, &(pipeline_case){"Histogram-100000", h100k, 16, 1, 0, false, 1, NULL, 0}, 0);
-    (void)run_row(b, &(pipeline_case){"Count-open-loop", count, 64, 1, 5000, false, 1, NULL, 0},
+        b,
+        &(pipeline_case){"Histogram-100-one-a-request", h100, 256, 1, 0, false, 1, NULL, 0, false},
+        &(pipeline_case){"Histogram-100-anonymous", h100, 256, 1, 0, false, 1, NULL, 0, false});
+    double sqlite_long = run_row(
+        b, &(pipeline_case){"Histogram-1000", h1000, 16, 100, 0, false, 1, NULL, 0.45, false}, 0);
+    (void)run_row(b, &(pipeline_case){"Histogram-10000", h10k, 16, 10, 0, false, 1, NULL, 0, false},
+                  0);
+    (void)run_row(
+        b, &(pipeline_case){"Histogram-100000", h100k, 16, 1, 0, false, 1, NULL, 0, false}, 0);
+    (void)run_row(b,
+                  &(pipeline_case){"Count-open-loop", count, 64, 1, 5000, false, 1, NULL, 0, false},
                   whole_requests(5000 * b->seconds, 1, 1000));
-    (void)run_row(b, &(pipeline_case){"Count-memory", count, 16, 100, 0, true, 1, NULL, 0},
+    (void)run_row(b, &(pipeline_case){"Count-memory", count, 16, 100, 0, true, 1, NULL, 0, false},
                   whole_requests(passed, 100, 1000));
     /* tests/support/postgres.sh run build/release/sotto-bench --filter pipeline/ */
     if (!postgres)
         return;
-    run_replicas(b,
-                 &(pipeline_case){"Histogram-100-PostgreSQL-2+2", h100, 16, 100, 0, false, 2,
-                                  postgres, 0.75},
-                 sqlite);
-    run_replicas(b,
-                 &(pipeline_case){"Histogram-1000-PostgreSQL-2+2", h1000, 16, 100, 0, false, 2,
-                                  postgres, 0.6},
-                 sqlite_long);
+    const pipeline_case replicas[] = {
+        {"Histogram-100-PostgreSQL-2+2", h100, 16, 100, 0, false, 2, postgres, 0.75, false},
+        {"Histogram-100-PostgreSQL-bodies-2+2", h100, 16, 100, 0, false, 2, postgres, 0.75, true},
+        {"Histogram-1000-PostgreSQL-2+2", h1000, 16, 100, 0, false, 2, postgres, 0.6, false},
+        {"Histogram-1000-PostgreSQL-bodies-2+2", h1000, 16, 100, 0, false, 2, postgres, 0.6, true},
+    };
+    for (size_t i = 0; i < sizeof replicas / sizeof replicas[0]; i++)
+        run_replicas(b, &replicas[i], i < 2 ? sqlite : sqlite_long);
 }

@@ -37,6 +37,7 @@ typedef struct sotto_deployment_options {
     uint64_t min_batch_size;
     uint16_t helper_door; /* the port that leaders are told; 0: the helper's own          */
     unsigned job_delay_ms, lease_seconds; /* 0: the server's defaults                      */
+    bool shared_bodies;  /* over PostgreSQL: bodies of reports in a directory of all leaders */
     const char *program; /* whose main calls sotto_replica_main; NULL: this one            */
     bool tokens; /* reports need one each: then the deployment has an issuer (bench/tokens.h)  */
 } sotto_deployment_options;

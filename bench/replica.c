@@ -24,6 +24,7 @@ enum { LINE = 256, READY_MS = 20000, ANSWER_MS = 10000, END_MS = 10000 };
 static _Noreturn void become(const sotto_deployment *d, const sotto_replica *r, int in, int out)
 {
     char port[8], delay[16], lease[16];
+    const char *bodies = d->options.shared_bodies && r->role == SOTTO_LEADER ? d->directory : "";
     const char *program = d->options.program ? d->options.program : "/proc/self/exe";
     size_t side = r->role == SOTTO_LEADER ? 0 : 1;
     cpu_set_t all;
@@ -40,7 +41,7 @@ static _Noreturn void become(const sotto_deployment *d, const sotto_replica *r, 
                     delay, lease, (char *)NULL);
     else
         (void)execl(program, "sotto-replica", "--server", side == 0 ? "leader" : "helper",
-                    d->database[side], d->key_file[side], port, delay, lease, (char *)NULL);
+                    d->database[side], d->key_file[side], port, delay, lease, bodies, (char *)NULL);
     _exit(127);
 }
 
@@ -230,7 +231,7 @@ void sotto_replica_main(int argc, char **argv, void (*other)(const char *line))
 {
     char listen[32];
 
-    if (argc != 8 || strcmp(argv[1], "--server") != 0)
+    if (argc != 9 || strcmp(argv[1], "--server") != 0)
         return;
     (void)snprintf(listen, sizeof listen, "127.0.0.1:%s", argv[5]);
     sotto_server_options options = {.role = strcmp(argv[2], "leader") == 0 ? SOTTO_LEADER
@@ -239,6 +240,7 @@ void sotto_replica_main(int argc, char **argv, void (*other)(const char *line))
                                     .host.database = argv[3],
                                     .host.datastore_key = argv[4],
                                     .tasks.job_delay_ms = strtoull(argv[6], NULL, 10),
+                                    .tasks.bodies = argv[8][0] ? argv[8] : NULL,
                                     .host.lease_seconds = strtoull(argv[7], NULL, 10)};
     if (getenv("SOTTO_LOAD_LOG"))
         options.host.log = (sotto_log_sink){.write = log_event, .lowest = SOTTO_LOG_INFO};

@@ -48,6 +48,7 @@ typedef struct sotto_conn {
     sotto_trouble trouble; /* the first one since begin or undo */
     sotto_status status;   /* ... and what it was               */
     char reason[160];
+    bool clashed; /* it was a row that is there already */
     sotto_statement *buckets[SOTTO_STATEMENT_BUCKETS];
     size_t statements;
     char wakes[SOTTO_TX_WAKES][SOTTO_DB_CHANNEL_NAME];

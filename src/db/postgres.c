@@ -73,6 +73,7 @@ sotto_status sotto_pg_fail(sotto_conn *conn, const PGresult *result, const char 
     if (!state[0]) /* libpq's own: it had no memory for the answer */
         return sotto_conn_fail(conn, err, SOTTO_TROUBLE_FAILED, SOTTO_NO_MEMORY,
                                "postgres: no answer to: %.80s", text);
+    conn->clashed = conn->trouble == SOTTO_TROUBLE_NONE && strcmp(state, "23505") == 0;
     while (strncmp(state, v->state, strlen(v->state)) != 0)
         v++;
     return sotto_conn_fail(conn, err, v->trouble, v->status, "postgres: %s %.60s in: %.70s", state,

@@ -4,8 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/directory.h"
+#include "base/rule.h"
 #include "db/spool_blocks.h"
 #include "db/spool_direct.h"
+#include "db/spool_shared.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +20,7 @@
 
 /* Through SQLite's VFS, so that whatever stands in for a disk there stands in for it here. It moves no more at once than
  * SQLite's largest page. */
-enum { PATH_BYTES = 600, AT_ONCE = 64 << 10, LOCK_TRIES = 40, LOCK_MS = 50 };
+enum { PATH_BYTES = SOTTO_SPOOL_PATH, AT_ONCE = 64 << 10, LOCK_TRIES = 40, LOCK_MS = 50 };
 /* One writes while the other syncs: the disk has work all the time. */
 enum { WRITERS = 2 };
 
@@ -32,29 +34,37 @@ typedef struct writer {
 
 struct sotto_spool {
     char path[PATH_BYTES];
-    const char *name; /* what SQLite takes for a path, made of it */
+    char directory[PATH_BYTES]; /* of several processes' files ... */
+    uint64_t number;            /* ... of which this is ours; 0: it stands beside SQLite */
+    int own;                    /* keeps others from sweeping it; -1: none */
+    const char *name;           /* what SQLite takes for a path, made of it */
     sqlite3_file *file;
     size_t file_size;
     pthread_mutex_t io;      /* the file's object, but for syncs */
     pthread_mutex_t syncing; /* for those */
     pthread_mutex_t lock;    /* over all that follows, but for the writers: each has its own */
-    pthread_cond_t some;
+    pthread_cond_t some, settled;
     sotto_spool_blocks blocks;
     sotto_spool_job *first, **last;
     uint64_t syncs, failures; /* of those, how many failed */
+    unsigned writing;         /* of the writers, how many write what was posted */
     bool closing;
     writer writers[WRITERS];
 };
 
 /* ---- places -------------------------------------------------------------------------------------------------- */
 
-void sotto_spool_place_write(uint8_t out[SOTTO_SPOOL_PLACE_SIZE], const sotto_spool_place *place)
+size_t sotto_spool_place_write(uint8_t out[SOTTO_SPOOL_SHARED_PLACE_SIZE],
+                               const sotto_spool_place *place)
 {
-    sotto_buf buf = sotto_buf_over(out, SOTTO_SPOOL_PLACE_SIZE);
+    sotto_buf buf = sotto_buf_over(out, SOTTO_SPOOL_SHARED_PLACE_SIZE);
     sotto_writer w = sotto_writer_on(&buf);
 
     sotto_write_uint(&w, place->block, 8);
     sotto_write_uint(&w, place->len, 8);
+    if (place->file != 0)
+        sotto_write_uint(&w, place->file, 8);
+    return buf.len;
 }
 
 static uint64_t blocks_of(uint64_t len)
@@ -68,6 +78,7 @@ sotto_status sotto_spool_place_read(sotto_spool_place *out, sotto_bytes wire, so
 
     out->block = sotto_read_uint(&in, 8);
     out->len = sotto_read_uint(&in, 8);
+    out->file = wire.len == SOTTO_SPOOL_SHARED_PLACE_SIZE ? sotto_read_uint(&in, 8) : 0;
     SOTTO_TRY(sotto_reader_finish(&in, "place in a spool", err));
     if (out->len > INT32_MAX || out->block > SOTTO_SPOOL_MOST_BLOCKS ||
         out->block + blocks_of(out->len) > SOTTO_SPOOL_MOST_BLOCKS)
@@ -87,6 +98,8 @@ sotto_status sotto_spool_claim(sotto_spool *spool, const sotto_spool_place *plac
 
 void sotto_spool_give_back(sotto_spool *spool, const sotto_spool_place *place)
 {
+    if (SOTTO_RULE(places_of_others_stay) && place->file != spool->number)
+        return;
     (void)pthread_mutex_lock(&spool->lock);
     sotto_spool_blocks_give_back(&spool->blocks, place->block, blocks_of(place->len));
     (void)pthread_mutex_unlock(&spool->lock);
@@ -216,6 +229,7 @@ static sotto_status place_pieces(sotto_spool *spool, sotto_spool_job *job, sotto
             continue;
         good = sotto_spool_blocks_take(&spool->blocks, &p->place.block, blocks_of(len));
         p->place.len = good ? len : 0;
+        p->place.file = good ? spool->number : 0;
     }
     (void)pthread_mutex_unlock(&spool->lock);
     return good ? SOTTO_OK : sotto_fail(err, SOTTO_NO_MEMORY, "a spool");
@@ -294,10 +308,15 @@ static void *run(void *context)
         jobs = spool->first;
         spool->first = NULL;
         spool->last = &spool->first;
+        spool->writing += jobs != NULL;
         (void)pthread_mutex_unlock(&spool->lock);
         if (!jobs)
             return NULL;
         write_all(w, jobs);
+        (void)pthread_mutex_lock(&spool->lock);
+        spool->writing--;
+        (void)pthread_cond_broadcast(&spool->settled);
+        (void)pthread_mutex_unlock(&spool->lock);
     }
 }
 
@@ -310,6 +329,16 @@ void sotto_spool_post(sotto_spool *spool, sotto_spool_job *job)
     *spool->last = job;
     spool->last = &job->next;
     (void)pthread_cond_signal(&spool->some);
+    (void)pthread_mutex_unlock(&spool->lock);
+}
+
+void sotto_spool_settle(sotto_spool *spool)
+{
+    if (!spool)
+        return;
+    (void)pthread_mutex_lock(&spool->lock);
+    while (spool->first || spool->writing > 0)
+        (void)pthread_cond_wait(&spool->settled, &spool->lock);
     (void)pthread_mutex_unlock(&spool->lock);
 }
 
@@ -330,6 +359,10 @@ sotto_status sotto_spool_get(sotto_spool *spool, sotto_buf *out, const sotto_spo
 {
     int code = SQLITE_OK;
 
+    if (place->file != spool->number && spool->number != 0)
+        return sotto_spool_shared_read(out, spool->directory, place, err);
+    if (place->file != spool->number)
+        return sotto_fail(err, SOTTO_MALFORMED, "a place in a file of several processes");
     if (out->cap - out->len < place->len)
         return sotto_fail(err, SOTTO_TOO_LARGE, "no room for what is in the spool");
     for (size_t done = 0, len; code == SQLITE_OK && done < place->len; done += len) {
@@ -397,7 +430,9 @@ static sotto_status open_file(sotto_spool *spool, const char *vfs_name, sotto_er
 
     if (!vfs)
         return sotto_fail(err, SOTTO_MISSING, "spool: no such VFS");
-    if (!vfs_name) /* a VFS of somebody's own looks after its files itself */
+    if (spool->number != 0)
+        SOTTO_TRY(sotto_spool_shared_make(&spool->own, spool->path, err));
+    else if (!vfs_name) /* a VFS of somebody's own looks after its files itself */
         SOTTO_TRY(make_private(spool->path, err));
     spool->name = sqlite3_create_filename(spool->path, "", "", 0, NULL);
     spool->file_size = (size_t)vfs->szOsFile;
@@ -407,7 +442,8 @@ static sotto_status open_file(sotto_spool *spool, const char *vfs_name, sotto_er
     code = vfs->xOpen(vfs, spool->name, spool->file, FLAGS, &given);
     if (code != SQLITE_OK)
         return sotto_fail(err, SOTTO_IO, "%.80s: %s", spool->path, sqlite3_errstr(code));
-    SOTTO_TRY(lock_file(spool, err));
+    if (spool->number == 0)
+        SOTTO_TRY(lock_file(spool, err));
     if (!vfs_name)
         sotto_spool_direct_open(&spool->writers[0].direct, spool->path);
     return SOTTO_OK;
@@ -427,34 +463,31 @@ static sotto_status start_writers(sotto_spool *spool, bool own_vfs, sotto_err *e
                                      : sotto_fail(err, SOTTO_NO_MEMORY, "no thread for a spool");
 }
 
-sotto_status sotto_spool_open(sotto_spool **out, const char *address, const char *vfs,
-                              sotto_err *err)
+static sotto_spool *new_spool(void)
 {
-    static const char scheme[] = "sqlite:";
-    sotto_spool *spool;
-    sotto_status status;
-    int len;
+    sotto_spool *spool = sotto_alloc(sizeof *spool);
 
-    *out = NULL;
-    if (strncmp(address, scheme, sizeof scheme - 1) != 0)
-        return SOTTO_OK;
-    spool = sotto_alloc(sizeof *spool);
     if (!spool)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a spool");
+        return NULL;
     (void)pthread_mutex_init(&spool->io, NULL);
     (void)pthread_mutex_init(&spool->syncing, NULL);
     (void)pthread_mutex_init(&spool->lock, NULL);
     (void)pthread_cond_init(&spool->some, NULL);
+    (void)pthread_cond_init(&spool->settled, NULL);
     spool->last = &spool->first;
+    spool->own = -1;
     for (size_t i = 0; i < WRITERS; i++) {
         spool->writers[i].spool = spool;
         spool->writers[i].direct.fd = -1;
     }
-    len = snprintf(spool->path, sizeof spool->path, "%s-bodies", address + sizeof scheme - 1);
-    if (len > 0 && (size_t)len < sizeof spool->path)
-        status = open_file(spool, vfs, err);
-    else
-        status = sotto_fail(err, SOTTO_MALFORMED, "the database's path is too long");
+    return spool;
+}
+
+/* What is not opened is closed. */
+static sotto_status start(sotto_spool **out, sotto_spool *spool, const char *vfs, sotto_err *err)
+{
+    sotto_status status = open_file(spool, vfs, err);
+
     if (status == SOTTO_OK)
         status = start_writers(spool, vfs != NULL, err);
     if (status == SOTTO_OK)
@@ -462,6 +495,55 @@ sotto_status sotto_spool_open(sotto_spool **out, const char *address, const char
     else
         sotto_spool_close(spool);
     return status;
+}
+
+sotto_status sotto_spool_open(sotto_spool **out, const char *address, const char *vfs,
+                              sotto_err *err)
+{
+    static const char scheme[] = "sqlite:";
+    sotto_spool *spool;
+    int len;
+
+    *out = NULL;
+    if (strncmp(address, scheme, sizeof scheme - 1) != 0)
+        return SOTTO_OK;
+    spool = new_spool();
+    if (!spool)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a spool");
+    len = snprintf(spool->path, sizeof spool->path, "%s-bodies", address + sizeof scheme - 1);
+    if (len > 0 && (size_t)len < sizeof spool->path)
+        return start(out, spool, vfs, err);
+    sotto_spool_close(spool);
+    return sotto_fail(err, SOTTO_MALFORMED, "the database's path is too long");
+}
+
+sotto_status sotto_spool_open_in(sotto_spool **out, const char *directory, uint64_t file,
+                                 sotto_err *err)
+{
+    sotto_spool *spool = new_spool();
+    sotto_status status;
+
+    *out = NULL;
+    if (!spool)
+        return sotto_fail(err, SOTTO_NO_MEMORY, "a spool");
+    (void)snprintf(spool->directory, sizeof spool->directory, "%s", directory);
+    status = sotto_spool_shared_path(spool->path, directory, file, err);
+    if (status != SOTTO_OK) {
+        sotto_spool_close(spool);
+        return status;
+    }
+    spool->number = file;
+    return start(out, spool, NULL, err);
+}
+
+/* Others may read it, but nobody gets a place of it any more. A file that failed to open is not ours to remove. */
+static void close_shared(sotto_spool *spool)
+{
+    if (spool->own < 0)
+        return;
+    if (spool->writers[0].started && spool->blocks.used == 0)
+        (void)unlink(spool->path);
+    (void)close(spool->own);
 }
 
 void sotto_spool_close(sotto_spool *spool)
@@ -481,11 +563,13 @@ void sotto_spool_close(sotto_spool *spool)
         (void)spool->file->pMethods->xUnlock(spool->file, SQLITE_LOCK_NONE);
         (void)spool->file->pMethods->xClose(spool->file);
     }
+    close_shared(spool);
     sotto_release(spool->file, spool->file_size);
     if (spool->name)
         sqlite3_free_filename(spool->name);
     sotto_spool_blocks_clear(&spool->blocks);
     (void)pthread_cond_destroy(&spool->some);
+    (void)pthread_cond_destroy(&spool->settled);
     (void)pthread_mutex_destroy(&spool->lock);
     (void)pthread_mutex_destroy(&spool->syncing);
     (void)pthread_mutex_destroy(&spool->io);

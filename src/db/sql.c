@@ -35,9 +35,26 @@ bool sotto_tx_has_failed(sotto_tx *tx)
     return sotto_tx_conn(tx)->trouble != SOTTO_TROUBLE_NONE;
 }
 
+bool sotto_tx_may_clash(sotto_tx *tx)
+{
+    return sotto_tx_conn(tx)->driver->arrays;
+}
+
+bool sotto_tx_run_otherwise(sotto_tx *tx)
+{
+    sotto_conn *conn = sotto_tx_conn(tx);
+
+    if (!conn->clashed)
+        return false;
+    conn->trouble = SOTTO_TROUBLE_CONFLICT;
+    conn->status = SOTTO_IO;
+    return true;
+}
+
 void sotto_conn_refresh(sotto_conn *conn)
 {
     conn->trouble = SOTTO_TROUBLE_NONE;
+    conn->clashed = false;
     conn->status = SOTTO_OK;
     conn->reason[0] = 0;
     conn->wake_count = 0;

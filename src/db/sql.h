@@ -67,6 +67,13 @@ SOTTO_MUST_USE sotto_status sotto_sql_prepare_rows(sotto_tx *tx, sotto_sql *out,
  * changes with the number of rows: then it is one of a few. */
 unsigned sotto_sql_rows_at_once(const sotto_tx *tx, unsigned columns, size_t rows);
 
+/* Whether an INSERT of rows that are nearly always new had better do without ON CONFLICT. PostgreSQL then looks each row up once, and
+ * writes less into its log; one that is there already fails the transaction. */
+bool sotto_tx_may_clash(sotto_tx *tx);
+/* After a statement has failed: whether a row was there already. The function is then run again, as after a conflict, and has to go about
+ * it in another way. */
+bool sotto_tx_run_otherwise(sotto_tx *tx);
+
 /* A lock over every process that uses the database, until the end of the transaction: any number of shared holders, or one
  * exclusive holder. It leaves no trace on the disk, as a row that is locked FOR SHARE does, which every commit of every replica
  * would write. What was committed before it was got is seen by the statements after it. `what` is any number; different ones may

@@ -251,15 +251,16 @@ static void one_at_a_time_has_it(sotto_test *t)
 
 static void what_rows_name_is_not_given_away(sotto_test *t)
 {
-    const sotto_spool_place named = {1, BLOCK + 1};
+    const sotto_spool_place named = {1, BLOCK + 1, 0};
     sotto_spool_piece pieces[2] = {{.bytes = sotto_bytes_of("a", 1)},
                                    {.bytes = sotto_bytes_of("b", 1)}};
-    uint8_t wire[SOTTO_SPOOL_PLACE_SIZE];
+    uint8_t wire[SOTTO_SPOOL_SHARED_PLACE_SIZE];
     sotto_spool_place back;
     sotto_spool *spool;
 
-    sotto_spool_place_write(wire, &named);
-    CHECK_OK(t, sotto_spool_place_read(&back, sotto_bytes_of(wire, sizeof wire), &t->err));
+    CHECK_EQUAL(t, SOTTO_SPOOL_PLACE_SIZE, sotto_spool_place_write(wire, &named));
+    CHECK_OK(t,
+             sotto_spool_place_read(&back, sotto_bytes_of(wire, SOTTO_SPOOL_PLACE_SIZE), &t->err));
     CHECK_EQUAL(t, named.block, back.block);
     CHECK_EQUAL(t, named.len, back.len);
     CHECK_STATUS(t, SOTTO_MALFORMED,

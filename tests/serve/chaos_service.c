@@ -5,7 +5,8 @@
  * are sent again. What is collected is compared with the load generator's own record, and with nothing else.
  *
  *     chaos_service [REPORTS [SEED]]     on SQLite; on $SOTTO_POSTGRES with two replicas of each where it is set.
- *                                        $SOTTO_CHAOS_REPORTS gives another number of reports
+ *                                        $SOTTO_CHAOS_REPORTS gives another number of reports; with
+ *                                        $SOTTO_CHAOS_BODIES leaders over PostgreSQL share a directory for bodies
  */
 #define _GNU_SOURCE
 #include "chaos_run.h"
@@ -315,6 +316,7 @@ static sotto_status open_run(sotto_chaos_run *r, const char *postgres, sotto_err
 {
     sotto_deployment_options o = {
         .postgres = postgres,
+        .shared_bodies = postgres && getenv("SOTTO_CHAOS_BODIES"),
         .leaders = postgres ? 2 : 1,
         .helpers = postgres ? 2 : 1,
         .vdaf = {.type = SOTTO_PRIO3_HISTOGRAM, .shares = 2, .length = BINS, .chunk_length = 3},

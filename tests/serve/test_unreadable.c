@@ -204,12 +204,11 @@ static sotto_status misplace(sotto_tx *tx, void *context, sotto_err *err)
     static const char where[] = "UPDATE segment_body SET body = ?1 WHERE segment ="
                                 " (SELECT n FROM segment WHERE reports = 200)";
     const sotto_spool_place *place = context;
-    uint8_t wire[SOTTO_SPOOL_PLACE_SIZE];
+    uint8_t wire[SOTTO_SPOOL_SHARED_PLACE_SIZE];
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q, where, err));
-    sotto_spool_place_write(wire, place);
-    sotto_sql_bytes(&q, 1, sotto_bytes_of(wire, sizeof wire));
+    sotto_sql_bytes(&q, 1, sotto_bytes_of(wire, sotto_spool_place_write(wire, place)));
     return sotto_sql_run(&q, NULL, err);
 }
 
@@ -217,7 +216,12 @@ static sotto_status misplace(sotto_tx *tx, void *context, sotto_err *err)
 static void a_damaged_place_keeps_no_leader_from_starting(sotto_test *t)
 {
     static sotto_spool_place places[] = {
-        {0, 1 << 20}, {0, 1 << 30}, {0, 5000}, {UINT64_C(1) << 40, 5000}, {UINT64_MAX, UINT64_MAX}};
+        {0, 1 << 20, 0},
+        {0, 1 << 30, 0},
+        {0, 5000, 0},
+        {0, 5000, 7}, /* no file of a directory stands beside SQLite */
+        {UINT64_C(1) << 40, 5000, 0},
+        {UINT64_MAX, UINT64_MAX, 0}};
 
     if (sotto_test_on_postgres())
         NOT_FOR_THIS_DATABASE(t, "PostgreSQL keeps bodies in rows, which have no place in a file");

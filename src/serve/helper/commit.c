@@ -70,7 +70,8 @@ static sotto_status take_marks(sotto_tx *tx, sotto_helper_job *job, sotto_err *e
 {
     for (size_t i = 0; i < job->count; i++)
         job->marks[i].wanted = job->reports[i].error == 0;
-    SOTTO_TRY(sotto_report_ids_take(tx, job->ask.task->n, job->marks, job->count, err));
+    SOTTO_TRY(sotto_report_ids_take(tx, job->ask.task->n, job->marks, job->count,
+                                    &job->ask.server->replays, err));
     for (size_t i = 0; i < job->count; i++)
         if (SOTTO_RULE(helper_replays) && job->marks[i].wanted && job->marks[i].taken)
             job->changed = true;

@@ -267,7 +267,8 @@ static sotto_status count_refused(sotto_tx *tx, sotto_flush *f, sotto_flush_grou
     return sotto_batch_reject(tx, g->task->n, &key, cause, f->server->shard, fresh, err);
 }
 
-static sotto_status take_ids(sotto_tx *tx, sotto_flush_group *g, sotto_err *err)
+static sotto_status take_ids(sotto_tx *tx, const sotto_flush *f, sotto_flush_group *g,
+                             sotto_err *err)
 {
     for (size_t i = 0; i < g->count; i++)
         if (g->reports[i]->spend)
@@ -278,7 +279,8 @@ static sotto_status take_ids(sotto_tx *tx, sotto_flush_group *g, sotto_err *err)
     SOTTO_TRY(sotto_batch_is_shut(tx, &g->closed, g->task->n, g->bucket, err));
     /* A report that was taken, and whose sender got no answer, must not be answered with "too late". */
     return g->closed ? sotto_report_ids_find(tx, g->task->n, g->marks, g->count, err)
-                     : sotto_report_ids_take(tx, g->task->n, g->marks, g->count, err);
+                     : sotto_report_ids_take(tx, g->task->n, g->marks, g->count,
+                                             &f->server->replays, err);
 }
 
 /* A report whose token another one had was not taken: its id stays free, so that it gets the same answer when it is sent
@@ -326,7 +328,7 @@ sotto_status sotto_flush_store(sotto_tx *tx, sotto_flush *f, sotto_err *err)
 {
     f->wrote = false;
     for (sotto_flush_group *g = f->first; g; g = g->next)
-        SOTTO_TRY(take_ids(tx, g, err));
+        SOTTO_TRY(take_ids(tx, f, g, err));
     if (f->tokens > 0)
         SOTTO_TRY(spend_tokens(tx, f, err));
     for (sotto_flush_group *g = f->first; g; g = g->next)

@@ -14,6 +14,7 @@
 #include "dap/dap.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* One commit takes no more than MAX_BYTES, or than fill every lane of the first step. Beyond that a sync is a small part
@@ -27,8 +28,9 @@ enum {
     FLUSHES = 3,
     LANES = 8
 };
-/* Less than this goes with its row: a second sync would cost more than SQLite's copies. */
-enum { SPOOLED = 32 << 10 };
+/* What failed commits may leave in a file of several processes. PostgreSQL may still commit any of them later, so these places are not
+ * used again while this process lives. */
+enum { MOST_IN_DOUBT = 256 << 20 };
 enum { TELL_EVERY_MS = 1000 };
 /* From the beginning of one commit to that of the next, where there are fewer reports than that. */
 enum { PACE_MS = 4, ENOUGH = 128, SOME = 32 };
@@ -54,6 +56,7 @@ struct sotto_intake {
     /* Places of rows whose commit failed. Until the next commit that writes, the disk may still show them as used. */
     sotto_spool_place *in_doubt;
     size_t in_doubt_count, in_doubt_cap;
+    atomic_size_t in_doubt_bytes; /* in a file of several processes */
     uint64_t failed, told_ms; /* flushes that failed since somebody was told, and when that was */
 };
 
@@ -88,6 +91,8 @@ static void settle_places(sotto_intake *intake, const flush *f, sotto_status sta
         if (status == SOTTO_OK) {
             if (g->segment.reports == g->segment.skipped) /* it got no row */
                 sotto_spool_give_back(spool, &g->segment.place);
+        } else if (g->segment.place.file != 0) {
+            atomic_fetch_add(&intake->in_doubt_bytes, (size_t)g->segment.place.len);
         } else if (intake->in_doubt_count < intake->in_doubt_cap || grow_in_doubt(intake)) {
             intake->in_doubt[intake->in_doubt_count++] = g->segment.place;
         }
@@ -345,21 +350,34 @@ static void take_gathered(sotto_intake *intake, flush *f)
     (void)pthread_mutex_unlock(&intake->lock);
 }
 
+/* NULL: bodies go with their rows. */
+static sotto_spool *spool_for(const flush *f)
+{
+    sotto_spool *spool = sotto_leader_of(f->intake->server)->spool;
+
+    return spool && f->work.bytes >= SOTTO_SPOOL_LEAST &&
+                   atomic_load(&f->intake->in_doubt_bytes) < MOST_IN_DOUBT
+               ? spool
+               : NULL;
+}
+
 static void prepare(void *context, sotto_worker *worker)
 {
     flush *f = context;
-    sotto_spool *spool = sotto_leader_of(f->intake->server)->spool;
+    sotto_spool *spool = NULL;
     sotto_status status;
     sotto_err err = {0};
 
     status = sotto_flush_prepare(&f->work, worker, &err);
-    if (status == SOTTO_OK && (!spool || f->work.bytes < SPOOLED))
+    if (status == SOTTO_OK)
+        spool = spool_for(f);
+    if (status == SOTTO_OK && !spool)
         status = sotto_flush_join(&f->work, &err);
     if (status != SOTTO_OK)
         tell(f->intake, &err);
     if (status != SOTTO_OK || !f->work.first) /* or another flush took what there was */
         end_flush(f, status);
-    else if (spool && f->work.bytes >= SPOOLED)
+    else if (spool)
         spool_bodies(f, spool);
     else
         commit(f);

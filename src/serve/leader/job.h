@@ -51,6 +51,8 @@ typedef struct sotto_leader_job {
     uint64_t stored;      /* reports that its row says it has, if it was resumed */
     sotto_buf request;    /* empty: no report was left to send             */
     sotto_buf sealed;     /* the request as it is stored, unless resumed   */
+    sotto_spool_piece stored_request; /* ... where, if not in its row */
+    sotto_spool_job spooled;
     sotto_bytes answer;
     sotto_bytes place; /* where the helper says that its job is; empty: it does not */
     sotto_sub_aggregate sub;

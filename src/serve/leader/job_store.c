@@ -265,9 +265,10 @@ sotto_column_place sotto_leader_request_place(uint8_t row[8], const sotto_leader
 static sotto_status tear(sotto_tx *tx, sotto_leader_job *job, const sotto_err *found,
                          sotto_err *err)
 {
-    /* A missing key may come back, and an operator must not take it for damage. */
-    const char *why =
-        found->status == SOTTO_MISSING ? found->reason : "its job's request does not open";
+    /* A missing key or file may come back, and an operator must not take it for damage. */
+    const char *why = found->status == SOTTO_MISSING || found->status == SOTTO_DENIED
+                          ? found->reason
+                          : "its job's request does not open";
     sotto_sql q;
     bool row;
 
@@ -287,6 +288,33 @@ static sotto_status tear(sotto_tx *tx, sotto_leader_job *job, const sotto_err *f
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
     return sotto_fail(err, found->status, "%s", found->reason);
+}
+
+/* The sealed request of a row, wherever it is. SOTTO_DENIED: its file is not to be had, and may come back. */
+static sotto_status find_request(sotto_leader_job *job, sotto_bytes *request, sotto_err *err)
+{
+    sotto_spool_place *place = &job->stored_request.place;
+    sotto_status status;
+    sotto_buf room;
+
+    if (request->len != SOTTO_SPOOL_SHARED_PLACE_SIZE)
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_spool_place_read(place, *request, err));
+    if (!job->leader->spool)
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "its request is in a directory that this leader was not given (option bodies)");
+    if (place->len > SOTTO_JOB_MAX_BYTES + SOTTO_COLUMN_OVERHEAD)
+        return sotto_fail(err, SOTTO_MALFORMED, "a request that is longer than any");
+    SOTTO_TRY(sotto_buf_take(&room, &job->arena, (size_t)place->len + 1, err));
+    status = sotto_spool_get(job->leader->spool, &room, place, err);
+    if (status == SOTTO_IO) {
+        err->status = SOTTO_DENIED;
+        return SOTTO_DENIED;
+    }
+    SOTTO_TRY(status);
+    *request = sotto_buf_bytes(&room);
+    return SOTTO_OK;
 }
 
 /* The row of a job that was on disk, and which segments are its own. */
@@ -317,9 +345,12 @@ static sotto_status load_row(sotto_tx *tx, sotto_leader_job *job, sotto_err *err
     job->refusals = sotto_sql_column_int(&q, 5);
     job->fold = sotto_sql_column_int(&q, 6);
     SOTTO_TRY(sotto_batch_key_read(&job->batch, sotto_sql_column_bytes(&q, 2), err));
-    SOTTO_TRY(sotto_buf_take(&job->request, &job->arena, request.len, err));
-    status =
-        sotto_column_unseal(&job->request, job->leader->server->columns, &place, request, &found);
+    status = find_request(job, &request, &found);
+    if (status == SOTTO_OK)
+        status = sotto_buf_take(&job->request, &job->arena, request.len, &found);
+    if (status == SOTTO_OK)
+        status = sotto_column_unseal(&job->request, job->leader->server->columns, &place, request,
+                                     &found);
     if (status != SOTTO_OK)
         return status == SOTTO_MISSING || is_lasting(status)
                    ? tear(tx, job, &found, err)
@@ -432,7 +463,9 @@ sotto_status sotto_leader_pick_batch(sotto_tx *tx, void *context, sotto_err *err
 
 static sotto_status insert_job(sotto_tx *tx, const sotto_leader_job *job, sotto_err *err)
 {
-    uint8_t row[8];
+    const sotto_spool_place *at = &job->stored_request.place;
+    uint8_t row[8], place[SOTTO_SPOOL_SHARED_PLACE_SIZE];
+    size_t place_size = sotto_spool_place_write(place, at);
     sotto_sql q;
 
     sotto_row_name(row, job->n);
@@ -451,7 +484,8 @@ static sotto_status insert_job(sotto_tx *tx, const sotto_leader_job *job, sotto_
     sotto_sql_int(&q, 4, SOTTO_JOB_SENT);
     sotto_sql_int(&q, 5, (int64_t)job->bucket);
     sotto_sql_bytes(&q, 6, sotto_bytes_of(job->batch.bytes, job->batch.len));
-    sotto_sql_bytes(&q, 7, sotto_buf_bytes(&job->sealed));
+    sotto_sql_bytes(
+        &q, 7, at->len > 0 ? sotto_bytes_of(place, place_size) : sotto_buf_bytes(&job->sealed));
     sotto_sql_int(&q, 8, (int64_t)job->count);
     sotto_sql_int(&q, 9, job->fold);
     return sotto_sql_run(&q, NULL, err);

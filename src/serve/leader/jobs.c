@@ -110,8 +110,11 @@ static void count_finished(const sotto_leader_job *job)
 /* The rows are gone for good: what they named may be overwritten. */
 static void give_back(const sotto_leader_job *job)
 {
-    for (size_t i = 0; job->leader->spool && i < job->segments.count; i++)
+    if (!job->leader->spool)
+        return;
+    for (size_t i = 0; i < job->segments.count; i++)
         sotto_spool_give_back(job->leader->spool, &job->places[i]);
+    sotto_spool_give_back(job->leader->spool, &job->stored_request.place);
 }
 
 static void on_deleted(void *context, sotto_status status, const sotto_http_response *response,
@@ -262,6 +265,14 @@ static void send_or_conclude(sotto_leader_job *job)
 
 /* ---- forming ---------------------------------------------------------------------------------------------------------- */
 
+static void not_stored(sotto_leader_job *job, sotto_status status, const sotto_err *err)
+{
+    /* The function itself refused. After any other failure the row may still appear, and its place is used no more. */
+    if (status == SOTTO_STALE && job->leader->spool)
+        sotto_spool_give_back(job->leader->spool, &job->stored_request.place);
+    back_to_lanes(job, err ? err->reason : NULL);
+}
+
 static void on_stored(void *context, sotto_status status, const sotto_err *err)
 {
     sotto_leader_job *job = context;
@@ -271,7 +282,32 @@ static void on_stored(void *context, sotto_status status, const sotto_err *err)
     if (job->on_disk)
         send_or_conclude(job);
     else
-        back_to_lanes(job, err ? err->reason : NULL);
+        not_stored(job, status, err);
+}
+
+static void on_request_spooled(void *context, sotto_status status, const sotto_err *err)
+{
+    sotto_leader_job *job = context;
+
+    if (status == SOTTO_OK)
+        post(job, sotto_leader_store, on_stored);
+    else
+        back_to_lanes(job, err->reason);
+}
+
+/* PostgreSQL takes longer over a long value than a file does. */
+static void store(sotto_leader_job *job)
+{
+    const sotto_leader *leader = job->leader;
+
+    if (!leader->spool || leader->alone || job->sealed.len < SOTTO_SPOOL_LEAST) {
+        post(job, sotto_leader_store, on_stored);
+        return;
+    }
+    job->stored_request = (sotto_spool_piece){.bytes = sotto_buf_bytes(&job->sealed)};
+    job->spooled =
+        (sotto_spool_job){&job->stored_request, 1, on_request_spooled, job, NULL, SOTTO_OK, {0}};
+    sotto_spool_post(leader->spool, &job->spooled);
 }
 
 /* Reports of unknown length are read as if they were short: no work begins before the length is known. */
@@ -338,7 +374,7 @@ static void form(void *context, sotto_worker *worker)
     } else if (job->resumed) {
         send_or_conclude(job);
     } else {
-        post(job, sotto_leader_store, on_stored);
+        store(job);
     }
 }
 

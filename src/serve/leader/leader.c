@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
+#include "db/spool_shared.h"
 #include "serve/leader/arrivals.h"
 #include "serve/leader/collection_waits.h"
 #include "serve/leader/leader_health.h"
@@ -159,13 +161,41 @@ uint64_t sotto_leader_idle(sotto_leader *leader, bool looked)
 /* What a process that was killed left in the lanes waits for a lease's time, unless nobody else can have it. */
 static sotto_status take_over(sotto_leader *leader, sotto_err *err)
 {
-    bool alone = leader->spool != NULL; /* which one process has at a time */
+    bool alone = leader->alone;
 
     if (alone)
         SOTTO_TRY(
             sotto_db_read(leader->server->db, sotto_segments_claim_places, leader->spool, err));
     SOTTO_TRY(adopt(leader, alone, err));
     return sotto_leader_others_open(leader, err);
+}
+
+static bool is_named(void *context, uint64_t file)
+{
+    const sotto_leader *leader = context;
+    sotto_segments_of_file find = {.file = file};
+
+    return sotto_db_read(leader->server->db, sotto_segments_name_file, &find, NULL) != SOTTO_OK ||
+           find.named;
+}
+
+static sotto_status open_spool(sotto_leader *leader, sotto_err *err)
+{
+    const sotto_server *server = leader->server;
+    const char *directory = server->options.bodies;
+
+    leader->alone = strcmp(sotto_db_kind(server->db), "sqlite") == 0;
+    if (!directory)
+        return sotto_spool_open(&leader->spool, server->host->options.database,
+                                server->host->options.vfs, err);
+    if (leader->alone)
+        return sotto_fail(err, SOTTO_MALFORMED,
+                          "bodies: SQLite keeps them in a file beside it, and needs no directory");
+    SOTTO_TRY(sotto_spool_open_in(&leader->spool, directory, (uint64_t)server->instance, err));
+    size_t gone = sotto_spool_shared_sweep(directory, (uint64_t)server->instance, is_named, leader);
+    if (gone > 0)
+        sotto_log(server->log, SOTTO_LOG_INFO, "bodies.swept", sotto_log_uint("files", gone));
+    return SOTTO_OK;
 }
 
 static sotto_status read_counted(sotto_tx *tx, void *context, sotto_err *err)
@@ -195,8 +225,7 @@ sotto_status sotto_leader_open(sotto_server *server, sotto_err *err)
     leader->recalled_ms = sotto_clock_ms();
     status = sotto_last_seen_new(&leader->health, sizeof(sotto_leader_health_view), err);
     if (status == SOTTO_OK)
-        status = sotto_spool_open(&leader->spool, server->host->options.database,
-                                  server->host->options.vfs, err);
+        status = open_spool(leader, err);
     if (status == SOTTO_OK)
         status = sotto_lanes_open(&leader->lanes, server->options.job_delay_ms,
                                   server->options.job_delay_ms / QUIET, err);
@@ -225,6 +254,7 @@ void sotto_leader_stop(sotto_leader *leader)
 void sotto_leader_settle(sotto_leader *leader)
 {
     sotto_intake_settle(leader->intake);
+    sotto_spool_settle(leader->spool); /* requests of jobs, which go on in the store */
 }
 
 void sotto_leader_close(sotto_leader *leader)

@@ -54,6 +54,8 @@ static const sotto_option options[] = {
      "milliseconds that the oldest report waits, at most, for its job to fill", SOTTO_OPTION_ALWAYS},
     {"jobs_in_flight", SOTTO_OPTION_NUMBER, SOTTO_TASK_OPTION(jobs_in_flight), "8", 1, 256, NULL,
      "aggregation jobs under way at once", SOTTO_OPTION_ALWAYS},
+    {"bodies", SOTTO_OPTION_FILE, SOTTO_TASK_OPTION(bodies), NULL, 0, 0, NULL,
+     "with PostgreSQL: directory that all replicas share, for reports that wait; none: in the database", SOTTO_OPTION_ALWAYS},
     SOTTO_TASK_OPTION_ROWS,
 };
 /* clang-format on */

@@ -25,7 +25,7 @@ struct sotto_leader_others {
 
 sotto_status sotto_leader_tell_others(sotto_tx *tx, const sotto_leader *leader, sotto_err *err)
 {
-    return leader->spool ? SOTTO_OK : sotto_tx_wake(tx, CHANNEL, err);
+    return leader->alone ? SOTTO_OK : sotto_tx_wake(tx, CHANNEL, err);
 }
 
 /* What is missed is looked at a second later in any case. */
@@ -49,7 +49,7 @@ sotto_status sotto_leader_others_open(sotto_leader *leader, sotto_err *err)
 {
     sotto_leader_others *others;
 
-    if (leader->spool)
+    if (leader->alone)
         return SOTTO_OK;
     others = sotto_alloc(sizeof *others);
     if (!others)
@@ -122,7 +122,7 @@ void sotto_leader_flush_for_others(sotto_leader *leader)
 {
     waiting_collections *a;
 
-    if (leader->spool || sotto_lanes_reports(leader->lanes) == 0)
+    if (leader->alone || sotto_lanes_reports(leader->lanes) == 0)
         return;
     a = sotto_alloc(sizeof *a);
     if (!a)

@@ -257,11 +257,13 @@ static sotto_status put_bytes(sotto_tx *tx, const char *sql, int64_t n, sotto_by
 }
 
 /* Where a body would be, a row may have its place in the spool: nothing that was sealed is as short. */
-_Static_assert((int)SOTTO_SPOOL_PLACE_SIZE < (int)SOTTO_COLUMN_OVERHEAD, "a place is no body");
+_Static_assert((int)SOTTO_SPOOL_SHARED_PLACE_SIZE < (int)SOTTO_COLUMN_OVERHEAD,
+               "a place is no body");
 
 sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *s, sotto_err *err)
 {
-    uint8_t place[SOTTO_SPOOL_PLACE_SIZE];
+    uint8_t place[SOTTO_SPOOL_SHARED_PLACE_SIZE];
+    size_t place_size = sotto_spool_place_write(place, &s->place);
     sotto_sql q;
 
     SOTTO_TRY(sotto_sql_prepare(tx, &q,
@@ -275,9 +277,8 @@ sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment *s, sotto_err *
     sotto_sql_bytes(&q, 5, sotto_bytes_of(s->skip, skip_bytes(s->reports)));
     sotto_sql_int(&q, 6, s->owner);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
-    sotto_spool_place_write(place, &s->place);
     SOTTO_TRY(put_bytes(tx, "INSERT INTO segment_body (segment, body) VALUES (?1, ?2)", s->n,
-                        s->place.len > 0 ? sotto_bytes_of(place, sizeof place) : s->body, err));
+                        s->place.len > 0 ? sotto_bytes_of(place, place_size) : s->body, err));
     return put_bytes(tx, "INSERT INTO segment_key (segment, secret) VALUES (?1, ?2)", s->n, s->key,
                      err);
 }
@@ -299,11 +300,15 @@ static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *
     sotto_buf room;
 
     s->place = (sotto_spool_place){0};
-    if (body->len != SOTTO_SPOOL_PLACE_SIZE)
+    if (body->len != SOTTO_SPOOL_PLACE_SIZE && body->len != SOTTO_SPOOL_SHARED_PLACE_SIZE)
         return SOTTO_OK;
     SOTTO_TRY(sotto_spool_place_read(&s->place, *body, err));
-    if (!spool)
+    if (!spool && s->place.file == 0)
         return sotto_fail(err, SOTTO_BUG, "a segment's body is in a spool that is not open");
+    if (!spool) /* it waits until the directory is given again */
+        return sotto_fail(
+            err, SOTTO_DENIED,
+            "its body is in a directory that this leader was not given (option bodies)");
     if (s->place.len >
         SOTTO_SEGMENT_MAX_BODY) /* or it would be retried for ever, without enough memory */
         return sotto_fail(err, SOTTO_MALFORMED, "a body that is longer than any");
@@ -341,6 +346,27 @@ sotto_status sotto_segments_claim_places(sotto_tx *tx, void *context, sotto_err 
         SOTTO_TRY(sotto_sql_step(&q, &row, err));
     }
     return SOTTO_OK;
+}
+
+_Static_assert((int)SOTTO_SPOOL_PLACE_SIZE == 16, "where the file stands in a place");
+
+sotto_status sotto_segments_name_file(sotto_tx *tx, void *context, sotto_err *err)
+{
+    uint8_t place[SOTTO_SPOOL_SHARED_PLACE_SIZE];
+    sotto_segments_of_file *find = context;
+    size_t size = sotto_spool_place_write(place, &(const sotto_spool_place){.file = find->file});
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare(tx, &q,
+                                "SELECT 1 FROM segment_body WHERE length(body) = ?1"
+                                " AND substr(body, 17) = ?2"
+                                " UNION ALL SELECT 1 FROM job WHERE length(request) = ?1"
+                                " AND substr(request, 17) = ?2 LIMIT 1",
+                                err));
+    sotto_sql_int(&q, 1, (int64_t)size);
+    sotto_sql_bytes(&q, 2,
+                    sotto_bytes_of(place + SOTTO_SPOOL_PLACE_SIZE, size - SOTTO_SPOOL_PLACE_SIZE));
+    return sotto_sql_any(&q, &find->named, err);
 }
 
 sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *s, const sotto_column_keys *columns,

@@ -79,6 +79,13 @@ SOTTO_MUST_USE sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *segme
                                               sotto_arena *arena, sotto_err *err);
 /* Claims the places of all bodies in a spool that was just opened. */
 sotto_status sotto_segments_claim_places(sotto_tx *tx, void *spool, sotto_err *err);
+
+typedef struct sotto_segments_of_file {
+    uint64_t file; /* of a directory: db/spool_shared.h */
+    bool named;    /* a row names it: a segment's, or a job's */
+} sotto_segments_of_file;
+/* context: a sotto_segments_of_file */
+sotto_status sotto_segments_name_file(sotto_tx *tx, void *context, sotto_err *err);
 /* Takes over up to `most` segments that wait with no job and whose owner, another process, has been silent for
  * longer than age_ms since they came. With 0 the time does not matter, since the clock may have been set back.
  * *count is how many, with n, task, bucket, reports and skipped filled in. */

@@ -1,8 +1,10 @@
 #include "serve/tasks/report_ids.h"
 
+#include "base/clock.h"
+
 #include <string.h>
 
-enum { COLUMNS = 3 };
+enum { COLUMNS = 3, CAREFUL_MS = 60000 };
 
 static sotto_bytes id_of(const sotto_report_id *mark)
 {
@@ -64,6 +66,30 @@ static sotto_report_id *find(sotto_report_id *first, const sotto_report_id *end,
     return NULL;
 }
 
+static void bind(sotto_sql *q, int64_t task, sotto_report_id **list, unsigned rows, bool taken)
+{
+    for (unsigned i = 0; i < rows; i++, *list = (*list)->next) {
+        sotto_report_id *mark = *list;
+
+        mark->taken = taken;
+        sotto_sql_int(q, COLUMNS * i + 1, task);
+        sotto_sql_bytes(q, COLUMNS * i + 2, id_of(mark));
+        sotto_sql_int(q, COLUMNS * i + 3, (int64_t)mark->bucket);
+    }
+}
+
+/* Fails the transaction if one was taken. */
+static sotto_status take_new(sotto_tx *tx, int64_t task, sotto_report_id **list, unsigned rows,
+                             sotto_err *err)
+{
+    sotto_sql q;
+
+    SOTTO_TRY(sotto_sql_prepare_rows(tx, &q, "INSERT INTO mark (task, report, bucket) ", COLUMNS,
+                                     rows, "", err));
+    bind(&q, task, list, rows, false);
+    return sotto_sql_run(&q, NULL, err);
+}
+
 /* Takes the first `rows`; the list is then those behind them. */
 static sotto_status take_some(sotto_tx *tx, int64_t task, sotto_report_id **list, unsigned rows,
                               sotto_err *err)
@@ -74,14 +100,7 @@ static sotto_status take_some(sotto_tx *tx, int64_t task, sotto_report_id **list
 
     SOTTO_TRY(sotto_sql_prepare_rows(tx, &q, "INSERT INTO mark (task, report, bucket) ", COLUMNS,
                                      rows, " ON CONFLICT DO NOTHING RETURNING report", err));
-    for (unsigned i = 0; i < rows; i++, *list = (*list)->next) {
-        sotto_report_id *mark = *list;
-
-        mark->taken = true;
-        sotto_sql_int(&q, COLUMNS * i + 1, task);
-        sotto_sql_bytes(&q, COLUMNS * i + 2, id_of(mark));
-        sotto_sql_int(&q, COLUMNS * i + 3, (int64_t)mark->bucket);
-    }
+    bind(&q, task, list, rows, true);
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     while (row) {
         sotto_report_id *mark = find(first, *list, from, sotto_sql_column_bytes(&q, 0));
@@ -95,21 +114,30 @@ static sotto_status take_some(sotto_tx *tx, int64_t task, sotto_report_id **list
     return SOTTO_OK;
 }
 
-sotto_status sotto_report_ids_take(sotto_tx *tx, int64_t task, sotto_report_id *marks, size_t count,
-                                   sotto_err *err)
+static bool expects_new(sotto_tx *tx, const sotto_replays *replays)
 {
+    return replays && sotto_tx_may_clash(tx) && sotto_clock_ms() >= atomic_load(&replays->until_ms);
+}
+
+sotto_status sotto_report_ids_take(sotto_tx *tx, int64_t task, sotto_report_id *marks, size_t count,
+                                   sotto_replays *replays, sotto_err *err)
+{
+    bool new_ones = expects_new(tx, replays);
+    sotto_status status = SOTTO_OK;
     sotto_report_id *list = in_order(marks, count);
     size_t wanted = 0;
 
     for (size_t i = 0; i < count; i++)
         wanted += marks[i].wanted;
-    while (wanted > 0) {
+    while (status == SOTTO_OK && wanted > 0) {
         unsigned rows = sotto_sql_rows_at_once(tx, COLUMNS, wanted);
 
-        SOTTO_TRY(take_some(tx, task, &list, rows, err));
+        status = (new_ones ? take_new : take_some)(tx, task, &list, rows, err);
         wanted -= rows;
     }
-    return SOTTO_OK;
+    if (status != SOTTO_OK && new_ones && sotto_tx_run_otherwise(tx))
+        atomic_store(&replays->until_ms, sotto_clock_ms() + CAREFUL_MS);
+    return status;
 }
 
 sotto_status sotto_report_ids_find(sotto_tx *tx, int64_t task, sotto_report_id *marks, size_t count,

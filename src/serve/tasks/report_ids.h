@@ -9,6 +9,8 @@
 #include "dap/report.h"
 #include "db/sql.h"
 
+#include <stdatomic.h>
+
 typedef struct sotto_report_id {
     uint8_t report[SOTTO_REPORT_ID_SIZE];
     uint64_t bucket;
@@ -17,11 +19,18 @@ typedef struct sotto_report_id {
     struct sotto_report_id *next; /* our own: those that are wanted, by their ids */
 } sotto_report_id;
 
+/* Whether ids were found to be taken of late, in one process. Zeroed: never. */
+typedef struct sotto_replays {
+    atomic_uint_fast64_t until_ms; /* until then each id is asked about */
+} sotto_replays;
+
 /* Marks the wanted ones as taken; those taken before stay as they are. Of two equal ids in one call, the
- * first is taken now and the second counts as taken before. */
+ * first is taken now and the second counts as taken before.
+ * replays: where PostgreSQL met no replay for a minute, it is not asked about each id. If one was taken, the transaction runs once more, and
+ * asks. NULL: it always asks. */
 SOTTO_MUST_USE sotto_status sotto_report_ids_take(sotto_tx *tx, int64_t task,
                                                   sotto_report_id *marks, size_t count,
-                                                  sotto_err *err);
+                                                  sotto_replays *replays, sotto_err *err);
 /* Only says which of the wanted ones were taken before. */
 SOTTO_MUST_USE sotto_status sotto_report_ids_find(sotto_tx *tx, int64_t task,
                                                   sotto_report_id *marks, size_t count,

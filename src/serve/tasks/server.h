@@ -11,6 +11,7 @@
 #include "serve/host/host.h"
 #include "serve/host/keys.h"
 #include "serve/host/last_seen.h"
+#include "serve/tasks/report_ids.h"
 #include "serve/tasks/tasks.h"
 
 #include <stdatomic.h>
@@ -26,6 +27,8 @@ typedef struct sotto_task_options {
                                   * SOTTO_REJECTED_IDS_MOST */
     uint64_t job_delay_ms;       /* the oldest report waits no longer for its job       */
     unsigned jobs_in_flight;     /* leader                                              */
+    /* Leader over PostgreSQL: a directory of all replicas (db/spool_shared.h). */
+    const char *bodies;
     uint64_t clock_skew_seconds; /* a report may be this far ahead                     */
     uint64_t late_seconds;       /* a report may arrive this long after its task closed */
     bool rate_history;           /* see sotto_rate_check                                */
@@ -57,6 +60,7 @@ typedef struct sotto_server {
     void *own;         /* what the service keeps beside all this; nothing in tasks/ looks at it */
     int64_t keys_told; /* when we last logged that parties files stop working soon */
     atomic_uint_fast64_t unknown_told; /* tasks/resources.c: when an unknown task was last logged */
+    sotto_replays replays; /* of report ids */
     atomic_uint_fast64_t arc_attester; /* tasks/arc_issue.c: a mark of the last attester; 0: none */
 } sotto_server;
 

@@ -360,6 +360,53 @@ static void a_polynomial_has_one_encoding(sotto_test *t)
     }
 }
 
+/* Residues of the second prime are sums, in as many bits as the largest. No sum of so many leaves is above that, and none is taken. */
+static void a_sum_has_one_encoding(sotto_test *t)
+{
+    static const char *const names[] = {"b64", "b87", "b109"};
+    static const uint32_t leaves[] = {1, 3, 11280, UINT32_C(1) << 24};
+    static const unsigned bits[3][4] = {{0, 0, 0, 0}, {23, 25, 37, 47}, {45, 47, 59, 64}};
+    static uint8_t memory[80000];
+    static sotto_aero_poly sum, back;
+
+    for (size_t i = 0; i < 12; i++) {
+        lab *l = lab_open(t, names[i / 4], 20 + i);
+        const uint32_t n = leaves[i % 4];
+        const size_t size = 32768 + (size_t)512 * bits[i / 4][i % 4];
+        const uint64_t prime = l->aero.ring.set->second;
+        const uint64_t most = prime == 0       ? 0
+                              : size == 65536 ? UINT64_MAX
+                                              : (prime - 1) * n;
+        sotto_buf out = sotto_buf_over(memory, sizeof memory);
+
+        memset(&sum, 0, sizeof sum);
+        for (size_t k = 0; k < SOTTO_AERO_N; k++) {
+            sum.first[k] = sotto_f64_from(k);
+            sum.second[k] = most - (most ? k : 0);
+        }
+        CHECK_OK(t, sotto_aero_sum_encode(&l->aero, &out, &sum, n, &t->err));
+        CHECK_EQUAL(t, size, out.len);
+        CHECK_EQUAL(t, size, sotto_aero_sum_size(&l->aero, n));
+        CHECK_OK(t, sotto_aero_sum_decode(&l->aero, &back, n, sotto_buf_bytes(&out), &t->err));
+        CHECK_BYTES(t, &sum, &back, sizeof back);
+        for (int change = -1; change <= 1; change += 2)
+            CHECK_STATUS(t, SOTTO_MALFORMED,
+                         sotto_aero_sum_decode(&l->aero, &back, n,
+                                               sotto_bytes_of(memory, out.len + (size_t)change),
+                                               &t->err));
+        sotto_f64_store(memory, (sotto_f64){SOTTO_F64_P}); /* 0, once more */
+        CHECK_STATUS(t, SOTTO_MALFORMED,
+                     sotto_aero_sum_decode(&l->aero, &back, n, sotto_buf_bytes(&out), &t->err));
+        sum.second[7] = most + 1;
+        out.len = 0;
+        CHECK_OK(t, sotto_aero_sum_encode(&l->aero, &out, &sum, n, &t->err));
+        if (most && most != UINT64_MAX)
+            CHECK_STATUS(t, SOTTO_MALFORMED,
+                         sotto_aero_sum_decode(&l->aero, &back, n, sotto_buf_bytes(&out), &t->err));
+        sotto_arena_reset(&t->arena);
+    }
+}
+
 /* Chi-square statistics that a right sampler passes with probability above 1 - 10^-6, under a fixed seed. */
 static void what_is_drawn_follows_its_law(sotto_test *t)
 {
@@ -405,6 +452,7 @@ int main(int argc, char **argv)
         CASE(one_part_alone_is_masked),
         CASE(members_open_the_same),
         CASE(a_polynomial_has_one_encoding),
+        CASE(a_sum_has_one_encoding),
         CASE(what_is_drawn_follows_its_law),
     };
     return RUN_TESTS(argc, argv, cases);

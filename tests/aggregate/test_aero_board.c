@@ -79,7 +79,8 @@ static void a_value_is_additive_in_both_primes(sotto_test *t)
 {
     static sotto_aero_cipher a, b, sum;
     sotto_sim_random random;
-    sotto_f64 points[2], of_a[5], of_b[5], of_sum[5];
+    sotto_f64 points[SOTTO_AERO_POINTS], of_a[SOTTO_AERO_VALUES], of_b[SOTTO_AERO_VALUES],
+        of_sum[SOTTO_AERO_VALUES];
     uint8_t seed[32] = {7};
 
     sotto_sim_random_init(&random, 1);
@@ -103,7 +104,7 @@ static void a_value_is_additive_in_both_primes(sotto_test *t)
 static void who_knows_the_points_can_make_a_wrong_sum_fit(sotto_test *t)
 {
     static sotto_aero_cipher right, wrong;
-    sotto_f64 points[2], a[5], b[5];
+    sotto_f64 points[SOTTO_AERO_POINTS], a[SOTTO_AERO_VALUES], b[SOTTO_AERO_VALUES];
     uint8_t seed[32] = {9};
 
     sotto_aero_points_of(points, seed);

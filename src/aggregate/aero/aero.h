@@ -238,7 +238,8 @@ void sotto_aero_seal_key(uint8_t out[32], const sotto_aero_plan *plan, uint32_t 
 void sotto_aero_seal_value(uint8_t out[32], const sotto_aero_plan *plan, uint32_t member,
                            const uint8_t nonce[32], const uint8_t value[32]);
 size_t sotto_aero_sealed_share_size(const sotto_aero_plan *plan);
-void sotto_aero_total_digest(uint8_t out[32], sotto_bytes total);
+/* Of a group's totals: of their c1, and of the digest of their c2. */
+void sotto_aero_total_digest(uint8_t out[32], sotto_bytes first, const uint8_t second[32]);
 
 /* ---- what all machines do ------------------------------------------------------------------------------- */
 

@@ -44,9 +44,10 @@ enum {
     SOTTO_AERO_FOR_HAND
 };
 
+/* Sums of a group, as far as a part of theirs is made of them. */
 typedef struct sotto_aero_roots {
     bool is_there, is_right;
-    sotto_aero_cipher *totals;
+    sotto_aero_poly *c1;
 } sotto_aero_roots;
 
 typedef struct sotto_aero_committee_member {

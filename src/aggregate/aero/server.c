@@ -50,13 +50,10 @@ static sotto_status write_added(sotto_aero_aggregator *s, sotto_buf *out, sotto_
 
     sotto_write_uint(&w, s->present, 4);
     for (uint32_t g = 0; g < s->base.plan->groups; g++) {
-        sotto_buf total = sotto_aero_buffer(scratch, sotto_aero_total_size(s->base.plan, g));
-        uint8_t digest[32];
+        uint8_t digest[32], second[32];
 
-        if (!total.data)
-            return sotto_aero_no_memory(err);
-        SOTTO_TRY(sotto_aero_total_encode(&total, s->base.plan, g, s->totals[g], err));
-        sotto_aero_total_digest(digest, sotto_buf_bytes(&total));
+        SOTTO_TRY(sotto_aero_total_digests(digest, second, s->base.plan, g, s->count, s->totals[g],
+                                           scratch, err));
         sotto_write_bytes(&w, sotto_bytes_of(sotto_aero_sum_root(&s->leaves[g])->hash, 32));
         sotto_write_bytes(&w, sotto_bytes_of(digest, sizeof digest));
     }

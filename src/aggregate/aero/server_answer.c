@@ -92,14 +92,20 @@ static sotto_status roots_body(sotto_aero_aggregator *s, sotto_buf *body, uint32
                                sotto_arena *arena, sotto_err *err)
 {
     const sotto_aero_plan *plan = s->base.plan;
-    size_t each = SOTTO_AERO_LEAF + 1 + (size_t)32 * SOTTO_AERO_DEPTH;
+    const size_t each = SOTTO_AERO_LEAF + 1 + (size_t)32 * SOTTO_AERO_DEPTH;
+    const size_t size = sotto_aero_total_size(plan, group, s->count);
+    uint8_t digest[32], second[32];
 
-    *body = sotto_aero_buffer(arena, 1 + sotto_aero_total_size(plan, group) +
-                                         plan->terms.noise_members * each);
+    *body = sotto_aero_buffer(arena, 1 + 32 + size + plan->terms.noise_members * each);
     if (!body->data)
         return sotto_aero_no_memory(err);
+    SOTTO_TRY(sotto_aero_total_digests(digest, second, plan, group, s->count, s->totals[group],
+                                       arena, err));
     body->data[body->len++] = (uint8_t)group;
-    SOTTO_TRY(sotto_aero_total_encode(body, plan, group, s->totals[group], err));
+    memcpy(body->data + body->len, second, sizeof second);
+    body->len += sizeof second;
+    SOTTO_TRY(
+        sotto_aero_total_encode(body, plan, group, s->count, s->totals[group], false, err));
     sotto_writer w = sotto_writer_on(body);
     for (uint32_t i = 0; i < plan->terms.noise_members; i++) {
         sotto_aero_sum_path path;

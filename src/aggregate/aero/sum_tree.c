@@ -169,8 +169,8 @@ void sotto_aero_points_of(sotto_f64 points[SOTTO_AERO_POINTS], const uint8_t see
     }
 }
 
-/* Horner's rule for both halves of a value at once. */
-static void evaluate(sotto_f64 v[SOTTO_AERO_VALUES], const sotto_aero_poly *poly,
+/* Horner's rule at both points, for both primes at once. */
+static void evaluate(sotto_f64 v[SOTTO_AERO_HALF], const sotto_aero_poly *poly,
                      const sotto_f64 points[SOTTO_AERO_POINTS])
 {
     for (size_t k = SOTTO_AERO_N; k-- > 0;)
@@ -189,9 +189,18 @@ void sotto_aero_value_of(sotto_f64 v[SOTTO_AERO_VALUES], const sotto_aero_cipher
     for (unsigned i = 0; i < SOTTO_AERO_VALUES; i++)
         v[i] = sotto_f64_zero();
     for (size_t j = count; j-- > 0;) {
-        evaluate(v, &ciphers[j].c2, points);
         evaluate(v, &ciphers[j].c1, points);
+        evaluate(v + SOTTO_AERO_HALF, &ciphers[j].c2, points);
     }
+}
+
+void sotto_aero_half_of(sotto_f64 v[SOTTO_AERO_HALF], const sotto_aero_poly *half, size_t count,
+                        const sotto_f64 points[SOTTO_AERO_POINTS])
+{
+    for (unsigned i = 0; i < SOTTO_AERO_HALF; i++)
+        v[i] = sotto_f64_zero();
+    for (size_t j = count; j-- > 0;)
+        evaluate(v, &half[j], points);
 }
 
 static void add_total(sotto_aero_poly *sum, const sotto_aero_poly *more)
@@ -208,14 +217,12 @@ void sotto_aero_total_add(sotto_aero_cipher *sum, const sotto_aero_cipher *more)
     add_total(&sum->c2, &more->c2);
 }
 
-void sotto_aero_total_reduce(const sotto_aero *aero, sotto_aero_cipher *out,
-                             const sotto_aero_cipher *total)
+void sotto_aero_total_reduce(const sotto_aero *aero, sotto_aero_poly *out,
+                             const sotto_aero_poly *total)
 {
     uint64_t prime = aero->ring.set->second;
 
     *out = *total;
-    for (size_t k = 0; k < SOTTO_AERO_N && prime; k++) {
-        out->c1.second[k] %= prime;
-        out->c2.second[k] %= prime;
-    }
+    for (size_t k = 0; k < SOTTO_AERO_N && prime; k++)
+        out->second[k] %= prime;
 }

@@ -63,9 +63,18 @@ size_t sotto_aero_sealed_share_size(const sotto_aero_plan *plan)
            16;
 }
 
-void sotto_aero_total_digest(uint8_t out[32], sotto_bytes total)
+void sotto_aero_total_digest(uint8_t out[32], sotto_bytes first, const uint8_t second[32])
 {
-    sotto_hash_once(out, SOTTO_SHA256, total);
+    static const char purpose[] = "sotto-aero-total-2";
+    uint8_t digest[32];
+    sotto_hash hash;
+
+    sotto_hash_once(digest, SOTTO_SHA256, first);
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of(purpose, sizeof purpose));
+    sotto_hash_update(&hash, sotto_bytes_of(digest, sizeof digest));
+    sotto_hash_update(&hash, sotto_bytes_of(second, sizeof digest));
+    sotto_hash_final(&hash, out);
 }
 
 /* ---- budget and certificate ------------------------------------------------------------------------------ */

@@ -12,7 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MEMBERS = 45, THRESHOLD = 19, CIPHERTEXTS = 294, LEAVES = 10280 }; /* of 1.2 million parameters */
+enum {
+    MEMBERS = 45,
+    THRESHOLD = 19,
+    CIPHERTEXTS = 294,
+    LEAVES = 10280
+}; /* of 1.2 million parameters */
 
 typedef struct lab {
     sotto_aero aero;

@@ -374,9 +374,7 @@ static void a_sum_has_one_encoding(sotto_test *t)
         const uint32_t n = leaves[i % 4];
         const size_t size = 32768 + (size_t)512 * bits[i / 4][i % 4];
         const uint64_t prime = l->aero.ring.set->second;
-        const uint64_t most = prime == 0       ? 0
-                              : size == 65536 ? UINT64_MAX
-                                              : (prime - 1) * n;
+        const uint64_t most = prime == 0 ? 0 : size == 65536 ? UINT64_MAX : (prime - 1) * n;
         sotto_buf out = sotto_buf_over(memory, sizeof memory);
 
         memset(&sum, 0, sizeof sum);

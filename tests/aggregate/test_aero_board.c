@@ -208,6 +208,19 @@ static bool key(desk *d, uint32_t place, uint8_t changed)
     return read_from(d, member(d, place), SOTTO_AERO_KEY, sotto_bytes_of(body, size));
 }
 
+/* The public key, as it is or changed; and how many dealt it, or so many more. */
+static bool says_keyed(desk *d, uint8_t changed, uint8_t more)
+{
+    static uint8_t body[60000];
+    sotto_buf out = sotto_buf_over(body, sizeof body);
+
+    CHECK_OK(d->t, sotto_aero_keyed_encode(d->view, &out, &d->t->err));
+    CHECK_EQUAL(d->t, sotto_aero_keyed_size(d->view->plan), out.len);
+    body[0] = (uint8_t)(body[0] + more);
+    body[1] ^= changed;
+    return server_says(d, SOTTO_AERO_KEYED, body, out.len);
+}
+
 /* A key of as many dealers, up to the end of the set-up. */
 static void set_up(desk *d, uint32_t dealers)
 {
@@ -216,7 +229,7 @@ static void set_up(desk *d, uint32_t dealers)
     CHECK(d->t, server_says(d, SOTTO_AERO_SEALED, "", 0));
     for (uint32_t i = 0; i < dealers; i++)
         CHECK(d->t, key(d, i, 0));
-    CHECK(d->t, server_says(d, SOTTO_AERO_KEYED, "", 0));
+    CHECK(d->t, says_keyed(d, 0, 0));
 }
 
 static void certify(desk *d, uint32_t count)
@@ -224,6 +237,53 @@ static void certify(desk *d, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         CHECK(d->t, read_from(d, member(d, i), SOTTO_AERO_CERTIFY,
                               sotto_bytes_of(d->view->certificate, SOTTO_AERO_CERTIFICATE)));
+}
+
+/* Members read all parts of their key: a server that says another sum, or another number of parts, gets no certificate. */
+static void a_public_key_is_the_sum_of_its_parts(sotto_test *t)
+{
+    static desk d;
+
+    desk_open(t, &d, six());
+    for (uint32_t i = 0; i < 5; i++)
+        seal(&d, i);
+    CHECK(t, server_says(&d, SOTTO_AERO_SEALED, "", 0));
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK(t, key(&d, i, 0));
+    CHECK(t, !says_keyed(&d, 1, 0));
+    CHECK(t, !says_keyed(&d, 0, 1));
+    CHECK(t, !d.view->is_keyed);
+    CHECK(t, says_keyed(&d, 0, 0));
+    CHECK(t, d.view->is_keyed);
+    CHECK_EQUAL(t, 3, d.view->dealers);
+    hall_close(&d.h);
+}
+
+/* Who is shown no parts takes the key that is posted, and goes on once as many members as the threshold certify it. */
+static void others_take_the_key_that_members_certify(sotto_test *t)
+{
+    static desk d;
+
+    desk_open(t, &d, six());
+    set_up(&d, 3);
+    sotto_aero_poly wanted = d.view->b[0];
+    uint8_t certificate[SOTTO_AERO_CERTIFICATE];
+    memcpy(certificate, d.view->certificate, sizeof certificate);
+    hall_close(&d.h);
+    desk_open(t, &d, six());
+    for (uint32_t i = 0; i < 5; i++)
+        seal(&d, i);
+    CHECK(t, server_says(&d, SOTTO_AERO_SEALED, "", 0));
+    d.view->unread[0] = true;
+    d.view->b[0] = wanted;
+    d.view->dealt[0] = 3;
+    CHECK(t, says_keyed(&d, 0, 0));
+    CHECK_EQUAL(t, 3, d.view->dealers);
+    CHECK_BYTES(t, certificate, d.view->certificate, sizeof certificate);
+    CHECK(t, !sotto_aero_is_certified(d.view));
+    certify(&d, 3);
+    CHECK(t, sotto_aero_is_certified(d.view));
+    hall_close(&d.h);
 }
 
 /* A dealer that waits for the others' parts and takes them out again would have the key to itself. */
@@ -530,6 +590,8 @@ int main(int argc, char **argv)
         CASE(a_wrong_sum_inside_leaves_no_path_below_it),
         CASE(a_value_is_additive_in_both_primes),
         CASE(who_knows_the_points_can_make_a_wrong_sum_fit),
+        CASE(a_public_key_is_the_sum_of_its_parts),
+        CASE(others_take_the_key_that_members_certify),
         CASE(a_part_of_the_key_is_fixed_before_any_is_shown),
         CASE(a_key_has_enough_dealers),
         CASE(a_certificate_needs_more_members_than_may_lie),

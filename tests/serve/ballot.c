@@ -198,22 +198,23 @@ bool ballot_sum_is(sotto_test *t, const ballot *b, unsigned contributors)
     return true;
 }
 
-sotto_http_response ballot_read(sotto_test *t, const ballot *b, uint64_t since, uint8_t whole)
+sotto_http_response ballot_read(sotto_test *t, const ballot *b, uint64_t since, uint32_t reader)
 {
     uint8_t ask[SOTTO_ENTRIES_ASK] = {0};
 
     ask[7] = (uint8_t)since;
-    ask[8] = whole;
+    for (unsigned i = 0; i < 4; i++)
+        ask[8 + i] = (uint8_t)(reader >> (24 - 8 * i));
     return aggregation_ask(t, &b->a, SOTTO_HTTP_POST, aggregation_place(t, &b->a, "/board"), "",
                            SOTTO_ENTRIES_ASK_TYPE, sotto_bytes_of(ask, sizeof ask));
 }
 
-ballot_seen ballot_look(sotto_test *t, const ballot *b, uint8_t whole)
+ballot_seen ballot_look(sotto_test *t, const ballot *b, uint32_t reader)
 {
     ballot_seen out = {0};
 
     for (;;) {
-        const sotto_http_response r = ballot_read(t, b, out.entries, whole);
+        const sotto_http_response r = ballot_read(t, b, out.entries, reader);
         sotto_inbox page = {.left = r.body, .since = out.entries};
         const unsigned before = out.entries;
         sotto_bytes wire, record;
@@ -231,6 +232,7 @@ ballot_seen ballot_look(sotto_test *t, const ballot *b, uint8_t whole)
                 CHECK_OK(t, sotto_excerpt_decode(&e, record, &t->err));
                 m = e.message;
                 out.excerpts++;
+                out.shown += e.message.body.len;
             } else {
                 CHECK_OK(t, sotto_message_decode(&m, record, &t->err));
             }

@@ -54,12 +54,13 @@ void ballot_join(sotto_test *t, ballot *b, unsigned contributors);
 /* Whether the round's sum is that of these devices. */
 bool ballot_sum_is(sotto_test *t, const ballot *b, unsigned contributors);
 
-sotto_http_response ballot_read(sotto_test *t, const ballot *b, uint64_t since, uint8_t whole);
+sotto_http_response ballot_read(sotto_test *t, const ballot *b, uint64_t since, uint32_t reader);
 typedef struct ballot_seen {
     unsigned entries, excerpts;
     unsigned of[64]; /* by kind */
+    size_t shown;    /* bytes of bodies, in excerpts */
 } ballot_seen;
-/* What is on the board. */
-ballot_seen ballot_look(sotto_test *t, const ballot *b, uint8_t whole);
+/* What is on the board, as this reader is shown it. */
+ballot_seen ballot_look(sotto_test *t, const ballot *b, uint32_t reader);
 
 #endif

@@ -79,9 +79,10 @@ SOTTO_MUST_USE sotto_status sotto_aero_total_decode(sotto_aero_poly *half,
                                                     uint32_t leaves, sotto_bytes wire,
                                                     sotto_err *err);
 /* What the board says of totals, and of their second half, which members do not read. */
-SOTTO_MUST_USE sotto_status
-sotto_aero_total_digests(uint8_t out[32], uint8_t second[32], const sotto_aero_plan *plan,
-                         uint32_t group, uint32_t leaves, const sotto_aero_cipher *totals,
-                         sotto_arena *scratch, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_total_digests(uint8_t out[32], uint8_t second[32],
+                                                     const sotto_aero_plan *plan, uint32_t group,
+                                                     uint32_t leaves,
+                                                     const sotto_aero_cipher *totals,
+                                                     sotto_arena *scratch, sotto_err *err);
 
 #endif

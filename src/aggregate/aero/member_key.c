@@ -291,23 +291,21 @@ sotto_status sotto_aero_member_deal(sotto_aero_committee_member *m, sotto_effect
 }
 
 static sotto_status open_share(sotto_aero_committee_member *m, sotto_aero_holding *out,
-                               const sotto_message *key, sotto_arena *scratch, sotto_err *err)
+                               uint32_t from, sotto_bytes own, sotto_arena *scratch, sotto_err *err)
 {
-    const sotto_aero_plan *plan = m->base.plan;
-    size_t each = sotto_aero_sealed_share_size(plan), size = sotto_aero_poly_size(&plan->aero);
+    const size_t each = sotto_aero_sealed_share_size(m->base.plan);
 
     /* A server that shows a member the excerpt for others keeps it from opening anything. */
-    if (SOTTO_RULE(aero_shares_there) && key->body.len != 32 + size + plan->terms.committee * each)
+    if (SOTTO_RULE(aero_shares_there) && own.len != each)
         return sotto_fail(err, SOTTO_MALFORMED, "aero: a part of the key without its shares");
-    const sotto_bytes sealed =
-        sotto_bytes_of(key->body.data + 32 + size + (size_t)m->place * each, each);
-    return sotto_aero_holding_unseal(m, out, PURPOSE, key->from, NULL, sealed, scratch, err);
+    return sotto_aero_holding_unseal(m, out, PURPOSE, from, NULL, sotto_bytes_of(own.data, each),
+                                     scratch, err);
 }
 
-sotto_status sotto_aero_member_take(sotto_aero_committee_member *m, const sotto_message *key,
-                                    sotto_err *err)
+sotto_status sotto_aero_member_take(sotto_aero_committee_member *m, uint32_t dealer,
+                                    sotto_bytes own, sotto_err *err)
 {
-    const int from = sotto_aero_committee_place(m->base.plan, key->from);
+    const int from = sotto_aero_committee_place(m->base.plan, dealer);
     sotto_arena scratch;
 
     /* Other committees have other keys. */
@@ -315,7 +313,7 @@ sotto_status sotto_aero_member_take(sotto_aero_committee_member *m, const sotto_
         return SOTTO_OK;
     sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
     sotto_aero_holding *one = sotto_arena_take(&scratch, sizeof *one);
-    sotto_status status = one ? open_share(m, one, key, &scratch, NULL) : SOTTO_NO_MEMORY;
+    sotto_status status = one ? open_share(m, one, dealer, own, &scratch, NULL) : SOTTO_NO_MEMORY;
     if (status == SOTTO_OK) {
         sotto_aero_share_add(&m->base.plan->aero, &m->share, &one->share);
         sotto_aero_pads_add(&m->base.plan->aero, &m->pads, &one->pads);

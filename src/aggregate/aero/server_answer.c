@@ -104,8 +104,7 @@ static sotto_status roots_body(sotto_aero_aggregator *s, sotto_buf *body, uint32
     body->data[body->len++] = (uint8_t)group;
     memcpy(body->data + body->len, second, sizeof second);
     body->len += sizeof second;
-    SOTTO_TRY(
-        sotto_aero_total_encode(body, plan, group, s->count, s->totals[group], false, err));
+    SOTTO_TRY(sotto_aero_total_encode(body, plan, group, s->count, s->totals[group], false, err));
     sotto_writer w = sotto_writer_on(body);
     for (uint32_t i = 0; i < plan->terms.noise_members; i++) {
         sotto_aero_sum_path path;

@@ -51,6 +51,34 @@ static void every_node_of_every_tree_has_a_path(sotto_test *t)
         }
 }
 
+/* As noise members' leaves are: proved together, and each of them is the one in its place. */
+static void first_leaves_are_in_every_tree(sotto_test *t)
+{
+    sotto_aero_sum leaves[21], first[22];
+
+    for (uint32_t count = 1; count <= 20; count++)
+        for (uint32_t some = 1; some <= count; some++) {
+            sotto_aero_sum_tree tree;
+            sotto_aero_sum_path path;
+
+            fill_leaves(leaves, count);
+            CHECK_OK(t, sotto_aero_sum_build(&tree, leaves, count, false, &t->arena, &t->err));
+            const sotto_aero_sum *root = sotto_aero_sum_root(&tree);
+            sotto_aero_sum_first_of(&path, &tree, some);
+            for (uint32_t wrong = 0; wrong <= some; wrong++) {
+                memcpy(first, leaves, some * sizeof *first);
+                if (wrong < some)
+                    first[wrong].hash[5] ^= 1;
+                CHECK(t, sotto_aero_sum_first_holds(&path, first, some, count, root) ==
+                             (wrong == some));
+            }
+            path.count++;
+            memcpy(first, leaves, some * sizeof *first);
+            CHECK(t, !sotto_aero_sum_first_holds(&path, first, some, count, root));
+            CHECK(t, !sotto_aero_sum_first_holds(&path, first, count + 1, count, root));
+        }
+}
+
 /* Whoever adds wrongly at a node has no path for any leaf below it, whatever hashes it makes up. */
 static void a_wrong_sum_inside_leaves_no_path_below_it(sotto_test *t)
 {
@@ -587,6 +615,7 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(every_node_of_every_tree_has_a_path),
+        CASE(first_leaves_are_in_every_tree),
         CASE(a_wrong_sum_inside_leaves_no_path_below_it),
         CASE(a_value_is_additive_in_both_primes),
         CASE(who_knows_the_points_can_make_a_wrong_sum_fit),

@@ -8,29 +8,30 @@
 
 /* ---- the sums ------------------------------------------------------------------------------------------ */
 
-/* Every noise member has a leaf in its place. So many may be empty, and no more: else noise was dropped. */
+/* Every noise member has a leaf in its place: these are the first ones of the tree. So many may be empty, and no more: else noise was
+ * dropped. */
 static bool has_noise(const sotto_aero_committee_member *m, uint32_t group, sotto_reader *in,
-                      uint32_t *there, bool *malformed)
+                      sotto_aero_sum *nodes, uint32_t *there, bool *malformed)
 {
     const sotto_aero_plan *plan = m->base.plan;
     const sotto_aero_posted *posted = &m->base.view->posted;
-    bool posted_all = true;
+    const uint32_t count = plan->terms.noise_members;
+    sotto_aero_sum_path path;
+    bool in_place = true;
 
     *there = 0;
-    for (uint32_t i = 0; i < plan->terms.noise_members; i++) {
-        sotto_aero_sum_path path;
+    for (uint32_t i = 0; i < count; i++) {
         sotto_aero_leaf leaf;
-        sotto_aero_sum node = {.hash = {0}};
 
         sotto_aero_leaf_read(in, &leaf, malformed);
-        sotto_aero_sum_path_read(in, &path, false, malformed);
-        sotto_aero_leaf_digest(node.hash, &leaf);
-        posted_all &=
-            leaf.role == SOTTO_AERO_NOISE && leaf.index == plan->noise[i] &&
-            sotto_aero_sum_holds(&path, &node, i, posted->leaves, &posted->added[group], false);
+        sotto_aero_leaf_digest(nodes[i].hash, &leaf);
+        in_place &= leaf.role == SOTTO_AERO_NOISE && leaf.index == plan->noise[i];
         *there += leaf.is_there;
     }
-    return posted_all;
+    sotto_aero_sum_path_read(in, &path, false, malformed);
+    return count == 0 ||
+           (in_place &&
+            sotto_aero_sum_first_holds(&path, nodes, count, posted->leaves, &posted->added[group]));
 }
 
 /* The c1 of the sums is that of the tree: at both points, and by its digest, which was posted before the points were known. A member's part
@@ -71,8 +72,8 @@ static bool judge_roots(const sotto_aero_committee_member *m, uint32_t group, ui
     return true;
 }
 
-sotto_status sotto_aero_member_roots(sotto_aero_committee_member *m, const sotto_message *message,
-                                     sotto_status *verdict, sotto_err *err)
+static sotto_status read_roots(sotto_aero_committee_member *m, const sotto_message *message,
+                               sotto_status *verdict, sotto_arena *scratch, sotto_err *err)
 {
     const sotto_aero_plan *plan = m->base.plan;
     sotto_reader in = sotto_reader_over(message->body);
@@ -94,7 +95,11 @@ sotto_status sotto_aero_member_roots(sotto_aero_committee_member *m, const sotto
     *verdict = SOTTO_REJECTED;
     sotto_read_fixed(&in, second, sizeof second);
     sotto_bytes wire = sotto_read_bytes(&in, sotto_aero_total_size(plan, group, leaves));
-    bool posted = has_noise(m, group, &in, &noise, &malformed);
+    sotto_aero_sum *nodes =
+        sotto_arena_take_array(scratch, (size_t)plan->terms.noise_members + 1, sizeof *nodes);
+    if (!nodes)
+        return sotto_aero_no_memory(err);
+    bool posted = has_noise(m, group, &in, nodes, &noise, &malformed);
     if (sotto_reader_finish(&in, "roots", NULL) != SOTTO_OK || malformed)
         return SOTTO_OK;
     roots->c1 = sotto_arena_take_array(m->base.arena, sotto_aero_group_size(plan, group),
@@ -108,6 +113,17 @@ sotto_status sotto_aero_member_roots(sotto_aero_committee_member *m, const sotto
     roots->is_there = true;
     *verdict = SOTTO_OK;
     return SOTTO_OK;
+}
+
+sotto_status sotto_aero_member_roots(sotto_aero_committee_member *m, const sotto_message *message,
+                                     sotto_status *verdict, sotto_err *err)
+{
+    sotto_arena scratch;
+
+    sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
+    const sotto_status status = read_roots(m, message, verdict, &scratch, err);
+    sotto_arena_clear(&scratch);
+    return status;
 }
 
 /* ---- the opening ---------------------------------------------------------------------------------------- */

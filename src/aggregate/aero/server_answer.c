@@ -92,11 +92,12 @@ static sotto_status roots_body(sotto_aero_aggregator *s, sotto_buf *body, uint32
                                sotto_arena *arena, sotto_err *err)
 {
     const sotto_aero_plan *plan = s->base.plan;
-    const size_t each = SOTTO_AERO_LEAF + 1 + (size_t)32 * SOTTO_AERO_DEPTH;
     const size_t size = sotto_aero_total_size(plan, group, s->count);
+    sotto_aero_sum_path path;
     uint8_t digest[32], second[32];
 
-    *body = sotto_aero_buffer(arena, 1 + 32 + size + plan->terms.noise_members * each);
+    *body = sotto_aero_buffer(arena, 1 + 32 + size + plan->terms.noise_members * SOTTO_AERO_LEAF +
+                                         1 + (size_t)32 * SOTTO_AERO_DEPTH);
     if (!body->data)
         return sotto_aero_no_memory(err);
     SOTTO_TRY(sotto_aero_total_digests(digest, second, plan, group, s->count, s->totals[group],
@@ -107,14 +108,13 @@ static sotto_status roots_body(sotto_aero_aggregator *s, sotto_buf *body, uint32
     SOTTO_TRY(sotto_aero_total_encode(body, plan, group, s->count, s->totals[group], false, err));
     sotto_writer w = sotto_writer_on(body);
     for (uint32_t i = 0; i < plan->terms.noise_members; i++) {
-        sotto_aero_sum_path path;
         sotto_aero_leaf leaf;
 
         sotto_aero_leaf_of(s, &leaf, group, i);
-        sotto_aero_sum_path_of(&path, &s->leaves[group], 0, i);
         sotto_aero_leaf_write(&w, &leaf);
-        sotto_aero_sum_path_write(&w, &path, false);
     }
+    sotto_aero_sum_first_of(&path, &s->leaves[group], plan->terms.noise_members);
+    sotto_aero_sum_path_write(&w, &path, false);
     return sotto_writer_finish(&w, "roots", err);
 }
 

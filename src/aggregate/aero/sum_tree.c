@@ -121,6 +121,38 @@ bool sotto_aero_sum_holds(const sotto_aero_sum_path *path, const sotto_aero_sum 
     return used == path->count && same(&at, root, adds);
 }
 
+/* Only the last of them has a neighbour that is not among them. */
+void sotto_aero_sum_first_of(sotto_aero_sum_path *path, const sotto_aero_sum_tree *tree,
+                             uint32_t count)
+{
+    memset(path, 0, sizeof *path);
+    for (uint32_t level = 0; level + 1 < tree->levels; level++, count = (count + 1) / 2)
+        if (count % 2 && count < tree->count[level])
+            path->at[path->count++] = tree->level[level][count];
+}
+
+bool sotto_aero_sum_first_holds(const sotto_aero_sum_path *path, sotto_aero_sum *first,
+                                uint32_t count, uint32_t leaves, const sotto_aero_sum *root)
+{
+    uint32_t used = 0;
+
+    if (count == 0 || count > leaves)
+        return false;
+    for (; leaves > 1; leaves = (leaves + 1) / 2, count = (count + 1) / 2) {
+        if (count % 2 && count < leaves) {
+            if (used == path->count)
+                return false;
+            first[count] = path->at[used++];
+        }
+        const uint32_t whole = count % 2 && count == leaves ? count - 1 : count;
+        for (uint32_t i = 0; i < whole; i += 2)
+            parent(&first[i / 2], &first[i], &first[i + 1], false);
+        if (whole < count)
+            first[count / 2] = first[count - 1];
+    }
+    return used == path->count && same(&first[0], root, false);
+}
+
 void sotto_aero_sum_path_write(sotto_writer *w, const sotto_aero_sum_path *path, bool adds)
 {
     sotto_write_uint(w, path->count, 1);

@@ -54,6 +54,13 @@ void sotto_aero_sum_path_of(sotto_aero_sum_path *path, const sotto_aero_sum_tree
 bool sotto_aero_sum_holds(const sotto_aero_sum_path *path, const sotto_aero_sum *node,
                           uint32_t index, uint32_t leaves, const sotto_aero_sum *root, bool adds);
 
+/* What is beside the first `count` leaves of a tree of hashes, on the way to the root; and whether these are its first ones. `first` has room for
+ * one more, and is overwritten. */
+void sotto_aero_sum_first_of(sotto_aero_sum_path *path, const sotto_aero_sum_tree *tree,
+                             uint32_t count);
+bool sotto_aero_sum_first_holds(const sotto_aero_sum_path *path, sotto_aero_sum *first,
+                                uint32_t count, uint32_t leaves, const sotto_aero_sum *root);
+
 void sotto_aero_sum_path_write(sotto_writer *w, const sotto_aero_sum_path *path, bool adds);
 /* A path with too many nodes, or a value that is not below the prime, makes *malformed true. */
 void sotto_aero_sum_path_read(sotto_reader *in, sotto_aero_sum_path *path, bool adds,

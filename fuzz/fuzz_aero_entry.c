@@ -132,7 +132,7 @@ static sotto_status fit(stage *g, sotto_bytes *body, const sotto_aero_plan *plan
                         const sotto_message *m)
 {
     const size_t each = sotto_aero_poly_size(&plan->aero), head = 32 + each;
-    const size_t len = head + plan->terms.committee * sotto_aero_sealed_share_size(plan);
+    const size_t len = sotto_aero_key_size(plan);
     uint8_t *key = sotto_arena_take(&g->scratch, len);
     uint8_t *seal = sotto_arena_take(&g->scratch, SOTTO_AERO_SEAL_SIZE);
     const bool is_key = m->kind == SOTTO_AERO_KEY;

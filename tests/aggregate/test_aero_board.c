@@ -226,7 +226,7 @@ static void seal(desk *d, uint32_t place)
 
 static bool key(desk *d, uint32_t place, uint8_t changed)
 {
-    size_t size = 32 + d->b[place].len + 5 * sotto_aero_sealed_share_size(d->h.derived);
+    size_t size = sotto_aero_key_size(d->h.derived);
     uint8_t *body = sotto_arena_take(&d->t->arena, size);
 
     CHECK(d->t, body != NULL);

@@ -52,17 +52,22 @@ static sotto_buf shown_to(sotto_test *t, const hall *h, const sotto_message *m, 
 
 static size_t key_size(const hall *h)
 {
-    const size_t each = sotto_aero_poly_size(&h->derived->aero);
-
-    return 32 + each + h->derived->terms.committee * (each + 16);
+    return sotto_aero_key_size(h->derived);
 }
 
-/* Where the share of a place begins. */
-static size_t share_at(const hall *h, uint32_t place)
+/* What a dealer sealed to a place, of a key of this round alone. */
+static sotto_body_span share_at(const hall *h, uint32_t dealer, uint32_t place)
 {
     const size_t each = sotto_aero_poly_size(&h->derived->aero);
+    sotto_body_span span = {32 + each, 0};
 
-    return 32 + each + place * (each + 16);
+    for (uint32_t i = 0; i <= place; i++) {
+        span.at += span.len;
+        span.len = sotto_aero_is_seeded(&h->derived->terms, dealer, i)
+                       ? (size_t)SOTTO_AERO_SEALED_SEED
+                       : each + 16;
+    }
+    return span;
 }
 
 static const sotto_pieces some = {.count = 2, .at = {{3, 10}, {40, 1}}};
@@ -214,6 +219,7 @@ static void only_keys_are_read_in_excerpts(sotto_test *t)
 static void a_member_is_shown_its_share(sotto_test *t)
 {
     sotto_aero_record known, whole;
+    unsigned seeds = 0;
     sotto_buf wire;
     hall h;
 
@@ -230,14 +236,17 @@ static void a_member_is_shown_its_share(sotto_test *t)
         CHECK_OK(t, sotto_aero_record_open(&known, &h.round, reader, sotto_buf_bytes(&shown), false,
                                            &t->err));
         CHECK_EQUAL(t, 16 + each, known.message.body.len);
-        CHECK_EQUAL(t, each, known.own.len);
+        const sotto_body_span own = share_at(&h, 0, i);
+        seeds += own.len == SOTTO_AERO_SEALED_SEED;
+        CHECK_EQUAL(t, own.len, known.own.len);
         CHECK_BYTES(t, key.body.data, known.message.body.data, known.message.body.len);
-        CHECK_BYTES(t, key.body.data + share_at(&h, i), known.own.data, each);
+        CHECK_BYTES(t, key.body.data + own.at, known.own.data, own.len);
         CHECK_OK(t, sotto_aero_record_open(&whole, &h.round, reader, sotto_buf_bytes(&wire), false,
                                            &t->err));
         CHECK_EQUAL(t, known.message.body.len, whole.message.body.len);
-        CHECK_BYTES(t, known.own.data, whole.own.data, each);
+        CHECK_BYTES(t, known.own.data, whole.own.data, own.len);
     }
+    CHECK_EQUAL(t, h.plan.threshold - 1, seeds);
     hall_close(&h);
 }
 
@@ -275,7 +284,7 @@ static void an_excerpt_has_one_size(sotto_test *t)
 
     hall_open(t, &h, HALL_SMALL);
     const sotto_message key = record_of(t, &h, SOTTO_AERO_KEY, key_size(&h));
-    const uint32_t own = h.derived->committee[1], other = h.derived->committee[2];
+    const uint32_t own = h.derived->committee[1], other = h.derived->committee[3];
     const sotto_buf of_other = shown_to(t, &h, &key, other), empty = excerpt_of(t, &key, &none);
     const sotto_buf more = excerpt_of(t, &key, &some);
     const struct {
@@ -308,7 +317,7 @@ static void a_cut_share_that_is_delivered_counts_for_nothing(sotto_test *t)
     hall_until(t, net, h.round.opens);
     sotto_aero_committee_member *m = hall_member(&h, net, 1);
     const sotto_message key = record_of(t, &h, SOTTO_AERO_KEY, key_size(&h));
-    const sotto_buf wire = shown_to(t, &h, &key, h.derived->committee[2]);
+    const sotto_buf wire = shown_to(t, &h, &key, h.derived->committee[3]);
     /* Its dealer has committed to it. */
     m->base.view->is_sealed = m->base.view->members[0].has_sealed = true;
     sotto_aero_seal_key(m->base.view->members[0].key_seal, h.derived, key.from, key.body.data,

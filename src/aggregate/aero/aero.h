@@ -81,6 +81,7 @@ enum {
 enum {
     SOTTO_AERO_CERTIFICATE = 32 + 8 + 8 + 8 + 4 + 4 + 8 + 32,
     SOTTO_AERO_SEAL_SIZE = 3 * 32,
+    SOTTO_AERO_SEALED_SEED = SOTTO_AERO_SEED + 16, /* in the place of a share */
     SOTTO_AERO_HAND_HEAD =
         2 * 32, /* of HAND: digest of the public key, and an X25519 key of this round */
     SOTTO_AERO_MOST_CHALLENGES = 64, /* leaves that may wait for an answer on the board at once */
@@ -268,6 +269,8 @@ void sotto_aero_seal_key(uint8_t out[32], const sotto_aero_plan *plan, uint32_t 
 void sotto_aero_seal_value(uint8_t out[32], const sotto_aero_plan *plan, uint32_t member,
                            const uint8_t nonce[32], const uint8_t value[32]);
 size_t sotto_aero_sealed_share_size(const sotto_aero_plan *plan);
+/* Of the body of KEY. */
+size_t sotto_aero_key_size(const sotto_aero_plan *plan);
 /* Of a group's totals: of their c1, and of the digest of their c2. */
 void sotto_aero_total_digest(uint8_t out[32], sotto_bytes first, const uint8_t second[32]);
 

@@ -32,7 +32,28 @@ static layout layout_of(const sotto_round *round, unsigned kind)
     l.head = kind == SOTTO_AERO_HAND ? (size_t)SOTTO_AERO_HAND_HEAD : 32 + poly;
     l.each = poly + pads + 16;
     l.whole = l.head + l.terms.committee * l.each;
+    if (kind == SOTTO_AERO_KEY && l.terms.rekey == 0 && l.terms.threshold > 1)
+        l.whole -= (l.terms.threshold - 1) * (l.each - SOTTO_AERO_SEALED_SEED);
     return l;
+}
+
+/* What is sealed to one place, behind the head. */
+static sotto_body_span share_of(const layout *l, unsigned kind, uint32_t dealer, uint32_t place)
+{
+    sotto_body_span span = {.at = l->head, .len = 0};
+
+    for (uint32_t i = 0; i <= place; i++) {
+        span.at += span.len;
+        span.len = kind == SOTTO_AERO_KEY && sotto_aero_is_seeded(&l->terms, dealer, i)
+                       ? (size_t)SOTTO_AERO_SEALED_SEED
+                       : l->each;
+    }
+    return span;
+}
+
+size_t sotto_aero_key_size(const sotto_aero_plan *plan)
+{
+    return layout_of(plan->round, SOTTO_AERO_KEY).whole;
 }
 
 const uint32_t *sotto_aero_members_of(const sotto_round *round, sotto_aero_terms *t,
@@ -52,8 +73,9 @@ const uint32_t *sotto_aero_members_of(const sotto_round *round, sotto_aero_terms
     return drawn ? room : NULL;
 }
 
-/* The reader's place in the committee that this was dealt to; -1: it is in none, or in another one. */
-static int place_of(const sotto_round *round, const sotto_message *record, uint32_t reader)
+/* The reader's place in the committee that this was dealt to, and the dealer's in that of a new key. False: it is in none, or in another one. */
+static bool places_of(const sotto_round *round, const sotto_message *record, uint32_t reader,
+                      uint32_t *place, uint32_t *from)
 {
     uint32_t room[SOTTO_AERO_MOST_SPEAKERS];
     sotto_aero_terms t;
@@ -61,34 +83,37 @@ static int place_of(const sotto_round *round, const sotto_message *record, uint3
         reader < round->registered ? sotto_aero_members_of(round, &t, room) : NULL;
 
     if (!members)
-        return -1;
+        return false;
     const int own = sotto_aero_place_of(members, t.committee * t.committees, reader);
     const int dealer = sotto_aero_place_of(members, t.committee * t.committees, record->from);
     if (own < 0)
-        return -1;
+        return false;
     /* A key is handed over where there is one committee, by who is in the last one. */
     if (record->kind == SOTTO_AERO_KEY &&
         (dealer < 0 || (uint32_t)dealer / t.committee != (uint32_t)own / t.committee))
-        return -1;
-    return own % (int)t.committee;
+        return false;
+    *place = (uint32_t)own % t.committee;
+    *from = dealer < 0 ? 0 : (uint32_t)dealer % t.committee;
+    return true;
 }
 
 bool sotto_aero_needed(const sotto_round *round, const sotto_message *record, uint32_t reader,
                        sotto_body_span spans[SOTTO_BODY_SPANS])
 {
     const layout l = layout_of(round, record->kind);
+    uint32_t place, dealer;
 
     if (l.whole == 0)
         return false;
     /* Nobody needs what does not count. */
     if (record->body.len != l.whole)
         return true;
-    const int place = place_of(round, record, reader);
+    const bool is_for = places_of(round, record, reader, &place, &dealer);
     /* Others read the sum of all parts of a key, which its committee certifies (KEYED). */
-    if (place >= 0 || record->kind == SOTTO_AERO_HAND)
+    if (is_for || record->kind == SOTTO_AERO_HAND)
         spans[0] = (sotto_body_span){0, l.head};
-    if (place >= 0)
-        spans[1] = (sotto_body_span){l.head + (size_t)place * l.each, l.each};
+    if (is_for)
+        spans[1] = share_of(&l, record->kind, dealer, place);
     return true;
 }
 

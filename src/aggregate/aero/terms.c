@@ -324,6 +324,11 @@ uint32_t sotto_aero_committee_of_place(const sotto_aero_plan *plan, uint32_t pla
     return place / plan->terms.committee;
 }
 
+bool sotto_aero_is_seeded(const sotto_aero_terms *t, uint32_t dealer, uint32_t place)
+{
+    return t->rekey == 0 && (place + t->committee - dealer - 1) % t->committee < t->threshold - 1;
+}
+
 uint32_t sotto_aero_committee_opens(const sotto_aero_plan *plan, uint32_t committee)
 {
     size_t count = 0;

@@ -137,6 +137,9 @@ bool sotto_aero_may(const sotto_aero_plan *plan, uint8_t role, uint32_t index);
 /* Which committee opens a group, and which one a place belongs to. */
 uint32_t sotto_aero_committee_of_group(const sotto_aero_plan *plan, uint32_t group);
 uint32_t sotto_aero_committee_of_place(const sotto_aero_plan *plan, uint32_t place);
+/* Whether a dealer's share of the key for this place comes as a seed; which takes 48 bytes. Places in one committee. A key that is handed on
+ * has pads, too: then all shares come whole. */
+bool sotto_aero_is_seeded(const sotto_aero_terms *terms, uint32_t dealer, uint32_t place);
 /* Ciphertexts that a committee opens. */
 uint32_t sotto_aero_committee_opens(const sotto_aero_plan *plan, uint32_t committee);
 /* Ciphertexts of a group. */

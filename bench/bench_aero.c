@@ -108,7 +108,7 @@ static void deal_seeded(void *arg)
 /* The c1 of a sum as a member reads it: decoded, hashed and evaluated. */
 static void read_sum(void *arg)
 {
-    static uint8_t wire[60000];
+    static uint8_t wire[80000];
     const sotto_f64 points[SOTTO_AERO_POINTS] = {{3}, {5}};
     sotto_f64 v[SOTTO_AERO_HALF];
     uint8_t digest[32];

@@ -2,8 +2,9 @@
  *
  * Callers:  the aggregator, for readers who need no more; methods whose kinds have such readers.
  * Memory:   a decoded excerpt borrows from the wire bytes.
- * Wire:     "sotto-excerpt-2", the whole body's length (4 bytes), which pieces of it are shown (their number, 1 byte; of each span its first
- *           one and how many, 4 bytes each), the hashes beside them (opaque, 2 bytes), and the message with these pieces as its body.
+ * Wire:     "sotto-excerpt-2", the whole body's length (4 bytes) and the number of spans that are shown (1 byte). Of each span, its first
+ *           piece and how many there are (4 bytes each). Then the hashes beside them (opaque, 2 bytes), and the message with these
+ *           pieces as its body.
  *
  * A signature covers the body's digest (body.h), which is computed from pieces and hashes. So what is shown is what was signed, in its
  * place. What is not shown is there, and nobody can have it changed. A method says which pieces each reader is shown.

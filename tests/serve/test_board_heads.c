@@ -144,7 +144,7 @@ static void an_aggregator_with_two_boards_is_caught(sotto_test *t)
     observed_close(&o);
 }
 
-/* An entry whose complaint comes without its end; 0: it is none. */
+/* An entry whose complaint comes without its end; 0: it has no complaint. */
 static size_t shortened(uint8_t *to, size_t room, sotto_bytes wire)
 {
     static const sotto_pieces first = {.count = 1, .at = {{0, 10}}};

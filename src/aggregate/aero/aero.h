@@ -5,8 +5,8 @@
  * Memory:   a view is in the arena that it was made in, and borrows nothing.
  * Secrets:  none in this file.
  *
- * What a member seals to others is on the board, and each of them reads what is sealed to it, the head of the record, and proof that they
- * are of it (excerpt.h). Nobody else reads parts of a key. A committee's own members compare KEYED with them before they certify it.
+ * What a member seals to others is on the board. Each of them reads the head of the record and what is sealed to it, with proof that they are
+ * of it (excerpt.h). Nobody else reads parts of a key. A committee's own members compare KEYED with them before they certify it.
  *
  * Every device is a CLIENT: it may be drawn as a contributor, as a noise member, or both, and it always verifies. Members of
  * committees are DECRYPTORs: each committee has a key of its own, and opens its groups of ciphertexts. Records go to the board; everybody

@@ -9,7 +9,7 @@
 #include "aggregate/aero/aero.h"
 #include "crypto/keystream.h"
 
-enum { SOTTO_AERO_SCRATCH = 128 << 20, SOTTO_AERO_SAVED_VERSION = 3 };
+enum { SOTTO_AERO_SCRATCH = 128 << 20, SOTTO_AERO_SAVED_VERSION = 4 };
 
 typedef struct sotto_aero_base {
     sotto_machine machine;

@@ -4,7 +4,7 @@
  * hash of a parent covers hashes and values of both children, and its value is their sum. So a path from a leaf to the root
  * checks all additions on its way; a wrong sum anywhere has no valid path from any leaf below it.
  *
- * Four numbers are of the c1 of a group of ciphertexts, read as one long polynomial, at two points: first the residues modulo the first
+ * Four numbers are of the c1 of a group of ciphertexts: one long polynomial at two points. First come the residues modulo the first
  * prime, then those modulo the second as integers. Four are of the c2. So who opens a sum reads its c1 alone, and checks it. The
  * last one counts leaves (Liu and Gupta 2023, 4.3; two points, halves, and integers for the small prime, are ours).
  *

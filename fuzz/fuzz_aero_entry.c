@@ -1,10 +1,10 @@
 /* Entries of a board as a server hands them to a member of the committee: whole records, excerpts in their place, and bytes that are neither. Input: a
- * list of up to 64 times (how, kind, from, length of an excerpt in two bytes, length of two bytes, body). `how`: 1 an excerpt, 2 the body itself in the place
- * of a record, 4 under another number. With 8 in the first of them, the round begins with the key of the one before, of which this member has a
+ * list of up to 64 times (how, kind, from, pieces of an excerpt in two bytes, length of two bytes, body). Pieces: the first one and how many; 0: those
+ * that this member is shown. `how`: 1 an excerpt, 2 the body itself in the place of a record, 4 under another number. With 8 in the first of them, the round begins with the key of the one before, of which this member has a
  * share. What is handed over is filled up with zeros. Records are signed as they should be, so that they are read. Each input has a
  * member of its own.
  * A part of the key is longer than a body here, and counts only where its dealer committed to it. 16: the body is put where the shares of such a
- * part are, or behind the commitment to it. 32: what this member itself posted, by its number, which takes the place of the kind. */
+ * part are, or behind the commitment to it, or over the public key that is posted. 32: what this member itself posted, by its number, which takes the place of the kind. */
 #include "aero_stage.h"
 #include "target.h"
 
@@ -114,12 +114,25 @@ static sotto_status fill_up(stage *g, sotto_bytes *body, unsigned kind)
     return SOTTO_OK;
 }
 
+/* The public key as this member has to read it, with the input's bytes over it. */
+static sotto_status fit_keyed(stage *g, sotto_bytes *body, const sotto_aero_view *view)
+{
+    sotto_buf out;
+
+    SOTTO_TRY(sotto_buf_take(&out, &g->scratch, sotto_aero_keyed_size(view->plan), NULL));
+    SOTTO_TRY(sotto_aero_keyed_encode(view, &out, NULL));
+    for (size_t i = 0; i < body->len && i < out.len; i++)
+        out.data[i] ^= body->data[i];
+    *body = sotto_buf_bytes(&out);
+    return SOTTO_OK;
+}
+
 /* Zeros, as long as a part of the key has to be, with the input's bytes in place of the shares; or what commits to it. */
 static sotto_status fit(stage *g, sotto_bytes *body, const sotto_aero_plan *plan,
                         const sotto_message *m)
 {
     const size_t each = sotto_aero_poly_size(&plan->aero), head = 32 + each;
-    const size_t len = head + plan->terms.committee * sotto_aero_sealed_share_size(plan);
+    const size_t len = sotto_aero_key_size(plan);
     uint8_t *key = sotto_arena_take(&g->scratch, len);
     uint8_t *seal = sotto_arena_take(&g->scratch, SOTTO_AERO_SEAL_SIZE);
     const bool is_key = m->kind == SOTTO_AERO_KEY;
@@ -136,14 +149,31 @@ static sotto_status fit(stage *g, sotto_bytes *body, const sotto_aero_plan *plan
     return SOTTO_OK;
 }
 
+/* Which pieces an excerpt has; none where the body has no such ones. */
+static void choose_pieces(const stage *g, sotto_pieces *out, unsigned chosen,
+                          const sotto_message *m)
+{
+    if (chosen == 0) {
+        (void)sotto_excerpt_for(out, &sotto_method_aero, g->round, m, 0);
+        return;
+    }
+    *out = (sotto_pieces){.count = 1, .at = {{chosen >> 8, chosen & 255}}};
+    if (!sotto_pieces_fit(out, m->body.len))
+        out->count = 0;
+}
+
 /* A record as it was signed; whoever is no member is the server. */
 static sotto_status write_record(stage *g, sotto_buf *out, unsigned how, const sotto_message *m,
-                                 size_t needed)
+                                 unsigned chosen)
 {
-    SOTTO_TRY(sotto_buf_take(out, &g->scratch, sotto_excerpt_size(m, m->body.len), NULL));
-    if (how & EXCERPT)
-        return sotto_excerpt_encode(out, m, needed < m->body.len ? needed : m->body.len, NULL);
-    return sotto_message_encode(out, m, NULL);
+    sotto_pieces pieces;
+
+    choose_pieces(g, &pieces, chosen, m);
+    SOTTO_TRY(sotto_buf_take(out, &g->scratch,
+                             how & EXCERPT ? sotto_excerpt_size(m, &pieces) : sotto_message_size(m),
+                             NULL));
+    return how & EXCERPT ? sotto_excerpt_encode(out, m, &pieces, NULL)
+                         : sotto_message_encode(out, m, NULL);
 }
 
 /* What the member says goes to the board only where the input says so. */
@@ -202,7 +232,7 @@ static void compare_leaves(sotto_bytes record, sotto_bytes other)
         abort();
 }
 
-/* A part of the key of which the member was shown the beginning alone has no share for it. */
+/* A part of the key of which the member was shown something else has no share for it. */
 static void expect_no_share(const sotto_aero_committee_member *m, uint32_t dealers)
 {
     if (m->base.view->dealers > dealers && !m->lacks)
@@ -210,12 +240,13 @@ static void expect_no_share(const sotto_aero_committee_member *m, uint32_t deale
 }
 
 static sotto_status make_message(stage *g, sotto_message *m, uint8_t signature[SOTTO_SIGNATURE],
-                                 unsigned how, const sotto_aero_plan *plan)
+                                 unsigned how, const sotto_aero_view *view)
 {
     if (how & FITTING) {
         sotto_bytes body = m->body;
 
-        SOTTO_TRY(fit(g, &body, plan, m));
+        SOTTO_TRY(m->kind == SOTTO_AERO_KEYED ? fit_keyed(g, &body, view)
+                                              : fit(g, &body, view->plan, m));
         m->body = body;
     }
     return sotto_message_sign(m, signature, &g->signer, NULL);
@@ -226,7 +257,7 @@ static void read_one(stage *g, sotto_machine *machine, sotto_reader *in)
     const sotto_aero_committee_member *member = (const sotto_aero_committee_member *)machine;
     unsigned how = (unsigned)sotto_read_uint(in, 1), kind = (unsigned)sotto_read_uint(in, 1);
     unsigned from = (unsigned)sotto_read_uint(in, 1);
-    size_t needed = (size_t)sotto_read_uint(in, 2);
+    unsigned chosen = (unsigned)sotto_read_uint(in, 2);
     sotto_bytes body = sotto_read_opaque16(in);
     uint8_t leaf[SOTTO_EXCERPT_LEAF], signature[SOTTO_SIGNATURE];
     sotto_buf out = sotto_buf_over(leaf, sizeof leaf), whole;
@@ -246,15 +277,15 @@ static void read_one(stage *g, sotto_machine *machine, sotto_reader *in)
         return;
     if (how & OWN)
         m = g->posted[kind];
-    else if (make_message(g, &m, signature, how, member->base.plan) != SOTTO_OK)
+    else if (make_message(g, &m, signature, how, member->base.view) != SOTTO_OK)
         return;
-    if (write_record(g, &out, how, &m, needed) != SOTTO_OK ||
-        write_record(g, &whole, how & ~(unsigned)EXCERPT, &m, needed) != SOTTO_OK)
+    if (write_record(g, &out, how, &m, chosen) != SOTTO_OK ||
+        write_record(g, &whole, how & ~(unsigned)EXCERPT, &m, chosen) != SOTTO_OK)
         return;
     compare_leaves(sotto_buf_bytes(&out), sotto_buf_bytes(&whole));
     const uint32_t dealers = member->base.view->dealers;
     tell(g, machine, how, sotto_buf_bytes(&out));
-    if (how & EXCERPT)
+    if ((how & EXCERPT) && chosen)
         expect_no_share(member, dealers);
 }
 

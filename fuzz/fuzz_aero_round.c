@@ -1,5 +1,5 @@
 /* What machines of a round are told. Input: a list of (whom, kind, from, length of two bytes, body). For whom 0 it is a record of the board,
- * whose signature counts as checked; 1 is the server, 2 a member, 3 a device. From 64 on it is a round that is opened on the robust path, and
+ * whose signature counts as checked. A public key without a body is the one that it must be. 1 is the server, 2 a member, 3 a device. From 64 on it is a round that is opened on the robust path, and
  * everything before the opening is over. Machines are made once and go on from one input to the next. */
 #include "aero_stage.h"
 #include "target.h"
@@ -85,6 +85,14 @@ static void tell(stage *g, unsigned whom, unsigned kind, uint32_t from, sotto_by
 
     m.signature = sotto_bytes_of(signature, sizeof signature);
     sotto_arena_init(&scratch, (size_t)1 << 27);
+    if (whom == 0 && kind == SOTTO_AERO_KEYED && body.len == 0) {
+        static uint8_t key[1 << 16];
+        sotto_buf keyed = sotto_buf_over(key, sizeof key);
+
+        if (sotto_aero_keyed_encode(&g->view, &keyed, NULL) != SOTTO_OK)
+            abort();
+        m.body = sotto_buf_bytes(&keyed);
+    }
     sotto_effects_init(&effects, &scratch);
     if (whom == 0 && sotto_message_encode(&out, &m, NULL) == SOTTO_OK &&
         sotto_aero_view_read(&g->view, &known, g->view.next, sotto_buf_bytes(&out), true, &scratch,

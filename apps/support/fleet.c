@@ -60,6 +60,8 @@ static sotto_status exchange_of(void *context, sotto_exchange *exchange)
     f->requests++;
     SOTTO_TRY(sotto_http_call_wait(f->client, &response, &call, &f->scratch, NULL));
     f->received += response.body.len;
+    f->devices[device].sent += body.len;
+    f->devices[device].received += response.body.len;
     if (f->bend && response.status == 200)
         f->bend(f, device, exchange->url, (uint8_t *)(size_t)response.body.data, response.body.len);
     const sotto_exchange_head head = {.size = sizeof head, .status = response.status};

@@ -21,6 +21,7 @@ typedef struct sotto_fleet_device {
     uint64_t counter; /* the platform's */
     bool counter_fails;
     uint64_t next_ms;
+    uint64_t sent, received; /* bytes of bodies, of what was answered */
 } sotto_fleet_device;
 
 typedef struct sotto_fleet {

@@ -22,8 +22,8 @@
 
 /* Body of a request for an inbox: index, first number wanted, signature of the text below. */
 enum { SOTTO_INBOX_ASK = 4 + 8 + SOTTO_SIGNATURE, SOTTO_INBOX_TEXT = 13 + SOTTO_ROUND_ID + 4 };
-/* Body of a request for entries of a round's board: first number wanted, and whether what is for members alone is wanted too. */
-enum { SOTTO_ENTRIES_ASK = 8 + 1 };
+/* Body of a request for entries of a round's board: first number wanted, and who reads it (serve/aggregator/board.h). */
+enum { SOTTO_ENTRIES_ASK = 8 + 4 };
 /* "sotto-inbox-1", the round, the index: what its owner signs, once for a round. */
 void sotto_inbox_text(uint8_t out[SOTTO_INBOX_TEXT], const uint8_t round[SOTTO_ROUND_ID],
                       uint32_t index);

@@ -1,12 +1,12 @@
 #include "aggregate/message.h"
 
+#include "aggregate/body.h"
 #include "aggregate/method.h"
 #include "base/rule.h"
-#include "crypto/hash.h"
 
 #include <string.h>
 
-static const char LABEL[11] = "sotto-msg-1";
+static const char LABEL[11] = "sotto-msg-2";
 
 static void write_head(sotto_writer *w, const sotto_message *m, size_t body_len)
 {
@@ -28,12 +28,22 @@ size_t sotto_message_size(const sotto_message *message)
 
 sotto_status sotto_message_encode(sotto_buf *out, const sotto_message *message, sotto_err *err)
 {
-    sotto_writer w = sotto_writer_on(out);
+    return sotto_message_encode_parts(out, message, &message->body, 1, err);
+}
 
-    if (message->body.len > SOTTO_MESSAGE_MOST_BODY)
-        return sotto_fail(err, SOTTO_TOO_LARGE, "message: a body of %zu bytes", message->body.len);
-    write_head(&w, message, message->body.len);
-    sotto_write_bytes(&w, message->body);
+sotto_status sotto_message_encode_parts(sotto_buf *out, const sotto_message *message,
+                                        const sotto_bytes *parts, size_t count, sotto_err *err)
+{
+    sotto_writer w = sotto_writer_on(out);
+    size_t len = 0;
+
+    for (size_t i = 0; i < count; i++)
+        len += parts[i].len;
+    if (len > SOTTO_MESSAGE_MOST_BODY)
+        return sotto_fail(err, SOTTO_TOO_LARGE, "message: a body of %zu bytes", len);
+    write_head(&w, message, len);
+    for (size_t i = 0; i < count; i++)
+        sotto_write_bytes(&w, parts[i]);
     sotto_write_opaque8(&w, message->signature);
     return sotto_writer_finish(&w, "message", err);
 }
@@ -66,8 +76,8 @@ sotto_status sotto_message_decode(sotto_message *m, sotto_bytes wire, sotto_err 
 
 enum { SIGNED = sizeof LABEL + SOTTO_MESSAGE_HEAD + 32 };
 
-/* Ed25519 reads its text twice, so it is signed as label, head and SHA-256 of the body: short, whatever the body. The head
- * has the body's length. */
+/* Ed25519 reads its text twice, so it is signed as label, head and digest of the body: short, whatever the body. The head has the
+ * body's length. */
 static sotto_status digest_text(uint8_t out[SIGNED], const sotto_message *m, size_t body_len,
                                 const uint8_t digest[32], sotto_err *err)
 {
@@ -86,7 +96,7 @@ static sotto_status signed_text(uint8_t out[SIGNED], const sotto_message *m, sot
 
     if (m->body.len > SOTTO_MESSAGE_MOST_BODY)
         return sotto_fail(err, SOTTO_TOO_LARGE, "message: a body of %zu bytes", m->body.len);
-    sotto_hash_once(digest, SOTTO_SHA256, m->body);
+    sotto_body_digest(digest, m->body);
     return digest_text(out, m, m->body.len, digest, err);
 }
 

@@ -1,7 +1,8 @@
 /* aggregate/message.h - the envelope of everything that machines say to each other: one codec, one signature rule.
  *
  * Memory:   a decoded message borrows body and signature from the wire bytes.
- * Wire:     canonical. The signature is Ed25519 over "sotto-msg-1" and all fields before it, as encoded.
+ * Wire:     canonical. The signature is Ed25519 over "sotto-msg-2" and all fields before it, as encoded, with the body's digest (body.h)
+ *           in its place.
  */
 #ifndef SOTTO_AGGREGATE_MESSAGE_H
 #define SOTTO_AGGREGATE_MESSAGE_H
@@ -28,6 +29,10 @@ enum { SOTTO_MESSAGE_HEAD = 32 + 8 + 8 + 2 + 4 + 4 + 32 + 8 + 4 }; /* with the b
 size_t sotto_message_size(const sotto_message *message);
 SOTTO_MUST_USE sotto_status sotto_message_encode(sotto_buf *out, const sotto_message *message,
                                                  sotto_err *err);
+/* The same with another body, which is in parts. */
+SOTTO_MUST_USE sotto_status sotto_message_encode_parts(sotto_buf *out, const sotto_message *message,
+                                                       const sotto_bytes *parts, size_t count,
+                                                       sotto_err *err);
 /* SOTTO_MALFORMED for everything that sotto_message_encode would not have written. */
 SOTTO_MUST_USE sotto_status sotto_message_decode(sotto_message *message, sotto_bytes wire,
                                                  sotto_err *err);
@@ -39,7 +44,7 @@ SOTTO_MUST_USE sotto_status sotto_message_sign(sotto_message *message, uint8_t o
 SOTTO_MUST_USE sotto_status sotto_message_check(const sotto_message *message,
                                                 const uint8_t key[SOTTO_SIGN_PUBLIC],
                                                 sotto_err *err);
-/* The same for a message whose body is elsewhere: only its length and SHA-256 are known. message->body is not looked at. */
+/* The same for a message whose body is elsewhere: only its length and digest are known. message->body is not looked at. */
 SOTTO_MUST_USE sotto_status sotto_message_check_digest(const sotto_message *message,
                                                        uint32_t body_len, const uint8_t digest[32],
                                                        const uint8_t key[SOTTO_SIGN_PUBLIC],

@@ -14,6 +14,7 @@
 #ifndef SOTTO_AGGREGATE_METHOD_H
 #define SOTTO_AGGREGATE_METHOD_H
 
+#include "aggregate/body.h"
 #include "aggregate/effects.h"
 #include "aggregate/round.h"
 #include "aggregate/two_server.h"
@@ -166,10 +167,14 @@ typedef struct sotto_method {
         complaint; /* kind of records that witnesses hold until the board has them; 0: none (serve/witness/held.h) */
     /* Whether a client's message has its own vector in it; NULL: all of them do. */
     bool (*carries)(const sotto_message *);
-    /* Bytes of a record's body that somebody needs who is not in the committee; NULL: all of them (aggregate/excerpt.h). */
-    size_t (*needed)(const sotto_round *, const sotto_message *record);
-    /* What rounds before this one spent, as everybody counts it from the posting; NULL: a method without such an account. */
-    sotto_status (*account)(struct sotto_aero_account *, const sotto_round *, sotto_err *);
+    /* What a reader needs of a record's body: a member of the committee by its index, or SOTTO_TO_EVERYBODY for all others. False, or
+     * NULL: all of it. Only the body's length is looked at (aggregate/excerpt.h). */
+    bool (*needed)(const sotto_round *, const sotto_message *record, uint32_t reader,
+                   sotto_body_span spans[SOTTO_BODY_SPANS]);
+    /* What rounds before this one spent, as everybody counts it from the posting, and who is drawn; NULL: a method without such an
+     * account. Lists are in the arena. */
+    sotto_status (*account)(struct sotto_aero_account *, const sotto_round *, sotto_arena *,
+                            sotto_err *);
 } sotto_method;
 
 /* NULL: the method has no such kind. */

@@ -157,17 +157,18 @@ sotto_status sotto_posted_round_open(sotto_posted_round *out, sotto_bytes wire, 
     SOTTO_TRY(sotto_method_admit(out->method, &out->round, err));
     if (!out->method->account)
         return SOTTO_OK;
-    SOTTO_TRY(out->method->account(&out->account, &out->round, err));
+    SOTTO_TRY(out->method->account(&out->account, &out->round, arena, err));
     out->round.account = &out->account;
     return SOTTO_OK;
 }
 
 void sotto_posted_round_own(sotto_posted_round *posted, const sotto_aero_account *own)
 {
-    const double rho = posted->account.rho;
+    const sotto_aero_account before = posted->account;
 
     posted->account = own ? *own : (sotto_aero_account){0};
-    posted->account.rho = rho;
+    posted->account.rho = before.rho;
+    posted->account.members = before.members;
 }
 
 void sotto_posted_round_close(sotto_posted_round *posted)

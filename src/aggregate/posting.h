@@ -57,7 +57,7 @@ typedef struct sotto_posted_round {
 SOTTO_MUST_USE sotto_status sotto_posted_round_open(sotto_posted_round *out, sotto_bytes wire,
                                                     sotto_arena *arena, sotto_err *err);
 void sotto_posted_round_close(sotto_posted_round *posted);
-/* What this participant knows of itself, and no server tells it: everything of `own` but what was spent. NULL: nothing. */
+/* What this participant knows of itself, and no server tells it: everything of `own` but what was spent and drawn. NULL: nothing. */
 void sotto_posted_round_own(sotto_posted_round *posted, const sotto_aero_account *own);
 
 /* Whether the beacon's value is that of these witnesses, over this registry: a server that chose it would choose committee,

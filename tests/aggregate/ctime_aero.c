@@ -37,7 +37,7 @@ static void encrypting_and_opening_depend_on_no_secret(sotto_test *t)
     const uint8_t seed[SOTTO_AERO_SEED] = {1};
     const uint32_t members[] = {0, 2};
     const sotto_aero_set *set = NULL;
-    uint8_t seeds[2][SOTTO_AERO_SEED] = {{2}};
+    uint8_t seeds[2][SOTTO_AERO_SEED] = {{2}}, of_shares[1][SOTTO_AERO_SEED] = {{3}};
     sotto_aero_weight weights[2];
     sotto_noise smudge;
     sotto_entropy entropy;
@@ -50,6 +50,9 @@ static void encrypting_and_opening_depend_on_no_secret(sotto_test *t)
     CHECK_OK(t, sotto_aero_expand_vartime(&aero, &a, seed, &t->err));
     CHECK_OK(t, sotto_aero_keygen(&aero, &secret, &b, &a, &entropy, &t->err));
     CHECK_OK(t, sotto_aero_deal(&aero, shares, MEMBERS, 2, &secret, &entropy, &t->err));
+    sotto_ctime_secret(of_shares, sizeof of_shares);
+    CHECK_OK(t, sotto_aero_deal_seeded(&aero, shares, MEMBERS, 2, 0, &secret,
+                                       (const uint8_t(*)[SOTTO_AERO_SEED])of_shares, &t->err));
     sotto_ctime_public(&b, sizeof b); /* published */
     sotto_aero_public_of(&aero, &key, &a, &b);
 

@@ -319,6 +319,56 @@ static void a_set_names_a_member_once(sotto_test *t)
                  sotto_aero_deal(&l->aero, l->shares, 2, 3, l->secrets, &l->entropy, &t->err));
 }
 
+/* The constant term of the polynomial through these members' shares. */
+static void put_together(sotto_test *t, const lab *l, sotto_aero_poly *out,
+                         const sotto_aero_share *shares, const uint32_t members[THRESHOLD])
+{
+    sotto_aero_weight weights[THRESHOLD];
+
+    CHECK_OK(t, sotto_aero_weights_vartime(&l->aero, weights, members, THRESHOLD, &t->err));
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < THRESHOLD; i++) {
+        sotto_aero_poly part = shares[members[i]].s;
+
+        sotto_aero_scale(&l->aero.ring, &part, weights[i].first, weights[i].second);
+        sotto_aero_add(&l->aero.ring, out, &part);
+    }
+}
+
+static void shares_of_seeds_are_shares_of_the_key(sotto_test *t)
+{
+    static const char *const names[] = {"b64", "b87", "b109"};
+    static const uint32_t sets[][THRESHOLD] = {{0, 1, 2}, {1, 3, 4}, {0, 2, 4}};
+    static sotto_aero_share shares[MEMBERS], one;
+    static sotto_aero_poly wanted, got;
+    uint8_t seeds[THRESHOLD - 1][SOTTO_AERO_SEED] = {{1}, {2}};
+    int64_t secret[SOTTO_AERO_N];
+
+    for (size_t s = 0; s < 3; s++) {
+        lab *l = lab_open(t, names[s], 40 + s);
+
+        for (size_t k = 0; k < SOTTO_AERO_N; k++)
+            secret[k] = (int)l->secrets[0].s[k];
+        memset(&wanted, 0, sizeof wanted);
+        sotto_aero_add_small(&l->aero.ring, &wanted, secret);
+        for (size_t first = 0; first < MEMBERS; first++) {
+            CHECK_OK(t, sotto_aero_deal_seeded(&l->aero, shares, MEMBERS, THRESHOLD, first,
+                                               &l->secrets[0],
+                                               (const uint8_t(*)[SOTTO_AERO_SEED])seeds, &t->err));
+            for (size_t i = 0; i < THRESHOLD - 1; i++) {
+                CHECK_OK(t, sotto_aero_share_of_seed(&l->aero, &one, seeds[i], &t->err));
+                CHECK_BYTES(t, &one, &shares[(first + 1 + i) % MEMBERS], sizeof one);
+            }
+            for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+                put_together(t, l, &got, shares, sets[i]);
+                CHECK_BYTES(t, &wanted, &got, sizeof got);
+            }
+            seeds[0][1]++;
+        }
+        sotto_arena_reset(&t->arena);
+    }
+}
+
 static void a_polynomial_has_one_encoding(sotto_test *t)
 {
     static const char *const names[] = {"b64", "b87", "b109"};
@@ -356,6 +406,51 @@ static void a_polynomial_has_one_encoding(sotto_test *t)
             CHECK_STATUS(t, SOTTO_MALFORMED,
                          sotto_aero_poly_decode(&l->aero, &back, sotto_buf_bytes(&out), &t->err));
         }
+        sotto_arena_reset(&t->arena);
+    }
+}
+
+/* Residues of the second prime are sums, in as many bits as the largest. No sum of so many leaves is above that, and none is taken. */
+static void a_sum_has_one_encoding(sotto_test *t)
+{
+    static const char *const names[] = {"b64", "b87", "b109"};
+    static const uint32_t leaves[] = {1, 3, 11280, UINT32_C(1) << 24};
+    static const unsigned bits[3][4] = {{0, 0, 0, 0}, {23, 25, 37, 47}, {45, 47, 59, 64}};
+    static uint8_t memory[80000];
+    static sotto_aero_poly sum, back;
+
+    for (size_t i = 0; i < 12; i++) {
+        lab *l = lab_open(t, names[i / 4], 20 + i);
+        const uint32_t n = leaves[i % 4];
+        const size_t size = 32768 + (size_t)512 * bits[i / 4][i % 4];
+        const uint64_t prime = l->aero.ring.set->second;
+        const uint64_t most = prime == 0 ? 0 : size == 65536 ? UINT64_MAX : (prime - 1) * n;
+        sotto_buf out = sotto_buf_over(memory, sizeof memory);
+
+        memset(&sum, 0, sizeof sum);
+        for (size_t k = 0; k < SOTTO_AERO_N; k++) {
+            sum.first[k] = sotto_f64_from(k);
+            sum.second[k] = most - (most ? k : 0);
+        }
+        CHECK_OK(t, sotto_aero_sum_encode(&l->aero, &out, &sum, n, &t->err));
+        CHECK_EQUAL(t, size, out.len);
+        CHECK_EQUAL(t, size, sotto_aero_sum_size(&l->aero, n));
+        CHECK_OK(t, sotto_aero_sum_decode(&l->aero, &back, n, sotto_buf_bytes(&out), &t->err));
+        CHECK_BYTES(t, &sum, &back, sizeof back);
+        for (int change = -1; change <= 1; change += 2)
+            CHECK_STATUS(t, SOTTO_MALFORMED,
+                         sotto_aero_sum_decode(&l->aero, &back, n,
+                                               sotto_bytes_of(memory, out.len + (size_t)change),
+                                               &t->err));
+        sotto_f64_store(memory, (sotto_f64){SOTTO_F64_P}); /* 0, once more */
+        CHECK_STATUS(t, SOTTO_MALFORMED,
+                     sotto_aero_sum_decode(&l->aero, &back, n, sotto_buf_bytes(&out), &t->err));
+        sum.second[7] = most + 1;
+        out.len = 0;
+        CHECK_OK(t, sotto_aero_sum_encode(&l->aero, &out, &sum, n, &t->err));
+        if (most && most != UINT64_MAX)
+            CHECK_STATUS(t, SOTTO_MALFORMED,
+                         sotto_aero_sum_decode(&l->aero, &back, n, sotto_buf_bytes(&out), &t->err));
         sotto_arena_reset(&t->arena);
     }
 }
@@ -405,6 +500,8 @@ int main(int argc, char **argv)
         CASE(one_part_alone_is_masked),
         CASE(members_open_the_same),
         CASE(a_polynomial_has_one_encoding),
+        CASE(shares_of_seeds_are_shares_of_the_key),
+        CASE(a_sum_has_one_encoding),
         CASE(what_is_drawn_follows_its_law),
     };
     return RUN_TESTS(argc, argv, cases);

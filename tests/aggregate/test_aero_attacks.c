@@ -339,37 +339,77 @@ static void who_was_not_drawn_has_no_leaf(sotto_test *t)
 
 /* ---- sums ------------------------------------------------------------------------------------------------- */
 
-/* The server adds something to the sum that no leaf holds, before it posts its digest. */
+/* The server adds something to a half of the sum that no leaf holds, before it posts its digest. */
+typedef struct adding {
+    sotto_test *t;
+    bool to_second;
+} adding;
+
 static bool adds_to_the_total(void *context, sotto_sim_net *net, sotto_message *m,
                               sotto_bytes *bulk)
 {
-    sotto_test *t = context;
+    const adding *a = context;
+    sotto_test *t = a->t;
     sotto_aero_aggregator *s = hall_server(net);
     const sotto_aero_plan *plan = s->base.plan;
+    uint8_t second[32];
 
     (void)bulk;
     if (m->kind != SOTTO_AERO_ADDED)
         return true;
-    size_t size = sotto_aero_total_size(plan, 0);
-    sotto_buf total = sotto_buf_over(sotto_arena_take(&t->arena, size), size);
     uint8_t *body = sotto_arena_take(&t->arena, m->body.len);
-    CHECK(t, total.data && body);
-    sotto_f64 *at = &s->totals[0][0].c2.first[1];
+    CHECK(t, body);
+    sotto_aero_cipher *total = &s->totals[0][0];
+    sotto_f64 *at = a->to_second ? &total->c2.first[1] : &total->c1.first[1];
     *at = sotto_f64_add(*at, plan->aero.delta_first);
-    CHECK_OK(t, sotto_aero_total_encode(&total, plan, 0, s->totals[0], &t->err));
     memcpy(body, m->body.data, m->body.len);
-    sotto_aero_total_digest(body + 4 + 32, sotto_buf_bytes(&total));
+    CHECK_OK(t, sotto_aero_total_digests(body + 4 + 32, second, plan, 0, s->count, s->totals[0],
+                                         &t->arena, &t->err));
     m->body = sotto_bytes_of(body, m->body.len);
     return true;
 }
 
 static void a_sum_that_is_not_the_trees_is_not_opened(sotto_test *t)
 {
+    adding a = {t, false};
     hall h;
     sotto_sim_net *net = start(t, &h, six(), 0);
 
-    sotto_sim_net_lie(net, SOTTO_TO_SERVER, adds_to_the_total, t);
+    sotto_sim_net_lie(net, SOTTO_TO_SERVER, adds_to_the_total, &a);
     nothing_is_opened(t, &h, net, "");
+}
+
+/* A digest that is of another first half than the one that members are shown. */
+static void a_half_is_the_one_that_was_posted(sotto_test *t)
+{
+    uint8_t first[100] = {1}, second[32] = {2}, digest[32], other[32];
+
+    sotto_aero_total_digest(digest, sotto_bytes_of(first, sizeof first), second);
+    second[31] ^= 1;
+    sotto_aero_total_digest(other, sotto_bytes_of(first, sizeof first), second);
+    CHECK(t, memcmp(digest, other, sizeof digest) != 0);
+    second[31] ^= 1;
+    first[99] ^= 1;
+    sotto_aero_total_digest(other, sotto_bytes_of(first, sizeof first), second);
+    CHECK(t, memcmp(digest, other, sizeof digest) != 0);
+}
+
+/* The server's own half: what it adds there is in what it says of the sum, and it could say that without the committee. Members tell it no
+ * more by it: with that taken off, the sum is that of the leaves. */
+static void another_second_half_opens_the_same_sum(sotto_test *t)
+{
+    adding a = {t, true};
+    hall h;
+    sotto_sim_net *net = start(t, &h, six(), 0);
+
+    sotto_sim_net_lie(net, SOTTO_TO_SERVER, adds_to_the_total, &a);
+    sotto_sim_report report;
+    CHECK_OK(t, sotto_sim_net_run(net, 10 * h.round.release_by, &report, &t->err));
+    CHECK(t, report.released && !hall_is_exact(&h, &report));
+    report.sum.of.z64[0]--;
+    CHECK(t, hall_is_exact(&h, &report));
+    sotto_sim_net_free(net);
+    hall_close(&h);
 }
 
 /* The same, but the sum is added to the tree: one leaf has a value that is not its own, and everything above it fits. */
@@ -464,6 +504,8 @@ int main(int argc, char **argv)
         CASE(nobody_has_two_leaves),
         CASE(who_was_not_drawn_has_no_leaf),
         CASE(a_sum_that_is_not_the_trees_is_not_opened),
+        CASE(a_half_is_the_one_that_was_posted),
+        CASE(another_second_half_opens_the_same_sum),
         CASE(a_leaf_is_added_as_it_is),
         CASE(nobody_knows_the_points_before_the_sums_are_posted),
         CASE(nothing_is_revealed_before_promises_are_posted),

@@ -51,6 +51,34 @@ static void every_node_of_every_tree_has_a_path(sotto_test *t)
         }
 }
 
+/* As noise members' leaves are: proved together, and each of them is the one in its place. */
+static void first_leaves_are_in_every_tree(sotto_test *t)
+{
+    sotto_aero_sum leaves[21], first[22];
+
+    for (uint32_t count = 1; count <= 20; count++)
+        for (uint32_t some = 1; some <= count; some++) {
+            sotto_aero_sum_tree tree;
+            sotto_aero_sum_path path;
+
+            fill_leaves(leaves, count);
+            CHECK_OK(t, sotto_aero_sum_build(&tree, leaves, count, false, &t->arena, &t->err));
+            const sotto_aero_sum *root = sotto_aero_sum_root(&tree);
+            sotto_aero_sum_first_of(&path, &tree, some);
+            for (uint32_t wrong = 0; wrong <= some; wrong++) {
+                memcpy(first, leaves, some * sizeof *first);
+                if (wrong < some)
+                    first[wrong].hash[5] ^= 1;
+                CHECK(t, sotto_aero_sum_first_holds(&path, first, some, count, root) ==
+                             (wrong == some));
+            }
+            path.count++;
+            memcpy(first, leaves, some * sizeof *first);
+            CHECK(t, !sotto_aero_sum_first_holds(&path, first, some, count, root));
+            CHECK(t, !sotto_aero_sum_first_holds(&path, first, count + 1, count, root));
+        }
+}
+
 /* Whoever adds wrongly at a node has no path for any leaf below it, whatever hashes it makes up. */
 static void a_wrong_sum_inside_leaves_no_path_below_it(sotto_test *t)
 {
@@ -79,7 +107,8 @@ static void a_value_is_additive_in_both_primes(sotto_test *t)
 {
     static sotto_aero_cipher a, b, sum;
     sotto_sim_random random;
-    sotto_f64 points[2], of_a[5], of_b[5], of_sum[5];
+    sotto_f64 points[SOTTO_AERO_POINTS], of_a[SOTTO_AERO_VALUES], of_b[SOTTO_AERO_VALUES],
+        of_sum[SOTTO_AERO_VALUES];
     uint8_t seed[32] = {7};
 
     sotto_sim_random_init(&random, 1);
@@ -103,7 +132,7 @@ static void a_value_is_additive_in_both_primes(sotto_test *t)
 static void who_knows_the_points_can_make_a_wrong_sum_fit(sotto_test *t)
 {
     static sotto_aero_cipher right, wrong;
-    sotto_f64 points[2], a[5], b[5];
+    sotto_f64 points[SOTTO_AERO_POINTS], a[SOTTO_AERO_VALUES], b[SOTTO_AERO_VALUES];
     uint8_t seed[32] = {9};
 
     sotto_aero_points_of(points, seed);
@@ -197,7 +226,7 @@ static void seal(desk *d, uint32_t place)
 
 static bool key(desk *d, uint32_t place, uint8_t changed)
 {
-    size_t size = 32 + d->b[place].len + 5 * sotto_aero_sealed_share_size(d->h.derived);
+    size_t size = sotto_aero_key_size(d->h.derived);
     uint8_t *body = sotto_arena_take(&d->t->arena, size);
 
     CHECK(d->t, body != NULL);
@@ -205,6 +234,19 @@ static bool key(desk *d, uint32_t place, uint8_t changed)
     memcpy(body + 32, d->b[place].data, d->b[place].len);
     body[32] ^= changed;
     return read_from(d, member(d, place), SOTTO_AERO_KEY, sotto_bytes_of(body, size));
+}
+
+/* The public key, as it is or changed; and how many dealt it, or so many more. */
+static bool says_keyed(desk *d, uint8_t changed, uint8_t more)
+{
+    static uint8_t body[60000];
+    sotto_buf out = sotto_buf_over(body, sizeof body);
+
+    CHECK_OK(d->t, sotto_aero_keyed_encode(d->view, &out, &d->t->err));
+    CHECK_EQUAL(d->t, sotto_aero_keyed_size(d->view->plan), out.len);
+    body[0] = (uint8_t)(body[0] + more);
+    body[1] ^= changed;
+    return server_says(d, SOTTO_AERO_KEYED, body, out.len);
 }
 
 /* A key of as many dealers, up to the end of the set-up. */
@@ -215,7 +257,7 @@ static void set_up(desk *d, uint32_t dealers)
     CHECK(d->t, server_says(d, SOTTO_AERO_SEALED, "", 0));
     for (uint32_t i = 0; i < dealers; i++)
         CHECK(d->t, key(d, i, 0));
-    CHECK(d->t, server_says(d, SOTTO_AERO_KEYED, "", 0));
+    CHECK(d->t, says_keyed(d, 0, 0));
 }
 
 static void certify(desk *d, uint32_t count)
@@ -223,6 +265,53 @@ static void certify(desk *d, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         CHECK(d->t, read_from(d, member(d, i), SOTTO_AERO_CERTIFY,
                               sotto_bytes_of(d->view->certificate, SOTTO_AERO_CERTIFICATE)));
+}
+
+/* Members read all parts of their key: a server that says another sum, or another number of parts, gets no certificate. */
+static void a_public_key_is_the_sum_of_its_parts(sotto_test *t)
+{
+    static desk d;
+
+    desk_open(t, &d, six());
+    for (uint32_t i = 0; i < 5; i++)
+        seal(&d, i);
+    CHECK(t, server_says(&d, SOTTO_AERO_SEALED, "", 0));
+    for (uint32_t i = 0; i < 3; i++)
+        CHECK(t, key(&d, i, 0));
+    CHECK(t, !says_keyed(&d, 1, 0));
+    CHECK(t, !says_keyed(&d, 0, 1));
+    CHECK(t, !d.view->is_keyed);
+    CHECK(t, says_keyed(&d, 0, 0));
+    CHECK(t, d.view->is_keyed);
+    CHECK_EQUAL(t, 3, d.view->dealers);
+    hall_close(&d.h);
+}
+
+/* Who is shown no parts takes the key that is posted, and goes on once as many members as the threshold certify it. */
+static void others_take_the_key_that_members_certify(sotto_test *t)
+{
+    static desk d;
+
+    desk_open(t, &d, six());
+    set_up(&d, 3);
+    sotto_aero_poly wanted = d.view->b[0];
+    uint8_t certificate[SOTTO_AERO_CERTIFICATE];
+    memcpy(certificate, d.view->certificate, sizeof certificate);
+    hall_close(&d.h);
+    desk_open(t, &d, six());
+    for (uint32_t i = 0; i < 5; i++)
+        seal(&d, i);
+    CHECK(t, server_says(&d, SOTTO_AERO_SEALED, "", 0));
+    d.view->unread[0] = true;
+    d.view->b[0] = wanted;
+    d.view->dealt[0] = 3;
+    CHECK(t, says_keyed(&d, 0, 0));
+    CHECK_EQUAL(t, 3, d.view->dealers);
+    CHECK_BYTES(t, certificate, d.view->certificate, sizeof certificate);
+    CHECK(t, !sotto_aero_is_certified(d.view));
+    certify(&d, 3);
+    CHECK(t, sotto_aero_is_certified(d.view));
+    hall_close(&d.h);
 }
 
 /* A dealer that waits for the others' parts and takes them out again would have the key to itself. */
@@ -526,9 +615,12 @@ int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(every_node_of_every_tree_has_a_path),
+        CASE(first_leaves_are_in_every_tree),
         CASE(a_wrong_sum_inside_leaves_no_path_below_it),
         CASE(a_value_is_additive_in_both_primes),
         CASE(who_knows_the_points_can_make_a_wrong_sum_fit),
+        CASE(a_public_key_is_the_sum_of_its_parts),
+        CASE(others_take_the_key_that_members_certify),
         CASE(a_part_of_the_key_is_fixed_before_any_is_shown),
         CASE(a_key_has_enough_dealers),
         CASE(a_certificate_needs_more_members_than_may_lie),

@@ -313,7 +313,7 @@ static void members_certify_what_lint_accepts(sotto_test *t)
         static sotto_aero_plan plan;
         const sotto_arena_mark mark = sotto_arena_here(&t->arena);
 
-        CHECK_OK(t, sotto_method_aero.account(&account, &round, &t->err));
+        CHECK_OK(t, sotto_method_aero.account(&account, &round, &t->arena, &t->err));
         const uint64_t before = numbers[i] < 3 ? numbers[i] - 1 : 2;
         CHECK_NEAR(t, (double)before * s.plan.rho, account.rho, 1e-12);
         round.account = &account;

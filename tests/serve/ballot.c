@@ -10,7 +10,7 @@ static const sotto_bytes nothing = {NULL, 0};
 const sotto_aero_account ballot_trial = {.is_trial = true};
 static const sotto_round_noise silent = {.den = 1, .shares = 2};
 
-unsigned ballot_leaves[DEVICES], ballot_arrives[DEVICES];
+unsigned ballot_leaves[BALLOT_MOST], ballot_arrives[BALLOT_MOST];
 
 static sotto_status hear(void *context, const sotto_round *round, sotto_duties_news news,
                          sotto_err *err)
@@ -29,15 +29,22 @@ static sotto_status hear(void *context, const sotto_round *round, sotto_duties_n
 
 void ballot_open(sotto_test *t, ballot *b, const char *more)
 {
+    ballot_open_many(t, b, more, DEVICES);
+}
+
+void ballot_open_many(sotto_test *t, ballot *b, const char *more, uint32_t devices)
+{
     memset(b, 0, sizeof *b);
-    aggregation_open(t, &b->a, DEVICES, 0, more);
+    CHECK(t, devices <= BALLOT_MOST);
+    b->devices = devices;
+    aggregation_open(t, &b->a, devices, 0, more);
     b->a.fleet.own = &ballot_trial;
     b->a.fleet.news = hear;
     memset(ballot_leaves, 0, sizeof ballot_leaves);
     memset(ballot_arrives, 0, sizeof ballot_arrives);
     b->a.fleet.terms =
         (sotto_duties_terms){.methods = 1u << SOTTO_METHOD_AERO, .least = 2, .noise = silent};
-    for (uint32_t i = 0; i < DEVICES; i++) {
+    for (uint32_t i = 0; i < b->devices; i++) {
         sotto_fleet_kill(&b->a.fleet, i);
         CHECK_OK(t, sotto_fleet_revive(&b->a.fleet, i, &t->err));
     }
@@ -45,7 +52,7 @@ void ballot_open(sotto_test *t, ballot *b, const char *more)
 
 static uint32_t members_of(const ballot *b)
 {
-    return b->committees ? (uint32_t)(DEVICES / b->committees) : COMMITTEE;
+    return b->committees ? b->devices / b->committees : b->members ? b->members : COMMITTEE;
 }
 
 static size_t length_of(const ballot *b)
@@ -75,13 +82,15 @@ static void note_round(sotto_test *t, ballot *b, uint8_t handed)
 
 static void write_terms(sotto_test *t, ballot *b)
 {
-    const sotto_aero_terms terms = {.set = 0,
+    const sotto_aero_terms terms = {.set = b->set,
                                     .profile = SOTTO_AERO_STANDARD,
                                     .bits = 12,
                                     .checks = b->committees ? 2 : 40,
                                     .committee = members_of(b),
                                     .committees = b->committees ? b->committees : 1,
-                                    .threshold = b->rekey ? 2 : OPENING,
+                                    .threshold = b->rekey             ? 2
+                                                 : b->opening_members ? b->opening_members
+                                                                      : OPENING,
                                     .noise_members = NOISE,
                                     .noise_corrupt = 1,
                                     .noise_missing = 1,
@@ -118,9 +127,9 @@ void ballot_write(sotto_test *t, ballot *b)
                              .length = length_of(b),
                              .most = MOST,
                              .least = 2,
-                             .largest = DEVICES,
+                             .largest = b->devices,
                              .noise = silent,
-                             .registered = DEVICES,
+                             .registered = b->devices,
                              .opens = now,
                              .commit_by = now + slow * COMMIT_BY,
                              .closes = now + slow * CLOSES,
@@ -160,7 +169,7 @@ void ballot_post(sotto_test *t, ballot *b)
 
 void ballot_join(sotto_test *t, ballot *b, unsigned contributors)
 {
-    for (uint32_t i = 0; i < DEVICES; i++) {
+    for (uint32_t i = 0; i < b->devices; i++) {
         sotto_duties *d = b->a.fleet.devices[i].duties;
         const size_t length = length_of(b);
         uint64_t *values = sotto_arena_take_array(&t->arena, length, sizeof *values);
@@ -190,7 +199,7 @@ bool ballot_sum_is(sotto_test *t, const ballot *b, unsigned contributors)
 
         for (unsigned i = 0; i < 8; i++)
             got |= (uint64_t)r.body.data[8 * k + i] << 8 * i;
-        for (uint32_t i = 0; i < DEVICES; i++)
+        for (uint32_t i = 0; i < b->devices; i++)
             sum += contributors >> i & 1 ? aggregation_value(i, k) : 0;
         if (got != sum)
             return false;
@@ -198,22 +207,23 @@ bool ballot_sum_is(sotto_test *t, const ballot *b, unsigned contributors)
     return true;
 }
 
-sotto_http_response ballot_read(sotto_test *t, const ballot *b, uint64_t since, uint8_t whole)
+sotto_http_response ballot_read(sotto_test *t, const ballot *b, uint64_t since, uint32_t reader)
 {
     uint8_t ask[SOTTO_ENTRIES_ASK] = {0};
 
     ask[7] = (uint8_t)since;
-    ask[8] = whole;
+    for (unsigned i = 0; i < 4; i++)
+        ask[8 + i] = (uint8_t)(reader >> (24 - 8 * i));
     return aggregation_ask(t, &b->a, SOTTO_HTTP_POST, aggregation_place(t, &b->a, "/board"), "",
                            SOTTO_ENTRIES_ASK_TYPE, sotto_bytes_of(ask, sizeof ask));
 }
 
-ballot_seen ballot_look(sotto_test *t, const ballot *b, uint8_t whole)
+ballot_seen ballot_look(sotto_test *t, const ballot *b, uint32_t reader)
 {
     ballot_seen out = {0};
 
     for (;;) {
-        const sotto_http_response r = ballot_read(t, b, out.entries, whole);
+        const sotto_http_response r = ballot_read(t, b, out.entries, reader);
         sotto_inbox page = {.left = r.body, .since = out.entries};
         const unsigned before = out.entries;
         sotto_bytes wire, record;
@@ -231,6 +241,7 @@ ballot_seen ballot_look(sotto_test *t, const ballot *b, uint8_t whole)
                 CHECK_OK(t, sotto_excerpt_decode(&e, record, &t->err));
                 m = e.message;
                 out.excerpts++;
+                out.shown += e.message.body.len;
             } else {
                 CHECK_OK(t, sotto_message_decode(&m, record, &t->err));
             }

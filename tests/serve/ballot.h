@@ -1,4 +1,4 @@
-/* tests/serve/ballot.h - eight devices in rounds of encrypted sums, over an aggregator in this process. Proofs are doubles. */
+/* tests/serve/ballot.h - eight devices or more in rounds of encrypted sums, over an aggregator in this process. Proofs are doubles. */
 #ifndef SOTTO_TESTS_SERVE_BALLOT_H
 #define SOTTO_TESTS_SERVE_BALLOT_H
 
@@ -7,7 +7,8 @@
 #include "aggregate/aero/aero.h"
 
 enum {
-    DEVICES = 8,
+    BALLOT_MOST = 24, /* devices */
+    DEVICES = 8,      /* unless a test says otherwise, as with what follows */
     COMMITTEE = 5,
     OPENING = 3, /* members that open */
     NOISE = 4,
@@ -21,13 +22,16 @@ enum {
 extern const sotto_aero_account ballot_trial;
 
 /* What devices heard of their vectors. */
-extern unsigned ballot_leaves[DEVICES], ballot_arrives[DEVICES];
+extern unsigned ballot_leaves[BALLOT_MOST], ballot_arrives[BALLOT_MOST];
 
 typedef struct ballot {
     aggregation a;
-    unsigned slow;      /* how many times as long as above a round takes; 0: once */
-    uint8_t committees; /* with a place for everybody; 0: one, of the size above  */
-    size_t length;      /* of vectors; 0: LENGTH                                  */
+    uint32_t devices;
+    uint32_t members, opening_members; /* of the committee; 0: COMMITTEE and OPENING */
+    uint8_t set;                       /* of parameters; 0: the first one            */
+    unsigned slow;                     /* how many times as long as above a round takes; 0: once */
+    uint8_t committees;                /* with a place for everybody; 0: one, of the size above  */
+    size_t length;                     /* of vectors; 0: LENGTH                                  */
     uint8_t
         rekey; /* rounds under one key: two open then, so that one may lie; 0: each has its own */
     struct {
@@ -46,6 +50,7 @@ typedef struct ballot {
 
 /* more: lines of the aggregator's options. */
 void ballot_open(sotto_test *t, ballot *b, const char *more);
+void ballot_open_many(sotto_test *t, ballot *b, const char *more, uint32_t devices);
 /* Writes the posting of the next number, with a beacon of its own; the second posts it, too. */
 void ballot_write(sotto_test *t, ballot *b);
 void ballot_post(sotto_test *t, ballot *b);
@@ -54,12 +59,13 @@ void ballot_join(sotto_test *t, ballot *b, unsigned contributors);
 /* Whether the round's sum is that of these devices. */
 bool ballot_sum_is(sotto_test *t, const ballot *b, unsigned contributors);
 
-sotto_http_response ballot_read(sotto_test *t, const ballot *b, uint64_t since, uint8_t whole);
+sotto_http_response ballot_read(sotto_test *t, const ballot *b, uint64_t since, uint32_t reader);
 typedef struct ballot_seen {
     unsigned entries, excerpts;
     unsigned of[64]; /* by kind */
+    size_t shown;    /* bytes of bodies, in excerpts */
 } ballot_seen;
-/* What is on the board. */
-ballot_seen ballot_look(sotto_test *t, const ballot *b, uint8_t whole);
+/* What is on the board, as this reader is shown it. */
+ballot_seen ballot_look(sotto_test *t, const ballot *b, uint32_t reader);
 
 #endif

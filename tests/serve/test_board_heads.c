@@ -45,14 +45,14 @@ static void a_restart_loses_no_head(sotto_test *t)
     ballot_join(t, &o.b, 0xff);
     for (unsigned i = 0; i < 16; i++)
         aggregation_turn(t, &o.b.a, 250);
-    const uint64_t before = ballot_look(t, &o.b, 0).entries;
+    const uint64_t before = ballot_look(t, &o.b, SOTTO_TO_EVERYBODY).entries;
     aggregation_restart(t, &o.b.a);
     for (unsigned i = 0; i < 16 && r.status != 200; i++) {
         aggregation_turn(t, &o.b.a, 250);
         r = aggregation_ask(t, &o.b.a, SOTTO_HTTP_POST, aggregation_place(t, &o.b.a, "/head"), "",
                             "text/plain", sotto_bytes_of(NULL, 0));
     }
-    CHECK_EQUAL(t, before, ballot_look(t, &o.b, 0).entries);
+    CHECK_EQUAL(t, before, ballot_look(t, &o.b, SOTTO_TO_EVERYBODY).entries);
     CHECK_EQUAL(t, 200, r.status);
     CHECK(t, aggregation_ends(t, &o.b.a, "released"));
     observed_close(&o);
@@ -67,7 +67,7 @@ static void a_board_that_nobody_cosigned_is_not_read(sotto_test *t)
     ballot_post(t, &o.b);
     ballot_join(t, &o.b, 0xff);
     CHECK(t, aggregation_ends(t, &o.b.a, "burnt"));
-    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, 0).of[SOTTO_AERO_KEY]);
+    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, SOTTO_TO_EVERYBODY).of[SOTTO_AERO_KEY]);
     CHECK_EQUAL(t, 0, sotto_logs_metric(t, o.witness, "sotto_witness_cosigned"));
     observed_close(&o);
 }
@@ -85,7 +85,7 @@ static void heads_without_cosignatures_are_not_believed(sotto_test *t)
     ballot_post(t, &o.b);
     ballot_join(t, &o.b, 0xff);
     CHECK(t, aggregation_ends(t, &o.b.a, "burnt"));
-    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, 0).of[SOTTO_AERO_KEY]);
+    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, SOTTO_TO_EVERYBODY).of[SOTTO_AERO_KEY]);
     observed_close(&o);
 }
 
@@ -138,42 +138,61 @@ static void an_aggregator_with_two_boards_is_caught(sotto_test *t)
     play_two_boards(t, &o);
     CHECK(t, aggregation_ends(t, &o.b.a, "burnt"));
     CHECK(t, hidden > 0);
-    const ballot_seen board = ballot_look(t, &o.b, 0);
+    const ballot_seen board = ballot_look(t, &o.b, SOTTO_TO_EVERYBODY);
     CHECK(t, board.of[SOTTO_AERO_COMPLAINT] > 0);
     CHECK_EQUAL(t, 0, board.of[SOTTO_AERO_VERDICT]);
     observed_close(&o);
 }
 
-/* A record and the beginning of it have one leaf: members are shown complaints without their ends. */
+/* An entry whose complaint comes without its end; 0: it has no complaint. */
+static size_t shortened(uint8_t *to, size_t room, sotto_bytes wire)
+{
+    static const sotto_pieces first = {.count = 1, .at = {{0, 10}}};
+    static uint8_t record_room[1 << 20], body_room[1 << 20];
+    sotto_buf shown = sotto_buf_over(record_room, sizeof record_room);
+    sotto_buf body = sotto_buf_over(body_room, sizeof body_room), out = sotto_buf_over(to, room);
+    sotto_message entry, m;
+    sotto_bytes record;
+    uint64_t index;
+
+    if (sotto_message_decode(&entry, wire, NULL) != SOTTO_OK ||
+        sotto_entry_decode(&index, &record, entry.body, NULL) != SOTTO_OK ||
+        sotto_message_decode(&m, record, NULL) != SOTTO_OK || m.kind != SOTTO_AERO_COMPLAINT ||
+        sotto_excerpt_encode(&shown, &m, &first, NULL) != SOTTO_OK ||
+        sotto_entry_encode(&body, index, sotto_buf_bytes(&shown), NULL) != SOTTO_OK)
+        return 0;
+    entry.body = sotto_buf_bytes(&body);
+    return sotto_message_encode(&out, &entry, NULL) == SOTTO_OK ? out.len : 0;
+}
+
+/* A record and the beginning of it have one leaf: members are shown complaints without their ends. What is behind the last entry then is no
+ * entry. */
 static void shorten_complaints(sotto_fleet *f, uint32_t device, const char *url, uint8_t *body,
                                size_t len)
 {
-    enum { EXTRA = 15 + 4 + 32 }; /* that an excerpt has before it: so much shorter is its body */
+    static uint8_t cut[1 << 20];
     sotto_inbox page = {.left = sotto_bytes_of(body, len)};
-    sotto_bytes wire, record;
-    uint64_t n, index;
+    sotto_bytes wire;
+    uint64_t n;
 
     (void)f;
     if (!strstr(url, "/board") || sotto_aero_committee_place(drawn, device) < 0)
         return;
-    while (sotto_inbox_next(&page, &n, &wire)) {
-        sotto_message entry, m;
+    uint8_t *copy = calloc(1, len + 1);
+    sotto_buf out = sotto_buf_over(copy, copy ? len : 0);
+    while (copy && sotto_inbox_next(&page, &n, &wire)) {
+        const size_t size = shortened(cut, sizeof cut, wire);
+        sotto_writer w = sotto_writer_on(&out);
 
-        if (sotto_message_decode(&entry, wire, NULL) != SOTTO_OK ||
-            sotto_entry_decode(&index, &record, entry.body, NULL) != SOTTO_OK ||
-            sotto_message_decode(&m, record, NULL) != SOTTO_OK || m.kind != SOTTO_AERO_COMPLAINT ||
-            m.body.len <= EXTRA)
-            continue;
-        uint8_t *copy = malloc(record.len);
-        sotto_buf out = sotto_buf_over(copy, copy ? record.len : 0);
-
-        if (copy && sotto_excerpt_encode(&out, &m, m.body.len - EXTRA, NULL) == SOTTO_OK &&
-            out.len == record.len) {
-            memcpy((uint8_t *)(size_t)record.data, copy, record.len);
-            hidden++;
-        }
-        free(copy);
+        hidden += size > 0;
+        sotto_write_uint(&w, n, 8);
+        sotto_write_opaque32(&w, size ? sotto_bytes_of(cut, size) : wire);
+        if (sotto_writer_finish(&w, "page", NULL) != SOTTO_OK)
+            break;
     }
+    if (copy)
+        memcpy(body, copy, len);
+    free(copy);
 }
 
 static void a_complaint_that_is_shown_in_part_is_another_board(sotto_test *t)
@@ -189,7 +208,7 @@ static void a_complaint_that_is_shown_in_part_is_another_board(sotto_test *t)
     observed_lie(t, &o);
     CHECK(t, aggregation_ends(t, &o.b.a, "burnt"));
     CHECK(t, hidden > 0);
-    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, 0).of[SOTTO_AERO_VERDICT]);
+    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, SOTTO_TO_EVERYBODY).of[SOTTO_AERO_VERDICT]);
     observed_close(&o);
 }
 
@@ -312,21 +331,24 @@ static void a_list_proves_that_it_grew(sotto_test *t)
 /* Members read a record whole and others an excerpt of it: both have the same tree. */
 static void a_record_has_one_leaf(sotto_test *t)
 {
-    static const uint8_t body[100] = {1, 2, 3}, other[100] = {1, 2, 4};
+    static uint8_t body[200 * SOTTO_BODY_PIECE];
     sotto_message m = {.kind = SOTTO_AERO_KEY, .to = SOTTO_TO_BOARD, .body = {body, sizeof body}};
-    sotto_buf whole = sotto_test_buf(t, 1000), wanted = sotto_test_buf(t, SOTTO_EXCERPT_LEAF);
+    const size_t room = sizeof body + 10000;
+    sotto_buf whole = sotto_test_buf(t, room), wanted = sotto_test_buf(t, SOTTO_EXCERPT_LEAF);
 
+    memset(body, 7, sizeof body);
     CHECK_OK(t, sotto_message_encode(&whole, &m, &t->err));
     CHECK_OK(t, sotto_excerpt_leaf(&wanted, sotto_buf_bytes(&whole), &t->err));
-    for (size_t needed = 0; needed <= sizeof body; needed += 20) {
-        sotto_buf wire = sotto_test_buf(t, 1000), leaf = sotto_test_buf(t, SOTTO_EXCERPT_LEAF);
+    for (uint32_t shown = 0; shown <= 200; shown += 40) {
+        const sotto_pieces pieces = {.count = shown ? 1 : 0, .at = {{200 - shown, shown}}};
+        sotto_buf wire = sotto_test_buf(t, room), leaf = sotto_test_buf(t, SOTTO_EXCERPT_LEAF);
 
-        CHECK_OK(t, sotto_excerpt_encode(&wire, &m, needed, &t->err));
+        CHECK_OK(t, sotto_excerpt_encode(&wire, &m, &pieces, &t->err));
         CHECK_OK(t, sotto_excerpt_leaf(&leaf, sotto_buf_bytes(&wire), &t->err));
         CHECK_EQUAL(t, wanted.len, leaf.len);
         CHECK_BYTES(t, wanted.data, leaf.data, leaf.len);
     }
-    m.body.data = other;
+    body[sizeof body - 1] ^= 1;
     whole.len = 0;
     sotto_buf leaf = sotto_test_buf(t, SOTTO_EXCERPT_LEAF);
     CHECK_OK(t, sotto_message_encode(&whole, &m, &t->err));

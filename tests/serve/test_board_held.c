@@ -87,7 +87,7 @@ static void a_complaint_that_is_kept_off_stops_the_round(sotto_test *t)
     o.b.a.fleet.bend = confuse;
     CHECK(t, ends(t, &o, "burnt", false));
     CHECK(t, swallowed > 0);
-    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, 0).of[SOTTO_AERO_COMPLAINT]);
+    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, SOTTO_TO_EVERYBODY).of[SOTTO_AERO_COMPLAINT]);
     CHECK(t, sotto_logs_metric(t, o.witness, "sotto_witness_held") > 0);
     CHECK(t, sotto_logs_metric(t, o.witness, "sotto_witness_withheld") > 0);
     observed_close(&o);
@@ -113,7 +113,7 @@ static void what_a_witness_holds_comes_to_the_board(sotto_test *t)
     play(t, &o, true);
     CHECK(t, ends(t, &o, "burnt", true));
     CHECK(t, swallowed > 0);
-    const ballot_seen board = ballot_look(t, &o.b, 0);
+    const ballot_seen board = ballot_look(t, &o.b, SOTTO_TO_EVERYBODY);
     CHECK(t, board.of[SOTTO_AERO_COMPLAINT] > 0);
     CHECK_EQUAL(t, 0, board.of[SOTTO_AERO_VERDICT]);
     observed_close(&o);
@@ -147,7 +147,7 @@ static void a_server_answers_what_it_heard_from_a_witness(sotto_test *t)
     CHECK(t, aggregation_ends(t, &o.b.a, "released"));
     CHECK(t, swallowed > 0);
     CHECK(t, ballot_sum_is(t, &o.b, 0xff));
-    const ballot_seen board = ballot_look(t, &o.b, 0);
+    const ballot_seen board = ballot_look(t, &o.b, SOTTO_TO_EVERYBODY);
     CHECK(t, board.of[SOTTO_AERO_ANSWER] > 0);
     /* All but two, which say that it may have been left out, as contributor and as noise member. */
     CHECK(t, board.of[SOTTO_AERO_ANSWER] + 2 >= board.of[SOTTO_AERO_COMPLAINT]);
@@ -196,7 +196,7 @@ static void members_sign_for_a_board_of_the_last_hour_at_no_time(sotto_test *t)
     ballot_post(t, &o.b);
     ballot_join(t, &o.b, 0xff);
     CHECK(t, aggregation_ends(t, &o.b.a, "burnt"));
-    const ballot_seen board = ballot_look(t, &o.b, 0);
+    const ballot_seen board = ballot_look(t, &o.b, SOTTO_TO_EVERYBODY);
     CHECK(t, board.of[SOTTO_AERO_SUMMED] > 0);
     CHECK_EQUAL(t, 0, board.of[SOTTO_AERO_VERDICT]);
     sotto_logs_shift(0);
@@ -368,7 +368,7 @@ static void a_head_of_another_board_is_not_that_of_what_was_read(sotto_test *t)
     o.b.a.fleet.bend = show_another_head;
     CHECK(t, aggregation_ends(t, &o.b.a, "burnt"));
     CHECK(t, fork_.forged > 0);
-    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, 0).of[SOTTO_AERO_VERDICT]);
+    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, SOTTO_TO_EVERYBODY).of[SOTTO_AERO_VERDICT]);
     sotto_logs_shift(0);
     sotto_signer_file_clear(&fork_.witness);
     observed_close(&o);

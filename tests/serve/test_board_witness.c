@@ -76,7 +76,7 @@ static bool is_on_board(sotto_test *t, observed *o)
 {
     for (uint64_t until = 0; sotto_test_waits(&until, 2);) {
         aggregation_turn(t, &o->b.a, 10);
-        if (ballot_look(t, &o->b, 0).of[SOTTO_AERO_COMPLAINT] == 1)
+        if (ballot_look(t, &o->b, SOTTO_TO_EVERYBODY).of[SOTTO_AERO_COMPLAINT] == 1)
             return true;
     }
     return false;
@@ -99,7 +99,7 @@ static void a_witness_brings_what_it_asks_for(sotto_test *t)
     leaf_of(t, &made.leaf, sotto_bytes_of(asked.data + 4, asked.len - 4));
     CHECK_OK(t, sotto_db_run(o.witness->db, hold_offer, &made, &t->err));
     CHECK(t, is_fetched(t, &o));
-    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, 0).of[SOTTO_AERO_COMPLAINT]);
+    CHECK_EQUAL(t, 0, ballot_look(t, &o.b, SOTTO_TO_EVERYBODY).of[SOTTO_AERO_COMPLAINT]);
     made.record = sotto_bytes_of(asked.data + 4, asked.len - 4);
     CHECK_OK(t, sotto_db_run(o.witness->db, hold_offer, &made, &t->err));
     CHECK(t, is_on_board(t, &o));

@@ -26,7 +26,7 @@ static void two_committees_open_a_sum_over_http(sotto_test *t)
         aggregation_turn(t, &b.a, 250);
     CHECK(t, aggregation_ends(t, &b.a, "released"));
     CHECK(t, ballot_sum_is(t, &b, CONTRIBUTORS & ~(1u << lost)));
-    const ballot_seen board = ballot_look(t, &b, 0);
+    const ballot_seen board = ballot_look(t, &b, SOTTO_TO_EVERYBODY);
     CHECK_EQUAL(t, DEVICES - LOST, board.of[SOTTO_AERO_CERTIFY]);
     CHECK_EQUAL(t, DEVICES - LOST, board.of[SOTTO_AERO_VERDICT]);
     CHECK_EQUAL(t, 0, board.of[SOTTO_AERO_COMPLAINT]);

@@ -40,7 +40,7 @@ static void an_encrypted_sum_is_opened_over_http(sotto_test *t)
     const unsigned stay = 0x7eu & ~(1u << b.plan->committee[0]);
     CHECK(t, aggregation_ends(t, &b.a, "released"));
     CHECK(t, ballot_sum_is(t, &b, stay));
-    const ballot_seen board = ballot_look(t, &b, 0);
+    const ballot_seen board = ballot_look(t, &b, SOTTO_TO_EVERYBODY);
     CHECK_EQUAL(t, COMMITTEE - 1, board.of[SOTTO_AERO_SEAL]);
     CHECK_EQUAL(t, COMMITTEE - 1, board.of[SOTTO_AERO_CERTIFY]);
     CHECK_EQUAL(t, COMMITTEE - 1, board.of[SOTTO_AERO_VERDICT]);
@@ -65,7 +65,7 @@ static void a_sum_is_opened_on_the_robust_path_over_http(sotto_test *t)
     ballot_join(t, &b, 0xff);
     CHECK(t, aggregation_ends(t, &b.a, "released"));
     CHECK(t, ballot_sum_is(t, &b, 0xff));
-    const ballot_seen board = ballot_look(t, &b, 0);
+    const ballot_seen board = ballot_look(t, &b, SOTTO_TO_EVERYBODY);
     CHECK(t, board.of[SOTTO_AERO_DEALERS] >= 1);
     CHECK(t, board.of[SOTTO_AERO_DEALT] >= 1);
     aggregation_close(&b.a);
@@ -119,7 +119,7 @@ static void an_operator_that_edits_its_database_is_caught(sotto_test *t)
     CHECK_OK(t, sotto_lie_in_database(b.a.host->db, b.a.id, &(sotto_lie){0}, &t->arena, &t->err));
     aggregation_restart(t, &b.a);
     CHECK(t, aggregation_ends(t, &b.a, "burnt"));
-    const ballot_seen board = ballot_look(t, &b, 0);
+    const ballot_seen board = ballot_look(t, &b, SOTTO_TO_EVERYBODY);
     /* Everybody checks forty leaves, which are more than there are: so the edited one is among them. */
     CHECK(t, board.of[SOTTO_AERO_COMPLAINT] > 0);
     CHECK_EQUAL(t, 0, board.of[SOTTO_AERO_VERDICT]);
@@ -154,7 +154,7 @@ static bool opens_where_shown(sotto_test *t, unsigned shown, uint32_t clears)
         shown_to |= 1u << b.plan->committee[i];
     b.a.fleet.keep_off = shows_few;
     const bool opened = aggregation_ends(t, &b.a, "released");
-    const ballot_seen board = ballot_look(t, &b, 0);
+    const ballot_seen board = ballot_look(t, &b, SOTTO_TO_EVERYBODY);
     for (uint32_t i = 0; i < DEVICES; i++)
         looked += shown_to >> i & 1;
     CHECK_EQUAL(t, clears ? looked : 0, board.of[SOTTO_AERO_CLEAR]);
@@ -188,15 +188,28 @@ static void devices_read_a_key_without_its_shares(sotto_test *t)
     ballot_post(t, &b);
     ballot_join(t, &b, 0xff);
     deal(t, &b);
-    const ballot_seen whole = ballot_look(t, &b, 1), excerpts = ballot_look(t, &b, 0);
+    const ballot_seen whole = ballot_look(t, &b, SOTTO_TO_BOARD),
+                      excerpts = ballot_look(t, &b, SOTTO_TO_EVERYBODY);
     CHECK_EQUAL(t, whole.entries, excerpts.entries);
     CHECK_EQUAL(t, COMMITTEE, whole.of[SOTTO_AERO_KEY]);
     CHECK_EQUAL(t, COMMITTEE, excerpts.excerpts);
     CHECK_EQUAL(t, 0, whole.excerpts);
+    /* A member is shown what all of them are, and its share; others nothing of it. */
+    for (uint32_t i = 0; i < COMMITTEE; i++) {
+        const ballot_seen own = ballot_look(t, &b, b.plan->committee[i]);
+
+        CHECK_EQUAL(t, whole.entries, own.entries);
+        CHECK_EQUAL(t, COMMITTEE, own.excerpts);
+        /* Of OPENING - 1 dealers it is shown a seed in the place of a share. */
+        const size_t shares = 2 * COMMITTEE - (OPENING - 1),
+                     poly = sotto_aero_poly_size(&b.plan->aero);
+        CHECK(t, own.shown > shares * poly && own.shown < shares * poly + COMMITTEE * 3000);
+    }
+    CHECK_EQUAL(t, 0, excerpts.shown);
     CHECK(t, aggregation_ends(t, &b.a, "released"));
     /* Shares are erased then; all else stays for whoever asks. */
-    CHECK_EQUAL(t, COMMITTEE, ballot_look(t, &b, 1).excerpts);
-    CHECK_EQUAL(t, 400, ballot_read(t, &b, 0, 2).status);
+    CHECK_EQUAL(t, COMMITTEE, ballot_look(t, &b, SOTTO_TO_BOARD).excerpts);
+    CHECK_EQUAL(t, COMMITTEE, ballot_look(t, &b, b.plan->committee[0]).excerpts);
     b.a.id[0] ^= 1;
     CHECK_EQUAL(t, 404, ballot_read(t, &b, 0, 0).status);
     aggregation_close(&b.a);
@@ -248,7 +261,7 @@ static void nobody_puts_entries_on_the_board_itself(sotto_test *t)
     const sotto_message entry =
         message_of(&b, SOTTO_AERO_ENTRY, SOTTO_TO_BOARD, SOTTO_TO_EVERYBODY, sotto_buf_bytes(&out));
     CHECK_EQUAL(t, 403, send(t, &b, &entry));
-    CHECK_EQUAL(t, 0, ballot_look(t, &b, 1).entries);
+    CHECK_EQUAL(t, 0, ballot_look(t, &b, SOTTO_TO_BOARD).entries);
     aggregation_close(&b.a);
 }
 
@@ -281,7 +294,7 @@ static void a_record_is_on_the_board_once(sotto_test *t)
     CHECK_OK(t, sotto_message_sign(&m, signature, &signer, &t->err));
     CHECK_EQUAL(t, 204, send(t, &b, &m));
     CHECK_EQUAL(t, 204, send(t, &b, &m)); /* the answer was missed */
-    CHECK_EQUAL(t, 1, ballot_look(t, &b, 1).entries);
+    CHECK_EQUAL(t, 1, ballot_look(t, &b, SOTTO_TO_BOARD).entries);
     signature[5] ^= 1;
     CHECK_EQUAL(t, 403, send(t, &b, &m));
     m.from = 4;
@@ -439,7 +452,7 @@ static void a_record_that_is_not_taken_stops_no_other(sotto_test *t)
     const uint32_t late = b.plan->noise[0];
     const unsigned wanted = 2 + (sotto_aero_committee_place(b.plan, late) >= 0);
     sotto_fleet_kill(&b.a.fleet, late);
-    while (ballot_look(t, &b, 0).of[SOTTO_AERO_CERTIFY] < OPENING)
+    while (ballot_look(t, &b, SOTTO_TO_EVERYBODY).of[SOTTO_AERO_CERTIFY] < OPENING)
         aggregation_turn(t, &b.a, 250);
     CHECK(t, aggregation_now(&b.a) < b.round.commit_by);
     for (uint32_t i = 0; i < DEVICES; i++)
@@ -472,7 +485,7 @@ static void nobody_gives_noise_without_consent(sotto_test *t)
     ballot_join(t, &b, 0xff);
     /* Nobody is made to: there is too little noise, and nothing is opened. */
     CHECK(t, aggregation_ends(t, &b.a, "burnt"));
-    CHECK_EQUAL(t, 0, ballot_look(t, &b, 0).of[SOTTO_AERO_ADDED]);
+    CHECK_EQUAL(t, 0, ballot_look(t, &b, SOTTO_TO_EVERYBODY).of[SOTTO_AERO_ADDED]);
     aggregation_close(&b.a);
 }
 

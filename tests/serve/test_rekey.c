@@ -58,7 +58,7 @@ static void a_key_is_handed_over_over_http(sotto_test *t)
     ballot *b = open_keyed(t, &o);
     for (unsigned round = 0; round < ROUNDS; round++) {
         play(t, b);
-        const ballot_seen board = ballot_look(t, b, 0);
+        const ballot_seen board = ballot_look(t, b, SOTTO_TO_EVERYBODY);
         CHECK_EQUAL(t, round ? 0 : COMMITTEE, board.of[SOTTO_AERO_KEY]);
         CHECK_EQUAL(t, round ? COMMITTEE : 0, board.of[SOTTO_AERO_HAND]);
         CHECK_EQUAL(t, round ? COMMITTEE : 0, board.of[SOTTO_AERO_PROBE]);
@@ -71,7 +71,7 @@ static void a_key_is_handed_over_over_http(sotto_test *t)
             CHECK(t, carries(t, b, b->plan->committee[i]));
     }
     play(t, b); /* and then there is a new one */
-    CHECK_EQUAL(t, COMMITTEE, ballot_look(t, b, 0).of[SOTTO_AERO_KEY]);
+    CHECK_EQUAL(t, COMMITTEE, ballot_look(t, b, SOTTO_TO_EVERYBODY).of[SOTTO_AERO_KEY]);
     observed_close(&o);
 }
 
@@ -93,7 +93,7 @@ static void a_restart_loses_no_key(sotto_test *t)
     }
     CHECK(t, aggregation_ends(t, &b->a, "released"));
     CHECK(t, ballot_sum_is(t, b, EVERYBODY));
-    CHECK_EQUAL(t, 0, ballot_look(t, b, 0).of[SOTTO_AERO_KEY]);
+    CHECK_EQUAL(t, 0, ballot_look(t, b, SOTTO_TO_EVERYBODY).of[SOTTO_AERO_KEY]);
     CHECK_EQUAL(t, COMMITTEE, carriers(t, b));
     observed_close(&o);
 }

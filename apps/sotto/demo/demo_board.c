@@ -51,18 +51,19 @@ sotto_status demo_witness_start(demo *d, demo_aggregator *a, demo_witness *w, so
 
 static void read_entry(demo_board *b, const sotto_round *round, sotto_bytes wire)
 {
-    sotto_message entry, m;
+    sotto_aero_record r;
+    sotto_message entry;
     sotto_bytes record;
     uint64_t index;
 
     if (sotto_message_decode(&entry, wire, NULL) != SOTTO_OK ||
         sotto_entry_decode(&index, &record, entry.body, NULL) != SOTTO_OK ||
-        sotto_aero_record_open(&m, round, record, true, NULL) != SOTTO_OK ||
-        m.kind >= DEMO_BOARD_KINDS)
+        sotto_aero_record_open(&r, round, SOTTO_TO_EVERYBODY, record, true, NULL) != SOTTO_OK ||
+        r.message.kind >= DEMO_BOARD_KINDS)
         return;
-    b->last[m.kind] = index + 1;
-    if (m.kind == SOTTO_AERO_COMPLAINT && b->complaints++ == 0)
-        b->first = m.from;
+    b->last[r.message.kind] = index + 1;
+    if (r.message.kind == SOTTO_AERO_COMPLAINT && b->complaints++ == 0)
+        b->first = r.message.from;
 }
 
 void demo_board_read(demo_board *b, const demo_aggregator *a, struct sotto_http_client *client,
@@ -80,6 +81,8 @@ void demo_board_read(demo_board *b, const demo_aggregator *a, struct sotto_http_
     (void)snprintf(url, sizeof url, "http://127.0.0.1:%u/rounds/%s/board", a->process.port, hex);
     for (unsigned i = 0; i < 8; i++)
         ask[i] = (uint8_t)(b->next >> (56 - 8 * i));
+    for (unsigned i = 0; i < 4; i++)
+        ask[8 + i] = (uint8_t)(SOTTO_TO_EVERYBODY >> (24 - 8 * i));
     const sotto_http_call call = {.method = SOTTO_HTTP_POST,
                                   .url = url,
                                   .fields = &type,

@@ -5,6 +5,9 @@
  * Memory:   a view is in the arena that it was made in, and borrows nothing.
  * Secrets:  none in this file.
  *
+ * What a member seals to others is on the board. Each of them reads the head of the record and what is sealed to it, with proof that they are
+ * of it (excerpt.h). Nobody else reads parts of a key. A committee's own members compare KEYED with them before they certify it.
+ *
  * Every device is a CLIENT: it may be drawn as a contributor, as a noise member, or both, and it always verifies. Members of
  * committees are DECRYPTORs: each committee has a key of its own, and opens its groups of ciphertexts. Records go to the board; everybody
  * reads all of them, in order, as ENTRY with the index of the log. Whoever delivers an entry has checked that the log holds it there (tlog/).
@@ -12,7 +15,7 @@
  *     set-up    member   SEAL       commitments to its part of the key and to a random value, and an X25519 key of this round
  *               server   SEALED     no more of them
  *               member   KEY        its part of the public key; shares of its secret, sealed to each member
- *               server   KEYED      no more of them
+ *               server   KEYED      no more of them; of each committee, how many parts there are and their sum, its public key
  *     or else   old      HAND       its share of the last round's key, dealt and sealed to each member (hand_over.h)
  *               server   HANDED     no more of them
  *               member   PROBE      of what each old member dealt to it
@@ -78,6 +81,7 @@ enum {
 enum {
     SOTTO_AERO_CERTIFICATE = 32 + 8 + 8 + 8 + 4 + 4 + 8 + 32,
     SOTTO_AERO_SEAL_SIZE = 3 * 32,
+    SOTTO_AERO_SEALED_SEED = SOTTO_AERO_SEED + 16, /* in the place of a share */
     SOTTO_AERO_HAND_HEAD =
         2 * 32, /* of HAND: digest of the public key, and an X25519 key of this round */
     SOTTO_AERO_MOST_CHALLENGES = 64, /* leaves that may wait for an answer on the board at once */
@@ -118,7 +122,7 @@ typedef struct sotto_aero_call {
 typedef struct sotto_aero_hand {
     bool is_there, is_bad; /* bad: what it dealt is not its share, once it was judged */
     uint8_t key[32], public_key[32];
-    uint8_t dealt[32]; /* digest of the whole body; of an excerpt, of nothing that counts */
+    uint8_t dealt[32]; /* digest of the whole body */
 } sotto_aero_hand;
 
 /* A key that is handed over. Lists are by place: of old members, and of new ones. */
@@ -137,16 +141,29 @@ typedef struct sotto_aero_handing {
     uint8_t key[32], record[32]; /* digests of the public key and of TAKEN         */
 } sotto_aero_handing;
 
+/* A record as it is on the board, or the excerpt that this reader is shown. Of what one member seals to each of a committee, body is
+ * the part that all of this committee read, or nothing: then the reader is not in it. */
+typedef struct sotto_aero_record {
+    sotto_message message;
+    sotto_bytes own;    /* what is sealed to this reader; nothing else is shown to it */
+    uint8_t digest[32]; /* of the whole body, where it has such a part                */
+} sotto_aero_record;
+
 /* What the board says, as far as it was read. */
 typedef struct sotto_aero_view {
     sotto_aero_plan *plan;
+    uint32_t
+        reader; /* a member's index; SOTTO_TO_EVERYBODY: what is sealed to a committee is not for it */
+    sotto_aero_record last;     /* as it was read; borrowed, until the next one is */
     uint64_t next;              /* index of the entry that is wanted */
     sotto_aero_member *members; /* by place */
     bool is_sealed, is_keyed, is_committed, is_added, is_summed;
-    uint64_t committed_at, added_at, summed_at;  /* indices of the log */
-    uint32_t dealers;                            /* parts of keys that count, */
-    uint32_t dealt[SOTTO_AERO_MOST_COMMITTEES];  /* and of each committee's key */
-    sotto_aero_poly *b;                          /* of each committee */
+    uint64_t committed_at, added_at, summed_at; /* indices of the log */
+    uint32_t dealers;                           /* parts of keys that count, */
+    uint32_t dealt[SOTTO_AERO_MOST_COMMITTEES]; /* and of each committee's key */
+    bool unread
+        [SOTTO_AERO_MOST_COMMITTEES]; /* its parts are not for this reader: KEYED says what they are */
+    sotto_aero_poly *b;               /* of each committee */
     uint8_t certificate[SOTTO_AERO_CERTIFICATE]; /* as it must be; once is_keyed */
     uint32_t present;                            /* leaves that are there, as the server says */
     uint8_t totals[SOTTO_AERO_MOST_GROUPS][32];  /* digests of the sums */
@@ -204,8 +221,8 @@ SOTTO_MUST_USE sotto_status sotto_aero_complaint_check(bool *upheld, sotto_aero_
 /* Records of a hand-over (view_hand.c). SOTTO_REJECTED: out of turn. */
 SOTTO_MUST_USE sotto_status sotto_aero_handing_init(sotto_aero_view *view, sotto_arena *arena,
                                                     sotto_err *err);
-SOTTO_MUST_USE sotto_status sotto_aero_read_hand(sotto_aero_view *view, uint32_t from,
-                                                 sotto_bytes body, sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_read_hand(sotto_aero_view *view,
+                                                 const sotto_aero_record *record, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_aero_read_handed(sotto_aero_view *view, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_aero_read_probe(sotto_aero_view *view, uint32_t from,
                                                   sotto_bytes body, sotto_err *err);
@@ -232,13 +249,30 @@ void sotto_aero_dealt_digest(uint8_t out[32], sotto_bytes digests);
 /* Polynomials that a dealer shares: one for each ciphertext, and its pads; and how long they are when they are sealed. */
 size_t sotto_aero_noises_sealed(const sotto_aero_plan *plan);
 
+/* Records of a key (view_key.c). SOTTO_REJECTED: out of turn, or not what was committed to, or another sum. */
+SOTTO_MUST_USE sotto_status sotto_aero_read_key(sotto_aero_view *view, uint32_t place,
+                                                sotto_bytes body, sotto_arena *scratch,
+                                                sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_read_keyed(sotto_aero_view *view, sotto_bytes body,
+                                                  sotto_arena *scratch, sotto_err *err);
+/* What members certify, once there is a key. */
+SOTTO_MUST_USE sotto_status sotto_aero_write_certificate(sotto_aero_view *view,
+                                                         sotto_arena *scratch, sotto_err *err);
+/* The body of KEYED, as this view says it, which is what the certificate is about. */
+size_t sotto_aero_keyed_size(const sotto_aero_plan *plan);
+SOTTO_MUST_USE sotto_status sotto_aero_keyed_encode(const sotto_aero_view *view, sotto_buf *out,
+                                                    sotto_err *err);
+
 /* Commitments to a member's part of the key and to its value. */
 void sotto_aero_seal_key(uint8_t out[32], const sotto_aero_plan *plan, uint32_t member,
                          const uint8_t nonce[32], sotto_bytes b);
 void sotto_aero_seal_value(uint8_t out[32], const sotto_aero_plan *plan, uint32_t member,
                            const uint8_t nonce[32], const uint8_t value[32]);
 size_t sotto_aero_sealed_share_size(const sotto_aero_plan *plan);
-void sotto_aero_total_digest(uint8_t out[32], sotto_bytes total);
+/* Of the body of KEY. */
+size_t sotto_aero_key_size(const sotto_aero_plan *plan);
+/* Of a group's totals: of their c1, and of the digest of their c2. */
+void sotto_aero_total_digest(uint8_t out[32], sotto_bytes first, const uint8_t second[32]);
 
 /* ---- what all machines do ------------------------------------------------------------------------------- */
 
@@ -249,19 +283,23 @@ SOTTO_MUST_USE sotto_status sotto_aero_send(sotto_effects *effects, const sotto_
 SOTTO_MUST_USE sotto_status sotto_aero_check(const sotto_round *round, const sotto_message *message,
                                              sotto_arena *scratch, sotto_err *err);
 
-/* record.c: a record as it is on the board, or the excerpt that devices outside the committee read: a part of the key without its shares.
- * The part was committed to before, so the excerpt's beginning can be no other.
+/* record.c. Borrows from the record.
+ *   reader      a member's index, or SOTTO_TO_EVERYBODY
  *   is_checked  as sotto_aero_view_read */
-SOTTO_MUST_USE sotto_status sotto_aero_record_open(sotto_message *known, const sotto_round *round,
-                                                   sotto_bytes record, bool is_checked,
-                                                   sotto_err *err);
+SOTTO_MUST_USE sotto_status sotto_aero_record_open(sotto_aero_record *out, const sotto_round *round,
+                                                   uint32_t reader, sotto_bytes record,
+                                                   bool is_checked, sotto_err *err);
+/* Members of all committees, one committee after the other: of the account, or drawn into `room`. NULL: the round contradicts itself. */
+const uint32_t *sotto_aero_members_of(const sotto_round *round, sotto_aero_terms *terms,
+                                      uint32_t room[SOTTO_AERO_MOST_SPEAKERS]);
 /* Whether the beacon draws this device as a contributor. */
 bool sotto_aero_contributes(const sotto_round *round, uint32_t index);
-size_t sotto_aero_needed(const sotto_round *round, const sotto_message *record);
+bool sotto_aero_needed(const sotto_round *round, const sotto_message *record, uint32_t reader,
+                       sotto_body_span spans[SOTTO_BODY_SPANS]);
 /* The price of this round, for each number before it: numbers begin with 1, and each has a beacon and a committee of its own.
  *   SOTTO_DENIED  epoch and number differ, so that a number might come twice */
 SOTTO_MUST_USE sotto_status sotto_aero_count(sotto_aero_account *account, const sotto_round *round,
-                                             sotto_err *err);
+                                             sotto_arena *arena, sotto_err *err);
 
 extern const sotto_machine_ops sotto_aero_client, sotto_aero_member_ops, sotto_aero_server;
 

@@ -223,12 +223,35 @@ void sotto_aero_cipher_add(const sotto_aero *aero, sotto_aero_cipher *sum,
 
 /* ---- on the wire ---------------------------------------------------------------------------------------- */
 
-size_t sotto_aero_poly_size(const sotto_aero *aero)
+/* What so many residues modulo the second prime add up to, at most. */
+static uint64_t largest(const sotto_aero *aero, uint32_t leaves)
 {
-    return SOTTO_AERO_N * 8 + (size_t)SOTTO_AERO_N / 8 * aero->ring.set->second_bits;
+    const uint64_t prime = aero->ring.set->second;
+    const sotto_u128 most = prime ? sotto_mul_wide(prime - 1, leaves) : sotto_u128_of(0, 0);
+
+    return sotto_u128_high(most) ? UINT64_MAX : sotto_u128_low(most);
 }
 
-/* Eight residues of `bits` bits are `bits` bytes. */
+static unsigned bits_of(uint64_t most)
+{
+    unsigned bits = 0;
+
+    for (; most; most >>= 1)
+        bits++;
+    return bits;
+}
+
+size_t sotto_aero_sum_size(const sotto_aero *aero, uint32_t leaves)
+{
+    return SOTTO_AERO_N * 8 + (size_t)SOTTO_AERO_N / 8 * bits_of(largest(aero, leaves));
+}
+
+size_t sotto_aero_poly_size(const sotto_aero *aero)
+{
+    return sotto_aero_sum_size(aero, 1);
+}
+
+/* Eight numbers of `bits` bits are `bits` bytes. */
 static void pack(sotto_writer *w, const uint64_t *v, unsigned bits)
 {
     uint8_t bytes[64] = {0};
@@ -250,10 +273,10 @@ static uint64_t unpack(const uint8_t *bytes, unsigned index, unsigned bits)
     return x;
 }
 
-sotto_status sotto_aero_poly_encode(const sotto_aero *aero, sotto_buf *out,
-                                    const sotto_aero_poly *v, sotto_err *err)
+sotto_status sotto_aero_sum_encode(const sotto_aero *aero, sotto_buf *out, const sotto_aero_poly *v,
+                                   uint32_t leaves, sotto_err *err)
 {
-    unsigned bits = aero->ring.set->second_bits;
+    const unsigned bits = bits_of(largest(aero, leaves));
     sotto_writer w = sotto_writer_on(out);
     uint8_t word[8];
 
@@ -266,25 +289,37 @@ sotto_status sotto_aero_poly_encode(const sotto_aero *aero, sotto_buf *out,
     return sotto_writer_finish(&w, "polynomial", err);
 }
 
-sotto_status sotto_aero_poly_decode(const sotto_aero *aero, sotto_aero_poly *out, sotto_bytes wire,
-                                    sotto_err *err)
+sotto_status sotto_aero_sum_decode(const sotto_aero *aero, sotto_aero_poly *out, uint32_t leaves,
+                                   sotto_bytes wire, sotto_err *err)
 {
-    const sotto_aero_set *set = aero->ring.set;
+    const uint64_t most = largest(aero, leaves);
+    const unsigned bits = bits_of(most);
     const uint8_t *packed = wire.data + (size_t)8 * SOTTO_AERO_N;
     bool canonical = true;
 
-    if (wire.len != sotto_aero_poly_size(aero))
+    if (wire.len != sotto_aero_sum_size(aero, leaves))
         return sotto_fail(err, SOTTO_MALFORMED, "polynomial: %zu bytes", wire.len);
     for (size_t k = 0; k < SOTTO_AERO_N; k++) {
         out->first[k] = sotto_f64_load(wire.data + 8 * k);
         canonical &= out->first[k].v < SOTTO_F64_P;
-        out->second[k] =
-            set->second ? unpack(packed + k / 8 * set->second_bits, k % 8, set->second_bits) : 0;
-        canonical &= !set->second || out->second[k] < set->second;
+        out->second[k] = bits ? unpack(packed + k / 8 * bits, k % 8, bits) : 0;
+        canonical &= out->second[k] <= most;
     }
     if (SOTTO_RULE(aero_canonical) && !canonical)
         return sotto_fail(err, SOTTO_MALFORMED, "polynomial: a residue is not below its prime");
     return SOTTO_OK;
+}
+
+sotto_status sotto_aero_poly_encode(const sotto_aero *aero, sotto_buf *out,
+                                    const sotto_aero_poly *v, sotto_err *err)
+{
+    return sotto_aero_sum_encode(aero, out, v, 1, err);
+}
+
+sotto_status sotto_aero_poly_decode(const sotto_aero *aero, sotto_aero_poly *out, sotto_bytes wire,
+                                    sotto_err *err)
+{
+    return sotto_aero_sum_decode(aero, out, 1, wire, err);
 }
 
 /* ---- what is opened --------------------------------------------------------------------------------------- */

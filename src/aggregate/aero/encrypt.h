@@ -95,6 +95,17 @@ SOTTO_MUST_USE sotto_status sotto_aero_poly_encode(const sotto_aero *aero, sotto
 SOTTO_MUST_USE sotto_status sotto_aero_poly_decode(const sotto_aero *aero, sotto_aero_poly *out,
                                                    sotto_bytes wire, sotto_err *err);
 
+/* The same of a sum of up to `leaves` polynomials. Residues modulo the second prime were added as integers (sum_tree.h), and have as
+ * many bits as the largest such sum. */
+size_t sotto_aero_sum_size(const sotto_aero *aero, uint32_t leaves);
+SOTTO_MUST_USE sotto_status sotto_aero_sum_encode(const sotto_aero *aero, sotto_buf *out,
+                                                  const sotto_aero_poly *v, uint32_t leaves,
+                                                  sotto_err *err);
+/* SOTTO_MALFORMED  another length, a residue that is not below the first prime, or more than so many of the second add up to */
+SOTTO_MUST_USE sotto_status sotto_aero_sum_decode(const sotto_aero *aero, sotto_aero_poly *out,
+                                                  uint32_t leaves, sotto_bytes wire,
+                                                  sotto_err *err);
+
 /* ---- what is opened --------------------------------------------------------------------------------------- */
 
 /* Rounds each coefficient of v to a multiple of delta. residual is the largest distance from one, and may be NULL. */

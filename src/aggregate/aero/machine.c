@@ -194,71 +194,48 @@ sotto_status sotto_aero_saved(sotto_aero_base *base, sotto_bytes saved, uint8_t 
 
 /* ---- totals --------------------------------------------------------------------------------------------- */
 
-size_t sotto_aero_total_size(const sotto_aero_plan *plan, uint32_t group)
+size_t sotto_aero_total_size(const sotto_aero_plan *plan, uint32_t group, uint32_t leaves)
 {
-    return sotto_aero_group_size(plan, group) * 2 * SOTTO_AERO_N *
-           (plan->aero.ring.set->second ? 16 : 8);
-}
-
-static void write_poly(uint8_t **at, const sotto_aero_poly *v, bool has_second)
-{
-    for (size_t k = 0; k < SOTTO_AERO_N; k++, *at += 8)
-        sotto_f64_store(*at, v->first[k]);
-    for (size_t k = 0; has_second && k < SOTTO_AERO_N; k++, *at += 8)
-        sotto_store64(*at, v->second[k]);
+    return sotto_aero_group_size(plan, group) * sotto_aero_sum_size(&plan->aero, leaves);
 }
 
 sotto_status sotto_aero_total_encode(sotto_buf *out, const sotto_aero_plan *plan, uint32_t group,
-                                     const sotto_aero_cipher *totals, sotto_err *err)
+                                     uint32_t leaves, const sotto_aero_cipher *totals,
+                                     bool is_second, sotto_err *err)
 {
-    size_t size = sotto_aero_total_size(plan, group);
-    bool has_second = plan->aero.ring.set->second != 0;
-    uint8_t *at = out->data + out->len;
-
-    if (out->cap - out->len < size)
-        return sotto_fail(err, SOTTO_TOO_LARGE, "aero: no room for a total");
-    for (size_t i = 0; i < sotto_aero_group_size(plan, group); i++) {
-        write_poly(&at, &totals[i].c1, has_second);
-        write_poly(&at, &totals[i].c2, has_second);
-    }
-    out->len += size;
+    for (size_t i = 0; i < sotto_aero_group_size(plan, group); i++)
+        SOTTO_TRY(sotto_aero_sum_encode(&plan->aero, out, is_second ? &totals[i].c2 : &totals[i].c1,
+                                        leaves, err));
     return SOTTO_OK;
 }
 
-static bool read_poly(sotto_aero_poly *v, const uint8_t **at, uint64_t prime, uint32_t leaves)
-{
-    bool canonical = true;
-
-    for (size_t k = 0; k < SOTTO_AERO_N; k++, *at += 8) {
-        v->first[k] = sotto_f64_load(*at);
-        canonical &= v->first[k].v < SOTTO_F64_P;
-    }
-    for (size_t k = 0; k < SOTTO_AERO_N; k++) {
-        v->second[k] = 0;
-        if (!prime)
-            continue;
-        v->second[k] = sotto_load64(*at);
-        *at += 8;
-        canonical &= v->second[k] <= (prime - 1) * leaves;
-    }
-    return canonical;
-}
-
-sotto_status sotto_aero_total_decode(sotto_aero_cipher *totals, const sotto_aero_plan *plan,
+sotto_status sotto_aero_total_decode(sotto_aero_poly *half, const sotto_aero_plan *plan,
                                      uint32_t group, uint32_t leaves, sotto_bytes wire,
                                      sotto_err *err)
 {
-    uint64_t prime = plan->aero.ring.set->second;
-    const uint8_t *at = wire.data;
-    bool canonical = true;
+    const size_t each = sotto_aero_sum_size(&plan->aero, leaves);
 
-    if (wire.len != sotto_aero_total_size(plan, group))
+    if (wire.len != sotto_aero_total_size(plan, group, leaves))
         return sotto_fail(err, SOTTO_MALFORMED, "aero: a total of %zu bytes", wire.len);
-    for (size_t i = 0; i < sotto_aero_group_size(plan, group); i++) {
-        canonical &= read_poly(&totals[i].c1, &at, prime, leaves);
-        canonical &= read_poly(&totals[i].c2, &at, prime, leaves);
-    }
-    if (!canonical)
-        return sotto_fail(err, SOTTO_MALFORMED, "aero: a total that can't be one");
+    for (size_t i = 0; i < sotto_aero_group_size(plan, group); i++)
+        SOTTO_TRY(sotto_aero_sum_decode(&plan->aero, &half[i], leaves,
+                                        sotto_bytes_of(wire.data + i * each, each), err));
+    return SOTTO_OK;
+}
+
+sotto_status sotto_aero_total_digests(uint8_t out[32], uint8_t second[32],
+                                      const sotto_aero_plan *plan, uint32_t group, uint32_t leaves,
+                                      const sotto_aero_cipher *totals, sotto_arena *scratch,
+                                      sotto_err *err)
+{
+    sotto_buf wire = sotto_aero_buffer(scratch, sotto_aero_total_size(plan, group, leaves));
+
+    if (!wire.data)
+        return sotto_aero_no_memory(err);
+    SOTTO_TRY(sotto_aero_total_encode(&wire, plan, group, leaves, totals, true, err));
+    sotto_hash_once(second, SOTTO_SHA256, sotto_buf_bytes(&wire));
+    wire.len = 0;
+    SOTTO_TRY(sotto_aero_total_encode(&wire, plan, group, leaves, totals, false, err));
+    sotto_aero_total_digest(out, sotto_buf_bytes(&wire), second);
     return SOTTO_OK;
 }

@@ -9,7 +9,7 @@
 #include "aggregate/aero/aero.h"
 #include "crypto/keystream.h"
 
-enum { SOTTO_AERO_SCRATCH = 128 << 20, SOTTO_AERO_SAVED_VERSION = 3 };
+enum { SOTTO_AERO_SCRATCH = 128 << 20, SOTTO_AERO_SAVED_VERSION = 4 };
 
 typedef struct sotto_aero_base {
     sotto_machine machine;
@@ -67,15 +67,22 @@ sotto_buf sotto_aero_buffer(sotto_arena *arena, size_t size);
 SOTTO_MUST_USE sotto_status sotto_aero_taken_encode(const sotto_aero_view *view, sotto_buf *out,
                                                     sotto_arena *arena, sotto_err *err);
 
-/* Totals on the wire: every residue in eight bytes, since those of the second prime were not reduced. */
-size_t sotto_aero_total_size(const sotto_aero_plan *plan, uint32_t group);
+/* One half of totals on the wire, of a tree with so many leaves. */
+size_t sotto_aero_total_size(const sotto_aero_plan *plan, uint32_t group, uint32_t leaves);
 SOTTO_MUST_USE sotto_status sotto_aero_total_encode(sotto_buf *out, const sotto_aero_plan *plan,
-                                                    uint32_t group, const sotto_aero_cipher *totals,
+                                                    uint32_t group, uint32_t leaves,
+                                                    const sotto_aero_cipher *totals, bool is_second,
                                                     sotto_err *err);
 /* SOTTO_MALFORMED  a residue is not below its prime, or above what `leaves` of them add up to */
-SOTTO_MUST_USE sotto_status sotto_aero_total_decode(sotto_aero_cipher *totals,
+SOTTO_MUST_USE sotto_status sotto_aero_total_decode(sotto_aero_poly *half,
                                                     const sotto_aero_plan *plan, uint32_t group,
                                                     uint32_t leaves, sotto_bytes wire,
                                                     sotto_err *err);
+/* What the board says of totals, and of their second half, which members do not read. */
+SOTTO_MUST_USE sotto_status sotto_aero_total_digests(uint8_t out[32], uint8_t second[32],
+                                                     const sotto_aero_plan *plan, uint32_t group,
+                                                     uint32_t leaves,
+                                                     const sotto_aero_cipher *totals,
+                                                     sotto_arena *scratch, sotto_err *err);
 
 #endif

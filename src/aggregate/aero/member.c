@@ -104,6 +104,7 @@ static sotto_status join(sotto_machine **out, const sotto_round *round, const so
     if (place < 0 && sotto_aero_old_place(m->base.plan, self->index) < 0)
         return sotto_fail(err, SOTTO_DENIED, "aero: %u is no member of the committee", self->index);
     m->is_old = place < 0;
+    m->base.view->reader = self->index;
     if (place >= 0) {
         m->committee = sotto_aero_committee_of_place(m->base.plan, (uint32_t)place);
         m->place = (uint32_t)place % m->base.plan->terms.committee;
@@ -118,7 +119,7 @@ static sotto_status learn(sotto_aero_committee_member *m, const sotto_message *k
                           sotto_err *err)
 {
     if (known->kind == SOTTO_AERO_KEY && !m->is_old)
-        return sotto_aero_member_take(m, known, err);
+        return sotto_aero_member_take(m, known->from, m->base.view->last.own, err);
     return sotto_aero_member_learn(m, known, err);
 }
 

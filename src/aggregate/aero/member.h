@@ -44,9 +44,10 @@ enum {
     SOTTO_AERO_FOR_HAND
 };
 
+/* Sums of a group, as far as a part of theirs is made of them. */
 typedef struct sotto_aero_roots {
     bool is_there, is_right;
-    sotto_aero_cipher *totals;
+    sotto_aero_poly *c1;
 } sotto_aero_roots;
 
 typedef struct sotto_aero_committee_member {
@@ -69,9 +70,9 @@ SOTTO_MUST_USE sotto_status sotto_aero_member_seal(sotto_aero_committee_member *
                                                    sotto_effects *effects, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_aero_member_deal(sotto_aero_committee_member *m,
                                                    sotto_effects *effects, sotto_err *err);
-/* Takes the share out of a KEY record that counts. */
-SOTTO_MUST_USE sotto_status sotto_aero_member_take(sotto_aero_committee_member *m,
-                                                   const sotto_message *key, sotto_err *err);
+/* Takes the share that a dealer sealed to it, of a KEY record that counts. */
+SOTTO_MUST_USE sotto_status sotto_aero_member_take(sotto_aero_committee_member *m, uint32_t dealer,
+                                                   sotto_bytes own, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_aero_member_value(sotto_aero_committee_member *m,
                                                     sotto_effects *effects, sotto_err *err);
 /* What two members agree on; the same from both sides. First by the keys they are registered with, then by those of this round. So who takes

@@ -136,10 +136,10 @@ static sotto_status open_hand(sotto_aero_committee_member *m, const sotto_messag
                               sotto_arena *scratch, sotto_err *err)
 {
     const sotto_aero_plan *plan = m->base.plan;
-    const size_t each = sotto_aero_sealed_share_size(plan);
+    const sotto_bytes sealed = m->base.view->last.own;
     const int place = sotto_aero_old_place(plan, hand->from);
 
-    if (place < 0 || hand->body.len != sotto_aero_hand_size(plan))
+    if (place < 0 || sealed.len != sotto_aero_sealed_share_size(plan))
         return SOTTO_OK;
     if (!m->dealt) {
         m->dealt = sotto_arena_take_array(m->base.arena, plan->old_members, sizeof *m->dealt);
@@ -147,8 +147,6 @@ static sotto_status open_hand(sotto_aero_committee_member *m, const sotto_messag
         if (!m->dealt || !m->opened)
             return sotto_aero_no_memory(err);
     }
-    const sotto_bytes sealed =
-        sotto_bytes_of(hand->body.data + SOTTO_AERO_HAND_HEAD + (size_t)m->place * each, each);
     const sotto_status status = sotto_aero_holding_unseal(
         m, &m->dealt[place], PURPOSE, hand->from, m->base.view->handing.from[place].public_key,
         sealed, scratch, NULL);

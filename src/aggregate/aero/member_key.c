@@ -238,9 +238,10 @@ sotto_status sotto_aero_holding_unseal(sotto_aero_committee_member *m, sotto_aer
     return status;
 }
 
+/* Shares that are the streams of seeds, and all others. A key that is handed on has pads, and none from seeds. */
 static sotto_status deal_holdings(sotto_aero_committee_member *m, const part *p,
-                                  sotto_aero_holding *holdings, sotto_arena *scratch,
-                                  sotto_err *err)
+                                  sotto_aero_holding *holdings, uint8_t (*seeds)[SOTTO_AERO_SEED],
+                                  sotto_arena *scratch, sotto_err *err)
 {
     const sotto_aero_plan *plan = m->base.plan;
     const uint32_t count = plan->terms.committee, threshold = plan->terms.threshold;
@@ -250,9 +251,15 @@ static sotto_status deal_holdings(sotto_aero_committee_member *m, const part *p,
     if (!shares)
         return sotto_aero_no_memory(err);
     sotto_status status = sotto_aero_stream_open(&stream, &m->base, SOTTO_AERO_FOR_DEAL, 0, err);
-    if (status == SOTTO_OK)
+    if (status == SOTTO_OK && plan->terms.rekey)
         status = sotto_aero_deal(&plan->aero, shares, count, threshold, &p->secret, &stream.entropy,
                                  err);
+    else if (status == SOTTO_OK)
+        status = sotto_entropy_take(&stream.entropy, seeds[0],
+                                    (size_t)(threshold - 1) * SOTTO_AERO_SEED, err);
+    if (status == SOTTO_OK && !plan->terms.rekey)
+        status = sotto_aero_deal_seeded(&plan->aero, shares, count, threshold, m->place, &p->secret,
+                                        (const uint8_t(*)[SOTTO_AERO_SEED])seeds, err);
     for (uint32_t i = 0; i < count; i++)
         holdings[i].share = shares[i];
     if (status == SOTTO_OK && plan->terms.rekey)
@@ -262,25 +269,43 @@ static sotto_status deal_holdings(sotto_aero_committee_member *m, const part *p,
     return status;
 }
 
+static sotto_status seal_seed(sotto_aero_committee_member *m, sotto_buf *out, uint32_t to,
+                              const uint8_t seed[SOTTO_AERO_SEED], sotto_err *err)
+{
+    sotto_aead aead = {0};
+    sotto_status status = sotto_aero_share_cipher(&aead, m, PURPOSE, m->base.self.index, to, NULL,
+                                                  SOTTO_AEAD_SEAL, err);
+
+    if (status == SOTTO_OK)
+        status = sotto_aead_seal(&aead, out, NONCE, (sotto_bytes){NULL, 0},
+                                 sotto_bytes_of(seed, SOTTO_AERO_SEED), err);
+    sotto_aead_clear(&aead);
+    return status;
+}
+
 static sotto_status deal(sotto_aero_committee_member *m, part *p, sotto_buf *b,
                          sotto_effects *effects, sotto_arena *scratch, sotto_err *err)
 {
     const sotto_aero_plan *plan = m->base.plan;
     const uint32_t count = plan->terms.committee;
     sotto_aero_holding *holdings = sotto_arena_take_array(scratch, count, sizeof *holdings);
-    sotto_buf body =
-        sotto_aero_buffer(scratch, 32 + b->len + count * sotto_aero_sealed_share_size(plan));
+    uint8_t(*seeds)[SOTTO_AERO_SEED] = sotto_arena_take_array(scratch, count, sizeof *seeds);
+    sotto_buf body = sotto_aero_buffer(scratch, sotto_aero_key_size(plan));
 
-    if (!holdings || !body.data)
+    if (!holdings || !seeds || !body.data)
         return sotto_aero_no_memory(err);
-    SOTTO_TRY(deal_holdings(m, p, holdings, scratch, err));
+    SOTTO_TRY(deal_holdings(m, p, holdings, seeds, scratch, err));
     memcpy(body.data, p->nonces[0], 32);
     memcpy(body.data + 32, b->data, b->len);
     body.len = 32 + b->len;
-    for (uint32_t i = 0; i < count; i++)
-        SOTTO_TRY(sotto_aero_holding_seal(m, &body, PURPOSE,
-                                          plan->committee[m->committee * count + i], NULL,
-                                          &holdings[i], scratch, err));
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t to = plan->committee[m->committee * count + i];
+
+        SOTTO_TRY(
+            sotto_aero_is_seeded(&plan->terms, m->place, i)
+                ? seal_seed(m, &body, to, seeds[(i + count - m->place - 1) % count], err)
+                : sotto_aero_holding_seal(m, &body, PURPOSE, to, NULL, &holdings[i], scratch, err));
+    }
     return sotto_aero_post(&m->base, effects, SOTTO_AERO_KEY, sotto_buf_bytes(&body), err);
 }
 
@@ -290,24 +315,46 @@ sotto_status sotto_aero_member_deal(sotto_aero_committee_member *m, sotto_effect
     return for_part(m, deal, effects, err);
 }
 
-static sotto_status open_share(sotto_aero_committee_member *m, sotto_aero_holding *out,
-                               const sotto_message *key, sotto_arena *scratch, sotto_err *err)
+static sotto_status open_seed(sotto_aero_committee_member *m, sotto_aero_holding *out,
+                              uint32_t from, sotto_bytes own, sotto_err *err)
 {
-    const sotto_aero_plan *plan = m->base.plan;
-    size_t each = sotto_aero_sealed_share_size(plan), size = sotto_aero_poly_size(&plan->aero);
+    uint8_t seed[SOTTO_AERO_SEED];
+    sotto_buf plain = sotto_buf_over(seed, sizeof seed);
+    sotto_aead aead = {0};
+    sotto_status status = sotto_aero_share_cipher(&aead, m, PURPOSE, from, m->base.self.index, NULL,
+                                                  SOTTO_AEAD_OPEN, err);
 
-    /* A server that shows a member the excerpt for others keeps it from opening anything. */
-    if (SOTTO_RULE(aero_shares_there) && key->body.len != 32 + size + plan->terms.committee * each)
-        return sotto_fail(err, SOTTO_MALFORMED, "aero: a part of the key without its shares");
-    const sotto_bytes sealed =
-        sotto_bytes_of(key->body.data + 32 + size + (size_t)m->place * each, each);
-    return sotto_aero_holding_unseal(m, out, PURPOSE, key->from, NULL, sealed, scratch, err);
+    if (status == SOTTO_OK)
+        status = sotto_aead_open(&aead, &plain, NONCE, (sotto_bytes){NULL, 0}, own, err);
+    if (status == SOTTO_OK)
+        status = sotto_aero_share_of_seed(&m->base.plan->aero, &out->share, seed, err);
+    sotto_aead_clear(&aead);
+    sotto_wipe(seed, sizeof seed);
+    return status;
 }
 
-sotto_status sotto_aero_member_take(sotto_aero_committee_member *m, const sotto_message *key,
-                                    sotto_err *err)
+static sotto_status open_share(sotto_aero_committee_member *m, sotto_aero_holding *out,
+                               uint32_t from, sotto_bytes own, sotto_arena *scratch, sotto_err *err)
 {
-    const int from = sotto_aero_committee_place(m->base.plan, key->from);
+    const sotto_aero_plan *plan = m->base.plan;
+    const uint32_t dealer =
+        (uint32_t)sotto_aero_committee_place(plan, from) % plan->terms.committee;
+    const bool is_seed = sotto_aero_is_seeded(&plan->terms, dealer, m->place);
+    const size_t each =
+        is_seed ? (size_t)SOTTO_AERO_SEALED_SEED : sotto_aero_sealed_share_size(plan);
+
+    /* A server that shows a member the excerpt for others keeps it from opening anything. */
+    if (SOTTO_RULE(aero_shares_there) && own.len != each)
+        return sotto_fail(err, SOTTO_MALFORMED, "aero: a part of the key without its shares");
+    own = sotto_bytes_of(own.data, each);
+    return is_seed ? open_seed(m, out, from, own, err)
+                   : sotto_aero_holding_unseal(m, out, PURPOSE, from, NULL, own, scratch, err);
+}
+
+sotto_status sotto_aero_member_take(sotto_aero_committee_member *m, uint32_t dealer,
+                                    sotto_bytes own, sotto_err *err)
+{
+    const int from = sotto_aero_committee_place(m->base.plan, dealer);
     sotto_arena scratch;
 
     /* Other committees have other keys. */
@@ -315,7 +362,7 @@ sotto_status sotto_aero_member_take(sotto_aero_committee_member *m, const sotto_
         return SOTTO_OK;
     sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
     sotto_aero_holding *one = sotto_arena_take(&scratch, sizeof *one);
-    sotto_status status = one ? open_share(m, one, key, &scratch, NULL) : SOTTO_NO_MEMORY;
+    sotto_status status = one ? open_share(m, one, dealer, own, &scratch, NULL) : SOTTO_NO_MEMORY;
     if (status == SOTTO_OK) {
         sotto_aero_share_add(&m->base.plan->aero, &m->share, &one->share);
         sotto_aero_pads_add(&m->base.plan->aero, &m->pads, &one->pads);

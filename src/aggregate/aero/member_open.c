@@ -8,43 +8,45 @@
 
 /* ---- the sums ------------------------------------------------------------------------------------------ */
 
-/* Every noise member has a leaf in its place. So many may be empty, and no more: else noise was dropped. */
+/* Every noise member has a leaf in its place: these are the first ones of the tree. So many may be empty, and no more: else noise was
+ * dropped. */
 static bool has_noise(const sotto_aero_committee_member *m, uint32_t group, sotto_reader *in,
-                      uint32_t *there, bool *malformed)
+                      sotto_aero_sum *nodes, uint32_t *there, bool *malformed)
 {
     const sotto_aero_plan *plan = m->base.plan;
     const sotto_aero_posted *posted = &m->base.view->posted;
-    bool posted_all = true;
+    const uint32_t count = plan->terms.noise_members;
+    sotto_aero_sum_path path;
+    bool in_place = true;
 
     *there = 0;
-    for (uint32_t i = 0; i < plan->terms.noise_members; i++) {
-        sotto_aero_sum_path path;
+    for (uint32_t i = 0; i < count; i++) {
         sotto_aero_leaf leaf;
-        sotto_aero_sum node = {.hash = {0}};
 
         sotto_aero_leaf_read(in, &leaf, malformed);
-        sotto_aero_sum_path_read(in, &path, false, malformed);
-        sotto_aero_leaf_digest(node.hash, &leaf);
-        posted_all &=
-            leaf.role == SOTTO_AERO_NOISE && leaf.index == plan->noise[i] &&
-            sotto_aero_sum_holds(&path, &node, i, posted->leaves, &posted->added[group], false);
+        sotto_aero_leaf_digest(nodes[i].hash, &leaf);
+        in_place &= leaf.role == SOTTO_AERO_NOISE && leaf.index == plan->noise[i];
         *there += leaf.is_there;
     }
-    return posted_all;
+    sotto_aero_sum_path_read(in, &path, false, malformed);
+    return count == 0 ||
+           (in_place &&
+            sotto_aero_sum_first_holds(&path, nodes, count, posted->leaves, &posted->added[group]));
 }
 
-/* The sums are those of the tree: at both points, and by their digests, which were posted before the points were known. */
+/* The c1 of the sums is that of the tree: at both points, and by its digest, which was posted before the points were known. A member's part
+ * is of c1 and of nothing else, so with any other c2 it opens the same sum of leaves or noise (decision 385). */
 static bool is_total(const sotto_aero_committee_member *m, uint32_t group, sotto_bytes wire,
-                     const sotto_aero_cipher *totals)
+                     const uint8_t second[32], const sotto_aero_poly *c1)
 {
     const sotto_aero_view *view = m->base.view;
-    sotto_f64 v[SOTTO_AERO_VALUES];
+    sotto_f64 v[SOTTO_AERO_HALF];
     uint8_t digest[32];
     bool equal = true;
 
-    sotto_aero_total_digest(digest, wire);
-    sotto_aero_value_of(v, totals, sotto_aero_group_size(m->base.plan, group), view->posted.points);
-    for (unsigned i = 0; i < SOTTO_AERO_COUNT; i++)
+    sotto_aero_total_digest(digest, wire, second);
+    sotto_aero_half_of(v, c1, sotto_aero_group_size(m->base.plan, group), view->posted.points);
+    for (unsigned i = 0; i < SOTTO_AERO_HALF; i++)
         equal &= v[i].v == view->posted.summed[group].v[i].v;
     return equal && memcmp(digest, view->totals[group], sizeof digest) == 0;
 }
@@ -70,12 +72,14 @@ static bool judge_roots(const sotto_aero_committee_member *m, uint32_t group, ui
     return true;
 }
 
-sotto_status sotto_aero_member_roots(sotto_aero_committee_member *m, const sotto_message *message,
-                                     sotto_status *verdict, sotto_err *err)
+static sotto_status read_roots(sotto_aero_committee_member *m, const sotto_message *message,
+                               sotto_status *verdict, sotto_arena *scratch, sotto_err *err)
 {
     const sotto_aero_plan *plan = m->base.plan;
     sotto_reader in = sotto_reader_over(message->body);
     uint32_t group = (uint32_t)sotto_read_uint(&in, 1), noise = 0;
+    const uint32_t leaves = m->base.view->posted.leaves;
+    uint8_t second[32];
     bool malformed = false;
 
     *verdict = SOTTO_AGAIN;
@@ -89,21 +93,37 @@ sotto_status sotto_aero_member_roots(sotto_aero_committee_member *m, const sotto
     if (roots->is_there)
         return SOTTO_OK;
     *verdict = SOTTO_REJECTED;
-    sotto_bytes wire = sotto_read_bytes(&in, sotto_aero_total_size(plan, group));
-    bool posted = has_noise(m, group, &in, &noise, &malformed);
+    sotto_read_fixed(&in, second, sizeof second);
+    sotto_bytes wire = sotto_read_bytes(&in, sotto_aero_total_size(plan, group, leaves));
+    sotto_aero_sum *nodes =
+        sotto_arena_take_array(scratch, (size_t)plan->terms.noise_members + 1, sizeof *nodes);
+    if (!nodes)
+        return sotto_aero_no_memory(err);
+    bool posted = has_noise(m, group, &in, nodes, &noise, &malformed);
     if (sotto_reader_finish(&in, "roots", NULL) != SOTTO_OK || malformed)
         return SOTTO_OK;
-    roots->totals = sotto_arena_take_array(m->base.arena, sotto_aero_group_size(plan, group),
-                                           sizeof *roots->totals);
-    if (!roots->totals)
+    roots->c1 = sotto_arena_take_array(m->base.arena, sotto_aero_group_size(plan, group),
+                                       sizeof *roots->c1);
+    if (!roots->c1)
         return sotto_aero_no_memory(err);
-    if (sotto_aero_total_decode(roots->totals, plan, group, m->base.view->posted.leaves, wire,
-                                NULL) != SOTTO_OK)
+    if (sotto_aero_total_decode(roots->c1, plan, group, leaves, wire, NULL) != SOTTO_OK)
         return SOTTO_OK;
-    roots->is_right = judge_roots(m, group, noise, posted, is_total(m, group, wire, roots->totals));
+    roots->is_right =
+        judge_roots(m, group, noise, posted, is_total(m, group, wire, second, roots->c1));
     roots->is_there = true;
     *verdict = SOTTO_OK;
     return SOTTO_OK;
+}
+
+sotto_status sotto_aero_member_roots(sotto_aero_committee_member *m, const sotto_message *message,
+                                     sotto_status *verdict, sotto_err *err)
+{
+    sotto_arena scratch;
+
+    sotto_arena_init(&scratch, SOTTO_AERO_SCRATCH);
+    const sotto_status status = read_roots(m, message, verdict, &scratch, err);
+    sotto_arena_clear(&scratch);
+    return status;
 }
 
 /* ---- the opening ---------------------------------------------------------------------------------------- */
@@ -114,8 +134,7 @@ typedef struct opening {
     sotto_aero_weight weights[SOTTO_AERO_MOST_COMMITTEE];
     uint32_t count, own, attempt;
     sotto_noise smudge;
-    sotto_aero_poly part;
-    sotto_aero_cipher cipher;
+    sotto_aero_poly part, c1;
 } opening;
 
 /* Who opens: as many as the threshold, and all of them signed for these sums. SOTTO_AGAIN: somebody's verdict was not read yet. */
@@ -180,9 +199,9 @@ static sotto_status parts_of(sotto_aero_committee_member *m, opening *o, sotto_b
     out->data[out->len++] = (uint8_t)o->attempt;
     for (uint32_t g = m->committee; g < plan->groups; g += plan->terms.committees)
         for (size_t i = 0; i < sotto_aero_group_size(plan, g); i++) {
-            sotto_aero_total_reduce(&plan->aero, &o->cipher, &m->roots[g].totals[i]);
+            sotto_aero_total_reduce(&plan->aero, &o->c1, &m->roots[g].c1[i]);
             SOTTO_TRY(sotto_aero_partial(&plan->aero, &o->part, &m->share, o->weights[o->own],
-                                         &place, &o->cipher.c1, &o->smudge, entropy, err));
+                                         &place, &o->c1, &o->smudge, entropy, err));
             SOTTO_TRY(sotto_aero_poly_encode(&plan->aero, out, &o->part, err));
         }
     return SOTTO_OK;

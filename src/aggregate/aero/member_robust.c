@@ -132,8 +132,7 @@ sotto_status sotto_aero_member_noises(sotto_aero_committee_member *m, sotto_effe
 typedef struct taking {
     sotto_aero_poly *noise,
         *sum; /* one dealer's, then its pads; and of all dealers, by ciphertext */
-    sotto_aero_poly point;
-    sotto_aero_cipher cipher;
+    sotto_aero_poly point, c1;
     sotto_aero_looks looks;
     sotto_buf plain, body;
 } taking;
@@ -221,8 +220,8 @@ static sotto_status write_point(sotto_aero_committee_member *m, taking *k, sotto
     for (uint32_t i = 0; i < plan->ciphertexts; i++) {
         const sotto_aero_roots *roots = &m->roots[i / SOTTO_AERO_GROUP];
 
-        sotto_aero_total_reduce(&plan->aero, &k->cipher, &roots->totals[i % SOTTO_AERO_GROUP]);
-        sotto_aero_point_of(&plan->aero, &k->point, &m->share, &k->cipher.c1, &k->sum[i]);
+        sotto_aero_total_reduce(&plan->aero, &k->c1, &roots->c1[i % SOTTO_AERO_GROUP]);
+        sotto_aero_point_of(&plan->aero, &k->point, &m->share, &k->c1, &k->sum[i]);
         SOTTO_TRY(sotto_aero_poly_encode(&plan->aero, &k->body, &k->point, err));
     }
     memcpy(k->body.data + k->body.len, looks.data, looks.len);

@@ -17,6 +17,7 @@
 enum {
     MOST_PROBE = SOTTO_AERO_MOST_COMMITTEE * (1 + SOTTO_AERO_PROBES * (8 + 8)),
     MOST_KEY = SOTTO_AERO_A_SEED + SOTTO_AERO_N * (8 + 8),
+    MOST_KEYED = SOTTO_AERO_MOST_COMMITTEES * (1 + SOTTO_AERO_N * (8 + 8)),
 };
 
 static const sotto_kind KINDS[] = {
@@ -24,7 +25,7 @@ static const sotto_kind KINDS[] = {
     {SOTTO_AERO_SEAL, "seal", DECRYPTOR, BOARD, true, false, SOTTO_AERO_SEAL_SIZE},
     {SOTTO_AERO_SEALED, "sealed", SERVER, BOARD, true, false, 0},
     {SOTTO_AERO_KEY, "key", DECRYPTOR, BOARD, true, false, LONG},
-    {SOTTO_AERO_KEYED, "keyed", SERVER, BOARD, true, false, 0},
+    {SOTTO_AERO_KEYED, "keyed", SERVER, BOARD, true, false, MOST_KEYED},
     {SOTTO_AERO_CERTIFY, "certify", DECRYPTOR, BOARD, true, false, SOTTO_AERO_CERTIFICATE},
     {SOTTO_AERO_COMMITTED, "committed", SERVER, BOARD, true, false, 4 + 32},
     {SOTTO_AERO_ADDED, "added", SERVER, BOARD, true, false, 4 + 64 * SOTTO_AERO_MOST_GROUPS},
@@ -85,23 +86,13 @@ sotto_status sotto_aero_check(const sotto_round *round, const sotto_message *mes
 static bool takes_part(const sotto_round *round, sotto_part part, uint32_t index)
 {
     sotto_aero_terms t;
-    uint32_t members[SOTTO_AERO_MOST_SPEAKERS];
-    sotto_arena scratch;
+    uint32_t room[SOTTO_AERO_MOST_SPEAKERS];
 
     if (part != DECRYPTOR)
         return true;
-    if (sotto_aero_terms_decode(&t, round->parameters, NULL) != SOTTO_OK || t.committees < 1 ||
-        t.committee > SOTTO_AERO_MOST_COMMITTEE / t.committees ||
-        t.committee * t.committees > round->registered)
-        return false;
-    const uint32_t count = t.committee * t.committees * (t.handed ? 2 : 1);
-    if (round->account && round->account->members)
-        return sotto_aero_place_of(round->account->members, count, index) >= 0;
-    sotto_arena_init(&scratch, (size_t)64 << 20);
-    bool is_drawn = sotto_aero_draw_members(members, round, &t, &scratch, NULL) == SOTTO_OK &&
-                    sotto_aero_place_of(members, count, index) >= 0;
-    sotto_arena_clear(&scratch);
-    return is_drawn;
+    const uint32_t *members = sotto_aero_members_of(round, &t, room);
+    return members && sotto_aero_place_of(members, t.committee * t.committees * (t.handed ? 2 : 1),
+                                          index) >= 0;
 }
 
 /* A promise hides it, and a share of noise is nobody's data. */

@@ -2,6 +2,7 @@
 
 #include "aggregate/aero/proof.h"
 #include "aggregate/machine.h"
+#include "base/arena.h"
 #include "base/rule.h"
 
 #include <string.h>
@@ -15,6 +16,18 @@ static sotto_status post_mark(sotto_aero_aggregator *s, uint8_t what, unsigned k
         return SOTTO_OK;
     s->posted |= what;
     return sotto_aero_post(&s->base, effects, kind, (sotto_bytes){NULL, 0}, err);
+}
+
+static sotto_status post_keyed(sotto_aero_aggregator *s, sotto_effects *effects, sotto_err *err)
+{
+    sotto_buf body;
+
+    if (s->posted & SOTTO_AERO_POSTED_KEYED)
+        return SOTTO_OK;
+    s->posted |= SOTTO_AERO_POSTED_KEYED;
+    SOTTO_TRY(sotto_buf_take(&body, effects->arena, sotto_aero_keyed_size(s->base.plan), err));
+    SOTTO_TRY(sotto_aero_keyed_encode(s->base.view, &body, err));
+    return sotto_aero_post(&s->base, effects, SOTTO_AERO_KEYED, sotto_buf_bytes(&body), err);
 }
 
 static sotto_status fail(sotto_aero_aggregator *s, sotto_effects *effects, const char *why)
@@ -50,13 +63,10 @@ static sotto_status write_added(sotto_aero_aggregator *s, sotto_buf *out, sotto_
 
     sotto_write_uint(&w, s->present, 4);
     for (uint32_t g = 0; g < s->base.plan->groups; g++) {
-        sotto_buf total = sotto_aero_buffer(scratch, sotto_aero_total_size(s->base.plan, g));
-        uint8_t digest[32];
+        uint8_t digest[32], second[32];
 
-        if (!total.data)
-            return sotto_aero_no_memory(err);
-        SOTTO_TRY(sotto_aero_total_encode(&total, s->base.plan, g, s->totals[g], err));
-        sotto_aero_total_digest(digest, sotto_buf_bytes(&total));
+        SOTTO_TRY(sotto_aero_total_digests(digest, second, s->base.plan, g, s->count, s->totals[g],
+                                           scratch, err));
         sotto_write_bytes(&w, sotto_bytes_of(sotto_aero_sum_root(&s->leaves[g])->hash, 32));
         sotto_write_bytes(&w, sotto_bytes_of(digest, sizeof digest));
     }
@@ -140,7 +150,7 @@ static sotto_status react(sotto_aero_aggregator *s, const sotto_message *known,
         return SOTTO_OK;
     case SOTTO_AERO_KEY:
         if (view->dealers == sotto_aero_count_sealed(view))
-            return post_mark(s, SOTTO_AERO_POSTED_KEYED, SOTTO_AERO_KEYED, effects, err);
+            return post_keyed(s, effects, err);
         return SOTTO_OK;
     case SOTTO_AERO_HAND:
     case SOTTO_AERO_HANDED:
@@ -317,9 +327,7 @@ static sotto_status meet(sotto_aero_aggregator *s, unsigned what, sotto_effects 
     case SOTTO_AERO_POSTED_SEALED:
         return post_mark(s, SOTTO_AERO_POSTED_SEALED, SOTTO_AERO_SEALED, effects, err);
     case SOTTO_AERO_POSTED_KEYED:
-        return s->base.view->handing.has_passed
-                   ? SOTTO_OK
-                   : post_mark(s, SOTTO_AERO_POSTED_KEYED, SOTTO_AERO_KEYED, effects, err);
+        return s->base.view->handing.has_passed ? SOTTO_OK : post_keyed(s, effects, err);
     case SOTTO_AERO_POSTED_COMMITTED:
         return post_committed(s, effects, err);
     case SOTTO_AERO_POSTED_ADDED:

@@ -92,24 +92,29 @@ static sotto_status roots_body(sotto_aero_aggregator *s, sotto_buf *body, uint32
                                sotto_arena *arena, sotto_err *err)
 {
     const sotto_aero_plan *plan = s->base.plan;
-    size_t each = SOTTO_AERO_LEAF + 1 + (size_t)32 * SOTTO_AERO_DEPTH;
+    const size_t size = sotto_aero_total_size(plan, group, s->count);
+    sotto_aero_sum_path path;
+    uint8_t digest[32], second[32];
 
-    *body = sotto_aero_buffer(arena, 1 + sotto_aero_total_size(plan, group) +
-                                         plan->terms.noise_members * each);
+    *body = sotto_aero_buffer(arena, 1 + 32 + size + plan->terms.noise_members * SOTTO_AERO_LEAF +
+                                         1 + (size_t)32 * SOTTO_AERO_DEPTH);
     if (!body->data)
         return sotto_aero_no_memory(err);
+    SOTTO_TRY(sotto_aero_total_digests(digest, second, plan, group, s->count, s->totals[group],
+                                       arena, err));
     body->data[body->len++] = (uint8_t)group;
-    SOTTO_TRY(sotto_aero_total_encode(body, plan, group, s->totals[group], err));
+    memcpy(body->data + body->len, second, sizeof second);
+    body->len += sizeof second;
+    SOTTO_TRY(sotto_aero_total_encode(body, plan, group, s->count, s->totals[group], false, err));
     sotto_writer w = sotto_writer_on(body);
     for (uint32_t i = 0; i < plan->terms.noise_members; i++) {
-        sotto_aero_sum_path path;
         sotto_aero_leaf leaf;
 
         sotto_aero_leaf_of(s, &leaf, group, i);
-        sotto_aero_sum_path_of(&path, &s->leaves[group], 0, i);
         sotto_aero_leaf_write(&w, &leaf);
-        sotto_aero_sum_path_write(&w, &path, false);
     }
+    sotto_aero_sum_first_of(&path, &s->leaves[group], plan->terms.noise_members);
+    sotto_aero_sum_path_write(&w, &path, false);
     return sotto_writer_finish(&w, "roots", err);
 }
 

@@ -160,14 +160,14 @@ sotto_status sotto_aero_server_read(sotto_aero_aggregator *s, uint32_t cipher,
     const sotto_aero_plan *plan = s->base.plan;
     const sotto_aero_cipher *total =
         &s->totals[cipher / SOTTO_AERO_GROUP][cipher % SOTTO_AERO_GROUP];
-    sotto_aero_cipher *c = sotto_arena_take(scratch, sizeof *c);
+    sotto_aero_poly *c2 = sotto_arena_take(scratch, sizeof *c2);
     int64_t *sum = sotto_arena_take_array(scratch, SOTTO_AERO_N, sizeof *sum);
     uint64_t at = (uint64_t)cipher * SOTTO_AERO_SLOTS;
 
-    if (!c || !sum)
+    if (!c2 || !sum)
         return sotto_aero_no_memory(err);
-    sotto_aero_total_reduce(&plan->aero, c, total);
-    SOTTO_TRY(sotto_aero_open_vartime(&plan->aero, sum, &c->c2, parts, count,
+    sotto_aero_total_reduce(&plan->aero, c2, &total->c2);
+    SOTTO_TRY(sotto_aero_open_vartime(&plan->aero, sum, c2, parts, count,
                                       sotto_aero_ledger_most(&plan->ledger), err));
     /* Every leaf brought the round's number: what was replayed from another round shows here at the latest. */
     if (SOTTO_RULE(aero_rounds_counted) && sum[0] != (int64_t)(plan->round->number * s->present))

@@ -121,6 +121,38 @@ bool sotto_aero_sum_holds(const sotto_aero_sum_path *path, const sotto_aero_sum 
     return used == path->count && same(&at, root, adds);
 }
 
+/* Only the last of them has a neighbour that is not among them. */
+void sotto_aero_sum_first_of(sotto_aero_sum_path *path, const sotto_aero_sum_tree *tree,
+                             uint32_t count)
+{
+    memset(path, 0, sizeof *path);
+    for (uint32_t level = 0; level + 1 < tree->levels; level++, count = (count + 1) / 2)
+        if (count % 2 && count < tree->count[level])
+            path->at[path->count++] = tree->level[level][count];
+}
+
+bool sotto_aero_sum_first_holds(const sotto_aero_sum_path *path, sotto_aero_sum *first,
+                                uint32_t count, uint32_t leaves, const sotto_aero_sum *root)
+{
+    uint32_t used = 0;
+
+    if (count == 0 || count > leaves)
+        return false;
+    for (; leaves > 1; leaves = (leaves + 1) / 2, count = (count + 1) / 2) {
+        if (count % 2 && count < leaves) {
+            if (used == path->count)
+                return false;
+            first[count] = path->at[used++];
+        }
+        const uint32_t whole = count % 2 && count == leaves ? count - 1 : count;
+        for (uint32_t i = 0; i < whole; i += 2)
+            parent(&first[i / 2], &first[i], &first[i + 1], false);
+        if (whole < count)
+            first[count / 2] = first[count - 1];
+    }
+    return used == path->count && same(&first[0], root, false);
+}
+
 void sotto_aero_sum_path_write(sotto_writer *w, const sotto_aero_sum_path *path, bool adds)
 {
     sotto_write_uint(w, path->count, 1);
@@ -169,8 +201,8 @@ void sotto_aero_points_of(sotto_f64 points[SOTTO_AERO_POINTS], const uint8_t see
     }
 }
 
-/* Horner's rule for both halves of a value at once. */
-static void evaluate(sotto_f64 v[SOTTO_AERO_VALUES], const sotto_aero_poly *poly,
+/* Horner's rule at both points, for both primes at once. */
+static void evaluate(sotto_f64 v[SOTTO_AERO_HALF], const sotto_aero_poly *poly,
                      const sotto_f64 points[SOTTO_AERO_POINTS])
 {
     for (size_t k = SOTTO_AERO_N; k-- > 0;)
@@ -189,9 +221,18 @@ void sotto_aero_value_of(sotto_f64 v[SOTTO_AERO_VALUES], const sotto_aero_cipher
     for (unsigned i = 0; i < SOTTO_AERO_VALUES; i++)
         v[i] = sotto_f64_zero();
     for (size_t j = count; j-- > 0;) {
-        evaluate(v, &ciphers[j].c2, points);
         evaluate(v, &ciphers[j].c1, points);
+        evaluate(v + SOTTO_AERO_HALF, &ciphers[j].c2, points);
     }
+}
+
+void sotto_aero_half_of(sotto_f64 v[SOTTO_AERO_HALF], const sotto_aero_poly *half, size_t count,
+                        const sotto_f64 points[SOTTO_AERO_POINTS])
+{
+    for (unsigned i = 0; i < SOTTO_AERO_HALF; i++)
+        v[i] = sotto_f64_zero();
+    for (size_t j = count; j-- > 0;)
+        evaluate(v, &half[j], points);
 }
 
 static void add_total(sotto_aero_poly *sum, const sotto_aero_poly *more)
@@ -208,14 +249,12 @@ void sotto_aero_total_add(sotto_aero_cipher *sum, const sotto_aero_cipher *more)
     add_total(&sum->c2, &more->c2);
 }
 
-void sotto_aero_total_reduce(const sotto_aero *aero, sotto_aero_cipher *out,
-                             const sotto_aero_cipher *total)
+void sotto_aero_total_reduce(const sotto_aero *aero, sotto_aero_poly *out,
+                             const sotto_aero_poly *total)
 {
     uint64_t prime = aero->ring.set->second;
 
     *out = *total;
-    for (size_t k = 0; k < SOTTO_AERO_N && prime; k++) {
-        out->c1.second[k] %= prime;
-        out->c2.second[k] %= prime;
-    }
+    for (size_t k = 0; k < SOTTO_AERO_N && prime; k++)
+        out->second[k] %= prime;
 }

@@ -169,12 +169,10 @@ static int by_number(const void *a, const void *b)
 
 /* Each committee is drawn from those who are left: in the order of the registry, which a server writes before the draw, corrupt members could
  * all be in one. */
-static sotto_status split(sotto_aero_plan *plan, const uint8_t seed[32], sotto_arena *arena,
-                          sotto_err *err)
+static sotto_status split(uint32_t *left, uint32_t count, uint32_t each, const uint8_t seed[32],
+                          sotto_arena *scratch, sotto_err *err)
 {
-    const uint32_t each = plan->terms.committee;
-    uint32_t *left = plan->committee, count = plan->members;
-    uint32_t *picked = sotto_arena_take_array(arena, each, sizeof *picked);
+    uint32_t *picked = sotto_arena_take_array(scratch, each, sizeof *picked);
     uint8_t next[32];
 
     if (!picked)
@@ -182,7 +180,7 @@ static sotto_status split(sotto_aero_plan *plan, const uint8_t seed[32], sotto_a
     memcpy(next, seed, sizeof next);
     for (; count > each; left += each, count -= each) {
         sotto_hash_once(next, SOTTO_SHA256, sotto_bytes_of(next, sizeof next));
-        SOTTO_TRY(sotto_draw_set(picked, each, count, next, arena, err));
+        SOTTO_TRY(sotto_draw_set(picked, each, count, next, scratch, err));
         /* picked is ascending, so that nothing which is still to be picked moves: who is in its place goes behind. */
         for (uint32_t i = 0; i < each; i++) {
             const uint32_t member = left[picked[i]];
@@ -205,6 +203,7 @@ sotto_status sotto_aero_draw_members(uint32_t *out, const sotto_round *r, const 
 
     sotto_draw_seed(seed, COMMITTEE, r->beacon, r->session, r->epoch, r->number);
     SOTTO_TRY(sotto_draw_set(out, count, registered, seed, scratch, err));
+    SOTTO_TRY(split(out, count, t->committee, seed, scratch, err));
     if (!t->handed)
         return SOTTO_OK;
     sotto_draw_seed(seed, COMMITTEE, t->origin.beacon, r->session, r->epoch - 1, r->number - 1);
@@ -226,8 +225,6 @@ static sotto_status draw_committees(sotto_aero_plan *plan, sotto_arena *arena, s
         return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
     plan->old = plan->committee + plan->members;
     SOTTO_TRY(sotto_aero_draw_members(plan->committee, r, t, arena, err));
-    sotto_draw_seed(seed, COMMITTEE, r->beacon, r->session, r->epoch, r->number);
-    SOTTO_TRY(split(plan, seed, arena, err));
     sotto_draw_seed(seed, "sotto-aero-noise-1", r->beacon, r->session, r->epoch, r->number);
     return sotto_draw_set(plan->noise, t->noise_members, (uint32_t)r->registered, seed, arena, err);
 }
@@ -325,6 +322,11 @@ uint32_t sotto_aero_committee_of_group(const sotto_aero_plan *plan, uint32_t gro
 uint32_t sotto_aero_committee_of_place(const sotto_aero_plan *plan, uint32_t place)
 {
     return place / plan->terms.committee;
+}
+
+bool sotto_aero_is_seeded(const sotto_aero_terms *t, uint32_t dealer, uint32_t place)
+{
+    return t->rekey == 0 && (place + t->committee - dealer - 1) % t->committee < t->threshold - 1;
 }
 
 uint32_t sotto_aero_committee_opens(const sotto_aero_plan *plan, uint32_t committee)

@@ -127,7 +127,7 @@ int sotto_aero_old_place(const sotto_aero_plan *plan, uint32_t index);
 /* What must be the same in all rounds under one key: everything that hints, odds and the committee depend on. */
 SOTTO_MUST_USE sotto_status sotto_aero_key_terms(uint8_t out[32], const sotto_aero_plan *plan,
                                                  sotto_err *err);
-/* Members of this round's committees, and then of the one that hands over its key. At most SOTTO_AERO_MOST_SPEAKERS. */
+/* Members of this round's committees, one after the other, and then of the one that hands over its key. At most SOTTO_AERO_MOST_SPEAKERS. */
 enum { SOTTO_AERO_MOST_SPEAKERS = 2 * SOTTO_AERO_MOST_COMMITTEE };
 SOTTO_MUST_USE sotto_status sotto_aero_draw_members(uint32_t *out, const sotto_round *round,
                                                     const sotto_aero_terms *terms,
@@ -137,6 +137,9 @@ bool sotto_aero_may(const sotto_aero_plan *plan, uint8_t role, uint32_t index);
 /* Which committee opens a group, and which one a place belongs to. */
 uint32_t sotto_aero_committee_of_group(const sotto_aero_plan *plan, uint32_t group);
 uint32_t sotto_aero_committee_of_place(const sotto_aero_plan *plan, uint32_t place);
+/* Whether a dealer's share of the key for this place comes as a seed; which takes 48 bytes. Places in one committee. A key that is handed on
+ * has pads, too: then all shares come whole. */
+bool sotto_aero_is_seeded(const sotto_aero_terms *terms, uint32_t dealer, uint32_t place);
 /* Ciphertexts that a committee opens. */
 uint32_t sotto_aero_committee_opens(const sotto_aero_plan *plan, uint32_t committee);
 /* Ciphertexts of a group. */

@@ -92,19 +92,25 @@ sotto_status sotto_aero_deal_poly(const sotto_aero *aero, sotto_aero_share *shar
     return status;
 }
 
+static void as_poly(const sotto_aero *aero, sotto_aero_poly *v, const sotto_aero_secret *secret)
+{
+    int64_t s[SOTTO_AERO_N];
+
+    for (size_t k = 0; k < SOTTO_AERO_N; k++)
+        s[k] = (int)secret->s[k]; /* of both signs */
+    memset(v, 0, sizeof *v);
+    sotto_aero_add_small(&aero->ring, v, s);
+    sotto_wipe(s, sizeof s);
+}
+
 sotto_status sotto_aero_deal(const sotto_aero *aero, sotto_aero_share *shares, size_t count,
                              size_t threshold, const sotto_aero_secret *secret,
                              sotto_entropy *entropy, sotto_err *err)
 {
-    int64_t s[SOTTO_AERO_N];
     sotto_aero_poly v;
 
-    for (size_t k = 0; k < SOTTO_AERO_N; k++)
-        s[k] = (int)secret->s[k]; /* of both signs */
-    memset(&v, 0, sizeof v);
-    sotto_aero_add_small(&aero->ring, &v, s);
+    as_poly(aero, &v, secret);
     sotto_status status = sotto_aero_deal_poly(aero, shares, count, threshold, &v, entropy, err);
-    sotto_wipe(s, sizeof s);
     sotto_wipe(&v, sizeof v);
     return status;
 }
@@ -117,20 +123,36 @@ void sotto_aero_share_add(const sotto_aero *aero, sotto_aero_share *sum,
 
 /* ---- weights ------------------------------------------------------------------------------------------ */
 
-static uint64_t second_weight(const sotto_limb *limb, const uint32_t *members, size_t count,
-                              size_t i)
+/* Of the i-th of these points, for the value at another one. */
+static uint64_t second_weight(const sotto_limb *limb, const uint64_t *xs, size_t count, size_t i,
+                              uint64_t at)
 {
     uint64_t above = 1, below = 1;
 
     for (size_t j = 0; j < count; j++) {
         if (j == i)
             continue;
-        uint64_t xi = (uint64_t)members[i] + 1, xj = (uint64_t)members[j] + 1;
-
-        above = sotto_limb_mul(limb, above, limb->p - xj);
-        below = sotto_limb_mul(limb, below, xi > xj ? xi - xj : limb->p - (xj - xi));
+        above = sotto_limb_mul(limb, above, at >= xs[j] ? at - xs[j] : limb->p - (xs[j] - at));
+        below =
+            sotto_limb_mul(limb, below, xs[i] > xs[j] ? xs[i] - xs[j] : limb->p - (xs[j] - xs[i]));
     }
     return sotto_limb_mul(limb, above, sotto_limb_pow(limb, below, limb->p - 2));
+}
+
+/* Of points that differ. */
+static void weigh_vartime(const sotto_aero *aero, sotto_aero_weight *weights, const uint64_t *xs,
+                          size_t count, uint64_t at)
+{
+    sotto_f64 points[SOTTO_AERO_MOST_MEMBERS], first[SOTTO_AERO_MOST_MEMBERS];
+
+    for (size_t i = 0; i < count; i++)
+        points[i] = sotto_f64_from(xs[i]);
+    sotto_shamir_weights_vartime(first, points, count, sotto_f64_from(at));
+    for (size_t i = 0; i < count; i++) {
+        weights[i].first = first[i];
+        weights[i].second =
+            aero->ring.set->second ? second_weight(&aero->ring.second, xs, count, i, at) : 0;
+    }
 }
 
 static bool differ(const uint32_t *members, size_t count)
@@ -148,21 +170,98 @@ static bool differ(const uint32_t *members, size_t count)
 sotto_status sotto_aero_weights_vartime(const sotto_aero *aero, sotto_aero_weight *weights,
                                         const uint32_t *members, size_t count, sotto_err *err)
 {
-    sotto_f64 xs[SOTTO_AERO_MOST_MEMBERS], first[SOTTO_AERO_MOST_MEMBERS];
+    uint64_t xs[SOTTO_AERO_MOST_MEMBERS];
 
     if (count == 0 || count > SOTTO_AERO_MOST_MEMBERS)
         return sotto_fail(err, SOTTO_REJECTED, "aero: a set of %zu members", count);
     if (SOTTO_RULE(aero_members_differ) && !differ(members, count))
         return sotto_fail(err, SOTTO_REJECTED, "aero: a member is in the set twice, or is none");
     for (size_t i = 0; i < count; i++)
-        xs[i] = sotto_f64_from((uint64_t)members[i] + 1);
-    sotto_shamir_weights_vartime(first, xs, count, sotto_f64_zero());
-    for (size_t i = 0; i < count; i++) {
-        weights[i].first = first[i];
-        weights[i].second =
-            aero->ring.set->second ? second_weight(&aero->ring.second, members, count, i) : 0;
-    }
+        xs[i] = (uint64_t)members[i] + 1;
+    weigh_vartime(aero, weights, xs, count, 0);
     return SOTTO_OK;
+}
+
+/* ---- shares from seeds --------------------------------------------------------------------------------- */
+
+static sotto_status next_bytes(void *context, void *out, size_t len, sotto_err *err)
+{
+    return sotto_keystream_next(context, out, len, err);
+}
+
+sotto_status sotto_aero_share_of_seed(const sotto_aero *aero, sotto_aero_share *out,
+                                      const uint8_t seed[SOTTO_AERO_SEED], sotto_err *err)
+{
+    sotto_keystream stream;
+    sotto_entropy bytes;
+    sotto_status status = sotto_keystream_init(&stream, err);
+
+    sotto_entropy_init(&bytes, next_bytes, &stream);
+    if (status == SOTTO_OK)
+        status = sotto_keystream_seed(&stream, seed, err);
+    if (status == SOTTO_OK)
+        status = draw_uniform(aero, &out->s, &bytes, err);
+    sotto_entropy_clear(&bytes);
+    sotto_keystream_clear(&stream);
+    return status;
+}
+
+static void add_weighted(const sotto_aero *aero, sotto_aero_share *sum, sotto_aero_weight weight,
+                         const sotto_aero_poly *v, sotto_aero_poly *scratch)
+{
+    *scratch = *v;
+    sotto_aero_scale(&aero->ring, scratch, weight.first, weight.second);
+    sotto_aero_add(&aero->ring, &sum->s, scratch);
+}
+
+/* The rest is determined: the polynomial's values at all other members, from those at the seeds' and at 0. */
+static void fill_shares(const sotto_aero *aero, sotto_aero_share *shares, size_t count,
+                        const uint32_t *seeded, size_t seeds, const sotto_aero_poly *secret,
+                        sotto_aero_poly *scratch)
+{
+    sotto_aero_weight weights[SOTTO_AERO_MOST_MEMBERS + 1];
+    bool has[SOTTO_AERO_MOST_MEMBERS] = {false};
+    uint64_t xs[SOTTO_AERO_MOST_MEMBERS + 1];
+
+    xs[0] = 0;
+    for (size_t i = 0; i < seeds; i++) {
+        xs[i + 1] = (uint64_t)seeded[i] + 1;
+        has[seeded[i]] = true;
+    }
+    for (size_t j = 0; j < count; j++) {
+        if (has[j])
+            continue;
+        weigh_vartime(aero, weights, xs, seeds + 1, (uint64_t)j + 1);
+        memset(&shares[j], 0, sizeof shares[j]);
+        add_weighted(aero, &shares[j], weights[0], secret, scratch);
+        for (size_t i = 0; i < seeds; i++)
+            add_weighted(aero, &shares[j], weights[i + 1], &shares[seeded[i]].s, scratch);
+    }
+}
+
+sotto_status sotto_aero_deal_seeded(const sotto_aero *aero, sotto_aero_share *shares, size_t count,
+                                    size_t threshold, size_t first, const sotto_aero_secret *secret,
+                                    const uint8_t (*seeds)[SOTTO_AERO_SEED], sotto_err *err)
+{
+    uint32_t seeded[SOTTO_AERO_MOST_MEMBERS];
+    sotto_aero_poly v, scratch;
+    sotto_status status = SOTTO_OK;
+
+    if (threshold < 2 || threshold > count || count >= SOTTO_AERO_MOST_MEMBERS)
+        return sotto_fail(err, SOTTO_BUG, "aero: %zu of %zu members", threshold, count);
+    for (size_t i = 0; i + 1 < threshold && status == SOTTO_OK; i++) {
+        seeded[i] = (uint32_t)((first + 1 + i) % count);
+        status = sotto_aero_share_of_seed(aero, &shares[seeded[i]], seeds[i], err);
+    }
+    if (status == SOTTO_OK) {
+        as_poly(aero, &v, secret);
+        fill_shares(aero, shares, count, seeded, threshold - 1, &v, &scratch);
+    }
+    sotto_wipe(&v, sizeof v);
+    sotto_wipe(&scratch, sizeof scratch);
+    if (status != SOTTO_OK)
+        sotto_wipe(shares, count * sizeof *shares);
+    return status;
 }
 
 /* ---- masks -------------------------------------------------------------------------------------------- */
@@ -194,11 +293,6 @@ static void name_opening(uint8_t digest[DIGEST], const sotto_aero_place *place,
         sotto_hash_update(&hash, sotto_bytes_of(words, sizeof words));
     }
     sotto_hash_final(&hash, digest);
-}
-
-static sotto_status next_bytes(void *context, void *out, size_t len, sotto_err *err)
-{
-    return sotto_keystream_next(context, out, len, err);
 }
 
 /* The uniform polynomial of one pair: the member with the smaller number adds it, the other one subtracts it. */

@@ -33,6 +33,17 @@ SOTTO_MUST_USE sotto_status sotto_aero_deal_poly(const sotto_aero *aero, sotto_a
                                                  size_t count, size_t threshold,
                                                  const sotto_aero_poly *secret,
                                                  sotto_entropy *entropy, sotto_err *err);
+/* The same, where `threshold` - 1 members' shares are drawn from a seed each, which is all that they have to be sent: the places after `first`,
+ * round the end. The polynomial goes through these shares and the secret, so it is as random as the seeds' streams are. */
+SOTTO_MUST_USE sotto_status sotto_aero_deal_seeded(const sotto_aero *aero, sotto_aero_share *shares,
+                                                   size_t count, size_t threshold, size_t first,
+                                                   const sotto_aero_secret *secret,
+                                                   const uint8_t (*seeds)[SOTTO_AERO_SEED],
+                                                   sotto_err *err);
+/* The share of a seed: the same for dealer and member. */
+SOTTO_MUST_USE sotto_status sotto_aero_share_of_seed(const sotto_aero *aero, sotto_aero_share *out,
+                                                     const uint8_t seed[SOTTO_AERO_SEED],
+                                                     sotto_err *err);
 void sotto_aero_share_add(const sotto_aero *aero, sotto_aero_share *sum,
                           const sotto_aero_share *more);
 

@@ -14,6 +14,7 @@ sotto_status sotto_aero_view_init(sotto_aero_view *view, sotto_aero_plan *plan, 
 {
     memset(view, 0, sizeof *view);
     view->plan = plan;
+    view->reader = SOTTO_TO_EVERYBODY;
     view->b = sotto_arena_take_array(arena, plan->terms.committees, sizeof *view->b);
     view->posted.b = view->b;
     view->members = sotto_arena_take_array(arena, plan->members, sizeof *view->members);
@@ -63,50 +64,18 @@ size_t sotto_aero_sealed_share_size(const sotto_aero_plan *plan)
            16;
 }
 
-void sotto_aero_total_digest(uint8_t out[32], sotto_bytes total)
+void sotto_aero_total_digest(uint8_t out[32], sotto_bytes first, const uint8_t second[32])
 {
-    sotto_hash_once(out, SOTTO_SHA256, total);
-}
+    static const char purpose[] = "sotto-aero-total-2";
+    uint8_t digest[32];
+    sotto_hash hash;
 
-/* ---- budget and certificate ------------------------------------------------------------------------------ */
-
-static double spent_before(const sotto_aero_plan *plan)
-{
-    return plan->round->account ? plan->round->account->rho : 0;
-}
-
-static uint64_t bits_of(double x)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-/* The round's id covers model, rate, noise, clipping and both committees. */
-static sotto_status write_certificate(sotto_aero_view *view, sotto_arena *scratch, sotto_err *err)
-{
-    sotto_aero_plan *plan = view->plan;
-    size_t size = plan->terms.committees * sotto_aero_poly_size(&plan->aero);
-    sotto_buf b = sotto_buf_over(sotto_arena_take(scratch, size), size);
-    sotto_buf out = sotto_buf_over(view->certificate, sizeof view->certificate);
-    sotto_writer w = sotto_writer_on(&out);
-    uint8_t key[32];
-
-    if (!b.data)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
-    for (uint32_t d = 0; d < plan->terms.committees; d++)
-        SOTTO_TRY(sotto_aero_poly_encode(&plan->aero, &b, &view->b[d], err));
-    sotto_hash_once(key, SOTTO_SHA256, sotto_buf_bytes(&b));
-    sotto_write_bytes(&w, sotto_bytes_of(plan->id, sizeof plan->id));
-    sotto_write_uint(&w, bits_of(spent_before(plan)), 8);
-    sotto_write_uint(&w, bits_of(plan->rho), 8);
-    sotto_write_uint(&w, plan->terms.epsilon, 8);
-    sotto_write_uint(&w, plan->terms.delta_bits, 4);
-    sotto_write_uint(&w, view->dealers, 4);
-    sotto_write_uint(&w, sotto_aero_key_round(view), 8);
-    sotto_write_bytes(&w, sotto_bytes_of(key, sizeof key));
-    return sotto_writer_finish(&w, "certificate", err);
+    sotto_hash_once(digest, SOTTO_SHA256, first);
+    sotto_hash_init(&hash, SOTTO_SHA256);
+    sotto_hash_update(&hash, sotto_bytes_of(purpose, sizeof purpose));
+    sotto_hash_update(&hash, sotto_bytes_of(digest, sizeof digest));
+    sotto_hash_update(&hash, sotto_bytes_of(second, sizeof digest));
+    sotto_hash_final(&hash, out);
 }
 
 /* ---- records of members ----------------------------------------------------------------------------------- */
@@ -125,34 +94,6 @@ static sotto_status read_seal(sotto_aero_view *view, sotto_aero_member *m, sotto
     memcpy(m->value_seal, body.data + 32, 32);
     memcpy(m->public_key, body.data + 64, 32);
     m->has_sealed = true;
-    return SOTTO_OK;
-}
-
-/* Parts of the key are shown after all of them are fixed: who speaks last can't take the others' parts out again. */
-static sotto_status read_key(sotto_aero_view *view, uint32_t place, sotto_aero_member *m,
-                             sotto_bytes body, sotto_arena *scratch, sotto_err *err)
-{
-    const sotto_aero_plan *plan = view->plan;
-    size_t each = sotto_aero_poly_size(&plan->aero);
-    sotto_aero_poly *b = sotto_arena_take(scratch, sizeof *b);
-    uint8_t seal[32];
-
-    if (!b)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "board: no memory");
-    if (m->has_key || !m->has_sealed || !view->is_sealed || view->is_keyed ||
-        !sotto_aero_wants_key(view) || body.len < 32 + each)
-        return nothing(err, "a part of the key out of turn");
-    const sotto_bytes part = sotto_bytes_of(body.data + 32, each);
-    sotto_aero_seal_key(seal, plan, plan->committee[place], body.data, part);
-    if (SOTTO_RULE(aero_keys_sealed) && memcmp(seal, m->key_seal, sizeof seal) != 0)
-        return nothing(err, "a part of the key that was not committed to");
-    if (sotto_aero_poly_decode(&plan->aero, b, part, NULL) != SOTTO_OK)
-        return nothing(err, "a part of the key that is no polynomial");
-    const uint32_t committee = sotto_aero_committee_of_place(plan, place);
-    sotto_aero_add(&plan->aero.ring, &view->b[committee], b);
-    view->dealt[committee]++;
-    view->dealers++;
-    m->has_key = true;
     return SOTTO_OK;
 }
 
@@ -179,7 +120,7 @@ static sotto_status read_member(sotto_aero_view *view, uint64_t index, const sot
     int place = sotto_aero_committee_place(view->plan, r->from);
 
     if (r->kind == SOTTO_AERO_HAND)
-        return sotto_aero_read_hand(view, r->from, r->body, err);
+        return sotto_aero_read_hand(view, &view->last, err);
     if (place < 0)
         return nothing(err, "a record of somebody who is no member");
     sotto_aero_member *m = &view->members[place];
@@ -187,7 +128,7 @@ static sotto_status read_member(sotto_aero_view *view, uint64_t index, const sot
     case SOTTO_AERO_SEAL:
         return read_seal(view, m, r->body, err);
     case SOTTO_AERO_KEY:
-        return read_key(view, (uint32_t)place, m, r->body, scratch, err);
+        return sotto_aero_read_key(view, (uint32_t)place, r->body, scratch, err);
     case SOTTO_AERO_PROBE:
         return sotto_aero_read_probe(view, (uint32_t)place, r->body, err);
     case SOTTO_AERO_VALUE:
@@ -500,7 +441,7 @@ static sotto_status read_taken(sotto_aero_view *view, sotto_bytes body, sotto_ar
         return refute(view, "two keys handed over in one round");
     memcpy(view->handing.record, digest, sizeof digest);
     SOTTO_TRY(sotto_aero_read_taken(view, body, scratch, err));
-    return view->handing.has_passed ? write_certificate(view, scratch, err) : SOTTO_OK;
+    return view->handing.has_passed ? sotto_aero_write_certificate(view, scratch, err) : SOTTO_OK;
 }
 
 static sotto_status read_server(sotto_aero_view *view, uint64_t index, const sotto_message *r,
@@ -511,10 +452,7 @@ static sotto_status read_server(sotto_aero_view *view, uint64_t index, const sot
         view->is_sealed = true;
         return SOTTO_OK;
     case SOTTO_AERO_KEYED:
-        if (!view->is_sealed || view->is_keyed || !sotto_aero_wants_key(view))
-            return nothing(err, "the end of the set-up out of turn");
-        view->is_keyed = true;
-        return write_certificate(view, scratch, err);
+        return sotto_aero_read_keyed(view, r->body, scratch, err);
     case SOTTO_AERO_HANDED:
         return sotto_aero_read_handed(view, err);
     case SOTTO_AERO_TAKEN:
@@ -560,8 +498,9 @@ sotto_status sotto_aero_view_read(sotto_aero_view *view, sotto_message *known, u
         return SOTTO_STALE;
     if (index > view->next)
         return SOTTO_AGAIN;
-    sotto_status status =
-        sotto_aero_record_open(known, &view->plan->judged, record, is_checked, NULL);
+    sotto_status status = sotto_aero_record_open(&view->last, &view->plan->judged, view->reader,
+                                                 record, is_checked, NULL);
+    *known = view->last.message;
     if (status == SOTTO_OK)
         status = read_record(view, index, known, scratch, NULL);
     if (status == SOTTO_NO_MEMORY || status == SOTTO_BUG)

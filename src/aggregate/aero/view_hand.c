@@ -60,10 +60,11 @@ static sotto_status out_of_turn(sotto_err *err, const char *what)
 }
 
 /* New members' keys of this round are on the board by then, and what is dealt is sealed to them. */
-sotto_status sotto_aero_read_hand(sotto_aero_view *view, uint32_t from, sotto_bytes body,
+sotto_status sotto_aero_read_hand(sotto_aero_view *view, const sotto_aero_record *record,
                                   sotto_err *err)
 {
-    const int place = sotto_aero_old_place(view->plan, from);
+    const int place = sotto_aero_old_place(view->plan, record->message.from);
+    const sotto_bytes body = record->message.body;
     sotto_aero_handing *h = &view->handing;
 
     if (!h->is_wanted || place < 0 || h->from[place].is_there || !view->is_sealed || h->is_handed ||
@@ -72,7 +73,7 @@ sotto_status sotto_aero_read_hand(sotto_aero_view *view, uint32_t from, sotto_by
     sotto_aero_hand *hand = &h->from[place];
     memcpy(hand->key, body.data, sizeof hand->key);
     memcpy(hand->public_key, body.data + 32, sizeof hand->public_key);
-    sotto_hash_once(hand->dealt, SOTTO_SHA256, body);
+    memcpy(hand->dealt, record->digest, sizeof hand->dealt);
     hand->is_there = true;
     h->hands++;
     return SOTTO_OK;

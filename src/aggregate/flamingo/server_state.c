@@ -108,7 +108,7 @@ bool sotto_flamingo_server_file(flamingo_server *s, const sotto_message *m)
         return false;
     if (m->kind == SOTTO_FLAMINGO_REPORT) {
         s->clients[m->from] = (server_client){.report = m->body, .signature = m->signature};
-        sotto_hash_once(s->clients[m->from].digest, SOTTO_SHA256, m->body);
+        sotto_body_digest(s->clients[m->from].digest, m->body);
         return true;
     }
     int place = sotto_decryptors_place(s->round->decryptors, m->from);

@@ -53,7 +53,7 @@ sotto_status sotto_duties_fetch_page(sotto_duties *d, const sotto_posted_round *
 
     *out = (sotto_bytes){NULL, 0};
     sotto_write_uint(&w, since, 8);
-    sotto_write_uint(&w, duty->part == SOTTO_DUTY_DECRYPTOR, 1);
+    sotto_write_uint(&w, sotto_duties_reader(duty), 4);
     SOTTO_TRY(sotto_writer_finish(&w, "board", err));
     SOTTO_TRY(carry(d, p, "board", SOTTO_ENTRIES_ASK_TYPE, sotto_buf_bytes(&body), MOST, &room,
                     &answer, err));

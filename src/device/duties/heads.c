@@ -135,24 +135,30 @@ static sotto_status gather(sotto_duties *d, const sotto_posted_round *p,
     return SOTTO_OK;
 }
 
-/* A record and its excerpts have one leaf. So whoever is shown a beginning where it reads the whole, a complaint say, is shown something else
- * than others. */
-static bool is_whole_enough(const sotto_posted_round *p, unsigned part, sotto_bytes record)
+/* A record and its excerpts have one leaf. So whoever is shown a beginning where it reads the whole, a complaint say, or what is for somebody
+ * else, is shown something else than others. */
+static bool is_whole_enough(const sotto_posted_round *p, uint32_t reader, sotto_bytes record)
 {
+    sotto_pieces wanted;
     sotto_excerpt e;
 
     if (!sotto_excerpt_is(record))
         return true;
-    if (part == SOTTO_DUTY_DECRYPTOR || !p->method->needed ||
-        sotto_excerpt_decode(&e, record, NULL) != SOTTO_OK)
+    if (sotto_excerpt_decode(&e, record, NULL) != SOTTO_OK)
         return false;
-    const size_t shown = e.message.body.len;
     e.message.body.len = e.length; /* what it needs of a whole body */
-    return shown == p->method->needed(&p->round, &e.message);
+    if (!sotto_excerpt_for(&wanted, p->method, &p->round, &e.message, reader) ||
+        wanted.count != e.pieces.count)
+        return false;
+    for (uint32_t i = 0; i < wanted.count; i++)
+        if (wanted.at[i].first != e.pieces.at[i].first ||
+            wanted.at[i].count != e.pieces.at[i].count)
+            return false;
+    return true;
 }
 
 /* Of one entry, as the board numbers it. */
-static sotto_status leaf_of(sotto_merkle_hash *out, const sotto_posted_round *p, unsigned part,
+static sotto_status leaf_of(sotto_merkle_hash *out, const sotto_posted_round *p, uint32_t reader,
                             uint64_t number, sotto_bytes wire, sotto_err *err)
 {
     uint8_t bytes[SOTTO_EXCERPT_LEAF];
@@ -165,7 +171,7 @@ static sotto_status leaf_of(sotto_merkle_hash *out, const sotto_posted_round *p,
     SOTTO_TRY(sotto_entry_decode(&index, &record, entry.body, err));
     if (index != number)
         return sotto_fail(err, SOTTO_MALFORMED, "board: an entry with another number");
-    if (SOTTO_RULE(duties_records_whole) && !is_whole_enough(p, part, record))
+    if (SOTTO_RULE(duties_records_whole) && !is_whole_enough(p, reader, record))
         return sotto_fail(err, SOTTO_REJECTED, "board: less of a record than is read of it");
     SOTTO_TRY(sotto_excerpt_leaf(&leaf, record, err));
     sotto_merkle_leaf(out, sotto_buf_bytes(&leaf));
@@ -189,7 +195,7 @@ static sotto_status compare(const sotto_posted_round *p, const sotto_journal_dut
         return sotto_fail(err, SOTTO_NO_MEMORY, "a board");
     while (sotto_inbox_next(&entries, &n, &wire)) {
         sotto_merkle_hash *leaf = &mail->leaves[n - duty->board];
-        const sotto_status status = leaf_of(leaf, p, duty->part, n, wire, err);
+        const sotto_status status = leaf_of(leaf, p, sotto_duties_reader(duty), n, wire, err);
 
         if (status != SOTTO_OK)
             return SOTTO_REJECTED;

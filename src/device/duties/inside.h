@@ -71,6 +71,11 @@ sotto_duties_news sotto_duties_ending(const sotto_posted_round *p, const sotto_j
 SOTTO_MUST_USE sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_round *p,
                                                        const sotto_journal_duty *duty,
                                                        sotto_duties_mail *mail, sotto_err *err);
+/* Who reads a board: a member what is for it, and everybody else. */
+static inline uint32_t sotto_duties_reader(const sotto_journal_duty *duty)
+{
+    return duty->part == SOTTO_DUTY_DECRYPTOR ? duty->index : SOTTO_TO_EVERYBODY;
+}
 /* One answer to a request for entries from this number on. */
 SOTTO_MUST_USE sotto_status sotto_duties_fetch_page(sotto_duties *d, const sotto_posted_round *p,
                                                     const sotto_journal_duty *duty, uint64_t since,

@@ -8,21 +8,29 @@
 
 #define PAGE ((size_t)4 << 20)
 
-static sotto_status read_board(const sotto_aggregator *a, const sotto_http_request *request,
+static sotto_status read_board(sotto_aggregator *a, const sotto_http_request *request,
                                sotto_bytes *out, sotto_arena *arena)
 {
     sotto_reader in = sotto_reader_over(sotto_http_request_body(request));
-    const uint64_t since = sotto_read_uint(&in, 8), whole = sotto_read_uint(&in, 1);
+    const uint64_t since = sotto_read_uint(&in, 8);
+    const uint32_t reader = (uint32_t)sotto_read_uint(&in, 4);
+    sotto_listed_round *one = NULL;
     sotto_round_outcome outcome;
     uint8_t id[SOTTO_ROUND_ID];
 
     SOTTO_TRY(sotto_reader_finish(&in, "board", NULL));
-    if (whole > 1)
-        return SOTTO_MALFORMED;
     if (!sotto_hex_decode(id, sizeof id, sotto_route_segment(a->host, request, 1)))
         return SOTTO_MISSING;
     SOTTO_TRY(sotto_round_store_outcome(a->host->db, id, &outcome, NULL));
-    return sotto_board_store_read(a->host->db, id, since, whole == 1, PAGE, out, arena, NULL);
+    /* Where the round is over, nobody is shown more than others. */
+    if (reader != SOTTO_TO_EVERYBODY && reader != SOTTO_TO_BOARD && outcome == SOTTO_ROUND_RUNS)
+        SOTTO_TRY(sotto_aggregator_hold(a, &one, id, arena, NULL));
+    const sotto_status status = sotto_board_store_read(
+        a->host->db, id, since, reader, one ? sotto_running_posted(one->running) : NULL, PAGE, out,
+        arena, NULL);
+    if (one)
+        sotto_aggregator_let_go(a, one);
+    return status;
 }
 
 void sotto_aggregator_get_entries(void *state, sotto_http_request *request, sotto_arena *arena)

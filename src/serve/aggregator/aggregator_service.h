@@ -4,7 +4,7 @@
  *     GET  rounds/{round}            everybody: the posting
  *     POST rounds/{round}/messages   a participant: one message, its length before it and its vector behind it
  *     POST rounds/{round}/inbox      a participant: messages to it; the request is signed by its registered key
- *     POST rounds/{round}/board      everybody: entries of its board from a number on (8 bytes), whole (1) or as excerpts (0)
+ *     POST rounds/{round}/board      everybody: entries of its board from a number on (8 bytes), for a reader (4 bytes; board.h)
  *     POST rounds/{round}/head       everybody: the board's last head that witnesses cosigned, a signed note (board_origin.h)
  *     GET  rounds/{round}/result     the operator: outcome, who reported, who was found to lie
  *     GET  rounds/{round}/sum        the operator: the sum, entries in the round's ring, little endian

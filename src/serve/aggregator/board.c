@@ -45,20 +45,45 @@ static sotto_status enter(const sotto_board *b, const sotto_round *round, sotto_
     return encoded(wire, entry, arena, err);
 }
 
+/* What this reader is shown of it; empty: all of it. */
 static sotto_status enter_excerpt(const sotto_board *b, const sotto_posted_round *p,
                                   const sotto_message *record, sotto_bytes *wire,
                                   sotto_arena *arena, sotto_err *err)
 {
-    const size_t needed =
-        p->method->needed ? p->method->needed(&p->round, record) : record->body.len;
     sotto_message entry;
+    sotto_pieces pieces;
     sotto_buf short_form;
 
-    if (needed >= record->body.len)
+    if (!sotto_excerpt_for(&pieces, p->method, &p->round, record, SOTTO_TO_EVERYBODY))
         return SOTTO_OK;
-    SOTTO_TRY(sotto_buf_take(&short_form, arena, sotto_excerpt_size(record, needed), err));
-    SOTTO_TRY(sotto_excerpt_encode(&short_form, record, needed, err));
+    SOTTO_TRY(sotto_buf_take(&short_form, arena, sotto_excerpt_size(record, &pieces), err));
+    SOTTO_TRY(sotto_excerpt_encode(&short_form, record, &pieces, err));
     return enter(b, &p->round, sotto_buf_bytes(&short_form), &entry, wire, arena, err);
+}
+
+sotto_status sotto_board_cut(sotto_bytes *out, const sotto_posted_round *p, uint32_t reader,
+                             sotto_bytes wire, sotto_arena *arena, sotto_err *err)
+{
+    sotto_message entry, record;
+    sotto_pieces pieces;
+    sotto_bytes inner;
+    sotto_buf short_form, body;
+    uint64_t index;
+
+    *out = wire;
+    SOTTO_TRY(sotto_message_decode(&entry, wire, err));
+    SOTTO_TRY(sotto_entry_decode(&index, &inner, entry.body, err));
+    if (sotto_excerpt_is(inner))
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_message_decode(&record, inner, err));
+    if (!sotto_excerpt_for(&pieces, p->method, &p->round, &record, reader))
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_buf_take(&short_form, arena, sotto_excerpt_size(&record, &pieces), err));
+    SOTTO_TRY(sotto_excerpt_encode(&short_form, &record, &pieces, err));
+    SOTTO_TRY(sotto_buf_take(&body, arena, short_form.len + 12, err));
+    SOTTO_TRY(sotto_entry_encode(&body, index, sotto_buf_bytes(&short_form), err));
+    entry.body = sotto_buf_bytes(&body);
+    return encoded(out, &entry, arena, err);
 }
 
 /* What witnesses cosign: the same for whoever reads the record whole or as an excerpt. */

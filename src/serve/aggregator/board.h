@@ -90,10 +90,16 @@ SOTTO_MUST_USE sotto_status sotto_board_store_leaves(sotto_db *db, const uint8_t
                                                      size_t *count, sotto_arena *arena,
                                                      sotto_err *err);
 
+/* The message that brings a record, as this reader is shown it: the one that was given, where that is all of it. */
+SOTTO_MUST_USE sotto_status sotto_board_cut(sotto_bytes *out, const sotto_posted_round *posted,
+                                            uint32_t reader, sotto_bytes wire, sotto_arena *arena,
+                                            sotto_err *err);
 /* Entries from number `since` on, as messages of an inbox (aggregate/inbox.h); most: as sotto_round_store_inbox.
- *   whole  with what is for members alone */
+ *   reader  registry index of a member, SOTTO_TO_EVERYBODY for all others, SOTTO_TO_BOARD for records as they are
+ *   posted  of a member's round; NULL: it is over, and what was for members alone is gone */
 SOTTO_MUST_USE sotto_status sotto_board_store_read(sotto_db *db, const uint8_t id[SOTTO_ROUND_ID],
-                                                   uint64_t since, bool whole, size_t most,
+                                                   uint64_t since, uint32_t reader,
+                                                   const sotto_posted_round *posted, size_t most,
                                                    sotto_bytes *out, sotto_arena *arena,
                                                    sotto_err *err);
 

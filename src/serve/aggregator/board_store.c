@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { OVERHEAD = 12 }; /* number and length of a message */
+enum { OVERHEAD = 12 /* number and length of a message */, MOST_ENTRIES = 4096 };
 
 static sotto_bytes id_bytes(const uint8_t *id)
 {
@@ -175,82 +175,100 @@ typedef struct reading {
     const uint8_t *id;
     int64_t next;
     size_t most;
-    bool whole;
+    uint32_t reader;
+    const sotto_posted_round *posted;
     sotto_arena *arena;
     sotto_buf out;
 } reading;
 
-/* Up to which number one answer goes, and how many bytes that is. */
-static sotto_status measure(sotto_tx *tx, const reading *r, int64_t *end, size_t *size,
-                            sotto_err *err)
+/* One entry, as the reader is shown it. A row's bytes last until the next step. */
+static sotto_status read_one(sotto_tx *tx, const reading *r, int64_t n, bool *found,
+                             sotto_bytes *out, sotto_err *err)
 {
-    bool row;
+    const bool is_member = r->reader != SOTTO_TO_EVERYBODY && r->reader != SOTTO_TO_BOARD;
     sotto_sql q;
 
-    *end = r->next;
-    *size = 0;
     SOTTO_TRY(sotto_sql_prepare(
         tx, &q,
-        r->whole
-            ? "SELECT n, length(wire) FROM board WHERE round = ?1 AND n >= ?2 ORDER BY n LIMIT 4096"
-            : "SELECT n, CASE WHEN length(excerpt) > 0 THEN length(excerpt) ELSE length(wire) END"
-              " FROM board WHERE round = ?1 AND n >= ?2 ORDER BY n LIMIT 4096",
+        r->reader == SOTTO_TO_EVERYBODY
+            ? "SELECT CASE WHEN length(excerpt) > 0 THEN excerpt ELSE wire END, 0 FROM board"
+              " WHERE round = ?1 AND n = ?2"
+            : "SELECT wire, CASE WHEN length(excerpt) > 0 THEN 1 ELSE 0 END FROM board"
+              " WHERE round = ?1 AND n = ?2",
         err));
     sotto_sql_bytes(&q, 1, id_bytes(r->id));
-    sotto_sql_int(&q, 2, r->next);
-    for (;;) {
-        SOTTO_TRY(sotto_sql_step(&q, &row, err));
-        if (!row)
+    sotto_sql_int(&q, 2, n);
+    SOTTO_TRY(sotto_sql_step(&q, found, err));
+    if (!*found)
+        return SOTTO_OK;
+    *out = sotto_sql_column_bytes(&q, 0);
+    if (is_member && r->posted && sotto_sql_column_int(&q, 1))
+        return sotto_board_cut(out, r->posted, r->reader, *out, r->arena, err);
+    return SOTTO_OK;
+}
+
+typedef struct page_entry {
+    struct page_entry *next;
+    sotto_bytes wire;
+} page_entry;
+
+/* As many entries as one answer has room for, and one in any case. */
+static sotto_status gather_page(sotto_tx *tx, const reading *r, page_entry **first, size_t *size,
+                                sotto_err *err)
+{
+    page_entry **last = first;
+
+    *first = NULL;
+    *size = 0;
+    for (int64_t n = r->next; n < r->next + MOST_ENTRIES; n++) {
+        sotto_bytes wire;
+        sotto_buf copy;
+        bool found;
+
+        SOTTO_TRY(read_one(tx, r, n, &found, &wire, err));
+        if (!found || (*size && *size + wire.len + OVERHEAD > r->most))
             return SOTTO_OK;
-        const size_t one = (size_t)sotto_sql_column_int(&q, 1) + OVERHEAD;
-        if (*size && *size + one > r->most)
-            continue;
-        if (sotto_sql_column_int(&q, 0) != *end)
-            continue;
-        *size += one;
-        ++*end;
+        page_entry *e = sotto_arena_take(r->arena, sizeof *e);
+        if (!e)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "board");
+        SOTTO_TRY(sotto_buf_take(&copy, r->arena, wire.len, err));
+        memcpy(copy.data, wire.data, wire.len);
+        *e = (page_entry){.wire = sotto_bytes_of(copy.data, wire.len)};
+        *last = e;
+        last = &e->next;
+        *size += wire.len + OVERHEAD;
     }
+    return SOTTO_OK;
 }
 
 static sotto_status read_page(sotto_tx *tx, void *context, sotto_err *err)
 {
     reading *r = context;
-    int64_t end;
+    page_entry *first;
+    int64_t n = r->next;
     size_t size;
 
-    SOTTO_TRY(measure(tx, r, &end, &size, err));
+    SOTTO_TRY(gather_page(tx, r, &first, &size, err));
     SOTTO_TRY(sotto_buf_take(&r->out, r->arena, size, err));
-    for (int64_t n = r->next; n < end; n++) {
+    for (const page_entry *e = first; e; e = e->next, n++) {
         sotto_writer w = sotto_writer_on(&r->out);
-        bool row;
-        sotto_sql q;
 
-        SOTTO_TRY(sotto_sql_prepare(
-            tx, &q,
-            r->whole ? "SELECT wire FROM board WHERE round = ?1 AND n = ?2"
-                     : "SELECT CASE WHEN length(excerpt) > 0 THEN excerpt ELSE wire END FROM board"
-                       " WHERE round = ?1 AND n = ?2",
-            err));
-        sotto_sql_bytes(&q, 1, id_bytes(r->id));
-        sotto_sql_int(&q, 2, n);
-        SOTTO_TRY(sotto_sql_step(&q, &row, err));
-        if (!row)
-            return SOTTO_OK;
         sotto_write_uint(&w, (uint64_t)n, 8);
-        sotto_write_opaque32(&w, sotto_sql_column_bytes(&q, 0));
+        sotto_write_opaque32(&w, e->wire);
         SOTTO_TRY(sotto_writer_finish(&w, "board", err));
     }
     return SOTTO_OK;
 }
 
 sotto_status sotto_board_store_read(sotto_db *db, const uint8_t id[SOTTO_ROUND_ID], uint64_t since,
-                                    bool whole, size_t most, sotto_bytes *out, sotto_arena *arena,
-                                    sotto_err *err)
+                                    uint32_t reader, const sotto_posted_round *posted, size_t most,
+                                    sotto_bytes *out, sotto_arena *arena, sotto_err *err)
 {
     reading r = {.id = id,
                  .next = (int64_t)(since & INT64_MAX),
                  .most = most,
-                 .whole = whole,
+                 .reader = reader,
+                 .posted = posted,
                  .arena = arena};
     const sotto_status status = sotto_db_read(db, read_page, &r, err);
 

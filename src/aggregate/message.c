@@ -80,22 +80,47 @@ static sotto_status digest_text(uint8_t out[SIGNED], const sotto_message *m, siz
     return sotto_writer_finish(&w, "message", err);
 }
 
-static sotto_status signed_text(uint8_t out[SIGNED], const sotto_message *m, sotto_err *err)
+static sotto_status check_length(const sotto_message *m, sotto_err *err)
 {
-    uint8_t digest[32];
+    return m->body.len <= SOTTO_MESSAGE_MOST_BODY
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_TOO_LARGE, "message: a body of %zu bytes", m->body.len);
+}
 
-    if (m->body.len > SOTTO_MESSAGE_MOST_BODY)
-        return sotto_fail(err, SOTTO_TOO_LARGE, "message: a body of %zu bytes", m->body.len);
+static sotto_status signed_text(uint8_t out[SIGNED], uint8_t digest[32], const sotto_message *m,
+                                sotto_err *err)
+{
+    SOTTO_TRY(check_length(m, err));
     sotto_hash_once(digest, SOTTO_SHA256, m->body);
     return digest_text(out, m, m->body.len, digest, err);
+}
+
+void sotto_message_digest(const sotto_message *message, uint8_t out[32])
+{
+    if (message->holds_for)
+        memcpy(out, message->digest, sizeof message->digest);
+    else
+        sotto_hash_once(out, SOTTO_SHA256, message->body);
 }
 
 sotto_status sotto_message_sign(sotto_message *message, uint8_t out[SOTTO_SIGNATURE],
                                 const sotto_signer *signer, sotto_err *err)
 {
+    uint8_t digest[32];
+
+    SOTTO_TRY(check_length(message, err));
+    sotto_hash_once(digest, SOTTO_SHA256, message->body);
+    return sotto_message_sign_digest(message, out, digest, signer, err);
+}
+
+sotto_status sotto_message_sign_digest(sotto_message *message, uint8_t out[SOTTO_SIGNATURE],
+                                       const uint8_t digest[32], const sotto_signer *signer,
+                                       sotto_err *err)
+{
     uint8_t text[SIGNED];
 
-    SOTTO_TRY(signed_text(text, message, err));
+    SOTTO_TRY(check_length(message, err));
+    SOTTO_TRY(digest_text(text, message, message->body.len, digest, err));
     SOTTO_TRY(sotto_sign(signer, out, sotto_bytes_of(text, sizeof text), err));
     message->signature = sotto_bytes_of(out, SOTTO_SIGNATURE);
     return SOTTO_OK;
@@ -104,11 +129,11 @@ sotto_status sotto_message_sign(sotto_message *message, uint8_t out[SOTTO_SIGNAT
 sotto_status sotto_message_check(const sotto_message *message, const uint8_t key[SOTTO_SIGN_PUBLIC],
                                  sotto_err *err)
 {
-    uint8_t text[SIGNED];
+    uint8_t text[SIGNED], digest[32];
 
     if (message->signature.len != SOTTO_SIGNATURE)
         return sotto_fail(err, SOTTO_REJECTED, "message: not signed");
-    SOTTO_TRY(signed_text(text, message, err));
+    SOTTO_TRY(signed_text(text, digest, message, err));
     return sotto_signature_check(key, message->signature.data, sotto_bytes_of(text, sizeof text),
                                  err);
 }
@@ -127,21 +152,23 @@ sotto_status sotto_message_check_digest(const sotto_message *message, uint32_t b
 /* As many as lanes are filled with at once. */
 enum { GROUP = 64 };
 
-static bool text_of(uint8_t out[SIGNED], const sotto_message_claim *c)
+/* found: the digest of a body that is here. */
+static bool text_of(uint8_t out[SIGNED], const sotto_message_claim *c, uint8_t found[32])
 {
     if (!c->key || c->message->signature.len != SOTTO_SIGNATURE)
         return false;
     return (c->digest ? digest_text(out, c->message, c->body_len, c->digest, NULL)
-                      : signed_text(out, c->message, NULL)) == SOTTO_OK;
+                      : signed_text(out, found, c->message, NULL)) == SOTTO_OK;
 }
 
-static void check_some(sotto_message_claim *all, size_t count)
+/* found: see text_of; of those that hold. */
+static void check_some(sotto_message_claim *all, uint8_t (*found)[32], size_t count)
 {
     sotto_signature_claim claims[GROUP];
     uint8_t texts[GROUP][SIGNED];
 
     for (size_t i = 0; i < count; i++) {
-        const bool is_signed = text_of(texts[i], &all[i]);
+        const bool is_signed = text_of(texts[i], &all[i], found[i]);
 
         claims[i] = (sotto_signature_claim){.public_key = is_signed ? all[i].key : NULL,
                                             .signature = all[i].message->signature.data,
@@ -154,8 +181,10 @@ static void check_some(sotto_message_claim *all, size_t count)
 
 sotto_status sotto_messages_check(sotto_message_claim *all, size_t count, sotto_err *err)
 {
+    uint8_t found[GROUP][32];
+
     for (size_t at = 0; at < count; at += GROUP)
-        check_some(all + at, count - at < GROUP ? count - at : GROUP);
+        check_some(all + at, found, count - at < GROUP ? count - at : GROUP);
     for (size_t i = 0; i < count; i++) {
         const sotto_message_claim *c = &all[i];
 
@@ -283,6 +312,7 @@ void sotto_messages_vouch(sotto_message *all, size_t count, const sotto_round *r
                           const sotto_method *method)
 {
     sotto_message_claim claims[GROUP];
+    uint8_t found[GROUP][32];
 
     for (size_t at = 0; at < count; at += GROUP) {
         const size_t some = count - at < GROUP ? count - at : GROUP;
@@ -295,10 +325,11 @@ void sotto_messages_vouch(sotto_message *all, size_t count, const sotto_round *r
             if (judge_envelope(m, m->body.len, round, method, &claims[i].key, NULL) != SOTTO_OK)
                 claims[i].key = NULL;
         }
-        check_some(claims, some);
+        check_some(claims, found, some);
         for (size_t i = 0; i < some; i++) {
             if (SOTTO_RULE(message_vouched_holds) && !claims[i].holds)
                 continue;
+            memcpy(all[at + i].digest, found[i], sizeof found[i]);
             all[at + i].holds_for = claims[i].key;
         }
     }

@@ -176,7 +176,7 @@ static sotto_status keep(flamingo_server *s, const sotto_message *m, sotto_effec
     copy.body.data = body;
     copy.signature.data = signature;
     (void)sotto_flamingo_server_file(s, &copy);
-    return sotto_effects_keep(effects, m, err);
+    return sotto_effects_keep_held(effects, &copy, err);
 }
 
 static sotto_status take_report(flamingo_server *s, const sotto_message *m, sotto_effects *effects,

@@ -22,8 +22,9 @@ typedef struct server_client {
 enum { DECRYPTOR_SLOW = 1, DECRYPTOR_OUT = 2 };
 
 typedef struct server_decryptor {
-    sotto_bytes vote;   /* its signature */
-    sotto_bytes answer; /* the last */
+    sotto_bytes vote;         /* its signature */
+    sotto_bytes answer;       /* the last */
+    sotto_flamingo_body body; /* of it, if it was well-formed: else its head is empty */
     uint8_t flags;
 } server_decryptor;
 

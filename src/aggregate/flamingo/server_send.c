@@ -25,7 +25,7 @@ typedef struct letter {
 typedef struct mail {
     const flamingo_server *s;
     unsigned kind;
-    sotto_bytes same; /* one body for all of them; empty: each is written from `body` */
+    sotto_bytes same; /* one body for all of them, the labels; empty: each is written from `body` */
     sotto_flamingo_body body;
     const uint8_t *
         *sealed; /* where each online client's report has its shares, in the order of indices */
@@ -68,7 +68,9 @@ static sotto_status write_letters(void *context, size_t first, size_t end, sotto
         l->message = sotto_machine_envelope(s->round, m->kind, s->self.index,
                                             s->round->decryptors->record.members[l->place],
                                             l->room ? sotto_buf_bytes(&out) : m->same);
-        SOTTO_TRY(sotto_message_sign(&l->message, l->signature, s->self.keys, err));
+        SOTTO_TRY(l->room ? sotto_message_sign(&l->message, l->signature, s->self.keys, err)
+                          : sotto_message_sign_digest(&l->message, l->signature, s->labels,
+                                                      s->self.keys, err));
     }
     return SOTTO_OK;
 }

@@ -2,7 +2,7 @@
 
 #include "aggregate/method.h"
 #include "base/rule.h"
-#include "crypto/hash.h"
+#include "crypto/hash_many.h"
 
 #include <string.h>
 
@@ -87,14 +87,6 @@ static sotto_status check_length(const sotto_message *m, sotto_err *err)
                : sotto_fail(err, SOTTO_TOO_LARGE, "message: a body of %zu bytes", m->body.len);
 }
 
-static sotto_status signed_text(uint8_t out[SIGNED], uint8_t digest[32], const sotto_message *m,
-                                sotto_err *err)
-{
-    SOTTO_TRY(check_length(m, err));
-    sotto_hash_once(digest, SOTTO_SHA256, m->body);
-    return digest_text(out, m, m->body.len, digest, err);
-}
-
 void sotto_message_digest(const sotto_message *message, uint8_t out[32])
 {
     if (message->holds_for)
@@ -133,7 +125,9 @@ sotto_status sotto_message_check(const sotto_message *message, const uint8_t key
 
     if (message->signature.len != SOTTO_SIGNATURE)
         return sotto_fail(err, SOTTO_REJECTED, "message: not signed");
-    SOTTO_TRY(signed_text(text, digest, message, err));
+    SOTTO_TRY(check_length(message, err));
+    sotto_hash_once(digest, SOTTO_SHA256, message->body);
+    SOTTO_TRY(digest_text(text, message, message->body.len, digest, err));
     return sotto_signature_check(key, message->signature.data, sotto_bytes_of(text, sizeof text),
                                  err);
 }
@@ -152,25 +146,48 @@ sotto_status sotto_message_check_digest(const sotto_message *message, uint32_t b
 /* As many as lanes are filled with at once. */
 enum { GROUP = 64 };
 
-/* found: the digest of a body that is here. */
-static bool text_of(uint8_t out[SIGNED], const sotto_message_claim *c, uint8_t found[32])
+/* Whether the claim can be true at all. */
+static bool is_signed(const sotto_message_claim *c)
 {
-    if (!c->key || c->message->signature.len != SOTTO_SIGNATURE)
-        return false;
-    return (c->digest ? digest_text(out, c->message, c->body_len, c->digest, NULL)
-                      : signed_text(out, found, c->message, NULL)) == SOTTO_OK;
+    return c->key && c->message->signature.len == SOTTO_SIGNATURE &&
+           (c->digest || c->message->body.len <= SOTTO_MESSAGE_MOST_BODY);
 }
 
-/* found: see text_of; of those that hold. */
+/* found: the digests of bodies that are here, where a claim can be true. */
+static void digest_bodies(uint8_t (*found)[32], const sotto_message_claim *all, size_t count)
+{
+    uint8_t digests[GROUP][32];
+    sotto_bytes bodies[GROUP];
+    size_t of[GROUP], here = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (is_signed(&all[i]) && !all[i].digest) {
+            bodies[here] = all[i].message->body;
+            of[here++] = i;
+        }
+    sotto_sha256_many(digests, bodies, here);
+    for (size_t i = 0; i < here; i++)
+        memcpy(found[of[i]], digests[i], sizeof digests[i]);
+}
+
+static bool text_of(uint8_t out[SIGNED], const sotto_message_claim *c, const uint8_t found[32])
+{
+    if (!is_signed(c))
+        return false;
+    return digest_text(out, c->message, c->digest ? c->body_len : c->message->body.len,
+                       c->digest ? c->digest : found, NULL) == SOTTO_OK;
+}
+
 static void check_some(sotto_message_claim *all, uint8_t (*found)[32], size_t count)
 {
     sotto_signature_claim claims[GROUP];
     uint8_t texts[GROUP][SIGNED];
 
+    digest_bodies(found, all, count);
     for (size_t i = 0; i < count; i++) {
-        const bool is_signed = text_of(texts[i], &all[i], found[i]);
+        const bool has_text = text_of(texts[i], &all[i], found[i]);
 
-        claims[i] = (sotto_signature_claim){.public_key = is_signed ? all[i].key : NULL,
+        claims[i] = (sotto_signature_claim){.public_key = has_text ? all[i].key : NULL,
                                             .signature = all[i].message->signature.data,
                                             .text = sotto_bytes_of(texts[i], SIGNED)};
     }

@@ -47,6 +47,8 @@ typedef struct flamingo_server {
     uint8_t set[32];   /* places of those who are asked together */
     uint64_t deadline; /* of this attempt; 0: not set yet */
     sotto_rows wanted; /* rows of OPEN, from SERVER_OPEN on */
+    uint8_t *room;     /* for what is kept next */
+    size_t room_left;
     sotto_buf opening;
     uint32_t *blamed;
     size_t blamed_count;

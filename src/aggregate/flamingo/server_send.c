@@ -4,7 +4,7 @@
 
 #include "aggregate/machine.h"
 #include "aggregate/shared/crew.h"
-#include "crypto/hash.h"
+#include "crypto/hash_many.h"
 
 #include <string.h>
 
@@ -50,27 +50,61 @@ static void write_shares(const mail *m, uint8_t *at, uint32_t place)
     }
 }
 
+static sotto_status write_body(const mail *m, letter *l, sotto_err *err)
+{
+    const flamingo_server *s = m->s;
+    sotto_flamingo_body body = m->body;
+    sotto_buf out = sotto_buf_over(l->room, m->size);
+
+    if (l->room) {
+        write_shares(m, l->shares, l->place);
+        body.b.at = l->shares;
+        SOTTO_TRY(sotto_flamingo_body_encode(&out, m->kind, &body, err));
+    }
+    l->message = sotto_machine_envelope(s->round, m->kind, s->self.index,
+                                        s->round->decryptors->record.members[l->place],
+                                        l->room ? sotto_buf_bytes(&out) : m->same);
+    return SOTTO_OK;
+}
+
+/* Two bodies at a time, which are still in the processor's cache when they are digested. One body for all was digested before. */
 static sotto_status write_letters(void *context, size_t first, size_t end, sotto_err *err)
 {
     const mail *m = context;
-    const flamingo_server *s = m->s;
+    uint8_t digests[2][32];
+    sotto_bytes bodies[2];
 
-    for (size_t i = first; i < end; i++) {
-        letter *l = &m->letters[i];
-        sotto_flamingo_body body = m->body;
-        sotto_buf out = sotto_buf_over(l->room, m->size);
+    for (size_t i = first; i < end; i += 2) {
+        const size_t count = end - i < 2 ? end - i : 2;
 
-        if (l->room) {
-            write_shares(m, l->shares, l->place);
-            body.b.at = l->shares;
-            SOTTO_TRY(sotto_flamingo_body_encode(&out, m->kind, &body, err));
+        for (size_t j = 0; j < count; j++) {
+            SOTTO_TRY(write_body(m, &m->letters[i + j], err));
+            bodies[j] = m->letters[i + j].message.body;
+            memcpy(digests[j], m->s->labels, sizeof digests[j]);
         }
-        l->message = sotto_machine_envelope(s->round, m->kind, s->self.index,
-                                            s->round->decryptors->record.members[l->place],
-                                            l->room ? sotto_buf_bytes(&out) : m->same);
-        SOTTO_TRY(l->room ? sotto_message_sign(&l->message, l->signature, s->self.keys, err)
-                          : sotto_message_sign_digest(&l->message, l->signature, s->labels,
-                                                      s->self.keys, err));
+        if (!m->same.data)
+            sotto_sha256_many(digests, bodies, count);
+        for (size_t j = 0; j < count; j++) {
+            letter *l = &m->letters[i + j];
+
+            SOTTO_TRY(sotto_message_sign_digest(&l->message, l->signature, digests[j],
+                                                m->s->self.keys, err));
+        }
+    }
+    return SOTTO_OK;
+}
+
+/* All in one block: the system gives a large one faster. */
+static sotto_status give_rooms(mail *m, size_t count, sotto_arena *arena, sotto_err *err)
+{
+    const size_t shares = m->body.b.count * SOTTO_FLAMINGO_SHARE_ROW;
+    uint8_t *at = sotto_arena_take_array(arena, count, m->size + shares + 1);
+
+    if (!at)
+        return no_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        m->letters[i].room = at + i * (m->size + shares);
+        m->letters[i].shares = m->letters[i].room + m->size;
     }
     return SOTTO_OK;
 }
@@ -90,15 +124,10 @@ static sotto_status send_all(mail *m, const uint8_t *to, sotto_effects *effects,
         if (to && !sotto_bits_has(to, i))
             continue;
         l->place = i;
-        if (!m->same.data) {
-            l->room = sotto_arena_take(effects->arena, m->size + 1);
-            l->shares = sotto_arena_take_array(effects->arena, m->body.b.count + 1,
-                                               SOTTO_FLAMINGO_SHARE_ROW);
-            if (!l->room || !l->shares)
-                return no_memory(err);
-        }
         count++;
     }
+    if (!m->same.data)
+        SOTTO_TRY(give_rooms(m, count, effects->arena, err));
     SOTTO_TRY(sotto_crew_run(write_letters, m, count, err));
     for (size_t i = 0; i < count; i++)
         SOTTO_TRY(sotto_effects_pass(effects, &m->letters[i].message, NULL, err));

@@ -245,9 +245,8 @@ static void sum_side_by_side(uint8_t (*out)[SOTTO_P256_WIDE], bool *done,
 
 static const sotto_p256_set scalar = {"scalar", sum_side_by_side};
 
-/* What is built for size, as devices have it, has no lanes: a device adds up nothing. */
 static const sotto_backend choices[] = {
-#if defined(__x86_64__) && !defined(__OPTIMIZE_SIZE__)
+#if defined(__x86_64__)
     {SOTTO_CPU_IFMA, &sotto_p256_ifma},
 #endif
     {0, &scalar},

@@ -3,6 +3,13 @@
 
 #include <immintrin.h>
 
+/* So that every index into the schedule is a constant. */
+#if defined(__clang__)
+#define UNROLL_ALL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL_ALL _Pragma("GCC unroll 16")
+#endif
+
 enum { GROUPS = 16 }; /* of four rounds */
 
 static const uint32_t K[4 * GROUPS] = {
@@ -82,7 +89,7 @@ static void compress(uint32_t a[8], uint32_t b[8], const uint8_t *text_a, const 
             wa[i] = read_words(text_a + 16 * i);
             wb[i] = read_words(text_b + 16 * i);
         }
-#pragma GCC unroll 16
+        UNROLL_ALL
         for (unsigned i = 0; i < GROUPS; i++) {
             const __m128i k = _mm_loadu_si128((const __m128i *)(K + 4 * i));
 

@@ -9,12 +9,12 @@ typedef uint64_t lane __attribute__((vector_size(16)));
 typedef lane choice; /* all bits of a lane, or none */
 enum { LANES = 2 };
 
-#define ALL(n)     ((lane){(uint64_t)(n), (uint64_t)(n)})
-#define ADD(a, b)  ((a) + (b))
-#define SUB(a, b)  ((a) - (b))
-#define AND(a, b)  ((a) & (b))
-#define SHL(a, n)  ((a) << (n))
-#define SHR(a, n)  ((a) >> (n))
+#define ALL(n)    ((lane){(uint64_t)(n), (uint64_t)(n)})
+#define ADD(a, b) ((a) + (b))
+#define SUB(a, b) ((a) - (b))
+#define AND(a, b) ((a) & (b))
+#define SHL(a, n) ((a) << (n))
+#define SHR(a, n) ((a) >> (n))
 
 /* A product of 52 bits by 52, in halves of 26. */
 typedef struct full_product {

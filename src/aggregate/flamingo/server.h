@@ -38,6 +38,7 @@ typedef struct flamingo_server {
     uint8_t id[SOTTO_ROUND_ID];
     server_phase phase;
     server_client *clients;
+    uint32_t reports;             /* of clients that have one */
     server_decryptor *decryptors; /* by place */
     uint8_t *online;              /* bitmap, from SERVER_LABEL on */
     bool is_labelled;             /* `labels` is the digest of what decryptors were told to sign */

@@ -8,11 +8,7 @@ enum { SAVED_VERSION = 1 };
 
 uint32_t sotto_flamingo_server_reports(const flamingo_server *s)
 {
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < s->round->registered; i++)
-        count += s->clients[i].report.data != NULL;
-    return count;
+    return s->reports;
 }
 
 uint32_t sotto_flamingo_server_votes(const flamingo_server *s)
@@ -110,8 +106,12 @@ bool sotto_flamingo_server_file(flamingo_server *s, const sotto_message *m)
     if (m->from >= s->round->registered)
         return false;
     if (m->kind == SOTTO_FLAMINGO_REPORT) {
-        s->clients[m->from] = (server_client){.report = m->body, .signature = m->signature};
-        sotto_message_digest(m, s->clients[m->from].digest);
+        server_client *c = &s->clients[m->from];
+
+        s->reports -= c->report.data != NULL;
+        *c = (server_client){.report = m->body, .signature = m->signature};
+        s->reports += c->report.data != NULL;
+        sotto_message_digest(m, c->digest);
         return true;
     }
     int place = sotto_decryptors_place(s->round->decryptors, m->from);

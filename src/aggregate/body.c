@@ -1,6 +1,6 @@
 #include "aggregate/body.h"
 
-#include "crypto/hash.h"
+#include "crypto/hash_many.h"
 
 #include <string.h>
 
@@ -19,20 +19,28 @@ static size_t piece_size(size_t length, size_t number)
 
 /* ---- the tree ------------------------------------------------------------------------------------------- */
 
-static void leaf(uint8_t out[32], const uint8_t *piece, size_t len)
-{
-    const uint8_t kind = 0;
-    sotto_hash hash;
+/* Leaves that are digested together. */
+enum { TOGETHER = 8, LEAF = 0, NODE = 1 };
 
-    sotto_hash_init(&hash, SOTTO_SHA256);
-    sotto_hash_update(&hash, sotto_bytes_of(&kind, 1));
-    sotto_hash_update(&hash, sotto_bytes_of(piece, len));
-    sotto_hash_final(&hash, out);
+/* As many whole pieces as there are bytes for, one after the other; the last may be shorter. */
+static void leaves(uint8_t (*out)[32], const uint8_t *pieces, size_t len, size_t count)
+{
+    uint8_t texts[TOGETHER][1 + SOTTO_BODY_PIECE];
+    sotto_bytes all[TOGETHER];
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t size = piece_size(len, i);
+
+        texts[i][0] = LEAF;
+        memcpy(texts[i] + 1, pieces + i * SOTTO_BODY_PIECE, size);
+        all[i] = sotto_bytes_of(texts[i], 1 + size);
+    }
+    sotto_sha256_many(out, all, count);
 }
 
 static void node(uint8_t out[32], const uint8_t left[32], const uint8_t right[32])
 {
-    const uint8_t kind = 1;
+    const uint8_t kind = NODE;
     sotto_hash hash;
 
     sotto_hash_init(&hash, SOTTO_SHA256);
@@ -52,13 +60,30 @@ static size_t half_of(size_t count)
     return half;
 }
 
-/* Recursion is as deep as the tree: a body has 2^14 pieces at most. */
-static void root_of(uint8_t out[32], sotto_bytes body, size_t first, size_t count)
+static void fold(uint8_t out[32], uint8_t (*hashes)[32], size_t count)
 {
     uint8_t left[32], right[32];
 
     if (count == 1) {
-        leaf(out, body.data + first * SOTTO_BODY_PIECE, piece_size(body.len, first));
+        memcpy(out, hashes[0], 32);
+        return;
+    }
+    const size_t half = half_of(count);
+    fold(left, hashes, half);
+    fold(right, hashes + half, count - half);
+    node(out, left, right);
+}
+
+/* Recursion is as deep as the tree: a body has 2^14 pieces at most. */
+static void root_of(uint8_t out[32], sotto_bytes body, size_t first, size_t count)
+{
+    uint8_t left[32], right[32], hashes[TOGETHER][32];
+
+    if (count <= TOGETHER) {
+        const size_t at = first * SOTTO_BODY_PIECE;
+
+        leaves(hashes, body.data + at, body.len - at, count);
+        fold(out, hashes, count);
         return;
     }
     const size_t half = half_of(count);
@@ -73,6 +98,19 @@ void sotto_body_digest(uint8_t out[32], sotto_bytes body)
         sotto_hash_once(out, SOTTO_SHA256, body);
     else
         root_of(out, body, 0, pieces_in(body.len));
+}
+
+void sotto_bodies_digest(uint8_t (*out)[32], const sotto_bytes *bodies, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        size_t end = i;
+
+        while (end < count && bodies[end].len <= SOTTO_BODY_PLAIN)
+            end++;
+        sotto_sha256_many(out + i, bodies + i, end - i);
+        for (i = end; i < count && bodies[i].len > SOTTO_BODY_PLAIN; i++)
+            sotto_body_digest(out[i], bodies[i]);
+    }
 }
 
 /* ---- pieces --------------------------------------------------------------------------------------------- */
@@ -205,7 +243,7 @@ static void rebuild(uint8_t out[32], rebuilding *r, size_t first, size_t count)
         const sotto_bytes piece = sotto_read_bytes(&r->shown, piece_size(r->length, first));
 
         if (piece.data)
-            leaf(out, piece.data, piece.len);
+            leaves((uint8_t(*)[32])out, piece.data, piece.len, 1);
         return;
     }
     const size_t half = half_of(count);

@@ -32,6 +32,8 @@ typedef struct sotto_pieces {
 } sotto_pieces;
 
 void sotto_body_digest(uint8_t out[32], sotto_bytes body);
+/* The same of many: two at a time where the machine has instructions for it. */
+void sotto_bodies_digest(uint8_t (*out)[32], const sotto_bytes *bodies, size_t count);
 
 /* Those that hold these bytes. Spans ascend; an empty one asks for nothing. Of a plain body there are none. */
 void sotto_pieces_of(sotto_pieces *out, size_t length,

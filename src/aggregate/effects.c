@@ -76,6 +76,12 @@ sotto_status sotto_effects_keep(sotto_effects *effects, const sotto_message *mes
     return append_copy(&effects->kept_end, effects->arena, message, NULL, err);
 }
 
+sotto_status sotto_effects_keep_held(sotto_effects *effects, const sotto_message *message,
+                                     sotto_err *err)
+{
+    return append(&effects->kept_end, effects->arena, message, NULL, err);
+}
+
 sotto_status sotto_effects_vow(sotto_effects *effects, const sotto_vow *vow, sotto_err *err)
 {
     sotto_effect_vow *node = sotto_arena_take(effects->arena, sizeof *node);

@@ -58,6 +58,9 @@ SOTTO_MUST_USE sotto_status sotto_effects_pass(sotto_effects *effects, const sot
 /* A delivered message that restore needs: it is stored once, and not again with every saved state. */
 SOTTO_MUST_USE sotto_status sotto_effects_keep(sotto_effects *effects, const sotto_message *message,
                                                sotto_err *err);
+/* The same for a message whose body and signature are in the machine's arena, which outlives the effects: they are not copied. */
+SOTTO_MUST_USE sotto_status sotto_effects_keep_held(sotto_effects *effects,
+                                                    const sotto_message *message, sotto_err *err);
 SOTTO_MUST_USE sotto_status sotto_effects_vow(sotto_effects *effects, const sotto_vow *vow,
                                               sotto_err *err);
 /* The last counts. */

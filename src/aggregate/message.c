@@ -90,22 +90,39 @@ static sotto_status digest_text(uint8_t out[SIGNED], const sotto_message *m, siz
     return sotto_writer_finish(&w, "message", err);
 }
 
-static sotto_status signed_text(uint8_t out[SIGNED], const sotto_message *m, sotto_err *err)
+static sotto_status check_length(const sotto_message *m, sotto_err *err)
 {
-    uint8_t digest[32];
+    return m->body.len <= SOTTO_MESSAGE_MOST_BODY
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_TOO_LARGE, "message: a body of %zu bytes", m->body.len);
+}
 
-    if (m->body.len > SOTTO_MESSAGE_MOST_BODY)
-        return sotto_fail(err, SOTTO_TOO_LARGE, "message: a body of %zu bytes", m->body.len);
-    sotto_body_digest(digest, m->body);
-    return digest_text(out, m, m->body.len, digest, err);
+void sotto_message_digest(const sotto_message *message, uint8_t out[32])
+{
+    if (message->holds_for)
+        memcpy(out, message->digest, sizeof message->digest);
+    else
+        sotto_body_digest(out, message->body);
 }
 
 sotto_status sotto_message_sign(sotto_message *message, uint8_t out[SOTTO_SIGNATURE],
                                 const sotto_signer *signer, sotto_err *err)
 {
+    uint8_t digest[32];
+
+    SOTTO_TRY(check_length(message, err));
+    sotto_body_digest(digest, message->body);
+    return sotto_message_sign_digest(message, out, digest, signer, err);
+}
+
+sotto_status sotto_message_sign_digest(sotto_message *message, uint8_t out[SOTTO_SIGNATURE],
+                                       const uint8_t digest[32], const sotto_signer *signer,
+                                       sotto_err *err)
+{
     uint8_t text[SIGNED];
 
-    SOTTO_TRY(signed_text(text, message, err));
+    SOTTO_TRY(check_length(message, err));
+    SOTTO_TRY(digest_text(text, message, message->body.len, digest, err));
     SOTTO_TRY(sotto_sign(signer, out, sotto_bytes_of(text, sizeof text), err));
     message->signature = sotto_bytes_of(out, SOTTO_SIGNATURE);
     return SOTTO_OK;
@@ -114,11 +131,13 @@ sotto_status sotto_message_sign(sotto_message *message, uint8_t out[SOTTO_SIGNAT
 sotto_status sotto_message_check(const sotto_message *message, const uint8_t key[SOTTO_SIGN_PUBLIC],
                                  sotto_err *err)
 {
-    uint8_t text[SIGNED];
+    uint8_t text[SIGNED], digest[32];
 
     if (message->signature.len != SOTTO_SIGNATURE)
         return sotto_fail(err, SOTTO_REJECTED, "message: not signed");
-    SOTTO_TRY(signed_text(text, message, err));
+    SOTTO_TRY(check_length(message, err));
+    sotto_body_digest(digest, message->body);
+    SOTTO_TRY(digest_text(text, message, message->body.len, digest, err));
     return sotto_signature_check(key, message->signature.data, sotto_bytes_of(text, sizeof text),
                                  err);
 }
@@ -137,23 +156,48 @@ sotto_status sotto_message_check_digest(const sotto_message *message, uint32_t b
 /* As many as lanes are filled with at once. */
 enum { GROUP = 64 };
 
-static bool text_of(uint8_t out[SIGNED], const sotto_message_claim *c)
+/* Whether the claim can be true at all. */
+static bool is_signed(const sotto_message_claim *c)
 {
-    if (!c->key || c->message->signature.len != SOTTO_SIGNATURE)
-        return false;
-    return (c->digest ? digest_text(out, c->message, c->body_len, c->digest, NULL)
-                      : signed_text(out, c->message, NULL)) == SOTTO_OK;
+    return c->key && c->message->signature.len == SOTTO_SIGNATURE &&
+           (c->digest || c->message->body.len <= SOTTO_MESSAGE_MOST_BODY);
 }
 
-static void check_some(sotto_message_claim *all, size_t count)
+/* found: the digests of bodies that are here, where a claim can be true. */
+static void digest_bodies(uint8_t (*found)[32], const sotto_message_claim *all, size_t count)
+{
+    uint8_t digests[GROUP][32];
+    sotto_bytes bodies[GROUP];
+    size_t of[GROUP], here = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (is_signed(&all[i]) && !all[i].digest) {
+            bodies[here] = all[i].message->body;
+            of[here++] = i;
+        }
+    sotto_bodies_digest(digests, bodies, here);
+    for (size_t i = 0; i < here; i++)
+        memcpy(found[of[i]], digests[i], sizeof digests[i]);
+}
+
+static bool text_of(uint8_t out[SIGNED], const sotto_message_claim *c, const uint8_t found[32])
+{
+    if (!is_signed(c))
+        return false;
+    return digest_text(out, c->message, c->digest ? c->body_len : c->message->body.len,
+                       c->digest ? c->digest : found, NULL) == SOTTO_OK;
+}
+
+static void check_some(sotto_message_claim *all, uint8_t (*found)[32], size_t count)
 {
     sotto_signature_claim claims[GROUP];
     uint8_t texts[GROUP][SIGNED];
 
+    digest_bodies(found, all, count);
     for (size_t i = 0; i < count; i++) {
-        const bool is_signed = text_of(texts[i], &all[i]);
+        const bool has_text = text_of(texts[i], &all[i], found[i]);
 
-        claims[i] = (sotto_signature_claim){.public_key = is_signed ? all[i].key : NULL,
+        claims[i] = (sotto_signature_claim){.public_key = has_text ? all[i].key : NULL,
                                             .signature = all[i].message->signature.data,
                                             .text = sotto_bytes_of(texts[i], SIGNED)};
     }
@@ -164,8 +208,10 @@ static void check_some(sotto_message_claim *all, size_t count)
 
 sotto_status sotto_messages_check(sotto_message_claim *all, size_t count, sotto_err *err)
 {
+    uint8_t found[GROUP][32];
+
     for (size_t at = 0; at < count; at += GROUP)
-        check_some(all + at, count - at < GROUP ? count - at : GROUP);
+        check_some(all + at, found, count - at < GROUP ? count - at : GROUP);
     for (size_t i = 0; i < count; i++) {
         const sotto_message_claim *c = &all[i];
 
@@ -293,6 +339,7 @@ void sotto_messages_vouch(sotto_message *all, size_t count, const sotto_round *r
                           const sotto_method *method)
 {
     sotto_message_claim claims[GROUP];
+    uint8_t found[GROUP][32];
 
     for (size_t at = 0; at < count; at += GROUP) {
         const size_t some = count - at < GROUP ? count - at : GROUP;
@@ -305,10 +352,11 @@ void sotto_messages_vouch(sotto_message *all, size_t count, const sotto_round *r
             if (judge_envelope(m, m->body.len, round, method, &claims[i].key, NULL) != SOTTO_OK)
                 claims[i].key = NULL;
         }
-        check_some(claims, some);
+        check_some(claims, found, some);
         for (size_t i = 0; i < some; i++) {
             if (SOTTO_RULE(message_vouched_holds) && !claims[i].holds)
                 continue;
+            memcpy(all[at + i].digest, found[i], sizeof found[i]);
             all[at + i].holds_for = claims[i].key;
         }
     }

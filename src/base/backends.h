@@ -1,7 +1,7 @@
 /* base/backends.h - several implementations of the same functions; the best one that this machine can run is chosen.
  *
- * Callers:  aggregate/shared/mask.c, crypto/ed25519.c, crypto/gcm.c, crypto/keccak.c, crypto/x25519.c, math/kernels128.c,
- *           noise/table_scan.c.
+ * Callers:  aggregate/shared/mask.c, aggregate/shared/p256_sum.c, crypto/ed25519.c, crypto/gcm.c, crypto/hash_many.c,
+ *           crypto/keccak.c, crypto/x25519.c, math/kernels128.c, noise/table_scan.c.
  * Threads:  any. Two that meet at the first use choose the same.
  */
 #ifndef SOTTO_BASE_BACKENDS_H

@@ -24,10 +24,14 @@ static int has(unsigned bits, unsigned wanted)
 unsigned sotto_cpu(void)
 {
     unsigned a, b, c, d, saved = 0, found = 0;
-    int fma = 0;
+    int fma = 0, ssse3 = 0, avx = 0;
 
     /* xgetbv itself exists only where the system uses it (OSXSAVE). */
-    if (__get_cpuid(1, &a, &b, &c, &d) && has(c, bit_OSXSAVE | bit_AVX)) {
+    if (__get_cpuid(1, &a, &b, &c, &d)) {
+        ssse3 = has(c, bit_SSSE3);
+        avx = has(c, bit_OSXSAVE | bit_AVX);
+    }
+    if (avx) {
         saved = saved_registers();
         fma = has(c, bit_FMA);
     }
@@ -35,6 +39,8 @@ unsigned sotto_cpu(void)
         return 0;
     if (has(b, bit_BMI | bit_BMI2))
         found |= SOTTO_CPU_BMI;
+    if (ssse3 && has(b, bit_SHA))
+        found |= SOTTO_CPU_SHA;
     if (has(b, bit_AVX2) && has(saved, SAVES_AVX))
         found |= SOTTO_CPU_AVX2;
     if ((found & SOTTO_CPU_AVX2) && has(c, bit_VAES))

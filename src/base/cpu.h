@@ -14,7 +14,8 @@ enum {
     SOTTO_CPU_FMA = 4,
     SOTTO_CPU_AVX512VL = 8, /* AVX-512 F and VL    */
     SOTTO_CPU_IFMA = 16,    /* those, DQ and IFMA  */
-    SOTTO_CPU_VAES = 32     /* AES on 256 bits     */
+    SOTTO_CPU_VAES = 32,    /* AES on 256 bits     */
+    SOTTO_CPU_SHA = 64      /* SHA-256; needs no registers of its own */
 };
 
 /* The bits above; 0 on other kinds of machine. */

@@ -386,9 +386,29 @@ static void everybody_is_drawn_alike(sotto_test *t)
     }
 }
 
+/* A place that is too far, or behind another row, is no answer. */
+static void rows_are_found_wherever_one_looked_before(sotto_test *t)
+{
+    enum { ROWS = 9, SIZE = 7 };
+    uint8_t bytes[ROWS * SIZE] = {0};
+    const sotto_rows rows = {bytes, ROWS, SIZE};
+
+    for (uint32_t i = 0; i < ROWS; i++)
+        sotto_row_put_index(bytes + (size_t)i * SIZE, 3 * i + 1);
+    for (size_t from = 0; from <= ROWS + 2; from++)
+        for (uint32_t index = 0; index < 3 * ROWS + 3; index++) {
+            size_t near = from;
+            const uint8_t *row = sotto_rows_find_next(&rows, index, &near);
+
+            CHECK(t, row == sotto_rows_find(&rows, index));
+            CHECK_EQUAL(t, row ? index / 3 + 1 : from, near);
+        }
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
+        CASE(rows_are_found_wherever_one_looked_before),
         CASE(parameters_fit_their_round),
         CASE(edges_are_mutual_and_as_likely_as_they_should_be),
         CASE(draws_follow_from_beacon_session_epoch_and_number_alone),

@@ -1,6 +1,7 @@
 #include "rounds.h"
 
 #include "crypto/ed25519.h"
+#include "crypto/hash.h"
 #include "plain/plain.h"
 
 #include <string.h>
@@ -184,6 +185,12 @@ static void messages_are_judged_together_as_alone(sotto_test *t)
         for (size_t i = 0; i < CLIENTS; i++) {
             CHECK(t, all[i].holds_for == NULL || i >= WRONG);
             vouched += all[i].holds_for != NULL;
+            /* What was digested to look at a signature is not digested again. */
+            uint8_t wanted[32], found[32];
+            sotto_body_digest(wanted, all[i].body);
+            sotto_message_digest(&all[i], found);
+            CHECK_BYTES(t, wanted, found, sizeof found);
+            CHECK(t, !all[i].holds_for || memcmp(wanted, all[i].digest, sizeof wanted) == 0);
             CHECK_EQUAL(t, sotto_message_judge(&apart[i], &c.round, &sotto_method_plain, NULL),
                         sotto_message_judge(&all[i], &c.round, &sotto_method_plain, NULL));
         }

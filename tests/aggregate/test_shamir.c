@@ -206,6 +206,27 @@ static void thresholds_and_counts_have_limits(sotto_test *t)
     sotto_keystream_clear(&stream);
 }
 
+/* Weights of other holders are no good for a secret: those who hold it change from one to the next. */
+static void weights_are_those_of_who_holds_it(sotto_test *t)
+{
+    sotto_shamir_weights known = {0};
+
+    for (uint64_t seed = 0; seed < 24; seed++) {
+        const size_t first = seed / 3 % 6;
+        uint8_t secret[32];
+        dealt d;
+
+        deal(t, &d, seed, false);
+        if (seed % 5 == 4)
+            d.shares[first][3] ^= 1;
+        CHECK_OK(t, sotto_shamir_find_next_vartime(secret, d.points + first, HOLDERS - first,
+                                                   THRESHOLD, is_it, &d, &known, &t->err));
+        CHECK_BYTES(t, d.secret, secret, 32);
+        for (size_t i = first; i < HOLDERS; i++)
+            CHECK(t, d.points[i].wrong == (seed % 5 == 4 && i == first));
+    }
+}
+
 static sotto_f64 times(sotto_f64 a, sotto_f64 b)
 {
     return sotto_f64_mul(a, sotto_f64_to_weight(b));
@@ -270,10 +291,15 @@ static void shares_are_field_elements(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(fewer_than_the_threshold_learn_nothing),  CASE(the_threshold_learns_all),
-        CASE(any_so_many_shares_give_the_secret),      CASE(wrong_shares_are_named_and_skipped),
-        CASE(too_many_wrong_shares_give_nothing),      CASE(shares_are_field_elements),
-        CASE(a_liar_beside_a_bare_threshold_is_named), CASE(thresholds_and_counts_have_limits),
+        CASE(fewer_than_the_threshold_learn_nothing),
+        CASE(the_threshold_learns_all),
+        CASE(any_so_many_shares_give_the_secret),
+        CASE(wrong_shares_are_named_and_skipped),
+        CASE(weights_are_those_of_who_holds_it),
+        CASE(too_many_wrong_shares_give_nothing),
+        CASE(shares_are_field_elements),
+        CASE(a_liar_beside_a_bare_threshold_is_named),
+        CASE(thresholds_and_counts_have_limits),
         CASE(liars_that_agree_have_nobody_else_named),
     };
     return RUN_TESTS(argc, argv, cases);

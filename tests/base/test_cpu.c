@@ -18,6 +18,8 @@ static void what_is_found_is_what_the_compiler_finds(sotto_test *t)
     CHECK_EQUAL(t, __builtin_cpu_supports("fma") != 0, (found & SOTTO_CPU_FMA) != 0);
     CHECK_EQUAL(t, avx512vl, (found & SOTTO_CPU_AVX512VL) != 0);
     CHECK_EQUAL(t, ifma, (found & SOTTO_CPU_IFMA) != 0);
+    /* The compiler's library does not tell of SHA. */
+    CHECK(t, !(found & SOTTO_CPU_SHA) || __builtin_cpu_supports("ssse3"));
 #else
     CHECK_EQUAL(t, 0, found);
 #endif

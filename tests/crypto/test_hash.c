@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "crypto/hash.h"
+#include "crypto/hash_many.h"
 
 /* Expected values come from Python's hashlib and hmac, over inputs of our own. */
 typedef struct expectation {
@@ -123,12 +123,40 @@ static void a_finished_state_is_wiped(sotto_test *t)
     CHECK(t, memcmp(&hash.state, &blank.state, sizeof hash.state) == 0);
 }
 
+/* Of all lengths around those of blocks, beside others. */
+static void many_texts_hash_as_each_alone(sotto_test *t)
+{
+    enum { MOST = 9, LONGEST = 300 };
+    static const char *const sets[] = {"sha", "none"};
+    static uint8_t text[LONGEST + MOST];
+    uint8_t found[MOST + 1][32], wanted[32];
+    sotto_bytes texts[MOST];
+
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (uint8_t)(i * 7 + i / 50);
+    for (size_t set = 0; set < 2; set++)
+        for (size_t len = 0; sotto_sha256_use(sets[set]) && len <= LONGEST; len++) {
+            const size_t count = len % (MOST + 1);
+
+            for (size_t i = 0; i < count; i++)
+                texts[i] = sotto_bytes_of(text + i, i % 3 == 2 ? LONGEST - len : len);
+            memset(found, 0, sizeof found);
+            sotto_sha256_many(found, texts, count);
+            for (size_t i = 0; i < count; i++) {
+                sotto_hash_once(wanted, SOTTO_SHA256, texts[i]);
+                CHECK_BYTES(t, wanted, found[i], sizeof wanted);
+            }
+            CHECK(t, found[count][0] == 0 && found[count][31] == 0);
+        }
+    CHECK(t, sotto_sha256_use(NULL));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
         CASE(hashes_match_another_implementation), CASE(a_message_in_pieces_hashes_like_the_whole),
         CASE(hmac_matches_another_implementation), CASE(a_prepared_hmac_key_serves_many_messages),
-        CASE(a_finished_state_is_wiped),
+        CASE(a_finished_state_is_wiped),           CASE(many_texts_hash_as_each_alone),
     };
     return RUN_TESTS(argc, argv, cases);
 }

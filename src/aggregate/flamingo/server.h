@@ -22,8 +22,9 @@ typedef struct server_client {
 enum { DECRYPTOR_SLOW = 1, DECRYPTOR_OUT = 2 };
 
 typedef struct server_decryptor {
-    sotto_bytes vote;   /* its signature */
-    sotto_bytes answer; /* the last */
+    sotto_bytes vote;         /* its signature */
+    sotto_bytes answer;       /* the last */
+    sotto_flamingo_body body; /* of it, if it was well-formed: else its head is empty */
     uint8_t flags;
 } server_decryptor;
 
@@ -37,6 +38,7 @@ typedef struct flamingo_server {
     uint8_t id[SOTTO_ROUND_ID];
     server_phase phase;
     server_client *clients;
+    uint32_t reports;             /* of clients that have one */
     server_decryptor *decryptors; /* by place */
     uint8_t *online;              /* bitmap, from SERVER_LABEL on */
     bool is_labelled;             /* `labels` is the digest of what decryptors were told to sign */
@@ -46,6 +48,8 @@ typedef struct flamingo_server {
     uint8_t set[32];   /* places of those who are asked together */
     uint64_t deadline; /* of this attempt; 0: not set yet */
     sotto_rows wanted; /* rows of OPEN, from SERVER_OPEN on */
+    uint8_t *room;     /* for what is kept next */
+    size_t room_left;
     sotto_buf opening;
     uint32_t *blamed;
     size_t blamed_count;

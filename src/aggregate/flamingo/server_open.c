@@ -84,11 +84,10 @@ typedef struct answers {
 
 static void read_answers(const flamingo_server *s, answers *all)
 {
-    for (uint32_t i = 0; i < s->round->decryptors->record.count; i++)
-        all->is_there[i] =
-            s->decryptors[i].answer.data && !(s->decryptors[i].flags & DECRYPTOR_OUT) &&
-            sotto_flamingo_body_decode(&all->body[i], SOTTO_FLAMINGO_ANSWER, s->round->registered,
-                                       s->decryptors[i].answer, NULL) == SOTTO_OK;
+    for (uint32_t i = 0; i < s->round->decryptors->record.count; i++) {
+        all->body[i] = s->decryptors[i].body;
+        all->is_there[i] = all->body[i].head.data && !(s->decryptors[i].flags & DECRYPTOR_OUT);
+    }
 }
 
 /* Whether a decryptor shows what the client signed for. If not, it made it up: an honest one keeps silent instead. */
@@ -111,7 +110,16 @@ typedef struct seed_search {
     uint32_t liars[SOTTO_DECRYPTORS_MOST]; /* who showed another share than was dealt */
     size_t liar_count;
     bool client_lied; /* not all that it dealt is of one polynomial */
+    /* Most clients have shares from the same decryptors, and most decryptors answer for all clients. */
+    sotto_shamir_weights known;
+    size_t near[SOTTO_DECRYPTORS_MOST];
 } seed_search;
+
+static void start_search(seed_search *f)
+{
+    f->known.count = 0;
+    memset(f->near, 0, sizeof f->near);
+}
 
 /* Every share that is left is the client's word: whichever does not fit, the client lied. */
 static server_outcome find_seed(const flamingo_server *s, const answers *all, uint32_t client,
@@ -126,16 +134,17 @@ static server_outcome find_seed(const flamingo_server *s, const answers *all, ui
         return OUTCOME_DEALT;
     committed c = {s, report.head.data, client};
     for (uint32_t i = 0; i < committee->count; i++) {
-        const uint8_t *row = all->is_there[i] ? sotto_rows_find(&all->body[i].a, client) : NULL;
+        const uint8_t *row =
+            all->is_there[i] ? sotto_rows_find_next(&all->body[i].a, client, &f->near[i]) : NULL;
 
         if (row && is_dealt(s, &report, client, i, row + 4))
             f->points[f->count++] = (sotto_shamir_point){i, row + 4, false};
         else if (row)
             f->liars[f->liar_count++] = committee->members[i];
     }
-    sotto_status status = sotto_shamir_find_vartime(secret, f->points, f->count,
-                                                    sotto_decryptors_threshold(committee->count),
-                                                    is_committed, &c, NULL);
+    sotto_status status = sotto_shamir_find_next_vartime(
+        secret, f->points, f->count, sotto_decryptors_threshold(committee->count), is_committed, &c,
+        &f->known, NULL);
     if (status != SOTTO_OK)
         return status == SOTTO_AGAIN ? OUTCOME_SHARES : OUTCOME_DEALT;
     for (size_t i = 0; i < f->count; i++)
@@ -172,6 +181,7 @@ static sotto_status open_clean(void *context, size_t first, size_t end, sotto_er
     uint8_t secret[32] = {0};
     seed_search f;
 
+    start_search(&f);
     for (size_t i = first; i < end && status == SOTTO_OK; i++)
         if (find_seed(w->s, w->all, w->online[i], secret, &f) == OUTCOME_WHOLE &&
             f.liar_count == 0 && !f.client_lied)
@@ -187,6 +197,7 @@ static sotto_status open_blamed(flamingo_server *s, const self_work *w, size_t i
     uint8_t secret[32] = {0};
     seed_search f;
 
+    start_search(&f);
     *out = find_seed(s, w->all, w->online[i], secret, &f);
     for (size_t l = 0; l < f.liar_count; l++)
         sotto_flamingo_server_blame(s, f.liars[l]);

@@ -1,7 +1,6 @@
 #include "aggregate/flamingo/server.h"
 
 #include "aggregate/machine.h"
-#include "crypto/hash.h"
 
 #include <string.h>
 
@@ -9,11 +8,7 @@ enum { SAVED_VERSION = 1 };
 
 uint32_t sotto_flamingo_server_reports(const flamingo_server *s)
 {
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < s->round->registered; i++)
-        count += s->clients[i].report.data != NULL;
-    return count;
+    return s->reports;
 }
 
 uint32_t sotto_flamingo_server_votes(const flamingo_server *s)
@@ -36,12 +31,8 @@ void sotto_flamingo_server_blame(flamingo_server *s, uint32_t index)
 bool sotto_flamingo_server_answer(const flamingo_server *s, uint32_t place,
                                   sotto_flamingo_body *out)
 {
-    const server_decryptor *d = &s->decryptors[place];
-
-    return d->answer.data &&
-           sotto_flamingo_body_decode(out, SOTTO_FLAMINGO_ANSWER, s->round->registered, d->answer,
-                                      NULL) == SOTTO_OK &&
-           out->head.data[0] == s->attempt;
+    *out = s->decryptors[place].body;
+    return out->head.data && out->head.data[0] == s->attempt;
 }
 
 bool sotto_flamingo_server_all_answered(const flamingo_server *s)
@@ -102,13 +93,25 @@ sotto_status sotto_flamingo_server_save(const sotto_machine *machine, sotto_buf 
     return sotto_writer_finish(&w, "flamingo server", err);
 }
 
+static void file_answer(const flamingo_server *s, server_decryptor *d, sotto_bytes body)
+{
+    d->answer = body;
+    if (sotto_flamingo_body_decode(&d->body, SOTTO_FLAMINGO_ANSWER, s->round->registered, body,
+                                   NULL) != SOTTO_OK)
+        memset(&d->body, 0, sizeof d->body);
+}
+
 bool sotto_flamingo_server_file(flamingo_server *s, const sotto_message *m)
 {
     if (m->from >= s->round->registered)
         return false;
     if (m->kind == SOTTO_FLAMINGO_REPORT) {
-        s->clients[m->from] = (server_client){.report = m->body, .signature = m->signature};
-        sotto_body_digest(s->clients[m->from].digest, m->body);
+        server_client *c = &s->clients[m->from];
+
+        s->reports -= c->report.data != NULL;
+        *c = (server_client){.report = m->body, .signature = m->signature};
+        s->reports += c->report.data != NULL;
+        sotto_message_digest(m, c->digest);
         return true;
     }
     int place = sotto_decryptors_place(s->round->decryptors, m->from);
@@ -117,7 +120,7 @@ bool sotto_flamingo_server_file(flamingo_server *s, const sotto_message *m)
     if (m->kind == SOTTO_FLAMINGO_VOTE)
         s->decryptors[place].vote = m->signature;
     else if (m->kind == SOTTO_FLAMINGO_ANSWER)
-        s->decryptors[place].answer = m->body;
+        file_answer(s, &s->decryptors[place], m->body);
     return true;
 }
 

@@ -1,5 +1,7 @@
 #include "aggregate/shared/p256_sum.h"
 
+#include "base/backends.h"
+#include "base/cpu.h"
 #include "math/wide.h"
 
 #include <string.h>
@@ -223,14 +225,13 @@ static void add_terms(point *sums, bool *done, const uint8_t *list, size_t step,
         add_point(&sums[i], &terms[i], &between[i]);
 }
 
-void sotto_p256_sum_many_vartime(uint8_t (*out)[SOTTO_P256_WIDE], bool *done,
-                                 const uint8_t *const *lists, size_t terms, size_t step,
-                                 size_t count)
+static void sum_side_by_side(uint8_t (*out)[SOTTO_P256_WIDE], bool *done,
+                             const uint8_t *const *lists, size_t terms, size_t step, size_t count)
 {
     point sums[SOTTO_P256_SUMS] = {0};
 
     for (size_t i = 0; i < count; i++)
-        done[i] = terms > 0 && read_point(&sums[i], lists[0] + i * step);
+        done[i] = read_point(&sums[i], lists[0] + i * step);
     for (size_t j = 1; j < terms && count > 0; j++)
         add_terms(sums, done, lists[j], step, count);
     for (size_t i = 0; i < count; i++) {
@@ -238,4 +239,41 @@ void sotto_p256_sum_many_vartime(uint8_t (*out)[SOTTO_P256_WIDE], bool *done,
         write_element(out[i] + 1, &sums[i].x);
         write_element(out[i] + 33, &sums[i].y);
     }
+}
+
+/* ---- the choice --------------------------------------------------------------------------------------------- */
+
+static const sotto_p256_set scalar = {"scalar", sum_side_by_side};
+
+static const sotto_backend choices[] = {
+#if defined(__x86_64__)
+    {SOTTO_CPU_IFMA, &sotto_p256_ifma},
+#endif
+    {0, &scalar},
+};
+static sotto_backends backends = {choices, sizeof choices / sizeof choices[0], NULL};
+
+static const sotto_p256_set *best(void)
+{
+    return sotto_backends_chosen(&backends);
+}
+
+bool sotto_p256_use(const char *name)
+{
+    return sotto_backends_use(&backends, name);
+}
+
+const char *sotto_p256_name(void)
+{
+    return best()->name;
+}
+
+void sotto_p256_sum_many_vartime(uint8_t (*out)[SOTTO_P256_WIDE], bool *done,
+                                 const uint8_t *const *lists, size_t terms, size_t step,
+                                 size_t count)
+{
+    for (size_t i = 0; i < count && terms == 0; i++)
+        done[i] = false;
+    if (terms > 0 && count > 0)
+        best()->sum(out, done, lists, terms, step, count);
 }

@@ -45,6 +45,19 @@ const uint8_t *sotto_rows_find(const sotto_rows *rows, uint32_t index)
     return sotto_rows_at(rows, low);
 }
 
+const uint8_t *sotto_rows_find_next(const sotto_rows *rows, uint32_t index, size_t *near)
+{
+    const uint8_t *row = NULL;
+
+    if (*near < rows->count && sotto_row_index(sotto_rows_at(rows, *near)) == index)
+        row = sotto_rows_at(rows, *near);
+    else
+        row = sotto_rows_find(rows, index);
+    if (row)
+        *near = (size_t)(row - rows->at) / rows->size + 1;
+    return row;
+}
+
 uint32_t sotto_bits_count(const uint8_t *bits, size_t bytes)
 {
     uint32_t count = 0;

@@ -37,6 +37,8 @@ void sotto_rows_write(sotto_writer *w, const sotto_rows *rows, size_t size, unsi
 size_t sotto_rows_wire(const sotto_rows *rows, size_t size, unsigned width);
 /* The row that begins with this index; NULL: none. The rows ascend. */
 const uint8_t *sotto_rows_find(const sotto_rows *rows, uint32_t index);
+/* The same where rows are looked for in their order: near is the place behind the last one that was found, 0 at first. */
+const uint8_t *sotto_rows_find_next(const sotto_rows *rows, uint32_t index, size_t *near);
 
 static inline bool sotto_bits_has(const uint8_t *bits, uint32_t index)
 {

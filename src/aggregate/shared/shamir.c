@@ -103,23 +103,65 @@ bool sotto_shamir_is_share(const uint8_t share[SOTTO_SHAMIR_SHARE])
 
 /* ---- recovery -------------------------------------------------------------------------------------- */
 
+/* What the chosen points' values are multiplied with. */
+static void weigh_vartime(sotto_f64 *weights, const sotto_shamir_point *points,
+                          const uint8_t *chosen, size_t threshold, sotto_f64 at)
+{
+    sotto_f64 xs[SOTTO_SHAMIR_MOST_HOLDERS];
+
+    for (size_t i = 0; i < threshold; i++)
+        xs[i] = point_of(points[chosen[i]].holder);
+    sotto_shamir_weights_vartime(weights, xs, threshold, at);
+    for (size_t i = 0; i < threshold; i++)
+        weights[i] = sotto_f64_to_weight(weights[i]);
+}
+
+static void add_up(sotto_f64 limbs[SOTTO_SHAMIR_LIMBS], const sotto_shamir_point *points,
+                   const uint8_t *chosen, size_t threshold, const sotto_f64 *weights)
+{
+    for (size_t l = 0; l < SOTTO_SHAMIR_LIMBS; l++) {
+        sotto_f64_acc sum = {0};
+
+        for (size_t i = 0; i < threshold; i++)
+            sotto_f64_acc_mul(&sum, sotto_f64_load(points[chosen[i]].share + 8 * l), weights[i]);
+        limbs[l] = sotto_f64_acc_reduce(&sum);
+    }
+}
+
 /* The value at `at` of the polynomial through the chosen points. */
 static void interpolate_vartime(sotto_f64 limbs[SOTTO_SHAMIR_LIMBS],
                                 const sotto_shamir_point *points, const uint8_t *chosen,
                                 size_t threshold, sotto_f64 at)
 {
-    sotto_f64 xs[SOTTO_SHAMIR_MOST_HOLDERS], weights[SOTTO_SHAMIR_MOST_HOLDERS];
+    sotto_f64 weights[SOTTO_SHAMIR_MOST_HOLDERS];
 
+    weigh_vartime(weights, points, chosen, threshold, at);
+    add_up(limbs, points, chosen, threshold, weights);
+}
+
+static bool is_of(const sotto_shamir_weights *known, const sotto_shamir_point *points,
+                  const uint8_t *chosen, size_t threshold)
+{
+    if (known->count != threshold)
+        return false;
     for (size_t i = 0; i < threshold; i++)
-        xs[i] = point_of(points[chosen[i]].holder);
-    sotto_shamir_weights_vartime(weights, xs, threshold, at);
-    for (size_t l = 0; l < SOTTO_SHAMIR_LIMBS; l++) {
-        limbs[l] = sotto_f64_zero();
+        if (known->holders[i] != points[chosen[i]].holder)
+            return false;
+    return true;
+}
+
+/* The secret is the value at zero. */
+static void interpolate_secret_vartime(sotto_f64 limbs[SOTTO_SHAMIR_LIMBS],
+                                       const sotto_shamir_point *points, const uint8_t *chosen,
+                                       size_t threshold, sotto_shamir_weights *known)
+{
+    if (!is_of(known, points, chosen, threshold)) {
+        weigh_vartime(known->weights, points, chosen, threshold, sotto_f64_zero());
+        known->count = threshold;
         for (size_t i = 0; i < threshold; i++)
-            limbs[l] = sotto_f64_add(
-                limbs[l],
-                sotto_shamir_times(weights[i], sotto_f64_load(points[chosen[i]].share + 8 * l)));
+            known->holders[i] = points[chosen[i]].holder;
     }
+    add_up(limbs, points, chosen, threshold, known->weights);
 }
 
 /* Another choice at every try, the same ones in every run; the first is the first points as they stand. */
@@ -163,13 +205,13 @@ static size_t mark_wrong_vartime(sotto_shamir_point *points, const uint8_t *chos
 /* The secret by one choice of points, with those marked that do not fit. */
 static bool try_choice(uint8_t secret[SOTTO_SHAMIR_SECRET], sotto_shamir_point *points,
                        size_t count, size_t threshold, unsigned attempt, sotto_shamir_test *test,
-                       void *context, size_t *wrong)
+                       void *context, sotto_shamir_weights *known, size_t *wrong)
 {
     uint8_t chosen[SOTTO_SHAMIR_MOST_HOLDERS] = {0};
     sotto_f64 limbs[SOTTO_SHAMIR_LIMBS];
 
     choose(chosen, count, attempt);
-    interpolate_vartime(limbs, points, chosen, threshold, sotto_f64_zero());
+    interpolate_secret_vartime(limbs, points, chosen, threshold, known);
     const bool found = unpack_vartime(secret, limbs) && test(context, secret);
     if (found)
         *wrong = mark_wrong_vartime(points, chosen, count, threshold);
@@ -181,6 +223,19 @@ sotto_status sotto_shamir_find_vartime(uint8_t secret[SOTTO_SHAMIR_SECRET],
                                        sotto_shamir_point *points, size_t count, size_t threshold,
                                        sotto_shamir_test *test, void *context, sotto_err *err)
 {
+    sotto_shamir_weights known;
+
+    known.count = 0;
+    return sotto_shamir_find_next_vartime(secret, points, count, threshold, test, context, &known,
+                                          err);
+}
+
+sotto_status sotto_shamir_find_next_vartime(uint8_t secret[SOTTO_SHAMIR_SECRET],
+                                            sotto_shamir_point *points, size_t count,
+                                            size_t threshold, sotto_shamir_test *test,
+                                            void *context, sotto_shamir_weights *known,
+                                            sotto_err *err)
+{
     unsigned best = TRIES, last = TRIES;
     size_t least = SIZE_MAX, wrong = 0;
 
@@ -189,7 +244,7 @@ sotto_status sotto_shamir_find_vartime(uint8_t secret[SOTTO_SHAMIR_SECRET],
     if (count < threshold)
         return sotto_fail(err, SOTTO_AGAIN, "shamir: %zu shares of %zu", count, threshold);
     for (unsigned attempt = 0; attempt < last; attempt++) {
-        if (!try_choice(secret, points, count, threshold, attempt, test, context, &wrong))
+        if (!try_choice(secret, points, count, threshold, attempt, test, context, known, &wrong))
             continue;
         /* Two wrong shares in a choice may cancel each other out: the secret is right, and the right shares look wrong. */
         if (SOTTO_RULE(shamir_most_fit) && 2 * wrong > count - threshold) {
@@ -200,7 +255,8 @@ sotto_status sotto_shamir_find_vartime(uint8_t secret[SOTTO_SHAMIR_SECRET],
         }
         return SOTTO_OK;
     }
-    if (best < TRIES && try_choice(secret, points, count, threshold, best, test, context, &wrong))
+    if (best < TRIES &&
+        try_choice(secret, points, count, threshold, best, test, context, known, &wrong))
         return SOTTO_OK;
     sotto_wipe(secret, SOTTO_SHAMIR_SECRET);
     return sotto_fail(err, SOTTO_REJECTED, "shamir: the shares fit no secret");

@@ -55,4 +55,17 @@ SOTTO_MUST_USE sotto_status sotto_shamir_find_vartime(uint8_t secret[SOTTO_SHAMI
                                                       size_t threshold, sotto_shamir_test *test,
                                                       void *context, sotto_err *err);
 
+/* Interpolation's weights at zero: they depend on the holders alone. */
+typedef struct sotto_shamir_weights {
+    size_t count; /* 0: of nobody yet */
+    uint32_t holders[SOTTO_SHAMIR_MOST_HOLDERS];
+    sotto_f64 weights[SOTTO_SHAMIR_MOST_HOLDERS];
+} sotto_shamir_weights;
+
+/* The same for one secret of many: where the same holders show shares of each, weights are computed once.
+ *   known  the caller's, its count 0 before the first of them */
+SOTTO_MUST_USE sotto_status sotto_shamir_find_next_vartime(
+    uint8_t secret[SOTTO_SHAMIR_SECRET], sotto_shamir_point *points, size_t count, size_t threshold,
+    sotto_shamir_test *test, void *context, sotto_shamir_weights *known, sotto_err *err);
+
 #endif

@@ -28,8 +28,9 @@ typedef struct sotto_put {
     /* To a question, as messages of an inbox: the caller's to release; else empty. */
     sotto_buf answer;
     bool is_known; /* a record that is on the board: running.c's */
-    const uint8_t
-        *holds_for; /* whose signature was found right, as sotto_message has it: running.c's */
+    const uint8_t *
+        holds_for; /* whose signature was found right, as sotto_message has it: running.c's, unless there is a `vector` */
+    uint8_t digest[32]; /* likewise */
     /* Of how many one wants to see it there. Each has as much room for its sender as the board; 0: none wants it. */
     unsigned witnesses;
     uint64_t came; /* ms since 1970, and how often it could not be stored: running.c's */

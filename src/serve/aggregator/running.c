@@ -373,6 +373,7 @@ static sotto_status deliver(sotto_running *r, sotto_put *put, sotto_effects *eff
     put->status = sotto_message_decode(&m, put->message, NULL);
     if (put->status == SOTTO_OK) {
         m.holds_for = put->holds_for;
+        memcpy(m.digest, put->digest, sizeof m.digest);
         kind = sotto_method_kind(r->posted.method, m.kind);
         /* One whose vector came in pieces was judged before the first of them. */
         if (!kind)

@@ -44,10 +44,12 @@ bool sotto_running_is_long(const sotto_running *r, uint64_t body);
 /* Messages whose vectors come in pieces, before the first of them. It needs no state of the round, and waits for nothing. */
 enum { SOTTO_JUDGED_TOGETHER = 64 };
 typedef struct sotto_judged {
-    sotto_bytes message; /* its wire form */
-    uint32_t from;       /* out: its sender */
-    bool alone;          /* out: it has no vector; then nothing else was judged */
-    sotto_status status; /* out: OK; MALFORMED, REJECTED, STALE as sotto_machine_ops.check */
+    sotto_bytes message;      /* its wire form */
+    uint32_t from;            /* out: its sender */
+    bool alone;               /* out: it has no vector; then nothing else was judged */
+    sotto_status status;      /* out: OK; MALFORMED, REJECTED, STALE as sotto_machine_ops.check */
+    const uint8_t *holds_for; /* out: as sotto_message has both */
+    uint8_t digest[32];
 } sotto_judged;
 /* count: at most SOTTO_JUDGED_TOGETHER. Signatures are looked at together. */
 void sotto_running_judge(const sotto_running *r, sotto_judged *all, size_t count);

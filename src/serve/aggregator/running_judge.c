@@ -31,6 +31,8 @@ static void judge(const sotto_posted_round *p, sotto_judged *one, const sotto_me
     one->from = m->from;
     one->alone = m->bulk_len == 0;
     one->status = SOTTO_OK;
+    one->holds_for = m->holds_for;
+    memcpy(one->digest, m->digest, sizeof one->digest);
     if (one->alone)
         return;
     sotto_arena_init(&scratch, SCRATCH);
@@ -87,7 +89,11 @@ sotto_status sotto_running_vouch(const sotto_running *r, sotto_put *puts, sotto_
             messages[at] = (sotto_message){0};
     sotto_messages_vouch(messages, count, &p->round, p->method);
     at = 0;
-    for (sotto_put *put = puts; put; put = put->next)
-        put->holds_for = messages[at++].holds_for;
+    for (sotto_put *put = puts; put; put = put->next, at++) {
+        if (put->vector)
+            continue;
+        put->holds_for = messages[at].holds_for;
+        memcpy(put->digest, messages[at].digest, sizeof put->digest);
+    }
     return SOTTO_OK;
 }

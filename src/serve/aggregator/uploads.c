@@ -450,6 +450,8 @@ static void put_whole(void *context, sotto_worker *worker)
     (void)worker;
     one->put.may_wait = comes_with_others(one);
     one->put.message = sotto_upload_message(one);
+    one->put.holds_for = one->judged.holds_for;
+    memcpy(one->put.digest, one->judged.digest, sizeof one->put.digest);
     one->put.done = answer;
     sotto_running_put(round->running, &one->put);
     sotto_aggregator_let_go(a, round);

@@ -1,6 +1,7 @@
 /* What machines of a round are told. Input: a list of (whom, kind, from, length of two bytes, body). For whom 0 it is a record of the board,
- * whose signature counts as checked. A public key without a body is the one that it must be. 1 is the server, 2 a member, 3 a device. From 64 on it is a round that is opened on the robust path, and
- * everything before the opening is over. Machines are made once and go on from one input to the next. */
+ * whose signature counts as checked. A public key without a body is the one that it must be. 1 is the server, 2 a member, 3 a device. From
+ * 64 on it is a round that is opened on the robust path, and everything before the opening is over. Machines are made once and go on from
+ * one input to the next. */
 #include "aero_stage.h"
 #include "target.h"
 

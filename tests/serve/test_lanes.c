@@ -79,6 +79,16 @@ static void a_lane_without_news_waits_no_longer(sotto_test *t)
     CHECK_EQUAL(t, 0, take(lanes, &load, 2020, &wait));
     CHECK_EQUAL(t, 10, wait);
     CHECK_EQUAL(t, 8, take(lanes, &load, 2030, &wait));
+    add(t, lanes, 7, 10, 1, 3000);
+    sotto_lanes_expect(lanes, true); /* a pause, and more on its way */
+    for (uint64_t now = 3000 + QUIET_MS; now < 3000 + DELAY_MS; now += QUIET_MS)
+        CHECK_EQUAL(t, 0, take(lanes, &load, now, &wait));
+    CHECK_EQUAL(t, QUIET_MS, wait);
+    CHECK_EQUAL(t, 7, take(lanes, &load, 3000 + DELAY_MS, &wait));
+    add(t, lanes, 7, 11, 1, 4000);
+    CHECK_EQUAL(t, 0, take(lanes, &load, 4000 + QUIET_MS, &wait));
+    sotto_lanes_expect(lanes, false);
+    CHECK_EQUAL(t, 7, take(lanes, &load, 4000 + 2 * QUIET_MS, &wait));
     sotto_lanes_close(lanes);
 }
 

@@ -514,6 +514,16 @@ static bool is_idle(const sotto_intake *intake)
     return !intake->first;
 }
 
+bool sotto_intake_is_busy(sotto_intake *intake)
+{
+    bool idle;
+
+    (void)pthread_mutex_lock(&intake->lock);
+    idle = is_idle(intake);
+    (void)pthread_mutex_unlock(&intake->lock);
+    return !idle;
+}
+
 void sotto_intake_hurry(sotto_intake *intake)
 {
     if (intake && intake->pace)

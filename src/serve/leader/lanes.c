@@ -53,6 +53,7 @@ struct sotto_lanes {
     queue ready, aging;
     size_t count, reports;
     uint64_t delay_ms, quiet_ms;
+    bool expected; /* more is on its way */
 };
 
 sotto_status sotto_lanes_open(sotto_lanes **out, uint64_t job_delay_ms, uint64_t quiet_ms,
@@ -64,7 +65,7 @@ sotto_status sotto_lanes_open(sotto_lanes **out, uint64_t job_delay_ms, uint64_t
         return sotto_fail(err, SOTTO_NO_MEMORY, "lanes");
     (void)pthread_mutex_init(&lanes->lock, NULL);
     lanes->delay_ms = job_delay_ms;
-    lanes->quiet_ms = quiet_ms;
+    lanes->quiet_ms = quiet_ms > 0 ? quiet_ms : 1; /* what is put off is due later than now */
     *out = lanes;
     return SOTTO_OK;
 }
@@ -187,17 +188,35 @@ static void enter(sotto_lanes *lanes, lane *l)
     enter_behind(&lanes->aging, l, older);
 }
 
-/* Those that have waited long enough. */
+/* It is due only because nothing came to it for a while. */
+static bool is_only_quiet(const sotto_lanes *lanes, const lane *l, uint64_t now_ms)
+{
+    return !l->rest_until_ms && now_ms < l->first->since_ms + lanes->delay_ms;
+}
+
+/* Those that have waited long enough. Where more is on its way, a pause means little: the machine may be busy. */
 static void ripen(sotto_lanes *lanes, uint64_t now_ms)
 {
     lane *l;
 
     while ((l = lanes->aging.oldest) && now_ms >= due_of(lanes, l)) {
         leave(lanes, l);
+        if (lanes->expected && is_only_quiet(lanes, l, now_ms)) {
+            l->added_ms = now_ms;
+            enter(lanes, l);
+            continue;
+        }
         l->ready = true;
         l->rest_until_ms = 0;
         enter_behind(&lanes->ready, l, lanes->ready.newest);
     }
+}
+
+void sotto_lanes_expect(sotto_lanes *lanes, bool more)
+{
+    (void)pthread_mutex_lock(&lanes->lock);
+    lanes->expected = more;
+    (void)pthread_mutex_unlock(&lanes->lock);
 }
 
 /* ---- the table ----------------------------------------------------------------------------------------------- */

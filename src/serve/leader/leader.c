@@ -49,6 +49,7 @@ static uint64_t form_jobs(sotto_leader *leader)
     uint64_t wait = FORM_EVERY_MS;
     sotto_job_segments segments;
 
+    sotto_lanes_expect(leader->lanes, sotto_intake_is_busy(leader->intake));
     while (sotto_steps_have_room(leader->steps, &sotto_leader_queues[SOTTO_LEADER_JOBS]) &&
            sotto_lanes_take(leader->lanes, &segments, sotto_clock_ms(), &wait)) {
         const sotto_server_task *task = sotto_tasks_by_row(leader->server->tasks, segments.task);

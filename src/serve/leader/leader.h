@@ -43,6 +43,8 @@ void sotto_intake_hurry(sotto_intake *intake);
 /* For tests: how soon one commit follows another, and how many reports wait for one. */
 struct sotto_pace *sotto_intake_pace(sotto_intake *intake);
 size_t sotto_intake_waiting(sotto_intake *intake);
+/* Whether uploads are gathered or stored just now. */
+bool sotto_intake_is_busy(sotto_intake *intake);
 
 /* ---- lanes: what waits for a job ------------------------------------------------------------------------------ */
 
@@ -113,6 +115,8 @@ bool sotto_lanes_have_room(sotto_lanes *lanes, int64_t task, uint64_t bucket, ui
 uint64_t sotto_lanes_hash(int64_t task, uint64_t bucket);
 /* Whether the partly filled jobs of these buckets should be sent at once. */
 void sotto_lanes_flush(sotto_lanes *lanes, int64_t task, const sotto_batch_range *range);
+/* Whether more is on its way, so that lanes to which nothing came for a while wait on. */
+void sotto_lanes_expect(sotto_lanes *lanes, bool more);
 /* Segments for a job that is full, has waited long enough, or is to be flushed. False: none; *wait_ms until the next. */
 bool sotto_lanes_take(sotto_lanes *lanes, sotto_job_segments *out, uint64_t now_ms,
                       uint64_t *wait_ms);

@@ -465,6 +465,127 @@ static void a_key_is_handed_to_the_next_round_alone(sotto_test *t)
     }
 }
 
+/* ---- what a server leaves out or delays ------------------------------------------------------------------------------ */
+
+/* Everything was dealt and probed in time, and the server says which key it is after the set-up alone: by a clock of its own. */
+static void end_late(sotto_test *t, pair *p, bool forgets)
+{
+    sotto_round *own = sotto_arena_take(&t->arena, sizeof *own);
+
+    CHECK(t, own != NULL);
+    open_pair(t, p);
+    hall_until(t, p->net, 101);
+    *own = p->second.round;
+    own->commit_by = own->opens + 2 * (own->commit_by + 200 - own->opens);
+    own->closes = own->commit_by + 1000;
+    sotto_aero_aggregator *s = hall_server(p->net);
+    s->base.round = own;
+    s->hand |= SOTTO_AERO_POSTED_TAKEN;
+    hall_until(t, p->net, p->second.round.commit_by + 100);
+    CHECK_EQUAL(t, 5, view_of(p->net)->handing.probed);
+    s->hand &= (uint8_t)~SOTTO_AERO_POSTED_TAKEN;
+    hall_until(t, p->net,
+               p->second.round.commit_by + 400); /* members look at the clock 100 later */
+    for (uint32_t i = 0; i < 5 && forgets; i++)
+        sotto_sim_lose_memory(
+            sotto_sim_find(p->net, SOTTO_SIM_DECRYPTOR(p->second.derived->committee[i])));
+    hall_until(t, p->net, p->second.round.closes + 1);
+}
+
+/* Members erased what they were dealt by then. Zeros are no share, and after a restart nobody reads again what it erased. */
+static void a_key_that_comes_late_is_taken_by_nobody(sotto_test *t)
+{
+    static const sotto_aero_share nothing;
+
+    for (unsigned forgets = 0; forgets < 2; forgets++) {
+        pair p;
+
+        end_late(t, &p, forgets);
+        for (uint32_t i = 0; i < 5; i++) {
+            const sotto_aero_committee_member *m = hall_member(&p.second, p.net, i);
+
+            CHECK(t, m && m->base.view->handing.has_passed);
+            CHECK(t, m->lacks);
+            CHECK(t, memcmp(&m->share, &nothing, sizeof nothing) == 0);
+            CHECK(t, !view_of(p.net)->members[i].has_certified);
+        }
+        for (uint32_t i = 0; i < 8; i++) /* nor does it go on from there */
+            CHECK_EQUAL(t, 0, sotto_sim_net_carried(p.net, SOTTO_SIM_DECRYPTOR(i)).len);
+        close_pair(&p);
+    }
+}
+
+enum { UNHEARD = 3 };
+
+/* An old member deals a share of its own making to one new member alone: sealed as the others are. */
+static bool deals_one_a_false_share(void *context, sotto_sim_net *net, sotto_message *m,
+                                    sotto_bytes *bulk)
+{
+    sotto_test *t = context;
+    sotto_aero_committee_member *liar = hall_speaker(net, m->from);
+    const sotto_aero_plan *plan = liar->base.plan;
+    const size_t each = sotto_aero_sealed_share_size(plan);
+    static sotto_aero_holding false_share;
+
+    (void)bulk;
+    if (m->kind != SOTTO_AERO_HAND)
+        return true;
+    uint8_t *copy = sotto_arena_take(&t->arena, m->body.len);
+    CHECK(t, copy != NULL);
+    memcpy(copy, m->body.data, m->body.len);
+    sotto_buf out = sotto_buf_over(copy + SOTTO_AERO_HAND_HEAD + UNHEARD * each, each);
+    false_share.share.s.first[0].v = 1;
+    CHECK_OK(t, sotto_aero_holding_seal(liar, &out, "sotto-aero-hand-1", plan->committee[UNHEARD],
+                                        NULL, &false_share, &t->arena, &t->err));
+    m->body = sotto_bytes_of(copy, m->body.len);
+    return true;
+}
+
+/* The server leaves one new member's probe out: nobody judges what that member was dealt. */
+static void leave_out(sotto_test *t, pair *p, bool lies)
+{
+    static unsigned withheld = SOTTO_AERO_PROBE;
+
+    open_pair(t, p);
+    if (lies)
+        sotto_sim_net_lie(p->net, SOTTO_SIM_DECRYPTOR(p->second.derived->old[0]),
+                          deals_one_a_false_share, t);
+    sotto_sim_net_lie(p->net, SOTTO_SIM_DECRYPTOR(p->second.derived->committee[UNHEARD]),
+                      says_no_more, &withheld);
+    hall_until(t, p->net, HALL_SUMS);
+    CHECK(t, has_key(p));
+    CHECK(t, !view_of(p->net)->handing.has_probed[UNHEARD]);
+    CHECK_EQUAL(t, 0, view_of(p->net)->handing.taken[0]); /* nobody else found anything wrong */
+}
+
+static bool reads(sotto_test *t, const pair *p, const sotto_aero_share *const shares[2],
+                  const uint32_t places[2]);
+
+static void a_member_that_is_not_heard_looks_at_its_share(sotto_test *t)
+{
+    const uint32_t places[2] = {0, UNHEARD};
+    pair p;
+
+    leave_out(t, &p, false);
+    const sotto_aero_committee_member *m = hall_member(&p.second, p.net, UNHEARD);
+    const sotto_aero_share *shares[2] = {&hall_member(&p.second, p.net, 0)->share, &m->share};
+    CHECK(t, !m->lacks);
+    CHECK(t, view_of(p.net)->members[UNHEARD].has_certified);
+    CHECK(t, reads(t, &p, shares, places));
+    close_pair(&p);
+}
+
+static void a_member_that_is_not_heard_takes_no_false_share(sotto_test *t)
+{
+    pair p;
+
+    leave_out(t, &p, true);
+    CHECK(t, hall_member(&p.second, p.net, UNHEARD)->lacks);
+    CHECK(t, !view_of(p.net)->members[UNHEARD].has_certified);
+    CHECK(t, hall_run(t, &p.second, p.net).released); /* the others open */
+    close_pair(&p);
+}
+
 /* ---- old shares --------------------------------------------------------------------------------------------------- */
 
 /* Whether these two shares open what a device revealed in the second round. */
@@ -590,6 +711,9 @@ int main(int argc, char **argv)
         CASE(a_share_is_dealt_once),
         CASE(a_key_is_handed_over_on_the_same_terms),
         CASE(a_key_is_handed_to_the_next_round_alone),
+        CASE(a_key_that_comes_late_is_taken_by_nobody),
+        CASE(a_member_that_is_not_heard_looks_at_its_share),
+        CASE(a_member_that_is_not_heard_takes_no_false_share),
         CASE(old_and_new_shares_do_not_combine),
         CASE(a_certificate_names_the_round_of_its_key),
         CASE(hints_and_odds_are_those_of_all_rounds),

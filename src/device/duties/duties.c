@@ -545,6 +545,8 @@ static sotto_status serve(sotto_duties *d, sotto_journal_duty *duty, uint64_t no
             d, sotto_duties_needed(p.method, duty->part, duty->vector.len != 0), err);
     sotto_posted_round_own(&p, d->options.own);
     if (status == SOTTO_OK)
+        status = sotto_round_check_begins(&p.round, now_ms, err);
+    if (status == SOTTO_OK)
         status = now_ms < p.round.release_by ? serve_posted(d, &p, duty, now_ms, next_ms, err)
                                              : end_duty(d, duty, &p, err);
     if (sotto_duties_is_for_good(status)) {

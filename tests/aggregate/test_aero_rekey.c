@@ -586,6 +586,47 @@ static void a_member_that_is_not_heard_takes_no_false_share(sotto_test *t)
     close_pair(&p);
 }
 
+/* A new member says what it was dealt, with a byte too many. Then it says that it could open nothing of the first dealer's. */
+static bool says_it_twice(void *context, sotto_sim_net *net, sotto_message *m, sotto_bytes *bulk)
+{
+    const pair *p = context;
+    const size_t probe = 1 + SOTTO_AERO_PROBES * 8;
+    static uint8_t first[4096], second[4096];
+    uint8_t signature[SOTTO_SIGNATURE];
+    sotto_message other = *m;
+
+    (void)bulk;
+    if (m->kind != SOTTO_AERO_PROBE)
+        return true;
+    memcpy(first, m->body.data, m->body.len);
+    first[m->body.len] = 0;
+    other.body = sotto_bytes_of(first, m->body.len + 1);
+    second[0] = 0;
+    memcpy(second + 1, m->body.data + probe, m->body.len - probe);
+    m->body = sotto_bytes_of(second, 1 + m->body.len - probe);
+    return sotto_message_sign(&other, signature, &p->second.cast.clients[m->from], NULL) ==
+               SOTTO_OK &&
+           sotto_sim_post(net, &other, NULL) == SOTTO_OK;
+}
+
+/* Else members that restart, and have only what counts, would judge other probes than those that do not. */
+static void a_probe_that_does_not_count_leaves_nothing_behind(sotto_test *t)
+{
+    static const sotto_aero_probe nothing;
+    pair p;
+
+    open_pair(t, &p);
+    sotto_sim_net_lie(p.net, SOTTO_SIM_DECRYPTOR(p.second.derived->committee[UNHEARD]),
+                      says_it_twice, &p);
+    hall_until(t, p.net, HALL_PROMISES);
+    const sotto_aero_handing *h = &view_of(p.net)->handing;
+    CHECK(t, h->has_probed[UNHEARD]);
+    CHECK(t, !h->opened[UNHEARD] && h->opened[p.second.plan.committee + UNHEARD]);
+    CHECK(t, memcmp(&h->probes[UNHEARD], &nothing, sizeof nothing) == 0);
+    CHECK(t, has_key(&p));
+    close_pair(&p);
+}
+
 /* ---- old shares --------------------------------------------------------------------------------------------------- */
 
 /* Whether these two shares open what a device revealed in the second round. */
@@ -714,6 +755,7 @@ int main(int argc, char **argv)
         CASE(a_key_that_comes_late_is_taken_by_nobody),
         CASE(a_member_that_is_not_heard_looks_at_its_share),
         CASE(a_member_that_is_not_heard_takes_no_false_share),
+        CASE(a_probe_that_does_not_count_leaves_nothing_behind),
         CASE(old_and_new_shares_do_not_combine),
         CASE(a_certificate_names_the_round_of_its_key),
         CASE(hints_and_odds_are_those_of_all_rounds),

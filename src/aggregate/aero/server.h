@@ -30,6 +30,9 @@ typedef struct sotto_aero_revealed {
     sotto_bytes ciphers, proof;
 } sotto_aero_revealed;
 
+/* How often a device may ask for all leaves that it checks. */
+enum { SOTTO_AERO_ASKS_AGAIN = 4 };
+
 /* A device in a role. */
 typedef struct sotto_aero_entrant {
     sotto_aero_promise promise;
@@ -44,6 +47,8 @@ typedef struct sotto_aero_aggregator {
     sotto_aero_entrant *entrants;
     uint32_t count, most;
     uint32_t *place; /* of a contributor, by registry index: 1 more than its entrant */
+    uint16_t
+        *asked; /* questions that a device had answered, by registry index; since the last start */
     sotto_aero_sum_tree promises, leaves[SOTTO_AERO_MOST_GROUPS], sums[SOTTO_AERO_MOST_GROUPS];
     sotto_aero_cipher *totals[SOTTO_AERO_MOST_GROUPS];
     uint32_t present, noise;

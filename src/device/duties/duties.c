@@ -524,9 +524,9 @@ static sotto_status serve_posted(sotto_duties *d, const sotto_posted_round *p,
         SOTTO_TRY(converse(d, p, duty, now_ms, &left, &asked, err));
     if ((gone && !owed && !asked) || (duty->done && !left))
         return end_duty(d, duty, p, err);
-    uint64_t next = now_ms + (asked  ? SOTTO_DUTIES_POLL_MS
-                              : left ? SOTTO_DUTIES_RETRY_MS
-                                     : patience(p, duty, now_ms));
+    uint64_t next = now_ms + (asked || d->behind ? SOTTO_DUTIES_POLL_MS
+                              : left             ? SOTTO_DUTIES_RETRY_MS
+                                                 : patience(p, duty, now_ms));
     if (now_ms < p->round.opens && next < p->round.opens)
         next = p->round.opens;
     if (next < *next_ms)

@@ -242,13 +242,21 @@ static void an_entry_has_the_next_number(sotto_test *t)
 /* Two devices that complain at length fill a board with more than others have memory for, before these look again. */
 static void a_board_that_is_long_is_read_in_steps(sotto_test *t)
 {
+    unsigned behind = 0;
     observed o;
 
     observed_open(t, &o, true);
+    o.b.slow = 6;
     ballot_post(t, &o.b);
     ballot_join(t, &o.b, 0x7e);
     for (size_t i = 0; i < o.b.a.fleet.count; i++)
-        o.b.a.fleet.devices[i].duties->board_room = 1000;
+        o.b.a.fleet.devices[i].duties->board_room = 16384;
+    for (unsigned turn = 0; turn < 24; turn++) {
+        aggregation_turn(t, &o.b.a, 250);
+        for (size_t i = 0; i < o.b.a.fleet.count; i++)
+            behind += o.b.a.fleet.devices[i].duties->behind;
+    }
+    CHECK(t, behind > 0);
     CHECK(t, aggregation_ends(t, &o.b.a, "released"));
     CHECK(t, ballot_sum_is(t, &o.b, 0x7e));
     observed_close(&o);

@@ -12,7 +12,8 @@
 
 #define MOST_BOARD ((size_t)96 << 20) /* that is read in one step */
 
-enum { NOTE = 16384 };
+/* Of what was not read yet: so often that is compared, in so many pages. A head may name any size, and a server may never come to its end. */
+enum { NOTE = 16384, MOST_BOARDS = 8, MOST_PAGES = 4096 };
 
 void sotto_duties_watch(sotto_duties *d, const struct sotto_policy_log *logs, size_t count)
 {
@@ -145,9 +146,28 @@ typedef struct scan {
     size_t most;
     sotto_merkle_tree tree;
     sotto_merkle_hash *leaves;
+    size_t count, room; /* of leaves */
     sotto_buf kept;
     bool is_full;
 } scan;
+
+/* A head may name any size: there is memory for what came. */
+static sotto_status next_leaf(scan *s, sotto_merkle_hash **out, sotto_arena *arena, sotto_err *err)
+{
+    if (s->count == s->room) {
+        const size_t room = 2 * s->room + 64;
+        sotto_merkle_hash *grown = sotto_arena_take_array(arena, room, sizeof *grown);
+
+        if (!grown)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "a board");
+        if (s->count)
+            memcpy(grown, s->leaves, s->count * sizeof *grown);
+        s->leaves = grown;
+        s->room = room;
+    }
+    *out = &s->leaves[s->count++];
+    return SOTTO_OK;
+}
 
 static sotto_status keep(scan *s, sotto_bytes entry, sotto_arena *arena, sotto_err *err)
 {
@@ -168,7 +188,7 @@ static sotto_status keep(scan *s, sotto_bytes entry, sotto_arena *arena, sotto_e
     return SOTTO_OK;
 }
 
-/* A server numbers what it sends. Only what follows without a gap is an entry: there is room for as many leaves as the head has. */
+/* A server numbers what it sends. Only what follows without a gap is an entry: its leaf has the next place. */
 static sotto_status take_page(scan *s, sotto_bytes page, sotto_arena *arena, sotto_err *err)
 {
     sotto_inbox entries = {.left = page, .since = s->next};
@@ -177,10 +197,11 @@ static sotto_status take_page(scan *s, sotto_bytes page, sotto_arena *arena, sot
 
     while (s->next < s->size) {
         const uint8_t *from = entries.left.data;
+        sotto_merkle_hash *leaf = NULL;
 
         if (!sotto_inbox_next(&entries, &n, &wire) || n != s->next)
             return SOTTO_OK;
-        sotto_merkle_hash *leaf = &s->leaves[n - s->duty->board];
+        SOTTO_TRY(next_leaf(s, &leaf, arena, err));
         if (leaf_of(leaf, s->p, s->duty->part, n, wire, err) != SOTTO_OK)
             return SOTTO_REJECTED;
         sotto_merkle_append(&s->tree, 0, leaf);
@@ -190,21 +211,25 @@ static sotto_status take_page(scan *s, sotto_bytes page, sotto_arena *arena, sot
     return SOTTO_OK;
 }
 
-/* *all: the server handed out every entry below the head. */
+/* *all: the server handed out every entry below the head, and there were not too many. */
 static sotto_status take_pages(sotto_duties *d, scan *s, bool *all, sotto_err *err)
 {
     *all = false;
-    while (s->next < s->size) {
+    for (size_t pages = 0, len = 0; s->next < s->size; pages++) {
         const sotto_arena_mark mark = sotto_arena_here(&d->memory);
         const uint8_t *kept = s->kept.data;
+        const sotto_merkle_hash *leaves = s->leaves;
         const uint64_t before = s->next;
         sotto_bytes page;
 
+        if (pages == MOST_PAGES || len > MOST_BOARDS * s->most)
+            return SOTTO_OK;
         SOTTO_TRY(sotto_duties_fetch_page(d, s->p, s->duty, s->next, &page, err));
+        len += page.len;
         SOTTO_TRY(take_page(s, page, &d->memory, err));
         if (s->next == before)
             return SOTTO_OK;
-        if (s->kept.data == kept)
+        if (s->kept.data == kept && s->leaves == leaves)
             sotto_arena_rollback(&d->memory, mark);
     }
     *all = true;
@@ -225,9 +250,6 @@ static sotto_status gather(sotto_duties *d, const sotto_posted_round *p,
     sotto_merkle_hash root;
     bool all;
 
-    s.leaves = sotto_arena_take_array(&d->memory, (size_t)(s.size - s.next) + 1, sizeof *s.leaves);
-    if (!s.leaves)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a board");
     SOTTO_TRY(take_pages(d, &s, &all, err));
     if (!all)
         return SOTTO_OK;

@@ -291,6 +291,45 @@ static bool is_within(const participant *p, sotto_bytes part)
     return false;
 }
 
+static bool opens_wrongly(void *context, sotto_sim_net *net, sotto_message *m, sotto_bytes *bulk)
+{
+    sotto_test *t = context;
+
+    (void)net;
+    (void)bulk;
+    if (m->kind != SOTTO_AERO_PART)
+        return true;
+    uint8_t *copy = sotto_arena_take(&t->arena, m->body.len);
+    CHECK(t, copy != NULL);
+    memcpy(copy, m->body.data, m->body.len);
+    for (size_t i = 1; i < 9; i++) /* a number far from what it was */
+        copy[i] ^= 0x15;
+    m->body = sotto_bytes_of(copy, m->body.len);
+    return true;
+}
+
+/* Parts of a large model are megabytes, and each attempt brings as many. */
+static void nine_attempts_take_the_room_of_one(sotto_test *t)
+{
+    sotto_sim_report report;
+    hall h;
+
+    hall_open(t, &h, six());
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    for (uint32_t i = 0; i < 5; i++)
+        sotto_sim_net_lie(net, SOTTO_SIM_DECRYPTOR(h.derived->committee[i]), opens_wrongly, t);
+    hall_until(t, net, h.round.verify_by - 1);
+    const size_t before = hall_server(net)->base.arena->held,
+                 part = 1 + sotto_aero_committee_opens(h.derived, 0) *
+                                sotto_aero_poly_size(&h.derived->aero);
+    CHECK_OK(t, sotto_sim_net_run(net, h.round.release_by - 1, &report, &t->err));
+    CHECK_EQUAL(t, SOTTO_AERO_MOST_TRIES - 1, hall_server(net)->attempts[0]);
+    CHECK(t, !report.released);
+    CHECK(t, hall_server(net)->base.arena->held < before + 6 * part);
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
 /* Whoever restores it holds the messages: a second copy of each would not fit where the first one did. */
 static void a_server_that_was_restored_holds_a_reveal_once(sotto_test *t)
 {
@@ -385,6 +424,7 @@ int main(int argc, char **argv)
         CASE(a_member_answers_an_attempt_once),
         CASE(nobody_opens_after_eight_retries),
         CASE(slot_0_counts_the_leaves),
+        CASE(nine_attempts_take_the_room_of_one),
         CASE(a_server_that_was_restored_holds_a_reveal_once),
         CASE(no_more_is_promised_than_there_is_room_for),
     };

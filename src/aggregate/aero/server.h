@@ -61,9 +61,15 @@ typedef struct sotto_aero_aggregator {
     sotto_bytes parts[SOTTO_AERO_MOST_COMMITTEE]; /* by place in the set; empty: not there */
     /* Robust: the set deals noise, which is what parts are; and points, by place in the committee. */
     sotto_bytes points[SOTTO_AERO_MOST_COMMITTEE];
+    uint8_t *part_room[SOTTO_AERO_MOST_COMMITTEE], *point_room[SOTTO_AERO_MOST_COMMITTEE];
     uint8_t *sum; /* once it is released */
     uint32_t *counted, counted_count, *blamed, blamed_count;
 } sotto_aero_aggregator;
+
+/* server_open.c: what came of one attempt, in the room of what came of the one before. Each place has messages of one size. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_hold(sotto_aero_aggregator *s, sotto_bytes *at,
+                                                   uint8_t **room, sotto_bytes what,
+                                                   sotto_err *err);
 
 /* server_hand.c: ends the hand-over's phases, and says which key it was. */
 SOTTO_MUST_USE sotto_status sotto_aero_server_handed(sotto_aero_aggregator *s,

@@ -85,7 +85,6 @@ static sotto_status start(sotto_running *r, sotto_bytes wire, sotto_err *err)
         memcpy(copy, wire.data, wire.len);
     SOTTO_TRY(
         sotto_posted_round_open(&r->posted, sotto_bytes_of(copy, wire.len), &r->posting, err));
-    SOTTO_TRY(sotto_round_check_begins(&r->posted.round, now_ms(r), err));
     sotto_posted_round_own(&r->posted, &unprotected);
     sotto_board_init(&r->board, r->posted.method);
     r->ops = r->posted.method->parts[SOTTO_PART_SERVER];

@@ -219,10 +219,9 @@ sotto_status sotto_recipe_judge(sotto_recipe_verdict *verdict, sotto_recipe_clai
                                 const sotto_streams *streams, sotto_mistakes *mistakes,
                                 sotto_err *err)
 {
-    static const sotto_place schedule = {NULL, "schedule", 0};
-
     sotto_err_clear(err);
 
+    static const sotto_place schedule = {NULL, "schedule", 0};
     judging j = {.recipe = recipe,
                  .policy = policy,
                  .streams = streams,

@@ -145,6 +145,13 @@ typedef struct sotto_bulk_ops {
     sotto_status (*add)(sotto_tally *, const void *state, sotto_err *);
 } sotto_bulk_ops;
 
+/* A device's library runs no server, and has no machine for one. */
+#ifdef SOTTO_NO_SERVERS
+#define SOTTO_SERVER_OPS(ops) NULL
+#else
+#define SOTTO_SERVER_OPS(ops) (ops)
+#endif
+
 typedef struct sotto_method {
     const char *name;
     uint16_t id; /* sotto_round.method */

@@ -88,6 +88,22 @@ bool sotto_posting_server(uint8_t server[SOTTO_SIGN_PUBLIC], sotto_bytes wire)
     return true;
 }
 
+bool sotto_posting_round(sotto_bytes *round, sotto_bytes wire)
+{
+    sotto_reader in = sotto_reader_over(wire);
+
+    (void)sotto_read_bytes(&in, sizeof LABEL + SOTTO_SIGN_PUBLIC);
+    const size_t each = sotto_read_uint(&in, 1) ? SOTTO_SIGN_PUBLIC + 2 * 32 : SOTTO_SIGN_PUBLIC;
+    const uint64_t count = sotto_read_uint(&in, 4);
+    if (count > SOTTO_POSTING_MOST_REGISTERED)
+        return false;
+    (void)sotto_read_bytes(&in, (size_t)count * each);
+    (void)sotto_read_bytes(&in, (size_t)sotto_read_uint(&in, 2) * (4 + SOTTO_BEACON_PART));
+    (void)sotto_read_opaque32(&in);
+    *round = sotto_read_opaque16(&in);
+    return round->len > 0;
+}
+
 static sotto_status read_parts(sotto_beacon_part **parts, uint32_t *count, sotto_reader *in,
                                sotto_arena *arena, sotto_err *err)
 {

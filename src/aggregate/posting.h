@@ -39,6 +39,9 @@ SOTTO_MUST_USE sotto_status sotto_posting_decode(sotto_posting *posting, sotto_b
 /* The server that its registry names, before anything else is decoded. False: not a posting. */
 SOTTO_MUST_USE bool sotto_posting_server(uint8_t server[SOTTO_SIGN_PUBLIC], sotto_bytes wire);
 
+/* The round that it is of, borrowed, before any list is decoded. False: not a posting. */
+SOTTO_MUST_USE bool sotto_posting_round(sotto_bytes *round, sotto_bytes wire);
+
 /* A round that can be joined. */
 typedef struct sotto_posted_round {
     sotto_posting posting;

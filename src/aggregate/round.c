@@ -207,14 +207,40 @@ static sotto_status check_numbers(const sotto_round *round, sotto_err *err)
     return SOTTO_OK;
 }
 
+/* ---- times ------------------------------------------------------------------------------------------ */
+
+static sotto_status check_times(const sotto_round *round, sotto_err *err)
+{
+    if (round->opens >= round->commit_by || round->commit_by >= round->closes ||
+        round->closes >= round->verify_by || round->verify_by >= round->release_by)
+        return sotto_fail(err, SOTTO_DENIED,
+                          "round: opens < commit_by < closes < verify_by < release_by fails");
+    if (!sotto_round_lasts(round->opens, round->release_by))
+        return sotto_fail(err, SOTTO_DENIED, "round: more than %d days from opens to release_by",
+                          SOTTO_ROUND_MOST_DAYS);
+    /* Members keep their shares until then. To open a sum takes no more steps than all that comes before. */
+    if (SOTTO_RULE(round_release_soon) &&
+        round->release_by - round->verify_by >
+            SOTTO_ROUND_RELEASE * (round->verify_by - round->opens))
+        return sotto_fail(err, SOTTO_DENIED,
+                          "round: release_by - verify_by is above %d (verify_by - opens)",
+                          SOTTO_ROUND_RELEASE);
+    return SOTTO_OK;
+}
+
+sotto_status sotto_round_check_begins(const sotto_round *round, uint64_t now_ms, sotto_err *err)
+{
+    return sotto_round_lasts(now_ms, round->opens)
+               ? SOTTO_OK
+               : sotto_fail(err, SOTTO_DENIED, "round: it opens in more than %d days",
+                            SOTTO_ROUND_MOST_DAYS);
+}
+
 sotto_status sotto_round_check(const sotto_round *round, sotto_err *err)
 {
     if (round->ring == SOTTO_RING_RLWE)
         return sotto_fail(err, SOTTO_DENIED, "round: this build has no method for ring rlwe");
     SOTTO_TRY(check_numbers(round, err));
-    if (round->opens >= round->commit_by || round->commit_by >= round->closes ||
-        round->closes >= round->verify_by || round->verify_by >= round->release_by)
-        return sotto_fail(err, SOTTO_DENIED,
-                          "round: opens < commit_by < closes < verify_by < release_by fails");
+    SOTTO_TRY(check_times(round, err));
     return check_budget(round, err);
 }

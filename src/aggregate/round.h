@@ -68,7 +68,18 @@ SOTTO_MUST_USE sotto_status sotto_round_decode(sotto_round *round, sotto_bytes w
 SOTTO_MUST_USE sotto_status sotto_round_id(const sotto_round *round, uint8_t id[SOTTO_ROUND_ID],
                                            sotto_err *err);
 
-/* Whether a round can keep its own promises, whatever its method: order of deadlines, numbers of contributions, and the bit
+/* Days from a round's beginning to its end, and how often its time for opening goes into all the time before. Whoever has a part in a round
+ * keeps its secrets until the end. A server that named no end would have devices keep them for good, and witnesses what they hold. */
+enum { SOTTO_ROUND_MOST_DAYS = 31, SOTTO_ROUND_RELEASE = 4 };
+#define SOTTO_ROUND_MOST_MS ((uint64_t)SOTTO_ROUND_MOST_DAYS * 86400 * 1000)
+
+/* Whether a round may be so long; devices, witnesses, servers and lint ask this. */
+bool sotto_round_lasts(uint64_t from_ms, uint64_t until_ms);
+/* What has a clock asks this, too. SOTTO_DENIED: it opens so far from now. */
+SOTTO_MUST_USE sotto_status sotto_round_check_begins(const sotto_round *round, uint64_t now_ms,
+                                                     sotto_err *err);
+
+/* Whether a round can keep its own promises, whatever its method: deadlines and their order, numbers of contributions, and the bit
  * budget, by which no sum can wrap. SOTTO_DENIED names the inequality that fails, with both sides. */
 SOTTO_MUST_USE sotto_status sotto_round_check(const sotto_round *round, sotto_err *err);
 

@@ -221,6 +221,7 @@ sotto_status sotto_recipe_judge(sotto_recipe_verdict *verdict, sotto_recipe_clai
 {
     sotto_err_clear(err);
 
+    static const sotto_place schedule = {NULL, "schedule", 0};
     judging j = {.recipe = recipe,
                  .policy = policy,
                  .streams = streams,
@@ -235,6 +236,7 @@ sotto_status sotto_recipe_judge(sotto_recipe_verdict *verdict, sotto_recipe_clai
     sotto_recipe_check_one_server(&j.at, recipe);
     sotto_recipe_warn_one_server(&j.at, recipe, 1, true);
     sotto_recipe_check_encrypted(&j.at, recipe);
+    sotto_recipe_warn_long(&j.at, &schedule, recipe, (uint64_t)(recipe->closes - recipe->opens));
     SOTTO_TRY(sotto_recipe_say_sigma(mistakes, claim, recipe, err));
     /* Devices of all tasks are as many as the recipe says; of one, taken to be spread evenly. */
     SOTTO_TRY(sotto_recipe_claim_sampling(claim, recipe,

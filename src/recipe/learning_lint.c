@@ -22,7 +22,8 @@ static const sotto_place privacy = {NULL, "privacy", 0}, epsilon = {&privacy, "e
                          min_cohort = {&privacy, "min_cohort", 0}, learn = {NULL, "learn", 0},
                          update = {&learn, "update", 0}, scale = {&update, "scale", 0},
                          aggregation = {NULL, "aggregation", 0}, proof = {&aggregation, "proof", 0},
-                         factor = {&proof, "bound_factor", 0}, rounds = {NULL, "rounds", 0};
+                         factor = {&proof, "bound_factor", 0}, rounds = {NULL, "rounds", 0},
+                         every = {&rounds, "every", 0};
 
 /* Beyond this a liar has so much room that the proof bounds little; beyond that it is no bound to speak of. */
 #define WARN_FACTOR   3.0
@@ -437,6 +438,7 @@ sotto_status sotto_learning_judge(sotto_recipe_verdict *verdict, sotto_learning_
     check_one_server(&at, l);
     check_encrypted(&at, l);
     sotto_recipe_warn_one_server(&at, &l->head, (double)l->participations, false);
+    sotto_recipe_warn_long(&at, &every, &l->head, l->every);
     if (claim->report_bytes > 0 && !sotto_learning_one_server(l))
         check_factor(&at, l, claim);
     if (claim->report_bytes > 0)

@@ -1,6 +1,7 @@
 /* What the server shows to devices and members, what they say of it, and what a member refuses to open. */
 #include "hall.h"
 
+#include "aggregate/aero/odds.h"
 #include "sim/net_internal.h"
 
 #include <string.h>
@@ -88,6 +89,50 @@ static void an_answer_on_the_board_is_enough(sotto_test *t)
     hall h;
 
     CHECK(t, play(t, &h, SOTTO_TO_SERVER, loses_an_answer, NULL).released);
+}
+
+static sotto_status ask(sotto_test *t, const hall *h, sotto_sim_net *net, uint32_t from)
+{
+    static const uint8_t place[5] = {0, 0, 0, 0, 4};
+    sotto_machine *server = &hall_server(net)->base.machine;
+    sotto_arena_mark mark = sotto_arena_here(&t->arena);
+    sotto_effects effects;
+    sotto_status verdict;
+    sotto_message m = {.epoch = h->round.epoch,
+                       .round = h->round.number,
+                       .kind = SOTTO_AERO_ASK,
+                       .from = from,
+                       .to = SOTTO_TO_SERVER,
+                       .body = {place, sizeof place}};
+
+    memcpy(m.session, h->round.session, sizeof m.session);
+    sotto_effects_init(&effects, &t->arena);
+    CHECK_OK(t, server->ops->deliver(server, &m, 1, &verdict, &effects, &t->err));
+    CHECK(t, (effects.sent != NULL) == (verdict == SOTTO_OK));
+    sotto_arena_rollback(&t->arena, mark);
+    return verdict;
+}
+
+/* Five bytes are answered with megabytes: not for ever. */
+static void a_device_is_answered_as_often_as_it_may_ask(sotto_test *t)
+{
+    sotto_status verdict = SOTTO_OK;
+    uint32_t count = 0;
+    hall h;
+
+    hall_open(t, &h, six());
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    hall_until(t, net, h.round.closes + 500);
+    const uint32_t before = hall_server(net)->asked[1],
+                   most = SOTTO_AERO_ASKS_AGAIN * (2 + sotto_aero_most_checks(&h.derived->terms));
+    CHECK(t, before > 0 && before < most);
+    for (; verdict == SOTTO_OK && count <= most; count++)
+        verdict = ask(t, &h, net, 1);
+    CHECK_STATUS(t, SOTTO_STALE, verdict);
+    CHECK_EQUAL(t, most - before, count - 1);
+    CHECK_STATUS(t, SOTTO_OK, ask(t, &h, net, 2)); /* others are none the worse for it */
+    sotto_sim_net_free(net);
+    hall_close(&h);
 }
 
 /* A device makes up what the server is said to have shown. */
@@ -246,6 +291,45 @@ static bool is_within(const participant *p, sotto_bytes part)
     return false;
 }
 
+static bool opens_wrongly(void *context, sotto_sim_net *net, sotto_message *m, sotto_bytes *bulk)
+{
+    sotto_test *t = context;
+
+    (void)net;
+    (void)bulk;
+    if (m->kind != SOTTO_AERO_PART)
+        return true;
+    uint8_t *copy = sotto_arena_take(&t->arena, m->body.len);
+    CHECK(t, copy != NULL);
+    memcpy(copy, m->body.data, m->body.len);
+    for (size_t i = 1; i < 9; i++) /* a number far from what it was */
+        copy[i] ^= 0x15;
+    m->body = sotto_bytes_of(copy, m->body.len);
+    return true;
+}
+
+/* Parts of a large model are megabytes, and each attempt brings as many. */
+static void nine_attempts_take_the_room_of_one(sotto_test *t)
+{
+    sotto_sim_report report;
+    hall h;
+
+    hall_open(t, &h, six());
+    sotto_sim_net *net = hall_net(t, &h, 0);
+    for (uint32_t i = 0; i < 5; i++)
+        sotto_sim_net_lie(net, SOTTO_SIM_DECRYPTOR(h.derived->committee[i]), opens_wrongly, t);
+    hall_until(t, net, h.round.verify_by - 1);
+    const size_t before = hall_server(net)->base.arena->held,
+                 part = 1 + sotto_aero_committee_opens(h.derived, 0) *
+                                sotto_aero_poly_size(&h.derived->aero);
+    CHECK_OK(t, sotto_sim_net_run(net, h.round.release_by - 1, &report, &t->err));
+    CHECK_EQUAL(t, SOTTO_AERO_MOST_TRIES - 1, hall_server(net)->attempts[0]);
+    CHECK(t, !report.released);
+    CHECK(t, hall_server(net)->base.arena->held < before + 6 * part);
+    sotto_sim_net_free(net);
+    hall_close(&h);
+}
+
 /* Whoever restores it holds the messages: a second copy of each would not fit where the first one did. */
 static void a_server_that_was_restored_holds_a_reveal_once(sotto_test *t)
 {
@@ -333,12 +417,14 @@ int main(int argc, char **argv)
         CASE(a_leaf_that_is_not_in_the_posted_tree_is_a_fraud),
         CASE(a_leaf_that_nobody_is_shown_is_not_opened),
         CASE(an_answer_on_the_board_is_enough),
+        CASE(a_device_is_answered_as_often_as_it_may_ask),
         CASE(a_complaint_that_is_made_up_stops_nothing),
         CASE(the_leaves_are_counted_in_the_tree),
         CASE(a_member_opens_for_those_who_signed_and_not_forever),
         CASE(a_member_answers_an_attempt_once),
         CASE(nobody_opens_after_eight_retries),
         CASE(slot_0_counts_the_leaves),
+        CASE(nine_attempts_take_the_room_of_one),
         CASE(a_server_that_was_restored_holds_a_reveal_once),
         CASE(no_more_is_promised_than_there_is_room_for),
     };

@@ -544,6 +544,8 @@ static void one_device_ends_no_round_by_complaints(sotto_test *t)
     CHECK(t, !d.view->is_refuted);
     for (uint32_t i = 0; i < d.view->challenge_count; i++)
         d.view->challenges[i].is_answered = true;
+    for (uint8_t i = 65; i < 100; i++) /* it asked for no more, whatever is answered */
+        CHECK(t, !got_no_answer(&d, 0, i));
     for (uint8_t i = 100; i < 140; i++)
         CHECK(t, got_no_answer(&d, 1, i));
     CHECK(t, !got_no_answer(&d, 2, 139)); /* it waits for an answer anyway */

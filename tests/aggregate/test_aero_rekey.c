@@ -1,87 +1,10 @@
 /* Rounds of encrypted sums that have one key: committees hand it over, and members, servers and devices lie. */
-#include "hall.h"
+#include "heirs.h"
 
 #include "aggregate/aero/odds.h"
 #include "sim/net_internal.h"
 
 #include <string.h>
-
-/* Eight devices, five members of whom two open: one of them may lie, and three have to agree. */
-static hall_plan under_one_key(void)
-{
-    hall_plan p = HALL_SMALL;
-
-    p.threshold = 2;
-    p.checks = 3;
-    p.rekey = 3;
-    return p;
-}
-
-/* A round that made a key, and the one that is to take it over. */
-typedef struct pair {
-    hall first, second;
-    sotto_sim_net *before, *net;
-} pair;
-
-/* What may be asked of the second round alone does not change the first. */
-static hall_plan first_of(hall_plan plan)
-{
-    hall_plan first = under_one_key();
-
-    first.committee = plan.committee;
-    return first;
-}
-
-static void open_as(sotto_test *t, pair *p, hall_plan plan)
-{
-    hall_open(t, &p->first, first_of(plan));
-    p->before = hall_net(t, &p->first, 1);
-    CHECK(t, hall_run(t, &p->first, p->before).released);
-    hall_follow(t, &p->second, &p->first, plan);
-    p->net = hall_net_after(t, &p->second, p->before);
-}
-
-static void open_pair(sotto_test *t, pair *p)
-{
-    open_as(t, p, under_one_key());
-}
-
-static void close_pair(pair *p)
-{
-    sotto_sim_net_free(p->before);
-    sotto_sim_net_free(p->net);
-    hall_close(&p->first);
-    hall_close(&p->second);
-}
-
-static const sotto_aero_view *view_of(sotto_sim_net *net)
-{
-    return hall_server(net)->base.view;
-}
-
-/* The second round has the first one's key. */
-static bool has_key(const pair *p)
-{
-    const sotto_aero_view *a = view_of(p->before), *b = view_of(p->net);
-
-    return b->handing.has_passed && memcmp(a->b, b->b, sizeof *a->b) == 0 &&
-           memcmp(a->plan->a_seed, b->plan->a_seed, SOTTO_AERO_A_SEED) == 0 &&
-           sotto_aero_key_round(b) == p->first.plan.number;
-}
-
-/* Nobody who was in a committee before this round's has anything left of it. */
-static bool is_erased(const pair *p)
-{
-    bool erased = true;
-
-    for (uint32_t i = 0; i < p->second.plan.committee; i++) {
-        const uint32_t old = p->second.derived->old[i];
-
-        if (sotto_aero_committee_place(p->second.derived, old) < 0)
-            erased &= sotto_sim_net_carried(p->net, SOTTO_SIM_DECRYPTOR(old)).len == 0;
-    }
-    return erased;
-}
 
 /* ---- rounds ---------------------------------------------------------------------------------------------------- */
 
@@ -91,7 +14,7 @@ static void a_key_serves_as_many_rounds_as_were_planned(sotto_test *t)
 
     for (size_t s = 0; s < 2; s++) {
         sotto_arena_mark mark = sotto_arena_here(&t->arena);
-        hall_plan plan = under_one_key();
+        hall_plan plan = heirs_plan();
         sotto_sim_net *nets[3];
         hall h[3];
 
@@ -107,10 +30,10 @@ static void a_key_serves_as_many_rounds_as_were_planned(sotto_test *t)
             CHECK(t, report.released);
             CHECK_EQUAL(t, 0, report.blamed_count);
             CHECK_EQUAL(t, 0, report.verdicts[SOTTO_REJECTED]);
-            CHECK(t, view_of(nets[i])->handing.has_passed == (i > 0));
-            CHECK(t,
-                  memcmp(view_of(nets[0])->b, view_of(nets[i])->b, sizeof(sotto_aero_poly)) == 0);
-            CHECK_EQUAL(t, 4, sotto_aero_key_round(view_of(nets[i])));
+            CHECK(t, heirs_view(nets[i])->handing.has_passed == (i > 0));
+            CHECK(t, memcmp(heirs_view(nets[0])->b, heirs_view(nets[i])->b,
+                            sizeof(sotto_aero_poly)) == 0);
+            CHECK_EQUAL(t, 4, sotto_aero_key_round(heirs_view(nets[i])));
         }
         for (uint32_t i = 0; i < plan.clients; i++) /* after the last one, nobody has anything */
             CHECK_EQUAL(t, 0, sotto_sim_net_carried(nets[2], SOTTO_SIM_DECRYPTOR(i)).len);
@@ -124,7 +47,7 @@ static void a_key_serves_as_many_rounds_as_were_planned(sotto_test *t)
 
 static void a_key_that_served_its_rounds_is_not_handed_over(sotto_test *t)
 {
-    hall_plan plan = under_one_key();
+    hall_plan plan = heirs_plan();
     sotto_aero_terms terms;
     hall h;
 
@@ -151,42 +74,35 @@ static void a_key_that_served_its_rounds_is_not_handed_over(sotto_test *t)
 
 static void old_members_keep_nothing(sotto_test *t)
 {
-    pair p;
+    heirs p;
 
-    open_pair(t, &p);
+    heirs_open(t, &p);
     CHECK(t, hall_run(t, &p.second, p.net).released);
-    CHECK(t, has_key(&p));
-    CHECK(t, is_erased(&p));
-    close_pair(&p);
-}
-
-static bool says_no_more(void *context, sotto_sim_net *net, sotto_message *m, sotto_bytes *bulk)
-{
-    (void)net;
-    (void)bulk;
-    return m->kind != *(const unsigned *)context;
+    CHECK(t, heirs_have_key(&p));
+    CHECK(t, heirs_have_nothing(&p));
+    heirs_close(&p);
 }
 
 /* The server ends nothing: old members forget what they had when the set-up is over. */
 static void what_is_not_handed_over_in_time_is_erased(sotto_test *t)
 {
     unsigned withheld = SOTTO_AERO_TAKEN;
-    pair p;
+    heirs p;
 
-    open_pair(t, &p);
-    sotto_sim_net_lie(p.net, SOTTO_TO_SERVER, says_no_more, &withheld);
+    heirs_open(t, &p);
+    sotto_sim_net_lie(p.net, SOTTO_TO_SERVER, heirs_say_no_more, &withheld);
     CHECK(t, !hall_run(t, &p.second, p.net).released);
-    CHECK(t, is_erased(&p));
-    close_pair(&p);
+    CHECK(t, heirs_have_nothing(&p));
+    heirs_close(&p);
 }
 
 /* ---- crashes --------------------------------------------------------------------------------------------------- */
 
 static void a_crash_at_any_step_loses_no_key(sotto_test *t)
 {
-    pair p;
+    heirs p;
 
-    open_pair(t, &p);
+    heirs_open(t, &p);
     hall_run(t, &p.second, p.net);
     const uint64_t steps = hall_steps(p.net);
     for (uint64_t step = 1; step <= steps; step += 13) {
@@ -197,35 +113,35 @@ static void a_crash_at_any_step_loses_no_key(sotto_test *t)
         sotto_sim_net_crash_at(p.net, step,
                                step % 2 ? SOTTO_SIM_CRASH_AFTER : SOTTO_SIM_CRASH_BEFORE);
         CHECK(t, hall_run(t, &p.second, p.net).released);
-        CHECK(t, has_key(&p));
-        CHECK(t, is_erased(&p));
+        CHECK(t, heirs_have_key(&p));
+        CHECK(t, heirs_have_nothing(&p));
         sotto_sim_net_free(p.net);
         sotto_arena_rollback(&t->arena, mark);
         p.net = hall_net_after(t, &p.second, p.before);
     }
-    close_pair(&p);
+    heirs_close(&p);
 }
 
 static void members_live_on_what_they_saved(sotto_test *t)
 {
-    pair p;
+    heirs p;
 
-    open_pair(t, &p);
+    heirs_open(t, &p);
     sotto_sim_net_forget_always(p.net);
     sotto_sim_report report = hall_run(t, &p.second, p.net);
     CHECK(t, report.released);
     CHECK_EQUAL(t, 0, report.forgetful);
-    CHECK(t, is_erased(&p));
-    close_pair(&p);
+    CHECK(t, heirs_have_nothing(&p));
+    heirs_close(&p);
 }
 
 static void messages_may_come_late_and_twice(sotto_test *t)
 {
     const sotto_sim_faults faults = {
         .duplicate = 0.2, .late = 0.1, .delay_most_ms = 30, .late_ms = 60, .crash_after = 0.02};
-    pair p;
+    heirs p;
 
-    open_pair(t, &p);
+    heirs_open(t, &p);
     for (uint64_t seed = 0; seed < 4; seed++) {
         sotto_sim_net_free(p.net);
         p.second.plan.number += seed << 32; /* of the network alone */
@@ -233,15 +149,15 @@ static void messages_may_come_late_and_twice(sotto_test *t)
         p.second.plan.number -= seed << 32;
         sotto_sim_net_faults(p.net, &faults);
         CHECK(t, hall_run(t, &p.second, p.net).released);
-        CHECK(t, is_erased(&p));
+        CHECK(t, heirs_have_nothing(&p));
     }
-    close_pair(&p);
+    heirs_close(&p);
 }
 
 /* ---- dealers that lie -------------------------------------------------------------------------------------------- */
 
 /* Before it dealt. */
-static sotto_aero_committee_member *dealer(sotto_test *t, pair *p, uint32_t place)
+static sotto_aero_committee_member *dealer(sotto_test *t, heirs *p, uint32_t place)
 {
     hall_until(t, p->net, 101);
     sotto_aero_committee_member *m = hall_speaker(p->net, p->second.derived->old[place]);
@@ -251,31 +167,31 @@ static sotto_aero_committee_member *dealer(sotto_test *t, pair *p, uint32_t plac
 
 static void a_dealer_of_another_share_is_named(sotto_test *t)
 {
-    pair p;
+    heirs p;
 
-    open_pair(t, &p);
+    heirs_open(t, &p);
     dealer(t, &p, 1)->own->holding.share.s.first[3].v ^= 1;
     sotto_sim_report report = hall_run(t, &p.second, p.net);
     CHECK(t, report.released);
-    CHECK(t, has_key(&p));
+    CHECK(t, heirs_have_key(&p));
     CHECK_EQUAL(t, 1, report.blamed_count);
     CHECK_EQUAL(t, p.second.derived->old[1], report.blamed[0]);
-    close_pair(&p);
+    heirs_close(&p);
 }
 
 /* It says that its share is of another key. */
 static void a_dealer_of_another_key_does_not_count(sotto_test *t)
 {
-    pair p;
+    heirs p;
 
-    open_pair(t, &p);
+    heirs_open(t, &p);
     dealer(t, &p, 0)->own->key[0] ^= 1;
     sotto_sim_report report = hall_run(t, &p.second, p.net);
     CHECK(t, report.released);
-    CHECK(t, has_key(&p));
+    CHECK(t, heirs_have_key(&p));
     for (uint32_t i = 0; i < 2; i++)
-        CHECK(t, view_of(p.net)->handing.taken[i] != 0);
-    close_pair(&p);
+        CHECK(t, heirs_view(p.net)->handing.taken[i] != 0);
+    heirs_close(&p);
 }
 
 static void without_enough_dealers_there_is_a_new_key(sotto_test *t)
@@ -283,18 +199,18 @@ static void without_enough_dealers_there_is_a_new_key(sotto_test *t)
     unsigned withheld = SOTTO_AERO_HAND;
 
     for (uint32_t silent = 2; silent <= 5; silent += 3) {
-        pair p;
+        heirs p;
 
-        open_pair(t, &p);
+        heirs_open(t, &p);
         for (uint32_t i = 0; i < silent; i++)
-            sotto_sim_net_lie(p.net, SOTTO_SIM_DECRYPTOR(p.second.derived->old[i]), says_no_more,
-                              &withheld);
+            sotto_sim_net_lie(p.net, SOTTO_SIM_DECRYPTOR(p.second.derived->old[i]),
+                              heirs_say_no_more, &withheld);
         CHECK(t, hall_run(t, &p.second, p.net).released);
-        CHECK(t, has_key(&p) == (silent == 2));
+        CHECK(t, heirs_have_key(&p) == (silent == 2));
         if (silent > 2)
-            CHECK_EQUAL(t, p.second.plan.number, sotto_aero_key_round(view_of(p.net)));
-        CHECK(t, is_erased(&p));
-        close_pair(&p);
+            CHECK_EQUAL(t, p.second.plan.number, sotto_aero_key_round(heirs_view(p.net)));
+        CHECK(t, heirs_have_nothing(&p));
+        heirs_close(&p);
     }
 }
 
@@ -319,31 +235,31 @@ static bool spoils_one(void *context, sotto_sim_net *net, sotto_message *m, sott
 /* Each of four spoils another one's part. Two of them make two shares: such a key could not be handed on. */
 static void a_key_that_too_few_hold_is_not_used(sotto_test *t)
 {
-    hall_plan plan = under_one_key();
-    pair p;
+    hall_plan plan = heirs_plan();
+    heirs p;
 
     plan.committee = 4;
-    open_as(t, &p, plan);
+    heirs_open_as(t, &p, plan);
     for (uint32_t i = 0; i < 4; i++)
         sotto_sim_net_lie(p.net, SOTTO_SIM_DECRYPTOR(p.second.derived->old[i]), spoils_one, t);
     CHECK(t, hall_run(t, &p.second, p.net).released);
-    CHECK(t, !has_key(&p));
-    close_pair(&p);
+    CHECK(t, !heirs_have_key(&p));
+    heirs_close(&p);
 }
 
 /* A member that could not open one dealer's part: who deals to everybody comes first. */
 static void who_deals_to_everybody_comes_first(sotto_test *t)
 {
-    pair p;
+    heirs p;
 
-    open_pair(t, &p);
+    heirs_open(t, &p);
     sotto_sim_net_lie(p.net, SOTTO_SIM_DECRYPTOR(p.second.derived->old[0]), spoils_one, t);
     CHECK(t, hall_run(t, &p.second, p.net).released);
-    CHECK(t, has_key(&p));
-    CHECK_EQUAL(t, 1, view_of(p.net)->handing.taken[0]);
+    CHECK(t, heirs_have_key(&p));
+    CHECK_EQUAL(t, 1, heirs_view(p.net)->handing.taken[0]);
     for (uint32_t i = 0; i < 5; i++)
-        CHECK(t, view_of(p.net)->handing.holds[i]);
-    close_pair(&p);
+        CHECK(t, heirs_view(p.net)->handing.holds[i]);
+    heirs_close(&p);
 }
 
 /* ---- servers that lie --------------------------------------------------------------------------------------------- */
@@ -351,9 +267,9 @@ static void who_deals_to_everybody_comes_first(sotto_test *t)
 /* It shows a key whose secret it has: devices would encrypt to it. */
 static void a_server_hands_over_no_key_of_its_own(sotto_test *t)
 {
-    pair p;
+    heirs p;
 
-    open_pair(t, &p);
+    heirs_open(t, &p);
     const sotto_bytes right = sotto_sim_net_carried(p.before, SOTTO_TO_SERVER);
     uint8_t *own = sotto_arena_take(&t->arena, right.len);
     CHECK(t, own != NULL);
@@ -361,14 +277,14 @@ static void a_server_hands_over_no_key_of_its_own(sotto_test *t)
     own[SOTTO_AERO_A_SEED] ^= 1;
     sotto_sim_net_carry(p.net, SOTTO_TO_SERVER, sotto_bytes_of(own, right.len));
     CHECK(t, hall_run(t, &p.second, p.net).released);
-    CHECK(t, !view_of(p.net)->handing.has_passed);
-    CHECK_EQUAL(t, p.second.plan.number, sotto_aero_key_round(view_of(p.net)));
-    close_pair(&p);
+    CHECK(t, !heirs_view(p.net)->handing.has_passed);
+    CHECK_EQUAL(t, p.second.plan.number, sotto_aero_key_round(heirs_view(p.net)));
+    heirs_close(&p);
 }
 
 static bool shows_two(void *context, sotto_sim_net *net, sotto_message *m, sotto_bytes *bulk)
 {
-    const pair *p = context;
+    const heirs *p = context;
     uint8_t signature[SOTTO_SIGNATURE];
     sotto_message other = *m;
 
@@ -384,27 +300,27 @@ static bool shows_two(void *context, sotto_sim_net *net, sotto_message *m, sotto
 
 static void a_round_has_one_hand_over(sotto_test *t)
 {
-    pair p;
+    heirs p;
 
-    open_pair(t, &p);
+    heirs_open(t, &p);
     sotto_sim_net_lie(p.net, SOTTO_TO_SERVER, shows_two, &p);
     CHECK(t, !hall_run(t, &p.second, p.net).released);
-    CHECK(t, view_of(p.net)->is_refuted);
+    CHECK(t, heirs_view(p.net)->is_refuted);
     for (uint32_t i = 0; i < 8; i++) /* nor does it go on from there */
         CHECK_EQUAL(t, 0, sotto_sim_net_carried(p.net, SOTTO_SIM_DECRYPTOR(i)).len);
-    close_pair(&p);
+    heirs_close(&p);
 }
 
 /* Two rounds of one number, to each of which the same committee would hand over. What a member says in one is another thing than in the other,
  * and its vow is of the number. */
 static void a_share_is_dealt_once(sotto_test *t)
 {
-    pair p;
+    heirs p;
     hall other;
 
-    open_pair(t, &p);
+    heirs_open(t, &p);
     CHECK(t, hall_run(t, &p.second, p.net).released);
-    hall_follow(t, &other, &p.first, under_one_key());
+    hall_follow(t, &other, &p.first, heirs_plan());
     other.round.model[0] = 1;
     const sotto_aero_terms terms = hall_terms(t, &other);
     hall_set(t, &other, &terms);
@@ -415,35 +331,35 @@ static void a_share_is_dealt_once(sotto_test *t)
     sotto_sim_report report;
     CHECK_OK(t, sotto_sim_net_run(net, other.round.commit_by - 1, &report, &t->err));
     CHECK(t, report.vow_conflicts >= 5);
-    CHECK(t, !view_of(net)->handing.has_passed);
-    CHECK_EQUAL(t, 0, view_of(net)->handing.hands);
+    CHECK(t, !heirs_view(net)->handing.has_passed);
+    CHECK_EQUAL(t, 0, heirs_view(net)->handing.hands);
     sotto_sim_net_free(net);
     hall_close(&other);
-    close_pair(&p);
+    heirs_close(&p);
 }
 
-static void nobody_hands_over(sotto_test *t, pair *p)
+static void nobody_hands_over(sotto_test *t, heirs *p)
 {
     hall_run(t, &p->second, p->net);
-    CHECK_EQUAL(t, 0, view_of(p->net)->handing.hands);
-    CHECK(t, !view_of(p->net)->handing.has_passed);
-    CHECK(t, is_erased(p));
+    CHECK_EQUAL(t, 0, heirs_view(p->net)->handing.hands);
+    CHECK(t, !heirs_view(p->net)->handing.has_passed);
+    CHECK(t, heirs_have_nothing(p));
 }
 
 /* One in which more hints are told, or fewer members open. */
 static void a_key_is_handed_over_on_the_same_terms(sotto_test *t)
 {
     for (unsigned i = 0; i < 4; i++) {
-        hall_plan plan = under_one_key();
-        pair p;
+        hall_plan plan = heirs_plan();
+        heirs p;
 
         plan.threshold += i == 0;
         plan.rekey = (uint8_t)(plan.rekey + (i == 1));
         plan.length += i == 2 ? SOTTO_AERO_SLOTS : 0;
         plan.liars += i == 3;
-        open_as(t, &p, plan);
+        heirs_open_as(t, &p, plan);
         nobody_hands_over(t, &p);
-        close_pair(&p);
+        heirs_close(&p);
     }
 }
 
@@ -451,9 +367,9 @@ static void a_key_is_handed_to_the_next_round_alone(sotto_test *t)
 {
     for (unsigned i = 0; i < 2; i++) {
         sotto_aero_terms terms;
-        pair p;
+        heirs p;
 
-        open_pair(t, &p);
+        heirs_open(t, &p);
         terms = hall_terms(t, &p.second);
         terms.origin.round[0] ^= i == 0;
         terms.handed = (uint8_t)(terms.handed + (i == 1)); /* its key would be older than it is */
@@ -461,49 +377,20 @@ static void a_key_is_handed_to_the_next_round_alone(sotto_test *t)
         sotto_sim_net_free(p.net);
         p.net = hall_net_after(t, &p.second, p.before);
         nobody_hands_over(t, &p);
-        close_pair(&p);
+        heirs_close(&p);
     }
 }
 
 /* ---- old shares --------------------------------------------------------------------------------------------------- */
-
-/* Whether these two shares open what a device revealed in the second round. */
-static bool reads(sotto_test *t, const pair *p, const sotto_aero_share *const shares[2],
-                  const uint32_t places[2])
-{
-    static sotto_aero_poly key, v;
-    static int64_t m[SOTTO_AERO_N];
-    const sotto_aero *aero = &p->second.derived->aero;
-    const sotto_aero_entrant *victim =
-        &hall_server(p->net)->entrants[p->second.derived->terms.noise_members];
-    sotto_aero_weight weights[2];
-    sotto_aero_cipher *c;
-
-    CHECK_OK(t, sotto_aero_weights_vartime(aero, weights, places, 2, &t->err));
-    memset(&key, 0, sizeof key);
-    for (size_t i = 0; i < 2; i++) {
-        v = shares[i]->s;
-        sotto_aero_scale(&aero->ring, &v, weights[i].first, weights[i].second);
-        sotto_aero_add(&aero->ring, &key, &v);
-    }
-    CHECK_OK(t, sotto_aero_group_decode(&c, p->second.derived, 0, victim->groups[0].ciphers,
-                                        &t->arena, &t->err));
-    sotto_aero_transform(&aero->ring, &c->c1);
-    sotto_aero_transform_over(&aero->ring, &key);
-    sotto_aero_product(&aero->ring, &c->c1, &c->c1, &key);
-    sotto_aero_subtract(&aero->ring, &c->c2, &c->c1);
-    sotto_aero_decode_vartime(aero, m, NULL, &c->c2);
-    return m[1] == (int64_t)p->second.inputs[victim->promise.index].of.z64[0];
-}
 
 /* One member of each committee may lie, and two open. An old share and a new one open nothing. Two old ones that were kept do: this is why they
  * are erased. */
 static void old_and_new_shares_do_not_combine(sotto_test *t)
 {
     static sotto_aero_carried old[2];
-    pair p;
+    heirs p;
 
-    open_pair(t, &p);
+    heirs_open(t, &p);
     for (uint32_t i = 0; i < 2; i++)
         CHECK_OK(t,
                  sotto_aero_carried_decode(
@@ -511,7 +398,7 @@ static void old_and_new_shares_do_not_combine(sotto_test *t)
                      sotto_sim_net_carried(p.before, SOTTO_SIM_DECRYPTOR(p.second.derived->old[i])),
                      &t->err));
     hall_until(t, p.net, HALL_SUMS);
-    CHECK(t, has_key(&p));
+    CHECK(t, heirs_have_key(&p));
     const sotto_aero_share *fresh[2] = {&hall_member(&p.second, p.net, 0)->share,
                                         &hall_member(&p.second, p.net, 1)->share};
     const sotto_aero_share *kept[2] = {&old[0].holding.share, &old[1].holding.share};
@@ -521,12 +408,12 @@ static void old_and_new_shares_do_not_combine(sotto_test *t)
                 const sotto_aero_share *const mixed[2] = {kept[i], fresh[j]};
                 const uint32_t places[2] = {i, j};
 
-                CHECK(t, !reads(t, &p, mixed, places));
+                CHECK(t, !heirs_read(t, &p, mixed, places));
             }
     const uint32_t both[2] = {0, 1};
-    CHECK(t, reads(t, &p, fresh, both));
-    CHECK(t, reads(t, &p, kept, both));
-    close_pair(&p);
+    CHECK(t, heirs_read(t, &p, fresh, both));
+    CHECK(t, heirs_read(t, &p, kept, both));
+    heirs_close(&p);
 }
 
 /* ---- what members say of it --------------------------------------------------------------------------------------- */
@@ -534,16 +421,16 @@ static void old_and_new_shares_do_not_combine(sotto_test *t)
 static void a_certificate_names_the_round_of_its_key(sotto_test *t)
 {
     uint8_t certificate[SOTTO_AERO_CERTIFICATE];
-    pair p;
+    heirs p;
 
-    open_pair(t, &p);
+    heirs_open(t, &p);
     CHECK(t, hall_run(t, &p.second, p.net).released);
-    memcpy(certificate, view_of(p.net)->certificate, sizeof certificate);
+    memcpy(certificate, heirs_view(p.net)->certificate, sizeof certificate);
     CHECK_EQUAL(t, 4, certificate[sizeof certificate - 32 - 1]); /* eight bytes, big endian */
     for (uint32_t i = 0; i < 5; i++)
-        CHECK(t,
-              memcmp(view_of(p.net)->members[i].certificate, certificate, sizeof certificate) == 0);
-    close_pair(&p);
+        CHECK(t, memcmp(heirs_view(p.net)->members[i].certificate, certificate,
+                        sizeof certificate) == 0);
+    heirs_close(&p);
 }
 
 /* ---- what it costs ------------------------------------------------------------------------------------------------- */
@@ -552,7 +439,7 @@ static void hints_and_odds_are_those_of_all_rounds(sotto_test *t)
 {
     const sotto_aero_people people = {1e6, 1e4, 0.03, 0.2};
     sotto_aero_odds one, three;
-    hall_plan plan = under_one_key();
+    hall_plan plan = heirs_plan();
     hall a, b;
 
     hall_open(t, &b, plan);

@@ -147,12 +147,64 @@ static void numbers_and_times_fit_each_other(sotto_test *t)
     CHECK_STATUS(t, SOTTO_DENIED, sotto_round_check(&round, &t->err));
 }
 
+/* Whoever has a part in a round keeps its secrets until the end of it. */
+static void a_round_has_an_end_in_sight(sotto_test *t)
+{
+    const uint64_t most = SOTTO_ROUND_MOST_MS;
+    sotto_round round = example();
+
+    round.opens = 1000;
+    round.verify_by = 1000 + most / 2;
+    round.release_by = 1000 + most;
+    round.commit_by = 1001;
+    round.closes = 1002;
+    CHECK_OK(t, sotto_round_check(&round, &t->err));
+    round.release_by++;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_round_check(&round, &t->err));
+    round.release_by = UINT64_MAX;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_round_check(&round, &t->err));
+}
+
+/* Shares are not kept for weeks after a round of hours. */
+static void a_sum_is_opened_soon(sotto_test *t)
+{
+    sotto_round round = example();
+
+    round.opens = 1000;
+    round.commit_by = 1001;
+    round.closes = 1002;
+    round.verify_by = 1100;
+    round.release_by = 1100 + SOTTO_ROUND_RELEASE * 100;
+    CHECK_OK(t, sotto_round_check(&round, &t->err));
+    round.release_by++;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_round_check(&round, &t->err));
+}
+
+static void a_round_opens_soon(sotto_test *t)
+{
+    const uint64_t now = UINT64_C(1800000000000);
+    sotto_round round = example();
+
+    CHECK_OK(t, sotto_round_check_begins(&round, now, &t->err)); /* it opened before */
+    round.opens = now + SOTTO_ROUND_MOST_MS;
+    CHECK_OK(t, sotto_round_check_begins(&round, now, &t->err));
+    round.opens++;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_round_check_begins(&round, now, &t->err));
+    round.opens = UINT64_MAX;
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_round_check_begins(&round, now, &t->err));
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(what_is_encoded_is_decoded),       CASE(the_bit_budget_is_exact),
-        CASE(a_proved_norm_fits_its_field),     CASE(a_sum_of_one_is_no_sum),
+        CASE(what_is_encoded_is_decoded),
+        CASE(the_bit_budget_is_exact),
+        CASE(a_proved_norm_fits_its_field),
+        CASE(a_sum_of_one_is_no_sum),
         CASE(numbers_and_times_fit_each_other),
+        CASE(a_round_has_an_end_in_sight),
+        CASE(a_sum_is_opened_soon),
+        CASE(a_round_opens_soon),
     };
     return RUN_TESTS(argc, argv, cases);
 }

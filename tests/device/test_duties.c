@@ -23,6 +23,7 @@ typedef struct scene {
 } scene;
 
 static const uint64_t VALUES[LENGTH] = {0x11, 0x22, 0x33};
+static uint64_t later; /* than OPENS a round opens */
 
 /* Nobody listens: whatever is sent is lost. */
 static void open_scene_with(sotto_test *t, scene *s, uint64_t edge)
@@ -35,10 +36,10 @@ static void open_scene_with(sotto_test *t, scene *s, uint64_t edge)
                                      .least = 3,
                                      .neighbours = 1,
                                      .edge = edge,
-                                     .opens = OPENS,
-                                     .closes = 2 * OPENS,
-                                     .verify_by = 3 * OPENS,
-                                     .release_by = 4 * OPENS};
+                                     .opens = later + OPENS,
+                                     .closes = later + 2 * OPENS,
+                                     .verify_by = later + 3 * OPENS,
+                                     .release_by = later + 4 * OPENS};
 
     memset(s, 0, sizeof *s);
     s->directory = sotto_test_directory(t);
@@ -474,6 +475,20 @@ static void a_duty_that_cannot_be_done_ends(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+static void a_round_of_another_century_is_let_go(sotto_test *t)
+{
+    uint64_t next;
+    scene s;
+
+    later = SOTTO_ROUND_MOST_MS + 1;
+    open_scene(t, &s);
+    later = 0;
+    CHECK_OK(t, take(t, &s, 0, SOTTO_DUTY_CLIENT));
+    CHECK_STATUS(t, SOTTO_DENIED, sotto_duties_tick(s.fleet.devices[0].duties, OPENS, &next, NULL));
+    CHECK_EQUAL(t, 0, open_duties(t, &s, 0));
+    sotto_fleet_close(&s.fleet);
+}
+
 /* Whatever happened: here each step of the decryptor fails, in a way that might pass. */
 static void every_duty_ends_with_its_round(sotto_test *t)
 {
@@ -575,6 +590,7 @@ int main(int argc, char **argv)
         CASE(a_journal_that_was_put_back_stays_shut),
         CASE(nothing_leaves_before_the_counter_is_raised),
         CASE(a_duty_that_cannot_be_done_ends),
+        CASE(a_round_of_another_century_is_let_go),
         CASE(every_duty_ends_with_its_round),
         CASE(a_vector_in_the_clear_leaves_no_byte),
         CASE(what_a_reader_delayed_is_erased_later),

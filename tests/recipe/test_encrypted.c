@@ -424,6 +424,24 @@ static void a_statistic_has_no_key_for_several_rounds(sotto_test *t)
     t->err = (sotto_err){0};
 }
 
+/* A round that spans the schedule would be one that no device joins. */
+static void lint_knows_how_long_a_round_is(sotto_test *t)
+{
+    static const struct {
+        const char *closes;
+        bool warns;
+    } cases[] = {{"2026-12-21T00:00:00Z", false}, {"2026-12-21T01:00:00Z", true}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sotto_recipe_claim claim;
+
+        CHECK_OK(t,
+                 lint(t, replaced(t, text_of(t), "2026-11-27T00:00:00Z", cases[i].closes), &claim));
+        CHECK(t, sotto_test_has_mistake(&mistakes, "schedule", "31 days") == cases[i].warns);
+        CHECK_EQUAL(t, 0, mistakes.errors);
+    }
+}
+
 /* ---- rounds ----------------------------------------------------------------------------------------------- */
 
 static void a_round_must_be_as_its_recipe_says(sotto_test *t)
@@ -473,6 +491,7 @@ int main(int argc, char **argv)
         CASE(noise_of_a_committee_is_priced),
         CASE(what_is_not_built_is_refused),
         CASE(a_statistic_has_no_key_for_several_rounds),
+        CASE(lint_knows_how_long_a_round_is),
         CASE(each_committee_has_a_group),
         CASE(sizes_that_protect_nobody_are_refused),
         CASE(a_robust_opening_has_its_limits),

@@ -287,6 +287,21 @@ static void a_key_is_not_for_more_rounds_than_there_are(sotto_test *t)
     CHECK(t, sotto_test_has_mistake(&j->mistakes, "aggregation.rekey", "a key for 4 rounds, of 3"));
 }
 
+/* A round is within a span of time, and can't fill one of more than a month. */
+static void lint_knows_how_long_a_round_is(sotto_test *t)
+{
+    for (unsigned days = 31; days <= 32; days++) {
+        const char *every = days == 31 ? "\"every\": \"31d\"" : "\"every\": \"32d\"";
+        const sotto_bytes text =
+            sotto_test_encrypted_learning(t, model, "\"every\": \"1h\"", every);
+        const judged *j = sotto_test_judge(
+            t, sotto_test_replace(t, (const char *)text.data, "2026-11-27", "2031-12-08"), NULL);
+
+        CHECK_STATUS(t, SOTTO_OK, j->status);
+        CHECK(t, sotto_test_has_mistake(&j->mistakes, "rounds.every", "31 days") == (days == 32));
+    }
+}
+
 /* How often a key was handed over is the round's to say, and for how many rounds it is, the recipe's. */
 static void a_round_may_begin_with_a_key_that_is_handed_over(sotto_test *t)
 {
@@ -374,6 +389,7 @@ int main(int argc, char **argv)
         CASE(a_key_that_nobody_can_hand_over_is_refused),
         CASE(keys_on_the_robust_path_are_for_one_round),
         CASE(a_key_is_not_for_more_rounds_than_there_are),
+        CASE(lint_knows_how_long_a_round_is),
         CASE(a_round_may_begin_with_a_key_that_is_handed_over),
         CASE(it_is_explained),
         CASE(a_round_is_of_its_record),

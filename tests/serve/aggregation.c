@@ -149,7 +149,7 @@ sotto_http_response aggregation_ask(sotto_test *t, const aggregation *a, sotto_h
 
 unsigned aggregation_post(sotto_test *t, aggregation *a, uint64_t least)
 {
-    const uint64_t now = aggregation_now(a);
+    const uint64_t now = aggregation_now(a) + a->opens_in;
     const sotto_epoch_round round = {.number = ++a->number,
                                      .ring = SOTTO_RING_Z32,
                                      .length = a->length,

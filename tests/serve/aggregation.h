@@ -19,8 +19,9 @@ typedef struct aggregation {
     sotto_signer signer;
     sotto_fleet fleet;
     const char *directory;
-    uint64_t number; /* of the last round */
-    size_t length;   /* of vectors: LENGTH unless a test says otherwise */
+    uint64_t number;   /* of the last round */
+    size_t length;     /* of vectors: LENGTH unless a test says otherwise */
+    uint64_t opens_in; /* milliseconds, of the next round */
     uint8_t id[SOTTO_ROUND_ID];
     sotto_bytes posting;
 } aggregation;

@@ -206,6 +206,19 @@ static void rounds_of_another_server_are_refused(sotto_test *t)
     aggregation_close(&a);
 }
 
+/* Devices would not join it, nor witnesses hold anything of it. */
+static void a_round_of_another_century_is_refused(sotto_test *t)
+{
+    aggregation a;
+
+    aggregation_open(t, &a, 3, 3, "");
+    a.opens_in = SOTTO_ROUND_MOST_MS + 60000;
+    CHECK_EQUAL(t, 422, aggregation_post(t, &a, 2));
+    a.opens_in = SOTTO_ROUND_MOST_MS;
+    CHECK_EQUAL(t, 201, aggregation_post(t, &a, 2));
+    aggregation_close(&a);
+}
+
 static void sizes_are_limited(sotto_test *t)
 {
     aggregation a;
@@ -479,6 +492,7 @@ int main(int argc, char **argv)
         CASE(only_the_operator_posts_rounds_and_reads_sums),
         CASE(a_number_is_used_once),
         CASE(rounds_of_another_server_are_refused),
+        CASE(a_round_of_another_century_is_refused),
         CASE(sizes_are_limited),
         CASE(a_long_body_for_an_unknown_round_is_not_read),
         CASE(a_server_that_starts_finds_every_round),

@@ -6,6 +6,7 @@
 #include "aggregate/board_origin.h"
 #include "aggregate/excerpt.h"
 #include "aggregate/inbox.h"
+#include "device/duties/inside.h"
 #include "tlog/merkle_list.h"
 #include "tlog/witness.h"
 
@@ -212,6 +213,74 @@ static void a_complaint_that_is_shown_in_part_is_another_board(sotto_test *t)
     observed_close(&o);
 }
 
+static void write_number(uint8_t *at, uint64_t n)
+{
+    for (unsigned i = 0; i < 8; i++)
+        at[i] = (uint8_t)(n >> (56 - 8 * i));
+}
+
+/* The second entry of a page has a number far beyond the head, outside and inside. */
+static void number_far_beyond(sotto_fleet *f, uint32_t device, const char *url, uint8_t *body,
+                              size_t len)
+{
+    const uint64_t far = UINT64_C(1) << 40;
+    sotto_inbox page = {.left = sotto_bytes_of(body, len)};
+    sotto_bytes wire;
+    sotto_message entry;
+    uint64_t n;
+
+    (void)f;
+    (void)device;
+    if (!strstr(url, "/board") || !sotto_inbox_next(&page, &n, &wire) || page.left.len < 8)
+        return;
+    uint8_t *second = body + (len - page.left.len);
+    if (!sotto_inbox_next(&page, &n, &wire) ||
+        sotto_message_decode(&entry, wire, NULL) != SOTTO_OK || entry.body.len < 8)
+        return;
+    write_number(second, far);
+    write_number((uint8_t *)(size_t)entry.body.data, far);
+    hidden++;
+}
+
+/* A server numbers what it sends: a number is no place in this device's memory. The entry is asked for again. */
+static void an_entry_has_the_next_number(sotto_test *t)
+{
+    observed o;
+
+    observed_open(t, &o, true);
+    ballot_post(t, &o.b);
+    ballot_join(t, &o.b, 0x7e);
+    hidden = 0;
+    o.b.a.fleet.bend = number_far_beyond;
+    CHECK(t, aggregation_ends(t, &o.b.a, "released"));
+    CHECK(t, hidden > 0);
+    CHECK(t, ballot_sum_is(t, &o.b, 0x7e));
+    observed_close(&o);
+}
+
+/* Two devices that complain at length fill a board with more than others have memory for, before these look again. */
+static void a_board_that_is_long_is_read_in_steps(sotto_test *t)
+{
+    unsigned behind = 0;
+    observed o;
+
+    observed_open(t, &o, true);
+    o.b.slow = 6;
+    ballot_post(t, &o.b);
+    ballot_join(t, &o.b, 0x7e);
+    for (size_t i = 0; i < o.b.a.fleet.count; i++)
+        o.b.a.fleet.devices[i].duties->board_room = 16384;
+    for (unsigned turn = 0; turn < 24; turn++) {
+        aggregation_turn(t, &o.b.a, 250);
+        for (size_t i = 0; i < o.b.a.fleet.count; i++)
+            behind += o.b.a.fleet.devices[i].duties->behind;
+    }
+    CHECK(t, behind > 0);
+    CHECK(t, aggregation_ends(t, &o.b.a, "released"));
+    CHECK(t, ballot_sum_is(t, &o.b, 0x7e));
+    observed_close(&o);
+}
+
 /* The same where the policy names no witnesses: this is what heads are for. */
 static void without_witnesses_two_boards_are_not_seen(sotto_test *t)
 {
@@ -365,6 +434,8 @@ int main(int argc, char **argv)
         CASE(heads_without_cosignatures_are_not_believed),
         CASE(an_aggregator_with_two_boards_is_caught),
         CASE(a_complaint_that_is_shown_in_part_is_another_board),
+        CASE(an_entry_has_the_next_number),
+        CASE(a_board_that_is_long_is_read_in_steps),
         CASE(without_witnesses_two_boards_are_not_seen),
         CASE(a_witness_cosigns_one_board_of_a_round),
         CASE(a_witness_cosigns_boards_of_listed_aggregators),

@@ -156,12 +156,12 @@ static void a_witness_takes_no_late_records(sotto_test *t)
     observed_close(&o);
 }
 
-static sotto_status look_at_end(sotto_tx *tx, void *context, sotto_err *err)
+static sotto_status count_boards(sotto_tx *tx, void *context, sotto_err *err)
 {
     bool row;
     sotto_sql q;
 
-    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT max(ends) FROM held_board", err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, "SELECT count(*) FROM held_board", err));
     SOTTO_TRY(sotto_sql_step(&q, &row, err));
     *(int64_t *)context = row ? sotto_sql_column_int(&q, 0) : 0;
     return sotto_sql_run(&q, NULL, err);
@@ -181,34 +181,56 @@ static sotto_status know_round(sotto_tx *tx, void *context, sotto_err *err)
     return sotto_sql_run(&q, NULL, err);
 }
 
-/* A round that ends later than a database can say is not one that is over. */
-static void a_witness_keeps_a_round_without_end(sotto_test *t)
+/* A posting of the round as it would be with other times, and what the witness says of it. It cosigned a head of that board. */
+static unsigned tell_of(sotto_test *t, const observed *o, const sotto_round *round)
 {
     char origin[SOTTO_BOARD_ORIGIN + 1], path[100], id[2 * SOTTO_ROUND_ID + 1];
+    sotto_buf wire = sotto_test_buf(t, 1 << 12), out = sotto_test_buf(t, 1 << 16);
     uint8_t hash[SOTTO_ROUND_ID];
     sotto_posting posting;
-    int64_t ends = 0;
+
+    CHECK_OK(t, sotto_posting_decode(&posting, o->b.a.posting, &t->arena, &t->err));
+    CHECK_OK(t, sotto_round_encode(&wire, round, &t->err));
+    CHECK_OK(t, sotto_round_id(round, hash, &t->err));
+    posting.round = sotto_buf_bytes(&wire);
+    CHECK_OK(t, sotto_posting_encode(&out, &posting, &t->err));
+    sotto_board_origin(origin, posting.registry.server, hash);
+    CHECK_OK(t, sotto_db_run(o->witness->db, know_round, origin, &t->err));
+    sotto_hex_encode(id, sotto_bytes_of(hash, sizeof hash));
+    (void)snprintf(path, sizeof path, "POST /rounds/%s/posting", id);
+    return sotto_logs_ask(t, sotto_host_port(o->witness), path, "", out.data, out.len).status;
+}
+
+/* It would be held for good. So would one that begins in a hundred years. */
+static void a_witness_keeps_no_round_without_end(sotto_test *t)
+{
+    const uint64_t most = SOTTO_ROUND_MOST_MS, century = UINT64_C(3155760000000);
+    int64_t boards = 0;
     observed o;
 
     observed_open(t, &o, true);
     ballot_post(t, &o.b);
     observed_members_join(t, &o);
     sotto_round round = o.b.round;
-    sotto_buf wire = sotto_test_buf(t, 1 << 12), out = sotto_test_buf(t, 1 << 16);
-    CHECK_OK(t, sotto_posting_decode(&posting, o.b.a.posting, &t->arena, &t->err));
     round.release_by = (uint64_t)1 << 63;
-    CHECK_OK(t, sotto_round_encode(&wire, &round, &t->err));
-    CHECK_OK(t, sotto_round_id(&round, hash, &t->err));
-    posting.round = sotto_buf_bytes(&wire);
-    CHECK_OK(t, sotto_posting_encode(&out, &posting, &t->err));
-    sotto_board_origin(origin, posting.registry.server, hash);
-    CHECK_OK(t, sotto_db_run(o.witness->db, know_round, origin, &t->err));
-    sotto_hex_encode(id, sotto_bytes_of(hash, sizeof hash));
-    (void)snprintf(path, sizeof path, "POST /rounds/%s/posting", id);
-    CHECK_EQUAL(t, 204,
-                sotto_logs_ask(t, sotto_host_port(o.witness), path, "", out.data, out.len).status);
-    CHECK_OK(t, sotto_db_run(o.witness->db, look_at_end, &ends, &t->err));
-    CHECK(t, ends == INT64_MAX);
+    CHECK_EQUAL(t, 403, tell_of(t, &o, &round));
+    round = o.b.round;
+    round.verify_by = round.opens + most / 2;
+    round.release_by = round.opens + most + 1;
+    CHECK_EQUAL(t, 403, tell_of(t, &o, &round));
+    round = o.b.round;
+    round.opens += century;
+    round.commit_by += century;
+    round.closes += century;
+    round.verify_by += century;
+    round.release_by += century;
+    CHECK_EQUAL(t, 403, tell_of(t, &o, &round));
+    CHECK_OK(t, sotto_db_run(o.witness->db, count_boards, &boards, &t->err));
+    CHECK_EQUAL(t, 0, boards);
+    round = o.b.round;
+    round.verify_by = round.opens + most / 2;
+    round.release_by = round.opens + most;
+    CHECK_EQUAL(t, 204, tell_of(t, &o, &round));
     observed_close(&o);
 }
 
@@ -281,6 +303,39 @@ static void a_posting_is_decoded_once_for_a_board(sotto_test *t)
     CHECK_EQUAL(t, 204,
                 observed_tell(t, &o, "messages", observed_write_claim(t, &o, &signer, &one)));
     sotto_signer_clear(&signer);
+    observed_close(&o);
+}
+
+/* What names another round, and has bytes too many behind it: whoever decodes all of it says 400. */
+static sotto_bytes misname(sotto_test *t, sotto_bytes posting)
+{
+    sotto_buf out = sotto_test_buf(t, posting.len + 1);
+
+    memcpy(out.data, posting.data, posting.len);
+    out.data[posting.len] = 0;
+    out.len = posting.len + 1;
+    for (size_t i = 0; i + 13 < posting.len; i++)
+        if (memcmp(out.data + i, "sotto-round-1", 13) == 0)
+            out.data[i + 20] ^= 1; /* the session */
+    return sotto_buf_bytes(&out);
+}
+
+/* A week after its end a round is forgotten. Its posting would be decoded again and again, whenever a stranger brings it. */
+static void postings_that_are_old_or_of_others_are_not_decoded(sotto_test *t)
+{
+    int64_t boards = 0;
+    observed o;
+
+    observed_open(t, &o, true);
+    ballot_post(t, &o.b);
+    observed_members_join(t, &o);
+    CHECK_EQUAL(t, 403, observed_tell(t, &o, "posting", misname(t, o.b.a.posting)));
+    o.b.a.time.wall = o.b.round.release_by * 1000000;
+    CHECK_EQUAL(t, 409, observed_tell(t, &o, "posting", o.b.a.posting));
+    CHECK_OK(t, sotto_db_run(o.witness->db, count_boards, &boards, &t->err));
+    CHECK_EQUAL(t, 0, boards);
+    o.b.a.time.wall -= 1000000;
+    CHECK_EQUAL(t, 204, observed_tell(t, &o, "posting", o.b.a.posting));
     observed_close(&o);
 }
 
@@ -399,9 +454,13 @@ static void strangers_do_not_wait_for_the_database(sotto_test *t)
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
-        CASE(a_witness_holds_what_the_registered_signed), CASE(a_witness_takes_no_late_records),
-        CASE(a_witness_keeps_a_round_without_end),        CASE(a_witness_brings_what_it_asks_for),
-        CASE(a_posting_is_decoded_once_for_a_board),      CASE(records_are_counted_as_they_come),
+        CASE(a_witness_holds_what_the_registered_signed),
+        CASE(a_witness_takes_no_late_records),
+        CASE(a_witness_keeps_no_round_without_end),
+        CASE(a_witness_brings_what_it_asks_for),
+        CASE(a_posting_is_decoded_once_for_a_board),
+        CASE(records_are_counted_as_they_come),
+        CASE(postings_that_are_old_or_of_others_are_not_decoded),
         CASE(strangers_do_not_wait_for_the_database),
     };
 

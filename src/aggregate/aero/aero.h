@@ -106,7 +106,7 @@ typedef struct sotto_aero_member {
 } sotto_aero_member;
 
 typedef struct sotto_aero_challenge {
-    uint32_t from, group, position;
+    uint32_t group, position;
     bool is_answered;
 } sotto_aero_challenge;
 
@@ -171,6 +171,7 @@ typedef struct sotto_aero_view {
     sotto_aero_posted posted;
     sotto_aero_challenge challenges[SOTTO_AERO_MOST_CHALLENGES];
     uint32_t challenge_count, complaints;
+    uint16_t *named;          /* leaves that a device got no answer about, by index */
     uint32_t left_out, *left; /* devices that say so, by index */
     uint8_t *wrong;           /* by index, a bit each: it complained of a leaf that is sound */
     uint32_t clears;          /* devices that found nothing wrong,                           */

@@ -380,6 +380,38 @@ sotto_status sotto_aero_hand_judge_vartime(const sotto_aero *aero, bool *bad,
 
 /* ---- taking over ------------------------------------------------------------------------------------------ */
 
+bool sotto_aero_hand_fits_vartime(const sotto_aero *aero, const sotto_aero_probe *own,
+                                  uint32_t member, const sotto_aero_probe *others,
+                                  const uint32_t *members, size_t count)
+{
+    uint64_t x[SOTTO_AERO_MOST_MEMBERS], weights[SOTTO_AERO_MOST_MEMBERS];
+    uint32_t from[SOTTO_AERO_MOST_MEMBERS];
+    const size_t primes = aero->ring.set->second ? 2 : 1;
+    bool fits = true;
+
+    for (size_t i = 0; i < count; i++) {
+        x[i] = (uint64_t)members[i] + 1;
+        from[i] = (uint32_t)i;
+    }
+    for (size_t second = 0; second < primes; second++) {
+        const sotto_code code = {.p = second ? aero->ring.set->second : SOTTO_F64_P,
+                                 .x = x,
+                                 .count = count,
+                                 .threshold = count};
+
+        sotto_code_weights_vartime(&code, weights, from, (uint64_t)member + 1);
+        for (size_t r = 0; r < SOTTO_AERO_PROBES; r++) {
+            sotto_u128 sum = 0;
+
+            for (size_t i = 0; i < count; i++)
+                sum += sotto_code_mul(&code, weights[i],
+                                      second ? others[i].second[r] : others[i].first[r].v);
+            fits &= (uint64_t)(sum % code.p) == (second ? own->second[r] : own->first[r].v);
+        }
+    }
+    return fits;
+}
+
 sotto_status sotto_aero_hand_take(const sotto_aero *aero, sotto_aero_holding *out,
                                   const sotto_aero_holding *const *dealt, const uint32_t *dealers,
                                   size_t count, sotto_err *err)

@@ -78,6 +78,12 @@ typedef struct sotto_aero_probes {
 SOTTO_MUST_USE sotto_status sotto_aero_hand_judge_vartime(const sotto_aero *aero, bool *bad,
                                                           const sotto_aero_probes *probes,
                                                           sotto_arena *scratch, sotto_err *err);
+/* Whether a new member's probe of a dealer, which was not among those that were judged, agrees with `count` of those, as many as the threshold.
+ *   members  who gave these; in the order of `others` */
+SOTTO_MUST_USE bool sotto_aero_hand_fits_vartime(const sotto_aero *aero,
+                                                 const sotto_aero_probe *own, uint32_t member,
+                                                 const sotto_aero_probe *others,
+                                                 const uint32_t *members, size_t count);
 /* A new member's holding, from what `count` dealers dealt to it: as many as the old threshold, none of them bad. */
 SOTTO_MUST_USE sotto_status sotto_aero_hand_take(const sotto_aero *aero, sotto_aero_holding *out,
                                                  const sotto_aero_holding *const *dealt,

@@ -254,6 +254,7 @@ static sotto_status restore(sotto_machine **out, const sotto_round *round, const
         return sotto_aero_no_memory(err);
     sotto_aero_committee_member *m = (sotto_aero_committee_member *)machine;
     SOTTO_TRY(sotto_aero_saved(&m->base, saved, own, sizeof own, err));
+    m->hand = own[2] & SOTTO_AERO_TAKES_NOTHING; /* what it reads again changes nothing of that */
     for (size_t i = 0; i < count; i++) {
         if (kept[i].kind == SOTTO_AERO_ROOTS) {
             SOTTO_TRY(sotto_aero_member_roots(m, &kept[i], &verdict, err));

@@ -31,6 +31,7 @@ enum {
     SOTTO_AERO_HAS_PROBED = 2,     /* said what it was dealt                  */
     SOTTO_AERO_HAS_ERASED = 4,     /* what it took along                      */
     SOTTO_AERO_HAS_BEQUEATHED = 8, /* put its share aside for the next round  */
+    SOTTO_AERO_TAKES_NOTHING = 16, /* the set-up was over before the hand-over */
 };
 
 /* What its randomness is for. */

@@ -54,6 +54,7 @@ void sotto_aero_member_forget(sotto_aero_committee_member *m)
     if (m->dealt)
         sotto_wipe(m->dealt, m->base.plan->old_members * sizeof *m->dealt);
     m->own = NULL;
+    m->dealt = NULL; /* zeros are nobody's share */
 }
 
 sotto_status sotto_aero_member_erase(sotto_aero_committee_member *m, sotto_effects *effects,
@@ -62,6 +63,8 @@ sotto_status sotto_aero_member_erase(sotto_aero_committee_member *m, sotto_effec
     if (m->hand & SOTTO_AERO_HAS_ERASED)
         return SOTTO_OK;
     m->hand |= SOTTO_AERO_HAS_ERASED;
+    if (!m->base.view->handing.is_over)
+        m->hand |= SOTTO_AERO_TAKES_NOTHING;
     sotto_aero_member_forget(m);
     return sotto_effects_carry(effects, (sotto_bytes){NULL, 0}, err);
 }
@@ -131,6 +134,14 @@ static sotto_status deal(sotto_aero_committee_member *m, sotto_effects *effects,
 
 /* ---- taking over ------------------------------------------------------------------------------------------------ */
 
+/* A server may end the hand-over as late as it likes. Whoever erased what it was dealt neither reads it again, nor says that it got nothing. */
+static bool is_too_late(const sotto_aero_committee_member *m)
+{
+    if (SOTTO_RULE(aero_hands_in_time) && (m->hand & SOTTO_AERO_TAKES_NOTHING))
+        return true;
+    return false;
+}
+
 /* What cannot be opened is said to be so in the probe: it is the dealer's or the server's fault. */
 static sotto_status open_hand(sotto_aero_committee_member *m, const sotto_message *hand,
                               sotto_arena *scratch, sotto_err *err)
@@ -139,7 +150,7 @@ static sotto_status open_hand(sotto_aero_committee_member *m, const sotto_messag
     const sotto_bytes sealed = m->base.view->last.own;
     const int place = sotto_aero_old_place(plan, hand->from);
 
-    if (place < 0 || sealed.len != sotto_aero_sealed_share_size(plan))
+    if (place < 0 || is_too_late(m) || sealed.len != sotto_aero_sealed_share_size(plan))
         return SOTTO_OK;
     if (!m->dealt) {
         m->dealt = sotto_arena_take_array(m->base.arena, plan->old_members, sizeof *m->dealt);
@@ -154,6 +165,54 @@ static sotto_status open_hand(sotto_aero_committee_member *m, const sotto_messag
     return status == SOTTO_NO_MEMORY ? sotto_aero_no_memory(err) : SOTTO_OK;
 }
 
+/* What this member would say of the share that it takes from a dealer, and whether others' probes of that dealer agree. */
+static sotto_status fits(const sotto_aero_committee_member *m, bool *out, uint32_t dealer,
+                         sotto_arena *scratch, sotto_err *err)
+{
+    const sotto_aero_handing *h = &m->base.view->handing;
+    const sotto_aero_plan *plan = m->base.plan;
+    const size_t row = (size_t)dealer * plan->members;
+    const sotto_aero_holding *dealt = &m->dealt[dealer];
+    sotto_aero_probe own;
+    sotto_aero_probe *others = sotto_arena_take_array(scratch, plan->members, sizeof *others);
+    uint32_t from[SOTTO_AERO_MOST_COMMITTEE], count = 0;
+    uint8_t seed[SOTTO_AERO_SEED];
+
+    if (!others)
+        return sotto_aero_no_memory(err);
+    for (uint32_t i = 0; i < plan->members && count < plan->terms.threshold; i++) {
+        if (!h->has_probed[i] || h->wrong[row + i])
+            continue;
+        from[count] = i;
+        others[count++] = h->probes[row + i];
+    }
+    sotto_aero_probe_seed(seed, m->base.view);
+    SOTTO_TRY(
+        sotto_aero_hand_probe(&plan->aero, &own, &dealt, 1, plan->terms.handed - 1u, seed, err));
+    *out = count == plan->terms.threshold &&
+           sotto_aero_hand_fits_vartime(&plan->aero, &own, m->place, others, from, count);
+    sotto_wipe(&own, sizeof own);
+    return SOTTO_OK;
+}
+
+/* A server that leaves a member's probe out, and a dealer that lies, would have it take a share that nobody judged. It judges by itself: its own
+ * probe is a point of the polynomial of those that were judged. */
+static sotto_status look_at_own(sotto_aero_committee_member *m, sotto_arena *scratch,
+                                sotto_err *err)
+{
+    const sotto_aero_handing *h = &m->base.view->handing;
+    bool is_sound = true;
+
+    if (h->has_probed[m->place])
+        return SOTTO_OK;
+    for (uint32_t i = 0; i < m->base.plan->terms.threshold && !m->lacks; i++) {
+        SOTTO_TRY(fits(m, &is_sound, h->taken[i], scratch, err));
+        if (SOTTO_RULE(aero_unheard_probes) && !is_sound)
+            m->lacks = true;
+    }
+    return SOTTO_OK;
+}
+
 /* Its share of the key, from as many old members as the threshold. */
 static sotto_status take_over(sotto_aero_committee_member *m, sotto_arena *scratch, sotto_err *err)
 {
@@ -165,12 +224,14 @@ static sotto_status take_over(sotto_aero_committee_member *m, sotto_arena *scrat
     if (!sum)
         return sotto_aero_no_memory(err);
     m->took = true;
-    m->lacks = !m->dealt;
+    m->lacks = !m->dealt || is_too_late(m);
     for (uint32_t i = 0; i < plan->terms.threshold && !m->lacks; i++) {
         from[i] = &m->dealt[h->taken[i]];
         m->lacks =
             !m->opened[h->taken[i]] || h->wrong[(size_t)h->taken[i] * plan->members + m->place];
     }
+    if (!m->lacks)
+        SOTTO_TRY(look_at_own(m, scratch, err));
     if (m->lacks)
         return SOTTO_OK;
     if (sotto_aero_hand_take(&plan->aero, sum, from, h->taken, plan->terms.threshold, NULL) !=
@@ -281,7 +342,8 @@ sotto_status sotto_aero_member_hand_on(sotto_aero_committee_member *m, sotto_eff
         return SOTTO_OK;
     if (m->own && view->is_sealed && !h->is_handed)
         SOTTO_TRY(once(m, SOTTO_AERO_HAS_HANDED, deal, effects, err));
-    if (!m->is_old && h->is_handed && !h->is_over && view->members[m->place].has_sealed)
+    if (!m->is_old && h->is_handed && !h->is_over && !is_too_late(m) &&
+        view->members[m->place].has_sealed)
         SOTTO_TRY(once(m, SOTTO_AERO_HAS_PROBED, probe, effects, err));
     return h->is_over ? sotto_aero_member_erase(m, effects, err) : SOTTO_OK;
 }

@@ -179,7 +179,7 @@ const sotto_method sotto_method_aero = {
     .kinds = KINDS,
     .kind_count = sizeof KINDS / sizeof KINDS[0],
     .parts = {[CLIENT] = &sotto_aero_client,
-              [SERVER] = &sotto_aero_server,
+              [SERVER] = SOTTO_SERVER_OPS(&sotto_aero_server),
               [DECRYPTOR] = &sotto_aero_member_ops},
     .tally = &tally,
     .takes_part = takes_part,

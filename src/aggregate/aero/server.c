@@ -222,10 +222,11 @@ static sotto_status make_room(sotto_aero_aggregator *s, sotto_err *err)
     s->most = most_entrants(s);
     s->entrants = sotto_arena_take_array(arena, (size_t)s->most + 1, sizeof *s->entrants);
     s->place = sotto_arena_take_array(arena, r->registered, sizeof *s->place);
+    s->asked = sotto_arena_take_array(arena, r->registered, sizeof *s->asked);
     s->counted = sotto_arena_take_array(arena, r->largest + 1, sizeof *s->counted);
     s->blamed = sotto_arena_take_array(arena, r->registered, sizeof *s->blamed);
     s->sum = sotto_arena_take_array(arena, r->length, 8);
-    if (!s->entrants || !s->place || !s->counted || !s->blamed || !s->sum)
+    if (!s->entrants || !s->place || !s->asked || !s->counted || !s->blamed || !s->sum)
         return sotto_aero_no_memory(err);
     for (uint32_t i = 0; i < noise; i++) {
         sotto_aero_entrant *e = &s->entrants[i];

@@ -30,6 +30,9 @@ typedef struct sotto_aero_revealed {
     sotto_bytes ciphers, proof;
 } sotto_aero_revealed;
 
+/* How often a device may ask for all leaves that it checks. */
+enum { SOTTO_AERO_ASKS_AGAIN = 4 };
+
 /* A device in a role. */
 typedef struct sotto_aero_entrant {
     sotto_aero_promise promise;
@@ -44,6 +47,8 @@ typedef struct sotto_aero_aggregator {
     sotto_aero_entrant *entrants;
     uint32_t count, most;
     uint32_t *place; /* of a contributor, by registry index: 1 more than its entrant */
+    uint16_t
+        *asked; /* questions that a device had answered, by registry index; since the last start */
     sotto_aero_sum_tree promises, leaves[SOTTO_AERO_MOST_GROUPS], sums[SOTTO_AERO_MOST_GROUPS];
     sotto_aero_cipher *totals[SOTTO_AERO_MOST_GROUPS];
     uint32_t present, noise;
@@ -56,9 +61,15 @@ typedef struct sotto_aero_aggregator {
     sotto_bytes parts[SOTTO_AERO_MOST_COMMITTEE]; /* by place in the set; empty: not there */
     /* Robust: the set deals noise, which is what parts are; and points, by place in the committee. */
     sotto_bytes points[SOTTO_AERO_MOST_COMMITTEE];
+    uint8_t *part_room[SOTTO_AERO_MOST_COMMITTEE], *point_room[SOTTO_AERO_MOST_COMMITTEE];
     uint8_t *sum; /* once it is released */
     uint32_t *counted, counted_count, *blamed, blamed_count;
 } sotto_aero_aggregator;
+
+/* server_open.c: what came of one attempt, in the room of what came of the one before. Each place has messages of one size. */
+SOTTO_MUST_USE sotto_status sotto_aero_server_hold(sotto_aero_aggregator *s, sotto_bytes *at,
+                                                   uint8_t **room, sotto_bytes what,
+                                                   sotto_err *err);
 
 /* server_hand.c: ends the hand-over's phases, and says which key it was. */
 SOTTO_MUST_USE sotto_status sotto_aero_server_handed(sotto_aero_aggregator *s,

@@ -1,6 +1,9 @@
 /* What the server shows: any leaf to any device, and the roots with all noise leaves to members. */
 #include "aggregate/aero/server.h"
 
+#include "aggregate/aero/odds.h"
+#include "base/rule.h"
+
 #include <string.h>
 
 sotto_status sotto_aero_server_sample(sotto_aero_aggregator *s, sotto_buf *out, uint32_t group,
@@ -53,6 +56,18 @@ static uint32_t position_of(const sotto_aero_aggregator *s, const sotto_message 
     return place < 0 ? s->count : (uint32_t)place;
 }
 
+/* A question has five bytes, and its answer megabytes. Who lost answers may ask again; beyond that a device says on the board that it got
+ * none, and is answered there. */
+static bool has_asked_enough(const sotto_aero_aggregator *s, uint32_t device)
+{
+    const sotto_aero_plan *plan = s->base.plan;
+    const uint32_t each = plan->groups * (2 + sotto_aero_most_checks(&plan->terms));
+
+    if (SOTTO_RULE(aero_asks_counted) && s->asked[device] >= SOTTO_AERO_ASKS_AGAIN * each)
+        return true;
+    return false;
+}
+
 sotto_status sotto_aero_server_answer(sotto_aero_aggregator *s, const sotto_message *ask,
                                       sotto_status *verdict, sotto_effects *effects, sotto_err *err)
 {
@@ -71,6 +86,10 @@ sotto_status sotto_aero_server_answer(sotto_aero_aggregator *s, const sotto_mess
     position = position_of(s, ask, position);
     if (position == s->count)
         return SOTTO_OK;
+    *verdict = SOTTO_STALE;
+    if (has_asked_enough(s, ask->from))
+        return SOTTO_OK;
+    s->asked[ask->from]++;
     *verdict = SOTTO_OK;
     SOTTO_TRY(sotto_aero_server_sample(s, &body, group, position, effects->arena, err));
     return sotto_aero_send(effects, s->base.round, &s->base.self, ask->from, SOTTO_AERO_SAMPLE,

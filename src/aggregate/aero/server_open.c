@@ -123,6 +123,19 @@ sotto_status sotto_aero_server_late(sotto_aero_aggregator *s, sotto_effects *eff
     return SOTTO_OK;
 }
 
+/* Nine attempts of megabytes from each member have no room beside what devices revealed: one member that lies each time would end the round. */
+sotto_status sotto_aero_server_hold(sotto_aero_aggregator *s, sotto_bytes *at, uint8_t **room,
+                                    sotto_bytes what, sotto_err *err)
+{
+    if (!*room)
+        *room = sotto_arena_take(s->base.arena, what.len);
+    if (!*room)
+        return sotto_aero_no_memory(err);
+    memcpy(*room, what.data, what.len);
+    *at = sotto_bytes_of(*room, what.len);
+    return SOTTO_OK;
+}
+
 sotto_status sotto_aero_server_part(sotto_aero_aggregator *s, const sotto_message *message,
                                     sotto_status *verdict, sotto_err *err)
 {
@@ -145,7 +158,8 @@ sotto_status sotto_aero_server_part(sotto_aero_aggregator *s, const sotto_messag
         return SOTTO_OK;
     for (uint32_t i = first; i < first + plan->terms.threshold; i++)
         if (s->set[i] == place && s->parts[i].len == 0) {
-            SOTTO_TRY(sotto_aero_copied(&s->parts[i], message->body, s->base.arena, err));
+            SOTTO_TRY(
+                sotto_aero_server_hold(s, &s->parts[i], &s->part_room[i], message->body, err));
             *verdict = SOTTO_OK;
         }
     return SOTTO_OK;

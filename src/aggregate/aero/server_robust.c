@@ -34,6 +34,7 @@ sotto_status sotto_aero_server_dealt(sotto_aero_aggregator *s, const sotto_messa
     size_t size =
         is_point ? point_size(plan) : 1 + plan->terms.committee * sotto_aero_noises_sealed(plan);
     sotto_bytes *at = NULL;
+    uint8_t **room = NULL;
 
     *verdict = SOTTO_REJECTED;
     if (message->body.len != size || place < 0 || plan->terms.opening != SOTTO_AERO_ROBUST)
@@ -42,13 +43,17 @@ sotto_status sotto_aero_server_dealt(sotto_aero_aggregator *s, const sotto_messa
     if (message->body.data[0] != s->attempts[0])
         return SOTTO_OK;
     for (uint32_t i = 0; i < plan->terms.threshold && !is_point; i++)
-        if (s->set[i] == place)
+        if (s->set[i] == place) {
             at = &s->parts[i];
-    if (is_point)
+            room = &s->part_room[i];
+        }
+    if (is_point) {
         at = &s->points[place];
+        room = &s->point_room[place];
+    }
     if (!at || at->len)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_aero_copied(at, message->body, s->base.arena, err));
+    SOTTO_TRY(sotto_aero_server_hold(s, at, room, message->body, err));
     *verdict = SOTTO_OK;
     return SOTTO_OK;
 }

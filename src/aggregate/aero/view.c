@@ -21,7 +21,9 @@ sotto_status sotto_aero_view_init(sotto_aero_view *view, sotto_aero_plan *plan, 
     view->left = sotto_arena_take_array(arena, (size_t)plan->terms.liars + 1, sizeof *view->left);
     view->wrong = sotto_arena_take(arena, (size_t)plan->round->registered / 8 + 1);
     view->clear = sotto_arena_take(arena, (size_t)plan->round->registered / 8 + 1);
-    if (!view->b || !view->members || !view->left || !view->wrong || !view->clear)
+    view->named =
+        sotto_arena_take_array(arena, (size_t)plan->round->registered + 1, sizeof *view->named);
+    if (!view->b || !view->members || !view->left || !view->wrong || !view->clear || !view->named)
         return sotto_fail(err, SOTTO_NO_MEMORY, "aero: no memory");
     return sotto_aero_handing_init(view, arena, err);
 }
@@ -312,14 +314,14 @@ static sotto_aero_challenge *room_for_challenge(sotto_aero_view *view)
     return NULL;
 }
 
-/* A server that answers is not refuted, however many ask. Nor can one device take all the room. It asks for no more leaves of a group than
- * the terms say; what it names beyond that was never asked for. */
+/* A server that answers is not refuted, however many ask. Nor can one device take all the room. It asks for no more leaves than the
+ * terms say; what it names beyond that was never asked for. Each answer is megabytes that everybody reads, and a proof that everybody
+ * checks: so leaves that were answered count, too. */
 static sotto_status read_no_answer(sotto_aero_view *view, uint32_t from, sotto_bytes body,
                                    sotto_err *err)
 {
     sotto_reader in = sotto_reader_over(sotto_bytes_of(body.data + 1, body.len - 1));
-    sotto_aero_challenge c = {.from = from};
-    uint32_t waiting = 0;
+    sotto_aero_challenge c = {0};
 
     c.group = (uint32_t)sotto_read_uint(&in, 1);
     c.position = (uint32_t)sotto_read_uint(&in, 4);
@@ -329,16 +331,17 @@ static sotto_status read_no_answer(sotto_aero_view *view, uint32_t from, sotto_b
 
         if (other->group == c.group && other->position == c.position)
             return nothing(err, "a complaint about the same leaf");
-        waiting += !other->is_answered && other->from == from && other->group == c.group;
     }
     if (c.group >= view->plan->groups || c.position >= view->posted.leaves)
         return nothing(err, "a complaint about a leaf that there is not");
-    if (SOTTO_RULE(aero_challenges_fair) && waiting >= sotto_aero_most_checks(&view->plan->terms))
+    if (SOTTO_RULE(aero_challenges_fair) &&
+        view->named[from] >= view->plan->groups * sotto_aero_most_checks(&view->plan->terms))
         return nothing(err, "a complaint about a leaf that was not asked for");
     sotto_aero_challenge *at = room_for_challenge(view);
     if (!at)
         return refute(view, "too many devices got no answer");
     *at = c;
+    view->named[from]++;
     return SOTTO_OK;
 }
 

@@ -109,9 +109,11 @@ void sotto_aero_probe_seed(uint8_t out[SOTTO_AERO_SEED], const sotto_aero_view *
 }
 
 /* Of each old member that dealt, in their order: 1 and the probe, or 0 where it could not be opened. */
-static bool read_probes(sotto_aero_view *view, uint32_t place, sotto_reader *in)
+static bool read_probes(const sotto_aero_view *view, uint32_t place, sotto_bytes body,
+                        sotto_aero_handing *into)
 {
     const sotto_aero_plan *plan = view->plan;
+    sotto_reader in = sotto_reader_over(body);
     bool malformed = false;
 
     for (uint32_t d = 0; d < plan->old_members; d++) {
@@ -119,26 +121,31 @@ static bool read_probes(sotto_aero_view *view, uint32_t place, sotto_reader *in)
 
         if (!view->handing.from[d].is_there)
             continue;
-        const uint64_t opened = sotto_read_uint(in, 1);
+        sotto_aero_probe probe = {0};
+        const uint64_t opened = sotto_read_uint(&in, 1);
         malformed |= opened > 1;
-        view->handing.opened[at] = opened == 1;
         if (opened == 1)
-            sotto_aero_probe_read(&plan->aero, in, &view->handing.probes[at], &malformed);
+            sotto_aero_probe_read(&plan->aero, &in, &probe, &malformed);
+        if (!into)
+            continue;
+        into->opened[at] = opened == 1;
+        into->probes[at] = probe;
     }
-    return sotto_reader_finish(in, "probe", NULL) == SOTTO_OK && !malformed;
+    return sotto_reader_finish(&in, "probe", NULL) == SOTTO_OK && !malformed;
 }
 
 sotto_status sotto_aero_read_probe(sotto_aero_view *view, uint32_t place, sotto_bytes body,
                                    sotto_err *err)
 {
     sotto_aero_handing *h = &view->handing;
-    sotto_reader in = sotto_reader_over(body);
 
     if (!h->is_wanted || !h->is_handed || h->is_over || h->has_probed[place] ||
         !view->members[place].has_sealed)
         return out_of_turn(err, "a probe");
-    if (!read_probes(view, place, &in))
+    /* What does not count leaves nothing behind: whoever restarts does not read it again, and has to come to the same judgement. */
+    if (!read_probes(view, place, body, NULL))
         return sotto_fail(err, SOTTO_REJECTED, "board: no probe");
+    (void)read_probes(view, place, body, h);
     h->has_probed[place] = true;
     h->probed++;
     return SOTTO_OK;

@@ -31,7 +31,7 @@ const sotto_method sotto_method_flamingo = {
     .kinds = KINDS,
     .kind_count = sizeof KINDS / sizeof KINDS[0],
     .parts = {[CLIENT] = &sotto_flamingo_client,
-              [SERVER] = &sotto_flamingo_server,
+              [SERVER] = SOTTO_SERVER_OPS(&sotto_flamingo_server),
               [DECRYPTOR] = &sotto_flamingo_decryptor},
     .bulk = &sotto_ring_bulk,
     .tally = &sotto_masked_tally,

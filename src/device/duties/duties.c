@@ -528,9 +528,9 @@ static sotto_status serve_posted(sotto_duties *d, const sotto_posted_round *p,
         SOTTO_TRY(converse(d, p, duty, now_ms, &left, &asked, err));
     if ((gone && !owed && !asked) || (duty->done && !left))
         return end_duty(d, duty, p, err);
-    uint64_t next = now_ms + (asked  ? SOTTO_DUTIES_POLL_MS
-                              : left ? SOTTO_DUTIES_RETRY_MS
-                                     : patience(p, duty, now_ms));
+    uint64_t next = now_ms + (asked || d->behind ? SOTTO_DUTIES_POLL_MS
+                              : left             ? SOTTO_DUTIES_RETRY_MS
+                                                 : patience(p, duty, now_ms));
     if (now_ms < p->round.opens && next < p->round.opens)
         next = p->round.opens;
     if (next < *next_ms)
@@ -548,6 +548,8 @@ static sotto_status serve(sotto_duties *d, sotto_journal_duty *duty, uint64_t no
         status = sotto_duties_permitted(
             d, sotto_duties_needed(p.method, duty->part, duty->vector.len != 0), err);
     sotto_posted_round_own(&p, d->options.own);
+    if (status == SOTTO_OK)
+        status = sotto_round_check_begins(&p.round, now_ms, err);
     if (status == SOTTO_OK)
         status = now_ms < p.round.release_by ? serve_posted(d, &p, duty, now_ms, next_ms, err)
                                              : end_duty(d, duty, &p, err);

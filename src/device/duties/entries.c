@@ -72,6 +72,7 @@ sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_roun
                                         const sotto_journal_duty *duty, sotto_duties_mail *mail,
                                         sotto_err *err)
 {
+    d->behind = false;
     if (!sotto_method_entry(p->method))
         return SOTTO_OK;
     if (sotto_duties_wants_heads(d))

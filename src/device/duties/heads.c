@@ -10,9 +10,10 @@
 
 #include <string.h>
 
-#define MOST_BOARD ((size_t)96 << 20) /* that was not read yet */
+#define MOST_BOARD ((size_t)96 << 20) /* that is read in one step */
 
-enum { NOTE = 16384 };
+/* Of what was not read yet: so often that is compared, in so many pages. A head may name any size, and a server may never come to its end. */
+enum { NOTE = 16384, MOST_BOARDS = 8, MOST_PAGES = 4096 };
 
 void sotto_duties_watch(sotto_duties *d, const struct sotto_policy_log *logs, size_t count)
 {
@@ -100,41 +101,6 @@ static sotto_status fetch_head(sotto_duties *d, const sotto_posted_round *p, boo
 
 /* ---- entries below it -------------------------------------------------------------------------------------- */
 
-/* All entries from `since` up to `size`, in one piece; empty: the server did not hand out all of them. */
-static sotto_status gather(sotto_duties *d, const sotto_posted_round *p,
-                           const sotto_journal_duty *duty, uint64_t size, sotto_bytes *out,
-                           sotto_err *err)
-{
-    uint64_t next = duty->board;
-    size_t len = 0;
-    uint8_t *all = NULL;
-
-    *out = (sotto_bytes){NULL, 0};
-    while (next < size) {
-        const uint64_t before = next;
-        sotto_bytes page, wire;
-        uint64_t n;
-
-        SOTTO_TRY(sotto_duties_fetch_page(d, p, duty, next, &page, err));
-        sotto_inbox entries = {.left = page, .since = next};
-        while (next < size && sotto_inbox_next(&entries, &n, &wire) && n == next)
-            next++;
-        if (next == before || len + page.len > MOST_BOARD)
-            return SOTTO_OK;
-        page.len -= entries.left.len;
-        uint8_t *grown = sotto_arena_take(&d->memory, len + page.len);
-        if (!grown)
-            return sotto_fail(err, SOTTO_NO_MEMORY, "a board");
-        if (len)
-            memcpy(grown, all, len);
-        memcpy(grown + len, page.data, page.len);
-        all = grown;
-        len += page.len;
-    }
-    *out = sotto_bytes_of(all, len);
-    return SOTTO_OK;
-}
-
 /* A record and its excerpts have one leaf. So whoever is shown a beginning where it reads the whole, a complaint say, or what is for somebody
  * else, is shown something else than others. */
 static bool is_whole_enough(const sotto_posted_round *p, uint32_t reader, sotto_bytes record)
@@ -178,34 +144,129 @@ static sotto_status leaf_of(sotto_merkle_hash *out, const sotto_posted_round *p,
     return SOTTO_OK;
 }
 
-/* What a device was shown is what was cosigned, or it is shown another board than the others: then it has no part in this round any more. */
-static sotto_status compare(const sotto_posted_round *p, const sotto_journal_duty *duty,
-                            const sotto_checkpoint *head, sotto_duties_mail *mail,
-                            sotto_arena *arena, sotto_err *err)
+/* Entries as they come. All are in the tree, and as many as there is room for are kept for the machine: it reads the others in a later step. */
+typedef struct scan {
+    const sotto_posted_round *p;
+    const sotto_journal_duty *duty;
+    uint64_t next, size;
+    size_t most;
+    sotto_merkle_tree tree;
+    sotto_merkle_hash *leaves;
+    size_t count, room; /* of leaves */
+    sotto_buf kept;
+    bool is_full;
+} scan;
+
+/* A head may name any size: there is memory for what came. */
+static sotto_status next_leaf(scan *s, sotto_merkle_hash **out, sotto_arena *arena, sotto_err *err)
 {
-    sotto_inbox entries = {.left = mail->entries, .since = duty->board};
-    sotto_merkle_tree tree = duty->tree;
-    sotto_merkle_hash root;
+    if (s->count == s->room) {
+        const size_t room = 2 * s->room + 64;
+        sotto_merkle_hash *grown = sotto_arena_take_array(arena, room, sizeof *grown);
+
+        if (!grown)
+            return sotto_fail(err, SOTTO_NO_MEMORY, "a board");
+        if (s->count)
+            memcpy(grown, s->leaves, s->count * sizeof *grown);
+        s->leaves = grown;
+        s->room = room;
+    }
+    *out = &s->leaves[s->count++];
+    return SOTTO_OK;
+}
+
+static sotto_status keep(scan *s, sotto_bytes entry, sotto_arena *arena, sotto_err *err)
+{
+    sotto_buf grown;
+
+    s->is_full = s->is_full || (s->kept.len > 0 && s->kept.len + entry.len > s->most);
+    if (s->is_full)
+        return SOTTO_OK;
+    if (s->kept.cap - s->kept.len < entry.len) {
+        SOTTO_TRY(sotto_buf_take(&grown, arena, 2 * (s->kept.len + entry.len), err));
+        if (s->kept.len)
+            memcpy(grown.data, s->kept.data, s->kept.len);
+        grown.len = s->kept.len;
+        s->kept = grown;
+    }
+    memcpy(s->kept.data + s->kept.len, entry.data, entry.len);
+    s->kept.len += entry.len;
+    return SOTTO_OK;
+}
+
+/* A server numbers what it sends. Only what follows without a gap is an entry: its leaf has the next place. */
+static sotto_status take_page(scan *s, sotto_bytes page, sotto_arena *arena, sotto_err *err)
+{
+    sotto_inbox entries = {.left = page, .since = s->next};
     sotto_bytes wire;
     uint64_t n;
 
-    mail->leaves =
-        sotto_arena_take_array(arena, (size_t)(head->size - duty->board) + 1, sizeof *mail->leaves);
-    if (!mail->leaves)
-        return sotto_fail(err, SOTTO_NO_MEMORY, "a board");
-    while (sotto_inbox_next(&entries, &n, &wire)) {
-        sotto_merkle_hash *leaf = &mail->leaves[n - duty->board];
-        const sotto_status status = leaf_of(leaf, p, sotto_duties_reader(duty), n, wire, err);
+    while (s->next < s->size) {
+        const uint8_t *from = entries.left.data;
+        sotto_merkle_hash *leaf = NULL;
 
-        if (status != SOTTO_OK)
+        if (!sotto_inbox_next(&entries, &n, &wire) || n != s->next)
+            return SOTTO_OK;
+        SOTTO_TRY(next_leaf(s, &leaf, arena, err));
+        if (leaf_of(leaf, s->p, sotto_duties_reader(s->duty), n, wire, err) != SOTTO_OK)
             return SOTTO_REJECTED;
-        sotto_merkle_append(&tree, 0, leaf);
+        sotto_merkle_append(&s->tree, 0, leaf);
+        SOTTO_TRY(keep(s, sotto_bytes_of(from, (size_t)(entries.left.data - from)), arena, err));
+        s->next++;
     }
-    sotto_merkle_root(&root, &tree);
+    return SOTTO_OK;
+}
+
+/* *all: the server handed out every entry below the head, and there were not too many. */
+static sotto_status take_pages(sotto_duties *d, scan *s, bool *all, sotto_err *err)
+{
+    *all = false;
+    for (size_t pages = 0, len = 0; s->next < s->size; pages++) {
+        const sotto_arena_mark mark = sotto_arena_here(&d->memory);
+        const uint8_t *kept = s->kept.data;
+        const sotto_merkle_hash *leaves = s->leaves;
+        const uint64_t before = s->next;
+        sotto_bytes page;
+
+        if (pages == MOST_PAGES || len > MOST_BOARDS * s->most)
+            return SOTTO_OK;
+        SOTTO_TRY(sotto_duties_fetch_page(d, s->p, s->duty, s->next, &page, err));
+        len += page.len;
+        SOTTO_TRY(take_page(s, page, &d->memory, err));
+        if (s->next == before)
+            return SOTTO_OK;
+        if (s->kept.data == kept && s->leaves == leaves)
+            sotto_arena_rollback(&d->memory, mark);
+    }
+    *all = true;
+    return SOTTO_OK;
+}
+
+/* What a device was shown is what was cosigned, or it is shown another board than the others: then it has no part in this round any more. */
+static sotto_status gather(sotto_duties *d, const sotto_posted_round *p,
+                           const sotto_journal_duty *duty, const sotto_checkpoint *head,
+                           sotto_duties_mail *mail, sotto_err *err)
+{
+    scan s = {.p = p,
+              .duty = duty,
+              .next = duty->board,
+              .size = head->size,
+              .most = d->board_room ? d->board_room : MOST_BOARD,
+              .tree = duty->tree};
+    sotto_merkle_hash root;
+    bool all;
+
+    SOTTO_TRY(take_pages(d, &s, &all, err));
+    if (!all)
+        return SOTTO_OK;
+    sotto_merkle_root(&root, &s.tree);
     if (SOTTO_RULE(duties_one_board) &&
-        (tree.size != head->size || !sotto_merkle_equal(&root, &head->root)))
+        (s.tree.size != head->size || !sotto_merkle_equal(&root, &head->root)))
         return sotto_fail(err, SOTTO_REJECTED,
                           "the server shows another board than its witnesses cosigned");
+    mail->entries = sotto_buf_bytes(&s.kept);
+    mail->leaves = s.leaves;
+    d->behind = s.is_full;
     return SOTTO_OK;
 }
 
@@ -237,8 +298,7 @@ sotto_status sotto_duties_fetch_cosigned(sotto_duties *d, const sotto_posted_rou
     }
     if (!found || head.size <= duty->board)
         return SOTTO_OK;
-    SOTTO_TRY(gather(d, p, duty, head.size, &mail->entries, err));
-    return mail->entries.len ? compare(p, duty, &head, mail, &d->memory, err) : SOTTO_OK;
+    return gather(d, p, duty, &head, mail, err);
 }
 
 uint64_t sotto_duties_time(const sotto_duties *d, const sotto_posted_round *p,

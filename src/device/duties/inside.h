@@ -19,6 +19,9 @@ struct sotto_duties {
     sotto_self_secrets secrets;
     sotto_arena memory;
     size_t inbox; /* room for the next answer */
+    size_t
+        board_room; /* bytes of a board that one step reads; 0: as many as a step has memory for */
+    bool behind;    /* the board has more */
 };
 
 /* SOTTO_DENIED: policy or consent do not cover this part. */

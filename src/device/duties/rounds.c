@@ -561,6 +561,7 @@ static sotto_status take(sotto_rounds *r, const sotto_posted_round *p, sotto_byt
 
     if (now_ms >= p->round.closes)
         return sotto_fail(err, SOTTO_STALE, "the round has closed");
+    SOTTO_TRY(sotto_round_check_begins(&p->round, now_ms, err));
     SOTTO_TRY(find_recipe(r, &shelved, p->round.recipe, NULL, err));
     SOTTO_TRY(expect_terms(r, &shelved, &p->round, err));
     return take_parts(r, &shelved, p, posting, parts, why, err);

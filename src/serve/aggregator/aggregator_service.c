@@ -86,7 +86,7 @@ static sotto_status check_limits(sotto_aggregator *a, const sotto_posted_round *
         return sotto_fail(err, SOTTO_TOO_LARGE, "a longer vector than max_vector");
     if (SOTTO_RULE(aggregator_round_ahead) && p->round.closes <= sotto_aggregator_now_ms(a))
         return sotto_fail(err, SOTTO_STALE, "the round is closed before it began");
-    return SOTTO_OK;
+    return sotto_round_check_begins(&p->round, sotto_aggregator_now_ms(a), err);
 }
 
 static sotto_status add_round(sotto_aggregator *a, sotto_bytes wire, uint8_t id[SOTTO_ROUND_ID],

@@ -68,16 +68,29 @@ typedef struct opening {
     int64_t now;
 } opening;
 
-/* The id is that of the round, and the round has the root of its registry. */
-static sotto_status open_posting(opening *o, sotto_bytes wire, sotto_arena *arena)
+/* A few hundred bytes of the posting: the id is that of the round, and the round is not over. What was forgotten with a round that is
+ * over is not decoded again, and what names another round never is. */
+static sotto_status open_round(opening *o, sotto_bytes wire)
 {
     uint8_t id[SOTTO_ROUND_ID];
+    sotto_bytes round;
 
-    SOTTO_TRY(sotto_posting_decode(&o->posting, wire, arena, NULL));
-    SOTTO_TRY(sotto_round_decode(&o->round, o->posting.round, NULL));
+    if (!sotto_posting_round(&round, wire))
+        return SOTTO_MALFORMED;
+    SOTTO_TRY(sotto_round_decode(&o->round, round, NULL));
     SOTTO_TRY(sotto_round_id(&o->round, id, NULL));
-    if (memcmp(id, o->id, sizeof id) != 0)
+    if (SOTTO_RULE(witness_rounds_named) && memcmp(id, o->id, sizeof id) != 0)
         return SOTTO_REJECTED;
+    if (SOTTO_RULE(witness_rounds_over) && o->round.release_by <= (uint64_t)o->now)
+        return SOTTO_STALE;
+    return sotto_round_check_begins(&o->round, (uint64_t)o->now, NULL);
+}
+
+/* The round has the root of its registry. */
+static sotto_status open_posting(opening *o, sotto_bytes wire, sotto_arena *arena)
+{
+    SOTTO_TRY(open_round(o, wire));
+    SOTTO_TRY(sotto_posting_decode(&o->posting, wire, arena, NULL));
     o->round.keys = &o->posting.registry;
     const sotto_method *method = sotto_machine_method(o->round.method);
     return method ? sotto_method_admit(method, &o->round, NULL) : SOTTO_DENIED;

@@ -78,7 +78,6 @@ sotto_status sotto_held_round_keep(sotto_tx *tx, const sotto_posting *posting,
                                    const sotto_round *round, const uint8_t id[SOTTO_ROUND_ID],
                                    int64_t now_ms, sotto_err *err)
 {
-    const uint64_t ends = round->release_by;
     sotto_sql q;
 
     SOTTO_TRY(forget_old(tx, now_ms, err));
@@ -88,7 +87,7 @@ sotto_status sotto_held_round_keep(sotto_tx *tx, const sotto_posting *posting,
                                 " ON CONFLICT (round) DO UPDATE SET terms = excluded.terms",
                                 err));
     sotto_sql_bytes(&q, 1, id_bytes(id));
-    sotto_sql_int(&q, 2, ends < INT64_MAX ? (int64_t)ends : INT64_MAX);
+    sotto_sql_int(&q, 2, (int64_t)round->release_by); /* weeks from now at most */
     sotto_sql_bytes(&q, 3, posting->round);
     SOTTO_TRY(sotto_sql_run(&q, NULL, err));
     return keep_keys(tx, &posting->registry, id, err);

@@ -89,6 +89,11 @@ size_t sotto_flamingo_body_size(unsigned kind, const sotto_flamingo_body *body)
     return size;
 }
 
+size_t sotto_flamingo_body_second(unsigned kind, const sotto_flamingo_body *body)
+{
+    return body->head.len + sotto_rows_wire(&body->a, LAYOUTS[kind].list[0].size, COUNT) + COUNT;
+}
+
 sotto_status sotto_flamingo_body_encode(sotto_buf *out, unsigned kind,
                                         const sotto_flamingo_body *body, sotto_err *err)
 {

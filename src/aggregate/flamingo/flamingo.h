@@ -119,6 +119,8 @@ SOTTO_MUST_USE sotto_status sotto_flamingo_body_encode(sotto_buf *out, unsigned 
                                                        const sotto_flamingo_body *body,
                                                        sotto_err *err);
 size_t sotto_flamingo_body_size(unsigned kind, const sotto_flamingo_body *body);
+/* Where the rows of its second list begin. */
+size_t sotto_flamingo_body_second(unsigned kind, const sotto_flamingo_body *body);
 
 /* ---- what all machines do ------------------------------------------------------------------------------- */
 

@@ -18,7 +18,7 @@ static sotto_status no_memory(sotto_err *err)
 typedef struct letter {
     uint32_t place; /* of the decryptor that it is for */
     sotto_message message;
-    uint8_t *room, *shares; /* for its body, and for those rows of it that differ */
+    uint8_t *room; /* for its body */
     uint8_t signature[SOTTO_SIGNATURE];
 } letter;
 
@@ -31,6 +31,9 @@ typedef struct mail {
     const uint8_t *
         *sealed; /* where each online client's report has its shares, in the order of indices */
     size_t size; /* of a body */
+    /* What all bodies have in common, with room for the shares of one decryptor at `shares_at`. */
+    uint8_t *form;
+    size_t shares_at;
     letter *letters;
 } mail;
 
@@ -51,21 +54,20 @@ static void write_shares(const mail *m, uint8_t *at, uint32_t place)
     }
 }
 
-static sotto_status write_body(const mail *m, letter *l, sotto_err *err)
+static void write_body(const mail *m, letter *l)
 {
     const flamingo_server *s = m->s;
-    sotto_flamingo_body body = m->body;
-    sotto_buf out = sotto_buf_over(l->room, m->size);
 
     if (l->room) {
-        write_shares(m, l->shares, l->place);
-        body.b.at = l->shares;
-        SOTTO_TRY(sotto_flamingo_body_encode(&out, m->kind, &body, err));
+        const size_t after = m->shares_at + m->body.b.count * SOTTO_FLAMINGO_SHARE_ROW;
+
+        memcpy(l->room, m->form, m->shares_at);
+        write_shares(m, l->room + m->shares_at, l->place);
+        memcpy(l->room + after, m->form + after, m->size - after);
     }
     l->message = sotto_machine_envelope(s->round, m->kind, s->self.index,
                                         s->round->decryptors->record.members[l->place],
-                                        l->room ? sotto_buf_bytes(&out) : m->same);
-    return SOTTO_OK;
+                                        l->room ? sotto_bytes_of(l->room, m->size) : m->same);
 }
 
 /* Two bodies at a time, which are still in the processor's cache when they are digested. One body for all was digested before. */
@@ -79,7 +81,7 @@ static sotto_status write_letters(void *context, size_t first, size_t end, sotto
         const size_t count = end - i < 2 ? end - i : 2;
 
         for (size_t j = 0; j < count; j++) {
-            SOTTO_TRY(write_body(m, &m->letters[i + j], err));
+            write_body(m, &m->letters[i + j]);
             bodies[j] = m->letters[i + j].message.body;
             memcpy(digests[j], m->digest, sizeof digests[j]);
         }
@@ -95,19 +97,21 @@ static sotto_status write_letters(void *context, size_t first, size_t end, sotto
     return SOTTO_OK;
 }
 
-/* All in one block: the system gives a large one faster. */
+/* All in one block: the system gives a large one faster. The form is encoded with whatever lies in the first room for shares. */
 static sotto_status give_rooms(mail *m, size_t count, sotto_arena *arena, sotto_err *err)
 {
-    const size_t shares = m->body.b.count * SOTTO_FLAMINGO_SHARE_ROW;
-    uint8_t *at = sotto_arena_take_array(arena, count, m->size + shares + 1);
+    uint8_t *at = sotto_arena_take_array(arena, count + 1, m->size);
+    sotto_buf form = sotto_buf_over(at, m->size);
+    sotto_flamingo_body body = m->body;
 
     if (!at)
         return no_memory(err);
-    for (size_t i = 0; i < count; i++) {
-        m->letters[i].room = at + i * (m->size + shares);
-        m->letters[i].shares = m->letters[i].room + m->size;
-    }
-    return SOTTO_OK;
+    m->form = at;
+    for (size_t i = 0; i < count; i++)
+        m->letters[i].room = at + (i + 1) * m->size;
+    body.b.at = at + m->size;
+    m->shares_at = sotto_flamingo_body_second(m->kind, &body);
+    return count ? sotto_flamingo_body_encode(&form, m->kind, &body, err) : SOTTO_OK;
 }
 
 /* To everybody in `to`, a bit for each place; NULL: to all. */

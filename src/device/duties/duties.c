@@ -548,7 +548,8 @@ static sotto_status serve(sotto_duties *d, sotto_journal_duty *duty, uint64_t no
         status = sotto_duties_permitted(
             d, sotto_duties_needed(p.method, duty->part, duty->vector.len != 0), err);
     sotto_posted_round_own(&p, d->options.own);
-    if (status == SOTTO_OK)
+    /* Not of what was begun: a clock that is wrong for a moment erases no share of a key. */
+    if (status == SOTTO_OK && duty->state.len == 0)
         status = sotto_round_check_begins(&p.round, now_ms, err);
     if (status == SOTTO_OK)
         status = now_ms < p.round.release_by ? serve_posted(d, &p, duty, now_ms, next_ms, err)

@@ -43,19 +43,18 @@ static sotto_status carry(sotto_duties *d, const sotto_posted_round *p, const ch
 
 sotto_status sotto_duties_fetch_page(sotto_duties *d, const sotto_posted_round *p,
                                      const sotto_journal_duty *duty, uint64_t since,
-                                     sotto_bytes *out, sotto_err *err)
+                                     sotto_buf *room, sotto_bytes *out, sotto_err *err)
 {
     uint8_t ask[SOTTO_ENTRIES_ASK];
     sotto_buf body = sotto_buf_over(ask, sizeof ask);
     sotto_writer w = sotto_writer_on(&body);
     sotto_exchange_answer answer;
-    sotto_buf room = {0};
 
     *out = (sotto_bytes){NULL, 0};
     sotto_write_uint(&w, since, 8);
     sotto_write_uint(&w, sotto_duties_reader(duty), 4);
     SOTTO_TRY(sotto_writer_finish(&w, "board", err));
-    SOTTO_TRY(carry(d, p, "board", SOTTO_ENTRIES_ASK_TYPE, sotto_buf_bytes(&body), MOST, &room,
+    SOTTO_TRY(carry(d, p, "board", SOTTO_ENTRIES_ASK_TYPE, sotto_buf_bytes(&body), MOST, room,
                     &answer, err));
     if (answer.status == 200)
         *out = sotto_buf_bytes(&answer.body);
@@ -77,7 +76,8 @@ sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_roun
         return SOTTO_OK;
     if (sotto_duties_wants_heads(d))
         return sotto_duties_fetch_cosigned(d, p, duty, mail, err);
-    return sotto_duties_fetch_page(d, p, duty, duty->board, &mail->entries, err);
+    sotto_buf room = {0};
+    return sotto_duties_fetch_page(d, p, duty, duty->board, &room, &mail->entries, err);
 }
 
 /* ---- questions ------------------------------------------------------------------------------------------ */

@@ -154,6 +154,7 @@ typedef struct scan {
     sotto_merkle_hash *leaves;
     size_t count, room; /* of leaves */
     sotto_buf kept;
+    sotto_buf room_of_page; /* one for all pages */
     bool is_full;
 } scan;
 
@@ -183,7 +184,10 @@ static sotto_status keep(scan *s, sotto_bytes entry, sotto_arena *arena, sotto_e
     if (s->is_full)
         return SOTTO_OK;
     if (s->kept.cap - s->kept.len < entry.len) {
-        SOTTO_TRY(sotto_buf_take(&grown, arena, 2 * (s->kept.len + entry.len), err));
+        const size_t needed = s->kept.len + entry.len;
+        const size_t most = needed > s->most ? needed : s->most;
+
+        SOTTO_TRY(sotto_buf_take(&grown, arena, 2 * needed < most ? 2 * needed : most, err));
         if (s->kept.len)
             memcpy(grown.data, s->kept.data, s->kept.len);
         grown.len = s->kept.len;
@@ -223,19 +227,19 @@ static sotto_status take_pages(sotto_duties *d, scan *s, bool *all, sotto_err *e
     *all = false;
     for (size_t pages = 0, len = 0; s->next < s->size; pages++) {
         const sotto_arena_mark mark = sotto_arena_here(&d->memory);
-        const uint8_t *kept = s->kept.data;
+        const uint8_t *kept = s->kept.data, *room = s->room_of_page.data;
         const sotto_merkle_hash *leaves = s->leaves;
         const uint64_t before = s->next;
         sotto_bytes page;
 
         if (pages == MOST_PAGES || len > MOST_BOARDS * s->most)
             return SOTTO_OK;
-        SOTTO_TRY(sotto_duties_fetch_page(d, s->p, s->duty, s->next, &page, err));
+        SOTTO_TRY(sotto_duties_fetch_page(d, s->p, s->duty, s->next, &s->room_of_page, &page, err));
         len += page.len;
         SOTTO_TRY(take_page(s, page, &d->memory, err));
         if (s->next == before)
             return SOTTO_OK;
-        if (s->kept.data == kept && s->leaves == leaves)
+        if (s->kept.data == kept && s->leaves == leaves && s->room_of_page.data == room)
             sotto_arena_rollback(&d->memory, mark);
     }
     *all = true;

@@ -79,10 +79,11 @@ static inline uint32_t sotto_duties_reader(const sotto_journal_duty *duty)
 {
     return duty->part == SOTTO_DUTY_DECRYPTOR ? duty->index : SOTTO_TO_EVERYBODY;
 }
-/* One answer to a request for entries from this number on. */
+/* One answer to a request for entries from this number on, in this room, which may be empty: it grows. */
 SOTTO_MUST_USE sotto_status sotto_duties_fetch_page(sotto_duties *d, const sotto_posted_round *p,
                                                     const sotto_journal_duty *duty, uint64_t since,
-                                                    sotto_bytes *out, sotto_err *err);
+                                                    sotto_buf *room, sotto_bytes *out,
+                                                    sotto_err *err);
 /* heads.c: whether the policy names witnesses; entries that a quorum of them cosigned; and those that the machine read, added to the tree. */
 bool sotto_duties_wants_heads(const sotto_duties *d);
 /* SOTTO_DENIED: a member is to hand over a key, or to take one over, where nobody sees that all have one board. */

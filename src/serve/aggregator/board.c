@@ -61,6 +61,25 @@ static sotto_status enter_excerpt(const sotto_board *b, const sotto_posted_round
     return enter(b, &p->round, sotto_buf_bytes(&short_form), &entry, wire, arena, err);
 }
 
+bool sotto_board_is_for(const sotto_posted_round *p, uint32_t reader, sotto_bytes excerpt)
+{
+    sotto_message entry;
+    sotto_excerpt e;
+    sotto_pieces wanted;
+    sotto_bytes inner;
+    uint64_t index;
+
+    if (reader == SOTTO_TO_EVERYBODY)
+        return true;
+    if (sotto_message_decode(&entry, excerpt, NULL) != SOTTO_OK ||
+        sotto_entry_decode(&index, &inner, entry.body, NULL) != SOTTO_OK ||
+        sotto_excerpt_decode(&e, inner, NULL) != SOTTO_OK)
+        return false;
+    e.message.body.len = e.length; /* of which the reader's pieces are */
+    return sotto_excerpt_for(&wanted, p->method, &p->round, &e.message, reader) &&
+           wanted.count == 0 && e.pieces.count == 0;
+}
+
 sotto_status sotto_board_cut(sotto_bytes *out, const sotto_posted_round *p, uint32_t reader,
                              sotto_bytes wire, sotto_arena *arena, sotto_err *err)
 {

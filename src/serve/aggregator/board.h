@@ -94,6 +94,8 @@ SOTTO_MUST_USE sotto_status sotto_board_store_leaves(sotto_db *db, const uint8_t
 SOTTO_MUST_USE sotto_status sotto_board_cut(sotto_bytes *out, const sotto_posted_round *posted,
                                             uint32_t reader, sotto_bytes wire, sotto_arena *arena,
                                             sotto_err *err);
+/* Whether an excerpt that the board keeps shows this reader what is for it, and no less: nothing of the body, most often. */
+bool sotto_board_is_for(const sotto_posted_round *posted, uint32_t reader, sotto_bytes excerpt);
 /* Entries from number `since` on, as messages of an inbox (aggregate/inbox.h); most: as sotto_round_store_inbox.
  *   reader  registry index of a member, SOTTO_TO_EVERYBODY for all others, SOTTO_TO_BOARD for records as they are
  *   posted  of a member's round; NULL: it is over, and what was for members alone is gone */

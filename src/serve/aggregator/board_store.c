@@ -178,33 +178,57 @@ typedef struct reading {
     uint32_t reader;
     const sotto_posted_round *posted;
     sotto_arena *arena;
+    size_t loaded; /* of whole records, however little is shown of them */
     sotto_buf out;
 } reading;
 
-/* One entry, as the reader is shown it. A row's bytes last until the next step. */
-static sotto_status read_one(sotto_tx *tx, const reading *r, int64_t n, bool *found,
-                             sotto_bytes *out, sotto_err *err)
+/* A page ends after so many bytes of whole records: anybody may ask, as whichever reader. */
+#define MOST_LOADED ((size_t)16 << 20)
+
+static sotto_status read_row(sotto_tx *tx, const reading *r, const char *what, int64_t n,
+                             bool *found, sotto_bytes *out, sotto_err *err)
 {
-    const bool is_member = r->reader != SOTTO_TO_EVERYBODY && r->reader != SOTTO_TO_BOARD;
     sotto_sql q;
 
-    SOTTO_TRY(sotto_sql_prepare(
-        tx, &q,
-        r->reader == SOTTO_TO_EVERYBODY
-            ? "SELECT CASE WHEN length(excerpt) > 0 THEN excerpt ELSE wire END, 0 FROM board"
-              " WHERE round = ?1 AND n = ?2"
-            : "SELECT wire, CASE WHEN length(excerpt) > 0 THEN 1 ELSE 0 END FROM board"
-              " WHERE round = ?1 AND n = ?2",
-        err));
+    SOTTO_TRY(sotto_sql_prepare(tx, &q, what, err));
     sotto_sql_bytes(&q, 1, id_bytes(r->id));
     sotto_sql_int(&q, 2, n);
     SOTTO_TRY(sotto_sql_step(&q, found, err));
+    if (*found)
+        *out = sotto_sql_column_bytes(&q, 0);
+    return SOTTO_OK;
+}
+
+static sotto_status read_whole(sotto_tx *tx, reading *r, int64_t n, bool *found, sotto_bytes *out,
+                               sotto_err *err)
+{
+    SOTTO_TRY(
+        read_row(tx, r, "SELECT wire FROM board WHERE round = ?1 AND n = ?2", n, found, out, err));
+    if (*found)
+        r->loaded += out->len;
+    return SOTTO_OK;
+}
+
+/* One entry, as the reader is shown it. A row's bytes last until the next step. */
+static sotto_status read_one(sotto_tx *tx, reading *r, int64_t n, bool *found, sotto_bytes *out,
+                             sotto_err *err)
+{
+    sotto_bytes excerpt;
+
+    if (r->reader == SOTTO_TO_BOARD || (r->reader != SOTTO_TO_EVERYBODY && !r->posted))
+        return read_whole(tx, r, n, found, out, err);
+    SOTTO_TRY(read_row(tx, r, "SELECT excerpt FROM board WHERE round = ?1 AND n = ?2", n, found,
+                       &excerpt, err));
     if (!*found)
         return SOTTO_OK;
-    *out = sotto_sql_column_bytes(&q, 0);
-    if (is_member && r->posted && sotto_sql_column_int(&q, 1))
-        return sotto_board_cut(out, r->posted, r->reader, *out, r->arena, err);
-    return SOTTO_OK;
+    if (excerpt.len == 0)
+        return read_whole(tx, r, n, found, out, err);
+    if (sotto_board_is_for(r->posted, r->reader, excerpt)) {
+        *out = excerpt;
+        return SOTTO_OK;
+    }
+    SOTTO_TRY(read_whole(tx, r, n, found, out, err));
+    return *found ? sotto_board_cut(out, r->posted, r->reader, *out, r->arena, err) : SOTTO_OK;
 }
 
 typedef struct page_entry {
@@ -213,14 +237,16 @@ typedef struct page_entry {
 } page_entry;
 
 /* As many entries as one answer has room for, and one in any case. */
-static sotto_status gather_page(sotto_tx *tx, const reading *r, page_entry **first, size_t *size,
+static sotto_status gather_page(sotto_tx *tx, reading *r, page_entry **first, size_t *size,
                                 sotto_err *err)
 {
     page_entry **last = first;
+    int64_t n = r->next;
 
     *first = NULL;
     *size = 0;
-    for (int64_t n = r->next; n < r->next + MOST_ENTRIES; n++) {
+    r->loaded = 0;
+    for (unsigned i = 0; i < MOST_ENTRIES && n < INT64_MAX && r->loaded < MOST_LOADED; i++, n++) {
         sotto_bytes wire;
         sotto_buf copy;
         bool found;

@@ -155,6 +155,15 @@ bool sotto_pieces_fit(const sotto_pieces *pieces, size_t length)
     return true;
 }
 
+bool sotto_pieces_equal(const sotto_pieces *a, const sotto_pieces *b)
+{
+    bool same = a->count == b->count;
+
+    for (uint32_t i = 0; same && i < a->count; i++)
+        same = a->at[i].first == b->at[i].first && a->at[i].count == b->at[i].count;
+    return same;
+}
+
 size_t sotto_pieces_size(const sotto_pieces *pieces, size_t length)
 {
     size_t size = 0;

@@ -15,7 +15,8 @@ enum {
     SOTTO_BODY_PIECE = 1024,
     SOTTO_BODY_PLAIN = 65536,
     SOTTO_BODY_SPANS = 2,
-    SOTTO_BODY_MOST_HASHES = 2 * 2 * SOTTO_BODY_SPANS * 16, /* beside so many spans */
+    /* One on each side of a span at each level: a body has at most 2^14 pieces. */
+    SOTTO_BODY_MOST_HASHES = 2 * SOTTO_BODY_SPANS * 16,
 };
 
 /* Bytes of a body. */
@@ -40,6 +41,7 @@ void sotto_pieces_of(sotto_pieces *out, size_t length,
                      const sotto_body_span spans[SOTTO_BODY_SPANS]);
 /* Whether a body of this length can be shown so. */
 bool sotto_pieces_fit(const sotto_pieces *pieces, size_t length);
+bool sotto_pieces_equal(const sotto_pieces *a, const sotto_pieces *b);
 /* Bytes of all of them together. */
 size_t sotto_pieces_size(const sotto_pieces *pieces, size_t length);
 /* Where these bytes are among what is shown. SIZE_MAX: not all of them are. */

@@ -18,9 +18,9 @@ typedef struct sotto_message {
     uint64_t bulk_len; /* 0: nothing comes by itself */
     sotto_bytes body;
     sotto_bytes signature; /* 64 bytes, or none */
-    const uint8_t *
-        holds_for; /* not encoded: the key, in the round's registry, whose signature was found right; NULL: nobody looked */
-    uint8_t digest[32]; /* not encoded: SHA-256 of the body, where holds_for is set */
+    /* Not encoded: the key, in the round's registry, whose signature was found right; NULL: nobody looked. */
+    const uint8_t *holds_for;
+    uint8_t digest[32]; /* not encoded: the body's digest (body.h), where holds_for is set */
 } sotto_message;
 
 enum { SOTTO_MESSAGE_HEAD = 32 + 8 + 8 + 2 + 4 + 4 + 32 + 8 + 4 }; /* with the body's length */
@@ -41,12 +41,12 @@ SOTTO_MUST_USE sotto_status sotto_message_decode(sotto_message *message, sotto_b
 /* Signs it: message->signature then borrows `out`. */
 SOTTO_MUST_USE sotto_status sotto_message_sign(sotto_message *message, uint8_t out[SOTTO_SIGNATURE],
                                                const sotto_signer *signer, sotto_err *err);
-/* The same where the SHA-256 of its body is known: many messages with one body are digested once. */
+/* The same where the body's digest is known: many messages with one body are digested once. */
 SOTTO_MUST_USE sotto_status sotto_message_sign_digest(sotto_message *message,
                                                       uint8_t out[SOTTO_SIGNATURE],
                                                       const uint8_t digest[32],
                                                       const sotto_signer *signer, sotto_err *err);
-/* SHA-256 of its body: not computed again where it is known. */
+/* The body's digest (body.h): not computed again where it is known. */
 void sotto_message_digest(const sotto_message *message, uint8_t out[32]);
 /* SOTTO_REJECTED: not signed, or not by this key. */
 SOTTO_MUST_USE sotto_status sotto_message_check(const sotto_message *message,

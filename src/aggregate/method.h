@@ -214,7 +214,7 @@ SOTTO_MUST_USE sotto_status sotto_message_judge_by(const sotto_message *message,
 void sotto_messages_vouch(sotto_message *messages, size_t count, const sotto_round *round,
                           const sotto_method *method);
 
-/* The same as sotto_message_judge of a message whose body is elsewhere, or here in part: only its length and SHA-256 are known. */
+/* The same as sotto_message_judge of a message whose body is elsewhere, or here in part: only its length and digest (body.h) are known. */
 SOTTO_MUST_USE sotto_status sotto_message_judge_digest(const sotto_message *message,
                                                        uint32_t body_len, const uint8_t digest[32],
                                                        const sotto_round *round,

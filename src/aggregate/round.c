@@ -215,7 +215,7 @@ static sotto_status check_times(const sotto_round *round, sotto_err *err)
         round->closes >= round->verify_by || round->verify_by >= round->release_by)
         return sotto_fail(err, SOTTO_DENIED,
                           "round: opens < commit_by < closes < verify_by < release_by fails");
-    if (!sotto_round_lasts(round->opens, round->release_by))
+    if (!sotto_round_may_last(round->opens, round->release_by))
         return sotto_fail(err, SOTTO_DENIED, "round: more than %d days from opens to release_by",
                           SOTTO_ROUND_MOST_DAYS);
     /* Members keep their shares until then. To open a sum takes no more steps than all that comes before. */
@@ -230,7 +230,7 @@ static sotto_status check_times(const sotto_round *round, sotto_err *err)
 
 sotto_status sotto_round_check_begins(const sotto_round *round, uint64_t now_ms, sotto_err *err)
 {
-    return sotto_round_lasts(now_ms, round->opens)
+    return sotto_round_may_last(now_ms, round->opens)
                ? SOTTO_OK
                : sotto_fail(err, SOTTO_DENIED, "round: it opens in more than %d days",
                             SOTTO_ROUND_MOST_DAYS);

@@ -68,14 +68,14 @@ SOTTO_MUST_USE sotto_status sotto_round_decode(sotto_round *round, sotto_bytes w
 SOTTO_MUST_USE sotto_status sotto_round_id(const sotto_round *round, uint8_t id[SOTTO_ROUND_ID],
                                            sotto_err *err);
 
-/* Days from a round's beginning to its end, and how often its time for opening goes into all the time before. Whoever has a part in a round
+/* A round lasts at most so many days, and its time for opening is at most so many times as long as all before it. Whoever has a part in a round
  * keeps its secrets until the end. A server that named no end would have devices keep them for good, and witnesses what they hold. */
 enum { SOTTO_ROUND_MOST_DAYS = 31, SOTTO_ROUND_RELEASE = 4 };
 #define SOTTO_ROUND_MOST_MS ((uint64_t)SOTTO_ROUND_MOST_DAYS * 86400 * 1000)
 
 /* Whether a round may be so long; devices, witnesses, servers and lint ask this. */
-bool sotto_round_lasts(uint64_t from_ms, uint64_t until_ms);
-/* What has a clock asks this, too. SOTTO_DENIED: it opens so far from now. */
+bool sotto_round_may_last(uint64_t from_ms, uint64_t until_ms);
+/* Whoever has a clock asks this as well. SOTTO_DENIED: it opens more than SOTTO_ROUND_MOST_DAYS from now. */
 SOTTO_MUST_USE sotto_status sotto_round_check_begins(const sotto_round *round, uint64_t now_ms,
                                                      sotto_err *err);
 

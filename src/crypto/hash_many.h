@@ -1,6 +1,6 @@
 /* crypto/hash_many.h - SHA-256 of many texts, two at a time where the machine has instructions for it.
  *
- * Callers:  aggregate/message and aggregate/flamingo: bodies of messages, 12 to 500 KB each.
+ * Callers:  aggregate/body.c: bodies of up to 64 KiB, and pieces of 1 KiB of longer ones.
  * Memory:   nothing is allocated.
  * Threads:  any; sotto_sha256_use is for programs that run nothing else meanwhile.
  * Secrets:  texts. Time depends on lengths only.

@@ -82,6 +82,7 @@ struct sotto_driver {
     const char *guards
         [2]; /* queries that take lock ?1, shared and exclusive, until the transaction's end; NULL: one
                             * writer at a time, and no need for any */
+    bool asks_twice; /* ON CONFLICT looks each row up twice */
     bool arrays;  /* many rows are bound as an array for each column: see sotto_statement.columns */
     size_t group; /* functions that one transaction may hold; 1: no savepoints */
 

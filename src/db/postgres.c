@@ -435,6 +435,7 @@ const sotto_driver sotto_driver_postgres = {
     .find_table = "SELECT 1 FROM pg_tables WHERE tablename = ?1 AND schemaname = current_schema()",
     .placeholder = '$',
     .guards = {"SELECT pg_advisory_xact_lock_shared(?1)", "SELECT pg_advisory_xact_lock(?1)"},
+    .asks_twice = true,
     .arrays = true,
     .group = 1,
     .connect = open_connection,

@@ -20,9 +20,9 @@
 
 typedef struct sotto_spool sotto_spool;
 
-/* Of a place as a row has it: beside SQLite, and in a directory, where it also names the file. */
 /* Less than SOTTO_SPOOL_LEAST goes with its row: another sync would cost more than the database's copies. */
 enum { SOTTO_SPOOL_LEAST = 32 << 10 };
+/* Of a place as a row has it: beside SQLite, and in a directory, where it also names the file. */
 enum { SOTTO_SPOOL_BLOCK = 4096, SOTTO_SPOOL_PLACE_SIZE = 16, SOTTO_SPOOL_SHARED_PLACE_SIZE = 24 };
 
 typedef struct sotto_spool_place {

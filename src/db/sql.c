@@ -37,10 +37,10 @@ bool sotto_tx_has_failed(sotto_tx *tx)
 
 bool sotto_tx_may_clash(sotto_tx *tx)
 {
-    return sotto_tx_conn(tx)->driver->arrays;
+    return sotto_tx_conn(tx)->driver->asks_twice;
 }
 
-bool sotto_tx_run_otherwise(sotto_tx *tx)
+bool sotto_tx_retry_clash(sotto_tx *tx)
 {
     sotto_conn *conn = sotto_tx_conn(tx);
 

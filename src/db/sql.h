@@ -72,7 +72,7 @@ unsigned sotto_sql_rows_at_once(const sotto_tx *tx, unsigned columns, size_t row
 bool sotto_tx_may_clash(sotto_tx *tx);
 /* After a statement has failed: whether a row was there already. The function is then run again, as after a conflict, and has to go about
  * it in another way. */
-bool sotto_tx_run_otherwise(sotto_tx *tx);
+bool sotto_tx_retry_clash(sotto_tx *tx);
 
 /* A lock over every process that uses the database, until the end of the transaction: any number of shared holders, or one
  * exclusive holder. It leaves no trace on the disk, as a row that is locked FOR SHARE does, which every commit of every replica

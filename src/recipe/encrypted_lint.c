@@ -1,8 +1,6 @@
 /* What lint and explain say of encrypted sums. Devices link none of it. */
 #include "recipe/encrypted.h"
 
-#include "recipe/judge.h"
-
 #include "account/numeric/shown.h"
 #include "account/trust.h"
 #include "base/rule.h"
@@ -110,22 +108,6 @@ static void check_rekey(sotto_reading *at, const sotto_encrypted *e)
                               e->committees, e->terms.committee, e->terms.threshold - 1);
     if (SOTTO_RULE(encrypted_rekey_fast) && e->terms.opening == SOTTO_AERO_ROBUST)
         sotto_reading_mistake(at, &rekey, "round", "the robust path has a new key in each round");
-}
-
-void sotto_recipe_warn_long(sotto_reading *at, const sotto_place *place, const sotto_recipe *head,
-                            uint64_t seconds)
-{
-    const uint64_t ms = seconds < UINT64_MAX / 1000 ? seconds * 1000 : UINT64_MAX;
-    char what[160];
-
-    if ((head->trust != SOTTO_TRUST_FLAMINGO && head->trust != SOTTO_TRUST_AERO) ||
-        sotto_round_lasts(0, ms))
-        return;
-    (void)snprintf(what, sizeof what,
-                   "devices join no round of more than %d days, from its opening to its sum: it "
-                   "has to be a part of this",
-                   SOTTO_ROUND_MOST_DAYS);
-    sotto_reading_warn(at, place, what);
 }
 
 void sotto_recipe_check_encrypted(sotto_reading *at, const sotto_recipe *recipe)

@@ -26,6 +26,7 @@ typedef struct judging {
 } judging;
 
 static const sotto_place query = {NULL, "query", 0};
+static const sotto_place schedule = {NULL, "schedule", 0};
 
 static bool is_of_machine(sotto_status status)
 {
@@ -221,7 +222,6 @@ sotto_status sotto_recipe_judge(sotto_recipe_verdict *verdict, sotto_recipe_clai
 {
     sotto_err_clear(err);
 
-    static const sotto_place schedule = {NULL, "schedule", 0};
     judging j = {.recipe = recipe,
                  .policy = policy,
                  .streams = streams,

@@ -15,10 +15,6 @@ void sotto_recipe_check_policy(sotto_reading *at, const sotto_policy *policy,
 void sotto_recipe_lint_too_long(sotto_reading *at, const sotto_place *place, const char *fewer,
                                 size_t bytes, const sotto_policy *policy);
 
-/* Warns where a round would have to last longer than devices join one (aggregate/round.h), if the recipe has rounds over one server. */
-void sotto_recipe_warn_long(sotto_reading *at, const sotto_place *place, const sotto_recipe *head,
-                            uint64_t seconds);
-
 /* Compiles the query as devices do, adds what is wrong with it, and says what it reads. policy and streams may be NULL. */
 SOTTO_MUST_USE sotto_status sotto_recipe_judge_query(sotto_query_finding *out,
                                                      const sotto_recipe *recipe,

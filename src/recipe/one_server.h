@@ -51,6 +51,9 @@ uint64_t sotto_one_server_liars(const sotto_one_server *server);
 /* Warns where such a chance is above delta, over so many rounds. */
 void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe, double rounds,
                                   bool picked);
+/* Warns where a round would have to last longer than devices join one (aggregate/round.h), if the recipe has rounds over one server. */
+void sotto_recipe_warn_long(sotto_reading *at, const sotto_place *place, const sotto_recipe *head,
+                            uint64_t seconds);
 void sotto_recipe_check_one_server(sotto_reading *at, const sotto_recipe *recipe);
 
 #endif

@@ -4,6 +4,7 @@
 #include "account/committee.h"
 #include "account/neighbours.h"
 #include "account/numeric/shown.h"
+#include "aggregate/round.h"
 #include "base/rule.h"
 
 #include <stdio.h>
@@ -67,4 +68,20 @@ void sotto_recipe_warn_one_server(sotto_reading *at, const sotto_recipe *recipe,
                    sotto_bound_shown(odds.cut_off, 3));
     if (SOTTO_RULE(one_server_graph_told) && odds.cut_off > delta)
         sotto_reading_warn(at, &graph, what);
+}
+
+void sotto_recipe_warn_long(sotto_reading *at, const sotto_place *place, const sotto_recipe *head,
+                            uint64_t seconds)
+{
+    const uint64_t ms = seconds < UINT64_MAX / 1000 ? seconds * 1000 : UINT64_MAX;
+    char what[160];
+
+    if ((head->trust != SOTTO_TRUST_FLAMINGO && head->trust != SOTTO_TRUST_AERO) ||
+        sotto_round_may_last(0, ms))
+        return;
+    (void)snprintf(what, sizeof what,
+                   "devices join no round of more than %d days, from its opening to its sum: it "
+                   "has to be a part of this",
+                   SOTTO_ROUND_MOST_DAYS);
+    sotto_reading_warn(at, place, what);
 }

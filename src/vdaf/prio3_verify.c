@@ -273,7 +273,7 @@ static sotto_status make_room(const sotto_prio3 *vdaf, unsigned aggregator,
     return SOTTO_OK;
 }
 
-/* Gives the report a lane. What make_room took is written through const members: nobody else has it yet. */
+/* Gives the report a lane. make_room took this memory for us; the struct shows it as const to callers. */
 static void admit(group *g, const sotto_prio3_report *report, sotto_prio3_verification *out)
 {
     const sotto_circuit *c = g->c;

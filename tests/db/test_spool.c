@@ -1,14 +1,12 @@
 /* Bytes in a spool: where they are put, that they are synced, and whose they are. */
 #define _GNU_SOURCE /* syscall, O_DIRECT */
-#include "db/spool.h"
 #include "db/spool_blocks.h"
+#include "spool_put.h"
 #include "support/database.h"
 #include "support/powerloss_vfs.h"
-#include "support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,40 +15,22 @@
 
 enum { BLOCK = SOTTO_SPOOL_BLOCK };
 
-typedef struct waiter {
-    pthread_mutex_t lock;
-    pthread_cond_t ended;
-    bool done;
-    sotto_status status;
-    uint64_t unsynced; /* when it was told */
-} waiter;
-
-static void on_done(void *context, sotto_status status, const sotto_err *err)
+static uint64_t unsynced_now(void)
 {
-    waiter *w = context;
-
-    (void)err;
-    (void)pthread_mutex_lock(&w->lock);
-    w->done = true;
-    w->status = status;
-    w->unsynced = sotto_powerloss_unsynced("");
-    (void)pthread_cond_signal(&w->ended);
-    (void)pthread_mutex_unlock(&w->lock);
+    return sotto_powerloss_unsynced("");
 }
 
 static sotto_status put(sotto_spool *spool, sotto_spool_piece *pieces, size_t count,
                         uint64_t *unsynced)
 {
-    waiter w = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+    waiter w = {UNDONE};
     sotto_spool_job job = {.pieces = pieces, .count = count, .done = on_done, .context = &w};
 
+    w.look = unsynced_now;
     sotto_spool_post(spool, &job);
-    (void)pthread_mutex_lock(&w.lock);
-    while (!w.done)
-        (void)pthread_cond_wait(&w.ended, &w.lock);
-    (void)pthread_mutex_unlock(&w.lock);
+    (void)wait_for(&w);
     if (unsynced)
-        *unsynced = w.unsynced;
+        *unsynced = w.seen;
     return w.status;
 }
 
@@ -60,16 +40,6 @@ static sotto_status open_it(sotto_spool **spool, const char *path, const char *v
 
     (void)snprintf(address, sizeof address, "sqlite:%s", path);
     return sotto_spool_open(spool, address, vfs, err);
-}
-
-static void check_bytes(sotto_test *t, sotto_spool *spool, const sotto_spool_piece *piece)
-{
-    static uint8_t memory[2048 * BLOCK];
-    sotto_buf out = sotto_buf_over(memory, sizeof memory);
-
-    CHECK_OK(t, sotto_spool_get(spool, &out, &piece->place, &t->err));
-    CHECK_EQUAL(t, piece->bytes.len, out.len);
-    CHECK(t, memcmp(out.data, piece->bytes.data, out.len) == 0);
 }
 
 static void what_was_put_can_be_read(sotto_test *t)

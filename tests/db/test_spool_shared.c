@@ -1,12 +1,10 @@
 /* Spools of several processes in one directory. */
 #define _GNU_SOURCE
-#include "db/spool.h"
 #include "db/spool_shared.h"
+#include "spool_put.h"
 #include "support/database.h"
-#include "support/test.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,37 +12,14 @@
 
 enum { FIRST = 11, SECOND = 22 };
 
-typedef struct waiter {
-    pthread_mutex_t lock;
-    pthread_cond_t ended;
-    bool done;
-    sotto_status status;
-} waiter;
-
-static void on_done(void *context, sotto_status status, const sotto_err *err)
-{
-    waiter *w = context;
-
-    (void)err;
-    (void)pthread_mutex_lock(&w->lock);
-    w->done = true;
-    w->status = status;
-    (void)pthread_cond_signal(&w->ended);
-    (void)pthread_mutex_unlock(&w->lock);
-}
-
 static sotto_spool_place put(sotto_test *t, sotto_spool *spool, const char *text)
 {
-    waiter w = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+    waiter w = {UNDONE};
     sotto_spool_piece piece = {.bytes = sotto_bytes_of(text, strlen(text))};
     sotto_spool_job job = {.pieces = &piece, .count = 1, .done = on_done, .context = &w};
 
     sotto_spool_post(spool, &job);
-    (void)pthread_mutex_lock(&w.lock);
-    while (!w.done)
-        (void)pthread_cond_wait(&w.ended, &w.lock);
-    (void)pthread_mutex_unlock(&w.lock);
-    CHECK_STATUS(t, SOTTO_OK, w.status);
+    CHECK_STATUS(t, SOTTO_OK, wait_for(&w));
     return piece.place;
 }
 

@@ -1,8 +1,7 @@
 /* The spool's two threads: what one of them does while the other works, and what becomes of a sync that fails. */
 #define _GNU_SOURCE /* syscall, O_DIRECT */
-#include "db/spool.h"
+#include "spool_put.h"
 #include "support/database.h"
-#include "support/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,35 +13,6 @@
 #include <unistd.h>
 
 enum { LONG = 512 << 10 }; /* what goes past the page cache */
-
-typedef struct waiter {
-    pthread_mutex_t lock;
-    pthread_cond_t ended;
-    bool done;
-    sotto_status status;
-} waiter;
-
-static void on_done(void *context, sotto_status status, const sotto_err *err)
-{
-    waiter *w = context;
-
-    (void)err;
-    (void)pthread_mutex_lock(&w->lock);
-    w->done = true;
-    w->status = status;
-    (void)pthread_cond_signal(&w->ended);
-    (void)pthread_mutex_unlock(&w->lock);
-}
-
-static void check_bytes(sotto_test *t, sotto_spool *spool, const sotto_spool_piece *piece)
-{
-    static uint8_t memory[LONG];
-    sotto_buf out = sotto_buf_over(memory, sizeof memory);
-
-    CHECK_OK(t, sotto_spool_get(spool, &out, &piece->place, &t->err));
-    CHECK_EQUAL(t, piece->bytes.len, out.len);
-    CHECK(t, memcmp(out.data, piece->bytes.data, out.len) == 0);
-}
 
 /* ---- in the place of the C library's ---------------------------------------------------------------------------- */
 
@@ -169,20 +139,15 @@ static void put_both(sotto_spool *spool, sotto_spool_piece pieces[2], sotto_stat
     sotto_spool_job jobs[2];
 
     for (size_t i = 0; i < 2; i++) {
-        w[i] = (waiter){.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+        w[i] = (waiter){UNDONE};
         jobs[i] =
             (sotto_spool_job){.pieces = &pieces[i], .count = 1, .done = on_done, .context = &w[i]};
         if (i > 0)
             wait_until_held();
         sotto_spool_post(spool, &jobs[i]);
     }
-    for (size_t i = 0; i < 2; i++) {
-        (void)pthread_mutex_lock(&w[i].lock);
-        while (!w[i].done)
-            (void)pthread_cond_wait(&w[i].ended, &w[i].lock);
-        (void)pthread_mutex_unlock(&w[i].lock);
-        status[i] = w[i].status;
-    }
+    for (size_t i = 0; i < 2; i++)
+        status[i] = wait_for(&w[i]);
 }
 
 /* Or the disk had nothing to write while it syncs. */

@@ -289,16 +289,22 @@ static void who_stops_forgets_its_seed(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+/* Of those who hand on, the first who takes over as well. */
+static void pick_who_is_in_both(sotto_test *t, scene *s)
+{
+    for (uint32_t i = 1; sotto_keygen_place(&s->k, SOTTO_KEYGEN_AGREE, s->device) < 0; i++) {
+        CHECK(t, i < s->k.dealers);
+        s->device = s->k.dealer[i];
+    }
+}
+
 /* A server that opens a step which hand-overs do not have neither hears anything nor ends the duty. */
 static void steps_that_a_hand_over_has_not_change_nothing(sotto_test *t)
 {
     scene s;
 
     open_scene(t, &s, true);
-    for (uint32_t i = 1; sotto_keygen_place(&s.k, SOTTO_KEYGEN_AGREE, s.device) < 0; i++) {
-        CHECK(t, i < s.k.dealers);
-        s.device = s.k.dealer[i];
-    }
+    pick_who_is_in_both(t, &s);
     CHECK_OK(t, join(t, &s));
     for (uint8_t step = SOTTO_KEYGEN_REVEAL; step < SOTTO_KEYGEN_RECORD; step++)
         CHECK_OK(t, tick(t, &s, step, 1000 * (uint64_t)step));
@@ -341,10 +347,7 @@ static void who_hands_on_and_can_not_take_over_stays_to_the_end(sotto_test *t)
     scene s;
 
     open_scene(t, &s, true);
-    for (uint32_t i = 1; sotto_keygen_place(&s.k, SOTTO_KEYGEN_AGREE, s.device) < 0; i++) {
-        CHECK(t, i < s.k.dealers);
-        s.device = s.k.dealer[i];
-    }
+    pick_who_is_in_both(t, &s);
     CHECK_OK(t, join(t, &s));
     CHECK_OK(t, tick(t, &s, SOTTO_KEYGEN_DEAL, 1000));
     /* It sees nobody's deal, and has no share to sign for. */

@@ -335,6 +335,22 @@ static void a_commit_that_counts_nothing_new_frees_no_place(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* PostgreSQL may still commit all that a file shared by replicas has lost. */
+static void beyond_what_may_be_in_doubt_bodies_go_with_their_rows(sotto_test *t)
+{
+    sotto_test_service s;
+
+    sotto_test_service_open(t, &s, &(sotto_test_service_options){.job_delay_ms = LONG_MS});
+    atomic_store(&sotto_leader_of(s.leader)->in_doubt_bytes, ((size_t)256 << 20) - 1);
+    sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
+    check_spooled(t, &s, 1);
+    atomic_fetch_add(&sotto_leader_of(s.leader)->in_doubt_bytes, 1);
+    sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
+    check_spooled(t, &s, 1);
+    sotto_test_check_sum(t, &s, 200);
+    sotto_test_service_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     static const sotto_test_case cases[] = {
@@ -347,6 +363,7 @@ int main(int argc, char **argv)
         CASE(a_job_without_anything_is_counted_as_lost),
         CASE(a_commit_of_nothing_frees_no_place),
         CASE(a_commit_that_counts_nothing_new_frees_no_place),
+        CASE(beyond_what_may_be_in_doubt_bodies_go_with_their_rows),
     };
 
     return RUN_TESTS(argc, argv, cases);

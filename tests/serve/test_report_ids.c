@@ -110,6 +110,14 @@ static void new_ones_are_not_asked_about_until_one_was_taken(sotto_test *t)
     }
     sotto_db_stats_get(db, &stats);
     CHECK_EQUAL(t, clashes ? 1 : 0, stats.retries); /* the first time, and not the second */
+    atomic_store(&replays.until_ms, 1);             /* a minute later */
+    k.count = 0;
+    for (size_t i = 0; i < 300; i++)
+        want(&k, 600 + i); /* 100 of them again */
+    CHECK_OK(t, sotto_db_run(db, take, &k, &t->err));
+    CHECK_EQUAL(t, 200, taken_now(&k));
+    sotto_db_stats_get(db, &stats);
+    CHECK_EQUAL(t, clashes ? 2 : 0, stats.retries);
     sotto_db_close(db);
 }
 

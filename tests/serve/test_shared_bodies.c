@@ -57,6 +57,7 @@ static void bodies_are_read_back_where_memory_is_short(sotto_test *t)
     atomic_fetch_add(&sotto_leader_of(s.leader)->cached_bytes, (size_t)1 << 40);
     for (int i = 0; i < 3; i++)
         sotto_test_upload_some(t, &s, 100, 1, SOTTO_TEST_SOUND);
+    check_rows(t, &s, 3);
     sotto_test_check_sum(t, &s, 300);
     sotto_test_service_close(&s);
 }
@@ -147,6 +148,31 @@ static void what_a_failed_commit_named_is_never_used_again(sotto_test *t)
     sotto_test_service_close(&s);
 }
 
+/* A lane tries again for as long as PostgreSQL refuses, each time with another place. */
+static void requests_whose_commit_failed_have_a_bound(sotto_test *t)
+{
+    sotto_test_service s;
+    atomic_size_t *in_doubt;
+
+    open_sharing(t, &s);
+    in_doubt = &sotto_leader_of(s.leader)->in_doubt_bytes;
+    sotto_test_helper_stop(t, &s);
+    sotto_test_do(t, s.leader->db, "ALTER TABLE job ADD CONSTRAINT none_now CHECK (n IS NULL)");
+    sotto_test_upload_some(t, &s, 300, 1, SOTTO_TEST_SOUND);
+    CHECK_EQUAL(t, 0, atomic_load(in_doubt));
+    sotto_test_want(t, &s);
+    for (uint64_t until = 0; atomic_load(in_doubt) == 0 && sotto_test_waits(&until, 20);)
+        ;
+    CHECK(t, atomic_load(in_doubt) >= SOTTO_SPOOL_LEAST);
+    atomic_fetch_add(in_doubt, (size_t)256 << 20);
+    sotto_test_do(t, s.leader->db, "ALTER TABLE job DROP CONSTRAINT none_now");
+    sotto_test_await(t, s.leader->db,
+                     "SELECT count(*) FROM job WHERE state = 1 AND length(request) > 24", 1);
+    sotto_test_helper_start(t, &s);
+    sotto_test_check_sum(t, &s, 300);
+    sotto_test_service_close(&s);
+}
+
 static size_t files_in(sotto_test *t, const char *directory)
 {
     DIR *all = opendir(directory);
@@ -196,6 +222,7 @@ int main(int argc, char **argv)
         CASE(a_job_goes_on_with_the_request_that_another_stored),
         CASE(without_the_directory_bodies_wait),
         CASE(what_a_failed_commit_named_is_never_used_again),
+        CASE(requests_whose_commit_failed_have_a_bound),
         CASE(a_file_goes_when_no_row_names_it),
     };
 

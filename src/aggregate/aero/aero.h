@@ -152,8 +152,8 @@ typedef struct sotto_aero_record {
 /* What the board says, as far as it was read. */
 typedef struct sotto_aero_view {
     sotto_aero_plan *plan;
-    uint32_t
-        reader; /* a member's index; SOTTO_TO_EVERYBODY: what is sealed to a committee is not for it */
+    /* A member's index; SOTTO_TO_EVERYBODY: what is sealed to a committee is not for it. */
+    uint32_t reader;
     sotto_aero_record last;     /* as it was read; borrowed, until the next one is */
     uint64_t next;              /* index of the entry that is wanted */
     sotto_aero_member *members; /* by place */
@@ -161,8 +161,8 @@ typedef struct sotto_aero_view {
     uint64_t committed_at, added_at, summed_at; /* indices of the log */
     uint32_t dealers;                           /* parts of keys that count, */
     uint32_t dealt[SOTTO_AERO_MOST_COMMITTEES]; /* and of each committee's key */
-    bool unread
-        [SOTTO_AERO_MOST_COMMITTEES]; /* its parts are not for this reader: KEYED says what they are */
+    /* Its parts are not for this reader: KEYED says what they are. */
+    bool unread[SOTTO_AERO_MOST_COMMITTEES];
     sotto_aero_poly *b;               /* of each committee */
     uint8_t certificate[SOTTO_AERO_CERTIFICATE]; /* as it must be; once is_keyed */
     uint32_t present;                            /* leaves that are there, as the server says */

@@ -131,15 +131,6 @@ bool sotto_aero_contributes(const sotto_round *round, uint32_t index)
     return drawn;
 }
 
-static bool same_pieces(const sotto_pieces *a, const sotto_pieces *b)
-{
-    bool same = a->count == b->count;
-
-    for (uint32_t i = 0; same && i < a->count; i++)
-        same = a->at[i].first == b->at[i].first && a->at[i].count == b->at[i].count;
-    return same;
-}
-
 static sotto_status open_excerpt(sotto_aero_record *out, const sotto_round *round, uint32_t reader,
                                  sotto_bytes record, bool is_checked, sotto_err *err)
 {
@@ -157,7 +148,7 @@ static sotto_status open_excerpt(sotto_aero_record *out, const sotto_round *roun
     (void)!sotto_aero_needed(round, &out->message, reader, spans);
     sotto_pieces_of(&wanted, e.length, spans);
     /* A server that shows a member less keeps its share from it. */
-    if (SOTTO_RULE(aero_excerpts_of_heads) && !same_pieces(&wanted, &e.pieces))
+    if (SOTTO_RULE(aero_excerpts_of_heads) && !sotto_pieces_equal(&wanted, &e.pieces))
         return sotto_fail(err, SOTTO_REJECTED, "board: an excerpt for somebody else");
     out->message.body = sotto_excerpt_bytes(&e, spans[0]);
     out->own = sotto_excerpt_bytes(&e, spans[1]);

@@ -47,8 +47,8 @@ typedef struct sotto_aero_aggregator {
     sotto_aero_entrant *entrants;
     uint32_t count, most;
     uint32_t *place; /* of a contributor, by registry index: 1 more than its entrant */
-    uint16_t
-        *asked; /* questions that a device had answered, by registry index; since the last start */
+    /* Questions that a device had answered, by registry index; since the last start. */
+    uint16_t *asked;
     sotto_aero_sum_tree promises, leaves[SOTTO_AERO_MOST_GROUPS], sums[SOTTO_AERO_MOST_GROUPS];
     sotto_aero_cipher *totals[SOTTO_AERO_MOST_GROUPS];
     uint32_t present, noise;

@@ -16,7 +16,7 @@ typedef enum server_phase {
 /* What somebody said, in the machine's arena or among the kept messages. */
 typedef struct server_client {
     sotto_bytes report, signature;
-    uint8_t digest[32]; /* SHA-256 of the report: every vote is compared with all of them */
+    uint8_t digest[32]; /* body.h's digest of the report: every vote is compared with all of them */
 } server_client;
 
 enum { DECRYPTOR_SLOW = 1, DECRYPTOR_OUT = 2 };

@@ -28,8 +28,8 @@ typedef struct mail {
     sotto_bytes same; /* one body for all of them, the labels; empty: each is written from `body` */
     uint8_t digest[32]; /* of that */
     sotto_flamingo_body body;
-    const uint8_t *
-        *sealed; /* where each online client's report has its shares, in the order of indices */
+    /* Where each online client's report has its shares, in the order of indices. */
+    const uint8_t **sealed;
     size_t size; /* of a body */
     /* What all bodies have in common, with room for the shares of one decryptor at `shares_at`. */
     uint8_t *form;
@@ -70,29 +70,23 @@ static void write_body(const mail *m, letter *l)
                                         l->room ? sotto_bytes_of(l->room, m->size) : m->same);
 }
 
-/* Two bodies at a time, which are still in the processor's cache when they are digested. One body for all was digested before. */
+/* One body for all was digested before. */
 static sotto_status write_letters(void *context, size_t first, size_t end, sotto_err *err)
 {
     const mail *m = context;
-    uint8_t digests[2][32];
-    sotto_bytes bodies[2];
 
-    for (size_t i = first; i < end; i += 2) {
-        const size_t count = end - i < 2 ? end - i : 2;
+    for (size_t i = first; i < end; i++) {
+        letter *l = &m->letters[i];
+        const uint8_t *digest = m->digest;
+        uint8_t own[32];
 
-        for (size_t j = 0; j < count; j++) {
-            write_body(m, &m->letters[i + j]);
-            bodies[j] = m->letters[i + j].message.body;
-            memcpy(digests[j], m->digest, sizeof digests[j]);
+        write_body(m, l);
+        if (!m->same.data) {
+            sotto_body_digest(own, l->message.body);
+            digest = own;
         }
-        if (!m->same.data)
-            sotto_bodies_digest(digests, bodies, count);
-        for (size_t j = 0; j < count; j++) {
-            letter *l = &m->letters[i + j];
-
-            SOTTO_TRY(sotto_message_sign_digest(&l->message, l->signature, digests[j],
-                                                m->s->self.keys, err));
-        }
+        SOTTO_TRY(
+            sotto_message_sign_digest(&l->message, l->signature, digest, m->s->self.keys, err));
     }
     return SOTTO_OK;
 }

@@ -1,6 +1,9 @@
 /* aggregate/shared/p256_lanes.h - sums of points of P-256, one in each lane.
  *
- * Included once by a file that defines `lane`, a vector of LANES numbers of 64 bits, `choice`, a bit of each lane, and for lanes
+ * Included once by a file that defines these:
+ *   LANES                         how many
+ *   lane                          a vector of LANES numbers of 64 bits
+ *   choice                        a bit of each lane
  *   ALL(n)                        n in every lane
  *   ADD(a, b) SUB(a, b)           modulo 2^64
  *   AND(a, b) SHL(a, n) SHR(a, n) n is a constant

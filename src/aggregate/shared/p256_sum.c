@@ -263,11 +263,6 @@ bool sotto_p256_use(const char *name)
     return sotto_backends_use(&backends, name);
 }
 
-const char *sotto_p256_name(void)
-{
-    return best()->name;
-}
-
 void sotto_p256_sum_many_vartime(uint8_t (*out)[SOTTO_P256_WIDE], bool *done,
                                  const uint8_t *const *lists, size_t terms, size_t step,
                                  size_t count)

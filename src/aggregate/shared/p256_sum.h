@@ -26,7 +26,6 @@ void sotto_p256_sum_many_vartime(uint8_t (*out)[SOTTO_P256_WIDE], bool *done,
 
 /* "ifma" (AVX-512 with its 52-bit multiplier), "scalar"; NULL returns to the best. False: not on this machine. */
 SOTTO_MUST_USE bool sotto_p256_use(const char *name);
-const char *sotto_p256_name(void);
 
 /* ---- the members ---------------------------------------------------------------------------------------------- */
 

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define MEMORY    ((size_t)512 << 20)
-#define INBOX     ((size_t)33 << 20) /* at most */
 #define FIRST     ((size_t)64 << 10) /* at first */
 #define MAX_VALUE (96 << 20)         /* of the journal */
 
@@ -398,50 +397,6 @@ static sotto_status send_waiting(sotto_duties *d, const sotto_journal_duty *duty
     }
 }
 
-/* Index, first number wanted, and the round's signature of this device. */
-static sotto_status write_ask(const sotto_duties *d, const sotto_journal_duty *duty,
-                              const sotto_posted_round *p, sotto_buf *out, sotto_err *err)
-{
-    /* Where there is a board, clients hear all else in answers, and what is in their inbox is for a member's duty of the same device. They
-     * ask whether the round is over. */
-    const bool is_empty = sotto_method_entry(p->method) && duty->part == SOTTO_DUTY_CLIENT;
-    uint8_t text[SOTTO_INBOX_TEXT], signature[SOTTO_SIGNATURE];
-    sotto_writer w = sotto_writer_on(out);
-
-    sotto_inbox_text(text, p->id, duty->index);
-    SOTTO_TRY(sotto_sign(&d->signer, signature, sotto_bytes_of(text, sizeof text), err));
-    sotto_write_uint(&w, duty->index, 4);
-    sotto_write_uint(&w, is_empty ? INT64_MAX : duty->since, 8);
-    sotto_write_bytes(&w, sotto_bytes_of(signature, sizeof signature));
-    return sotto_writer_finish(&w, "inbox", err);
-}
-
-/* *answered: false where there is no answer, which may come later. */
-static sotto_status fetch(sotto_duties *d, const sotto_journal_duty *duty,
-                          const sotto_posted_round *p, sotto_buf *out, bool *answered, bool *gone,
-                          sotto_err *err)
-{
-    sotto_exchange_answer answer = {0};
-    uint8_t ask[128];
-    sotto_buf body = sotto_buf_over(ask, sizeof ask);
-
-    *answered = *gone = false;
-    SOTTO_TRY(write_ask(d, duty, p, &body, err));
-    SOTTO_TRY(sotto_buf_take(&answer.body, &d->memory, d->inbox, err));
-    const sotto_status status = sotto_duties_carry(
-        d, "rounds", p->id, "inbox", SOTTO_INBOX_ASK_TYPE, sotto_buf_bytes(&body), &answer);
-    if (status != SOTTO_OK) {
-        /* The next poll has more room. */
-        if (status == SOTTO_TOO_LARGE)
-            d->inbox = d->inbox < INBOX / 8 ? 8 * d->inbox : INBOX;
-        return SOTTO_OK;
-    }
-    *answered = answer.status == 200;
-    *gone = answer.status == 409;
-    *out = answer.body;
-    return SOTTO_OK;
-}
-
 /* ---- a duty ---------------------------------------------------------------------------------------------------------- */
 
 static sotto_status end_duty(sotto_duties *d, const sotto_journal_duty *duty,
@@ -464,7 +419,7 @@ static sotto_status advance(sotto_duties *d, const sotto_posted_round *p, sotto_
 
     if (duty->state.len && now_ms >= p->round.opens) {
         SOTTO_TRY(sotto_duties_fetch_entries(d, p, duty, &mail, err));
-        SOTTO_TRY(fetch(d, duty, p, &inbox, &answered, gone, err));
+        SOTTO_TRY(sotto_duties_fetch_inbox(d, duty, p, &inbox, &answered, gone, err));
     }
     if (answered)
         mail.inbox = sotto_buf_bytes(&inbox);

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define MOST        ((size_t)33 << 20) /* of a page of the board */
+#define MOST        ((size_t)33 << 20) /* of a page of the board, or of an inbox */
 #define MOST_MAIL   ((size_t)32 << 20) /* of answers, before the machine reads them */
 #define MOST_ANSWER ((size_t)SOTTO_AERO_LONG + 12 + SOTTO_MESSAGE_HEAD + SOTTO_SIGNATURE)
 
@@ -65,6 +65,49 @@ sotto_duties_news sotto_duties_ending(const sotto_posted_round *p, const sotto_j
 {
     return sotto_method_entry(p->method) && duty->board == 0 ? SOTTO_DUTIES_NO_BOARD
                                                              : SOTTO_DUTIES_OVER;
+}
+
+/* Index, first number wanted, and the round's signature of this device. */
+static sotto_status write_ask(const sotto_duties *d, const sotto_journal_duty *duty,
+                              const sotto_posted_round *p, sotto_buf *out, sotto_err *err)
+{
+    /* Clients of a method with a board hear everything else in answers. What is in their inbox is for a member's duty of the
+     * same device: they ask only whether the round is over, from a number that nothing has. */
+    const bool asks_end_alone = sotto_method_entry(p->method) && duty->part == SOTTO_DUTY_CLIENT;
+    uint8_t text[SOTTO_INBOX_TEXT], signature[SOTTO_SIGNATURE];
+    sotto_writer w = sotto_writer_on(out);
+
+    sotto_inbox_text(text, p->id, duty->index);
+    SOTTO_TRY(sotto_sign(&d->signer, signature, sotto_bytes_of(text, sizeof text), err));
+    sotto_write_uint(&w, duty->index, 4);
+    sotto_write_uint(&w, asks_end_alone ? INT64_MAX : duty->since, 8);
+    sotto_write_bytes(&w, sotto_bytes_of(signature, sizeof signature));
+    return sotto_writer_finish(&w, "inbox", err);
+}
+
+sotto_status sotto_duties_fetch_inbox(sotto_duties *d, const sotto_journal_duty *duty,
+                                      const sotto_posted_round *p, sotto_buf *out, bool *answered,
+                                      bool *gone, sotto_err *err)
+{
+    sotto_exchange_answer answer = {0};
+    uint8_t ask[128];
+    sotto_buf body = sotto_buf_over(ask, sizeof ask);
+
+    *answered = *gone = false;
+    SOTTO_TRY(write_ask(d, duty, p, &body, err));
+    SOTTO_TRY(sotto_buf_take(&answer.body, &d->memory, d->inbox, err));
+    const sotto_status status = sotto_duties_carry(
+        d, "rounds", p->id, "inbox", SOTTO_INBOX_ASK_TYPE, sotto_buf_bytes(&body), &answer);
+    if (status != SOTTO_OK) {
+        /* The next poll has more room. */
+        if (status == SOTTO_TOO_LARGE)
+            d->inbox = d->inbox < MOST / 8 ? 8 * d->inbox : MOST;
+        return SOTTO_OK;
+    }
+    *answered = answer.status == 200;
+    *gone = answer.status == 409;
+    *out = answer.body;
+    return SOTTO_OK;
 }
 
 sotto_status sotto_duties_fetch_entries(sotto_duties *d, const sotto_posted_round *p,

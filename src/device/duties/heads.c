@@ -113,14 +113,8 @@ static bool is_whole_enough(const sotto_posted_round *p, uint32_t reader, sotto_
     if (sotto_excerpt_decode(&e, record, NULL) != SOTTO_OK)
         return false;
     e.message.body.len = e.length; /* what it needs of a whole body */
-    if (!sotto_excerpt_for(&wanted, p->method, &p->round, &e.message, reader) ||
-        wanted.count != e.pieces.count)
-        return false;
-    for (uint32_t i = 0; i < wanted.count; i++)
-        if (wanted.at[i].first != e.pieces.at[i].first ||
-            wanted.at[i].count != e.pieces.at[i].count)
-            return false;
-    return true;
+    return sotto_excerpt_for(&wanted, p->method, &p->round, &e.message, reader) &&
+           sotto_pieces_equal(&wanted, &e.pieces);
 }
 
 /* Of one entry, as the board numbers it. */

@@ -19,9 +19,9 @@ struct sotto_duties {
     sotto_self_secrets secrets;
     sotto_arena memory;
     size_t inbox; /* room for the next answer */
-    size_t
-        board_room; /* bytes of a board that one step reads; 0: as many as a step has memory for */
-    bool behind;    /* the board has more */
+    /* Bytes of a board that one step reads; 0: as many as a step has memory for. */
+    size_t board_room;
+    bool behind; /* the board has more */
 };
 
 /* SOTTO_DENIED: policy or consent do not cover this part. */
@@ -79,6 +79,11 @@ static inline uint32_t sotto_duties_reader(const sotto_journal_duty *duty)
 {
     return duty->part == SOTTO_DUTY_DECRYPTOR ? duty->index : SOTTO_TO_EVERYBODY;
 }
+/* What is in the inbox of a duty. *answered: false where there is no answer, which may come later; *gone: the round is over. */
+SOTTO_MUST_USE sotto_status sotto_duties_fetch_inbox(sotto_duties *d,
+                                                     const sotto_journal_duty *duty,
+                                                     const sotto_posted_round *p, sotto_buf *out,
+                                                     bool *answered, bool *gone, sotto_err *err);
 /* One answer to a request for entries from this number on, in this room, which may be empty: it grows. */
 SOTTO_MUST_USE sotto_status sotto_duties_fetch_page(sotto_duties *d, const sotto_posted_round *p,
                                                     const sotto_journal_duty *duty, uint64_t since,

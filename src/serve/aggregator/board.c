@@ -45,20 +45,33 @@ static sotto_status enter(const sotto_board *b, const sotto_round *round, sotto_
     return encoded(wire, entry, arena, err);
 }
 
-/* What this reader is shown of it; empty: all of it. */
+/* What this reader is shown of a record; empty: all of it. */
+static sotto_status short_form_of(sotto_bytes *out, const sotto_posted_round *p, uint32_t reader,
+                                  const sotto_message *record, sotto_arena *arena, sotto_err *err)
+{
+    sotto_pieces pieces;
+    sotto_buf wire;
+
+    *out = (sotto_bytes){NULL, 0};
+    if (!sotto_excerpt_for(&pieces, p->method, &p->round, record, reader))
+        return SOTTO_OK;
+    SOTTO_TRY(sotto_buf_take(&wire, arena, sotto_excerpt_size(record, &pieces), err));
+    SOTTO_TRY(sotto_excerpt_encode(&wire, record, &pieces, err));
+    *out = sotto_buf_bytes(&wire);
+    return SOTTO_OK;
+}
+
+/* The entry for whoever is not in the committee; empty: it is the same as the whole one. */
 static sotto_status enter_excerpt(const sotto_board *b, const sotto_posted_round *p,
                                   const sotto_message *record, sotto_bytes *wire,
                                   sotto_arena *arena, sotto_err *err)
 {
     sotto_message entry;
-    sotto_pieces pieces;
-    sotto_buf short_form;
+    sotto_bytes short_form;
 
-    if (!sotto_excerpt_for(&pieces, p->method, &p->round, record, SOTTO_TO_EVERYBODY))
-        return SOTTO_OK;
-    SOTTO_TRY(sotto_buf_take(&short_form, arena, sotto_excerpt_size(record, &pieces), err));
-    SOTTO_TRY(sotto_excerpt_encode(&short_form, record, &pieces, err));
-    return enter(b, &p->round, sotto_buf_bytes(&short_form), &entry, wire, arena, err);
+    SOTTO_TRY(short_form_of(&short_form, p, SOTTO_TO_EVERYBODY, record, arena, err));
+    return short_form.len > 0 ? enter(b, &p->round, short_form, &entry, wire, arena, err)
+                              : SOTTO_OK;
 }
 
 bool sotto_board_is_for(const sotto_posted_round *p, uint32_t reader, sotto_bytes excerpt)
@@ -84,9 +97,8 @@ sotto_status sotto_board_cut(sotto_bytes *out, const sotto_posted_round *p, uint
                              sotto_bytes wire, sotto_arena *arena, sotto_err *err)
 {
     sotto_message entry, record;
-    sotto_pieces pieces;
-    sotto_bytes inner;
-    sotto_buf short_form, body;
+    sotto_bytes inner, short_form;
+    sotto_buf body;
     uint64_t index;
 
     *out = wire;
@@ -95,12 +107,11 @@ sotto_status sotto_board_cut(sotto_bytes *out, const sotto_posted_round *p, uint
     if (sotto_excerpt_is(inner))
         return SOTTO_OK;
     SOTTO_TRY(sotto_message_decode(&record, inner, err));
-    if (!sotto_excerpt_for(&pieces, p->method, &p->round, &record, reader))
+    SOTTO_TRY(short_form_of(&short_form, p, reader, &record, arena, err));
+    if (short_form.len == 0)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_buf_take(&short_form, arena, sotto_excerpt_size(&record, &pieces), err));
-    SOTTO_TRY(sotto_excerpt_encode(&short_form, &record, &pieces, err));
     SOTTO_TRY(sotto_buf_take(&body, arena, short_form.len + 12, err));
-    SOTTO_TRY(sotto_entry_encode(&body, index, sotto_buf_bytes(&short_form), err));
+    SOTTO_TRY(sotto_entry_encode(&body, index, short_form, err));
     entry.body = sotto_buf_bytes(&body);
     return encoded(out, &entry, arena, err);
 }

@@ -28,8 +28,8 @@ typedef struct sotto_put {
     /* To a question, as messages of an inbox: the caller's to release; else empty. */
     sotto_buf answer;
     bool is_known; /* a record that is on the board: running.c's */
-    const uint8_t *
-        holds_for; /* whose signature was found right, as sotto_message has it: running.c's, unless there is a `vector` */
+    /* Whose signature was found right, as sotto_message has it: running.c's, unless there is a `vector`. */
+    const uint8_t *holds_for;
     uint8_t digest[32]; /* likewise */
     /* Of how many one wants to see it there. Each has as much room for its sender as the board; 0: none wants it. */
     unsigned witnesses;

@@ -28,9 +28,6 @@ enum {
     FLUSHES = 3,
     LANES = 8
 };
-/* What failed commits may leave in a file of several processes. PostgreSQL may still commit any of them later, so these places are not
- * used again while this process lives. */
-enum { MOST_IN_DOUBT = 256 << 20 };
 enum { TELL_EVERY_MS = 1000 };
 /* From the beginning of one commit to that of the next, where there are fewer reports than that. */
 enum { PACE_MS = 4, ENOUGH = 128, SOME = 32 };
@@ -56,7 +53,6 @@ struct sotto_intake {
     /* Places of rows whose commit failed. Until the next commit that writes, the disk may still show them as used. */
     sotto_spool_place *in_doubt;
     size_t in_doubt_count, in_doubt_cap;
-    atomic_size_t in_doubt_bytes; /* in a file of several processes */
     uint64_t failed, told_ms; /* flushes that failed since somebody was told, and when that was */
 };
 
@@ -78,7 +74,8 @@ static bool grow_in_doubt(sotto_intake *intake)
 /* On the store's thread, in the order of the commits. A place that can't be remembered is lost until the next start. */
 static void settle_places(sotto_intake *intake, const flush *f, sotto_status status)
 {
-    sotto_spool *spool = sotto_leader_of(intake->server)->spool;
+    sotto_leader *leader = sotto_leader_of(intake->server);
+    sotto_spool *spool = leader->spool;
 
     if (!spool)
         return;
@@ -92,7 +89,7 @@ static void settle_places(sotto_intake *intake, const flush *f, sotto_status sta
             if (g->segment.reports == g->segment.skipped) /* it got no row */
                 sotto_spool_give_back(spool, &g->segment.place);
         } else if (g->segment.place.file != 0) {
-            atomic_fetch_add(&intake->in_doubt_bytes, (size_t)g->segment.place.len);
+            atomic_fetch_add(&leader->in_doubt_bytes, (size_t)g->segment.place.len);
         } else if (intake->in_doubt_count < intake->in_doubt_cap || grow_in_doubt(intake)) {
             intake->in_doubt[intake->in_doubt_count++] = g->segment.place;
         }
@@ -350,17 +347,6 @@ static void take_gathered(sotto_intake *intake, flush *f)
     (void)pthread_mutex_unlock(&intake->lock);
 }
 
-/* NULL: bodies go with their rows. */
-static sotto_spool *spool_for(const flush *f)
-{
-    sotto_spool *spool = sotto_leader_of(f->intake->server)->spool;
-
-    return spool && f->work.bytes >= SOTTO_SPOOL_LEAST &&
-                   atomic_load(&f->intake->in_doubt_bytes) < MOST_IN_DOUBT
-               ? spool
-               : NULL;
-}
-
 static void prepare(void *context, sotto_worker *worker)
 {
     flush *f = context;
@@ -370,7 +356,7 @@ static void prepare(void *context, sotto_worker *worker)
 
     status = sotto_flush_prepare(&f->work, worker, &err);
     if (status == SOTTO_OK)
-        spool = spool_for(f);
+        spool = sotto_leader_spool_for(sotto_leader_of(f->intake->server), f->work.bytes);
     if (status == SOTTO_OK && !spool)
         status = sotto_flush_join(&f->work, &err);
     if (status != SOTTO_OK)

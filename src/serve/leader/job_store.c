@@ -290,31 +290,14 @@ static sotto_status tear(sotto_tx *tx, sotto_leader_job *job, const sotto_err *f
     return sotto_fail(err, found->status, "%s", found->reason);
 }
 
-/* The sealed request of a row, wherever it is. SOTTO_DENIED: its file is not to be had, and may come back. */
+/* The sealed request of a row, wherever it is. */
 static sotto_status find_request(sotto_leader_job *job, sotto_bytes *request, sotto_err *err)
 {
-    sotto_spool_place *place = &job->stored_request.place;
-    sotto_status status;
-    sotto_buf room;
-
     if (request->len != SOTTO_SPOOL_SHARED_PLACE_SIZE)
         return SOTTO_OK;
-    SOTTO_TRY(sotto_spool_place_read(place, *request, err));
-    if (!job->leader->spool)
-        return sotto_fail(
-            err, SOTTO_DENIED,
-            "its request is in a directory that this leader was not given (option bodies)");
-    if (place->len > SOTTO_JOB_MAX_BYTES + SOTTO_COLUMN_OVERHEAD)
-        return sotto_fail(err, SOTTO_MALFORMED, "a request that is longer than any");
-    SOTTO_TRY(sotto_buf_take(&room, &job->arena, (size_t)place->len + 1, err));
-    status = sotto_spool_get(job->leader->spool, &room, place, err);
-    if (status == SOTTO_IO) {
-        err->status = SOTTO_DENIED;
-        return SOTTO_DENIED;
-    }
-    SOTTO_TRY(status);
-    *request = sotto_buf_bytes(&room);
-    return SOTTO_OK;
+    return sotto_place_follow(&job->stored_request.place, request, "request",
+                              SOTTO_JOB_MAX_BYTES + SOTTO_COLUMN_OVERHEAD, job->leader->spool,
+                              &job->arena, err);
 }
 
 /* The row of a job that was on disk, and which segments are its own. */

@@ -80,8 +80,8 @@ sotto_status sotto_leader_begin_long(sotto_leader_job *job, sotto_err *err)
         job->task->method->two_server->tally_init(&job->sum, &job->task->vdaf, &job->arena, err));
     for (job->at = 0; status == SOTTO_OK && job->at < job->segments.count; job->at++)
         status = begin_segment(job, err);
-    sotto_arena_clear(
-        &job->body); /* bodies of many megabytes, and the helper's answer may take a while */
+    /* Bodies of many megabytes, and the helper's answer may take a while. */
+    sotto_arena_clear(&job->body);
     kept = job->part_count;
     /* Segments that were not reached still hold their reports. */
     for (size_t i = job->at - (status != SOTTO_OK); i < job->segments.count; i++)

@@ -267,9 +267,13 @@ static void send_or_conclude(sotto_leader_job *job)
 
 static void not_stored(sotto_leader_job *job, sotto_status status, const sotto_err *err)
 {
+    sotto_leader *leader = job->leader;
+
     /* The function itself refused. After any other failure the row may still appear, and its place is used no more. */
-    if (status == SOTTO_STALE && job->leader->spool)
-        sotto_spool_give_back(job->leader->spool, &job->stored_request.place);
+    if (status == SOTTO_STALE && leader->spool)
+        sotto_spool_give_back(leader->spool, &job->stored_request.place);
+    else
+        atomic_fetch_add(&leader->in_doubt_bytes, (size_t)job->stored_request.place.len);
     back_to_lanes(job, err ? err->reason : NULL);
 }
 
@@ -299,15 +303,16 @@ static void on_request_spooled(void *context, sotto_status status, const sotto_e
 static void store(sotto_leader_job *job)
 {
     const sotto_leader *leader = job->leader;
+    sotto_spool *spool = leader->alone ? NULL : sotto_leader_spool_for(leader, job->sealed.len);
 
-    if (!leader->spool || leader->alone || job->sealed.len < SOTTO_SPOOL_LEAST) {
+    if (!spool) {
         post(job, sotto_leader_store, on_stored);
         return;
     }
     job->stored_request = (sotto_spool_piece){.bytes = sotto_buf_bytes(&job->sealed)};
     job->spooled =
         (sotto_spool_job){&job->stored_request, 1, on_request_spooled, job, NULL, SOTTO_OK, {0}};
-    sotto_spool_post(leader->spool, &job->spooled);
+    sotto_spool_post(spool, &job->spooled);
 }
 
 /* Reports of unknown length are read as if they were short: no work begins before the length is known. */

@@ -36,7 +36,7 @@ typedef struct lane {
     waiting *first, **end;
     size_t reports;
     size_t full;
-    uint64_t added_ms;      /* when the newest of them came */
+    uint64_t quiet_since_ms; /* when the newest came, or when more was last on its way */
     uint64_t rest_until_ms; /* 0: it does not rest */
     bool flush, ready;
 } lane;
@@ -125,7 +125,7 @@ void sotto_lanes_close(sotto_lanes *lanes)
 static uint64_t due_of(const sotto_lanes *lanes, const lane *l)
 {
     uint64_t oldest = l->first->since_ms + lanes->delay_ms;
-    uint64_t quiet = l->added_ms + lanes->quiet_ms;
+    uint64_t quiet = l->quiet_since_ms + lanes->quiet_ms;
 
     if (l->rest_until_ms)
         return l->rest_until_ms;
@@ -202,7 +202,7 @@ static void ripen(sotto_lanes *lanes, uint64_t now_ms)
     while ((l = lanes->aging.oldest) && now_ms >= due_of(lanes, l)) {
         leave(lanes, l);
         if (lanes->expected && is_only_quiet(lanes, l, now_ms)) {
-            l->added_ms = now_ms;
+            l->quiet_since_ms = now_ms;
             enter(lanes, l);
             continue;
         }
@@ -330,7 +330,7 @@ sotto_status sotto_lanes_add(sotto_lanes *lanes, int64_t task, uint64_t bucket,
         *l->end = w;
         l->end = &w->next;
         l->reports += segment->reports;
-        l->added_ms = now_ms;
+        l->quiet_since_ms = now_ms;
         l->full = full;
         lanes->reports += segment->reports;
         let_rest(l, sotto_job_segment_tries(segment), now_ms);

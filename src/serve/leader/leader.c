@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/rule.h"
 #include "db/spool_shared.h"
 #include "serve/leader/arrivals.h"
 #include "serve/leader/collection_waits.h"
@@ -16,7 +17,8 @@
 #include <string.h>
 
 enum { ADOPT_AT_ONCE = 256, FORM_EVERY_MS = 1000 };
-/* Of the time that reports wait for their job: who sends without a pause waits for an answer less than this. */
+/* A lane whose reports pause for this part of job_delay_ms gives its job (decision 390). An answer takes less, so who sends
+ * one request after another makes no pause. */
 enum { QUIET = 8 };
 
 size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task *task)
@@ -40,6 +42,16 @@ size_t sotto_leader_full_job(const sotto_server *server, const sotto_server_task
     for (size_t i = 1; i < sizeof limits / sizeof limits[0]; i++)
         least = limits[i] < least ? limits[i] : least;
     return least > 0 ? least : 1;
+}
+
+/* PostgreSQL may still commit what failed, so these places are not used again while this process lives. */
+sotto_spool *sotto_leader_spool_for(const sotto_leader *leader, size_t bytes)
+{
+    enum { MOST_IN_DOUBT = 256 << 20 };
+
+    if (SOTTO_RULE(in_doubt_bounded) && atomic_load(&leader->in_doubt_bytes) >= MOST_IN_DOUBT)
+        return NULL;
+    return bytes >= SOTTO_SPOOL_LEAST ? leader->spool : NULL;
 }
 
 /* ---- what there is to do ------------------------------------------------------------------------------------------ */

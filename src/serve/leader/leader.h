@@ -143,6 +143,7 @@ typedef struct sotto_leader {
     uint64_t recalled_ms;       /* when segments of our own were last looked for */
     sotto_spool *spool;         /* where bodies are kept; NULL: in their rows */
     bool alone;                 /* over SQLite: one process has the database at a time */
+    atomic_size_t in_doubt_bytes; /* what failed commits named in a spool that replicas share */
     atomic_size_t cached_bytes; /* bytes of uploads that wait for their job in memory */
     atomic_uint_least64_t
         noted; /* refusals that strangers can make up: all that were counted before the start, and
@@ -168,6 +169,9 @@ void sotto_leader_settle(sotto_leader *leader);
 void sotto_leader_close(sotto_leader *leader);
 /* Forms jobs of what waits, and of what others left behind; as sotto_service.idle. */
 uint64_t sotto_leader_idle(sotto_leader *leader, bool looked);
+
+/* Where so many bytes are put; NULL: they go with their row. */
+sotto_spool *sotto_leader_spool_for(const sotto_leader *leader, size_t bytes);
 
 /* Reports in a full job: as configured, or fewer where shares are long. So jobs in flight fit in memory, and a job's
  * request is one that the helper reads. task: NULL if it is not loaded: how many there may be is not known, and each

@@ -292,34 +292,40 @@ size_t sotto_segment_skipped(sotto_bytes skip)
     return count;
 }
 
-/* The sealed body of a row, wherever it is. */
-static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *spool,
-                              sotto_arena *arena, sotto_err *err)
+sotto_status sotto_place_follow(sotto_spool_place *place, sotto_bytes *wire, const char *what,
+                                uint64_t most, sotto_spool *spool, sotto_arena *arena,
+                                sotto_err *err)
 {
     sotto_status status;
     sotto_buf room;
 
-    s->place = (sotto_spool_place){0};
-    if (body->len != SOTTO_SPOOL_PLACE_SIZE && body->len != SOTTO_SPOOL_SHARED_PLACE_SIZE)
-        return SOTTO_OK;
-    SOTTO_TRY(sotto_spool_place_read(&s->place, *body, err));
-    if (!spool && s->place.file == 0)
-        return sotto_fail(err, SOTTO_BUG, "a segment's body is in a spool that is not open");
+    SOTTO_TRY(sotto_spool_place_read(place, *wire, err));
+    if (!spool && place->file == 0)
+        return sotto_fail(err, SOTTO_BUG, "its %s is in a spool that is not open", what);
     if (!spool) /* it waits until the directory is given again */
-        return sotto_fail(
-            err, SOTTO_DENIED,
-            "its body is in a directory that this leader was not given (option bodies)");
-    if (s->place.len >
-        SOTTO_SEGMENT_MAX_BODY) /* or it would be retried for ever, without enough memory */
-        return sotto_fail(err, SOTTO_MALFORMED, "a body that is longer than any");
-    SOTTO_TRY(sotto_buf_take(&room, arena, (size_t)s->place.len + 1, err));
-    status = sotto_spool_get(spool, &room, &s->place, err);
+        return sotto_fail(err, SOTTO_DENIED,
+                          "its %s is in a directory that this leader was not given (option bodies)",
+                          what);
+    if (place->len > most) /* or it would be retried for ever, without enough memory */
+        return sotto_fail(err, SOTTO_MALFORMED, "a %s that is longer than any", what);
+    SOTTO_TRY(sotto_buf_take(&room, arena, (size_t)place->len + 1, err));
+    status = sotto_spool_get(spool, &room, place, err);
     /* Often a bad sector: the database and other bodies are fine. */
     if (SOTTO_RULE(bad_disk_is_unreadable) && status == SOTTO_IO)
         status = not_now(err);
     SOTTO_TRY(status);
-    *body = sotto_buf_bytes(&room);
+    *wire = sotto_buf_bytes(&room);
     return SOTTO_OK;
+}
+
+/* The sealed body of a row, wherever it is. */
+static sotto_status find_body(sotto_segment *s, sotto_bytes *body, sotto_spool *spool,
+                              sotto_arena *arena, sotto_err *err)
+{
+    s->place = (sotto_spool_place){0};
+    if (body->len != SOTTO_SPOOL_PLACE_SIZE && body->len != SOTTO_SPOOL_SHARED_PLACE_SIZE)
+        return SOTTO_OK;
+    return sotto_place_follow(&s->place, body, "body", SOTTO_SEGMENT_MAX_BODY, spool, arena, err);
 }
 
 sotto_status sotto_segments_claim_places(sotto_tx *tx, void *context, sotto_err *err)

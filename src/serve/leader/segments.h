@@ -77,6 +77,12 @@ SOTTO_MUST_USE sotto_status sotto_segment_put(sotto_tx *tx, const sotto_segment 
 SOTTO_MUST_USE sotto_status sotto_segment_get(sotto_tx *tx, sotto_segment *segment,
                                               const sotto_column_keys *columns, sotto_spool *spool,
                                               sotto_arena *arena, sotto_err *err);
+/* Reads what a row's place names: `wire` is the place, and then these bytes, in the arena. what: a word for errors.
+ *   SOTTO_DENIED     its file is not to be had, and may come back
+ *   SOTTO_MALFORMED  it is no place, or one of more than `most` bytes */
+SOTTO_MUST_USE sotto_status sotto_place_follow(sotto_spool_place *place, sotto_bytes *wire,
+                                               const char *what, uint64_t most, sotto_spool *spool,
+                                               sotto_arena *arena, sotto_err *err);
 /* Claims the places of all bodies in a spool that was just opened. */
 sotto_status sotto_segments_claim_places(sotto_tx *tx, void *spool, sotto_err *err);
 

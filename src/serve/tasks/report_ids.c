@@ -135,7 +135,7 @@ sotto_status sotto_report_ids_take(sotto_tx *tx, int64_t task, sotto_report_id *
         status = (new_ones ? take_new : take_some)(tx, task, &list, rows, err);
         wanted -= rows;
     }
-    if (status != SOTTO_OK && new_ones && sotto_tx_run_otherwise(tx))
+    if (status != SOTTO_OK && new_ones && sotto_tx_retry_clash(tx))
         atomic_store(&replays->until_ms, sotto_clock_ms() + CAREFUL_MS);
     return status;
 }

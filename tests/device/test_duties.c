@@ -489,6 +489,26 @@ static void a_round_of_another_century_is_let_go(sotto_test *t)
     sotto_fleet_close(&s.fleet);
 }
 
+/* A device may have started before it asked for the time. */
+static void a_wrong_clock_ends_nothing_that_was_begun(sotto_test *t)
+{
+    uint64_t next;
+    scene s;
+
+    later = SOTTO_ROUND_MOST_MS + 1;
+    open_scene(t, &s);
+    const uint64_t opens = OPENS + later;
+    later = 0;
+    const uint32_t member = s.fleet.epoch.record.members[0];
+    sotto_duties *d = s.fleet.devices[member].duties;
+    CHECK_OK(t, take(t, &s, member, SOTTO_DUTY_DECRYPTOR));
+    CHECK_OK(t, sotto_duties_tick(d, opens, &next, &t->err));
+    CHECK_EQUAL(t, 1, number(t, &s, member, "SELECT count(*) FROM duty WHERE state IS NOT NULL"));
+    CHECK_OK(t, sotto_duties_tick(d, OPENS, &next, &t->err));
+    CHECK_EQUAL(t, 1, open_duties(t, &s, member));
+    sotto_fleet_close(&s.fleet);
+}
+
 /* Whatever happened: here each step of the decryptor fails, in a way that might pass. */
 static void every_duty_ends_with_its_round(sotto_test *t)
 {
@@ -591,6 +611,7 @@ int main(int argc, char **argv)
         CASE(nothing_leaves_before_the_counter_is_raised),
         CASE(a_duty_that_cannot_be_done_ends),
         CASE(a_round_of_another_century_is_let_go),
+        CASE(a_wrong_clock_ends_nothing_that_was_begun),
         CASE(every_duty_ends_with_its_round),
         CASE(a_vector_in_the_clear_leaves_no_byte),
         CASE(what_a_reader_delayed_is_erased_later),

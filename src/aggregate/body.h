@@ -4,7 +4,8 @@
  * Secrets:  none.
  *
  * Up to SOTTO_BODY_PLAIN bytes it is their SHA-256. What is longer is cut into pieces, and the digest is the root of a hash tree over
- * them, shaped as in RFC 6962. Whoever signs it signs the body's length as well, so no body of one kind is one of the other.
+ * them, shaped as in RFC 6962. Whoever signs it signs the body's length as well, so no body of one kind is one of the other. Nobody may use
+ * the digest without the length: a root is also the SHA-256 of 65 bytes.
  */
 #ifndef SOTTO_AGGREGATE_BODY_H
 #define SOTTO_AGGREGATE_BODY_H

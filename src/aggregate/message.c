@@ -167,7 +167,7 @@ static bool is_signed(const sotto_message_claim *c)
 static void digest_bodies(uint8_t (*found)[32], const sotto_message_claim *all, size_t count)
 {
     uint8_t digests[GROUP][32];
-    sotto_bytes bodies[GROUP];
+    sotto_bytes bodies[GROUP] = {{NULL, 0}};
     size_t of[GROUP], here = 0;
 
     for (size_t i = 0; i < count; i++)

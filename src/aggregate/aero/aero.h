@@ -163,7 +163,7 @@ typedef struct sotto_aero_view {
     uint32_t dealt[SOTTO_AERO_MOST_COMMITTEES]; /* and of each committee's key */
     /* Its parts are not for this reader: KEYED says what they are. */
     bool unread[SOTTO_AERO_MOST_COMMITTEES];
-    sotto_aero_poly *b;               /* of each committee */
+    sotto_aero_poly *b;                          /* of each committee */
     uint8_t certificate[SOTTO_AERO_CERTIFICATE]; /* as it must be; once is_keyed */
     uint32_t present;                            /* leaves that are there, as the server says */
     uint8_t totals[SOTTO_AERO_MOST_GROUPS][32];  /* digests of the sums */

@@ -37,7 +37,7 @@ typedef struct lane {
     size_t reports;
     size_t full;
     uint64_t quiet_since_ms; /* when the newest came, or when more was last on its way */
-    uint64_t rest_until_ms; /* 0: it does not rest */
+    uint64_t rest_until_ms;  /* 0: it does not rest */
     bool flush, ready;
 } lane;
 

@@ -140,11 +140,11 @@ typedef struct sotto_leader {
     struct sotto_collection_waits *waits;
     /* By the thread of steps alone: */
     sotto_collection_cursor flushed;
-    uint64_t recalled_ms;       /* when segments of our own were last looked for */
-    sotto_spool *spool;         /* where bodies are kept; NULL: in their rows */
-    bool alone;                 /* over SQLite: one process has the database at a time */
+    uint64_t recalled_ms;         /* when segments of our own were last looked for */
+    sotto_spool *spool;           /* where bodies are kept; NULL: in their rows */
+    bool alone;                   /* over SQLite: one process has the database at a time */
     atomic_size_t in_doubt_bytes; /* what failed commits named in a spool that replicas share */
-    atomic_size_t cached_bytes; /* bytes of uploads that wait for their job in memory */
+    atomic_size_t cached_bytes;   /* bytes of uploads that wait for their job in memory */
     atomic_uint_least64_t
         noted; /* refusals that strangers can make up: all that were counted before the start, and
                                     those noted by this process since (serve/leader/rejected_ids.h) */

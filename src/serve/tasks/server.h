@@ -21,12 +21,12 @@ struct sotto_metrics;
 
 /* Beside the host's. Zero takes the default. Rows for an operator are in tasks/task_options.h. */
 typedef struct sotto_task_options {
-    size_t upload_memory;        /* for the reports of one upload request               */
-    size_t job_reports;          /* a full job                                          */
-    uint64_t most_rejected_ids;  /* most ids that are kept of rejected reports; 0:
+    size_t upload_memory;       /* for the reports of one upload request               */
+    size_t job_reports;         /* a full job                                          */
+    uint64_t most_rejected_ids; /* most ids that are kept of rejected reports; 0:
                                   * SOTTO_REJECTED_IDS_MOST */
-    uint64_t job_delay_ms;       /* the oldest report waits no longer for its job       */
-    unsigned jobs_in_flight;     /* leader                                              */
+    uint64_t job_delay_ms;      /* the oldest report waits no longer for its job       */
+    unsigned jobs_in_flight;    /* leader                                              */
     /* Leader over PostgreSQL: a directory of all replicas (db/spool_shared.h). */
     const char *bodies;
     uint64_t clock_skew_seconds; /* a report may be this far ahead                     */
@@ -60,7 +60,7 @@ typedef struct sotto_server {
     void *own;         /* what the service keeps beside all this; nothing in tasks/ looks at it */
     int64_t keys_told; /* when we last logged that parties files stop working soon */
     atomic_uint_fast64_t unknown_told; /* tasks/resources.c: when an unknown task was last logged */
-    sotto_replays replays; /* of report ids */
+    sotto_replays replays;             /* of report ids */
     atomic_uint_fast64_t arc_attester; /* tasks/arc_issue.c: a mark of the last attester; 0: none */
 } sotto_server;
 
